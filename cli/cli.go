@@ -52,7 +52,9 @@ type app struct {
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody lists them
 	audience       *audience         // nil: nobody watches runs
-	page           string            // file of the newest report; empty: there is none
+	team           teamFlags
+	fleet          *fleet // agents that do the runs; nil: this process does
+	page           string // file of the newest report; empty: there is none
 }
 
 func knownCatalog() catalog {
@@ -66,6 +68,7 @@ func (a *app) main(ctx context.Context) int {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
+	a.dismiss()
 	if err == nil {
 		a.unwatch(exitDone, "")
 		return exitDone
@@ -135,7 +138,7 @@ latencies that somebody else can reproduce.`,
 	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "text reports show all: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		a.runCommand(), a.experimentsCommand(), a.checkCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
+		a.runCommand(), a.experimentsCommand(), a.checkCommand(), a.agentCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),
 		a.driversCommand(), a.inspectCommand(), a.generateCommand(), a.queriesCommand(),
 		a.analyzeCommand(), a.mergeCommand(), a.resumeCommand(), a.rerunCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.exportCommand(), a.importCommand(), a.siteCommand(),
 		a.serverCommand(), a.reproduceCommand(),

@@ -23,7 +23,8 @@ off begins again.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
 of one, or latest; the default is the newest that did not finish. A run that is
-part of a sweep stands for the sweep. Imported runs are not resumed.`,
+part of a sweep stands for the sweep. Imported runs are not resumed. A run with agents
+waits for as many as it had, unless --agents says how many.`,
 		Example: `  tsmark resume
   tsmark resume 3f2a`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -70,8 +71,14 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 			if err := notImported(run); err != nil {
 				return err
 			}
+			if err := a.team.asBefore(cmd, run); err != nil {
+				return err
+			}
 			e, plan, err := a.planOf(cmd, run, given)
 			if err != nil {
+				return err
+			}
+			if err := a.team.shares(plan); err != nil {
 				return err
 			}
 			r, shown, err := a.newRunner(cmd, kept, e)
@@ -90,6 +97,7 @@ part of a sweep stands for the sweep. Imported runs are not resumed.`,
 		},
 	}
 	given.timeoutFlags(cmd)
+	a.team.add(cmd)
 	forceFlag(cmd)
 	liveFlags(cmd)
 	return cmd

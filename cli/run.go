@@ -50,6 +50,9 @@ targets.NAME.OPTION, make variants of it that take turns within one run.
 default, and says which differences this machine and these settings cannot
 resolve. If a target differs from itself the exit status is 1.
 
+--agents N waits for N tsmark agent on other machines, which share the work; see
+docs/scale-out.md.
+
 --require-quiet refuses a host on which other processes use the CPU. It repeats
 what they disturbed, up to three times in all; then the run ends incomplete.
 
@@ -69,6 +72,7 @@ became of each parameter.`,
   tsmark run experiment.yaml
   tsmark run experiment.yaml --self-test
   tsmark run experiment.yaml --require-quiet
+  tsmark run experiment.yaml --agents 4 --agents-listen 0.0.0.0:4222 --agents-token @token
   tsmark run experiment.yaml --fail-if 'p99 > 50ms' --baseline 3f2a --fail-if 'median > +10%'
   tsmark run --iotdb-config config.properties --target duckdb
   tsmark run load-scaling --target duckdb`,
@@ -122,6 +126,7 @@ became of each parameter.`,
 	flags.add("Continuous aggregates", given.materializeFlags)
 	flags.add("Timeouts", given.timeoutFlags)
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
+	flags.add("Many clients", a.team.add)
 	flags.add("While it runs", liveFlags)
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
@@ -159,6 +164,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 			flags.add("Load", given.loadFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that write", "load.workers")
 			}, given.quietFlag)
+			flags.add("Many clients", a.team.add)
 		})
 }
 
@@ -180,6 +186,7 @@ an embedded database is the one that its name was last loaded into.`,
 			flags.add("How the queries are measured", given.timedFlags, func(cmd *cobra.Command) {
 				given.workersFlag(cmd, "connections that run queries", "queries.workers")
 			}, given.quietFlag)
+			flags.add("Many clients", a.team.add)
 			flags.add("Data that TSBS loaded", given.adoptFlags)
 		})
 }
@@ -302,6 +309,9 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 	if err != nil {
 		return err
 	}
+	if err := a.team.check(cmd); err != nil {
+		return err
+	}
 	steps, _ := stepsOf(cmd.Name())
 	for i, t := range e.Targets {
 		if strings.EqualFold(t.Name, pageName) {
@@ -324,6 +334,9 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		if err := a.fits(ctx, p.Experiment, steps); err != nil {
 			return err
 		}
+	}
+	if err := a.team.shares(sweep); err != nil {
+		return err
 	}
 	for _, note := range leftOut {
 		fmt.Fprintln(a.stderr, "tsmark: "+note)
@@ -445,6 +458,9 @@ func (a *app) print(sweep *runner.Sweep) error {
 // newRunner returns what runs the experiments of a command, and its display, to be
 // closed.
 func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display, error) {
+	if err := a.gather(cmd); err != nil {
+		return nil, display{}, err
+	}
 	if err := a.watch(cmd); err != nil {
 		return nil, display{}, err
 	}
@@ -453,6 +469,9 @@ func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 		Store: kept, Dir: a.folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
 		Children: a.children, Force: a.force(cmd),
+	}
+	if a.fleet != nil {
+		r.Agents = a.fleet
 	}
 	if a.audience != nil {
 		a.audience.run.Follow(shown.State)

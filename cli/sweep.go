@@ -92,6 +92,12 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	if err != nil {
 		return err
 	}
+	if err := a.team.asBefore(cmd, runs...); err != nil {
+		return err
+	}
+	if err := a.team.shares(plan); err != nil {
+		return err
+	}
 	r, shown, err := a.newRunner(cmd, kept, e)
 	if err != nil {
 		return err

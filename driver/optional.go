@@ -196,3 +196,12 @@ type Read struct {
 	Rows  int64 // of tables and aggregates; -1: it does not tell
 	Bytes int64 // -1: it does not tell
 }
+
+// Joiner is a DB to which several processes can write at once: one of them creates the
+// tables, and the others join.
+type Joiner interface {
+	// Join makes ready for NewWriter, as Create does, where another process has created
+	// what the schema needs and writes other series. It changes nothing in the database.
+	// Its error says which option several processes cannot have.
+	Join(ctx context.Context, schema *series.Schema) error
+}

@@ -20,7 +20,7 @@ type Capture struct {
 	// queries that several run again that of one of them.
 	Counts bool
 
-	begun int64   // operations of earlier phases
+	Begun int64   // operations of earlier phases
 	first int     // place of the first query of the phase
 	rows  []int64 // with Counts, by place from first on: rows of the answer, and 1; 0: there is none
 	mu    sync.Mutex
@@ -44,14 +44,21 @@ func (c *Capture) count(place int, rows int64) {
 
 // wants reports whether the answer to the i-th operation of this phase is taken.
 func (c *Capture) wants(i int64) bool {
-	return c != nil && i >= 0 && c.Sample.Has((c.begun+i)*int64(c.Repeats)+int64(c.Repeat))
+	return c != nil && i >= 0 && c.Sample.Has((c.Begun+i)*int64(c.Repeats)+int64(c.Repeat))
 }
 
 // end ends a phase of so many operations.
 func (c *Capture) end(operations int64) {
 	if c != nil {
-		c.begun += operations
+		c.Begun += operations
 	}
+}
+
+// Take takes answers that another client of the same phase took.
+func (c *Capture) Take(answers []Answered) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = append(c.kept, answers...)
 }
 
 func (c *Capture) keep(a Answered) {

@@ -33,59 +33,80 @@ type LoadConfig struct {
 	// more than that than those of one that is not written yet. Its target's writers keep
 	// nothing back. 0: they may overtake each other.
 	InOrder time.Duration
+	Start   Start // says when the clock starts; nil: once all workers are connected
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
 }
 
 // Load writes the whole dataset to a prepared target and waits until the
-// target has settled. The clock starts once all workers are connected. On an
+// target has settled. The clock starts when cfg.Start says. On an
 // error the result holds what had been done by then; its Rows are always the
 // rows that the target accepted.
 func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
+	l, err := send(ctx, cfg, fillsOf(&cfg, d), t, progress)
+	return l.settled(ctx, t, err)
+}
+
+// Send is Load without the settling: for one of several clients, each of which writes
+// its share.
+func Send(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
+	l, err := send(ctx, cfg, fillsOf(&cfg, d), t, progress)
+	return &l.out, err
+}
+
+// fillsOf returns what fills batches with the rows of a dataset, in the ways of workers
+// that write as cfg says, which it completes.
+func fillsOf(cfg *LoadConfig, d workload.Dataset) []func(*batch) error {
 	if cfg.Workers == 1 {
 		cfg.InOrder = 0
 	}
 	fills := []func(*batch) error{rowsOf(d, cfg.BatchSize)}
 	switch {
 	case cfg.InOrder > 0 && cfg.Owner == nil:
-		dealer := newDealer(d, &cfg)
+		dealer := newDealer(d, cfg)
 		fills[0], cfg.Owner = dealer.fill, dealer.owner
 	case cfg.InOrder == 0 && cfg.Owner != nil && workload.Shards(d) == cfg.Workers:
 		fills = shardsOf(d.(workload.Sharded), cfg.BatchSize)
 	}
-	return load(ctx, cfg, fills, t, progress)
+	return fills
 }
 
 // LoadLines writes the rows of a source as they are, as Load writes batches.
 // The target's writers are driver.LineWriters. Values are not counted.
 func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
 	cfg.Owner, cfg.InOrder = nil, 0 // of lines nobody knows whose they are
-	return load(ctx, cfg, []func(*batch) error{linesOf(lines, cfg.BatchSize)}, t, progress)
+	l, err := send(ctx, cfg, []func(*batch) error{linesOf(lines, cfg.BatchSize)}, t, progress)
+	return l.settled(ctx, t, err)
 }
 
-// load connects the workers, and runs the clock.
-func load(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t driver.DB, progress Progress) (*result.Load, error) {
+// send connects the workers, and runs the clock until all is written.
+func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t driver.DB, progress Progress) (*loader, error) {
 	l := newLoader(cfg, oplog.Cell{}, fills, progress)
 	defer l.close()
-	if err := l.connect(ctx, t); err != nil {
-		out, _ := l.figures() // of nothing
-		return &out, err
-	}
-	l.start = time.Now()
-	err := l.run(ctx)
-	out, figuresErr := l.figures()
+	err := l.connect(ctx, t)
 	if err == nil {
+		l.start, err = cfg.Start.clock(ctx)
+	}
+	if err != nil {
+		l.out, _ = l.figures() // of nothing
+		return l, err
+	}
+	err = l.run(ctx)
+	out, figuresErr := l.figures()
+	if l.out = out; err == nil {
 		err = figuresErr
 	}
-	if err != nil {
-		return &out, err
+	return l, err
+}
+
+// settled returns the figures of a load, once the target has settled, unless an error
+// ended it.
+func (l *loader) settled(ctx context.Context, t driver.DB, err error) (*result.Load, error) {
+	if err == nil {
+		l.out.Settled, err = Settle(ctx, l.cfg, l.start, t)
 	}
-	out.Settled, err = l.settle(ctx, t)
-	if err != nil {
-		err = fmt.Errorf("waiting for the load to settle: %w", err)
-	}
-	return &out, err
+	return &l.out, err
 }
 
 // loader is the state that the workers of one load share.
@@ -98,6 +119,7 @@ type loader struct {
 	tally       *tally.Tally
 	again       again
 	progress    Progress
+	out         result.Load // once it has ended
 }
 
 // newLoader returns the loader of a part of a load, which the cell says. There is one
@@ -208,23 +230,23 @@ func (l *loader) figures() (result.Load, error) {
 	return out, err
 }
 
-// settle waits until the target has settled, also for its return, and returns how
-// many seconds after the start it had.
-func (l *loader) settle(ctx context.Context, t driver.DB) (float64, error) {
-	if l.cfg.Acked != nil {
-		l.cfg.Acked(ctx)
+// Settle calls cfg.Acked, waits until the target has settled, also for its return as
+// cfg.Retry allows, and returns how many seconds after the start of the load it had.
+func Settle(ctx context.Context, cfg LoadConfig, start time.Time, t driver.DB) (float64, error) {
+	if cfg.Acked != nil {
+		cfg.Acked(ctx)
 	}
-	tries := attempts{retry: l.cfg.Retry, random: rand.New(rand.NewPCG(0, 0))}
+	tries := attempts{retry: cfg.Retry, random: rand.New(rand.NewPCG(0, 0))}
 	for {
 		at, err := driver.Settled(ctx, t)
 		if err == nil {
-			return at.Sub(l.start).Seconds(), nil
+			return at.Sub(start).Seconds(), nil
 		}
-		if err = temporary(err); ctx.Err() != nil || driver.AsTemporary(err) == nil {
-			return 0, err
+		if err = temporary(err); ctx.Err() == nil && driver.AsTemporary(err) != nil {
+			if err = tries.next(ctx, err); err == nil {
+				continue
+			}
 		}
-		if err := tries.next(ctx, err); err != nil {
-			return 0, err
-		}
+		return 0, fmt.Errorf("waiting for the load to settle: %w", err)
 	}
 }

@@ -20,8 +20,10 @@ import (
 
 // loop is the state that the workers of one type share.
 type loop struct {
-	cfg      QueryConfig
-	source   Source
+	cfg      QueryConfig // with BurnIn and Least of the share alone
+	whole    Source
+	burnIn   int        // of the whole
+	source   Source     // of the share
 	count    int        // queries that it has
 	block    []Rendered // those of them that are rendered, from place base on
 	base     int
@@ -42,11 +44,21 @@ type loop struct {
 
 // newLoop returns a loop whose queries come by a schedule; empty: a closed loop.
 func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress) *loop {
-	l := &loop{cfg: cfg, source: source, count: source.Len(), progress: progress}
+	l := &loop{cfg: cfg, whole: source, burnIn: cfg.BurnIn, source: shareOf(source, cfg.Share), progress: progress}
+	l.cfg.BurnIn, l.count = cfg.Share.Of(cfg.BurnIn), l.source.Len()
+	if cfg.Least > 0 {
+		l.cfg.Least = max(cfg.Share.Of(cfg.Least), 1)
+	}
 	l.first.Store(-1)
-	l.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: l.count, First: cfg.First}, 0)
-	cfg.Capture.begin(cfg.First, l.count)
+	l.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: source.Len(), First: cfg.First}, 0)
+	cfg.Capture.begin(cfg.First, source.Len())
 	return l
+}
+
+// place is where the i-th query of the share stands in the whole, in which the first one
+// comes again after the last one: its operation's sequence.
+func (l *loop) place(i int) int {
+	return i/l.count*l.whole.Len() + l.cfg.Share.Place(i%l.count)
 }
 
 // at is the i-th query, from the first one again after the last one.
@@ -109,9 +121,12 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 
 	begin := time.Now()
 	err := together(ctx, l.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
-	l.origin = time.Now()
 	if n := l.warmed.Load(); n > 0 {
-		l.out.WarmUp = result.WarmUp{Queries: n, Seconds: l.origin.Sub(begin).Seconds()}
+		l.out.WarmUp = result.WarmUp{Queries: n, Seconds: time.Since(begin).Seconds()}
+	}
+	l.origin = time.Now()
+	if err == nil {
+		l.origin, err = l.cfg.Start.clock(ctx)
 	}
 	for i, w := range l.workers {
 		w.recorder = l.tally.Recorder(l.cfg.Log, i, l.origin)
@@ -166,11 +181,16 @@ func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 
 // figures are those of all workers together, when they are done.
 func (l *loop) figures() (*result.Queries, error) {
-	q, err := result.QueriesOf(l.tally)
-	q.Withheld, q.Verdict, q.Stopped, q.WarmUp = l.out.Withheld, l.out.Verdict, l.out.Stopped, l.out.WarmUp
-	q.TimeBox, q.Timeout = l.cfg.TimeBox.Seconds(), l.cfg.Timeout.Seconds()
-	q.Distinct = distinct(l.source, func(int) bool { return true })
-	q.Sample.Different = distinct(l.source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
+	return figures(&l.cfg, l.tally, l.whole, &l.out)
+}
+
+// figures are those that a tally of queries of a source tells, and what is known beside.
+func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Queries) (*result.Queries, error) {
+	q, err := result.QueriesOf(t)
+	q.Withheld, q.Verdict, q.Stopped, q.WarmUp = known.Withheld, known.Verdict, known.Stopped, known.WarmUp
+	q.TimeBox, q.Timeout = cfg.TimeBox.Seconds(), cfg.Timeout.Seconds()
+	q.Distinct = distinct(source, func(int) bool { return true })
+	q.Sample.Different = distinct(source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
 	return &q, err
 }
 
@@ -242,13 +262,14 @@ func (w *worker) warmUp(ctx context.Context) error {
 func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	q := w.at(i)
 	w.started.Add(1)
-	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(i), Query: int64(q.ID)}
+	place := w.place(i)
+	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(place), Query: int64(q.ID)}
 	var sink query.Sink // a nil interface has the rows only counted
 	var taken *Answered
 	var kept *limit.Sink
 	// A query that is run again, where all answers were taken, is there to be timed.
-	if w.cfg.Capture.wants(int64(i-w.cfg.BurnIn)) && (due != nil || i < w.count) {
-		taken = &Answered{Place: w.cfg.First + i%w.count}
+	if w.cfg.Capture.wants(int64(place-w.burnIn)) && (due != nil || i < w.count) {
+		taken = &Answered{Place: w.cfg.First + place%w.whole.Len()}
 		sink = taken.keep(q.Whole, q.Columns)
 		if q.Rows != AnyRows {
 			kept = limit.Expected(sink, q.Rows)
@@ -293,7 +314,7 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	default:
 		w.recorded.Add(1)
 		if i < w.count { // later ones are the same queries, which others may run at the same time
-			w.cfg.Capture.count(i, op.Rows)
+			w.cfg.Capture.count(place%w.whole.Len(), op.Rows)
 		}
 	}
 	return nil

@@ -84,6 +84,14 @@ func following(found result.RateSearch, limit float64) float64 {
 // last one, since a lower rate would bring even fewer. A withheld result ends
 // the search and is returned.
 func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
+	return FindMaxRateBy(ctx, cfg, s, keep, func(ctx context.Context, cfg OpenConfig) (*result.Queries, error) {
+		return QueryOpen(ctx, cfg, t, source, progress)
+	})
+}
+
+// FindMaxRateBy is FindMaxRate where somebody else runs the queries of each try, as
+// QueryOpen would.
+func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective, run func(context.Context, OpenConfig) (*result.Queries, error)) (*result.Queries, error) {
 	var best *result.Queries
 	kept, log, box := false, cfg.Log, cfg.TimeBox
 	var undecided result.RateTry
@@ -101,7 +109,7 @@ func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, 
 		// One stall of the machine must not end a doubling: a rate fails if it
 		// fails twice.
 		for range 2 {
-			q, err = QueryOpen(ctx, cfg, t, source, progress)
+			q, err = run(ctx, cfg)
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
 			captured += q.Sample.Captured
 			warm.Add(q.WarmUp)

@@ -90,9 +90,8 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB
 		err = figuresErr
 	}
 	if err == nil {
-		if m.out.Writes.Settled, err = m.settle(ctx, t); err != nil {
+		if m.out.Writes.Settled, err = Settle(ctx, m.cfg.LoadConfig, m.start, t); err != nil {
 			m.out.Writes.Settled = time.Since(m.start).Seconds()
-			err = fmt.Errorf("waiting for the writes to settle: %w", err)
 		}
 	}
 	return &m.out, journal, err

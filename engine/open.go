@@ -93,8 +93,8 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 	return nil
 }
 
-// due is when the arrivals are due, burn-in included, that count, schedule and
-// time box leave.
+// due is when the arrivals of the share are due, burn-in included, that count, schedule
+// and time box leave.
 func (o *openLoop) due() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		n, start := 0, time.Duration(0)
@@ -102,10 +102,13 @@ func (o *openLoop) due() iter.Seq[time.Duration] {
 			if o.open.Count > 0 && n >= o.open.Count {
 				return
 			}
-			if n == o.cfg.BurnIn {
+			if n == o.burnIn {
 				start = due
 			}
-			if n >= o.cfg.BurnIn && o.cfg.TimeBox > 0 && due-start >= o.cfg.TimeBox || !yield(due) {
+			if n >= o.burnIn && o.cfg.TimeBox > 0 && due-start >= o.cfg.TimeBox {
+				return
+			}
+			if o.cfg.Share.Has(n) && !yield(due) {
 				return
 			}
 			n++
@@ -136,7 +139,7 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 	err := release(ctx, o.origin, o.due(), o.queue, func(a arrival, taken bool) {
 		if !taken {
 			o.dropped.Add(&oplog.Op{
-				Outcome: oplog.Dropped, BurnIn: a.n < o.cfg.BurnIn, Sequence: int64(a.n),
+				Outcome: oplog.Dropped, BurnIn: a.n < o.cfg.BurnIn, Sequence: int64(o.place(a.n)),
 				Query: int64(o.source.ID(a.n % o.count)), Start: a.due + a.lag, Intended: a.due, Lag: a.lag,
 			})
 		}

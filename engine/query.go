@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // QueryConfig says how to run the queries of one type.
@@ -29,6 +30,11 @@ type QueryConfig struct {
 	// it does not.
 	Until float64
 	Log   *oplog.Section // where each query is recorded; nil: nowhere
+	// Share is the part of the queries that this client runs, of several that run them
+	// together. Workers and the queue of an open loop are this client's, and everything
+	// else is the whole's: the source, BurnIn, Least, the schedule and its arrivals.
+	Share workload.Share
+	Start Start // says when the clock starts; nil: once all workers are connected and warm
 	// First is the place of the first query among those drawn for its type.
 	First   int
 	WarmUp  WarmUp

@@ -1,6 +1,10 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"github.com/tsmark/tsmark/workload"
+)
 
 // Source is the queries of one type, rendered for the target when they are
 // needed: a million rendered ones take more memory than a run needs for all else.
@@ -28,3 +32,33 @@ func (l List) ID(place int) int { return l[place].ID }
 
 // Render implements Source.
 func (l List) Render(_ context.Context, place int) ([]Rendered, error) { return l[place:], nil }
+
+// shareOf is the queries of a source that are of a share.
+func shareOf(s Source, share workload.Share) Source {
+	if share.Whole() {
+		return s
+	}
+	return &shareSource{whole: s, share: share}
+}
+
+type shareSource struct {
+	whole Source
+	share workload.Share
+	list  []Rendered
+}
+
+// Len implements Source.
+func (s *shareSource) Len() int { return s.share.Of(s.whole.Len()) }
+
+// ID implements Source.
+func (s *shareSource) ID(place int) int { return s.whole.ID(s.share.Place(place)) }
+
+// Render implements Source.
+func (s *shareSource) Render(ctx context.Context, place int) ([]Rendered, error) {
+	all, err := s.whole.Render(ctx, s.share.Place(place))
+	s.list = s.list[:0]
+	for i := 0; i < len(all); i += s.share.Count {
+		s.list = append(s.list, all[i])
+	}
+	return s.list, err
+}

@@ -33,6 +33,7 @@ func pages(t *testing.T) map[string]string {
 	return map[string]string{
 		"runs":       render(t, HTML, Options{}, complete, killed),
 		"run":        render(t, HTML, Options{}, []*result.Run{observed(t)}...),
+		"agents":     render(t, HTML, Options{}, withAgents(t)),
 		"matrices":   render(t, HTML, Options{}, matrixRun(t)),
 		"comparison": compared.String(),
 	}

@@ -63,8 +63,8 @@ func measurements(t *result.Target) []measurement {
 func (m *measurement) clientBound() string {
 	why, bound := "", 0
 	for _, c := range m.Cells {
-		if c.ClientBound != "" {
-			why, bound = c.ClientBound, bound+1
+		if by := c.Bound(); by != "" {
+			why, bound = by, bound+1
 		}
 	}
 	if bound > 0 && len(m.Cells) > 1 {
@@ -92,11 +92,6 @@ type clientUse struct{ Share, ShareMax, PauseMax, Scheduling, SchedulingMax resu
 func (m *measurement) client() (use clientUse, known bool) {
 	none := result.Absent()
 	use = clientUse{none, none, none, none, none}
-	worst := func(to *result.Value, v result.Value) {
-		if v.Known() && (!to.Known() || v > *to) {
-			*to = v
-		}
-	}
 	cpu, available := result.Value(0), result.Value(0)
 	for _, c := range m.Cells {
 		if c.Client == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,12 @@ type (
 		number         int // from 1
 		acked, slowest any
 		cost           stats.Comparison
+	}
+	// csvAgent is what one agent of a run did of a measurement.
+	csvAgent struct {
+		*agentUse
+		who         *result.Agent // nil: the run does not have it
+		measurement string
 	}
 	csvFromRows struct {
 		aggregate string
@@ -321,11 +328,41 @@ func csvColumns() []csvColumn {
 	}
 }
 
+// agentColumns are further columns where a run had agents: of lines of kind agent, one
+// for each measurement that agents shared and each of them. Rates are rows or queries a
+// second over the time of its own share; network is bytes a second of its machine.
+func agentColumns() []csvColumn {
+	clock := func(value func(*result.Clock) any) func(*csvLine) any {
+		return of(func(a csvAgent) any {
+			if a.who == nil || a.who.Clock() == nil {
+				return nil
+			}
+			return value(a.who.Clock())
+		})
+	}
+	return []csvColumn{
+		{"agent", of(func(a csvAgent) any { return a.Name })},
+		{"measurement", of(func(a csvAgent) any { return a.measurement })},
+		{"shares", of(func(a csvAgent) any { return a.shareList() })},
+		{"agent_rate", of(func(a csvAgent) any { return a.Rate })},
+		{"start_skew", of(func(a csvAgent) any { return a.Skew })},
+		{"sent_per_second", of(func(a csvAgent) any { return a.Sent })},
+		{"received_per_second", of(func(a csvAgent) any { return a.Received })},
+		{"clock_offset", clock(func(c *result.Clock) any { return c.Offset })},
+		{"clock_uncertainty", clock(func(c *result.Clock) any { return c.Uncertainty })},
+		{"agent_lost", of(func(a csvAgent) any { return a.Lost })},
+		{"taken_over", of(func(a csvAgent) any { return a.TakenOver })},
+	}
+}
+
 // writeCSV writes a line per load, step of a load, mixed phase and query type, and one of each
 // target for all types together, where targets are compared. One kind of line
 // leaves the columns of the other empty; a line whose figures do not stand has none.
 func (p *Report) writeCSV(w io.Writer) error {
 	out, columns := newCSVWriter(w), csvColumns()
+	if slices.ContainsFunc(p.runs, func(r *result.Run) bool { return len(r.Agents) > 0 }) {
+		columns = append(columns, agentColumns()...)
+	}
 	cells := make([]string, len(columns))
 	for i, c := range columns {
 		cells[i] = c.name
@@ -413,6 +450,11 @@ func csvLines(g *group, r *result.Run) []*csvLine {
 				sample := g.samples(q.Type)[i]
 				line.about(csvRounds(len(sample)), csvCommon(sample.Queries()))
 				line.median = line.estimated(g, i, g.rankType(q.Type))
+			}
+		}
+		for _, s := range sharedIn(t) {
+			for _, u := range s.uses() {
+				add("agent", s.Name).ofAgent(&s, &u)
 			}
 		}
 		if overall := g.rankOverall(); i == overall.Reference || overall.Figures[i] != nil {
@@ -530,6 +572,12 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 		}
 	}
 	l.observed()
+}
+
+func (l *csvLine) ofAgent(s *shared, u *agentUse) {
+	l.about(csvAgent{u, l.run.Agent(u.Name), s.Name}, &clientUse{Share: u.CPU, PauseMax: u.PauseMax, Scheduling: u.Scheduling})
+	l.latency(&u.Latency)
+	l.clientBound, l.noisy = u.Bound, u.Noisy
 }
 
 // ofAllTypes is the place of the subject in the headline of reports.

@@ -79,6 +79,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
 			plural(int(r.LostOperations), "operation"))
 	}
+	list = append(list, agentNotes(r)...)
 	list = append(list, selfTestNotes(r)...)
 	if n, noisy := noiseAlert(r); noisy {
 		list = append(list, n)
@@ -190,6 +191,9 @@ func facts(r *result.Run) []fact {
 	)
 	if len(r.Deviations) > 0 {
 		list = append(list, fact{"expected", strings.Join(r.Deviations, "; ")})
+	}
+	if agents := agentsFact(r); agents != "" {
+		list = append(list, fact{"agents", agents})
 	}
 	if most := calibrationFact(r.Calibration); most != "" {
 		list = append(list, fact{"client", most})

@@ -71,7 +71,7 @@ func newHeadline(g *group) *headline {
 	if len(h.Answers) == 0 {
 		return nil
 	}
-	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.shortHosts()},
+	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
 	return h
@@ -426,6 +426,22 @@ func (g *group) shortHosts() string {
 		return "on different machines: " + strings.Join(list, "; ")
 	}
 	return strings.Join(list, "; ")
+}
+
+// agentsFact says how many clients the runs had, where one had several.
+func (g *group) agentsFact() string {
+	var list []string
+	several := false
+	for _, s := range g.subjects {
+		text := plural(max(1, len(s.run.Agents)), "client")
+		if several = several || len(s.run.Agents) > 0; !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	if !several {
+		return ""
+	}
+	return strings.Join(list, " and ")
 }
 
 // manyHosts reports whether the runs are known to be of more than one machine:

@@ -56,6 +56,9 @@ type column struct {
 	// Follows keeps the column beside the one before it where a wide table is
 	// cut into several.
 	Follows bool
+	// Names has the column, which stands behind the first one, name the rows with it: it
+	// is in all tables that a wide one is cut into.
+	Names bool
 }
 
 // row is a cell per column; or, where Span is set, one cell followed by a
@@ -96,6 +99,6 @@ func tables(g *group, r *result.Run) []*table {
 			list = append(list, t)
 		}
 	}
-	list = append(list, clientTable(r), censusTable(r))
+	list = append(list, clientTable(r), agentsTable(r), partsTable(r), censusTable(r))
 	return slices.DeleteFunc(list, func(t *table) bool { return t == nil })
 }

@@ -237,18 +237,23 @@ func total(widths, shown []int) int {
 	return sum
 }
 
-// parts cuts the columns into lists that fit the width, each with the first
-// column. A list that cannot be made to fit has one group of columns.
+// parts cuts the columns into lists that fit the width, each with the first column and
+// those behind it that name the rows, too. A list that cannot be made to fit has one group of
+// columns beside these.
 func parts(view *table, widths, shown []int, width int) [][]int {
-	list := [][]int{{shown[0]}}
-	for i := 1; i < len(shown); {
+	names := 1
+	for names < len(shown) && view.Columns[shown[names]].Names {
+		names++
+	}
+	list := [][]int{slices.Clone(shown[:names])}
+	for i := names; i < len(shown); {
 		n := 1
 		for i+n < len(shown) && view.Columns[shown[i+n]].Follows {
 			n++
 		}
 		last := list[len(list)-1]
-		if len(last) > 1 && total(widths, slices.Concat(last, shown[i:i+n])) > width {
-			last = []int{shown[0]}
+		if len(last) > names && total(widths, slices.Concat(last, shown[i:i+n])) > width {
+			last = slices.Clone(shown[:names])
 			list = append(list, nil)
 		}
 		list[len(list)-1] = append(last, shown[i:i+n]...)

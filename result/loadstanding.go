@@ -33,6 +33,10 @@ func (l *Load) WithoutFigures() *Load {
 		Workers: l.Workers, BatchSize: l.BatchSize, Rows: l.Rows, Metrics: l.Metrics, Withheld: l.Withheld, Beside: l.Beside, Unverified: l.Unverified,
 		Skipped: l.Skipped, Retries: l.Retries, Census: l.Census, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
 	}
+	for i := range l.Parts { // who had which share, and how it ended
+		p := &l.Parts[i]
+		out.Parts = append(out.Parts, Part{Agent: p.Agent, Share: p.Share, Lost: p.Lost, TakenOver: p.TakenOver})
+	}
 	if l.Growth != nil {
 		out.Growth = &Growth{Unsupported: l.Growth.Unsupported}
 	}

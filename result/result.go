@@ -65,6 +65,9 @@ type Run struct {
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
+	// Agents are the clients of a run that had several, by name; nil: the process that
+	// made this document was the only one. Host and Tool are the coordinator's then.
+	Agents []Agent `json:"agents,omitempty"`
 	// OtherDatabases are other databases that ran on the client's host.
 	OtherDatabases []OtherDatabase `json:"rivals,omitempty"`
 	// Calibration is what this client could do at most; nil: nobody measured.
@@ -331,6 +334,9 @@ type Cell struct {
 	ClientBound string `json:"client_bound,omitempty"`
 	// Noise is what others took of the machine meanwhile; nil: nobody looked.
 	Noise *Noise `json:"noise,omitempty"`
+	// Parts are what each agent did of the measurement, by share; nil: there was one
+	// client. Those of a mixed phase have rows and queries.
+	Parts []Part `json:"parts,omitempty"`
 	// Upkeep is what the system had done by itself to the tables, such as vacuums:
 	// when the load and the steps after it had ended, or when the round of queries
 	// began. Empty: nothing is known.

@@ -135,7 +135,12 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	if err := d.own.Exec(ctx, statements...); err != nil {
 		return fmt.Errorf("creating %s: %w", d.where(), err)
 	}
-	d.Prepare(s.lines().New(schema), schema)
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	d.Prepare(d.settings.lines().New(schema), schema)
 	return nil
 }
 

@@ -119,6 +119,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	if err != nil {
 		return fmt.Errorf("creating what %s needs: %w", d.where(), err)
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(influx.Lines(d.settings.unit).New(schema), schema)
 	return nil
 }

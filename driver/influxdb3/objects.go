@@ -141,6 +141,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 			return fmt.Errorf("creating table %s in %s: %w", t.Name, d.where(), err)
 		}
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(lines(d.settings).New(schema), schema)
 	return nil
 }

@@ -52,6 +52,7 @@ var _ interface {
 	driver.ReadTeller
 	driver.Incomplete
 	driver.Inspector
+	driver.Joiner
 	driver.Kept
 	driver.LineTaker
 	driver.Materializer
@@ -204,6 +205,15 @@ func (t *limited) DistinctCensus(ctx context.Context, table *series.Table) (driv
 	return call(ctx, t.limits.step(), "counting different rows of table "+table.Name, func(ctx context.Context) (driver.Census, error) {
 		return own.DistinctCensus(ctx, table)
 	}, nil)
+}
+
+// Join implements driver.Joiner.
+func (t *limited) Join(ctx context.Context, s *series.Schema) error {
+	own, ok := driver.As[driver.Joiner](t.DB)
+	if !ok {
+		return errNot("lets several processes write")
+	}
+	return run(ctx, t.limits.statement(), "getting ready to write", func(ctx context.Context) error { return own.Join(ctx, s) })
 }
 
 // Grow implements driver.Grower. It asks nothing of a server.

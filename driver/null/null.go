@@ -54,11 +54,12 @@ func (null) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "keeps nothing", Durability: "none"}, nil
 }
 
-// Objects, Plan, Create, Drop, Note and SetNote implement driver.DB: nothing is
+// Objects, Plan, Create, Join, Drop, Note and SetNote implement driver.DB: nothing is
 // there, ever.
 func (null) Objects(context.Context) ([]driver.Object, error)      { return nil, nil }
 func (null) Plan(*series.Schema) ([]driver.Object, error)          { return nil, nil }
 func (null) Create(context.Context, *series.Schema) error          { return nil }
+func (null) Join(context.Context, *series.Schema) error            { return nil }
 func (null) Drop(context.Context, []driver.Object) error           { return nil }
 func (null) Note(context.Context) (string, error)                  { return "", nil }
 func (null) SetNote(context.Context, string) error                 { return nil }

@@ -121,6 +121,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	if err := d.assign(ctx, metrics, append(keys, untagged)); err != nil {
 		return fmt.Errorf("assigning names in OpenTSDB at %s: %w", d.Address(), err)
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.points(schema), schema)
 	return nil
 }

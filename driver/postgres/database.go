@@ -242,6 +242,15 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
+// Join implements driver.Joiner. A partition is made by whoever needs it first, which
+// several processes do not know of each other.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	if d.options.Duration(optionPartition) != 0 {
+		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
+	}
+	return d.Regrow(schema)
+}
+
 // Drop implements driver.DB. Views come before what they look at.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, sqlkit.Names(objects), func(c sqlkit.Conn) error {

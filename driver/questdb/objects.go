@@ -67,6 +67,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 			return fmt.Errorf("creating tables in QuestDB: %w", err)
 		}
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(lines().New(schema), schema)
 	return nil
 }

@@ -72,7 +72,12 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 }
 
 // Create implements driver.DB: metrics come with their samples.
-func (d *database) Create(_ context.Context, schema *series.Schema) error {
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.encoder(schema), schema)
 	return nil
 }

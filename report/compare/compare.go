@@ -84,6 +84,9 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	if c.OtherMachine {
 		c.Notes = append(c.Notes, "The runs were made on different machines, whose differences are in all ratios.")
 	}
+	if text := otherClients(a, b); text != "" {
+		c.Notes = append(c.Notes, text)
+	}
 	pairs, alone := match(a.subjects(), b.subjects())
 	if len(pairs) == 0 {
 		return nil, fmt.Errorf("no target of %s goes with one of %s: name one of each", a.label(), b.label())
@@ -101,6 +104,23 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	}
 	c.Notes = append(c.Notes, alone...)
 	return c, nil
+}
+
+// otherClients says that runs had different numbers of clients; empty: they had as many.
+func otherClients(sides ...Side) string {
+	var numbers []int
+	for _, s := range sides {
+		for _, r := range s.Runs {
+			if n := max(1, len(r.Agents)); !slices.Contains(numbers, n) {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	if len(numbers) < 2 {
+		return ""
+	}
+	slices.Sort(numbers)
+	return fmt.Sprintf("The runs had %d to %d clients: where one of them was the limit, that is in the ratios.", numbers[0], numbers[len(numbers)-1])
 }
 
 // Alone are the figures of one run, as B's, for conditions that are about no other.

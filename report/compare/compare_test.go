@@ -53,6 +53,17 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// Runs with other numbers of clients are compared, and a note says so.
+func TestOtherClients(t *testing.T) {
+	a, b := system(1, 6, 1), system(2, 6, 1)
+	for _, r := range b.Runs {
+		r.Agents = make([]result.Agent, 4)
+	}
+	if c := compared(t, a, b); len(c.Notes) != 1 || c.Notes[0] != "The runs had 1 to 4 clients: where one of them was the limit, that is in the ratios." {
+		t.Errorf("%q", c.Notes)
+	}
+}
+
 // Repeats within a run are as good as those of several runs.
 func TestRepeatsInOneRun(t *testing.T) {
 	several := compared(t, system(1, 6, 1), system(2, 6, 1.1))

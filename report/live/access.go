@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/report"
 )
 
@@ -24,9 +25,9 @@ type access struct {
 	tls      bool              // browsers are to send it over TLS alone
 }
 
-func newAccess(a address, o *Options, port string) *access {
+func newAccess(a listen.Address, o *Options, port string) *access {
 	return &access{
-		host: a.host, loopback: a.loopback(), token: sha256.Sum256([]byte(o.Token)), needed: o.Token != "",
+		host: a.Host, loopback: a.Loopback(), token: sha256.Sum256([]byte(o.Token)), needed: o.Token != "",
 		cookie: "tsmark_live_" + port, session: rand.Text(), tls: o.Certificate != nil,
 	}
 }

@@ -6,15 +6,18 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/report"
 )
 
@@ -25,6 +28,48 @@ type Options struct {
 	Token   string // that readers need; empty: none, which is for loopback addresses alone
 	// Certificate is that of both over TLS, with its key; nil: they are served without.
 	Certificate *tls.Certificate
+}
+
+// exampleAddress stands in errors about addresses.
+const exampleAddress = "127.0.0.1:8080"
+
+// Check reports why what is asked for is not possible: an error of one line that says
+// how to fix it.
+func (o *Options) Check() error {
+	if o.Page == "" && o.Metrics == "" {
+		switch {
+		case o.Token != "":
+			return errors.New("there is nothing that a token is for; give an address for the page or the metrics too")
+		case o.Certificate != nil:
+			return errors.New("there is nothing that a certificate is for; give an address for the page or the metrics too")
+		}
+		return nil
+	}
+	for _, text := range []string{o.Page, o.Metrics} {
+		if text == "" {
+			continue
+		}
+		a, err := listen.Parse(text, exampleAddress)
+		if err != nil {
+			return err
+		}
+		if !a.Loopback() && o.Token == "" {
+			return fmt.Errorf("%s can be reached from other machines; give readers a token (--token), or listen on 127.0.0.1", a)
+		}
+	}
+	if o.Token != "" {
+		return listen.CheckToken(o.Token)
+	}
+	return nil
+}
+
+// Bare reports whether what others can reach is served without TLS, so that whoever is
+// on the way reads it, with the token.
+func (o *Options) Bare() bool {
+	return o.Certificate == nil && slices.ContainsFunc([]string{o.Page, o.Metrics}, func(text string) bool {
+		a, err := listen.Parse(text, exampleAddress)
+		return text != "" && err == nil && !a.Loopback()
+	})
 }
 
 // Server shows a run to who asks for it over HTTP.
@@ -71,7 +116,7 @@ func Start(run *Run, o Options) (*Server, error) {
 
 // listen serves at an address, and returns its URL.
 func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (string, error) {
-	a, err := parseAddress(text)
+	a, err := listen.Parse(text, exampleAddress)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +142,7 @@ func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (stri
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12})
 	}
 	s.done.Go(func() { _ = server.Serve(l) }) // it ends by close
-	host := a.host
+	host := a.Host
 	if host == "" {
 		host, _, _ = net.SplitHostPort(l.Addr().String())
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/run/runner"
@@ -189,7 +190,7 @@ func TestHost(t *testing.T) {
 			}
 		}
 	}
-	a := newAccess(address{"bench.example.org", "80"}, &Options{Token: testToken}, "80")
+	a := newAccess(listen.Address{Host: "bench.example.org", Port: 80}, &Options{Token: testToken}, "80")
 	for host, want := range map[string]bool{"bench.example.org": true, "Bench.Example.Org:80": true, "10.1.2.3:80": true, "other.example.org": false, "": false} {
 		if got := a.knows(host); got != want {
 			t.Errorf("bench.example.org knows %q: %v", host, got)

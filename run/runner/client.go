@@ -46,6 +46,9 @@ const calibrationTime = time.Second
 // calibrate measures the client itself, once a run, where a target has a
 // process of its own.
 func (x *stage) calibrate(ctx context.Context) error {
+	if x.Agents != nil {
+		return x.calibrateAgents(ctx)
+	}
 	if x.run.Calibration != nil || x.dataset == nil {
 		return nil
 	}

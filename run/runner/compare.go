@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ func (dir takenAnswers) put(p phase, answers []engine.Answered) error {
 	if err != nil {
 		return err
 	}
-	err = gob.NewEncoder(file).Encode(answers)
+	err = writeAnswers(file, answers)
 	if err == nil {
 		err = file.Sync() // or a crash of the machine could leave the name of a file that is cut
 	}
@@ -73,10 +74,19 @@ func (dir takenAnswers) get(p phase) (answers []engine.Answered, err error) {
 		return nil, err
 	}
 	defer file.Close() // reading only
-	if err := gob.NewDecoder(file).Decode(&answers); err != nil {
+	if answers, err = readAnswers(file); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", file.Name(), err)
 	}
 	return answers, nil
+}
+
+func writeAnswers(out io.Writer, answers []engine.Answered) error {
+	return gob.NewEncoder(out).Encode(answers)
+}
+
+func readAnswers(in io.Reader) (answers []engine.Answered, err error) {
+	err = gob.NewDecoder(in).Decode(&answers)
+	return answers, err
 }
 
 // drop forgets the answers of a phase, once their verdict is stored.

@@ -183,7 +183,7 @@ func (x *execution) enlist() {
 func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
 	ownDisk := errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded // tsmark's, not a server's
 	switch {
-	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet):
+	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet), errors.Is(err, ErrNoAgents):
 		return err
 	case ownDisk, endsRun(err):
 		return badInput(err)

@@ -51,6 +51,11 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 		return nil, err
 	}
 	defer f.close()
+	if x.Agents != nil {
+		if err := joinable(on.db, on.planned); err != nil {
+			return nil, err
+		}
+	}
 	l := &oneLoad{loadStage: x, turn: on, feed: f, mark: on.mark}
 	if grows, err := l.grow(); err != nil || !grows {
 		return l.found, err
@@ -125,8 +130,10 @@ func (l *oneLoad) send(ctx context.Context) error {
 		l.phaseEnds(ctx)
 	}
 	progress := func(rows int) { l.task.Add(int64(rows)) }
-	where, err := l.measure(ctx, l.planned.caps.Embedded, func() (err error) {
+	where, err := l.measure(ctx, l.planned.caps.Embedded || l.Agents != nil, func() (err error) {
 		switch {
+		case l.Agents != nil:
+			err = l.sendShared(ctx, config)
 		case l.feed.lines != nil:
 			l.found, err = engine.LoadLines(ctx, config, l.feed.lines, l.db, progress)
 		case l.steps != nil:
@@ -136,6 +143,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 		}
 		return err
 	})
+	where.Parts = l.found.Parts
 	l.found.Cell, l.found.DiskBefore, l.found.DiskAcked = where, before, acked
 	if ceiling := l.run.Calibration; ceiling != nil && l.found.Sent > 0 {
 		l.found.ClientBound = boundBy(&where, float64(l.found.Rows)/l.found.Sent, ceiling.RowsPerSecond, 0)

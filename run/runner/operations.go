@@ -31,6 +31,18 @@ func (o *operations) section(c oplog.Cell) (*oplog.Section, error) {
 	return o.log.Section(c), nil
 }
 
+// flush writes what was recorded, so that no more than a log has room for is recorded at
+// once.
+func (o *operations) flush() error {
+	if o.log == nil {
+		return nil
+	}
+	if err := o.log.Flush(); err != nil {
+		return fmt.Errorf("%w: writing the operation log: %w", errStore, err)
+	}
+	return nil
+}
+
 // begin opens the run's log; one that is resumed begins a further one.
 func (o *operations) begin() error {
 	for n := 1; ; n++ {

@@ -82,14 +82,14 @@ func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQuerie
 		}
 		capture := x.capture(q, on.repeat)
 		var measured *result.Queries
-		where, err := x.measure(ctx, on.planned.caps.Embedded, func() (err error) {
+		where, err := x.measure(ctx, on.planned.caps.Embedded || x.Agents != nil, func() (err error) {
 			measured, err = x.measureType(ctx, on, q, capture, section, task)
 			return err
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		where.Stopped = measured.Stopped
+		where.Stopped, where.Parts = measured.Stopped, measured.Parts
 		measured.Cell = where
 		switch why := x.disturbed(where.Noise); {
 		case why == "":
@@ -105,13 +105,19 @@ func (x *queryStage) capture(q *typeQueries, repeat int) *engine.Capture {
 	if !x.expects(q) && !x.agrees(q) {
 		return new(engine.Capture) // which takes nothing
 	}
+	return x.plan.capture(q, x.run.CheckSeed, repeat, x.agrees(q))
+}
+
+// capture takes the answers of the sample of a type that the seed chooses, and maybe
+// counts the rows of the others.
+func (p *Plan) capture(q *typeQueries, seed string, repeat int, counts bool) *engine.Capture {
 	operations := int64(q.repeats) * int64(q.longest())
-	if x.plan.experiment.Queries.Open() {
+	if p.experiment.Queries.Open() {
 		operations = engine.Endless
 	}
 	return &engine.Capture{
-		Sample: engine.NewSample(x.run.CheckSeed, q.queryType.Name, x.plan.experiment.Queries.Verify, engine.OneOf, operations),
-		Repeat: repeat - 1, Repeats: q.repeats, Counts: x.agrees(q),
+		Sample: engine.NewSample(seed, q.queryType.Name, p.experiment.Queries.Verify, engine.OneOf, operations),
+		Repeat: repeat - 1, Repeats: q.repeats, Counts: counts,
 	}
 }
 
@@ -150,6 +156,9 @@ func (x *queryStage) measureType(ctx context.Context, on *turn, q *typeQueries, 
 		if cfg.WarmUp.Queries, err = x.warmUps(on.planned, q, on.repeat); err != nil {
 			return nil, err
 		}
+	}
+	if x.Agents != nil {
+		return x.queryShared(ctx, on, q, cfg, queries, task)
 	}
 	return x.plan.settings.run(ctx, on.db, cfg, queries, func(n int) { task.Add(int64(n)) })
 }

@@ -100,6 +100,8 @@ type Runner struct {
 	Modules  func(paths []string) []result.Module // versions of linked modules; nil: not known
 	Force    session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
 	Input    io.Reader                            // standard input, for an experiment whose rows come from there
+	// Agents do all phases, a share each; nil: this process does them alone.
+	Agents Agents
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.
 	Children *process.Children
@@ -133,6 +135,11 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	yaml, err := p.YAML()
 	if err != nil {
 		return nil, err
+	}
+	if r.Agents != nil {
+		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
+			return nil, err
+		}
 	}
 	x := newExecution(r, p)
 	x.run = result.Run{
@@ -173,6 +180,11 @@ func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 }
 
 func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
+	if r.Agents != nil {
+		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
+			return nil, err
+		}
+	}
 	x := newExecution(r, p)
 	x.run = *run
 	if err := x.look(ctx); err != nil {
@@ -196,6 +208,7 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 func (x *execution) start(ctx context.Context) {
 	x.watch.begin(ctx, x.run.Started, x.Dir)
 	x.operations.dir, x.operations.of = filepath.Join(x.Dir, x.run.ID), oplog.Header{Run: x.run.ID, Tool: x.Tool.Version}
+	x.enlistAgents(false)
 	if x.Observer == nil {
 		return
 	}
@@ -232,6 +245,7 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 	if err == nil {
 		err = closed
 	}
+	x.enlistAgents(true)
 	x.run.Finished = time.Now().UTC()
 	x.run.Reason = ""
 	switch {
@@ -290,7 +304,7 @@ func fail(ctx context.Context, task Task, err error) {
 func endsRun(err error) bool {
 	var beyond *driver.NotHeldError
 	return errors.Is(err, ErrInput) || errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) ||
-		errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet)
+		errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet) || errors.Is(err, ErrNoAgents)
 }
 
 // reason is an error as a line for people.

@@ -23,6 +23,7 @@ type stage struct {
 	operations operations
 	servers    servers
 	force      session.Force
+	ceilings   map[string]result.Calibration // of agents, by name
 }
 
 // turn is a target that is open for a cell of the run.

@@ -52,6 +52,16 @@ func (s *Sweep) plan(steps Steps) error {
 	return errors.Join(problems...)
 }
 
+// CheckAgents says why so many agents cannot share all runs; nil: they can.
+func (s *Sweep) CheckAgents(agents int) error {
+	for _, p := range s.plans {
+		if err := p.CheckAgents(agents); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // openly refuses secrets as parameters, which names of targets and reports
 // show. Where a target has an option that is none, whose value is then kept as if it
 // were secret, the plans say what is wrong.

@@ -26,9 +26,9 @@ type watch struct {
 
 	sampler *monitor.Sampler
 	origin  time.Time
-	watched map[string]bool                  // ports of servers, and addresses of what tells of them
-	sources map[string]func() monitor.Source // each reads, by itself, what a target's server uses of this host
-	inside  map[string]*internals            // by target
+	watched map[string]bool       // ports of servers, and addresses of what tells of them
+	found   map[string]serverHere // servers on this host, by target
+	inside  map[string]*internals // by target
 	// witnesses measure, for each target, what others took of the machine; witness
 	// is that of the target whose turn it is.
 	witnesses map[string]*monitor.Witness
@@ -39,7 +39,7 @@ type watch struct {
 func newWatch(p *Plan) *watch {
 	return &watch{
 		limits: p.experiment.Timeouts.Limits(), bound: p.settings.quiet, strict: p.experiment.RequireQuiet != "",
-		watched: make(map[string]bool), sources: make(map[string]func() monitor.Source), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
+		watched: make(map[string]bool), found: make(map[string]serverHere), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
 	}
 }
 
@@ -54,69 +54,75 @@ func (w *watch) begin(ctx context.Context, origin time.Time, dir string) {
 // server begins to watch a target's server, as far as it runs on this host. It returns
 // whether it does, and the ports on which it listens there.
 func (w *watch) server(ctx context.Context, name string, t driver.DB) (here bool, ports []int, err error) {
+	s, err := findServer(ctx, w.limits, t)
+	if err != nil {
+		return false, nil, fmt.Errorf("finding out where the server of target %s runs: %w", name, err)
+	}
+	if len(s.ports) == 0 {
+		return s.here, nil, nil
+	}
+	w.found[name] = s
+	if listens := fmt.Sprint(s.ports); !w.watched[listens] {
+		w.watched[listens] = true
+		w.sampler.Watch("server "+name, s.source())
+	}
+	return true, s.ports, nil
+}
+
+// serverHere is a target's server as far as it runs on this host.
+type serverHere struct {
+	here    bool
+	ports   []int // on which its processes listen, the one that is connected to first
+	unknown error // why its other processes are not known; nil: they are
+}
+
+// findServer looks for the server of a target on this host.
+func findServer(ctx context.Context, limits limit.Limits, t driver.DB) (s serverHere, err error) {
 	server, ok := driver.As[driver.Server](t)
 	if !ok {
-		return false, nil, nil
+		return s, nil
 	}
-	if here, err = w.isHere(ctx, server.Address()); err != nil {
-		return here, nil, fmt.Errorf("finding out where the server of target %s runs: %w", name, err)
+	isHere := func(address string) (here bool, err error) {
+		err = limits.InStatement(ctx, "resolving "+address, func(ctx context.Context) (err error) {
+			here, err = monitor.CoLocated(ctx, address)
+			return err
+		})
+		return here, err
 	}
-	if !here {
-		return false, nil, nil
+	if s.here, err = isHere(server.Address()); err != nil || !s.here {
+		return s, err
 	}
-	further, unknown := w.further(ctx, t)
-	for _, address := range append([]string{server.Address()}, further...) {
-		if port := portOf(address); port > 0 && !slices.Contains(ports, port) {
-			ports = append(ports, port)
+	addresses := []string{server.Address()}
+	if more, ok := driver.As[driver.Processes](t); ok {
+		var further []string
+		further, s.unknown = more.Addresses(ctx)
+		for _, address := range further {
+			here, err := isHere(address)
+			if err != nil {
+				s.unknown = err
+			}
+			if here {
+				addresses = append(addresses, address)
+			}
 		}
 	}
-	if len(ports) == 0 {
-		return true, nil, nil
-	}
-	w.sources[name] = func() monitor.Source {
-		if unknown != nil { // of a part a figure would look like that of all
-			return monitor.Untold(fmt.Errorf("which processes the server has is not known: %w", unknown))
+	for _, address := range addresses {
+		if port := portOf(address); port > 0 && !slices.Contains(s.ports, port) {
+			s.ports = append(s.ports, port)
 		}
-		return monitor.PortSource(ports...)
 	}
-	if listens := fmt.Sprint(ports); !w.watched[listens] {
-		w.watched[listens] = true
-		w.sampler.Watch("server "+name, w.sources[name]())
-	}
-	return true, ports, nil
+	return s, nil
 }
 
-// further are the addresses, on this host, of a server's processes beside the one that
-// is connected to. The error says why they are not known.
-func (w *watch) further(ctx context.Context, t driver.DB) ([]string, error) {
-	more, ok := driver.As[driver.Processes](t)
-	if !ok {
-		return nil, nil
+// source reads what its processes use; nil: they are not on this host.
+func (s serverHere) source() monitor.Source {
+	switch {
+	case len(s.ports) == 0:
+		return nil
+	case s.unknown != nil: // of a part a figure would look like that of all
+		return monitor.Untold(fmt.Errorf("which processes the server has is not known: %w", s.unknown))
 	}
-	all, err := more.Addresses(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var onHost []string
-	for _, address := range all {
-		here, err := w.isHere(ctx, address)
-		if err != nil {
-			return nil, err
-		}
-		if here {
-			onHost = append(onHost, address)
-		}
-	}
-	return onHost, nil
-}
-
-// isHere reports whether an address leads to this host.
-func (w *watch) isHere(ctx context.Context, address string) (here bool, err error) {
-	err = w.limits.InStatement(ctx, "resolving "+address, func(ctx context.Context) (err error) {
-		here, err = monitor.CoLocated(ctx, address)
-		return err
-	})
-	return here, err
+	return monitor.PortSource(s.ports...)
 }
 
 // portOf returns the port of an address; 0: it has a name, or none.
@@ -177,11 +183,7 @@ func (w *watch) now() float64 { return time.Since(w.origin).Seconds() }
 // it is from others.
 func (w *watch) attend(ctx context.Context, name string) {
 	if w.witnesses[name] == nil {
-		var own monitor.Source
-		if server := w.sources[name]; server != nil {
-			own = server()
-		}
-		w.witnesses[name] = monitor.NewWitness(ctx, own)
+		w.witnesses[name] = monitor.NewWitness(ctx, w.found[name].source())
 	}
 	w.witness = w.witnesses[name]
 }

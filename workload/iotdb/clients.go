@@ -16,7 +16,11 @@ func (d *Dataset) Shards() int { return max(d.clients, 1) }
 
 // OpenShard implements workload.Sharded.
 func (d *Dataset) OpenShard(client int) workload.Reader {
-	first, last := d.devicesOf(client, d.Shards())
+	of := d.of
+	if of == 0 {
+		of = d.Shards()
+	}
+	first, last := d.devicesOf(d.first+client, of)
 	return d.Part(first, last, 0, d.settings.rows)
 }
 
@@ -53,6 +57,21 @@ func (d *Dataset) Deal(clients, rows int) (workload.Dataset, error) {
 	dealt := *d
 	dealt.clients, dealt.turn = clients, rows
 	return &dealt, nil
+}
+
+// Share implements workload.Divided.
+func (d *Dataset) Share(s workload.Share) workload.Dataset {
+	if s.Whole() {
+		return d
+	}
+	share := *d
+	if d.clients > 1 {
+		first, end := s.Range(d.clients)
+		share.first, share.of, share.clients = first, d.clients, end-first
+	} else {
+		share.first, share.of = s.Index, s.Count
+	}
+	return &share
 }
 
 // turns reads what clients send that take turns: the one that is furthest

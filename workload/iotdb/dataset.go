@@ -21,6 +21,9 @@ type Dataset struct {
 	latest   bool // one row a time
 	clients  int  // that take turns; 0: nobody does
 	turn     int  // rows of one
+	// Of a share: which of how many clients, to whom the whole was dealt, is its first.
+	// 0 clients: it is the whole.
+	first, of int
 }
 
 // newDataset makes a dataset of settings.
@@ -79,7 +82,7 @@ func (d *Dataset) Open() workload.Reader {
 	if d.clients > 1 {
 		return d.openTurns()
 	}
-	return d.Part(d.settings.first, d.settings.last, 0, d.settings.rows)
+	return d.OpenShard(0)
 }
 
 // Part reads the rows of the devices from first to before last that arrive in

@@ -1,0 +1,280 @@
+//go:build netns && linux
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/influxdb"
+	"github.com/tsmark/tsmark/driver/questdb"
+	"github.com/tsmark/tsmark/internal/netlab"
+	"github.com/tsmark/tsmark/result"
+)
+
+// farFleet is a coordinator on host 1 of a lab and agents on those behind it, which reach a
+// database on host 0.
+type farFleet struct {
+	t       *testing.T
+	lab     *netlab.Lab
+	dir     string
+	target  string // as tsmark run takes it
+	agents  int
+	said    saidLines // by all
+	running []*exec.Cmd
+}
+
+func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet {
+	t.Helper()
+	f := &farFleet{t: t, lab: netlab.New(t, agents+1, seed), dir: t.TempDir(), agents: agents}
+	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	given := conformance.TestServer(t, d)
+	given[connection.Host], given[connection.TLS] = f.lab.Address(0), "off" // the server is on loopback, behind a forwarder
+	for _, option := range d.Ports() {
+		port, err := strconv.Atoi(given[option])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, given[option], _ = strings.Cut(f.lab.Forward(port), ":")
+	}
+	f.target = d.Name
+	for option, value := range given {
+		f.target += "," + option + "=" + value
+	}
+	return f
+}
+
+// start starts tsmark on a host.
+func (f *farFleet) start(host int, args ...string) *exec.Cmd {
+	f.t.Helper()
+	cmd := f.lab.Command(context.Background(), host, "tsmark", args...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &f.said, &f.said, f.dir
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.running = append(f.running, cmd)
+	f.t.Cleanup(func() { _ = cmd.Process.Kill() }) // those that go on although the test has ended
+	return cmd
+}
+
+// join starts the agents, each for one run.
+func (f *farFleet) join() (agents []*exec.Cmd) {
+	for n := range f.agents {
+		agents = append(agents, f.start(2+n, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"))
+	}
+	return agents
+}
+
+// run starts the coordinator.
+func (f *farFleet) run(args ...string) *exec.Cmd {
+	return f.start(1, append([]string{"run", "--target", f.target, "--results", "results", "--agents", strconv.Itoa(f.agents),
+		"--agents-listen", f.lab.Address(1) + ":4222", "--agents-token", "@token", "--replace"}, args...)...)
+}
+
+// joined waits until all agents have joined.
+func (f *farFleet) joined() {
+	f.t.Helper()
+	for deadline := time.Now().Add(time.Minute); strings.Count(f.said.String(), " joined: ") < f.agents; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("not all agents have joined:\n%s", f.said.String())
+		}
+	}
+}
+
+// ended waits until a program has ended, and returns its exit status.
+func (f *farFleet) ended(cmd *exec.Cmd, within time.Duration) int {
+	f.t.Helper()
+	done := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its status says it
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(within):
+		_ = cmd.Process.Kill()
+		f.t.Fatalf("%s has not ended within %v:\n%s", strings.Join(cmd.Args, " "), within, f.said.String())
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// newest is the newest run of the results folder.
+func (f *farFleet) newest() *result.Run {
+	f.t.Helper()
+	out, err := f.lab.Command(f.t.Context(), 0, "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results")).Output()
+	if err != nil {
+		f.t.Fatalf("%v; said so far:\n%s", err, f.said.String())
+	}
+	var runs []*result.Run
+	if err := json.Unmarshal(out, &runs); err != nil {
+		f.t.Fatal(err)
+	}
+	return runs[0]
+}
+
+// small is a load of some seconds and a few queries.
+func small() []string {
+	return []string{"--use-case", "cpu-only", "--scale", "200", "--log-interval", "10s", "--timestamp-end", "2016-01-01T06:00:00Z", "--repeats", "1", "--workers", "6",
+		"--query-type", "single-groupby-1-1-1", "--queries", "40"}
+}
+
+// Far apart, with losses: all is loaded once, every answer is right, and each agent did its
+// share.
+func TestAgentsFarApart(t *testing.T) {
+	for _, d := range []driver.Driver{influxdb.Driver(), questdb.Driver()} {
+		t.Run(d.Name, func(t *testing.T) {
+			f := newFleet(t, d, 3, 1)
+			for host := range f.agents + 2 {
+				f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
+			}
+			agents, coordinator := f.join(), f.run(small()...)
+			if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
+				t.Fatalf("exit status %d:\n%s", code, f.said.String())
+			}
+			for _, a := range agents {
+				if code := f.ended(a, 30*time.Second); code != exitDone {
+					t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+				}
+			}
+			run := f.newest()
+			if len(run.Agents) != f.agents || run.Status != result.Complete {
+				t.Fatalf("%d agents, %s", len(run.Agents), run.Status)
+			}
+			for _, a := range run.Agents {
+				if c := a.Clock(); c == nil || c.RoundTrip < 0.015 || c.RoundTrip > 1 || c.Offset > c.Uncertainty || c.Offset < -c.Uncertainty {
+					t.Errorf("agent %s has the clock %+v; it is this machine's", a.Name, c)
+				}
+			}
+			load := run.Targets[0].Repeats[0].Load
+			rows := int64(0)
+			for _, p := range load.Parts {
+				rows += p.Rows
+			}
+			if len(load.Parts) != f.agents || rows != load.Rows || len(load.Missing()) > 0 {
+				t.Errorf("the parts have %d of %d rows: %+v", rows, load.Rows, load.Parts)
+			}
+			if lost := f.lab.Lost(); lost == 0 {
+				t.Error("no packet was lost")
+			}
+		})
+	}
+}
+
+// kills is how many agents die, each in a run of its own.
+const kills = 50
+
+// An agent that dies at any moment is named where it had a share, what it loaded is taken
+// over or withheld, and nothing is wrong without a word.
+func TestAgentsKilled(t *testing.T) {
+	f := newFleet(t, questdb.Driver(), 3, 2)
+	random, hit := rand.New(rand.NewPCG(3, 18)), 0
+	for n := range kills {
+		agents, coordinator := f.join(), f.run(small()...)
+		after := time.Duration(random.IntN(8000)) * time.Millisecond
+		time.Sleep(after)
+		victim := random.IntN(len(agents))
+		_ = agents[victim].Process.Kill()
+		// A coordinator that still waits for agents gets another one.
+		again := f.start(2+victim, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", "again", "--once")
+		code := f.ended(coordinator, 5*time.Minute)
+		_ = again.Process.Signal(syscall.SIGTERM)
+		for _, a := range append(slices.Delete(agents, victim, victim+1), again) {
+			f.ended(a, 30*time.Second)
+		}
+		run := f.newest()
+		for i := range run.Targets {
+			for _, r := range run.Targets[i].Repeats {
+				if l := r.Load; l != nil && slices.ContainsFunc(l.Parts, func(p result.Part) bool { return !p.Whole() }) {
+					hit++
+				}
+				if l := r.Load; l != nil && l.Stands() && len(l.Missing()) > 0 {
+					t.Errorf("kill %d after %v: the load stands, and share %d is missing", n, after, l.Missing()[0].Share)
+				}
+				for j := range r.Queries {
+					if q := &r.Queries[j]; q.Withheld == "" && len(q.Missing()) > 0 {
+						t.Errorf("kill %d after %v: %s stands, and share %d is missing", n, after, q.Type, q.Missing()[0].Share)
+					}
+				}
+			}
+		}
+		if (code == exitDone) != run.Passed() {
+			t.Errorf("kill %d after %v: exit status %d of a run that passed: %v", n, after, code, run.Passed())
+		}
+	}
+	if t.Logf("%d of %d kills hit a share of the load", hit, kills); hit == 0 {
+		t.Error("no kill hit a share of the load: the moments are all before it or after it")
+	}
+}
+
+// An agent that is cut off from its coordinator, though not from the database, stops
+// loading. Its share is named; where rows that are sent again replace those before, another
+// agent takes it over, and the load stands.
+func TestAgentsCutOff(t *testing.T) {
+	for _, c := range []struct {
+		driver driver.Driver
+		scale  string
+		stands bool
+	}{{questdb.Driver(), "4000", false}, {influxdb.Driver(), "1500", true}} {
+		t.Run(c.driver.Name, func(t *testing.T) {
+			f := newFleet(t, c.driver, 3, 4)
+			agents, coordinator := f.join(), f.run(append(small(), "--scale", c.scale)...)
+			f.joined()
+			time.Sleep(3 * time.Second) // into the load
+			f.lab.Cut(1, 3)
+			f.ended(coordinator, 5*time.Minute)
+			f.lab.Join(1, 3)
+			run := f.newest()
+			if lost := run.Agent("agent-1"); lost == nil || lost.Lost == "" {
+				t.Fatalf("agent-1 is not named as lost:\n%s", f.said.String())
+			}
+			load := run.Targets[0].Repeats[0].Load
+			if load == nil || load.Stands() != c.stands {
+				t.Fatalf("the load stands: %v, want %v:\n%s", load.Stands(), c.stands, f.said.String())
+			}
+			at := slices.IndexFunc(load.Parts, func(p result.Part) bool { return p.Agent == "agent-1" })
+			if at < 0 || load.Parts[at].Whole() || (load.Parts[at].TakenOver != "") != c.stands {
+				t.Errorf("parts %+v:\n%s", load.Parts, f.said.String())
+			}
+			_ = agents[1].Process.Signal(syscall.SIGTERM)
+			f.ended(agents[1], 30*time.Second)
+		})
+	}
+}
+
+// Without its coordinator no agent goes on loading, and resume does the rest.
+func TestCoordinatorKilled(t *testing.T) {
+	f := newFleet(t, questdb.Driver(), 3, 5)
+	agents, coordinator := f.join(), f.run(append(small(), "--scale", "1000", "--repeats", "4")...)
+	f.joined()
+	time.Sleep(3 * time.Second) // of a run that takes longer
+	_ = coordinator.Process.Kill()
+	if code := f.ended(coordinator, 10*time.Second); code != -1 {
+		t.Fatalf("the coordinator ended with status %d before it was killed:\n%s", code, f.said.String())
+	}
+	resumed := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
+	if code := f.ended(resumed, 5*time.Minute); code != exitDone {
+		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range agents {
+		f.ended(a, 30*time.Second)
+	}
+	if run := f.newest(); run.Status != result.Complete || len(run.Targets[0].Repeats) != 4 {
+		t.Errorf("%s with %d repeats", run.Status, len(run.Targets[0].Repeats))
+	}
+}

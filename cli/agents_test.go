@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/driver/questdb"
+	"github.com/tsmark/tsmark/result"
+)
+
+// nearFleet is a coordinator and agents on loopback, each a process.
+type nearFleet struct {
+	t    *testing.T
+	dir  string
+	said saidLines // by all
+}
+
+// saidLines is what several programs say, as it comes.
+type saidLines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *saidLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// forget forgets what was said.
+func (l *saidLines) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.Reset()
+}
+
+func (l *saidLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// start starts tsmark.
+func (f *nearFleet) start(args ...string) *exec.Cmd {
+	f.t.Helper()
+	cmd := exec.Command("tsmark", args...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &f.said, &f.said, f.dir
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = cmd.Process.Kill() }) // one that goes on although the test has ended
+	return cmd
+}
+
+// until waits until a line is said, and returns its parts.
+func (f *nearFleet) until(pattern string) []string {
+	f.t.Helper()
+	line := regexp.MustCompile(pattern)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if found := line.FindStringSubmatch(f.said.String()); found != nil {
+			return found
+		}
+	}
+	f.t.Fatalf("nobody says %s:\n%s", pattern, f.said.String())
+	return nil
+}
+
+// run starts a coordinator, by a command of tsmark, with so many agents, of which each is for
+// one run.
+func (f *nearFleet) run(agents int, command string, args ...string) (coordinator *exec.Cmd, list []*exec.Cmd) {
+	f.t.Helper()
+	if f.dir == "" {
+		f.dir = f.t.TempDir()
+	}
+	f.said.forget()
+	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-lost", "2s"}, args...)...)
+	url := f.until(`which join by: tsmark agent --join (nats://127\.0\.0\.1:[0-9]+)`)[1]
+	for n := range agents {
+		list = append(list, f.start("agent", "--join", url, "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"))
+	}
+	return coordinator, list
+}
+
+// ended waits until a program has ended, and returns its exit status.
+func (f *nearFleet) ended(cmd *exec.Cmd) int {
+	f.t.Helper()
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // its status says it
+	if !timer.Stop() {
+		f.t.Errorf("%s did not end:\n%s", strings.Join(cmd.Args, " "), f.said.String())
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// newest is the newest run.
+func (f *nearFleet) newest() *result.Run {
+	f.t.Helper()
+	cmd := exec.CommandContext(context.Background(), "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results"))
+	out, err := cmd.Output()
+	if err != nil {
+		f.t.Fatalf("%v; said so far:\n%s", err, f.said.String())
+	}
+	var runs []*result.Run
+	if err := json.Unmarshal(out, &runs); err != nil {
+		f.t.Fatal(err)
+	}
+	return runs[0]
+}
+
+// rowsOf are the flags of a small dataset of cpu-only.
+func rowsOf(more ...string) []string {
+	return append([]string{"--use-case", "cpu-only", "--scale", "40", "--log-interval", "10s", "--timestamp-end", "2016-01-01T01:00:00Z", "--workers", "4"}, more...)
+}
+
+// queriesOf are the flags of a few queries.
+func queriesOf(more ...string) []string {
+	return append([]string{"--repeats", "1", "--query-type", "single-groupby-1-1-1", "--queries", "40"}, more...)
+}
+
+// Agents and their coordinator, each a process, do a run over the server that the
+// coordinator embeds, and all of them end with it.
+func TestRunWithAgents(t *testing.T) {
+	for _, agents := range []int{1, 3} {
+		f := &nearFleet{t: t}
+		coordinator, list := f.run(agents, "load", rowsOf("null")...)
+		if code := f.ended(coordinator); code != exitDone {
+			t.Fatalf("exit status %d:\n%s", code, f.said.String())
+		}
+		for _, a := range list {
+			if code := f.ended(a); code != exitDone {
+				t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+			}
+		}
+		f.until(`load null: 14,400 rows`)
+		run := f.newest()
+		load := run.Targets[0].Repeats[0].Load
+		if run.Status != result.Complete || len(run.Agents) != agents || len(load.Parts) != agents || load.Rows != 40*360 || len(load.Missing()) > 0 {
+			t.Errorf("%s; %d agents, %d rows, parts %+v", run.Status, len(run.Agents), load.Rows, load.Parts)
+		}
+		for _, a := range run.Agents {
+			if a.Begin == nil || a.End == nil || a.Lost != "" {
+				t.Errorf("agent %s: clocks %v and %v, lost: %s", a.Name, a.Begin, a.End, a.Lost)
+			}
+		}
+	}
+}
+
+// Ctrl-C at the coordinator stops all, and resume does the rest with as many agents as the
+// run had.
+func TestAgentsResumed(t *testing.T) {
+	f := &nearFleet{t: t}
+	coordinator, list := f.run(2, "load", rowsOf("null", "--scale", "4000", "--timestamp-end", "2016-01-02T00:00:00Z")...)
+	f.until("load null")
+	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := f.ended(coordinator); code != exitInterrupted {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range list {
+		if code := f.ended(a); code != exitDone {
+			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+		}
+	}
+	f.said.forget()
+	again := f.start("resume", "--results", "results", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "1s")
+	f.until(`waiting for 2 of 2 agents`)
+	if code := f.ended(again); code != exitTarget {
+		t.Errorf("resume without agents ends with status %d:\n%s", code, f.said.String())
+	}
+}
+
+// Databases that agents load beside each other hold the dataset, and every answer is right.
+func TestAgentsOnServers(t *testing.T) {
+	for name, given := range map[string]func(*testing.T) map[string]string{
+		"postgres": func(t *testing.T) map[string]string {
+			return conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
+		},
+		"questdb": func(t *testing.T) map[string]string {
+			conformance.Sole(t, questdb.Driver())
+			return conformance.TestServer(t, questdb.Driver())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := name
+			for option, value := range given(t) {
+				target += "," + option + "=" + value
+			}
+			f := &nearFleet{t: t}
+			f.loadAndQuery(target)
+			coordinator, list := f.run(3, "run", queriesOf(rowsOf("--target", target, "--replace")...)...)
+			if code := f.ended(coordinator); code != exitDone {
+				t.Fatalf("exit status %d:\n%s", code, f.said.String())
+			}
+			for _, a := range list {
+				f.ended(a)
+			}
+			run := f.newest()
+			first := run.Targets[0].Repeats[0]
+			if !run.Passed() || len(first.Load.Census) == 0 || first.Load.Rows != 40*360 || len(first.Queries) != 1 || !first.Queries[0].Verdict.OK() || len(first.Queries[0].Parts) != 3 {
+				t.Errorf("%s: load %+v, queries %+v", run.Reason, first.Load, first.Queries)
+			}
+		})
+	}
+}
+
+// loadAndQuery loads a target by two agents, and has three others query what is there.
+func (f *nearFleet) loadAndQuery(target string) {
+	f.t.Helper()
+	for _, step := range []struct {
+		agents  int
+		command string
+		flags   []string
+	}{{2, "load", rowsOf(target, "--replace")}, {3, "query", queriesOf(target, "--workers", "3")}} {
+		coordinator, list := f.run(step.agents, step.command, step.flags...)
+		if code := f.ended(coordinator); code != exitDone {
+			f.t.Fatalf("tsmark %s: exit status %d:\n%s", step.command, code, f.said.String())
+		}
+		for _, a := range list {
+			f.ended(a)
+		}
+		if run := f.newest(); !run.Passed() || len(run.Agents) != step.agents {
+			f.t.Errorf("tsmark %s: %s, %d agents", step.command, run.Reason, len(run.Agents))
+		}
+	}
+}
+
+// An agent that is killed in the middle of a load into a database that would keep rows twice
+// withholds the load, which names it, and the others are stopped.
+func TestAgentKilled(t *testing.T) {
+	target := "postgres"
+	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {
+		target += "," + option + "=" + value
+	}
+	f := &nearFleet{t: t}
+	coordinator, list := f.run(3, "load", rowsOf(target, "--replace", "--scale", "4000", "--timestamp-end", "2016-01-01T06:00:00Z")...)
+	f.until("load postgres")
+	time.Sleep(2 * time.Second) // into the load, which takes longer
+	if err := list[1].Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	f.ended(coordinator)
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("the others went on for %v", took)
+	}
+	for _, a := range []*exec.Cmd{list[0], list[2]} {
+		if code := f.ended(a); code != exitDone {
+			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+		}
+	}
+	run := f.newest()
+	load := run.Targets[0].Repeats[0].Load
+	if run.Passed() || !strings.Contains(load.Withheld, "agent agent-1 was lost: its connection ended") || load.Rows == 0 || run.Agent("agent-1").Lost == "" {
+		t.Errorf("withheld %q after %d rows; agents %+v", load.Withheld, load.Rows, run.Agents)
+	}
+}

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/listen"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/agents"
+	"github.com/tsmark/tsmark/run/agents/broker"
+	"github.com/tsmark/tsmark/run/runner"
+)
+
+// teamFlags are the flags of a run with agents. They are no part of an experiment: it is the
+// same with any number of clients.
+type teamFlags struct {
+	agents       int
+	listen, nats string
+	access       accessFlags
+	lost, wait   time.Duration
+}
+
+const (
+	agentsFlag = "agents"
+	listenFlag = "agents-listen"
+	natsFlag   = "agents-nats"
+	lostFlag   = "agents-lost"
+	waitFlag   = "agents-wait"
+)
+
+// add adds them.
+func (g *teamFlags) add(cmd *cobra.Command) {
+	g.listen, g.lost = broker.DefaultAddress, agents.DefaultTiming().Lost
+	f := cmd.Flags()
+	f.Var(count(&g.agents, 0), agentsFlag, "wait for so many tsmark agent, and share the work among them; 0: this process does it")
+	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join; one that other machines reach needs --agents-token or certificates")
+	f.StringVar(&g.nats, natsFlag, "", "`URL` of a NATS server of yours with JetStream, where agents join in place of here")
+	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, are shown")(cmd)
+	f.Var(span{&g.lost}, lostFlag, "silence after which an agent counts as lost")
+	f.Var(span{&g.wait}, waitFlag, "how long to wait for agents to join; 0: until Ctrl-C")
+	noValues(cmd, agentsFlag, listenFlag, natsFlag, lostFlag, waitFlag)
+}
+
+// noValues lets the shell offer nothing for flags.
+func noValues(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		complete(cmd, name, nil)
+	}
+}
+
+// leastLost is the shortest silence after which an agent may count as lost: heartbeats come
+// each second.
+const leastLost = 2 * time.Second
+
+// check refuses flags that do not go together, before anything runs.
+func (g *teamFlags) check(cmd *cobra.Command) error {
+	f := cmd.Flags()
+	if g.agents == 0 {
+		for _, name := range []string{listenFlag, natsFlag, lostFlag, waitFlag, "agents-token", "agents-credentials", "agents-ca", "agents-cert", "agents-key"} {
+			if f.Changed(name) {
+				return fmt.Errorf("--%s is for a run with agents; add --%s N, or leave it out", name, agentsFlag)
+			}
+		}
+		return nil
+	}
+	if g.lost < leastLost {
+		return fmt.Errorf("--%s: must be %v or more; agents are heard of each second", lostFlag, leastLost)
+	}
+	access, err := g.access.read(cmd)
+	if err != nil {
+		return err
+	}
+	if !f.Changed(natsFlag) {
+		if access.Token != "" {
+			if err := listen.CheckToken(access.Token); err != nil {
+				return fmt.Errorf("--agents-token: %w", err)
+			}
+		}
+		if err := (broker.Options{Listen: g.listen, Access: access}).Check(); err != nil {
+			return fmt.Errorf("--%s: %w", listenFlag, err)
+		}
+		return nil
+	}
+	if f.Changed(listenFlag) {
+		return fmt.Errorf("--%s and --%s are two places where agents join; leave one of them out", listenFlag, natsFlag)
+	}
+	if err := (broker.Remote{URL: g.nats, Access: access}).Check(); err != nil {
+		return fmt.Errorf("--%s: %w", natsFlag, err)
+	}
+	return nil
+}
+
+// shares refuses what agents cannot share, if there are to be some: nobody need join for
+// that.
+func (g *teamFlags) shares(plan interface{ CheckAgents(agents int) error }) error {
+	if g.agents == 0 {
+		return nil
+	}
+	return plan.CheckAgents(g.agents)
+}
+
+// asBefore has runs that are resumed wait for as many agents as the first of them had,
+// unless the flag says how many.
+func (g *teamFlags) asBefore(cmd *cobra.Command, runs ...*result.Run) error {
+	if !cmd.Flags().Changed(agentsFlag) {
+		for _, run := range runs {
+			g.agents = max(g.agents, run.Clients())
+		}
+	}
+	return g.check(cmd)
+}
+
+// meeting is where agents and coordinator meet.
+type meeting interface {
+	agents.Broker
+	Private() bool
+	Close() error
+}
+
+// fleet is the agents of a command's runs.
+type fleet struct {
+	meeting     meeting
+	coordinator *agents.Coordinator
+}
+
+// Close releases the agents, and ends the server that was started for them.
+func (f *fleet) Close() error { return errors.Join(f.coordinator.Close(), f.meeting.Close()) }
+
+// Private implements runner.Agents.
+func (f *fleet) Private() bool { return f.meeting.Private() }
+
+// Members implements runner.Agents.
+func (f *fleet) Members() (list []runner.Member) {
+	for _, m := range f.coordinator.Members() {
+		list = append(list, runner.Member{ID: m.ID, Name: m.Name, Host: m.Host, Tool: m.Tool, Clock: result.Clock{
+			Offset: m.Clock.Offset.Seconds(), Uncertainty: m.Clock.Uncertainty.Seconds(), RoundTrip: m.Clock.RoundTrip.Seconds(),
+		}})
+	}
+	return list
+}
+
+// Do implements runner.Agents.
+func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w runner.PartObserver) (map[string]runner.Outcome, error) {
+	commands := make(map[string]agents.Command, len(parts))
+	for id, body := range parts {
+		commands[id] = agents.Command{ID: rand.Text(), Body: body, StartsTogether: true}
+	}
+	done, err := f.coordinator.Do(ctx, commands, observer{w})
+	outcomes := make(map[string]runner.Outcome, len(done))
+	for id, o := range done {
+		outcomes[id] = runner.Outcome{File: o.File, Err: o.Err, Lost: isLost(o.Err), Started: o.Started, Skew: o.Skew}
+	}
+	return outcomes, err
+}
+
+// isLost reports whether an error says that an agent was lost.
+func isLost(err error) bool {
+	var lost *agents.Lost
+	return errors.As(err, &lost)
+}
+
+// observer is an agents.Observer for a runner.
+type observer struct{ runner.PartObserver }
+
+// Lost implements agents.Observer: Failed says it, too, where it matters.
+func (observer) Lost(string, *agents.Lost) {}
+
+// Failed implements agents.Observer.
+func (o observer) Failed(member string, err error) { o.PartObserver.Failed(member, isLost(err)) }
+
+// gather waits for the agents that a command's flags ask for, if they do.
+func (a *app) gather(cmd *cobra.Command) error {
+	g := &a.team
+	if g.agents == 0 || a.fleet != nil { // or a run before has them
+		return nil
+	}
+	ctx := cmd.Context()
+	access, err := g.access.read(cmd)
+	if err != nil {
+		return err
+	}
+	var at meeting
+	url := g.nats
+	if url != "" {
+		at = broker.Remote{URL: url, Access: access}
+	} else {
+		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access})
+		if err != nil {
+			return fmt.Errorf("--%s: %w", listenFlag, err)
+		}
+		at, url = server, server.URL()
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unnamed host"
+	}
+	timing := agents.DefaultTiming()
+	timing.Lost = g.lost
+	say := sayer(a.stderr)
+	c, err := agents.NewCoordinator(ctx, at, agents.Options{Agents: g.agents, Tool: buildinfo.Tool(), Host: host, Timing: timing, Say: say})
+	if err != nil {
+		return errors.Join(err, at.Close())
+	}
+	a.fleet = &fleet{at, c}
+	return g.await(ctx, c, url, access, say)
+}
+
+// dismiss lets the agents of the command go.
+func (a *app) dismiss() {
+	if a.fleet == nil {
+		return
+	}
+	if err := a.fleet.Close(); err != nil {
+		fmt.Fprintln(a.stderr, "tsmark: releasing the agents: "+oneLine(err.Error()))
+	}
+}
+
+// errFew is the cause of a wait for agents that took too long.
+var errFew = errors.New("too few agents")
+
+// await waits for all agents, and says how one joins.
+func (g *teamFlags) await(ctx context.Context, c *agents.Coordinator, url string, access broker.Access, say func(string)) error {
+	join := "tsmark agent --join " + url
+	if access.Token != "" {
+		join += " --token @FILE"
+	}
+	if access.CA != "" {
+		join += " --ca FILE --cert FILE --key FILE"
+	} else if access.Cert != "" {
+		join += " --ca FILE"
+	}
+	if g.wait > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, g.wait, errFew)
+		defer cancel()
+	}
+	had := 0
+	err := c.Await(ctx, g.agents, func(have int) {
+		had = have
+		say(fmt.Sprintf("waiting for %d of %d agents, which join by: %s", g.agents-have, g.agents, join))
+	})
+	if errors.Is(err, errFew) {
+		return &status{exitTarget, fmt.Sprintf("%d of %d agents joined within %v; start the others by: %s", had, g.agents, g.wait, join)}
+	}
+	return err
+}

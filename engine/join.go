@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/tsmark/tsmark/measure/tally"
+	"github.com/tsmark/tsmark/result"
+)
+
+// JoinQueries returns the figures of queries that several clients ran at once, each its
+// share of the source, as if one had run them: from the tally of all their operations,
+// and from the figures of each for what operations do not tell. Of an open loop behind is
+// by how much the last arrivals were released late, in the mean.
+func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result.Queries, behind time.Duration) (*result.Queries, error) {
+	var known result.Queries
+	for _, p := range parts {
+		if known.Withheld == "" && p.Withheld != "" {
+			known.Withheld, known.Verdict = p.Withheld, p.Verdict
+		}
+		if p.Stopped == result.StoppedByTime || known.Stopped == "" {
+			known.Stopped = p.Stopped
+		}
+		known.WarmUp.Queries += p.WarmUp.Queries
+		known.WarmUp.Seconds = max(known.WarmUp.Seconds, p.WarmUp.Seconds)
+	}
+	if known.Withheld != "" {
+		known.Stopped = ""
+	}
+	out, err := figures(&cfg, t, source, &known)
+	if out.Open == nil {
+		return out, err
+	}
+	for _, p := range parts {
+		if p.Open != nil {
+			out.Open.Queue += p.Open.Queue
+			out.Open.Waiting += p.Open.Waiting
+		}
+	}
+	out.Open.Saturated = saturation(out.Open, out.PerSecond, behind)
+	return out, err
+}
+
+// JoinLoads returns the figures of a load of which several clients wrote a share each,
+// likewise.
+func JoinLoads(cfg LoadConfig, t *tally.Tally, parts []*result.Load) (*result.Load, error) {
+	out, err := result.LoadOf(t)
+	out.BatchSize = cfg.BatchSize
+	for _, p := range parts {
+		if p.Shards != nil && out.Shards == nil {
+			out.Shards = t.RowsOfEach()
+		}
+		if p.Retries != nil && out.Retries != nil {
+			out.Retries.Cause = cmp.Or(out.Retries.Cause, p.Retries.Cause)
+			out.Retries.SentTwice += p.Retries.SentTwice
+		}
+	}
+	return &out, err
+}

@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/engine/pace"
+)
+
+// Start is called once, when all of a phase is connected and warm, and returns the moment
+// at which its clock starts, until which the phase waits: so several clients can begin
+// together. Its error ends the phase. A nil Start is at once. A phase that fails
+// before does not call it.
+type Start func(context.Context) (time.Time, error)
+
+// clock waits until the clock starts, and returns that moment with a monotonic reading.
+func (s Start) clock(ctx context.Context) (time.Time, error) {
+	if s == nil {
+		return time.Now(), nil
+	}
+	at, err := s(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("waiting for the start: %w", err)
+	}
+	now := time.Now()
+	pacer, err := pace.NewPacer(now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer pacer.Close()
+	_, err = pacer.Wait(ctx, at.Sub(now))
+	return now.Add(at.Sub(now)), err
+}

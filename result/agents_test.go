@@ -1,0 +1,76 @@
+package result_test
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// A share is missing where nobody came to its end; who took over began later and does
+// not count among those that began together.
+func TestParts(t *testing.T) {
+	c := result.Cell{Parts: []result.Part{
+		{Agent: "a", Share: 0, Skew: 0.001, Wall: 10}, {Agent: "b", Share: 1, Skew: -0.002, Wall: 9, Lost: "died", TakenOver: "a"}, {Agent: "a", Share: 1, Skew: 11, Wall: 8},
+		{Agent: "c", Share: 2, Skew: 0.004, Wall: 3, Lost: "cut off"},
+	}}
+	if missing := c.Missing(); len(missing) != 1 || missing[0].Agent != "c" {
+		t.Errorf("missing: %+v", missing)
+	}
+	if spread := c.StartSpread(); spread < 0.00599 || spread > 0.00601 {
+		t.Errorf("they began %v s apart", spread)
+	}
+	if c.SpreadTooWide() {
+		t.Error("6 ms of 8 s are too wide")
+	}
+	c.Parts[2].Wall = 0.5
+	if !c.SpreadTooWide() {
+		t.Error("6 ms of 0.5 s are not too wide")
+	}
+	if c.Bound() != "" {
+		t.Errorf("bound by %s", c.Bound())
+	}
+	c.Parts[0].ClientBound, c.Parts[3].ClientBound = "busy", "busy too"
+	if c.Bound() != "agent a: busy (and 1 more)" {
+		t.Errorf("bound by %s", c.Bound())
+	}
+}
+
+// Clocks that drift keep their uncertainty; one that was set is as uncertain as it moved.
+func TestClocks(t *testing.T) {
+	run := result.Run{Agents: []result.Agent{
+		{Name: "a", Begin: &result.Clock{At: 0, Offset: 1, Uncertainty: 0.001}, End: &result.Clock{At: 1000, Offset: 1.05, Uncertainty: 0.002}},
+		{Name: "b", Begin: &result.Clock{At: 0, Offset: -1, Uncertainty: 0.003}},
+		{Name: "c"},
+	}}
+	if a := &run.Agents[0]; a.Set() || a.Drift() < 0.0469 || a.Drift() > 0.0471 {
+		t.Errorf("a drifted by %v s and was set: %v", a.Drift(), a.Set())
+	}
+	if u := run.ClockUncertainty(); u < 0.00499 || u > 0.00501 {
+		t.Errorf("uncertain by %v s", u)
+	}
+	run.Agents[0].End.Offset = 1.5
+	if u := run.ClockUncertainty(); !run.Agents[0].Set() || u < 0.501 || u > 0.503 {
+		t.Errorf("set, uncertain by %v s", u)
+	}
+	if run.Agent("c").Clock() != nil || run.Agent("d") != nil {
+		t.Error("c has a clock, or d exists")
+	}
+}
+
+// A run that is resumed needs as many agents as it began with, those that were lost too, and
+// not those that joined in their places.
+func TestClients(t *testing.T) {
+	run := result.Run{}
+	if n := run.Clients(); n != 0 {
+		t.Errorf("no agents are %d", n)
+	}
+	run.Agents = []result.Agent{{Name: "a"}, {Name: "b", Lost: "died"}, {Name: "c"}}
+	if n := run.Clients(); n != 3 {
+		t.Errorf("before the first phase: %d", n)
+	}
+	load := &result.Load{Cell: result.Cell{Parts: []result.Part{{Agent: "a"}, {Agent: "b", Share: 1, Lost: "died"}}}}
+	run.Targets = []result.Target{{Repeats: []result.Repeat{{Load: load, Queries: []result.Queries{{Cell: result.Cell{Parts: []result.Part{{Agent: "a"}}}}}}}}}
+	if n := run.Clients(); n != 2 {
+		t.Errorf("with parts: %d", n)
+	}
+}

@@ -1,0 +1,372 @@
+package agents
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/agents/broker"
+)
+
+// Agent is what an agent tells of itself, and how it goes about.
+type Agent struct {
+	URL  string      // of the NATS server, as errors show it
+	Name string      // which no other agent of the coordinator has
+	Host result.Host // the machine
+	Tool result.Tool // this program; the coordinator must be the same
+	Once bool        // ends when a coordinator has released it at the end of its run
+	Dir  string      // of the files of results; empty: that of temporary files
+	// Patience is the time between two attempts to find a server or a coordinator; 0: a
+	// second.
+	Patience time.Duration
+	Say      func(string)     // gets a line about each thing that happens; nil: nobody
+	Now      func() time.Time // the clock, for tests; nil: the machine's, from now on without its leaps
+}
+
+// The causes by which the context of Work.Do ends, beside that of Serve's.
+var (
+	ErrCoordinatorGone = errors.New("nothing is heard of the coordinator any longer")
+	ErrReleased        = errors.New("the coordinator released this agent")
+)
+
+// Serve joins a coordinator at the server and executes its commands; then it waits for the
+// next one. It ends with ctx, whose cause it returns after what it did has ended; after a
+// release where a.Once says so, with nil; and with an error, in a line that says how to fix
+// it, where the server does not let it in, the coordinator is another program, or a command
+// does not end though it was stopped.
+func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
+	if a.Patience == 0 {
+		a.Patience = time.Second
+	}
+	if a.Say == nil {
+		a.Say = func(string) {}
+	}
+	if a.Now == nil {
+		a.Now = steady()
+	}
+	connection := "tsmark agent " + rand.Text()
+	c, err := a.connect(ctx, b, connection)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for {
+		m, err := a.join(ctx, b, c, hello{Name: a.Name, Connection: connection, Host: a.Host, Tool: a.Tool}, work)
+		if err != nil {
+			return err
+		}
+		a.Say("joined the coordinator on " + m.welcome.Host)
+		final, err := m.serve(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, errStuck):
+			return err
+		case c.IsClosed(): // which only a server's refusal does
+			return broker.Denied(a.URL)
+		case final && a.Once:
+			return nil
+		}
+		a.Say(err.Error() + "; waiting for a coordinator")
+	}
+}
+
+// connect waits for a server.
+func (a Agent) connect(ctx context.Context, b Broker, name string) (*nats.Conn, error) {
+	for said := false; ; said = true {
+		c, err := b.Connect(ctx, name)
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				c.Close()
+			}
+			return nil, context.Cause(ctx)
+		case !errors.Is(err, broker.ErrUnreachable):
+			return c, err
+		}
+		if !said {
+			a.Say("waiting for a NATS server at " + a.URL)
+		}
+		if err := wait(ctx, a.Patience); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// join waits until a coordinator takes the agent on.
+func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (*membership, error) {
+	h.ID = rand.Text() // one for all attempts: a coordinator may have taken the agent on by an earlier one
+	for said := ""; ; {
+		m, why, err := a.tryJoin(ctx, b, c, h, work)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case c.IsClosed():
+			return nil, broker.Denied(a.URL)
+		case err != nil || m != nil:
+			return m, err
+		}
+		if why != said {
+			said = why
+			a.Say(why)
+		}
+		if err := wait(ctx, a.Patience); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// tryJoin tries to join a coordinator; without a membership it says why there is none yet.
+// What will never be is an error.
+func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (_ *membership, why string, err error) {
+	m := &membership{agent: a, broker: b, work: work, id: h.ID, control: c, seen: map[string]bool{}}
+	m.ctx, m.end = context.WithCancelCause(context.Background())
+	defer func() {
+		if err != nil || why != "" {
+			m.close()
+		}
+	}()
+	if err := m.subscribe(); err != nil {
+		return nil, "", err
+	}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, "", err
+	}
+	got, err := once(ctx, c, joinSubject, text, max(a.Patience, time.Second))
+	if err != nil || json.Unmarshal(got.Data, &m.welcome) != nil {
+		return nil, "waiting for a coordinator at " + a.URL, nil
+	}
+	w := m.welcome
+	switch {
+	case w.Refusal == otherVersion || !sameProgram(a.Tool, w.Tool):
+		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, otherProgram(a.Tool, w.Tool))
+	case w.Refusal == nameTaken:
+		return nil, fmt.Sprintf("the coordinator on %s has an agent %s already; waiting until it is gone, or give another name", w.Host, a.Name), nil
+	case w.Refusal == enough:
+		return nil, fmt.Sprintf("the coordinator on %s has all agents that it needs; waiting", w.Host), nil
+	case w.Refusal != "":
+		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, w.Refusal)
+	}
+	m.heard = time.Now()
+	if err := m.hear(pulseSubject, w.Coordinator, func(msg *nats.Msg) { read(msg, m.pulsed) }); err != nil {
+		return nil, "", err
+	}
+	return m, "", nil
+}
+
+// membership is an agent's time with one coordinator.
+type membership struct {
+	agent   Agent
+	broker  Broker
+	work    Work
+	id      string
+	control *nats.Conn
+	welcome welcome
+	ctx     context.Context // ends with the membership; its cause says why
+	end     context.CancelCauseFunc
+	tasks   sync.WaitGroup
+	heeded  []*nats.Subscription
+
+	transferring sync.Mutex
+	bulk         *nats.Conn // for results; nil: there was none yet
+
+	mu    sync.Mutex
+	heard time.Time       // when the coordinator was last heard of
+	task  *task           // what it does; nil: nothing
+	seen  map[string]bool // commands that came
+	final bool            // released, and the run is over
+	least map[string]map[string]int64
+}
+
+// errStuck is the error of a command that goes on though it was stopped. Nothing ends it but
+// the end of the process.
+var errStuck = errors.New("what it did goes on though it was stopped; the agent ends, so that it ends too")
+
+func (m *membership) subscribe() error {
+	for subject, take := range map[string]nats.MsgHandler{
+		clockSubject: func(msg *nats.Msg) {
+			received := m.agent.Now()
+			reply(msg, tick{received.UnixNano(), m.agent.Now().UnixNano()})
+		},
+		doSubject:      func(msg *nats.Msg) { read(msg, func(o order) { reply(msg, m.take(o)) }) },
+		startSubject:   func(msg *nats.Msg) { read(msg, func(s start) { m.started(s); reply(msg, answer{}) }) },
+		stopSubject:    func(msg *nats.Msg) { read(msg, func(a about) { m.stopped(a); reply(msg, answer{}) }) },
+		releaseSubject: func(msg *nats.Msg) { read(msg, func(a about) { reply(msg, answer{}); m.released(a) }) },
+	} {
+		if err := m.hear(subject, m.id, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hear takes the messages of a subject until the membership ends.
+func (m *membership) hear(subject, id string, take nats.MsgHandler) error {
+	s, err := m.control.Subscribe(fmt.Sprintf(subject, id), take)
+	if err == nil {
+		m.heeded = append(m.heeded, s)
+	}
+	return err
+}
+
+// serve executes commands until the membership ends, and says why it did, and whether the run
+// is over.
+func (m *membership) serve(ctx context.Context) (final bool, why error) {
+	defer m.close()
+	unhook := context.AfterFunc(ctx, func() { m.end(context.Cause(ctx)) })
+	defer unhook()
+	beats, quit := context.WithCancel(context.Background())
+	m.tasks.Go(func() { m.beat(beats) })
+	<-m.ctx.Done()
+	why = context.Cause(m.ctx)
+	ended := make(chan struct{}) // what it did, which ended with m.ctx
+	go func() {
+		m.mu.Lock()
+		t := m.task
+		m.mu.Unlock()
+		if t != nil {
+			<-t.ended
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(m.welcome.Timing.Stop):
+		why = errStuck
+	}
+	stuck := errors.Is(why, errStuck)
+	if ctx.Err() != nil || stuck {
+		send(m.control, fmt.Sprintf(leaveSubject, m.welcome.Coordinator), about{Member: m.id, Text: why.Error()})
+		_ = m.control.FlushTimeout(m.welcome.Timing.Beat) // who does not hear it notices the silence
+	}
+	quit()
+	if !stuck {
+		m.tasks.Wait()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.final, why
+}
+
+func (m *membership) close() {
+	m.end(nil)
+	for _, s := range m.heeded {
+		_ = s.Unsubscribe() // of a connection that may have ended
+	}
+	m.transferring.Lock()
+	defer m.transferring.Unlock()
+	if m.bulk != nil {
+		m.bulk.Close()
+	}
+}
+
+// beat says with every heartbeat that this agent is there, and notices when its coordinator
+// no longer is.
+func (m *membership) beat(ctx context.Context) {
+	t := m.welcome.Timing
+	for last := time.Now(); ; last = time.Now() {
+		m.mu.Lock()
+		b := beat{Member: m.id}
+		if m.task != nil {
+			b.Command, b.Done = m.task.command.ID, m.task.progress.Load()
+		}
+		if time.Since(last) > t.Lost/2 { // it was stopped itself, and has heard nobody
+			m.heard = time.Now()
+		}
+		silence, task := time.Since(m.heard), m.task
+		m.mu.Unlock()
+		send(m.control, fmt.Sprintf(beatSubject, m.welcome.Coordinator), b)
+		if task != nil {
+			task.send(true) // one that got lost is sent again
+		}
+		switch {
+		case silence > t.Lost:
+			m.end(ErrCoordinatorGone)
+		case m.control.IsClosed():
+			m.end(broker.Denied(m.agent.URL))
+		}
+		if wait(ctx, t.Beat) != nil {
+			return
+		}
+	}
+}
+
+// pulsed hears of the coordinator.
+func (m *membership) pulsed(p pulse) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.heard = time.Now()
+	m.least = p.Least
+}
+
+// take takes a command.
+func (m *membership) take(o order) answer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.seen[o.Command.ID]:
+		return answer{} // asked again
+	case m.task != nil:
+		return answer{"it has a command already"}
+	case m.ctx.Err() != nil:
+		return answer{context.Cause(m.ctx).Error()}
+	}
+	m.seen[o.Command.ID] = true
+	t := newTask(m, o)
+	m.task = t
+	m.tasks.Go(t.execute)
+	return answer{}
+}
+
+// current is the task of a command; nil: it has ended.
+func (m *membership) current(command string) *task {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.task != nil && m.task.command.ID == command {
+		return m.task
+	}
+	return nil
+}
+
+func (m *membership) started(s start) {
+	if t := m.current(s.Command); t != nil {
+		select {
+		case t.start <- s.At:
+		default: // told again
+		}
+	}
+}
+
+// stopped stops a command, also one that is still on its way here.
+func (m *membership) stopped(a about) {
+	if t := m.current(a.Command); t != nil {
+		t.stop(errors.New(a.Text))
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.seen[a.Command] && m.ctx.Err() == nil {
+		m.seen[a.Command] = true
+		m.tasks.Go(func() { m.tell(done{Member: m.id, Command: a.Command, Error: a.Text}) })
+	}
+}
+
+// tell tells the coordinator what became of a command, unless there is none any longer.
+func (m *membership) tell(d done) {
+	_ = ask(m.ctx, m.control, fmt.Sprintf(doneSubject, m.welcome.Coordinator), d, 2*m.welcome.Timing.Beat)
+}
+
+func (m *membership) released(a about) {
+	m.mu.Lock()
+	m.final = m.final || a.Final
+	m.mu.Unlock()
+	m.end(fmt.Errorf("%w: %s", ErrReleased, a.Text))
+}

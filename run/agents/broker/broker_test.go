@@ -1,0 +1,191 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance/stub"
+)
+
+const token = "a-token-of-tests-0123"
+
+// started starts a server.
+func started(t *testing.T, access Access) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), Options{Listen: "127.0.0.1:0", Access: access, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// passes fails unless two clients reach each other by a server.
+func passes(t *testing.T, s *Server, access Access) {
+	t.Helper()
+	inside, err := s.Connect(t.Context(), "inside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	outside, err := Remote{URL: s.URL(), Access: access}.Connect(t.Context(), "outside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	if stands, known := s.Connected("outside"); !stands || !known {
+		t.Error("the server does not know the connection")
+	}
+	if stands, known := s.Connected("nobody"); stands || !known {
+		t.Error("the server knows a connection of nobody's")
+	}
+	got, err := outside.SubscribeSync("x")
+	if err != nil || outside.Flush() != nil {
+		t.Fatal("cannot subscribe")
+	}
+	if err := inside.Publish("x", []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := got.NextMsg(5 * time.Second); err != nil || string(m.Data) != "hello" {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// refused fails unless a client is refused, in a line with that text.
+func refused(t *testing.T, url string, access Access, want string) {
+	t.Helper()
+	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside")
+	if err == nil {
+		c.Close()
+		t.Errorf("it is let in; want: %s", want)
+		return
+	}
+	if !strings.Contains(err.Error(), want) || errors.Is(err, ErrUnreachable) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), token) {
+		t.Errorf("%q; want: %s", err, want)
+	}
+}
+
+// Without a token loopback lets everybody in; with one, who has it.
+func TestToken(t *testing.T) {
+	passes(t, started(t, Access{}), Access{})
+	s := started(t, Access{Token: token})
+	passes(t, s, Access{Token: token})
+	refused(t, s.URL(), Access{}, "does not accept the token")
+	refused(t, s.URL(), Access{Token: "another-token-0123456"}, "does not accept the token")
+	if strings.Contains(s.URL(), token) {
+		t.Error("the URL has the token")
+	}
+}
+
+// With a certificate connections are encrypted, and with who signs those of clients only these
+// come in.
+func TestEncrypted(t *testing.T) {
+	// Each is signed by itself alone, so that a certificate also says who signed it.
+	cert, key := stub.Certificate(t)
+	own, ownKey := stub.Certificate(t)
+	wrong, wrongKey := stub.Certificate(t)
+
+	s := started(t, Access{Token: token, Cert: cert, Key: key})
+	if !strings.HasPrefix(s.URL(), "tls://") {
+		t.Error(s.URL())
+	}
+	passes(t, s, Access{Token: token, CA: cert})
+	refused(t, s.URL(), Access{Token: token, CA: wrong}, "is not trusted")
+	refused(t, s.URL(), Access{Token: token}, "is not trusted")
+	refused(t, s.URL(), Access{CA: cert}, "does not accept the token")
+
+	mutual := started(t, Access{Cert: cert, Key: key, CA: own})
+	passes(t, mutual, Access{CA: cert, Cert: own, Key: ownKey})
+	refused(t, mutual.URL(), Access{CA: cert}, "give the certificate and key that it asks for")
+	refused(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
+
+	plain := started(t, Access{})
+	refused(t, plain.URL(), Access{CA: cert}, "does not encrypt")
+	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt")
+}
+
+// What cannot be is refused before anything listens, in a line that says how to fix it.
+func TestRefusedOptions(t *testing.T) {
+	cert, key := stub.Certificate(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for name, c := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"no port":           {Options{Listen: "127.0.0.1"}, "is no address; give HOST:PORT, such as 127.0.0.1:4222"},
+		"open to all":       {Options{Listen: "0.0.0.0:0"}, "0.0.0.0:0 can be reached from other machines; give agents a token, or certificates"},
+		"by name":           {Options{Listen: "bench.example.org:4222"}, "can be reached from other machines"},
+		"only encrypted":    {Options{Listen: ":0", Access: Access{Cert: cert, Key: key}}, "can be reached from other machines"},
+		"short token":       {Options{Listen: ":0", Access: Access{Token: "short"}}, "the token is too short"},
+		"half":              {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert}}, "belong together"},
+		"no certificate":    {Options{Listen: "127.0.0.1:0", Access: Access{CA: cert}}, "needs one itself"},
+		"credentials":       {Options{Listen: "127.0.0.1:0", Access: Access{Credentials: "x.creds"}}, "for a NATS server that exists"},
+		"no such file":      {Options{Listen: "127.0.0.1:0", Access: Access{Cert: "none.pem", Key: "none.key"}}, "reading the certificate none.pem"},
+		"not a certificate": {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert, Key: key, CA: key}}, "has no certificate in PEM"},
+		"taken":             {Options{Listen: taken.Addr().String()}, "choose another port"},
+	} {
+		c.options.Dir = t.TempDir()
+		s, err := Start(t.Context(), c.options)
+		if err == nil {
+			_ = s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v; want: %s", name, err, c.want)
+		}
+		if left, err := os.ReadDir(c.options.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", name, left, err)
+		}
+	}
+}
+
+func TestRefusedURLs(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                             "is nats://HOST:PORT",
+		"coordinator:4222":             "is nats://HOST:PORT",
+		"http://coordinator:4222":      "is nats://HOST:PORT",
+		"nats://":                      "is nats://HOST:PORT",
+		"nats://" + token + "@h:4222":  "has no user or token in it",
+		"nats://h:4222/x":              "ends with its port",
+		"nats://h:4222,http://h2:4222": "is nats://HOST:PORT",
+	} {
+		err := Remote{URL: url}.Check()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
+			t.Errorf("%s: %v; want: %s", url, err, want)
+		}
+	}
+	for _, url := range []string{"nats://h:4222", "tls://h:4222", "nats://a:4222,nats://b:4222", "nats://h"} {
+		if err := (Remote{URL: url}).Check(); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// Nobody there is another matter than being refused: that may pass. A server that has ended
+// leaves nothing behind.
+func TestUnreachable(t *testing.T) {
+	s := started(t, Access{})
+	url := s.URL()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder: %v", err)
+	}
+	if _, err := (Remote{URL: url}).Connect(t.Context(), "x"); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (Remote{URL: url}).Connect(ctx, "x"); err == nil {
+		t.Error("connected after the end")
+	}
+}

@@ -1,0 +1,127 @@
+package broker
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Remote is a NATS server that exists, or a cluster of them.
+type Remote struct {
+	URL    string // nats://HOST:PORT or tls://…; several of one cluster with commas
+	Access Access
+}
+
+// ErrUnreachable is an error of Connect's where nobody answered, which may pass.
+var ErrUnreachable = errors.New("no NATS server answered")
+
+// Check reports what is wrong with the URL, in a line that says how to fix it.
+func (r Remote) Check() error {
+	for text := range strings.SplitSeq(r.URL, ",") {
+		u, err := url.Parse(text)
+		switch {
+		case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
+			return errors.New("the URL of a NATS server is nats://HOST:PORT, or tls://HOST:PORT where it is encrypted")
+		case u.User != nil:
+			return errors.New("the URL of a NATS server has no user or token in it, which everybody on the machine could read in the list of processes; give @FILE with the token")
+		case u.Path != "" && u.Path != "/" || u.RawQuery != "":
+			return errors.New("the URL of a NATS server ends with its port, as in nats://HOST:4222")
+		}
+	}
+	return r.Access.pair()
+}
+
+// Reconnecting is how a connection finds that its server does not answer, and how often it
+// tries again.
+const (
+	pingInterval  = 2 * time.Second
+	pingsMissing  = 2
+	reconnectWait = 250 * time.Millisecond
+	dialTime      = 3 * time.Second
+)
+
+// Connect connects to it. The connection comes back whenever it breaks. An error says how to
+// fix it, and is ErrUnreachable where nobody answered.
+func (r Remote) Connect(ctx context.Context, name string) (*nats.Conn, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	options, err := r.Access.options()
+	if err != nil {
+		return nil, err
+	}
+	c, err := nats.Connect(r.URL, append(options,
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(reconnectWait, reconnectWait),
+		nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(pingsMissing), nats.Timeout(dialTime),
+		nats.SetCustomDialer(dialer{ctx}), nats.IgnoreDiscoveredServers(), nats.ErrorHandler(ignore),
+	)...)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	return c, nil
+}
+
+// ignore takes errors that belong to no call, which the client would print otherwise: what
+// they are about is sent again.
+func ignore(*nats.Conn, *nats.Subscription, error) {}
+
+// dialer ends attempts to connect, later ones too, with its context.
+type dialer struct{ ctx context.Context }
+
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
+	defer cancel()
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// explain says what an error of connecting means.
+func (r Remote) explain(err error) error {
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var unknown x509.UnknownAuthorityError
+	var alert tls.AlertError
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
+		return Denied(r.URL)
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		return fmt.Errorf("the NATS server at %s does not encrypt, but a certificate was given; start it with one, or leave the certificates out", r.URL)
+	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &record):
+		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; give who signed it", r.URL, err)
+	case errors.As(err, &alert), errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrTLS), strings.Contains(err.Error(), "tls: "):
+		return fmt.Errorf("the NATS server at %s does not accept this encryption: %w; give the certificate and key that it asks for", r.URL, err)
+	default:
+		return fmt.Errorf("connecting to %s: %w: %w", r.URL, ErrUnreachable, err)
+	}
+}
+
+// Denied is the error of a token, or of credentials, that a server does not accept.
+func Denied(url string) error {
+	return fmt.Errorf("the NATS server at %s does not accept the token or credentials; give those that its coordinator was given", url)
+}
+
+// Private reports whether nobody else can read what goes through it, so far as a client can
+// tell: it asks who connects, and is encrypted.
+func (r Remote) Private() bool {
+	asks := r.Access.Token != "" || r.Access.Credentials != "" || r.Access.Cert != ""
+	encrypts := r.Access.CA != "" || r.Access.Cert != ""
+	for text := range strings.SplitSeq(r.URL, ",") {
+		if !encrypts && !strings.HasPrefix(text, "tls://") {
+			return false
+		}
+	}
+	return asks
+}
+
+// Connected knows nothing: only the server itself does.
+func (r Remote) Connected(string) (stands, known bool) { return false, false }
+
+// Close leaves the server alone.
+func (r Remote) Close() error { return nil }

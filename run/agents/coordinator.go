@@ -1,0 +1,417 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Broker is the NATS server at which all meet: broker.Server or broker.Remote.
+type Broker interface {
+	// Connect makes a connection of that name, which comes back whenever it breaks.
+	Connect(ctx context.Context, name string) (*nats.Conn, error)
+	// Connected reports whether a connection of that name stands, where that is known.
+	Connected(name string) (stands, known bool)
+}
+
+// Options are a coordinator's.
+type Options struct {
+	Agents int              // how many may be members at a time
+	Tool   result.Tool      // this program; agents must be the same
+	Host   string           // name of this machine, which agents show
+	Dir    string           // of the files of results; empty: that of temporary files
+	Timing Timing           // zero: DefaultTiming
+	Say    func(string)     // gets a line about each agent that comes and goes; nil: nobody
+	Now    func() time.Time // the clock, for tests; nil: the machine's, from now on without its leaps
+}
+
+// Coordinator has agents do commands. Its methods may be called by several goroutines.
+type Coordinator struct {
+	options Options
+	id      string
+	broker  Broker
+	control *nats.Conn
+	bulk    *nats.Conn // for results, behind which nothing else is to wait
+	stream  jetstream.JetStream
+	results jetstream.ObjectStore
+	ctx     context.Context // ends by Close
+	end     context.CancelFunc
+	tasks   sync.WaitGroup
+	shared  chan struct{} // has something when a least value may have risen
+
+	mu      sync.Mutex
+	members map[string]*member
+	lost    map[string]*Lost // members that are no more
+	phases  map[string]*phase
+	given   map[string]bool // IDs of commands
+	changed chan struct{}   // is closed, and another one made, when members changed
+}
+
+// member is an agent as its coordinator knows it.
+type member struct {
+	hello
+	clocks clocks
+	first  Clock
+	met    bool      // its clock is known
+	heard  time.Time // when it was last heard of
+	run    *run      // what it does; nil: nothing
+	gone   context.Context
+	leave  context.CancelFunc
+}
+
+// steady is the machine's clock without the leaps by which it is set right.
+func steady() func() time.Time {
+	base := time.Now()
+	return func() time.Time { return base.Add(time.Since(base)) }
+}
+
+// bucketAge is how long a result stays at a server whose coordinator died.
+const bucketAge = 24 * time.Hour
+
+// NewCoordinator begins to take agents on. Close it; the broker is the caller's.
+func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, error) {
+	if o.Timing == (Timing{}) {
+		o.Timing = DefaultTiming()
+	}
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	if o.Now == nil {
+		o.Now = steady()
+	}
+	c := &Coordinator{
+		options: o, id: rand.Text(), broker: b, shared: make(chan struct{}, 1), changed: make(chan struct{}),
+		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{},
+	}
+	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	if err := c.connect(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	c.tasks.Go(c.pulse)
+	c.tasks.Go(c.watch)
+	return c, nil
+}
+
+func (c *Coordinator) connect(ctx context.Context) (err error) {
+	if c.control, err = c.broker.Connect(ctx, "tsmark coordinator "+c.id); err != nil {
+		return err
+	}
+	if c.bulk, err = c.broker.Connect(ctx, "tsmark results "+c.id); err != nil {
+		return err
+	}
+	if c.stream, err = jetstream.New(c.bulk); err != nil {
+		return err
+	}
+	c.results, err = c.stream.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: c.bucket(), Description: "results of tsmark's agents", TTL: bucketAge})
+	if err != nil {
+		return fmt.Errorf("making a place for results in JetStream: %w; the NATS server must have JetStream, and let tsmark make streams", err)
+	}
+	for subject, take := range map[string]nats.MsgHandler{
+		beatSubject:  func(m *nats.Msg) { read(m, c.beaten) },
+		shareSubject: func(m *nats.Msg) { read(m, c.shares) },
+		readySubject: func(m *nats.Msg) { read(m, func(a about) { c.ready(a); reply(m, answer{}) }) },
+		doneSubject:  func(m *nats.Msg) { read(m, func(d done) { c.done(d); reply(m, answer{}) }) },
+		leaveSubject: func(m *nats.Msg) { read(m, c.left) },
+	} {
+		if _, err := c.control.Subscribe(fmt.Sprintf(subject, c.id), take); err != nil {
+			return err
+		}
+	}
+	_, err = c.control.QueueSubscribe(joinSubject, coordinators, func(m *nats.Msg) {
+		read(m, func(h hello) { reply(m, c.join(h)) })
+	})
+	return err
+}
+
+func (c *Coordinator) bucket() string { return "tsmark-" + c.id }
+
+// join takes an agent on, or says why not.
+func (c *Coordinator) join(h hello) welcome {
+	w := welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !sameProgram(h.Tool, c.options.Tool):
+		w.Refusal = otherVersion
+		c.options.Say(fmt.Sprintf("agent %s was refused: %s", h.Name, otherProgram(h.Tool, c.options.Tool)))
+	case c.members[h.ID] != nil: // which asks again
+	case slices.ContainsFunc(slices.Collect(maps.Values(c.members)), func(m *member) bool { return m.Name == h.Name }):
+		w.Refusal = nameTaken
+	case len(c.members) >= c.options.Agents:
+		w.Refusal = enough
+	default:
+		m := &member{hello: h, heard: time.Now()}
+		m.gone, m.leave = context.WithCancel(c.ctx)
+		c.members[h.ID] = m
+		c.tasks.Go(func() { c.meet(m) })
+	}
+	return w
+}
+
+// sameProgram reports whether two programs are the same version of tsmark, whatever they
+// were compiled by.
+func sameProgram(a, b result.Tool) bool { return a.Version == b.Version && a.Commit == b.Commit }
+
+// otherProgram says how an agent's program differs from its coordinator's.
+func otherProgram(agent, coordinator result.Tool) string {
+	return fmt.Sprintf("it is tsmark %s, and the coordinator is tsmark %s; install the same version on both", agent, coordinator)
+}
+
+// meetings is how many exchanges with a new member tell its clock.
+const meetings = 8
+
+// meet finds out how a member's clock differs, and again with every heartbeat.
+func (c *Coordinator) meet(m *member) {
+	for n := 0; ; n++ {
+		if n >= meetings && wait(m.gone, c.options.Timing.Beat) != nil {
+			return
+		}
+		if !c.exchange(m) {
+			if wait(m.gone, c.options.Timing.Beat/4) != nil {
+				return
+			}
+			n--
+			continue
+		}
+		if n == meetings-1 {
+			c.mu.Lock()
+			m.first, m.met = m.clocks.at(c.options.Now()), true
+			c.alter()
+			c.mu.Unlock()
+			c.options.Say(fmt.Sprintf("agent %s joined: %d cores, round trip %v, clock %v ahead (±%v)", m.Name, m.Host.Cores, m.first.RoundTrip, m.first.Offset, m.first.Uncertainty))
+		}
+	}
+}
+
+// exchange measures a member's clock once.
+func (c *Coordinator) exchange(m *member) bool {
+	sent := c.options.Now()
+	got, err := once(m.gone, c.control, fmt.Sprintf(clockSubject, m.ID), nil, c.options.Timing.Beat)
+	back := c.options.Now()
+	if err != nil {
+		return false
+	}
+	read(got, func(t tick) {
+		m.clocks.add(exchange{sent, time.Unix(0, t.Received), time.Unix(0, t.Answered), back})
+		c.mu.Lock()
+		m.heard = time.Now()
+		c.mu.Unlock()
+	})
+	return true
+}
+
+// alter tells who waits that members have changed. The lock is held.
+func (c *Coordinator) alter() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Await waits until so many agents have joined, and says how many there are whenever that
+// changes.
+func (c *Coordinator) Await(ctx context.Context, n int, say func(have int)) error {
+	for said := -1; ; {
+		c.mu.Lock()
+		changed, have := c.changed, len(c.present())
+		c.mu.Unlock()
+		if have >= n {
+			return nil
+		}
+		if have != said {
+			said = have
+			say(have)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// present are the members with known clocks. The lock is held.
+func (c *Coordinator) present() []*member {
+	all := slices.Collect(maps.Values(c.members))
+	all = slices.DeleteFunc(all, func(m *member) bool { return !m.met })
+	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Members are those that are there, by name.
+func (c *Coordinator) Members() []Member {
+	now := c.options.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []Member
+	for _, m := range c.present() {
+		list = append(list, Member{ID: m.ID, Name: m.Name, Host: m.Host, Tool: m.Tool, Clock: m.clocks.at(now), First: m.first})
+	}
+	return list
+}
+
+// heardOf is the member that a message is of; nil: one that is none, which is told so and
+// stops. The lock is held.
+func (c *Coordinator) heardOf(id string) *member {
+	m := c.members[id]
+	if m == nil {
+		send(c.control, fmt.Sprintf(releaseSubject, id), about{Member: id, Text: "the coordinator counts it as lost"})
+		return nil
+	}
+	m.heard = time.Now()
+	return m
+}
+
+func (c *Coordinator) beaten(b beat) {
+	c.mu.Lock()
+	m := c.heardOf(b.Member)
+	if m == nil || m.run == nil || m.run.command.ID != b.Command || m.run.progress >= b.Done {
+		c.mu.Unlock()
+		return
+	}
+	r := m.run
+	r.progress = b.Done
+	c.mu.Unlock()
+	r.phase.tell(func(o Observer) { o.Progress(m.ID, b.Done) })
+}
+
+// left is told by an agent that ends.
+func (c *Coordinator) left(a about) {
+	c.mu.Lock()
+	m := c.members[a.Member]
+	c.mu.Unlock()
+	if m != nil {
+		c.lose(m, &Lost{Name: m.Name, How: Said, Text: a.Text})
+	}
+}
+
+// lose takes a member off, and ends what it does.
+func (c *Coordinator) lose(m *member, why *Lost) {
+	c.mu.Lock()
+	if c.members[m.ID] != m {
+		c.mu.Unlock()
+		return
+	}
+	delete(c.members, m.ID)
+	c.lost[m.ID] = why
+	m.leave()
+	c.alter()
+	r := m.run
+	if r != nil && r.delivered {
+		r = nil // its result is at the server, and comes
+	}
+	c.mu.Unlock()
+	c.options.Say(why.Error())
+	if r == nil {
+		return
+	}
+	r.phase.tell(func(o Observer) { o.Lost(m.ID, why) })
+	c.mu.Lock()
+	r.finish(Outcome{Err: why})
+	c.mu.Unlock()
+}
+
+// watch finds who is no longer there.
+func (c *Coordinator) watch() {
+	t := c.options.Timing
+	for last := time.Now(); wait(c.ctx, t.Beat/2) == nil; last = time.Now() {
+		// Who was stopped or starved itself has heard of nobody.
+		stood := time.Since(last) > t.Beat/2+t.Lost/2
+		silent := map[*member]time.Duration{}
+		c.mu.Lock()
+		for _, m := range c.members {
+			if stood {
+				m.heard = time.Now()
+			}
+			if since := time.Since(m.heard); since > t.Lost {
+				silent[m] = since
+			}
+		}
+		c.mu.Unlock()
+		for m, since := range silent {
+			why := &Lost{Name: m.Name, How: Silent, Silence: since}
+			if stands, known := c.broker.Connected(m.Connection); known && !stands {
+				why.How = Gone
+			}
+			c.lose(m, why)
+		}
+	}
+}
+
+// pulse tells the members that their coordinator is there, and the least values of what
+// they share.
+func (c *Coordinator) pulse() {
+	t := c.options.Timing
+	beats := time.NewTicker(t.Beat)
+	defer beats.Stop()
+	for {
+		due := false
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-beats.C:
+			due = true
+		case <-c.shared:
+		}
+		c.mu.Lock()
+		var p pulse
+		for id, ph := range c.phases {
+			least, rose := ph.leastNow()
+			due = due || rose
+			if len(least) > 0 {
+				if p.Least == nil {
+					p.Least = map[string]map[string]int64{}
+				}
+				p.Least[id] = least
+			}
+		}
+		c.mu.Unlock()
+		if due {
+			send(c.control, fmt.Sprintf(pulseSubject, c.id), p)
+			if wait(c.ctx, t.Share) != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close releases the agents, which then wait for another coordinator or end, and removes
+// what is left of results. Nothing may be under way.
+func (c *Coordinator) Close() error {
+	if c.control != nil {
+		ctx, cancel := context.WithTimeout(c.ctx, c.options.Timing.Lost)
+		var told sync.WaitGroup
+		c.mu.Lock()
+		for id := range c.members {
+			told.Go(func() {
+				_ = ask(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Member: id, Text: "the run is over", Final: true}, c.options.Timing.Beat) // who does not hear it notices that nobody is there
+			})
+		}
+		c.mu.Unlock()
+		told.Wait()
+		cancel()
+	}
+	c.end()
+	c.tasks.Wait()
+	var err error
+	if c.results != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), c.options.Timing.Lost)
+		err = c.stream.DeleteObjectStore(ctx, c.bucket())
+		cancel()
+	}
+	for _, conn := range []*nats.Conn{c.control, c.bulk} {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+	return err
+}

@@ -1,0 +1,411 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/run/agents/broker"
+)
+
+// proxy passes bytes to a server, until it is cut or frozen.
+type proxy struct {
+	url string
+
+	mu     sync.Mutex
+	open   sync.Cond
+	conns  []net.Conn
+	cut    bool // refuses connections
+	frozen bool // lets nothing pass, and keeps connections
+}
+
+func newProxy(t *testing.T, to string) *proxy {
+	t.Helper()
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{url: "nats://" + l.Addr().String()}
+	p.open.L = &p.mu
+	t.Cleanup(func() { l.Close(); p.set(true, false) })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", u.Host)
+			p.mu.Lock()
+			if err != nil || p.cut {
+				client.Close()
+				if err == nil {
+					server.Close()
+				}
+				p.mu.Unlock()
+				continue
+			}
+			p.conns = append(p.conns, client, server)
+			p.mu.Unlock()
+			go p.pass(client, server)
+			go p.pass(server, client)
+		}
+	}()
+	return p
+}
+
+func (p *proxy) pass(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	buffer := make([]byte, 16<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		for p.frozen {
+			p.open.Wait()
+		}
+		p.mu.Unlock()
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// set cuts all connections and refuses others, or freezes them.
+func (p *proxy) set(cut, frozen bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut, p.frozen = cut, frozen
+	if cut {
+		for _, c := range p.conns {
+			c.Close()
+		}
+		p.conns = nil
+	}
+	p.open.Broadcast()
+}
+
+// A connection that breaks again and again, for less time than makes an agent lost, loses
+// nothing: neither commands nor the start, progress, shares or results.
+func TestReconnect(t *testing.T) {
+	s := place(t, broker.Access{})
+	p := newProxy(t, s.URL())
+	timing := quick()
+	timing.Lost = 5 * time.Second
+	c := coordinator(t, s, Options{Agents: 1, Timing: timing})
+	big := make([]byte, 4<<20)
+	for i := range big {
+		big[i] = byte(rand.Uint32())
+	}
+	serve(t, p.url, Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
+		if _, err := t.Ready(ctx); err != nil {
+			return err
+		}
+		t.Share("acked", 7)
+		for {
+			if v, ok := t.Least("acked"); ok && v == 7 {
+				break
+			}
+			if err := wait(ctx, time.Millisecond); err != nil {
+				return err
+			}
+		}
+		_, err := t.Write(big)
+		return err
+	}))
+	members := joined(t, c, 1)
+	stop := make(chan struct{})
+	var flapping sync.WaitGroup
+	flapping.Go(func() {
+		for { // 20 ms each time, and up to 100 ms between
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Duration(rand.IntN(100)) * time.Millisecond):
+			}
+			p.set(true, false)
+			time.Sleep(20 * time.Millisecond)
+			p.set(false, false)
+			// The client waits for a quarter to half a second before it connects again.
+			select {
+			case <-stop:
+				return
+			case <-time.After(600 * time.Millisecond):
+			}
+		}
+	})
+	for n := range 3 {
+		outcomes, err := c.Do(t.Context(), to(members, Command{ID: fmt.Sprint(n), StartsTogether: true}), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := content(t, outcomes[members[0].ID]); !bytes.Equal(got, big) {
+			t.Fatalf("%d bytes came, and not those %d", len(got), len(big))
+		}
+	}
+	close(stop)
+	flapping.Wait()
+}
+
+// An agent over whose connection nothing comes is lost as a silent one, and the others go on;
+// it stops what it does by itself, and joins again once it can.
+func TestSilent(t *testing.T) {
+	s := place(t, broker.Access{})
+	p := newProxy(t, s.URL())
+	c := coordinator(t, s, Options{Agents: 2})
+	frozen := make(chan struct{})
+	stopped := make(chan error, 1)
+	a := serve(t, p.url, Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, _ Task) error {
+		<-ctx.Done()
+		stopped <- context.Cause(ctx)
+		return nil
+	}))
+	serve(t, s.URL(), Agent{Name: "b"}, broker.Access{}, workFunc(func(ctx context.Context, c Command, t Task) error {
+		<-frozen
+		if err := wait(ctx, 2*quick().Lost); err != nil {
+			return err
+		}
+		return echo(ctx, c, t)
+	}))
+	members := joined(t, c, 2)
+	time.AfterFunc(50*time.Millisecond, func() { p.set(false, true); close(frozen) })
+	var w watcher
+	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", Body: []byte("whole")}), &w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost *Lost
+	if err := outcomes[members[0].ID].Err; !errors.As(err, &lost) || lost.How != Silent || lost.Silence < quick().Lost || w.lost[members[0].ID] != lost {
+		t.Errorf("%v, told was %v", err, w.lost)
+	}
+	if got := content(t, outcomes[members[1].ID]); string(got) != "whole" {
+		t.Errorf("the other one: %q", got)
+	}
+	if err := <-stopped; !errors.Is(err, ErrCoordinatorGone) {
+		t.Errorf("it stopped by %v", err)
+	}
+	p.set(false, false)
+	joined(t, c, 2)
+	if !strings.Contains(a.String(), ErrCoordinatorGone.Error()) {
+		t.Errorf("it says: %s", &a.lines)
+	}
+}
+
+// An agent that was thought dead and comes back is told so, and stops: a process that was
+// stopped for a while knows nothing of that.
+func TestReturned(t *testing.T) {
+	s := place(t, broker.Access{})
+	c := coordinator(t, s, Options{Agents: 1})
+	stopped := make(chan error, 1)
+	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, _ Task) error {
+		<-ctx.Done()
+		stopped <- context.Cause(ctx)
+		return nil
+	}))
+	members := joined(t, c, 1)
+	time.AfterFunc(100*time.Millisecond, func() {
+		c.mu.Lock()
+		m := c.members[members[0].ID]
+		c.mu.Unlock()
+		c.lose(m, &Lost{Name: "a", How: Silent})
+	})
+	if _, err := c.Do(t.Context(), to(members, Command{ID: "1"}), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stopped; !errors.Is(err, ErrReleased) {
+		t.Errorf("it stopped by %v", err)
+	}
+	joined(t, c, 1)
+}
+
+// A request to join that is answered after the agent has stopped waiting for it does not stand
+// in the way of the next one.
+func TestLateWelcome(t *testing.T) {
+	s := place(t, broker.Access{})
+	p := newProxy(t, s.URL())
+	a := serve(t, p.url, Agent{Name: "a"}, broker.Access{}, echo)
+	until(t, "it waits", func() bool { return strings.Contains(a.String(), "waiting for a coordinator") })
+	p.set(false, true)
+	timing := quick()
+	timing.Lost = 10 * time.Second
+	c := coordinator(t, s, Options{Agents: 1, Timing: timing})
+	time.Sleep(1500 * time.Millisecond) // a request waits for a second
+	p.set(false, false)
+	joined(t, c, 1)
+	if strings.Contains(a.String(), "already") {
+		t.Errorf("it says: %s", &a.lines)
+	}
+}
+
+// many is set in a process that plays agents: their number, and the URL.
+const many = "TSMARK_TEST_AGENTS"
+
+// TestMain lets the test's own binary stand in for processes of agents.
+func TestMain(m *testing.M) {
+	if text := os.Getenv(many); text != "" {
+		os.Exit(play(text))
+	}
+	os.Exit(m.Run())
+}
+
+// play serves as many agents as are asked for, until its input ends. Their work reports every
+// 50 ms for a second, and has a result of 100 kB.
+func play(text string) int {
+	var n int
+	var at string
+	if _, err := fmt.Sscan(text, &n, &at); err != nil {
+		return 2
+	}
+	ctx, end := context.WithCancelCause(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		end(errors.New("nobody is left"))
+	}()
+	work := workFunc(func(ctx context.Context, _ Command, t Task) error {
+		if _, err := t.Ready(ctx); err != nil {
+			return err
+		}
+		for i := range int64(20) {
+			t.Progress(i)
+			t.Share("acked", i)
+			if err := wait(ctx, 50*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		_, err := t.Write(make([]byte, 100_000))
+		return err
+	})
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			a := Agent{URL: at, Name: fmt.Sprintf("agent-%03d", i), Tool: tool, Patience: 100 * time.Millisecond}
+			_ = a.Serve(ctx, broker.Remote{URL: at}, work)
+		})
+	}
+	all.Wait()
+	return 0
+}
+
+// process starts a process of agents.
+func process(t *testing.T, n int, at string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", many, n, at))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // what it returns is of how it was ended
+	})
+	return cmd
+}
+
+// An agent whose process is killed is lost as one that is gone.
+func TestKilled(t *testing.T) {
+	s := place(t, broker.Access{})
+	c := coordinator(t, s, Options{Agents: 1})
+	cmd := process(t, 1, s.URL())
+	members := joined(t, c, 1)
+	time.AfterFunc(200*time.Millisecond, func() { _ = cmd.Process.Kill() })
+	began := time.Now()
+	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost *Lost
+	if err := outcomes[members[0].ID].Err; !errors.As(err, &lost) || lost.How != Gone {
+		t.Errorf("%v", err)
+	}
+	if took := time.Since(began); took > 10*quick().Lost {
+		t.Errorf("it was noticed after %v", took)
+	}
+	process(t, 1, s.URL())
+	joined(t, c, 1) // the next one of that name
+}
+
+// What a hundred agents cost the coordinator, by the timing of real runs: docs/scale-out.md
+// goes on from these figures.
+func TestHundred(t *testing.T) {
+	n := 100
+	s := place(t, broker.Access{})
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	timing := DefaultTiming()
+	timing.Lost = 20 * time.Second // of a busy machine, whose hundred agents share a process
+	c := coordinator(t, s, Options{Agents: n, Timing: timing})
+	empty := heap()
+	process(t, n, s.URL())
+	members := joined(t, c, n)
+	if len(members) != n {
+		t.Fatalf("%d members", len(members))
+	}
+	full := heap()
+	traffic := func() broker.Traffic {
+		v, err := s.Traffic()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	const still = 2 * time.Second
+	before := traffic()
+	time.Sleep(still)
+	after := traffic()
+	rate := func(a, b int64) float64 { return float64(b-a) / still.Seconds() / float64(n) }
+	t.Logf("%d agents: %d bytes of memory each; each second and agent %.1f messages in, %.1f out, %.0f bytes in, %.0f out", n, int64(full-empty)/int64(n),
+		rate(before.MessagesIn, after.MessagesIn), rate(before.MessagesOut, after.MessagesOut), rate(before.BytesIn, after.BytesIn), rate(before.BytesOut, after.BytesOut))
+	began := time.Now()
+	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := traffic()
+	var first, latest time.Time
+	for _, m := range members {
+		o := outcomes[m.ID]
+		if got := len(content(t, o)); got != 100_000 {
+			t.Errorf("%s: %d bytes", m.Name, got)
+		}
+		if first.IsZero() || o.Started.Before(first) {
+			first = o.Started
+		}
+		if o.Started.After(latest) {
+			latest = o.Started
+		}
+	}
+	t.Logf("a phase of a second, with 20 shares and a result of 100 kB an agent, took %v; began %v apart; for each agent %.0f messages in, %.0f out, %.0f bytes in, %.0f out; memory now %d bytes each",
+		time.Since(began).Round(time.Millisecond), latest.Sub(first), float64(last.MessagesIn-after.MessagesIn)/float64(n), float64(last.MessagesOut-after.MessagesOut)/float64(n),
+		float64(last.BytesIn-after.BytesIn)/float64(n), float64(last.BytesOut-after.BytesOut)/float64(n), int64(heap()-empty)/int64(n))
+}

@@ -1,0 +1,196 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// The subjects, in which %s is the ID of a coordinator or of a member. Requests are answered
+// with an answer, and may come twice: who waits in vain for an answer asks again.
+const (
+	joinSubject  = "tsmark.join"  // request to any coordinator: hello → welcome
+	coordinators = "coordinators" // of which one gets each
+
+	// To a coordinator.
+	toCoordinator = "tsmark.coordinator.%s."
+	beatSubject   = toCoordinator + "beat"  // message: beat
+	shareSubject  = toCoordinator + "share" // message: shares
+	readySubject  = toCoordinator + "ready" // request: about
+	doneSubject   = toCoordinator + "done"  // request: done
+	leaveSubject  = toCoordinator + "leave" // message: about
+
+	// From a coordinator to all its members.
+	pulseSubject = "tsmark.pulse.%s" // message: pulse
+
+	// From a coordinator to one member.
+	toMember       = "tsmark.agent.%s."
+	clockSubject   = toMember + "clock"   // request: nothing → tick
+	doSubject      = toMember + "do"      // request: order
+	startSubject   = toMember + "start"   // request: start
+	stopSubject    = toMember + "stop"    // request: about
+	releaseSubject = toMember + "release" // message: about
+)
+
+// hello is how an agent asks to join.
+type hello struct {
+	ID         string      `json:"id"`
+	Name       string      `json:"name"`
+	Connection string      `json:"connection"` // the name of its connection
+	Host       result.Host `json:"host"`
+	Tool       result.Tool `json:"tool"`
+}
+
+// welcome answers hello.
+type welcome struct {
+	Coordinator string      `json:"coordinator"` // its ID
+	Host        string      `json:"host"`        // where it runs
+	Tool        result.Tool `json:"tool"`
+	Bucket      string      `json:"bucket"` // of results
+	Timing      Timing      `json:"timing"`
+	Refusal     refusal     `json:"refusal,omitempty"`
+}
+
+// refusal says why an agent may not join.
+type refusal string
+
+const (
+	otherVersion refusal = "version" // it is another tsmark
+	nameTaken    refusal = "name"    // a member has its name
+	enough       refusal = "enough"  // there are as many as were asked for
+)
+
+// beat says that a member is there.
+type beat struct {
+	Member  string `json:"member"`
+	Command string `json:"command,omitempty"`
+	Done    int64  `json:"done,omitempty"` // rows or queries
+}
+
+// about names a command of a member, and says something.
+type about struct {
+	Member  string `json:"member"`
+	Command string `json:"command,omitempty"`
+	Text    string `json:"text,omitempty"`
+	Final   bool   `json:"final,omitempty"` // of a release: the run is over
+}
+
+// order is a command with the phase that it belongs to.
+type order struct {
+	Phase   string  `json:"phase"`
+	Command Command `json:"command"`
+}
+
+// start says when all begin.
+type start struct {
+	Command string `json:"command"`
+	At      int64  `json:"at"` // by the member's clock
+}
+
+// done says what became of a command.
+type done struct {
+	Member  string `json:"member"`
+	Command string `json:"command"`
+	Error   string `json:"error,omitempty"`
+	Size    int64  `json:"size,omitempty"`  // bytes of the result, which is in the bucket by the command's ID; 0: there is none
+	Began   int64  `json:"began,omitempty"` // by the member's clock; 0: it did not
+	Skew    int64  `json:"skew,omitempty"`
+}
+
+// shares are values of Task.Share.
+type shares struct {
+	Member  string           `json:"member"`
+	Command string           `json:"command"`
+	Values  map[string]int64 `json:"values"`
+}
+
+// pulse says that a coordinator is there, and what the least values of its phases are.
+type pulse struct {
+	Least map[string]map[string]int64 `json:"least,omitempty"` // by phase and name
+}
+
+// tick is a member's clock.
+type tick struct {
+	Received int64 `json:"received"`
+	Answered int64 `json:"answered"`
+}
+
+// answer says whether a request was taken.
+type answer struct {
+	Error string `json:"error,omitempty"`
+}
+
+// send sends a message, which may be lost.
+func send(c *nats.Conn, subject string, m any) {
+	if text, err := json.Marshal(m); err == nil {
+		_ = c.Publish(subject, text) // what matters is sent again
+	}
+}
+
+// reply answers a request.
+func reply(m *nats.Msg, v any) {
+	if text, err := json.Marshal(v); err == nil {
+		_ = m.Respond(text) // who waits in vain asks again
+	}
+}
+
+// ask sends a request until it is answered, and reads the answer. Its error is that of ctx,
+// or what the answer says.
+func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Duration) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if limit := c.MaxPayload(); limit > 0 && int64(len(text)) > limit {
+		return fmt.Errorf("a command of %d bytes is larger than the %d that the NATS server takes; raise its max_payload", len(text), limit)
+	}
+	for {
+		got, err := once(ctx, c, subject, text, each)
+		if err == nil {
+			var a answer
+			switch {
+			case json.Unmarshal(got.Data, &a) != nil:
+				return errors.New("an answer that is none of tsmark's")
+			case a.Error != "":
+				return errors.New(a.Error)
+			}
+			return nil
+		}
+		if err := wait(ctx, each/4); err != nil {
+			return err
+		}
+	}
+}
+
+// once sends a request once and waits so long for the answer.
+func once(ctx context.Context, c *nats.Conn, subject string, text []byte, patience time.Duration) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return c.RequestWithContext(ctx, subject, text)
+}
+
+// wait waits so long, or until ctx ends, whose cause it returns.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// read reads a message; what is no message of tsmark's is left out.
+func read[T any](m *nats.Msg, take func(T)) {
+	var v T
+	if json.Unmarshal(m.Data, &v) == nil {
+		take(v)
+	}
+}

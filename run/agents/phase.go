@@ -1,0 +1,351 @@
+package agents
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+)
+
+// phase is the commands of one Do.
+type phase struct {
+	id       string
+	runs     map[string]*run // by member
+	events   chan struct{}   // has something when a run got on
+	telling  sync.Mutex
+	observer Observer
+	values   map[string]map[string]int64 // shared, by name and member
+	least    map[string]int64            // of all, as last told
+}
+
+// run is a command at its member. The coordinator's lock guards it.
+type run struct {
+	phase     *phase
+	member    *member
+	command   Command
+	ready     bool
+	delivered bool // the agent has ended it, and its result is at the server
+	ended     bool
+	progress  int64
+	outcome   Outcome
+}
+
+// finish ends a run with an outcome, unless it has one.
+func (r *run) finish(o Outcome) {
+	if r.ended {
+		return
+	}
+	r.ended, r.outcome = true, o
+	if r.member.run == r {
+		r.member.run = nil
+	}
+	r.phase.signal()
+}
+
+func (p *phase) signal() {
+	select {
+	case p.events <- struct{}{}:
+	default:
+	}
+}
+
+// tell tells the observer something, one thing at a time.
+func (p *phase) tell(say func(Observer)) {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	if p.observer != nil {
+		say(p.observer)
+	}
+}
+
+// untold has the observer told nothing any longer.
+func (p *phase) untold() {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	p.observer = nil
+}
+
+// leastNow is the least of what all share, and whether any rose. The coordinator's lock is
+// held.
+func (p *phase) leastNow() (least map[string]int64, rose bool) {
+	for name, values := range p.values {
+		if len(values) < len(p.runs) {
+			continue
+		}
+		lowest, first := int64(0), true
+		for _, v := range values {
+			if first || v < lowest {
+				lowest, first = v, false
+			}
+		}
+		if last, ok := p.least[name]; !ok || lowest > last {
+			p.least[name], rose = lowest, true
+		}
+	}
+	return maps.Clone(p.least), rose
+}
+
+// Do has members execute commands, by their IDs, and waits until all have ended. Where some
+// start together and one of these fails or is lost before that, all are called off.
+// When ctx ends, the commands that run are stopped. Its error is the cause of that, or says
+// what is wrong with the commands, none of which is then executed; what became of each is its
+// outcome's.
+func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, observer Observer) (map[string]Outcome, error) {
+	p := &phase{id: rand.Text(), runs: map[string]*run{}, events: make(chan struct{}, 1), observer: observer, values: map[string]map[string]int64{}, least: map[string]int64{}}
+	if err := c.begin(p, commands); err != nil {
+		return nil, err
+	}
+	var asking sync.WaitGroup
+	over, cancel := context.WithCancel(c.ctx)
+	for _, r := range c.unfinished(p) {
+		asking.Go(func() {
+			if err := c.tellMember(over, r, doSubject, order{p.id, r.command}); err != nil {
+				c.mu.Lock()
+				r.finish(Outcome{Err: fmt.Errorf("agent %s did not take the command: %w", r.member.Name, err)})
+				c.mu.Unlock()
+			}
+		})
+	}
+	stop := func(why string) *time.Timer {
+		for _, r := range c.unfinished(p) {
+			asking.Go(func() {
+				_ = c.tellMember(over, r, stopSubject, about{Member: r.member.ID, Command: r.command.ID, Text: why})
+			})
+		}
+		return time.AfterFunc(c.options.Timing.Stop, func() {
+			for _, r := range c.unfinished(p) {
+				c.lose(r.member, &Lost{Name: r.member.Name, How: Stuck, Silence: c.options.Timing.Stop})
+			}
+		})
+	}
+	var started bool
+	told := map[string]bool{} // members of which the observer knows that they failed
+	var stopped *time.Timer
+	ended, interrupted := ctx.Done(), error(nil)
+	p.signal()
+	for {
+		select {
+		case <-p.events:
+		case <-ended:
+			ended, interrupted = nil, context.Cause(ctx)
+			if stopped == nil {
+				stopped = stop(interrupted.Error())
+			}
+		}
+		all, prepared, failed := c.state(p)
+		if all {
+			break
+		}
+		switch {
+		case stopped != nil:
+		case started:
+			for member, err := range c.failures(p, told) {
+				told[member] = true
+				p.tell(func(o Observer) { o.Failed(member, err) })
+			}
+		case failed != nil:
+			stopped = stop("called off: " + failed.Error())
+		case prepared:
+			started = true
+			at := c.instant(p)
+			for _, r := range c.unfinished(p) {
+				if r.command.StartsTogether {
+					asking.Go(func() {
+						c.mu.Lock()
+						local := at.Add(r.member.clocks.at(c.options.Now()).Offset)
+						c.mu.Unlock()
+						_ = c.tellMember(over, r, startSubject, start{r.command.ID, local.UnixNano()}) // or the member is lost
+					})
+				}
+			}
+		}
+	}
+	cancel()
+	asking.Wait()
+	if stopped != nil {
+		stopped.Stop()
+	}
+	p.untold()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.phases, p.id)
+	outcomes := map[string]Outcome{}
+	for id, r := range p.runs {
+		outcomes[id] = r.outcome
+	}
+	return outcomes, interrupted
+}
+
+// begin takes a phase on.
+func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, command := range commands {
+		switch m := c.members[id]; {
+		case command.ID == "" || c.given[command.ID]:
+			return fmt.Errorf("the ID %q is none, or of an earlier command", command.ID)
+		case len(command.Body) > MostBody:
+			return fmt.Errorf("a command of %d bytes is larger than %d", len(command.Body), MostBody)
+		case m != nil && m.run != nil:
+			return fmt.Errorf("agent %s already has a command", m.Name)
+		case m == nil && c.lost[id] == nil:
+			return fmt.Errorf("no agent has the ID %s", id)
+		}
+		c.given[command.ID] = true
+	}
+	for id, command := range commands {
+		r := &run{phase: p, member: c.members[id], command: command}
+		p.runs[id] = r
+		if r.member == nil {
+			r.member = &member{hello: hello{ID: id, Name: c.lost[id].Name}}
+			r.finish(Outcome{Err: c.lost[id]})
+			continue
+		}
+		r.member.run = r
+	}
+	c.phases[p.id] = p
+	return nil
+}
+
+// tellMember sends a run's member a request until it is taken; not any longer than the
+// member is there.
+func (c *Coordinator) tellMember(ctx context.Context, r *run, subject string, m any) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	unhook := context.AfterFunc(r.member.gone, func() { cancel(errors.New("it is no longer there")) })
+	defer unhook()
+	return ask(ctx, c.control, fmt.Sprintf(subject, r.member.ID), m, 2*c.options.Timing.Beat)
+}
+
+// state says whether all runs have ended, whether those that start together can, and why
+// they never will; the latter are for a phase that has not started.
+func (c *Coordinator) state(p *phase) (all, prepared bool, failed error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all, prepared = true, true
+	for _, r := range p.runs {
+		all = all && r.ended
+		if r.command.StartsTogether {
+			prepared = prepared && (r.ready || r.ended)
+			if r.ended && r.outcome.Err != nil {
+				failed = r.outcome.Err
+			}
+		}
+	}
+	return all, prepared, failed
+}
+
+// failures are the errors of the runs that ended by one, by member, but for those that were
+// told.
+func (c *Coordinator) failures(p *phase, told map[string]bool) map[string]error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[string]error{}
+	for id, r := range p.runs {
+		if r.ended && r.outcome.Err != nil && !told[id] {
+			found[id] = r.outcome.Err
+		}
+	}
+	return found
+}
+
+// unfinished are the runs that have not ended.
+func (c *Coordinator) unfinished(p *phase) (list []*run) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range p.runs {
+		if !r.ended && !r.delivered {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// instant is when all of a phase can begin: every member will have been told by then.
+func (c *Coordinator) instant(p *phase) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.options.Now()
+	var longest time.Duration
+	for _, r := range p.runs {
+		longest = max(longest, r.member.clocks.at(now).RoundTrip)
+	}
+	return now.Add(c.options.Timing.Margin + 4*longest)
+}
+
+// runOf is a member's run of a command; nil: there is none any longer. The lock is held.
+func (c *Coordinator) runOf(id, command string) *run {
+	if m := c.heardOf(id); m != nil && m.run != nil && m.run.command.ID == command {
+		return m.run
+	}
+	return nil
+}
+
+// ready is told by a member that has prepared everything.
+func (c *Coordinator) ready(a about) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.runOf(a.Member, a.Command); r != nil && !r.ready {
+		r.ready = true
+		r.phase.signal()
+	}
+}
+
+// shares is told by a member that got on.
+func (c *Coordinator) shares(s shares) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.runOf(s.Member, s.Command)
+	if r == nil {
+		return
+	}
+	for name, v := range s.Values {
+		values := r.phase.values[name]
+		if values == nil {
+			values = map[string]int64{}
+			r.phase.values[name] = values
+		}
+		if last, ok := values[s.Member]; !ok || v > last {
+			values[s.Member] = v
+		}
+	}
+	select {
+	case c.shared <- struct{}{}:
+	default:
+	}
+}
+
+// done is told by a member whose command has ended.
+func (c *Coordinator) done(d done) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.runOf(d.Member, d.Command)
+	if r == nil || r.delivered {
+		return // it is told again
+	}
+	r.delivered = true
+	o := Outcome{Skew: time.Duration(d.Skew), Clock: r.member.clocks.at(c.options.Now())}
+	if d.Began != 0 {
+		o.Started = time.Unix(0, d.Began).Add(-o.Clock.Offset)
+	}
+	if d.Error != "" {
+		o.Err = errors.New(d.Error)
+	}
+	if d.Size == 0 {
+		r.finish(o)
+		return
+	}
+	c.tasks.Go(func() {
+		file, err := c.fetch(d.Command, d.Size)
+		o.File = file
+		if err != nil {
+			o.Err = fmt.Errorf("the result of agent %s could not be read: %w", r.member.Name, err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		r.finish(o)
+	})
+}

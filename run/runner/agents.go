@@ -1,0 +1,147 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// Agents are other processes, each of which does its share of every phase of a run, in
+// place of this one. They run this version of tsmark, as an Agent each.
+type Agents interface {
+	// Members are those that are there now, in an order that stays. Their names are
+	// different.
+	Members() []Member
+	// Do gives members their parts of a phase, by the IDs of members: for each the body of
+	// an Agent.Do. It waits until all have ended, also when ctx ends. All parts start
+	// together; a part that ends before it is ready lets the others start, and one that
+	// fails or is lost by then has all called off, with an error each. Do's own error is
+	// the cause of ctx's end, or says that nothing was given to anybody.
+	Do(ctx context.Context, parts map[string][]byte, o PartObserver) (map[string]Outcome, error)
+	// Private reports whether nobody else can read what is sent to the members, so that
+	// it may have secrets in it.
+	Private() bool
+}
+
+// PartObserver is told how the parts of a phase get on, by one goroutine at a time. It must
+// return at once.
+type PartObserver interface {
+	// Progress: the member has done so many rows, or queries, of its part.
+	Progress(member string, done int64)
+	// Failed: after all were told to start, the member's part ended by an error, or the
+	// member was lost. The others go on; who wants them to end has Do's context end.
+	Failed(member string, lost bool)
+}
+
+// Member is an agent that is there.
+type Member struct {
+	ID, Name string
+	Host     result.Host
+	Tool     result.Tool
+	Clock    result.Clock // as it was last found to differ from this process's; At is not used
+}
+
+// Outcome is what became of a member's part.
+type Outcome struct {
+	File string // has what Agent.Do wrote, whole; empty: nothing. The caller removes it.
+	Err  error  // that of Agent.Do, or why it was lost
+	Lost bool   // the member is no longer there
+	// Started is when it went on from Link.Ready, by this process's clock; zero: it did
+	// not. Skew is by how much that was later than the moment at which all were to.
+	Started time.Time
+	Skew    time.Duration
+}
+
+// Link connects an agent's part of a phase to the run that it is of. Its methods may be
+// called by several goroutines, but for Write.
+type Link interface {
+	// Ready says that all is connected and warm, waits until all agents are, and returns
+	// the moment at which all start, as a time of time.Now. It may be called once.
+	Ready(context.Context) (time.Time, error)
+	// Progress says how many rows, or queries, are done.
+	Progress(done int64)
+	// Write adds to what the run gets back, whole or not at all.
+	io.Writer
+}
+
+// ErrNoAgents is wrapped by the error that ends a run whose agents are all gone. What was
+// finished is stored, and the run can be resumed.
+var ErrNoAgents = errors.New("no agent is left")
+
+// CheckAgents says why so many agents cannot share what is planned; nil: they can. Run
+// checks it, too; who waits for agents first need not wait in vain.
+func (p *Plan) CheckAgents(agents int) error {
+	e := p.experiment
+	const shared = "with agents"
+	for i := range p.targets {
+		t := &p.targets[i]
+		path := fmt.Sprintf("targets[%d]", i)
+		switch {
+		case t.caps.Embedded && !t.caps.Discards:
+			return e.Problem(path, "%s is in this process, where agents cannot reach it; choose a server, or run without agents", t.name)
+		case p.steps.Load && t.caps.InOrder > 0:
+			return e.Problem(path, "%s takes rows in the order of their times only, which one process sees to; load without agents", t.name)
+		case t.caps.OneConnection:
+			return e.Problem(path, "%s takes one connection at a time; run without agents", t.name)
+		}
+	}
+	switch {
+	case p.steps.Load && e.Load.File != "":
+		return e.Problem("load.file", "%s rows are generated, or read as own data: use the workload file, or load without agents", shared)
+	case p.steps.Load && e.Load.Workers < agents:
+		return e.Problem("load.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Load.Workers, agents)
+	case p.steps.Query && e.Queries.Workers < agents:
+		return e.Problem("queries.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Queries.Workers, agents)
+	case p.steps.Load && e.Load.Columns == experiment.ColumnsAppear:
+		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
+	case p.steps.Load && e.Mixed.On():
+		return e.Problem("mixed", "agents cannot share a mixed phase yet; leave it out, or run without agents")
+	case p.steps.Query && e.Queries.Until != "":
+		return e.Problem("queries.until", "looks at the times of one process, and agents cannot share it; set the time box or the number of queries")
+	case p.steps.Query && e.Queries.Cache == experiment.CacheCold:
+		return e.Problem("queries.cache", "cold caches need one process; run without agents")
+	}
+	return nil
+}
+
+// joinable is why agents cannot write to an open target; nil: they can.
+func joinable(t driver.DB, planned *plannedTarget) error {
+	if _, ok := driver.As[driver.Joiner](t); ok {
+		return nil
+	}
+	return badInput(fmt.Errorf("tsmark's driver %s cannot write from several processes yet; load target %s without agents", planned.driver.Name, planned.name))
+}
+
+// enlistAgents puts the agents that are there into the record, or how their clocks are
+// now.
+func (x *stage) enlistAgents(ending bool) {
+	if x.Agents == nil {
+		return
+	}
+	for _, m := range x.Agents.Members() {
+		clock := m.Clock
+		clock.At = x.now()
+		at := slices.IndexFunc(x.run.Agents, func(a result.Agent) bool { return a.Name == m.Name })
+		if at < 0 {
+			x.run.Agents = append(x.run.Agents, result.Agent{Name: m.Name, Host: m.Host, Tool: m.Tool, Begin: &clock})
+		} else if ending {
+			x.run.Agents[at].End = &clock
+		}
+	}
+}
+
+// lostAgent keeps why an agent is no longer there.
+func (x *stage) lostAgent(name string, why error) {
+	for i := range x.run.Agents {
+		if a := &x.run.Agents[i]; a.Name == name && a.Lost == "" {
+			a.Lost = why.Error()
+		}
+	}
+}

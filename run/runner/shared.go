@@ -1,0 +1,494 @@
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// sharedPhase is a phase that agents do, a share each: what became of the shares, and
+// the operations of all.
+type sharedPhase struct {
+	*stage
+	of      int // shares
+	tally   *tally.Tally
+	log     *oplog.Section
+	task    Task
+	ceiling func(result.Calibration) float64
+	repeats bool // the share of a lost member is done again, so that the others go on
+
+	start   time.Time // that of all, by this process's clock; zero: none has started
+	workers int       // of shares that were joined
+	behind  time.Duration
+	parts   []result.Part
+	results []*partResult
+	missing []result.Part // shares that nobody came to the end of
+}
+
+// assignment is a share and who does it.
+type assignment struct {
+	member Member
+	share  workload.Share
+}
+
+// do has all members do their shares, again with those that are left where one was lost
+// before any could start.
+func (p *sharedPhase) do(ctx context.Context, common part) error {
+	for {
+		members := p.Agents.Members()
+		if len(members) == 0 {
+			return fmt.Errorf("%w; start some, and go on by tsmark resume", ErrNoAgents)
+		}
+		p.of, p.parts, p.results = len(members), nil, nil
+		list := make([]assignment, len(members))
+		for i, m := range members {
+			list[i] = assignment{m, workload.Share{Index: i, Count: p.of}}
+		}
+		lost, calledOff, err := p.give(ctx, common, list)
+		if err != nil {
+			return err
+		}
+		if !calledOff {
+			p.missing = lost
+			return nil
+		}
+	}
+}
+
+// takeOver has the shares that nobody finished done again, from their beginning, by who is
+// left.
+func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
+	for len(p.missing) > 0 {
+		members := p.Agents.Members()
+		if len(members) == 0 {
+			return fmt.Errorf("%w; start some, and go on by tsmark resume", ErrNoAgents)
+		}
+		var list []assignment
+		for i := range min(len(members), len(p.missing)) {
+			share := p.missing[i].Share
+			list = append(list, assignment{members[i], workload.Share{Index: share, Count: p.of}})
+			for j := range p.parts {
+				if p.parts[j].Share == share {
+					p.parts[j].TakenOver = members[i].Name
+				}
+			}
+		}
+		rest := p.missing[len(list):]
+		lost, calledOff, err := p.give(ctx, common, list)
+		if err != nil {
+			return err
+		}
+		if calledOff {
+			continue // with who is left
+		}
+		p.missing = append(slices.Clone(rest), lost...)
+	}
+	return nil
+}
+
+// give has members do shares, and joins what they did. It returns the shares whose members
+// were lost, and whether all was called off for one of them before any started. The error
+// is of a share whose member is there.
+func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) (lost []result.Part, calledOff bool, err error) {
+	p.enlistAgents(false) // one may have joined in the place of another
+	bodies, names := make(map[string][]byte), make(map[string]string)
+	for _, a := range list {
+		common.Share = a.share
+		body, err := json.Marshal(&common)
+		if err != nil {
+			return nil, false, fmt.Errorf("dividing a phase among agents: %w", err)
+		}
+		bodies[a.member.ID], names[a.member.ID] = body, a.member.Name
+	}
+	given := time.Now()
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w := &partWatch{phase: p, done: make(map[string]int64), names: names, stop: stop}
+	outcomes, err := p.Agents.Do(within, bodies, w)
+	defer func() {
+		for _, o := range outcomes {
+			if o.File != "" {
+				_ = os.Remove(o.File) // it has been read
+			}
+		}
+	}()
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, errStopped):
+		err = nil
+	}
+	if err != nil && len(outcomes) == 0 {
+		return nil, false, err
+	}
+	began := startOf(slices.Collect(maps.Values(outcomes)))
+	if p.start.IsZero() {
+		p.start = began
+	}
+	if began.IsZero() {
+		began = given // there are no operations
+	}
+	var failed, unstarted error
+	for _, a := range list {
+		o := outcomes[a.member.ID]
+		part := result.Part{Agent: a.member.Name, Share: a.share.Index, Skew: o.Skew.Seconds()}
+		switch {
+		case o.Lost:
+			part.Lost = o.Err.Error()
+			p.lostAgent(a.member.Name, o.Err)
+			lost = append(lost, part)
+		case o.Err != nil && err != nil:
+			part.Lost = "stopped: " + err.Error()
+		case o.Err != nil && w.first != "" && w.first != a.member.Name:
+			part.Lost = fmt.Sprintf("stopped, since agent %s did not finish its share", w.first)
+		case o.Err != nil && o.Started.IsZero():
+			unstarted = cmp.Or(unstarted, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
+		case o.Err != nil:
+			failed = cmp.Or(failed, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
+		}
+		if o.File != "" {
+			if err := p.join(&part, a.share, o.File, began); err != nil {
+				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
+			}
+			// What was heard last is older.
+			w.Progress(a.member.ID, max(w.done[a.member.ID], p.results[len(p.results)-1].Done))
+		}
+		p.parts = append(p.parts, part)
+	}
+	if len(lost) == 0 {
+		failed = cmp.Or(failed, unstarted)
+	}
+	return lost, unstarted != nil && w.first == "", cmp.Or(err, failed)
+}
+
+// errStopped is wrapped by the cause for which the runner stops a phase whose figures can
+// no longer be whole.
+var errStopped = errors.New("the phase was stopped")
+
+// partWatch is told how the parts of a phase get on.
+type partWatch struct {
+	phase *sharedPhase
+	done  map[string]int64  // of each member
+	names map[string]string // of members
+	stop  context.CancelCauseFunc
+	first string // the agent for which all are stopped; empty: none yet
+}
+
+// Progress implements PartObserver.
+func (w *partWatch) Progress(member string, done int64) {
+	w.phase.task.Add(done - w.done[member])
+	w.done[member] = done
+}
+
+// Failed implements PartObserver.
+func (w *partWatch) Failed(member string, lost bool) {
+	if lost && w.phase.repeats || w.first != "" {
+		return
+	}
+	w.first = w.names[member]
+	w.stop(fmt.Errorf("%w, since agent %s did not finish its share", errStopped, w.first))
+}
+
+// startOf is when parts started: the moment at which they were told to, by the clocks of
+// all of them; zero: none did.
+func startOf(outcomes []Outcome) time.Time {
+	var first time.Time
+	sum, n := time.Duration(0), 0
+	for _, o := range outcomes {
+		if o.Started.IsZero() {
+			continue
+		}
+		at := o.Started.Add(-o.Skew)
+		if first.IsZero() {
+			first = at
+		}
+		sum, n = sum+at.Sub(first), n+1
+	}
+	if n == 0 {
+		return time.Time{}
+	}
+	return first.Add(sum / time.Duration(n))
+}
+
+// join adds what an agent did, which began then, to the whole, and to its part.
+func (p *sharedPhase) join(part *result.Part, share workload.Share, name string, began time.Time) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // reading only
+	found, log, err := readPart(file)
+	if err != nil {
+		return err
+	}
+	p.results = append(p.results, found)
+	part.Client, part.Noise = found.Client, found.Noise
+	if found.Calibration != nil {
+		p.ceilings[part.Agent] = *found.Calibration
+	}
+	if log == nil {
+		return nil
+	}
+	offset, typical := began.Sub(p.start)-found.Start, 0.0
+	last, err := p.replay(log, share, offset)
+	if err != nil {
+		return err
+	}
+	part.Wall = max(last-began.Sub(p.start), 0).Seconds()
+	if l := found.Load; l != nil {
+		part.Rows, part.Batches = l.Rows, &l.Batches
+	}
+	if q := found.Queries; q != nil {
+		part.Queries, part.Service, typical = q.Executed, &q.Service, q.Service.Median
+	}
+	if part.Client != nil {
+		measured := result.Cell{Client: part.Client, Noise: part.Noise}
+		rate := part.RowRate()
+		if part.Queries > 0 {
+			rate = part.QueryRate()
+		}
+		part.ClientBound = boundBy(&measured, rate, p.ceiling(p.ceilings[part.Agent]), typical)
+	}
+	return nil
+}
+
+// readPart reads what Agent.Do wrote; without a log where there are no operations.
+func readPart(file *os.File) (*partResult, *oplog.Reader, error) {
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return new(partResult), nil, err
+	}
+	var length [8]byte
+	behind := info.Size() - int64(len(length))
+	if _, err := file.ReadAt(length[:], behind); err != nil {
+		return nil, nil, fmt.Errorf("its end: %w", err)
+	}
+	size := binary.LittleEndian.Uint64(length[:])
+	if size > uint64(behind) {
+		return nil, nil, errors.New("it is damaged")
+	}
+	text := make([]byte, size)
+	if _, err := file.ReadAt(text, behind-int64(size)); err != nil {
+		return nil, nil, err
+	}
+	found := new(partResult)
+	if err := json.Unmarshal(text, found); err != nil {
+		return nil, nil, fmt.Errorf("its figures: %w", err)
+	}
+	if behind == int64(size) {
+		return found, nil, nil
+	}
+	log, err := oplog.NewReader(io.NewSectionReader(file, 0, behind-int64(size)))
+	return found, log, err
+}
+
+// replayed is how many operations are recorded before the run's log is to have written them.
+const replayed = 8192
+
+// replay records the operations of a share as if its workers had been this process's, and
+// returns when the last one ended, since the start.
+func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset time.Duration) (last time.Duration, err error) {
+	recorders := make(map[uint32]*tally.Recorder)
+	defer func() {
+		for _, r := range recorders {
+			r.Close(p.tally)
+		}
+	}()
+	workers, n := 0, 0
+	var newest, lag time.Duration
+	for op, err := range log.All() {
+		if err != nil {
+			return last, err
+		}
+		if op.Outcome == oplog.Started {
+			continue
+		}
+		r := recorders[op.Worker]
+		if r == nil {
+			r = p.tally.Recorder(p.log, p.workers+int(op.Worker), p.start)
+			recorders[op.Worker] = r
+			if op.Outcome != oplog.Dropped {
+				workers = max(workers, int(op.Worker)+1)
+			}
+		}
+		op.Start += offset
+		op.Intended += offset
+		r.Add(op)
+		last = max(last, op.Start+op.Duration)
+		if op.Intended >= newest {
+			newest, lag = op.Intended, op.Lag
+		}
+		if n++; n%replayed == 0 {
+			if err := p.operations.flush(); err != nil {
+				return last, err
+			}
+		}
+	}
+	if lost := log.End().Lost; lost > 0 {
+		return last, fmt.Errorf("its log lost %d operations: the disk was too slow", lost)
+	}
+	p.workers += workers
+	p.behind += lag / time.Duration(max(share.Count, 1))
+	return last, p.operations.flush()
+}
+
+// missingShares says which shares are missing, and why.
+func missingShares(missing []result.Part, of int) string {
+	text := ""
+	for _, m := range missing {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("share %d of %d is missing: %s", m.Share+1, of, m.Lost)
+	}
+	return text
+}
+
+// sendShared has agents write the rows of a load, and waits until they have settled.
+func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) error {
+	cell := oplog.Cell{Kind: oplog.Load, Workers: config.Workers}
+	p := &sharedPhase{
+		stage: l.stage, tally: tally.New(cell, config.Period), log: l.log, task: l.task,
+		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
+		repeats: l.planned.caps.Dedupes,
+	}
+	common, err := l.partFor(partLoad, l.planned)
+	if err == nil {
+		err = p.do(ctx, common)
+	}
+	if err == nil && len(p.missing) > 0 && p.repeats {
+		err = p.takeOver(ctx, common)
+	}
+	if err == nil && len(p.missing) > 0 {
+		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice", missingShares(p.missing, p.of), l.planned.driver.Name)
+	}
+	var loads []*result.Load
+	for _, r := range p.results {
+		if r.Load != nil {
+			loads = append(loads, r.Load)
+		}
+		if l.feed.counted != nil {
+			l.feed.counted.given.Add(r.Given)
+		}
+	}
+	var joined error
+	l.found, joined = engine.JoinLoads(config, p.tally, loads)
+	l.found.Parts = p.parts
+	if err = cmp.Or(err, joined); err != nil {
+		return err
+	}
+	l.found.Settled, err = engine.Settle(ctx, config, p.start, l.db)
+	return err
+}
+
+// queryShared has agents run the queries of a type as the configuration says, which is
+// that of all of them together.
+func (x *queryStage) queryShared(ctx context.Context, on *turn, q *typeQueries, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
+	common, err := x.partFor(partQueries, on.planned)
+	if err != nil {
+		return nil, err
+	}
+	common.Type, common.Repeat, common.Queries = q.queryType.Name, on.repeat, q.record.Fingerprint
+	common.Capture, common.Counts, common.WarmUp = x.expects(q) || x.agrees(q), x.agrees(q), cfg.WarmUp.Queries != nil
+	first, end := q.of(on.repeat)
+	if counted := q.expected[x.viewOf(on.planned)].counted; counted != nil {
+		common.Expected = runsOf(counted[first:end])
+	}
+	run := func(ctx context.Context, cfg engine.QueryConfig, rate string) (*result.Queries, error) {
+		part := common
+		part.Begun, part.Warm, part.TimeBox, part.Rate = cfg.Capture.Begun, cfg.WarmUp.Time, cfg.TimeBox, rate
+		return x.queryOnce(ctx, part, cfg, queries, task)
+	}
+	s := &x.plan.settings
+	if s.open == nil {
+		return run(ctx, cfg, "")
+	}
+	open := *s.open
+	open.QueryConfig = cfg
+	if cfg.TimeBox == 0 {
+		open.Count = queries.Len()
+	}
+	if s.keep == nil {
+		return run(ctx, cfg, open.Schedule.String())
+	}
+	return engine.FindMaxRateBy(ctx, open, engine.Search{}, *s.keep, func(ctx context.Context, open engine.OpenConfig) (*result.Queries, error) {
+		return run(ctx, open.QueryConfig, open.Schedule.String())
+	})
+}
+
+// queryOnce has agents run queries once, by the rate that their part has.
+func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
+	cell := oplog.Cell{Kind: oplog.Query, Schedule: common.Rate, Workers: cfg.Workers, Queries: queries.Len(), First: cfg.First}
+	p := &sharedPhase{
+		stage: x.stage, tally: tally.New(cell, 0), log: cfg.Log, task: task,
+		ceiling: func(c result.Calibration) float64 { return c.QueriesPerSecond },
+	}
+	err := p.do(ctx, common)
+	var parts []*result.Queries
+	for _, r := range p.results {
+		if r.Queries != nil {
+			parts = append(parts, r.Queries)
+		}
+		if len(r.Taken) > 0 {
+			answers, damaged := readAnswers(bytes.NewReader(r.Taken))
+			cfg.Capture.Take(answers)
+			err = cmp.Or(err, damaged)
+		}
+	}
+	out, joined := engine.JoinQueries(cfg, p.tally, queries, parts, p.behind)
+	out.Parts = p.parts
+	if len(p.missing) > 0 {
+		out.Withheld = missingShares(p.missing, p.of)
+	}
+	if out.Open != nil {
+		cfg.Capture.Begun += out.Open.Arrivals
+	}
+	return out, cmp.Or(err, joined)
+}
+
+// calibrateAgents measures the agents themselves, once each.
+func (x *stage) calibrateAgents(ctx context.Context) error {
+	known := !slices.ContainsFunc(x.Agents.Members(), func(m Member) bool {
+		_, known := x.ceilings[m.Name]
+		return !known
+	})
+	if known || x.dataset == nil {
+		return nil
+	}
+	x.ceilings = make(map[string]result.Calibration)
+	task := x.Display.Start("calibrating the agents", "rows", 0)
+	common, err := x.partFor(partCalibrate, &x.plan.targets[0])
+	if err == nil {
+		p := &sharedPhase{stage: x, task: task, tally: tally.New(oplog.Cell{}, 0)}
+		err = p.do(ctx, common)
+	}
+	if err != nil {
+		fail(ctx, task, err)
+		return fmt.Errorf("calibrating the agents: %w", err)
+	}
+	var all result.Calibration
+	for _, c := range x.ceilings {
+		all.Workers, all.QueryWorkers = all.Workers+c.Workers, all.QueryWorkers+c.QueryWorkers
+		all.RowsPerSecond, all.QueriesPerSecond = all.RowsPerSecond+c.RowsPerSecond, all.QueriesPerSecond+c.QueriesPerSecond
+	}
+	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", all.RowsPerSecond, all.QueriesPerSecond))
+	if x.run.Calibration == nil {
+		x.run.Calibration = &all
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package runner_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/driver/questdb"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
+)
+
+// onServer is an experiment against a server.
+func onServer(t *testing.T, w string, k driver.Driver, options map[string]string) *experiment.Experiment {
+	e := small(t, w)
+	e.Targets = []experiment.Target{{Name: "x", Kind: k.Name, Options: options}}
+	return e
+}
+
+func testOnServer(t *testing.T, k driver.Driver, options map[string]string) {
+	c := catalogOf(k)
+	for _, w := range []string{"cpu-only", "iotdb"} {
+		for _, n := range []int{1, 2, 4} {
+			t.Run(fmt.Sprint(w, " ", n), func(t *testing.T) {
+				e := onServer(t, w, k, options)
+				agents := newCrew(t, n, c)
+				p, err := runner.NewPlan(e, c, everything)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+				run, err := r.Run(t.Context(), p, "run", nil)
+				if err != nil || !run.Passed() {
+					t.Fatalf("%v, %s", err, run.Reason)
+				}
+				x := run.Targets[0]
+				if x.Load.Rows != run.Dataset.Rows || len(x.Load.Census) == 0 || len(x.Load.Parts) != n {
+					t.Errorf("%+v", x.Load)
+				}
+				for _, q := range x.Queries {
+					if q.Unsupported == "" && !q.Verdict.OK() {
+						t.Errorf("%s: %+v", q.Type, q.Verdict)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Agents load PostgreSQL and QuestDB beside each other, and all that they did is right.
+func TestAgentsOnPostgres(t *testing.T) {
+	options := conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
+	testOnServer(t, postgres.Driver(), options)
+}
+
+func TestAgentsOnQuestDB(t *testing.T) {
+	conformance.Sole(t, questdb.Driver())
+	testOnServer(t, questdb.Driver(), conformance.TestServer(t, questdb.Driver()))
+}
+
+// A share that an agent of QuestDB, which keeps one row of a series and time, was lost at is
+// loaded by another one, wherever it had come to.
+func TestLostAgentsOnQuestDB(t *testing.T) {
+	k := questdb.Driver()
+	conformance.Sole(t, k)
+	options, c := conformance.TestServer(t, k, "dedup", "tags"), catalogOf(k)
+	random := rand.New(rand.NewPCG(18, 50))
+	for i := range 50 {
+		agents := newCrew(t, 3, c)
+		victim, after := random.IntN(3), random.Int64N(1400)
+		agents.dies = func(call, member int) int64 {
+			if call == 2 && member == victim {
+				return after
+			}
+			return -1
+		}
+		run, err := execute(t, onServer(t, "cpu-only", k, options), c, agents, runner.Steps{Load: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := run.Targets[0].Load; run.Status != result.Complete || l.Withheld != "" || len(l.Census) == 0 || l.Rows != run.Dataset.Rows {
+			t.Errorf("%d: agent %s died after %d rows: %s, withheld %q, %d rows", i, nameOf(victim), after, run.Reason, l.Withheld, l.Rows)
+		}
+	}
+}

@@ -1,0 +1,632 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/null"
+	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/all"
+)
+
+// crew is agents in this process, as NATS would connect them to a runner.
+type crew struct {
+	t      *testing.T
+	mu     sync.Mutex
+	agents []*runner.Agent // nil: it is gone
+	public bool            // what is sent can be read
+	bodies [][]byte
+	calls  int
+	// dies says after how many rows or queries of a call a member dies: 0: before it is
+	// ready; less than 0: it does not.
+	dies func(call, member int) int64
+}
+
+func newCrew(t *testing.T, n int, c runner.Catalog) *crew {
+	f := &crew{t: t}
+	for range n {
+		f.agents = append(f.agents, &runner.Agent{Catalog: c})
+	}
+	return f
+}
+
+func nameOf(i int) string { return string(rune('a' + i)) }
+
+// Members implements runner.Agents.
+func (f *crew) Members() (list []runner.Member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, a := range f.agents {
+		if a != nil {
+			list = append(list, runner.Member{ID: fmt.Sprint(i), Name: nameOf(i)})
+		}
+	}
+	return list
+}
+
+// Private implements runner.Agents.
+func (f *crew) Private() bool { return !f.public }
+
+// phase is what the links of one call share.
+type phase struct {
+	mu              sync.Mutex
+	of, ready, done int
+	failed          bool
+	started         chan struct{} // is closed when all start, or are called off
+	at              time.Time     // zero: called off
+}
+
+// look starts all, or calls them off; the lock is held.
+func (p *phase) look() {
+	select {
+	case <-p.started:
+		return
+	default:
+	}
+	if p.failed {
+		close(p.started)
+	} else if p.ready+p.done == p.of {
+		p.at = time.Now().Add(5 * time.Millisecond)
+		close(p.started)
+	}
+}
+
+// link is a runner.Link.
+type link struct {
+	*os.File
+	of     *phase
+	member string
+	watch  runner.PartObserver
+	dies   int64
+	kill   context.CancelFunc
+	dead   bool
+	began  time.Time
+}
+
+func (l *link) Ready(ctx context.Context) (time.Time, error) {
+	l.of.mu.Lock()
+	if l.dies == 0 {
+		l.dead = true
+		l.of.mu.Unlock()
+		l.kill()
+		return time.Time{}, ctx.Err()
+	}
+	l.of.ready++
+	l.of.look()
+	l.of.mu.Unlock()
+	<-l.of.started
+	if l.of.at.IsZero() {
+		return time.Time{}, errors.New("called off")
+	}
+	l.began = l.of.at
+	return l.of.at, ctx.Err()
+}
+
+func (l *link) Progress(done int64) {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	l.watch.Progress(l.member, done)
+	if l.dies > 0 && done >= l.dies {
+		l.dead = true
+		l.kill()
+	}
+}
+
+// Do implements runner.Agents.
+func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.PartObserver) (map[string]runner.Outcome, error) {
+	f.mu.Lock()
+	f.calls++
+	call := f.calls
+	f.mu.Unlock()
+	p := &phase{of: len(parts), started: make(chan struct{})}
+	outcomes := make(map[string]runner.Outcome)
+	var wait sync.WaitGroup
+	for id, body := range parts {
+		var at int
+		fmt.Sscan(id, &at)
+		f.bodies = append(f.bodies, body)
+		wait.Go(func() {
+			file, err := os.CreateTemp(f.t.TempDir(), "part")
+			if err != nil {
+				f.t.Error(err)
+			}
+			ctx, kill := context.WithCancel(ctx)
+			defer kill()
+			l := &link{File: file, of: p, member: id, watch: watch, dies: -1, kill: kill}
+			if f.dies != nil {
+				l.dies = f.dies(call, at)
+			}
+			err = f.agents[at].Do(ctx, body, l)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			o := runner.Outcome{File: file.Name(), Err: err, Started: l.began}
+			if l.dead {
+				o = runner.Outcome{Lost: true, Err: fmt.Errorf("agent %s was lost", nameOf(at))}
+				_ = os.Remove(file.Name())
+				f.mu.Lock()
+				f.agents[at] = nil
+				f.mu.Unlock()
+			}
+			_ = file.Close()
+			p.done++
+			p.failed = p.failed || o.Err != nil
+			p.look()
+			if o.Err != nil && !p.at.IsZero() {
+				watch.Failed(id, o.Lost)
+			}
+			outcomes[id] = o
+		})
+	}
+	wait.Wait()
+	return outcomes, context.Cause(ctx)
+}
+
+// world is SQLite as if it were a server: several handles of a file, of which one writes
+// what all of them are given, and keeps, if it dedupes, one row of a series and time.
+type world struct {
+	dedupes bool
+	delay   time.Duration // of a query and of a batch
+	fails   int           // the batch that cannot be written, from 1; 0: none
+	mu      sync.Mutex
+	batches int
+	there   map[string]bool
+	main    driver.DB // that created the tables
+	schema  *series.Schema
+	writer  driver.Writer // of main, for all; nil: none is open
+}
+
+func (w *world) driver() driver.Driver {
+	k := sqlite.Driver()
+	caps, open := k.Caps, k.Open
+	k.Name = "shared"
+	k.Options = append(slices.Clone(k.Options), driver.Option{Name: "password", Secret: true})
+	k.Caps = func(o driver.Options) driver.Caps {
+		c := caps(o)
+		c.Embedded, c.MaxWriters, c.Dedupes = false, 0, w.dedupes
+		return c
+	}
+	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		if o["password"] != "" && o["password"] != "a secret word" {
+			return nil, errors.New("the password is wrong")
+		}
+		db, err := open(ctx, env, o)
+		return &handle{db, w}, err
+	}
+	return k
+}
+
+type handle struct {
+	driver.DB
+	of *world
+}
+
+func (h *handle) Create(ctx context.Context, s *series.Schema) error {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	h.of.main, h.of.schema, h.of.there = h.DB, s, make(map[string]bool)
+	return h.DB.Create(ctx, s)
+}
+
+// Join implements driver.Joiner.
+func (*handle) Join(context.Context, *series.Schema) error { return nil }
+
+func (h *handle) Settle(ctx context.Context) error {
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	if w := h.of.writer; w != nil {
+		h.of.writer = nil
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return h.DB.Settle(ctx)
+}
+
+func (h *handle) NewWriter(context.Context, int) (driver.Writer, error) {
+	return &writer{of: h.of}, nil
+}
+
+type writer struct {
+	of    *world
+	fresh series.Batch
+}
+
+func (*writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (*writer) Close() error                                  { return nil }
+
+func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	time.Sleep(w.of.delay)
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return driver.Receipt{}, err
+	}
+	if w.of.batches++; w.of.batches == w.of.fails {
+		return driver.Receipt{}, errors.New("the disk is full")
+	}
+	w.fresh.Reset()
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		var places []uint32
+		for row, s := range run.Series {
+			key := fmt.Sprint(run.Table.Name, " ", s, " ", run.Times[row])
+			if !w.of.dedupes || !w.of.there[key] {
+				places = append(places, uint32(row))
+			}
+			w.of.there[key] = true
+		}
+		to := w.fresh.Add(w.of.schema.Table(run.Table.Name))
+		to.Grow(len(places))
+		to.Copy(0, run, places)
+	}
+	var err error
+	if w.of.writer == nil {
+		if w.of.writer, err = w.of.main.NewWriter(context.WithoutCancel(ctx), 0); err != nil {
+			return driver.Receipt{}, err
+		}
+	}
+	receipt, err := w.of.writer.Write(context.WithoutCancel(ctx), &w.fresh)
+	receipt.Rows = int64(b.Rows())
+	return receipt, err
+}
+
+// memory is a runner.Store, and shows nothing.
+type memory struct{ runner.Store }
+
+func (memory) Begin(_ context.Context, r *result.Run) error { r.ID = "run"; return nil }
+func (memory) Append(context.Context, *result.Run, *result.Piece) error {
+	return nil
+}
+func (memory) Save(context.Context, *result.Run) error { return nil }
+func (memory) Discard(context.Context, string) error   { return nil }
+func (memory) Loaded(context.Context, string, string) ([]string, error) {
+	return nil, nil
+}
+func (memory) Lock(context.Context, string) (func(), error) { return func() {}, nil }
+
+type silent struct{}
+
+func (silent) Start(string, string, int64) runner.Task { return silent{} }
+func (silent) Overall(runner.Overall)                  {}
+func (silent) Add(int64)                               {}
+func (silent) Done(string)                             {}
+func (silent) Fail(string)                             {}
+
+func catalogOf(kinds ...driver.Driver) runner.Catalog {
+	return runner.Catalog{
+		Workload: func(name string) (workload.Workload, error) {
+			for _, w := range all.Workloads() {
+				if w.Name() == name {
+					return w, nil
+				}
+			}
+			return nil, errors.New("there is no such workload")
+		},
+		Driver: func(name string) (driver.Driver, error) {
+			for _, k := range kinds {
+				if k.Name == name {
+					return k, nil
+				}
+			}
+			return driver.Driver{}, errors.New("there is no such driver")
+		},
+	}
+}
+
+// small is an experiment that takes a second.
+func small(t *testing.T, w string) *experiment.Experiment {
+	e := experiment.Default()
+	e.Workload.Name, e.Workload.Scale, e.Workload.End = w, 13, e.Workload.Start.Add(time.Hour)
+	e.Targets = []experiment.Target{{Name: "x", Kind: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}
+	e.Load.Workers, e.Load.BatchSize = 5, 97
+	e.Queries.Workers, e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats, e.Queries.CheckSeed = 4, 60, 0, 1, "a seed"
+	e.Queries.Types = []string{"single-groupby-1-1-1", "single-groupby-1-8-1", "lastpoint"}
+	if w == "iotdb" {
+		e.Queries.Types = []string{experiment.AllTypes}
+	}
+	return e
+}
+
+// execute runs an experiment by agents; nil: alone.
+func execute(t *testing.T, e *experiment.Experiment, c runner.Catalog, agents runner.Agents, steps runner.Steps) (*result.Run, error) {
+	t.Helper()
+	p, err := runner.NewPlan(e, c, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	return r.Run(t.Context(), p, "run", nil)
+}
+
+var everything = runner.Steps{Load: true, Verify: true, Query: true}
+
+// One, two and four agents load exactly the dataset, and get right answers to every query,
+// each once, as one process does.
+func TestAgentsAsOne(t *testing.T) {
+	for _, name := range []string{"cpu-only", "iotdb"} {
+		queries := make(map[string][]int)
+		for _, n := range []int{0, 1, 2, 4} {
+			w := &world{}
+			c := catalogOf(w.driver())
+			var agents runner.Agents
+			if n > 0 {
+				agents = newCrew(t, n, c)
+			}
+			run, err := execute(t, small(t, name), c, agents, everything)
+			if err != nil || run.Status != result.Complete {
+				t.Fatalf("%s, %d agents: %v, %s", name, n, err, run.Reason)
+			}
+			x := run.Targets[0]
+			if !run.Passed() || x.Load.Withheld != "" || len(x.Load.Census) == 0 || x.Load.Rows != run.Dataset.Rows || x.Load.Settled < x.Load.Sent || x.Load.Workers != 5 {
+				t.Errorf("%s, %d agents: %+v", name, n, x.Load)
+			}
+			if len(x.Load.Parts) != n || len(run.Agents) != n {
+				t.Errorf("%s: %d parts of %d agents, %d in the record", name, len(x.Load.Parts), n, len(run.Agents))
+			}
+			rows := int64(0)
+			for _, p := range x.Load.Parts {
+				rows += p.Rows
+			}
+			if n > 0 && rows != x.Load.Rows {
+				t.Errorf("%s: parts have %d rows, the whole %d", name, rows, x.Load.Rows)
+			}
+			for _, q := range x.Queries {
+				if q.Unsupported != "" {
+					continue
+				}
+				if q.Withheld != "" || !q.Verdict.OK() {
+					t.Errorf("%s, %d agents, %s: withheld %q, %+v", name, n, q.Type, q.Withheld, q.Verdict)
+				}
+				got := []int{int(q.Executed), int(q.Sample.Captured), q.Distinct, q.Sample.Different, len(q.Each), int(q.Rows), q.Workers}
+				if n == 0 {
+					queries[q.Type] = got
+				} else if !slices.Equal(got, queries[q.Type]) {
+					t.Errorf("%s, %d agents, %s: %v, one process: %v", name, n, q.Type, got, queries[q.Type])
+				}
+			}
+		}
+	}
+}
+
+// At a total rate of arrivals all numbers of agents keep to the same schedule.
+func TestAgentsKeepTheRate(t *testing.T) {
+	for _, n := range []int{1, 2, 4} {
+		w := &world{}
+		c := catalogOf(w.driver())
+		e := small(t, "cpu-only")
+		e.Queries.Rate, e.Queries.Count, e.Queries.Types = "poisson:200/s", 100, []string{"single-groupby-1-1-1"}
+		run, err := execute(t, e, c, newCrew(t, n, c), everything)
+		if err != nil || !run.Passed() {
+			t.Fatalf("%d agents: %v, %s", n, err, run.Reason)
+		}
+		q := run.Targets[0].Queries[0]
+		if q.Open == nil || q.Open.Arrivals != 100 || q.Executed+q.Sample.Captured != 100 || q.Open.Offered < 120 || q.Open.Offered > 330 {
+			t.Errorf("%d agents: %+v", n, q.Open)
+		}
+	}
+}
+
+// The highest rate is searched by all agents together.
+func TestAgentsFindTheRate(t *testing.T) {
+	w := &world{delay: 0}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	e.Queries.FindMaxRate, e.Queries.Types, e.Queries.TimeBox = "p50<5s", []string{"single-groupby-1-1-1"}, 20*time.Millisecond
+	run, err := execute(t, e, c, newCrew(t, 2, c), everything)
+	if err != nil || !run.Passed() {
+		t.Fatal(err, run.Reason)
+	}
+	if q := run.Targets[0].Queries[0]; q.Open == nil || q.Open.Search == nil || len(q.Open.Search.Tries) < 2 || len(q.Parts) != 2 {
+		t.Errorf("%+v", q.Open)
+	}
+}
+
+// Secrets travel only where nobody else can read them; else agents have them from their own
+// environment, or say what is missing.
+func TestSecretsOfAgents(t *testing.T) {
+	for _, public := range []bool{false, true} {
+		w := &world{}
+		c := catalogOf(w.driver())
+		c.Environ = []string{"TSMARK_X_PASSWORD=a secret word"}
+		e := small(t, "cpu-only")
+		e.Queries.Types = nil
+		for _, environ := range [][]string{nil, c.Environ} {
+			agents := newCrew(t, 2, c)
+			agents.public = public
+			for _, a := range agents.agents {
+				a.Catalog.Environ = environ
+			}
+			run, err := execute(t, e, c, agents, everything)
+			missing := public && environ == nil
+			if passed := err == nil && run.Passed(); passed == missing {
+				t.Errorf("public %v, environment %v: %v, %+v", public, environ, err, run)
+			}
+			if missing && (err == nil || !strings.Contains(err.Error(), "TSMARK_X_PASSWORD is not set on this agent")) && !strings.Contains(run.Reason, "TSMARK_X_PASSWORD is not set on this agent") {
+				t.Errorf("error %v, reason %s", err, run.Reason)
+			}
+			for _, body := range agents.bodies {
+				if sent := strings.Contains(string(body), "a secret word"); sent == public {
+					t.Errorf("public %v: the secret was sent: %v", public, sent)
+				}
+			}
+		}
+	}
+}
+
+// What an agent had not finished when it was lost is done by another one where rows cannot
+// be there twice. Else the load has no figures, and says which share is missing.
+func TestLostAgents(t *testing.T) {
+	random := rand.New(rand.NewPCG(18, 50))
+	steps := runner.Steps{Load: true}
+	kills := 50
+	if testing.Short() {
+		kills = 10
+	}
+	for i := range kills {
+		w := &world{dedupes: i%5 != 0}
+		c := catalogOf(w.driver())
+		agents := newCrew(t, 3, c)
+		victim, after := random.IntN(3), random.Int64N(1200)
+		if i%10 == 1 {
+			after = 0 // before it is ready
+		}
+		agents.dies = func(call, member int) int64 {
+			if call == 2 && member == victim { // the first one calibrates
+				return after
+			}
+			return -1
+		}
+		run, err := execute(t, small(t, "cpu-only"), c, agents, steps)
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		l := run.Targets[0].Load
+		switch {
+		case w.dedupes || after == 0:
+			if run.Status != result.Complete || l.Withheld != "" || l.Rows != run.Dataset.Rows || len(l.Missing()) > 0 {
+				t.Errorf("%d: agent %s died after %d rows: %s, %q, %d of %d rows", i, nameOf(victim), after, run.Reason, l.Withheld, l.Rows, run.Dataset.Rows)
+			}
+		case !strings.Contains(l.Withheld, fmt.Sprintf("share %d of 3 is missing: agent %s was lost", victim+1, nameOf(victim))):
+			t.Errorf("%d: withheld %q, parts %+v", i, l.Withheld, l.Parts)
+		}
+		if after > 0 && run.Agents[victim].Lost == "" {
+			t.Errorf("%d: the record does not say that agent %s was lost", i, nameOf(victim))
+		}
+	}
+}
+
+// Of queries the share of a lost agent withholds the type, and the next one is run by those
+// that are left.
+func TestLostAgentOfQueries(t *testing.T) {
+	w := &world{}
+	c := catalogOf(w.driver())
+	agents := newCrew(t, 2, c)
+	agents.dies = func(call, member int) int64 {
+		if call == 3 && member == 1 {
+			return 5
+		}
+		return -1
+	}
+	run, err := execute(t, small(t, "cpu-only"), c, agents, everything)
+	if err != nil || run.Passed() {
+		t.Fatal(err, "passed")
+	}
+	q := run.Targets[0].Queries
+	if !strings.Contains(q[0].Withheld, "share 2 of 2 is missing: agent b was lost") || q[1].Withheld != "" || len(q[1].Parts) != 1 || !q[1].Verdict.OK() {
+		t.Errorf("first %q, second %q: %+v, %+v", q[0].Withheld, q[1].Withheld, q[1].Parts, q[1].Verdict)
+	}
+}
+
+// Where a load can have no figures any longer, because a share is missing that nobody can do
+// again or because the target failed at one agent, all are stopped, and the record has what
+// they did by then.
+func TestAgentsAreStopped(t *testing.T) {
+	const rows = 13 * 10 * 360
+	for _, c := range []struct {
+		fails int
+		want  string // in the reason
+	}{{0, "share 2 of 3 is missing: agent b was lost"}, {12, "the disk is full"}} {
+		w := &world{delay: 3 * time.Millisecond, fails: c.fails}
+		catalog := catalogOf(w.driver())
+		agents := newCrew(t, 3, catalog)
+		agents.dies = func(call, member int) int64 {
+			if c.fails == 0 && call == 2 && member == 1 {
+				return 300
+			}
+			return -1
+		}
+		e := small(t, "cpu-only")
+		e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
+		run, err := execute(t, e, catalog, agents, runner.Steps{Load: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := run.Targets[0].Load
+		if run.Passed() || !strings.Contains(l.Withheld, c.want) || l.Rows == 0 || l.Rows > rows/3 {
+			t.Errorf("%s: withheld %q, %d of %d rows", c.want, l.Withheld, l.Rows, rows)
+		}
+		stopped := 0
+		for _, p := range l.Parts {
+			if strings.HasPrefix(p.Lost, "stopped, since agent ") && p.Rows > 0 {
+				stopped++
+			}
+		}
+		if stopped != 2 {
+			t.Errorf("%s: %d agents were stopped: %+v", c.want, stopped, l.Parts)
+		}
+	}
+}
+
+// Ctrl-C stops all agents, and the record says how far they came.
+func TestAgentsAreInterrupted(t *testing.T) {
+	const rows = 13 * 10 * 360
+	w := &world{delay: 3 * time.Millisecond}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
+	p, err := runner.NewPlan(e, c, runner.Steps{Load: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	agents := newCrew(t, 2, c)
+	agents.dies = func(call, member int) int64 {
+		if call == 2 && member == 0 {
+			time.AfterFunc(300*time.Millisecond, func() { cancel(errors.New("Ctrl-C")) })
+		}
+		return -1
+	}
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	run, err := r.Run(ctx, p, "run", nil)
+	if err == nil || run == nil || run.Status == result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	l := run.Targets[0].Load
+	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Whole() {
+		t.Errorf("%+v", l)
+	}
+}
+
+// What agents cannot share is refused before anything begins.
+func TestNotForAgents(t *testing.T) {
+	w := &world{}
+	c := catalogOf(w.driver(), sqlite.Driver())
+	for want, change := range map[string]func(*experiment.Experiment){
+		"load.workers: 1 are fewer than the 2 agents": func(e *experiment.Experiment) { e.Load.Workers = 1 },
+		"queries.workers: 1 are fewer":                func(e *experiment.Experiment) { e.Queries.Workers = 1 },
+		"queries.until":                               func(e *experiment.Experiment) { e.Queries.Until = "5%" },
+		"is in this process":                          func(e *experiment.Experiment) { e.Targets[0].Kind = "sqlite" },
+	} {
+		e := small(t, "cpu-only")
+		change(e)
+		if _, err := execute(t, e, c, newCrew(t, 2, c), everything); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// Agents show together how fast they are where nothing is kept.
+func TestAgentsOfNothing(t *testing.T) {
+	c := catalogOf(null.Driver())
+	e := small(t, "devops")
+	e.Targets = []experiment.Target{{Name: "x", Kind: "null"}}
+	run, err := execute(t, e, c, newCrew(t, 3, c), runner.Steps{Load: true})
+	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != 13*360*9 || len(run.Targets[0].Load.Parts) != 3 {
+		t.Errorf("%v: %+v", err, run)
+	}
+}

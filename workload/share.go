@@ -1,0 +1,153 @@
+package workload
+
+import (
+	"github.com/tsmark/tsmark/series"
+)
+
+// Share is the part of a phase that one of several clients does, who have nothing to
+// tell each other: of a sequence each Count-th place from Index on, and of a dataset
+// whole series, so that the rows of a series keep their order. The zero value is the
+// whole.
+type Share struct {
+	Index int `json:"index"` // which client, from 0
+	Count int `json:"count"` // how many there are; 0: one
+}
+
+// Whole reports whether there is one client only.
+func (s Share) Whole() bool { return s.Count <= 1 }
+
+// Has reports whether a place, 0 or more, of a sequence is the client's.
+func (s Share) Has(place int) bool { return s.Whole() || place%s.Count == s.Index }
+
+// Place is that in the whole sequence of the i-th one of the client's places.
+func (s Share) Place(i int) int {
+	if s.Whole() {
+		return i
+	}
+	return i*s.Count + s.Index
+}
+
+// Of is how many of the first n places of a sequence are the client's.
+func (s Share) Of(n int) int {
+	switch {
+	case s.Whole():
+		return n
+	case n <= s.Index:
+		return 0
+	}
+	return (n - s.Index + s.Count - 1) / s.Count
+}
+
+// Range is the client's part of n things in a row, such as workers, from the first to
+// before end. It has Of(n) of them: the first clients have one more where they cannot
+// be dealt evenly.
+func (s Share) Range(n int) (first, end int) {
+	if s.Whole() {
+		return 0, n
+	}
+	first = s.Index*(n/s.Count) + min(s.Index, n%s.Count)
+	return first, first + s.Of(n)
+}
+
+// Divided is a Dataset whose shares are read each by itself, without drawing the rest.
+type Divided interface {
+	Dataset
+	// Share returns the rows of a share, whose series no other share has. Of a dataset
+	// that was dealt it is those of the clients in Range: a Dataset that was dealt to
+	// so many.
+	Share(Share) Dataset
+}
+
+// Dataset returns the rows of a share of a dataset, in their order: by itself where the
+// dataset is Divided, else the series whose number is a place of the share.
+func (s Share) Dataset(d Dataset) Dataset {
+	if s.Whole() {
+		return d
+	}
+	if divided, ok := d.(Divided); ok {
+		return divided.Share(s)
+	}
+	index, count := uint32(s.Index), uint32(s.Count)
+	return Filtered(d, func(series uint32) bool { return series%count == index })
+}
+
+// Filtered returns the rows of a dataset whose series are wanted, in their order. All
+// others are drawn too, and then left out, which costs less than to encode them.
+func Filtered(d Dataset, wanted func(series uint32) bool) Dataset { return filtered{d, wanted} }
+
+type filtered struct {
+	Dataset
+	wanted func(series uint32) bool
+}
+
+// Open implements Dataset.
+func (f filtered) Open() Reader { return FilterRows(f.Dataset.Open(), f.wanted) }
+
+// FilterRows returns what is left of a pass over a dataset of which only some series are
+// wanted: full batches of their rows.
+func FilterRows(r Reader, wanted func(series uint32) bool) Reader {
+	return &filterReader{from: r, wanted: wanted}
+}
+
+// filterReader copies the rows that are wanted. It allocates nothing once its batches
+// have been as long before.
+type filterReader struct {
+	from   Reader
+	wanted func(series uint32) bool
+	drawn  series.Batch
+	run    int      // of drawn, that is at hand; it has been looked at
+	rows   []uint32 // places in it of the rows that are wanted and were not given out
+	buffer []uint32 // their memory
+	err    error    // that ended the pass
+}
+
+// Next implements Reader.
+func (f *filterReader) Next(b *series.Batch, max int) error {
+	b.Reset()
+	var to *series.Run
+	for left := max; left > 0; {
+		if len(f.rows) == 0 {
+			if !f.advance(max) {
+				break
+			}
+			continue
+		}
+		from, n := &f.drawn.Runs[f.run], min(left, len(f.rows))
+		if to == nil || to.Table != from.Table {
+			to = b.Add(from.Table)
+		}
+		had := to.Rows()
+		to.Grow(had + n)
+		to.Copy(had, from, f.rows[:n])
+		f.rows, left = f.rows[n:], left-n
+	}
+	if b.Rows() > 0 {
+		return nil // an error waits until the rows before it are given out
+	}
+	return f.err
+}
+
+// advance looks at the next run, of further rows where there is none; false: the pass
+// has ended.
+func (f *filterReader) advance(max int) bool {
+	if f.run++; f.run >= len(f.drawn.Runs) {
+		if f.err == nil {
+			f.err = f.from.Next(&f.drawn, max)
+		}
+		if f.err != nil {
+			f.drawn.Reset()
+			return false
+		}
+		if f.run = 0; len(f.drawn.Runs) == 0 {
+			return true
+		}
+	}
+	f.buffer = f.buffer[:0]
+	for row, s := range f.drawn.Runs[f.run].Series {
+		if f.wanted(s) {
+			f.buffer = append(f.buffer, uint32(row))
+		}
+	}
+	f.rows = f.buffer
+	return true
+}
