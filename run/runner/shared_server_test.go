@@ -27,15 +27,12 @@ func testOnServer(t *testing.T, k driver.Driver, options map[string]string) {
 		for _, n := range []int{1, 2, 4} {
 			t.Run(fmt.Sprint(w, " ", n), func(t *testing.T) {
 				e := onServer(t, w, k, options)
-				agents := newCrew(t, n, c)
-				p, err := runner.NewPlan(e, c, everything)
+				run, err := execute(t, e, c, newCrew(t, n, c), everything)
 				if err != nil {
 					t.Fatal(err)
 				}
-				r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
-				run, err := r.Run(t.Context(), p, "run", nil)
-				if err != nil || !run.Passed() {
-					t.Fatalf("%v, %s", err, run.Reason)
+				if !run.Passed() {
+					t.Fatal(run.Reason)
 				}
 				x := run.Targets[0]
 				if x.Load.Rows != run.Dataset.Rows || len(x.Load.Census) == 0 || len(x.Load.Parts) != n {

@@ -350,6 +350,8 @@ func execute(t *testing.T, e *experiment.Experiment, c runner.Catalog, agents ru
 		t.Fatal(err)
 	}
 	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	// What other tests left on a server may go.
+	r.Force = func(context.Context, string, []string) error { return nil }
 	return r.Run(t.Context(), p, "run", nil)
 }
 
