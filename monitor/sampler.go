@@ -12,7 +12,7 @@ import (
 )
 
 // Source is something whose use of resources can be read: a host, the client,
-// a server. One goroutine reads it.
+// a server. One goroutine at a time reads it.
 type Source interface {
 	// Read returns what can be read now. An error says why something, or all,
 	// could not be; what is returned beside it counts all the same. It gives up
@@ -49,7 +49,9 @@ type Sampler struct {
 
 // watched is a source and what was read of it; Sampler.mu guards the latter.
 type watched struct {
+	name      string
 	source    Source
+	reading   sync.Mutex // one reading at a time
 	resources result.Resources
 	counters  map[result.Metric]counter
 	lives     float64 // the incarnation last seen
@@ -71,6 +73,7 @@ func NewSampler(ctx context.Context, origin time.Time, period time.Duration) *Sa
 // readings, and then every period until Stop. It is not called after Stop.
 func (s *Sampler) Watch(name string, source Source) {
 	w := &watched{
+		name:      name,
 		source:    source,
 		resources: result.Resources{Source: name, Period: s.period.Seconds()},
 		counters:  map[result.Metric]counter{},
@@ -99,8 +102,24 @@ func (s *Sampler) follow(w *watched) {
 	}
 }
 
+// Read takes a reading of a watched source now, beside the regular ones, so that what
+// begins or ends at this moment lies between two readings. It does nothing where no
+// source of that name is watched.
+func (s *Sampler) Read(name string) {
+	s.mu.Lock()
+	all := s.watched
+	s.mu.Unlock()
+	for _, w := range all {
+		if w.name == name {
+			s.read(s.ctx, w)
+		}
+	}
+}
+
 // read takes one reading. Its moment is the middle of the time that it took.
 func (s *Sampler) read(ctx context.Context, w *watched) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, max(s.period, time.Second))
 	defer cancel()
 	begin := time.Since(s.origin)

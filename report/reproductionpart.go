@@ -290,7 +290,7 @@ func newCourse(r *result.Run) *timeline {
 			from, to := firstMeasurement(t)
 			for j := range r.Resources {
 				s := &r.Resources[j]
-				if to <= from || s.Source != "server "+t.Name {
+				if to <= from || s.Source != result.ServerSource(t.Name) {
 					continue
 				}
 				c := courseOf(s, figure.metric, view.Legend[i])

@@ -44,6 +44,19 @@ func TestUsageOfShortMeasurements(t *testing.T) {
 			t.Errorf("%d cells: %+v", len(cells), u)
 		}
 	}
+	r = &result.Resources{Period: 1}
+	for _, at := range []float64{9.5, 10, 10.5} {
+		r.Add(at, map[result.Metric]float64{result.CPU: at})
+	}
+	for _, c := range []struct {
+		from, to float64
+		known    bool
+	}{{9.5, 10, true}, {9.509, 10.009, true}, {9.512, 10, false}, {9.5, 9.99, false}, {9.505, 9.745, false}} {
+		u, known := estimate.Used([]*result.Resources{r}, []*result.Cell{{From: c.from, To: c.to}})
+		if known != c.known || known && math.Abs(float64(u.CPU)-0.5) > 1e-9 {
+			t.Errorf("from %g to %g: %v, %+v; read at its ends: %v", c.from, c.to, known, u, c.known)
+		}
+	}
 }
 
 func TestWinners(t *testing.T) {

@@ -54,8 +54,7 @@ func usageTable(r *result.Run) *table {
 				figure(u.RSSMax, sizeOf), figure(u.WrittenPerRow(m.Rows), sizeOf), figure(perRow, sizeOf), figure(u.DiskRead, sizeOf), figure(u.DiskWritten, sizeOf)}})
 		}
 		if short > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s too short to measure (fewer than %d readings), or not observed from beginning to end.",
-				t.Name, plural(short, "measurement"), estimate.EnoughPeriods), dim})
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s too short to measure, or not observed from beginning to end.", t.Name, plural(short, "measurement")), dim})
 		}
 		if shared {
 			view.Notes = append(view.Notes, note{t.Name + ": tsmark's own work is part of it, since the database shares its process.", dim})

@@ -109,6 +109,12 @@ func (m Metric) Counter() bool {
 	return true
 }
 
+// ClientSource is the source that is tsmark's own process.
+const ClientSource = "client"
+
+// ServerSource is the source that is the server of a target.
+func ServerSource(target string) string { return "server " + target }
+
 // Resources is what one source (the client, its host, a server) was seen to
 // use, in columns: value i of every metric was read at At[i].
 type Resources struct {

@@ -79,6 +79,18 @@ func (r *Resources) Increase(m Metric, from, to float64) Value {
 	return end - begin
 }
 
+// ReadAt reports whether a metric was read at both ends of [from, to): no further from
+// each than a part of the time between them, as in 0.02.
+func (r *Resources) ReadAt(m Metric, from, to, part float64) bool {
+	at, _ := r.known(m)
+	slack := part * (to - from)
+	near := func(moment float64) bool {
+		i := sort.SearchFloat64s(at, moment-slack)
+		return i < len(at) && at[i] <= moment+slack
+	}
+	return near(from) && near(to)
+}
+
 // RateMax is the fastest rise of a counter, per second, between two readings
 // one after the other of which a part lies in [from, to); absent where Increase
 // is, or without two readings. Pairs closer than a tenth of the period are

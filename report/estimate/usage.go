@@ -6,9 +6,9 @@ import "github.com/tsmark/tsmark/result"
 // tsmark's own process, which an embedded target shares. Those of a run that
 // was resumed are several. None where nobody could read them.
 func Sources(r *result.Run, t *result.Target) (list []*result.Resources, shared bool) {
-	source := "server " + t.Name
+	source := result.ServerSource(t.Name)
 	if t.Embedded {
-		source = "client"
+		source = result.ClientSource
 	}
 	for i := range r.Resources {
 		if r.Resources[i].Source == source {
@@ -18,19 +18,24 @@ func Sources(r *result.Run, t *result.Target) (list []*result.Resources, shared 
 	return list, t.Embedded
 }
 
-// EnoughPeriods is how many readings a measurement must last for its usage to
-// be told: each of its ends is uncertain by up to one.
-const EnoughPeriods = 5
+// The usage of a measurement is told where it lasts for so many readings, since each
+// of its ends is uncertain by up to one; or where it was read at both ends and lasts for
+// so many seconds, since Linux counts CPU time in hundredths of one.
+const (
+	enoughPeriods = 5
+	nearEnds      = 0.02 // of its time
+	leastSeconds  = 0.25
+)
 
-// Used adds up what was used during cells. It is not known where a cell was
-// shorter than a few readings, or not watched as a whole.
+// Used adds up what was used during cells. It is not known where a cell was too
+// short, or not watched as a whole.
 func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
 	sum = result.Usage{RSSMax: result.Absent()}
 	for _, c := range cells {
 		found := false
 		for _, s := range sources {
 			u := s.Usage(c.From, c.To)
-			if !u.CPU.Known() || u.Wall < EnoughPeriods*s.Period {
+			if !u.CPU.Known() || u.Wall < enoughPeriods*s.Period && (u.Wall < leastSeconds || !s.ReadAt(result.CPU, c.From, c.To, nearEnds)) {
 				continue
 			}
 			found = true

@@ -28,6 +28,7 @@ type watch struct {
 	origin  time.Time
 	watched map[string]bool       // ports of servers, and addresses of what tells of them
 	found   map[string]serverHere // servers on this host, by target
+	turn    string                // the target whose turn it is
 	inside  map[string]*internals // by target
 	// witnesses measure, for each target, what others took of the machine; witness
 	// is that of the target whose turn it is.
@@ -48,7 +49,7 @@ func newWatch(p *Plan) *watch {
 func (w *watch) begin(ctx context.Context, origin time.Time, dir string) {
 	w.sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, samplePeriod), origin
 	w.sampler.Watch("host", monitor.HostSource(ctx, dir))
-	w.sampler.Watch("client", monitor.ClientSource())
+	w.sampler.Watch(result.ClientSource, monitor.ClientSource())
 }
 
 // server begins to watch a target's server, as far as it runs on this host. It returns
@@ -64,7 +65,7 @@ func (w *watch) server(ctx context.Context, name string, t driver.DB) (here bool
 	w.found[name] = s
 	if listens := fmt.Sprint(s.ports); !w.watched[listens] {
 		w.watched[listens] = true
-		w.sampler.Watch("server "+name, s.source())
+		w.sampler.Watch(result.ServerSource(name), s.source())
 	}
 	return true, s.ports, nil
 }
@@ -155,7 +156,7 @@ func (w *watch) remote(ctx context.Context, planned *plannedTarget) error {
 		open          func(string) (monitor.Source, error)
 	}{
 		{"host of " + planned.name, planned.exporter, func(a string) (monitor.Source, error) { return monitor.NodeSource(a, "") }},
-		{"server " + planned.name, planned.metrics, monitor.MetricsSource},
+		{result.ServerSource(planned.name), planned.metrics, monitor.MetricsSource},
 	} {
 		if s.address == "" || w.watched[s.address] {
 			continue
@@ -182,6 +183,7 @@ func (w *watch) now() float64 { return time.Since(w.origin).Seconds() }
 // attend makes ready to tell, from now on, the processes of the target whose turn
 // it is from others.
 func (w *watch) attend(ctx context.Context, name string) {
+	w.turn = name
 	if w.witnesses[name] == nil {
 		w.witnesses[name] = monitor.NewWitness(ctx, w.found[name].source())
 	}
@@ -215,6 +217,7 @@ func (w *watch) noiseOf(ctx context.Context, do func() error) (*result.Noise, er
 // others took of the machine, and what it cost the client, which an embedded
 // target's cannot be told from.
 func (w *watch) measure(ctx context.Context, embedded bool, do func() error) (result.Cell, error) {
+	w.readServer(embedded) // at both ends, so that what a short measurement took is known too
 	c := result.Cell{From: w.now()}
 	var err error
 	c.Noise, err = w.noiseOf(ctx, func() error {
@@ -228,5 +231,16 @@ func (w *watch) measure(ctx context.Context, embedded bool, do func() error) (re
 		return err
 	})
 	c.To = w.now()
+	w.readServer(embedded)
 	return c, err
+}
+
+// readServer reads what the target whose turn it is has used up to now, where that is
+// quickly read: it is in tsmark's process, or its server's processes are on this host.
+func (w *watch) readServer(embedded bool) {
+	if embedded {
+		w.sampler.Read(result.ClientSource)
+	} else if s, ok := w.found[w.turn]; ok && s.unknown == nil {
+		w.sampler.Read(result.ServerSource(w.turn))
+	}
 }
