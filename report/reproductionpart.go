@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
@@ -288,11 +289,11 @@ func newCourse(r *result.Run) *timeline {
 		for i := range r.Targets {
 			t := &r.Targets[i]
 			from, to := firstMeasurement(t)
-			for j := range r.Resources {
-				s := &r.Resources[j]
-				if to <= from || s.Source != result.ServerSource(t.Name) {
-					continue
-				}
+			if to <= from || t.Embedded {
+				continue
+			}
+			sources, _ := estimate.Sources(r, t)
+			for _, s := range sources {
 				c := courseOf(s, figure.metric, view.Legend[i])
 				within := course{style: c.style}
 				for k, at := range c.at {

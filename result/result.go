@@ -236,6 +236,9 @@ type Target struct {
 	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
+	// SameServer is the target whose server this target's is too, and by whose name the
+	// server's resources were read; empty: none was opened before.
+	SameServer string `json:"same_server,omitempty" redact:"-"`
 	// Adopted says what was compared of data that tsmark did not load before it was
 	// queried; empty: tsmark loaded it.
 	Adopted string `json:"adopted,omitempty"`

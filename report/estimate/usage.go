@@ -1,17 +1,24 @@
 package estimate
 
-import "github.com/tsmark/tsmark/result"
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+)
 
 // Sources returns the readings of what served a target, and whether they are
 // tsmark's own process, which an embedded target shares. Those of a run that
 // was resumed are several. None where nobody could read them.
 func Sources(r *result.Run, t *result.Target) (list []*result.Resources, shared bool) {
-	source := result.ServerSource(t.Name)
-	if t.Embedded {
-		source = result.ClientSource
+	names := []string{result.ServerSource(t.Name)}
+	switch {
+	case t.Embedded:
+		names = []string{result.ClientSource}
+	case t.SameServer != "":
+		names = append(names, result.ServerSource(t.SameServer))
 	}
 	for i := range r.Resources {
-		if r.Resources[i].Source == source {
+		if slices.Contains(names, r.Resources[i].Source) {
 			list = append(list, &r.Resources[i])
 		}
 	}

@@ -78,11 +78,11 @@ func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedT
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Adapter = planned.driver.Caution(out.Description.Version)
 	out.Types = planned.caps.Mapped(x.schema())
-	here, ports, err := x.server(ctx, out.Name, t)
+	ports, err := x.server(ctx, t, out)
 	if err != nil {
 		return err
 	}
-	if out.CoLocated = here; len(ports) > 0 {
+	if len(ports) > 0 {
 		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, ports)
 	}
 	x.attend(ctx, planned.name)

@@ -26,7 +26,8 @@ type watch struct {
 
 	sampler *monitor.Sampler
 	origin  time.Time
-	watched map[string]bool       // ports of servers, and addresses of what tells of them
+	watched map[string]bool       // addresses of what tells of servers
+	readAs  map[string]string     // the target by whose name a server's resources are read, by its ports
 	found   map[string]serverHere // servers on this host, by target
 	turn    string                // the target whose turn it is
 	inside  map[string]*internals // by target
@@ -40,7 +41,7 @@ type watch struct {
 func newWatch(p *Plan) *watch {
 	return &watch{
 		limits: p.experiment.Timeouts.Limits(), bound: p.settings.quiet, strict: p.experiment.RequireQuiet != "",
-		watched: make(map[string]bool), found: make(map[string]serverHere), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
+		watched: make(map[string]bool), readAs: make(map[string]string), found: make(map[string]serverHere), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
 	}
 }
 
@@ -52,29 +53,36 @@ func (w *watch) begin(ctx context.Context, origin time.Time, dir string) {
 	w.sampler.Watch(result.ClientSource, monitor.ClientSource())
 }
 
-// server begins to watch a target's server, as far as it runs on this host. It returns
-// whether it does, and the ports on which it listens there.
-func (w *watch) server(ctx context.Context, name string, t driver.DB) (here bool, ports []int, err error) {
+// server begins to watch a target's server, as far as it runs on this host, and records
+// whether it does. Targets of one server are watched once. It returns the ports on which
+// the server listens here.
+func (w *watch) server(ctx context.Context, t driver.DB, out *result.Target) (ports []int, err error) {
 	s, err := findServer(ctx, w.limits, t)
 	if err != nil {
-		return false, nil, fmt.Errorf("finding out where the server of target %s runs: %w", name, err)
+		return nil, fmt.Errorf("finding out where the server of target %s runs: %w", out.Name, err)
 	}
+	out.CoLocated = s.here
 	if len(s.ports) == 0 {
-		return s.here, nil, nil
+		return nil, nil
 	}
-	w.found[name] = s
-	if listens := fmt.Sprint(s.ports); !w.watched[listens] {
-		w.watched[listens] = true
-		w.sampler.Watch(result.ServerSource(name), s.source())
+	s.readAs = w.readAs[fmt.Sprint(s.ports)]
+	if s.readAs == "" {
+		s.readAs = out.Name
+		w.readAs[fmt.Sprint(s.ports)] = out.Name
+		w.sampler.Watch(result.ServerSource(out.Name), s.source())
+	} else if s.readAs != out.Name {
+		out.SameServer = s.readAs
 	}
-	return true, s.ports, nil
+	w.found[out.Name] = s
+	return s.ports, nil
 }
 
 // serverHere is a target's server as far as it runs on this host.
 type serverHere struct {
 	here    bool
-	ports   []int // on which its processes listen, the one that is connected to first
-	unknown error // why its other processes are not known; nil: they are
+	ports   []int  // on which its processes listen, the one that is connected to first
+	unknown error  // why its other processes are not known; nil: they are
+	readAs  string // the target by whose name its resources are read
 }
 
 // findServer looks for the server of a target on this host.
@@ -241,6 +249,6 @@ func (w *watch) readServer(embedded bool) {
 	if embedded {
 		w.sampler.Read(result.ClientSource)
 	} else if s, ok := w.found[w.turn]; ok && s.unknown == nil {
-		w.sampler.Read(result.ServerSource(w.turn))
+		w.sampler.Read(result.ServerSource(s.readAs))
 	}
 }

@@ -19,15 +19,15 @@ func (b busy) Read(context.Context) (monitor.Reading, error) {
 	return monitor.Reading{Values: map[result.Metric]float64{result.CPU: time.Since(b.since).Seconds()}, Cores: 1}, nil
 }
 
-// What a server used in half a second is known, since it is read at both ends: it is
+// What a server, also one of two targets, used in half a second is known, since it is read at both ends: it is
 // otherwise read only every hour.
 func TestShortMeasurementsAreRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		origin := time.Now()
-		w := &watch{sampler: monitor.NewSampler(t.Context(), origin, time.Hour), origin: origin, found: map[string]serverHere{"db": {here: true}, "far": {}}, witnesses: make(map[string]*monitor.Witness)}
+		w := &watch{sampler: monitor.NewSampler(t.Context(), origin, time.Hour), origin: origin, found: map[string]serverHere{"db": {readAs: "db"}, "other": {readAs: "db"}}, witnesses: make(map[string]*monitor.Witness)}
 		w.sampler.Watch(result.ServerSource("db"), busy{origin})
 		w.sampler.Watch(result.ClientSource, busy{origin})
-		for name, target := range map[string]*result.Target{"db": {Name: "db"}, "lite": {Name: "lite", Embedded: true}} {
+		for name, target := range map[string]*result.Target{"db": {Name: "db"}, "other": {Name: "other", SameServer: "db"}, "lite": {Name: "lite", Embedded: true}} {
 			time.Sleep(10 * time.Second)
 			w.attend(t.Context(), name)
 			c, err := w.measure(t.Context(), target.Embedded, func() error {
