@@ -25,7 +25,7 @@ type Caps struct {
 	// InOrder says that late rows are refused, lost or dearer than others: those of a
 	// series that come after newer ones of it, and any that come after rows that are
 	// newer by more than so much. Each of several workers then writes series of its own.
-	// 0: rows may come in any order.
+	// 0: rows may come in any order. InSeries: those of different series may.
 	InOrder time.Duration
 
 	TimePrecision time.Duration // finest distinct times of rows
@@ -50,6 +50,10 @@ type Caps struct {
 	// help of what AfterLoader gives of an open database.
 	Steps []Step
 }
+
+// InSeries is a Caps.InOrder that is longer than any dataset, so that rows have an order
+// within their series alone.
+const InSeries = 200 * 365 * 24 * time.Hour
 
 // Holds reports whether it can hold values of a trait.
 func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }

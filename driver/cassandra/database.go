@@ -23,7 +23,7 @@ type database struct {
 	version string
 
 	mu     sync.Mutex     // guards what follows
-	schema *series.Schema // given to Create; nil before
+	schema *series.Schema // given to Create or Join; nil before
 
 	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
 }
@@ -122,7 +122,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// prepared returns the schema that was given to Create.
+// prepared returns the schema that was given to Create or Join.
 func (d *database) prepared() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

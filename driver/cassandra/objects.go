@@ -78,6 +78,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		_ = d.Drop(longer, made) // why is known already
 		return fmt.Errorf("creating tables in %s: %w", d.place(), err)
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner. Of a series' spans each writer tells the registry anew.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.schema = schema

@@ -135,6 +135,9 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error { return d.Regrow(schema) }
+
 // Drop implements driver.DB. Views come before what they look at.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, nil, func(c sqlkit.Conn) error {

@@ -123,6 +123,9 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	if s.kind.Brought == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}
+	if b := s.kind.Brought; b == nil || b.StandIn != "" { // see Joins
+		t.Run("several processes", s.joins)
+	}
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)

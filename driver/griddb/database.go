@@ -95,7 +95,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// prepared returns the registries of the schema that was given to Create.
+// prepared returns the registries of the schema that was given to Create or Join.
 func (d *database) prepared() (map[*series.Table]*registry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -142,6 +142,31 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
+// Join implements driver.Joiner: it looks up what Create has made. Containers of series are
+// made by each process for the series that it writes.
+func (d *database) Join(ctx context.Context, schema *series.Schema) error {
+	made := d.layout.containers(schema)
+	err := d.own(ctx, func(s *client.Session) error {
+		there, err := s.Containers(ctx, names(made)...)
+		if err != nil {
+			return err
+		}
+		for i, c := range there {
+			if c == nil {
+				return fmt.Errorf("there is no container %s", made[i].Name)
+			}
+			made[i].Partition, made[i].ID, made[i].Version = c.Partition, c.ID, c.Version
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("joining a load into %s: %w", d.place(), err)
+	}
+	d.keep(schema, made)
+	d.made.Store(time.Now().UnixNano()) // at the latest
+	return nil
+}
+
 func names(containers []client.Container) (all []string) {
 	for i := range containers {
 		all = append(all, containers[i].Name)

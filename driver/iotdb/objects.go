@@ -62,6 +62,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	if err != nil {
 		return fmt.Errorf("creating what %s needs: %w", d.place(), err)
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner. Devices come with their rows, whoever writes these.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.schema = schema

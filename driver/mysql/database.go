@@ -181,6 +181,15 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
+// Join implements driver.Joiner. A partition is cut off the last one by whoever needs it
+// first, which several processes do not know of each other.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	if d.options.Duration(optionPartition) != 0 {
+		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
+	}
+	return d.Regrow(schema)
+}
+
 // change is the Change of sqlkit.Tables.
 func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) error) error {
 	err := d.admin.Do(ctx, func(c *conn) error { return do(c) })

@@ -127,8 +127,8 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Regrow is for driver.Grower: writers name the columns of the schema, whether or not
-// the tables have them.
+// Regrow is for driver.Grower and driver.Joiner: writers name the columns of the schema,
+// whether or not the tables have them.
 func (t *Tables) Regrow(schema *series.Schema) error {
 	l, err := t.Lay(schema)
 	if err != nil {

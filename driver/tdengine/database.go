@@ -31,7 +31,7 @@ type database struct {
 	ofFiles atomic.Bool // whether the last Footprint counted files
 
 	mu     sync.Mutex     // guards what follows
-	schema *series.Schema // given to Create; nil before
+	schema *series.Schema // given to Create or Join; nil before
 }
 
 // open connects, and looks whether the server can do what the options want.
@@ -238,6 +238,11 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	if err := d.create(ctx, schema); err != nil {
 		return fmt.Errorf("creating tables in %s: %w", d.place(), err)
 	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner. The table of a series is made by each writer of its rows.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.schema = schema
@@ -282,7 +287,7 @@ func (d *database) createIn(t *series.Table) string {
 	return strings.Replace(d.design.create(t), "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.in(t.Name), 1)
 }
 
-// prepared returns the schema that was given to Create.
+// prepared returns the schema that was given to Create or Join.
 func (d *database) prepared() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -43,11 +43,6 @@ const (
 	byStatement   = "stmt"
 )
 
-// inOrder is any time apart: rows of a table that come late are merged into those that
-// are there, and a statement is dear by its tables, of which it has fewer where each
-// writer has tables of its own.
-const inOrder = 200 * 365 * 24 * time.Hour
-
 // units are the precisions of times, by the server's numbers.
 var units = [...]struct {
 	name string
@@ -138,9 +133,11 @@ func storage() []driver.Option {
 func caps(o driver.Options) driver.Caps {
 	const noLiteral = "TDengine's SQL has no literal of"
 	return driver.Caps{
-		Language:      "TDengine SQL",
-		Dedupes:       true,
-		InOrder:       inOrder,
+		Language: "TDengine SQL",
+		Dedupes:  true,
+		// Rows of a table that come late are merged into those that are there, and a statement
+		// is dear by its tables, of which it has fewer where each writer has tables of its own.
+		InOrder:       driver.InSeries,
 		TimePrecision: unitOf(o),
 		First:         first(o.Int(optionKeep)),
 		Lacks: map[series.Trait]string{

@@ -255,7 +255,7 @@ func (o *onePart) load(ctx context.Context) error {
 		return fmt.Errorf("getting ready to write: %w", err)
 	}
 	config, rows := o.loadConfig()
-	config.Log, config.Start = o.log.Section(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}), o.start
+	config.Log, config.Start, config.InOrder = o.log.Section(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}), o.start, o.planned.caps.InOrder
 	var err error
 	o.out.Load, err = engine.Send(ctx, config, rows, o.db, o.progress)
 	o.out.Given = rows.given.Load()

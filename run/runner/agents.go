@@ -86,7 +86,7 @@ func (p *Plan) CheckAgents(agents int) error {
 		switch {
 		case t.caps.Embedded && !t.caps.Discards:
 			return e.Problem(path, "%s is in this process, where agents cannot reach it; choose a server, or run without agents", t.name)
-		case p.steps.Load && t.caps.InOrder > 0:
+		case p.steps.Load && t.caps.InOrder > 0 && t.caps.InOrder < driver.InSeries:
 			return e.Problem(path, "%s takes rows in the order of their times only, which one process sees to; load without agents", t.name)
 		case t.caps.OneConnection:
 			return e.Problem(path, "%s takes one connection at a time; run without agents", t.name)

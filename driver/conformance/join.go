@@ -1,0 +1,126 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// Joins runs the part of the suite that is about several processes which load beside each
+// other, which Run has too.
+func Joins(t *testing.T, kind driver.Driver, given map[string]string) {
+	newSuite(t, kind, given).joins(t)
+}
+
+// joiners is how many processes load beside each other, with two workers each.
+const joiners = 3
+
+// joins: what several processes load beside each other, of which each has opened the target
+// for itself and sends whole series, is the dataset: the census is right, and so are all
+// answers. Who joined has changed nothing, and options that do not allow it are named.
+func (s *suite) joins(t *testing.T) {
+	first := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
+	_, can := driver.As[driver.Joiner](first)
+	Close(t, first)
+	if !can {
+		t.Skip("n/a: several processes cannot load it")
+	}
+	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} { // IoT: two tables, whose series share their tags, and rows that lack values
+		t.Run(use.Name(), func(t *testing.T) {
+			e := s.useCase(t, use, 0)
+			few := make(map[string]int)
+			e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { few[q.Type]++; return few[q.Type] > 2 })
+			s.join(t, e)
+		})
+	}
+}
+
+func (s *suite) join(t *testing.T, e example) {
+	ctx, schema := t.Context(), e.dataset.Schema()
+	env := driver.Env{Dir: t.TempDir(), Create: true}
+	db := s.open(t, env)
+	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := db.Objects(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Create = false
+	all := make([]driver.DB, joiners)
+	for i := range all {
+		all[i] = s.open(t, env)
+		defer Close(t, all[i])
+		to, ok := driver.As[driver.Joiner](all[i])
+		if !ok {
+			t.Fatal("it is a driver.Joiner only where it may create")
+		}
+		if err := to.Join(ctx, schema); err != nil {
+			Close(t, db)
+			if !s.namesOption(err) {
+				t.Fatalf("joining: %v; which option does not allow it?", err)
+			}
+			t.Skipf("n/a: %v", err)
+		}
+	}
+	if after, err := db.Objects(ctx); err != nil || !slices.EqualFunc(before, after, sameObject) {
+		t.Errorf("joining has changed what is there, %v:\n%v\n%v", err, before, after)
+	}
+	held := s.kept(e.dataset)
+	expected, err := oracle.Pass(ctx, held, e.queries, nil, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, ended := make([]int64, joiners), make(chan error, joiners)
+	for i, own := range all {
+		go func() {
+			share := workload.Share{Index: i, Count: joiners}.Dataset(e.dataset)
+			load, err := engine.Send(ctx, engine.LoadConfig{Workers: 2, BatchSize: 700, Period: time.Minute, InOrder: s.caps.InOrder}, share, own, func(int) {})
+			rows[i] = load.Rows
+			ended <- err
+		}()
+	}
+	for range all {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if t.Failed() {
+		Close(t, db)
+		return
+	}
+	if _, err := driver.Settled(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for i, n := range rows {
+		if sum += n; n == 0 {
+			t.Errorf("share %d has no rows", i)
+		}
+	}
+	if held == e.dataset && sum != expected.Survey.Rows {
+		t.Errorf("%d rows accepted, %d written", sum, expected.Survey.Rows)
+	}
+	s.holds(t, db, env, e, held, expected)
+}
+
+// sameObject reports whether an object of the target is what it was.
+func sameObject(a, b driver.Object) bool {
+	return a.Kind == b.Kind && a.Name == b.Name && a.Identity == b.Identity && slices.Equal(a.Columns, b.Columns)
+}
+
+// namesOption reports whether an error names an option that has a value of its own.
+func (s *suite) namesOption(err error) bool {
+	return slices.ContainsFunc(s.kind.Options, func(o driver.Option) bool {
+		return s.options[o.Name] != o.Default && strings.Contains(err.Error(), "option "+o.Name)
+	})
+}
