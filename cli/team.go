@@ -155,15 +155,9 @@ func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w runner.PartOb
 	done, err := f.coordinator.Do(ctx, commands, observer{w})
 	outcomes := make(map[string]runner.Outcome, len(done))
 	for id, o := range done {
-		outcomes[id] = runner.Outcome{File: o.File, Err: o.Err, Lost: isLost(o.Err), Started: o.Started, Skew: o.Skew}
+		outcomes[id] = runner.Outcome{File: o.File, Err: o.Err, Lost: agents.IsLost(o.Err), CalledOff: o.CalledOff, Started: o.Started, Skew: o.Skew}
 	}
 	return outcomes, err
-}
-
-// isLost reports whether an error says that an agent was lost.
-func isLost(err error) bool {
-	var lost *agents.Lost
-	return errors.As(err, &lost)
 }
 
 // observer is an agents.Observer for a runner.
@@ -173,7 +167,7 @@ type observer struct{ runner.PartObserver }
 func (observer) Lost(string, *agents.Lost) {}
 
 // Failed implements agents.Observer.
-func (o observer) Failed(member string, err error) { o.PartObserver.Failed(member, isLost(err)) }
+func (o observer) Failed(member string, err error) { o.PartObserver.Failed(member, agents.IsLost(err)) }
 
 // gather waits for the agents that a command's flags ask for, if they do.
 func (a *app) gather(cmd *cobra.Command) error {

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 		case stateNotAuthorized:
 			return fmt.Errorf("%s: %s; give another user, change tls, or let the user in by the server's pg_hba.conf", to, message(pg))
 		case stateTooManyClients:
-			return fmt.Errorf("%s: %w: the server takes no more connections; use fewer workers or raise its max_connections", to, driver.ErrUnreachable)
+			return &TooMany{To: to, Said: lines(pg.Message)}
 		case stateCannotConnectNow:
 			return &driver.Temporary{Err: fmt.Errorf("%s: %w: %s; try again when it is up", to, driver.ErrUnreachable, message(pg)), Refused: true}
 		}
@@ -67,6 +68,25 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 	}
 	return connection.Failed(to, "name its authority's file in PGSSLROOTCERT, or give tls=insecure", waited, err)
 }
+
+// TooMany is the error of a connection that the server has no place for. It is a
+// driver.ErrUnreachable.
+type TooMany struct {
+	To   string // what was being done
+	Said string // by the server
+	// Limit says what the limit is, who set it, and how it is raised; empty: nobody has asked
+	// the server, which takes a connection.
+	Limit string
+}
+
+// Error is one line.
+func (e *TooMany) Error() string {
+	return fmt.Sprintf("%s: the server takes no more connections (%s); %s", e.To, e.Said,
+		cmp.Or(e.Limit, "each worker needs one: use fewer workers or raise its max_connections"))
+}
+
+// Unwrap returns driver.ErrUnreachable.
+func (e *TooMany) Unwrap() error { return driver.ErrUnreachable }
 
 // failed explains an error of a connection. It wraps ctx's error where that
 // ended the operation, a driver.Temporary where the same can be tried again,

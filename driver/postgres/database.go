@@ -168,7 +168,7 @@ func durability(unlogged bool, settings map[string]string) string {
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
 	q, err := pgwire.NewQuerier(ctx, d.config, pgwire.Protocol(d.options[optionProtocol]))
 	if err != nil {
-		return nil, fmt.Errorf("opening a connection for reading: %w", err)
+		return nil, fmt.Errorf("opening a connection for reading: %w", d.full(ctx, err))
 	}
 	return q, nil
 }

@@ -22,7 +22,7 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 			return &sqlkit.Writer{System: d.variant.System, Layout: layout, Loader: l, Timeout: d.config.Timeout}, nil
 		}
 	}
-	return nil, fmt.Errorf("opening a connection for writing: %w", err)
+	return nil, fmt.Errorf("opening a connection for writing: %w", d.full(ctx, err))
 }
 
 // loader implements sqlkit.Loader.

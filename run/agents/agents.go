@@ -12,6 +12,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -93,6 +94,9 @@ type Outcome struct {
 	// Err is nil where Work.Do returned nil and its result is here. It is a *Lost where
 	// the agent was lost.
 	Err error
+	// CalledOff says that Err is not of this command: another one of the same Do, which was
+	// to start together with it, failed before that.
+	CalledOff bool
 	// Started is when the agent went on from Task.Ready, in the coordinator's clock, as
 	// uncertain as Clock; zero: it did not come to that.
 	Started time.Time
@@ -139,6 +143,12 @@ func (l *Lost) Error() string {
 	default:
 		return fmt.Sprintf("agent %s was lost: no heartbeat for %v; it hangs, or the network to it is interrupted", l.Name, l.Silence.Round(100*time.Millisecond))
 	}
+}
+
+// IsLost reports whether an error says that an agent was lost.
+func IsLost(err error) bool {
+	var lost *Lost
+	return errors.As(err, &lost)
 }
 
 // Timing is how a coordinator and its agents keep in touch. The coordinator's holds for both.

@@ -407,6 +407,9 @@ func TestCalledOff(t *testing.T) {
 	if a == nil || a.Error() != "called off: no such host" || b == nil || b.Error() != "no such host" {
 		t.Errorf("%v; %v", a, b)
 	}
+	if !outcomes[members[0].ID].CalledOff || outcomes[members[1].ID].CalledOff {
+		t.Errorf("%+v", outcomes)
+	}
 }
 
 // Another version is refused on both sides in one line that says what to do, and ends.

@@ -122,7 +122,8 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		})
 	}
 	var started bool
-	told := map[string]bool{} // members of which the observer knows that they failed
+	var culprits map[string]error // for which all was called off, by member; nil: it was not
+	told := map[string]bool{}     // members of which the observer knows that they failed
 	var stopped *time.Timer
 	ended, interrupted := ctx.Done(), error(nil)
 	p.signal()
@@ -147,6 +148,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 				p.tell(func(o Observer) { o.Failed(member, err) })
 			}
 		case failed != nil:
+			culprits = c.failures(p, nil)
 			stopped = stop("called off: " + failed.Error())
 		case prepared:
 			started = true
@@ -174,7 +176,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	delete(c.phases, p.id)
 	outcomes := map[string]Outcome{}
 	for id, r := range p.runs {
-		outcomes[id] = r.outcome
+		o := r.outcome
+		o.CalledOff = culprits != nil && culprits[id] == nil && r.command.StartsTogether && o.Err != nil && !IsLost(o.Err)
+		outcomes[id] = o
 	}
 	return outcomes, interrupted
 }

@@ -22,7 +22,7 @@ type Agents interface {
 	// Do gives members their parts of a phase, by the IDs of members: for each the body of
 	// an Agent.Do. It waits until all have ended, also when ctx ends. All parts start
 	// together; a part that ends before it is ready lets the others start, and one that
-	// fails or is lost by then has all called off, with an error each. Do's own error is
+	// fails or is lost by then has all others called off, as their outcomes say. Do's own error is
 	// the cause of ctx's end, or says that nothing was given to anybody.
 	Do(ctx context.Context, parts map[string][]byte, o PartObserver) (map[string]Outcome, error)
 	// Private reports whether nobody else can read what is sent to the members, so that
@@ -53,6 +53,8 @@ type Outcome struct {
 	File string // has what Agent.Do wrote, whole; empty: nothing. The caller removes it.
 	Err  error  // that of Agent.Do, or why it was lost
 	Lost bool   // the member is no longer there
+	// CalledOff says that Err is not the part's own: another part failed before all started.
+	CalledOff bool
 	// Started is when it went on from Link.Ready, by this process's clock; zero: it did
 	// not. Skew is by how much that was later than the moment at which all were to.
 	Started time.Time

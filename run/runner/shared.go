@@ -156,8 +156,10 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			part.Lost = "stopped: " + err.Error()
 		case o.Err != nil && w.first != "" && w.first != a.member.Name:
 			part.Lost = fmt.Sprintf("stopped, since agent %s did not finish its share", w.first)
+		case o.CalledOff:
+			calledOff = true
 		case o.Err != nil && o.Started.IsZero():
-			unstarted = cmp.Or(unstarted, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
+			calledOff, unstarted = true, cmp.Or(unstarted, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
 		case o.Err != nil:
 			failed = cmp.Or(failed, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
 		}
@@ -173,7 +175,7 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 	if len(lost) == 0 {
 		failed = cmp.Or(failed, unstarted)
 	}
-	return lost, unstarted != nil && w.first == "", cmp.Or(err, failed)
+	return lost, calledOff && w.first == "", cmp.Or(err, failed)
 }
 
 // errStopped is wrapped by the cause for which the runner stops a phase whose figures can

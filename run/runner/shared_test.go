@@ -98,6 +98,8 @@ type link struct {
 	began  time.Time
 }
 
+var errCalledOff = errors.New("called off")
+
 func (l *link) Ready(ctx context.Context) (time.Time, error) {
 	l.of.mu.Lock()
 	if l.dies == 0 {
@@ -111,7 +113,7 @@ func (l *link) Ready(ctx context.Context) (time.Time, error) {
 	l.of.mu.Unlock()
 	<-l.of.started
 	if l.of.at.IsZero() {
-		return time.Time{}, errors.New("called off")
+		return time.Time{}, errCalledOff
 	}
 	l.began = l.of.at
 	return l.of.at, ctx.Err()
@@ -154,7 +156,7 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.Par
 			err = f.agents[at].Do(ctx, body, l)
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			o := runner.Outcome{File: file.Name(), Err: err, Started: l.began}
+			o := runner.Outcome{File: file.Name(), Err: err, CalledOff: errors.Is(err, errCalledOff), Started: l.began}
 			if l.dead {
 				o = runner.Outcome{Lost: true, Err: fmt.Errorf("agent %s was lost", nameOf(at))}
 				_ = os.Remove(file.Name())

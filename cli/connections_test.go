@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/postgres"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+)
+
+// connectionsTo starts a PostgreSQL of the test's own, which takes so many connections (0: as
+// it is shipped), and returns options that lead to it, and the same as a target.
+func connectionsTo(t *testing.T, most int) (options map[string]string, target string) {
+	t.Helper()
+	var env []string
+	if most > 0 {
+		env = append(env, fmt.Sprintf("TSMARK_POSTGRES_CONNECTIONS=%d", most))
+	}
+	server := conformance.Script(t, "postgres", env...)
+	options = map[string]string{
+		"host": "127.0.0.1", "port": strconv.Itoa(server.Port()), "database": "postgres", "user": "tsmark", "password": conformance.Password(t),
+	}
+	target = "postgres"
+	for name, value := range options {
+		target += "," + name + "=" + value
+	}
+	return options, target
+}
+
+// sessions is how many connections a PostgreSQL has beside the one that asks.
+func sessions(t *testing.T, options map[string]string) int64 {
+	t.Helper()
+	db := conformance.OpenAt(t, postgres.Driver(), options)
+	rows := conformance.Query(t, db, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND state <> 'active' AND query <> 'COMMIT' AND application_name <> ''")
+	if len(rows) != 1 || rows[0][0].Kind != query.Int {
+		t.Fatalf("%v", rows)
+	}
+	return rows[0][0].Int
+}
+
+// manyWorkers are the flags of a run of a thousand workers, each of which has something to do.
+func manyWorkers(target string, workers int) []string {
+	return []string{
+		"--target", target, "--replace", "--use-case", "cpu-only", "--scale", "1000", "--log-interval", "10s", "--timestamp-end", "2016-01-01T00:30:00Z",
+		"--batch-size", "60", "--workers", strconv.Itoa(workers), "--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "4000", "--time-box", "20s",
+	}
+}
+
+// A thousand workers of four agents load a PostgreSQL that takes so many connections, and
+// query it: all rows are there and every answer is right. Of its sessions none is left.
+func TestThousandConnections(t *testing.T) {
+	conformance.Long(t)
+	conformance.Address(t, "postgres") // tells how, where servers are not to be started
+	const workers, agents = 1000, 4
+	options, target := connectionsTo(t, workers+50)
+	f := &nearFleet{t: t}
+	coordinator, list := f.run(agents, "run", manyWorkers(target, workers)...)
+	if code := f.ended(coordinator); code != exitDone {
+		t.Fatalf("exit status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range list {
+		if code := f.ended(a); code != exitDone {
+			t.Errorf("an agent ends with status %d", code)
+		}
+	}
+	run := f.newest()
+	first := run.Targets[0].Repeats[0]
+	if !run.Passed() || len(first.Load.Census) == 0 || first.Load.Rows != 1000*180 || first.Load.Workers != workers || len(first.Load.Parts) != agents || len(first.Queries) != 2 {
+		t.Errorf("%s: load %+v, queries %+v", run.Reason, first.Load, first.Queries)
+	}
+	for _, q := range first.Queries {
+		if !q.Verdict.OK() || q.Workers != workers || len(q.Parts) != agents || q.Withheld != "" {
+			t.Errorf("%s: withheld %q, %d workers, %+v", q.Type, q.Withheld, q.Workers, q.Verdict)
+		}
+	}
+	noneLeft(t, options)
+}
+
+// noneLeft waits until a server has no session any more.
+func noneLeft(t *testing.T, options map[string]string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		n := sessions(t, options)
+		if n == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d sessions are left", n)
+		}
+	}
+}
+
+// Where a PostgreSQL takes fewer connections than there are workers, the run ends soon, with
+// one line that says what the limit is, who set it and what to do; no session is left; and
+// with fewer workers it goes through.
+func TestTooManyConnections(t *testing.T) {
+	conformance.Address(t, "postgres") // tells how, where servers are not to be started
+	options, target := connectionsTo(t, 0)
+	f := &nearFleet{t: t}
+	begun := time.Now()
+	coordinator, list := f.run(4, "run", manyWorkers(target, 1000)...)
+	if code := f.ended(coordinator); code != exitTarget {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range list {
+		if code := f.ended(a); code != exitDone {
+			t.Errorf("an agent ends with status %d", code)
+		}
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	said := f.said.String()
+	t.Log(said)
+	for _, part := range []string{
+		"tsmark: target postgres failed: ", "the server takes no more connections (sorry, too many clients already)", "its max_connections is 100, which was set in its configuration file /",
+		"use fewer workers, or raise max_connections and restart the server",
+	} {
+		if !strings.Contains(said, part) {
+			t.Errorf("nobody says %q", part)
+		}
+	}
+	if run := f.newest(); run.Passed() || run.Status == result.Complete {
+		t.Errorf("%s, %+v", run.Status, run.Targets[0])
+	}
+	noneLeft(t, options)
+	coordinator, list = f.run(4, "run", manyWorkers(target, 60)...)
+	if code := f.ended(coordinator); code != exitDone {
+		t.Errorf("with 60 workers: exit status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range list {
+		f.ended(a)
+	}
+	noneLeft(t, options)
+}
