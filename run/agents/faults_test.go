@@ -14,15 +14,17 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
-// proxy passes bytes to a server, until it is cut or frozen.
+// proxy passes bytes to a server, until it is cut or frozen, and counts them.
 type proxy struct {
-	url string
+	url      string
+	up, down atomic.Int64 // bytes to the server, and from it
 
 	mu     sync.Mutex
 	open   sync.Cond
@@ -62,14 +64,14 @@ func newProxy(t *testing.T, to string) *proxy {
 			}
 			p.conns = append(p.conns, client, server)
 			p.mu.Unlock()
-			go p.pass(client, server)
-			go p.pass(server, client)
+			go p.pass(client, server, &p.up)
+			go p.pass(server, client, &p.down)
 		}
 	}()
 	return p
 }
 
-func (p *proxy) pass(from, to net.Conn) {
+func (p *proxy) pass(from, to net.Conn, passed *atomic.Int64) {
 	defer from.Close()
 	defer to.Close()
 	buffer := make([]byte, 16<<10)
@@ -83,6 +85,7 @@ func (p *proxy) pass(from, to net.Conn) {
 			p.open.Wait()
 		}
 		p.mu.Unlock()
+		passed.Add(int64(n))
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return
 		}
@@ -267,7 +270,7 @@ func TestMain(m *testing.M) {
 }
 
 // play serves as many agents as are asked for, until its input ends. Their work reports every
-// 50 ms for a second, and has a result of 100 kB.
+// 50 ms, for as many seconds as its command says or a second, and has a result of 100 kB.
 func play(text string) int {
 	var n int
 	var at string
@@ -279,13 +282,14 @@ func play(text string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		end(errors.New("nobody is left"))
 	}()
-	work := workFunc(func(ctx context.Context, _ Command, t Task) error {
+	work := workFunc(func(ctx context.Context, c Command, t Task) error {
 		if _, err := t.Ready(ctx); err != nil {
 			return err
 		}
-		for i := range int64(20) {
-			t.Progress(i)
-			t.Share("acked", i)
+		seconds := int64(1)
+		_, _ = fmt.Sscan(string(c.Body), &seconds)
+		for i := range 20 * seconds {
+			t.Progress(i * 100_000) // rows
 			if err := wait(ctx, 50*time.Millisecond); err != nil {
 				return err
 			}
@@ -349,63 +353,4 @@ func TestKilled(t *testing.T) {
 	}
 	process(t, 1, s.URL())
 	joined(t, c, 1) // the next one of that name
-}
-
-// What a hundred agents cost the coordinator, by the timing of real runs: docs/scale-out.md
-// goes on from these figures.
-func TestHundred(t *testing.T) {
-	n := 100
-	s := place(t, broker.Access{})
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc + m.StackInuse
-	}
-	timing := DefaultTiming()
-	timing.Lost = 20 * time.Second // of a busy machine, whose hundred agents share a process
-	c := coordinator(t, s, Options{Agents: n, Timing: timing})
-	empty := heap()
-	process(t, n, s.URL())
-	members := joined(t, c, n)
-	if len(members) != n {
-		t.Fatalf("%d members", len(members))
-	}
-	full := heap()
-	traffic := func() broker.Traffic {
-		v, err := s.Traffic()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-	const still = 2 * time.Second
-	before := traffic()
-	time.Sleep(still)
-	after := traffic()
-	rate := func(a, b int64) float64 { return float64(b-a) / still.Seconds() / float64(n) }
-	t.Logf("%d agents: %d bytes of memory each; each second and agent %.1f messages in, %.1f out, %.0f bytes in, %.0f out", n, int64(full-empty)/int64(n),
-		rate(before.MessagesIn, after.MessagesIn), rate(before.MessagesOut, after.MessagesOut), rate(before.BytesIn, after.BytesIn), rate(before.BytesOut, after.BytesOut))
-	began := time.Now()
-	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := traffic()
-	var first, latest time.Time
-	for _, m := range members {
-		o := outcomes[m.ID]
-		if got := len(content(t, o)); got != 100_000 {
-			t.Errorf("%s: %d bytes", m.Name, got)
-		}
-		if first.IsZero() || o.Started.Before(first) {
-			first = o.Started
-		}
-		if o.Started.After(latest) {
-			latest = o.Started
-		}
-	}
-	t.Logf("a phase of a second, with 20 shares and a result of 100 kB an agent, took %v; began %v apart; for each agent %.0f messages in, %.0f out, %.0f bytes in, %.0f out; memory now %d bytes each",
-		time.Since(began).Round(time.Millisecond), latest.Sub(first), float64(last.MessagesIn-after.MessagesIn)/float64(n), float64(last.MessagesOut-after.MessagesOut)/float64(n),
-		float64(last.BytesIn-after.BytesIn)/float64(n), float64(last.BytesOut-after.BytesOut)/float64(n), int64(heap()-empty)/int64(n))
 }

@@ -1,0 +1,228 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tsmark/tsmark/run/agents/broker"
+)
+
+// usage is what agents cost in some time.
+type usage struct {
+	in, out  int64 // messages to and from the server
+	content  int64 // bytes of them, both ways
+	up, down int64 // bytes over TCP: from agents, and to them
+	beats    int64 // heartbeats of agents
+	whole    time.Duration
+}
+
+// since is what was used since an earlier moment.
+func (u usage) since(before usage) usage {
+	return usage{u.in - before.in, u.out - before.out, u.content - before.content, u.up - before.up, u.down - before.down, u.beats - before.beats, u.whole - before.whole}
+}
+
+// of is a number of the usage as that of an agent and a heartbeat, of which there is one a
+// second.
+func (u usage) of(n int64) float64 { return float64(n) / float64(u.beats) }
+
+// pace is how many heartbeats there were a second, of so many agents.
+func (u usage) pace(agents int) float64 { return float64(u.beats) / float64(agents) / u.whole.Seconds() }
+
+// meter returns what reads what a server and a proxy have counted. It listens to heartbeats
+// itself, which it does not count as sent.
+func meter(t *testing.T, s *broker.Server, p *proxy, c *Coordinator) func() usage {
+	t.Helper()
+	own, err := s.Connect(t.Context(), "the test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(own.Close)
+	var beats, bytes atomic.Int64
+	if _, err := own.Subscribe(fmt.Sprintf(beatSubject, c.id), func(m *nats.Msg) { beats.Add(1); bytes.Add(int64(len(m.Data))) }); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	return func() usage {
+		t.Helper()
+		v, err := s.Traffic()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return usage{v.MessagesIn, v.MessagesOut - beats.Load(), v.BytesIn + v.BytesOut - bytes.Load(), p.up.Load(), p.down.Load(), beats.Load(), time.Since(begun)}
+	}
+}
+
+// What a hundred agents cost the coordinator, by the timing of real runs, is what
+// docs/scale-out.md says, and so is what the page computes from it for other numbers. A
+// machine that is busy sends fewer messages: bytes are compared by message.
+func TestHundred(t *testing.T) {
+	const n = 100
+	s := place(t, broker.Access{})
+	p := newProxy(t, s.URL())
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	timing := DefaultTiming()
+	timing.Lost = 20 * time.Second // of a busy machine, whose hundred agents share a process
+	c := coordinator(t, s, Options{Agents: n, Timing: timing})
+	empty := heap()
+	process(t, n, p.url)
+	members := joined(t, c, n)
+	if len(members) != n {
+		t.Fatalf("%d members", len(members))
+	}
+	full := heap()
+	read := meter(t, s, p, c)
+	during := func(d time.Duration) usage {
+		before := read()
+		time.Sleep(d)
+		return read().since(before)
+	}
+	const still, seconds = 3 * time.Second, 6
+	waiting := during(still)
+	var mu sync.Mutex
+	reporting := map[string]bool{}
+	seen := reporter(func(member string, done int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		reporting[member] = done > 0
+	})
+	var outcomes map[string]Outcome
+	var err error
+	begun := read()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		outcomes, err = c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true, Body: fmt.Append(nil, seconds)}), seen)
+	}()
+	until(t, "all are at work", func() bool { mu.Lock(); defer mu.Unlock(); return len(reporting) == n })
+	working := during(still)
+	<-over
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := read().since(begun)
+	var first, latest time.Time
+	for _, m := range members {
+		o := outcomes[m.ID]
+		if got := len(content(t, o)); got != 100_000 {
+			t.Errorf("%s: %d bytes", m.Name, got)
+		}
+		if first.IsZero() || o.Started.Before(first) {
+			first = o.Started
+		}
+		if o.Started.After(latest) {
+			latest = o.Started
+		}
+	}
+	own := int64(full-empty) / n
+	after := (int64(heap()) - int64(empty)) / n
+	t.Logf("each second and agent, waiting: %.1f messages in, %.1f out, %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", waiting.of(waiting.in), waiting.of(waiting.out),
+		waiting.of(waiting.content), waiting.of(waiting.up), waiting.of(waiting.down), waiting.pace(n))
+	t.Logf("in a phase: %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", working.of(working.content), working.of(working.up), working.of(working.down), working.pace(n))
+	beats := 3 * all.whole.Seconds() // messages of an agent that are of no phase
+	t.Logf("a phase of %d s with a result of 100 kB an agent took %v; began %v apart; an agent had %.0f messages to the server beside the beats, and %.0f bytes over TCP; memory %d bytes each, %d after it",
+		seconds, all.whole.Round(time.Millisecond), latest.Sub(first), float64(all.in)/n-beats, float64(all.up+all.down)/n, own, after)
+
+	page := readPage(t)
+	page.holds("messages to the server", waiting.of(waiting.in), 0.1)
+	page.holds("messages from the server", waiting.of(waiting.out), 0.1)
+	page.holds("their content, waiting", waiting.of(waiting.content), 0.1)
+	page.holds("their content, in a phase", working.of(working.content), 0.1)
+	page.holds("sent by agents, waiting", waiting.of(waiting.up), 0.1)
+	page.holds("sent by agents, in a phase", working.of(working.up), 0.1)
+	page.holds("sent to agents", waiting.of(waiting.down), 0.1)
+	page.holds("sent to agents", working.of(working.down), 0.1)
+	page.holds("memory of the coordinator", float64(own), 0.5)
+	page.holds("the same after results of 100 kB", float64(after), 0.5)
+	if pace := waiting.pace(n); pace > 1.1 {
+		t.Errorf("%.1f heartbeats a second", pace)
+	}
+}
+
+// reporter is an Observer of progress alone.
+type reporter func(member string, done int64)
+
+func (r reporter) Progress(member string, done int64) { r(member, done) }
+func (reporter) Lost(string, *Lost)                   {}
+func (reporter) Failed(string, error)                 {}
+
+// page is the tables of docs/scale-out.md about how far it goes: behind the name of a row what
+// an agent takes, and what 4, 100 and 1,000 of them do.
+type page struct {
+	t    *testing.T
+	rows map[string][]string
+}
+
+func readPage(t *testing.T) page {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/scale-out.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), "\n## How far it goes\n")
+	if !found {
+		t.Fatal("the page does not say how far it goes")
+	}
+	p := page{t, map[string][]string{}}
+	for line := range strings.Lines(part) {
+		if cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|"); len(cells) == 5 {
+			p.rows[strings.TrimSpace(cells[0])] = cells[1:]
+		}
+	}
+	return p
+}
+
+// holds holds a row to what was measured of an agent, within so much of it, and to what follows
+// for other numbers, as rounded there.
+func (p page) holds(row string, measured, within float64) {
+	p.t.Helper()
+	cells := p.rows[row]
+	if cells == nil {
+		p.t.Errorf("the page has no row %q", row)
+		return
+	}
+	for i, agents := range []float64{1, 4, 100, 1000} {
+		said, err := amount(cells[i])
+		if err != nil {
+			p.t.Errorf("%s: %v", row, err)
+			continue
+		}
+		if i == 0 {
+			if said < measured*(1-within) || said > measured*(1+within) {
+				p.t.Errorf("%s: the page says %g, measured were %.1f", row, said, measured)
+			}
+			measured = said
+			continue
+		}
+		if want := measured * agents; said < want*0.94 || said > want*1.06 {
+			p.t.Errorf("%s for %g: the page says %g, and %g × %g is %g", row, agents, said, agents, measured, want)
+		}
+	}
+}
+
+// amount reads a number of the page, maybe of bytes.
+func amount(cell string) (float64, error) {
+	units := map[string]float64{"": 1, "B": 1, "kB": 1e3, "MB": 1e6}
+	var number float64
+	var unit string
+	if n, err := fmt.Sscan(strings.ReplaceAll(cell, ",", ""), &number, &unit); n == 0 {
+		return 0, fmt.Errorf("%q is no number: %w", cell, err)
+	}
+	factor, known := units[unit]
+	if !known {
+		return 0, fmt.Errorf("%q has another unit than B, kB and MB", cell)
+	}
+	return number * factor, nil
+}
