@@ -23,6 +23,13 @@ func server(t testing.TB, given ...string) map[string]string {
 // What tsmark check looks at, which no recording has.
 func TestCheck(t *testing.T) { conformance.Check(t, griddb.Driver(), server(t)) }
 
+// Several processes that load beside each other, in each layout, which no recording has.
+func TestJoins(t *testing.T) {
+	for _, layout := range []string{"series", "table"} {
+		t.Run(layout, func(t *testing.T) { conformance.Joins(t, griddb.Driver(), server(t, "layout", layout)) })
+	}
+}
+
 // The suite in each layout.
 func TestConformance(t *testing.T) { conformance.Run(t, griddb.Driver(), server(t)) }
 

@@ -26,6 +26,13 @@ func server(t testing.TB, given ...string) map[string]string {
 // What tsmark check looks at, which no recording has.
 func TestCheck(t *testing.T) { conformance.Check(t, tdengine.Driver(), server(t)) }
 
+// Several processes that load beside each other, by each way to write, which no recording has.
+func TestJoins(t *testing.T) {
+	for _, write := range []string{"rest", "websocket", "stmt"} {
+		t.Run(write, func(t *testing.T) { conformance.Joins(t, tdengine.Driver(), server(t, "write", write)) })
+	}
+}
+
 // The suite with each precision of times, and each way to write.
 func TestConformance(t *testing.T) { conformance.Run(t, tdengine.Driver(), server(t)) }
 

@@ -34,7 +34,9 @@ func (u usage) since(before usage) usage {
 func (u usage) of(n int64) float64 { return float64(n) / float64(u.beats) }
 
 // pace is how many heartbeats there were a second, of so many agents.
-func (u usage) pace(agents int) float64 { return float64(u.beats) / float64(agents) / u.whole.Seconds() }
+func (u usage) pace(agents int) float64 {
+	return float64(u.beats) / float64(agents) / u.whole.Seconds()
+}
 
 // meter returns what reads what a server and a proxy have counted. It listens to heartbeats
 // itself, which it does not count as sent.
