@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/result"
 )
 
 // connectionsTo starts a PostgreSQL of the test's own, which takes so many connections (0: as
@@ -98,46 +98,52 @@ func noneLeft(t *testing.T, options map[string]string) {
 	}
 }
 
-// Where a PostgreSQL takes fewer connections than there are workers, the run ends soon, with
-// one line that says what the limit is, who set it and what to do; no session is left; and
-// with fewer workers it goes through.
+// Where a PostgreSQL takes fewer connections than there are workers, a load and queries end
+// soon, with one line that says what the limit is, who set it and what to do; no session is
+// left; and with fewer workers they go through.
 func TestTooManyConnections(t *testing.T) {
 	conformance.Address(t, "postgres") // tells how, where servers are not to be started
 	options, target := connectionsTo(t, 0)
 	f := &nearFleet{t: t}
-	begun := time.Now()
-	coordinator, list := f.run(4, "run", manyWorkers(target, 1000)...)
-	if code := f.ended(coordinator); code != exitTarget {
-		t.Errorf("exit status %d:\n%s", code, f.said.String())
-	}
-	for _, a := range list {
-		if code := f.ended(a); code != exitDone {
-			t.Errorf("an agent ends with status %d", code)
+	const most, enough = 1000, 60
+	for _, step := range []struct {
+		command string
+		flags   []string
+	}{{"load", rowsOf(target, "--replace")}, {"query", queriesOf(target)}} {
+		for _, workers := range []int{most, enough} {
+			begun := time.Now()
+			coordinator, list := f.run(4, step.command, append(step.flags, "--workers", strconv.Itoa(workers))...)
+			code := f.ended(coordinator)
+			for _, a := range list {
+				if code := f.ended(a); code != exitDone {
+					t.Errorf("an agent ends with status %d", code)
+				}
+			}
+			said := f.said.String()
+			if workers == most {
+				f.refusesConnections(code, said)
+			} else if code != exitDone {
+				t.Errorf("tsmark %s with %d workers: exit status %d:\n%s", step.command, workers, code, said)
+			}
+			if took := time.Since(begun); took > 30*time.Second {
+				t.Errorf("tsmark %s with %d workers took %v", step.command, workers, took)
+			}
+			noneLeft(t, options)
 		}
 	}
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("it took %v", took)
+}
+
+// refusesConnections holds what was said by a command for whose workers a server has not
+// connections enough.
+func (f *nearFleet) refusesConnections(code int, said string) {
+	f.t.Helper()
+	if code != exitTarget || f.newest().Passed() {
+		f.t.Errorf("exit status %d", code)
 	}
-	said := f.said.String()
-	t.Log(said)
-	for _, part := range []string{
-		"tsmark: target postgres failed: ", "the server takes no more connections (sorry, too many clients already)", "its max_connections is 100, which was set in its configuration file /",
-		"use fewer workers, or raise max_connections and restart the server",
-	} {
-		if !strings.Contains(said, part) {
-			t.Errorf("nobody says %q", part)
-		}
+	const why = `tsmark: target postgres failed: .*: agent agent-\d: .*the server takes no more connections \(.*\); its max_connections is 100, which was set in its configuration file /\S*, ` +
+		`and 3 of them are kept for superusers; each worker needs one: use fewer workers, or raise max_connections and restart the server`
+	lines := regexp.MustCompile("(?m)^" + why + "$").FindAllString(said, -1)
+	if len(lines) != 1 || strings.Contains(said, "called off: ") {
+		f.t.Errorf("no line, or several, that say why:\n%s", said)
 	}
-	if run := f.newest(); run.Passed() || run.Status == result.Complete {
-		t.Errorf("%s, %+v", run.Status, run.Targets[0])
-	}
-	noneLeft(t, options)
-	coordinator, list = f.run(4, "run", manyWorkers(target, 60)...)
-	if code := f.ended(coordinator); code != exitDone {
-		t.Errorf("with 60 workers: exit status %d:\n%s", code, f.said.String())
-	}
-	for _, a := range list {
-		f.ended(a)
-	}
-	noneLeft(t, options)
 }

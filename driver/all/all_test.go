@@ -3,6 +3,7 @@ package all
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -145,6 +146,50 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 	}
 }
 
+// joins is the method of a driver.Joiner.
+var joins = regexp.MustCompile(`(?m)^func \(d \*database\) Join\((_|ctx) context\.Context, schema \*series\.Schema\) error`)
+
+// docs/scale-out.md says of every driver that keeps rows whether several agents can load it.
+func TestScaleOutIsTold(t *testing.T) {
+	const page = "docs/scale-out.md"
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 4 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`") {
+			continue
+		}
+		answer, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(cells[2]), ":", ","), ",")
+		for name := range strings.SplitSeq(cells[1], ",") {
+			told[strings.Trim(strings.TrimSpace(name), "`")] = answer
+		}
+	}
+	for _, d := range Drivers() {
+		options, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Caps(options).Discards {
+			continue
+		}
+		folder := d.Name
+		if folder == "timescaledb" {
+			folder = "postgres" // of which it is a variant
+		}
+		want := "no"
+		if joins.MatchString(textOf(t, filepath.Join(root, "driver", folder), "*.go")) {
+			want = "yes"
+		}
+		if told[d.Name] != want {
+			t.Errorf("%s says %q of driver %s being loaded by several agents: it should be %q", page, told[d.Name], d.Name, want)
+		}
+	}
+}
+
 // bringing: of a server that users bring it is said how, and what stands in for it in CI.
 func bringing(t *testing.T, root string, d *driver.Driver) {
 	t.Helper()
@@ -169,8 +214,11 @@ func bringing(t *testing.T, root string, d *driver.Driver) {
 }
 
 // testsOf is the text of a folder's tests.
-func testsOf(t *testing.T, folder string) string {
-	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+func testsOf(t *testing.T, folder string) string { return textOf(t, folder, "*_test.go") }
+
+// textOf is the text of a folder's files whose names are of a pattern.
+func textOf(t *testing.T, folder, pattern string) string {
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
 	if err != nil {
 		t.Fatal(err)
 	}
