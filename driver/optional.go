@@ -205,3 +205,18 @@ type Joiner interface {
 	// Its error says which option several processes cannot have.
 	Join(ctx context.Context, schema *series.Schema) error
 }
+
+// Bounded is a DB whose server takes only so many connections at a time.
+type Bounded interface {
+	// MostConnections returns how many of this user's the server takes at most, whoever has
+	// them now; Most 0: any number.
+	MostConnections(context.Context) (Bound, error)
+}
+
+// Bound is a limit of connections.
+type Bound struct {
+	Most int64
+	// Why says which limit that is, who set it, and how it is raised, to stand behind what
+	// went beyond it.
+	Why string
+}

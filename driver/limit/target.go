@@ -46,6 +46,7 @@ type limited struct {
 var _ interface {
 	driver.Adviser
 	driver.AfterLoader
+	driver.Bounded
 	driver.Clock
 	driver.DistinctCounter
 	driver.Grower
@@ -214,6 +215,15 @@ func (t *limited) Join(ctx context.Context, s *series.Schema) error {
 		return errNot("lets several processes write")
 	}
 	return run(ctx, t.limits.statement(), "getting ready to write", func(ctx context.Context) error { return own.Join(ctx, s) })
+}
+
+// MostConnections implements driver.Bounded.
+func (t *limited) MostConnections(ctx context.Context) (driver.Bound, error) {
+	own, ok := driver.As[driver.Bounded](t.DB)
+	if !ok {
+		return driver.Bound{}, errNot("tells how many connections it takes")
+	}
+	return call(ctx, t.limits.statement(), "asking how many connections it takes", own.MostConnections, nil)
 }
 
 // Grow implements driver.Grower. It asks nothing of a server.

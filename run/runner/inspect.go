@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,6 +65,13 @@ func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver
 	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.schema())); err != nil {
 		return err
 	}
+	workers := x.plan.experiment.Load.Workers
+	if x.plan.steps.Query {
+		workers = max(workers, x.plan.experiment.Queries.Workers)
+	}
+	if err := connectable(ctx, t, workers); err != nil {
+		return err
+	}
 	if !x.plan.steps.Verify {
 		return nil
 	}
@@ -72,6 +80,20 @@ func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver
 		return err
 	}
 	return q.Close()
+}
+
+// connectable returns an error where a server never takes as many connections as there are
+// workers. Where others have too many of them, that shows when the workers connect.
+func connectable(ctx context.Context, t driver.DB, workers int) error {
+	b, ok := driver.As[driver.Bounded](t)
+	if !ok {
+		return nil
+	}
+	bound, err := b.MostConnections(ctx)
+	if err == nil && bound.Most > 0 && int64(workers) > bound.Most {
+		err = fmt.Errorf("%d workers need as many connections, and the server takes %d of this user: %s", workers, bound.Most, bound.Why)
+	}
+	return err
 }
 
 // letGo returns an error of a session's unless it is about data that the user

@@ -48,6 +48,9 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 	if err == nil && on.job == loading && planned.start != "" {
 		err = x.usable(ctx, planned, on.db) // it did not run when the others were looked at
 	}
+	if err == nil && on.job == querying && !x.plan.steps.Load {
+		err = connectable(ctx, on.db, x.plan.experiment.Queries.Workers)
+	}
 	if err == nil {
 		err = x.describe(ctx, on.db, planned, on.out)
 	}
