@@ -144,7 +144,7 @@ func (f *nearFleet) refusesConnections(code int, said, met string) {
 		f.t.Errorf("exit status %d", code)
 	}
 	const why = `its max_connections is 100, which was set in its configuration file /\S*, and 3 of them are kept for superusers; each worker needs one: use fewer workers, or raise max_connections and restart the server`
-	lines := regexp.MustCompile("(?m)^tsmark: target postgres failed: " + met + why + "$").FindAllString(said, -1)
+	lines := regexp.MustCompile("(?m)^tsmark: target postgres failed: "+met+why+"$").FindAllString(said, -1)
 	if len(lines) != 1 || strings.Contains(said, "called off: ") {
 		f.t.Errorf("no line, or several, that say why:\n%s", said)
 	}
