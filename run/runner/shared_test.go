@@ -184,7 +184,10 @@ type world struct {
 	dedupes bool
 	delay   time.Duration // of a query and of a batch
 	fails   int           // the batch that cannot be written, from 1; 0: none
+	inOrder time.Duration // Caps.InOrder
 	mu      sync.Mutex
+	newest  map[string]int64 // time of a table's series
+	late    int              // rows that came after newer ones of their series
 	batches int
 	there   map[string]bool
 	main    driver.DB // that created the tables
@@ -199,7 +202,7 @@ func (w *world) driver() driver.Driver {
 	k.Options = append(slices.Clone(k.Options), driver.Option{Name: "password", Secret: true})
 	k.Caps = func(o driver.Options) driver.Caps {
 		c := caps(o)
-		c.Embedded, c.MaxWriters, c.Dedupes = false, 0, w.dedupes
+		c.Embedded, c.MaxWriters, c.Dedupes, c.InOrder = false, 0, w.dedupes, w.inOrder
 		return c
 	}
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
@@ -220,7 +223,7 @@ type handle struct {
 func (h *handle) Create(ctx context.Context, s *series.Schema) error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
-	h.of.main, h.of.schema, h.of.there = h.DB, s, make(map[string]bool)
+	h.of.main, h.of.schema, h.of.there, h.of.newest = h.DB, s, make(map[string]bool), make(map[string]int64)
 	return h.DB.Create(ctx, s)
 }
 
@@ -266,7 +269,12 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 		run := &b.Runs[i]
 		var places []uint32
 		for row, s := range run.Series {
-			key := fmt.Sprint(run.Table.Name, " ", s, " ", run.Times[row])
+			of := fmt.Sprint(run.Table.Name, " ", s)
+			if w.of.newest[of] > run.Times[row] {
+				w.of.late++
+			}
+			w.of.newest[of] = max(w.of.newest[of], run.Times[row])
+			key := fmt.Sprint(of, " ", run.Times[row])
 			if !w.of.dedupes || !w.of.there[key] {
 				places = append(places, uint32(row))
 			}
@@ -603,6 +611,26 @@ func TestAgentsAreInterrupted(t *testing.T) {
 	l := run.Targets[0].Load
 	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Whole() {
 		t.Errorf("%+v", l)
+	}
+}
+
+// Where rows have an order within their series alone, agents of several workers keep it. An
+// order over all series is not theirs to keep.
+func TestAgentsKeepTheOrder(t *testing.T) {
+	w := &world{inOrder: driver.InSeries, delay: time.Millisecond}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	e.Load.Workers = 8
+	run, err := execute(t, e, c, newCrew(t, 2, c), runner.Steps{Load: true})
+	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != run.Dataset.Rows {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	if w.late > 0 {
+		t.Errorf("%d of %d rows came late", w.late, run.Dataset.Rows)
+	}
+	w.inOrder = time.Hour
+	if _, err := execute(t, e, c, newCrew(t, 2, c), runner.Steps{Load: true}); err == nil || !strings.Contains(err.Error(), "takes rows in the order of their times") {
+		t.Errorf("%v", err)
 	}
 }
 
