@@ -38,11 +38,12 @@ func TestConnectionLimits(t *testing.T) {
 		t.Run(c.set, func(t *testing.T) {
 			admin(t, options, c.set)
 			defer admin(t, options, c.unset)
-			resolved, err := postgres.Driver().Resolve(own)
+			k := postgres.Driver()
+			resolved, err := k.Resolve(own)
 			if err != nil {
 				t.Fatal(err)
 			}
-			db, err := postgres.Driver().Open(t.Context(), driver.Env{Create: true}, resolved)
+			db, err := k.Open(t.Context(), driver.Env{Create: true}, resolved)
 			if err != nil {
 				t.Fatal(err)
 			}
