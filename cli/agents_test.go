@@ -234,10 +234,18 @@ func (f *nearFleet) loadAndQuery(target string) {
 			f.t.Fatalf("tsmark %s: exit status %d:\n%s", step.command, code, f.said.String())
 		}
 		for _, a := range list {
-			f.ended(a)
+			if code := f.ended(a); code != exitDone {
+				f.t.Errorf("tsmark %s: an agent ends with status %d:\n%s", step.command, code, f.said.String())
+			}
 		}
-		if run := f.newest(); !run.Passed() || len(run.Agents) != step.agents {
+		run := f.newest()
+		if !run.Passed() || len(run.Agents) != step.agents {
 			f.t.Errorf("tsmark %s: %s, %d agents", step.command, run.Reason, len(run.Agents))
+		}
+		for _, a := range run.Agents {
+			if a.Lost != "" {
+				f.t.Errorf("tsmark %s: %s", step.command, a.Lost)
+			}
 		}
 	}
 }

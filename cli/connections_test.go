@@ -68,7 +68,7 @@ func TestThousandConnections(t *testing.T) {
 	}
 	for _, a := range list {
 		if code := f.ended(a); code != exitDone {
-			t.Errorf("an agent ends with status %d", code)
+			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 		}
 	}
 	run := f.newest()
@@ -116,7 +116,7 @@ func TestTooManyConnections(t *testing.T) {
 			code := f.ended(coordinator)
 			for _, a := range list {
 				if code := f.ended(a); code != exitDone {
-					t.Errorf("an agent ends with status %d", code)
+					t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
 				}
 			}
 			said := f.said.String()

@@ -266,10 +266,14 @@ func (o *onePart) load(ctx context.Context) error {
 func (o *onePart) calibrate(ctx context.Context) error {
 	config, rows := o.loadConfig()
 	config.Period = calibrationTime
+	// A run that only queries may have fewer workers for loads than there are agents, and the
+	// other way round.
+	config.Workers = max(1, config.Workers)
+	queryWorkers := max(1, o.Share.Of(o.plan.experiment.Queries.Workers))
 	if _, err := o.link.Ready(ctx); err != nil {
 		return err
 	}
-	found, err := engine.Calibrate(ctx, config, o.Share.Of(o.plan.experiment.Queries.Workers), rows, calibrationTime)
+	found, err := engine.Calibrate(ctx, config, queryWorkers, rows, calibrationTime)
 	o.out.Calibration = &found
 	return err
 }

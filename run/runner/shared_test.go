@@ -415,6 +415,21 @@ func TestAgentsAsOne(t *testing.T) {
 	}
 }
 
+// Agents that only query may be more than the workers of a load, of which there is none.
+func TestAgentsQueryAlone(t *testing.T) {
+	w := &world{}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	if run, err := execute(t, e, c, nil, runner.Steps{Load: true}); err != nil || run.Status != result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	e.Load.Workers = 1
+	run, err := execute(t, e, c, newCrew(t, 4, c), runner.Steps{Verify: true, Query: true})
+	if err != nil || !run.Passed() || len(run.Targets[0].Queries) != 3 || len(run.Targets[0].Queries[0].Parts) != 4 {
+		t.Fatalf("%v, %s", err, run.Reason)
+	}
+}
+
 // At a total rate of arrivals all numbers of agents keep to the same schedule.
 func TestAgentsKeepTheRate(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
