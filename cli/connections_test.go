@@ -49,8 +49,9 @@ func sessions(t *testing.T, options map[string]string) (n int) {
 // manyWorkers are the flags of a run of a thousand workers, each of which has something to do.
 func manyWorkers(target string, workers int) []string {
 	return []string{
-		"--target", target, "--replace", "--use-case", "cpu-only", "--scale", "1000", "--log-interval", "10s", "--timestamp-end", "2016-01-01T00:30:00Z",
-		"--batch-size", "60", "--workers", strconv.Itoa(workers), "--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "4000", "--time-box", "20s",
+		"--target", target, "--replace", "--use-case", "cpu-only", "--scale", "1000", "--log-interval", "30s", "--timestamp-end", "2016-01-01T01:30:00Z",
+		"--batch-size", "60", "--workers", strconv.Itoa(workers), "--repeats", "1", "--query-type", "single-groupby-1-1-1,single-groupby-5-1-1", "--queries", "4000", "--time-box", "20s",
+		"--agents-lost", "30s", // a thousand sessions of a server on the same host leave agents little
 	}
 }
 
