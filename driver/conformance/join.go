@@ -28,6 +28,9 @@ const joiners = 3
 // for itself and sends whole series, is the dataset: the census is right, and so are all
 // answers. Who joined has changed nothing, and options that do not allow it are named.
 func (s *suite) joins(t *testing.T) {
+	if s.caps.OneConnection {
+		t.Skip("n/a: its server takes one connection")
+	}
 	first := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	_, can := driver.As[driver.Joiner](first)
 	Close(t, first)
