@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
 
@@ -18,7 +19,7 @@ var databases atomic.Int64
 // the statement drop, in which %s is its name.
 func NewDatabase(t testing.TB, d driver.Driver, drop string, given ...string) map[string]string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", databases.Add(1))
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), databases.Add(1)) // tests of several packages run at once
 	first := TestServer(t, d)
 	Statements(t, d, first, fmt.Sprintf(drop, name), "CREATE DATABASE "+name)
 	t.Cleanup(func() { Statements(t, d, first, fmt.Sprintf(drop, name)) })
