@@ -22,6 +22,7 @@ type batch struct {
 	number int64         // place in the phase, from 1
 	first  int64         // place of its first row, from 1, in the dataset or the writer's part of it
 	of     string        // in words, where it is a part
+	place  int64         // of a mixed phase: rows of the dataset, of all clients, behind the loaded ones that were read by then
 	due    time.Duration // since the start; Never: whenever somebody is free
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"github.com/tsmark/tsmark/measure/tally"
@@ -39,6 +40,34 @@ func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result
 	}
 	out.Open.Saturated = saturation(out.Open, out.PerSecond, behind)
 	return out, err
+}
+
+// JoinMixed returns the figures of a mixed phase of which several clients did a part each,
+// likewise: from the tallies of all batches and of the queries of each type. Distributions
+// that no operation has, such as the lag of arrivals, are joined from the histograms.
+func JoinMixed(cfg MixedConfig, writes *tally.Tally, types []*tally.Tally, parts []*result.Mixed) (*result.Mixed, error) {
+	out := cfg.described()
+	for _, t := range types {
+		out.Types = append(out.Types, result.MixedType{Type: t.Cell.Type, Wanted: cfg.Keep})
+	}
+	var loads []*result.Load
+	var lags []*result.Latency
+	for _, p := range parts {
+		loads, lags = append(loads, &p.Writes), append(lags, p.Lag)
+		out.Arrivals, out.Dropped = out.Arrivals+p.Arrivals, out.Dropped+p.Dropped
+		out.Early, out.Waiting = out.Early+p.Early, out.Waiting+p.Waiting
+		for i := range p.Types {
+			t := &out.Types[i]
+			t.Unsupported, t.Withheld = cmp.Or(t.Unsupported, p.Types[i].Unsupported), cmp.Or(t.Withheld, p.Types[i].Withheld)
+		}
+	}
+	written, err := JoinLoads(cfg.LoadConfig, writes, loads)
+	out.Writes = *written
+	if out.QueryRate != "" {
+		lag, lagErr := result.MergedLatency(lags...)
+		out.Lag, err = &lag, errors.Join(err, lagErr)
+	}
+	return &out, errors.Join(err, mixedFigures(&out, writes, types))
 }
 
 // JoinLoads returns the figures of a load of which several clients wrote a share each,

@@ -4,22 +4,40 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // Journal is what a mixed phase has to remember so that its answers can be
 // checked afterwards. Its memory grows by 24 bytes a batch, and hardly with the
 // answers.
 type Journal struct {
-	Loaded int64     // rows that were there before the first batch
-	Writes []Written // by their place in the dataset
+	Loaded int64          // rows that were there before the first batch
+	Shares []WrittenShare // what each client wrote of the dataset's rows behind these
 	Types  []AnsweredType
 }
 
 // Handed returns how many rows were handed to the target, whatever it said of
-// them: the first ones of the dataset behind the loaded ones.
+// them, by all clients together.
 func (j *Journal) Handed() int64 {
 	rows := int64(0)
-	for _, w := range j.Writes {
+	for i := range j.Shares {
+		rows += j.Shares[i].Handed()
+	}
+	return rows
+}
+
+// WrittenShare is the batches of one client.
+type WrittenShare struct {
+	Writes []Written // by their place in the share
+	// Own leaves the rows of the share of a pass over the dataset behind the loaded rows;
+	// nil: all of them.
+	Own func(workload.Reader) workload.Reader
+}
+
+// Handed returns how many rows were handed to the target: the first ones of the share.
+func (s *WrittenShare) Handed() int64 {
+	rows := int64(0)
+	for _, w := range s.Writes {
 		if w.Begin != Never {
 			rows += w.Rows
 		}
@@ -37,7 +55,7 @@ type AnsweredType struct {
 // Answered is a query and what is known of its answer.
 type Answered struct {
 	Query query.Query   // with the window that it had; not set by a Capture
-	Place int           // of the query among those drawn for its type; only set by a Capture
+	Place int           // of the query among those drawn for its type
 	At    time.Duration // when it was run, since the phase began
 	Rows  int64
 	// One of these is set for an answer that was kept: the digest where

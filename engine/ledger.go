@@ -29,6 +29,7 @@ type ledger struct {
 	newest   int64 // time of a row read so far
 	written  []Written
 	pending  []pendingBatch // read and not acknowledged
+	ended    bool           // no further batch will be read
 }
 
 type pendingBatch struct {
@@ -79,6 +80,24 @@ func (l *ledger) acked(number int, at time.Duration) {
 		lowest = min(lowest, p.first)
 	}
 	l.watermark.Store(lowest)
+}
+
+// end says that all batches were read.
+func (l *ledger) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+}
+
+// reached is the watermark, or math.MaxInt64 once all rows are acknowledged: nothing of
+// this client's keeps others back any longer.
+func (l *ledger) reached() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended && len(l.pending) == 0 {
+		return math.MaxInt64
+	}
+	return l.watermark.Load()
 }
 
 // acks turns the rows that one writer's receipts acknowledge into batches: a

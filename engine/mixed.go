@@ -49,6 +49,8 @@ type MixedConfig struct {
 	Align    bool   // windows start on a bucket border: query.Query.Align
 	Keep     int    // answers of each type wanted in full, at least 1; see Sample
 	Seed     string // of the samples of answers that are kept
+
+	Part MixedPart // what this client does of the phase, where several do it together
 }
 
 // MixedQueries is the queries of one type, run in turn. Their windows are
@@ -76,11 +78,14 @@ type Render func(*query.Query, *series.Schema) (driver.Request, error)
 // and the whole dataset tells the right answer. A type none of whose windows
 // fits yet is passed over.
 //
+// Of several clients the watermark is the least of theirs, as a client last heard it:
+// one that is older than the true one, or equal to it, and never newer. See MixedPart.
+//
 // A failed query ends its type: the result is withheld and says why. Answers
 // are not compared here: verify.Mixed does it, off the clock, from the journal.
 // The error is for what concerns more than a type. The phase ends with the
 // writes: queries that are due and wait for a querier then are counted, and not
-// run.
+// run. A client that does a part of it does not let the target settle.
 func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQueries, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	defer m.close()
@@ -89,7 +94,7 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB
 	if err == nil {
 		err = figuresErr
 	}
-	if err == nil {
+	if err == nil && m.cfg.Part.Peers == nil {
 		if m.out.Writes.Settled, err = Settle(ctx, m.cfg.LoadConfig, m.start, t); err != nil {
 			m.out.Writes.Settled = time.Since(m.start).Seconds()
 		}
@@ -106,7 +111,9 @@ type mixed struct {
 
 	*loader // of the writes
 	ledger  *ledger
-	reader  workload.Reader
+	whole   *placedReader   // of the dataset
+	reader  workload.Reader // of the rows that this client writes
+	least   atomic.Int64    // the watermark of all clients, as last heard
 
 	read    chan *batch
 	ready   queues
@@ -130,18 +137,13 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m := &mixed{
 		cfg: cfg, dataset: d, render: render,
 		ledger: newLedger(cfg.Lateness), queue: make(chan arrival, queue), lag: measure.NewLatency(),
-		out: result.Mixed{
-			Share: cfg.Share, Duration: cfg.Duration.Seconds(), Windows: string(cfg.Windows),
-			Lateness: cfg.Lateness.Seconds(), Loaded: cfg.Loaded, Queriers: cfg.Queriers,
-		},
+		out: cfg.described(),
 	}
-	if m.paced(cfg.RowRate) {
-		m.out.RowRate = cfg.RowRate.String()
+	fill := func(b *batch) error {
+		err := m.reader.Next(&b.Batch, cfg.BatchSize)
+		b.place = m.whole.rows
+		return err
 	}
-	if m.paced(cfg.QueryRate) {
-		m.out.QueryRate, m.out.Queue = cfg.QueryRate.String(), cfg.Queue
-	}
-	fill := func(b *batch) error { return m.reader.Next(&b.Batch, cfg.BatchSize) }
 	m.loader = newLoader(cfg.LoadConfig, oplog.Cell{Part: oplog.Mixed, Schedule: m.out.RowRate}, []func(*batch) error{fill}, progress)
 	m.supply().rows = cfg.Loaded
 	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
@@ -172,13 +174,21 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 		return err
 	}
 
-	m.start = time.Now()
+	var err error
+	if m.start, err = m.cfg.LoadConfig.Start.clock(ctx); err != nil {
+		return err
+	}
 	m.writing.Store(int64(m.cfg.Workers))
 	group, groupCtx := errgroup.WithContext(ctx)
 	phase, end := context.WithCancel(groupCtx) // ends with the writes
 	defer end()
 	wanted, enough := context.WithCancel(groupCtx) // ends when no further batch will be written
 	defer enough()
+	written := end
+	if m.cfg.Part.Peers != nil {
+		written = func() {}
+		group.Go(func() error { return m.follow(groupCtx, end) })
+	}
 	group.Go(func() error { return m.readAhead(groupCtx, wanted) })
 	if m.cfg.Share > 0 {
 		group.Go(func() error { return m.alternate(groupCtx, enough) })
@@ -190,7 +200,7 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 		group.Go(func() error {
 			defer func() {
 				if m.writing.Add(-1) == 0 {
-					end()
+					written()
 				}
 			}()
 			return m.work(groupCtx, c, m.ready[i], &acks{ledger: m.ledger})
@@ -199,7 +209,7 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	for _, r := range readers {
 		group.Go(func() error { return r.queryAll(groupCtx, phase) })
 	}
-	err := group.Wait()
+	err = group.Wait()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -209,16 +219,17 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 // supply is the only one: queries are about the dataset's first rows.
 func (m *mixed) supply() *supply { return m.supplies[0] }
 
-// skipLoaded passes over the rows that the target has.
+// skipLoaded passes over the rows that the target has. These are the first ones of the
+// dataset, whoever wrote them, so each client knows the same watermark to begin with.
 func (m *mixed) skipLoaded(ctx context.Context) error {
-	m.reader = m.dataset.Open()
+	m.whole = &placedReader{Reader: m.dataset.Open()}
 	newest := int64(math.MinInt64)
 	var b series.Batch
 	for left := m.cfg.Loaded; left > 0; left -= int64(b.Rows()) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := m.reader.Next(&b, int(min(left, int64(m.cfg.BatchSize)))); errors.Is(err, io.EOF) {
+		if err := m.whole.Next(&b, int(min(left, int64(m.cfg.BatchSize)))); errors.Is(err, io.EOF) {
 			return fmt.Errorf("%d rows are loaded, but the dataset has %d", m.cfg.Loaded, m.cfg.Loaded-left)
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset: %w", err)
@@ -229,8 +240,41 @@ func (m *mixed) skipLoaded(ctx context.Context) error {
 	if m.cfg.Loaded > 0 {
 		m.ledger.loaded(newest)
 	}
+	m.least.Store(m.ledger.watermark.Load())
+	m.whole.rows = 0
+	if m.reader = m.whole; m.cfg.Part.Own != nil {
+		m.reader = m.cfg.Part.Own(m.whole)
+	}
 	return nil
 }
 
+// placedReader counts the rows that were read.
+type placedReader struct {
+	workload.Reader
+	rows int64
+}
+
+// Next implements workload.Reader.
+func (r *placedReader) Next(b *series.Batch, most int) error {
+	err := r.Reader.Next(b, most)
+	r.rows += int64(b.Rows())
+	return err
+}
+
+// described is what the result says of the configuration.
+func (c *MixedConfig) described() result.Mixed {
+	out := result.Mixed{
+		Share: c.Share, Duration: c.Duration.Seconds(), Windows: string(c.Windows),
+		Lateness: c.Lateness.Seconds(), Loaded: c.Loaded, Queriers: c.Queriers,
+	}
+	if c.paced(c.RowRate) {
+		out.RowRate = c.RowRate.String()
+	}
+	if c.paced(c.QueryRate) {
+		out.QueryRate, out.Queue = c.QueryRate.String(), c.Queue
+	}
+	return out
+}
+
 // paced reports whether a side goes by a rate.
-func (m *mixed) paced(rate pace.Schedule) bool { return rate != nil && m.cfg.Share == 0 }
+func (c *MixedConfig) paced(rate pace.Schedule) bool { return rate != nil && c.Share == 0 }

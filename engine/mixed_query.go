@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -23,7 +24,7 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 	if m.cfg.QueryRate == nil {
 		return nil
 	}
-	err := release(phase, m.start, m.cfg.QueryRate.Arrivals(), m.queue, func(a arrival, taken bool) {
+	err := release(phase, m.start, m.due(), m.queue, func(a arrival, taken bool) {
 		m.lag.Record(a.lag)
 		m.out.Arrivals++
 		if !taken {
@@ -34,6 +35,19 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+// due is when the client's arrivals are, of those of all.
+func (m *mixed) due() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		n := 0
+		for at := range m.cfg.QueryRate.Arrivals() {
+			if m.cfg.Part.Share.Has(n) && !yield(at) {
+				return
+			}
+			n++
+		}
+	}
 }
 
 // patience is how long a querier at its own rate waits until it
@@ -91,37 +105,48 @@ func (m *mixedWorker) queryAll(ctx, phase context.Context) error {
 	return ctx.Err()
 }
 
-// draw takes the next type and query in turn, and places it below the
-// watermark. It returns -1 where none fits.
-func (m *mixed) draw() (kind int, q query.Query) {
-	watermark := m.ledger.watermark.Load()
+// watermark is that of all clients, as this one knows it; math.MinInt64: there is none yet.
+func (m *mixed) watermark() int64 {
+	if m.cfg.Part.Peers != nil {
+		return m.least.Load()
+	}
+	return m.ledger.watermark.Load()
+}
+
+// draw takes the next type and query in turn, of those that are the client's, and places
+// it below the watermark. It returns the type, -1 where none fits, and the query with its
+// place among those drawn for the type.
+func (m *mixed) draw() (kind, place int, q query.Query) {
+	watermark := m.watermark()
 	if watermark == math.MinInt64 {
-		return -1, query.Query{}
+		return -1, 0, query.Query{}
 	}
 	to := time.Unix(0, watermark).UTC()
-	first := m.order[(m.turn.Add(1)-1)%int64(len(m.order))]
+	share := m.cfg.Part.Share
+	first := m.order[(m.turn.Add(1)-1+int64(share.Index))%int64(len(m.order))]
 	for i := range m.types {
 		kind := (first + i) % len(m.types)
 		t := m.types[kind]
 		if t.ended.Load() {
 			continue
 		}
-		q := t.queries[int(t.next.Add(1)-1)%len(t.queries)]
+		place := share.Place(int(t.next.Add(1)-1)) % len(t.queries)
+		q := t.queries[place]
 		if m.cfg.Windows.Place(&q, m.cfg.Start, to) {
 			workload.OnRow(m.dataset, &q, to)
 			if m.cfg.Align {
 				q.Align()
 			}
-			return kind, q
+			return kind, place, q
 		}
 	}
-	return -1, query.Query{}
+	return -1, 0, query.Query{}
 }
 
 // query runs one query, if there is one, for an arrival, whose n stands for
 // nothing here.
 func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err error) {
-	kind, q := m.draw()
+	kind, place, q := m.draw()
 	if kind < 0 {
 		return false, nil
 	}
@@ -134,11 +159,11 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 		return true, err
 	}
 	t.mu.Lock()
-	n := t.answered
+	n := m.cfg.Part.Share.Place(t.answered)
 	t.answered++
 	t.mu.Unlock()
 	kept := t.inFull.Has(int64(n))
-	answer := Answered{Query: q}
+	answer := Answered{Query: q, Place: place}
 	var sink query.Sink // a nil interface has the rows only counted
 	if kept {
 		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
@@ -147,7 +172,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Query: int64(q.ID)}
 	err = run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
 	op.Values = op.Rows * int64(q.Values())
-	if m.paced(m.cfg.QueryRate) {
+	if m.cfg.paced(m.cfg.QueryRate) {
 		op.Intended, op.Lag = due.due, due.lag
 	}
 	m.logs[kind].Record(op)

@@ -59,18 +59,3 @@ func (t *mixedType) record(op *oplog.Op, a *Answered) {
 		t.counted = append(t.counted, *a)
 	}
 }
-
-// figures fills in the type's, of a phase that took so many seconds.
-func (t *mixedType) figures(wall float64) error {
-	q, err := result.QueriesOf(t.tally)
-	t.out.Executed, t.out.AtLeast, t.out.AtLeastKept = q.Executed, q.AtLeast, t.tally.AtLeastKept
-	t.out.Rows, t.out.Bytes, t.out.Values, t.out.Accumulated = q.Rows, q.Bytes, q.Values, q.Accumulated
-	t.out.Service = q.Service
-	if q.Open != nil {
-		t.out.Response = &q.Open.Response
-	}
-	if wall > 0 {
-		t.out.PerSecond = float64(q.Executed) / wall
-	}
-	return err
-}

@@ -14,6 +14,7 @@ func (m *mixed) readAhead(ctx, wanted context.Context) error {
 		b, err := m.supply().next(wanted)
 		switch {
 		case err == io.EOF:
+			m.ledger.end()
 			return nil
 		case wanted.Err() != nil:
 			return ctx.Err()
@@ -71,7 +72,9 @@ func (m *mixed) dispatchBatches(ctx context.Context, enough func()) error {
 	return nil
 }
 
-// paceBatches hands a batch out when its last row is due. Where the next one
+// paceBatches hands a batch out when its last row is due; of several clients, whose rows
+// alternate, when the last row is that was read for it, which is not later by more than
+// the rows of a batch. Where the next one
 // is due only after the end of the phase it waits for that end, so that
 // queries are run until then.
 func (m *mixed) paceBatches(ctx, open context.Context) error {
@@ -84,28 +87,26 @@ func (m *mixed) paceBatches(ctx, open context.Context) error {
 	if !more {
 		return nil
 	}
-	missing := b.rows() // that are not due
+	rows := int64(0) // of all clients, that are due
 	for due := range m.cfg.RowRate.Arrivals() {
-		if missing--; missing > 0 {
-			continue
+		for rows++; b.place <= rows; {
+			if m.cfg.Duration > 0 && due >= m.cfg.Duration {
+				<-open.Done()
+				return ctx.Err()
+			}
+			if _, err := pacer.Wait(open, due); open.Err() != nil {
+				return ctx.Err()
+			} else if err != nil {
+				return err
+			}
+			b.due = due
+			if taken, err := m.hand(ctx, open, b); !taken {
+				return err
+			}
+			if b, more = <-m.read; !more {
+				return nil
+			}
 		}
-		if m.cfg.Duration > 0 && due >= m.cfg.Duration {
-			<-open.Done()
-			return ctx.Err()
-		}
-		if _, err := pacer.Wait(open, due); open.Err() != nil {
-			return ctx.Err()
-		} else if err != nil {
-			return err
-		}
-		b.due = due
-		if taken, err := m.hand(ctx, open, b); !taken {
-			return err
-		}
-		if b, more = <-m.read; !more {
-			return nil
-		}
-		missing = b.rows()
 	}
 	return nil
 }
