@@ -47,7 +47,7 @@ func TestMixedEndsInTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, w := range journal.Writes {
+			for i, w := range journal.Shares[0].Writes {
 				if w.Begin > duration {
 					t.Errorf("batch %d of %d begun after %v", i+1, out.Writes.Batches.Count, w.Begin)
 				}

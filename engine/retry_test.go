@@ -239,7 +239,7 @@ func TestMixedRetry(t *testing.T) {
 	if w := out.Writes; w.Rows != 36_000 || w.Retries == nil || w.Retries.Tries != 1 || w.Retries.SentTwice != 100 {
 		t.Errorf("%d rows, retries %+v", w.Rows, w.Retries)
 	}
-	if batch := journal.Writes[60]; batch.Acked-batch.Begin < 50*time.Millisecond {
+	if batch := journal.Shares[0].Writes[60]; batch.Acked-batch.Begin < 50*time.Millisecond {
 		t.Errorf("the failed batch took %v, back-off included", batch.Acked-batch.Begin)
 	}
 	if s.writers.Load() != 0 {

@@ -71,6 +71,16 @@ func (s Share) Dataset(d Dataset) Dataset {
 	return Filtered(d, func(series uint32) bool { return series%count == index })
 }
 
+// Reader is what is left of a pass over a dataset of which only the series of the share are
+// wanted, whose number is a place of it.
+func (s Share) Reader(r Reader) Reader {
+	if s.Whole() {
+		return r
+	}
+	index, count := uint32(s.Index), uint32(s.Count)
+	return FilterRows(r, func(series uint32) bool { return series%count == index })
+}
+
 // Filtered returns the rows of a dataset whose series are wanted, in their order. All
 // others are drawn too, and then left out, which costs less than to encode them.
 func Filtered(d Dataset, wanted func(series uint32) bool) Dataset { return filtered{d, wanted} }

@@ -26,6 +26,8 @@ import (
 // job of a part: what an agent does.
 const (
 	partLoad      = "load"
+	partMixed     = "mixed"
+	partRest      = "rest" // the rows that a mixed phase had no time for
 	partQueries   = "queries"
 	partCalibrate = "calibrate"
 )
@@ -46,6 +48,14 @@ type part struct {
 	Queries     string         `json:"queries,omitempty"`
 	Seed        string         `json:"seed,omitempty"` // result.Run.CheckSeed
 	Share       workload.Share `json:"share"`
+
+	// Of a load with a mixed phase: the dataset's first rows are loaded before it, and of
+	// each share so many of those behind them were handed over in it.
+	Mixed    bool              `json:"mixed,omitempty"`
+	Before   int64             `json:"before,omitempty"`
+	Handed   []int64           `json:"handed,omitempty"`
+	Lateness time.Duration     `json:"lateness,omitempty"` // of the dataset
+	Types    map[string]string `json:"types,omitempty"`    // Queries of each type
 
 	// Of queries.
 	Type     string        `json:"type,omitempty"`
@@ -78,11 +88,15 @@ type partResult struct {
 	Done        int64               `json:"done"`  // rows, or queries, as Link.Progress counts them
 	Load        *result.Load        `json:"load,omitempty"`
 	Given       int64               `json:"given,omitempty"` // rows of the share that were read
+	Mixed       *result.Mixed       `json:"mixed,omitempty"`
+	Journal     []byte              `json:"journal,omitempty"` // of the mixed phase, as writeJournal has it
 	Queries     *result.Queries     `json:"queries,omitempty"`
 	Taken       []byte              `json:"taken,omitempty"` // answers, as writeAnswers has them
 	Calibration *result.Calibration `json:"calibration,omitempty"`
 	Client      *result.Client      `json:"client,omitempty"`
 	Noise       *result.Noise       `json:"noise,omitempty"`
+
+	share workload.Share // that it is of
 }
 
 // Agent does parts of the phases of runs, one after the other, for the Runner of another
@@ -196,9 +210,12 @@ func (o *onePart) do(ctx context.Context) error {
 		return fmt.Errorf("finding out where the server of target %s runs: %w", o.planned.name, err)
 	}
 	o.witness = monitor.NewWitness(ctx, server.source())
-	if o.Job == partLoad {
+	switch o.Job {
+	case partLoad, partRest:
 		err = o.load(ctx)
-	} else {
+	case partMixed:
+		err = o.mix(ctx)
+	default:
 		err = o.query(ctx)
 	}
 	if o.client != nil {
@@ -241,18 +258,35 @@ func (o *onePart) finish(log *oplog.Writer) error {
 func (o *onePart) loadConfig() (engine.LoadConfig, *counted) {
 	config := o.plan.settings.load
 	config.Workers = o.Share.Of(config.Workers)
-	rows := &counted{}
-	rows.Dataset, config.Owner = o.sharedRows(o.Share)
+	rows := &counted{Dataset: o.sharedRows(o.Share)}
+	switch {
+	case o.Job == partRest:
+		rest := ownRows{workload.After(o.dataset, o.Before), o.own(o.Share)}
+		rows.Dataset = workload.After(rest, o.Handed[o.Share.Index])
+	case o.Mixed:
+		rows.Dataset = ownRows{workload.Limited(o.dataset, o.Before), o.own(o.Share)}
+	}
+	if config.Workers > 1 {
+		config.Owner = o.ownerOf(o.Share)
+	}
 	return config, rows
 }
 
-func (o *onePart) load(ctx context.Context) error {
+// join gets the target ready for one of several processes that write to it.
+func (o *onePart) join(ctx context.Context) error {
 	to, ok := driver.As[driver.Joiner](o.db)
 	if !ok {
 		return joinable(o.db, o.planned)
 	}
 	if err := to.Join(ctx, o.dataset.Schema()); err != nil {
 		return fmt.Errorf("getting ready to write: %w", err)
+	}
+	return nil
+}
+
+func (o *onePart) load(ctx context.Context) error {
+	if err := o.join(ctx); err != nil {
+		return err
 	}
 	config, rows := o.loadConfig()
 	config.Log, config.Start, config.InOrder = o.log.Section(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}), o.start, o.planned.caps.InOrder
@@ -283,8 +317,8 @@ func (o *onePart) query(ctx context.Context) error {
 	if q == nil {
 		return fmt.Errorf("there are no queries of type %s", o.Type)
 	}
-	if q.record.Fingerprint != o.Queries {
-		return fmt.Errorf("the queries of %s are %s here and %s at the coordinator: the programs, or the processors, differ", o.Type, q.record.Fingerprint, o.Queries)
+	if err := o.sameQueries(q, o.Queries); err != nil {
+		return err
 	}
 	first, _ := q.of(o.Repeat)
 	counted := make([]int64, first, q.count)
@@ -336,32 +370,91 @@ func (o *onePart) query(ctx context.Context) error {
 	return err
 }
 
-// sharedRows is the rows of a share, and which of its workers writes a batch; nil: whoever
-// is free.
-func (s *subject) sharedRows(share workload.Share) (workload.Dataset, func(*series.Batch) int) {
-	if s.owner == nil {
-		return share.Dataset(s.dataset), nil
+// mix writes the part's share of the rows while its share of the queries is run.
+func (o *onePart) mix(ctx context.Context) error {
+	for i := range o.queries {
+		if err := o.sameQueries(&o.queries[i], o.Types[o.queries[i].queryType.Name]); err != nil {
+			return err
+		}
 	}
-	first, end := share.Range(s.plan.settings.load.Workers)
-	d := s.dataset
-	if divided, ok := d.(workload.Divided); ok {
-		d = divided.Share(share)
-	} else if !share.Whole() {
-		d = ownBatches{d, func(b *series.Batch) bool { w := s.owner(b); return first <= w && w < end }}
+	if err := o.join(ctx); err != nil {
+		return err
 	}
-	return d, func(b *series.Batch) int { return s.owner(b) - first }
+	config := o.plan.settings.mixed
+	config.Part = engine.MixedPart{Share: o.Share, Own: o.own(o.Share), Peers: o.link}
+	config.Workers, config.Queriers, config.Queue = o.Share.Of(config.Workers), o.Share.Of(config.Queriers), o.Share.Of(config.Queue)
+	if config.Workers > 1 {
+		config.Owner = o.ownerOf(o.Share)
+	}
+	config.Loaded, config.Lateness, config.Start = o.Before, o.Lateness, o.record.Spec.Start
+	config.LoadConfig.Start = o.start
+	config.Seed = mixedSeed(o.Seed, o.planned.name, o.Repeat)
+	written := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Workers: config.Workers, Schedule: o.plan.experiment.Mixed.RowRate}
+	config.Log = o.log.Section(written)
+	types, err := o.mixedQueries(written, config.Queriers, func(c oplog.Cell) (*oplog.Section, error) { return o.log.Section(c), nil })
+	if err != nil {
+		return err
+	}
+	var journal *engine.Journal
+	o.out.Mixed, journal, err = engine.Mixed(ctx, config, o.dataset, o.db, o.planned.driver.Renderer(o.planned.options), types, o.progress)
+	o.out.Mixed.Writes.Rates = nil
+	var text bytes.Buffer
+	if damaged := writeJournal(&text, journal); err == nil {
+		err = damaged
+	}
+	o.out.Journal = text.Bytes()
+	return err
 }
 
-// ownBatches is the batches of some writers, of a dataset whose batches have rows of one
-// each.
-type ownBatches struct {
+// sameQueries returns an error where the queries of a type have another fingerprint than
+// at the coordinator.
+func (o *onePart) sameQueries(q *typeQueries, there string) error {
+	if q.record.Fingerprint != there {
+		return fmt.Errorf("the queries of %s are %s here and %s at the coordinator: the programs, or the processors, differ", q.queryType.Name, q.record.Fingerprint, there)
+	}
+	return nil
+}
+
+// sharedRows is the rows of a share.
+func (s *subject) sharedRows(share workload.Share) workload.Dataset {
+	if _, divided := s.dataset.(workload.Divided); divided || s.owner == nil {
+		return share.Dataset(s.dataset)
+	}
+	return ownRows{s.dataset, s.own(share)}
+}
+
+// ownerOf says which of the workers of a share writes a batch; nil: whoever is free.
+func (s *subject) ownerOf(share workload.Share) func(*series.Batch) int {
+	if s.owner == nil {
+		return nil
+	}
+	first, _ := share.Range(s.plan.settings.load.Workers)
+	return func(b *series.Batch) int { return s.owner(b) - first }
+}
+
+// own returns what leaves the rows of a share of a pass over the dataset: those of
+// its writers where each has series of its own.
+func (s *subject) own(share workload.Share) func(workload.Reader) workload.Reader {
+	if s.owner == nil || share.Whole() {
+		return share.Reader
+	}
+	first, end := share.Range(s.plan.settings.load.Workers)
+	return func(r workload.Reader) workload.Reader {
+		return ownReader{r, func(b *series.Batch) bool { w := s.owner(b); return first <= w && w < end }}
+	}
+}
+
+// ownRows is what is left of the rows of a dataset.
+type ownRows struct {
 	workload.Dataset
-	own func(*series.Batch) bool
+	own func(workload.Reader) workload.Reader
 }
 
 // Open implements workload.Dataset.
-func (o ownBatches) Open() workload.Reader { return ownReader{o.Dataset.Open(), o.own} }
+func (o ownRows) Open() workload.Reader { return o.own(o.Dataset.Open()) }
 
+// ownReader leaves the batches of some writers, of a dataset whose batches have rows of
+// one each.
 type ownReader struct {
 	workload.Reader
 	own func(*series.Batch) bool

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 )
@@ -69,6 +70,8 @@ type Link interface {
 	Ready(context.Context) (time.Time, error)
 	// Progress says how many rows, or queries, are done.
 	Progress(done int64)
+	// Peers are the agents that do the other parts.
+	engine.Peers
 	// Write adds to what the run gets back, whole or not at all.
 	io.Writer
 }
@@ -103,8 +106,12 @@ func (p *Plan) CheckAgents(agents int) error {
 		return e.Problem("queries.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Queries.Workers, agents)
 	case p.steps.Load && e.Load.Columns == experiment.ColumnsAppear:
 		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
-	case p.steps.Load && e.Mixed.On():
-		return e.Problem("mixed", "agents cannot share a mixed phase yet; leave it out, or run without agents")
+	case p.steps.Load && e.Mixed.On() && p.settings.mixed.Queriers < agents:
+		path := "queries.workers"
+		if e.Mixed.Queriers > 0 {
+			path = "mixed.queriers"
+		}
+		return e.Problem(path, "%d are fewer than the %d agents, each of which has at least one of them; raise it", p.settings.mixed.Queriers, agents)
 	case p.steps.Query && e.Queries.Until != "":
 		return e.Problem("queries.until", "looks at the times of one process, and agents cannot share it; set the time box or the number of queries")
 	case p.steps.Query && e.Queries.Cache == experiment.CacheCold:

@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -37,24 +38,29 @@ func (l *oneLoad) mix(ctx context.Context) error {
 	if config.Log, err = l.operations.section(written); err != nil {
 		return err
 	}
-	types, err := l.mixedQueries(written, config.Queriers)
+	types, err := l.mixedQueries(written, config.Queriers, l.operations.section)
 	if err != nil {
 		return err
 	}
 	task := l.Display.Start("load and query "+l.out.Name, "rows", l.expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
-	where, err := l.measure(ctx, l.planned.caps.Embedded, func() (err error) {
+	where, err := l.measure(ctx, l.planned.caps.Embedded || l.Agents != nil, func() (err error) {
+		if l.Agents != nil {
+			journal, err = l.mixShared(ctx, config, written, types, task)
+			return err
+		}
 		l.found.Mixed, journal, err = engine.Mixed(ctx, config, l.dataset, l.db, l.planned.driver.Renderer(l.planned.options), types, progress)
 		return err
 	})
+	where.Parts = l.found.Mixed.Writes.Parts
 	l.found.Mixed.Writes.Cell = where
 	if err == nil {
 		written.Part, written.Schedule = oplog.Rest, ""
 		config.Log, err = l.operations.section(written)
 	}
 	if err == nil {
-		err = l.loadRest(ctx, config, config.Loaded+journal.Handed(), progress)
+		err = l.loadRest(ctx, config, journal, task)
 	}
 	if err == nil {
 		task.Done("")
@@ -73,23 +79,34 @@ func (l *oneLoad) mix(ctx context.Context) error {
 	return nil
 }
 
-// mixedQueries draws what is run beside the writes of a cell of the
-// operation log.
-func (x *loadStage) mixedQueries(written oplog.Cell, queriers int) ([]engine.MixedQueries, error) {
-	types := make([]engine.MixedQueries, len(x.queries))
-	for i, q := range x.queries {
-		c := written
-		c.Kind, c.Type, c.Workers, c.Schedule = oplog.Query, q.queryType.Name, queriers, x.plan.experiment.Mixed.QueryRate
-		section, err := x.operations.section(c)
+// mixedQueries draws what is run beside the writes of a cell of an operation log, which
+// has a section for each type.
+func (s *subject) mixedQueries(written oplog.Cell, queriers int, sectionOf func(oplog.Cell) (*oplog.Section, error)) ([]engine.MixedQueries, error) {
+	types := make([]engine.MixedQueries, len(s.queries))
+	for i, q := range s.queries {
+		c := queriedBeside(written, q.queryType.Name, queriers, s.plan.experiment.Mixed.QueryRate)
+		section, err := sectionOf(c)
 		if err != nil {
 			return nil, err
 		}
 		types[i] = engine.MixedQueries{Type: c.Type, Queries: slices.AppendSeq(make([]query.Query, 0, q.record.Count), q.all), Log: section}
-		if weights := x.plan.settings.weights; weights != nil {
+		if weights := s.plan.settings.weights; weights != nil {
 			types[i].Weight = weights[i]
 		}
 	}
 	return types, nil
+}
+
+// queriedBeside is the cell of the queries of a type that are run by a schedule beside
+// writes.
+func queriedBeside(written oplog.Cell, queryType string, queriers int, schedule string) oplog.Cell {
+	written.Kind, written.Type, written.Workers, written.Schedule = oplog.Query, queryType, queriers, schedule
+	return written
+}
+
+// mixedSeed is that of the samples of answers of a mixed phase.
+func mixedSeed(check, target string, repeat int) string {
+	return check + " mixed " + target + " " + strconv.Itoa(repeat)
 }
 
 // mixedConfig is what the phase of a target in a repeat is like.
@@ -97,17 +114,24 @@ func (l *oneLoad) mixedConfig() engine.MixedConfig {
 	c := l.plan.settings.mixed
 	c.Owner, c.Start = l.owner, l.record.Spec.Start
 	c.Loaded, c.Lateness = l.rowsBefore(), l.expected.Survey.Lateness
-	c.Seed = l.run.CheckSeed + " mixed " + l.out.Name + " " + strconv.Itoa(l.repeat)
+	c.Seed = mixedSeed(l.run.CheckSeed, l.out.Name, l.repeat)
 	return c
 }
 
-// loadRest loads the rows that follow those of the phase, of which so many are
-// done, whatever the target made of them.
-func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, done int64, progress engine.Progress) error {
+// loadRest loads the rows that follow those of the phase, which were handed to the target,
+// whatever it made of them.
+func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, journal *engine.Journal, task Task) error {
+	done := c.Loaded + journal.Handed()
 	if done >= l.expected.Survey.Rows {
 		return nil
 	}
-	rest, err := engine.Load(ctx, c.LoadConfig, workload.After(l.dataset, done), l.db, progress)
+	var rest *result.Load
+	var err error
+	if l.Agents != nil {
+		rest, err = l.restShared(ctx, c.LoadConfig, journal, task)
+	} else {
+		rest, err = engine.Load(ctx, c.LoadConfig, workload.After(l.dataset, done), l.db, func(rows int) { task.Add(int64(rows)) })
+	}
 	m := l.found.Mixed
 	m.Rest, m.Writes.Retries = rest.Rows, m.Writes.Retries.Add(rest.Retries)
 	return err

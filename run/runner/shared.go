@@ -25,19 +25,35 @@ import (
 // the operations of all.
 type sharedPhase struct {
 	*stage
-	of      int // shares
-	tally   *tally.Tally
-	log     *oplog.Section
+	of      int       // shares
+	into    []*joined // what operations are joined into; of several each has the cells of its kind and type
 	task    Task
 	ceiling func(result.Calibration) float64
 	repeats bool // the share of a lost member is done again, so that the others go on
 
 	start   time.Time // that of all, by this process's clock; zero: none has started
-	workers int       // of shares that were joined
 	behind  time.Duration
 	parts   []result.Part
 	results []*partResult
 	missing []result.Part // shares that nobody came to the end of
+}
+
+// joined is the operations of all shares that belong to one measurement.
+type joined struct {
+	tally   *tally.Tally
+	log     *oplog.Section
+	workers int // of shares that were joined
+}
+
+// joinedAs is the only measurement of a phase.
+func joinedAs(cell oplog.Cell, period time.Duration, log *oplog.Section) []*joined {
+	return []*joined{{tally: tally.New(cell, period), log: log}}
+}
+
+// joinedOf is that of a cell of an agent's log.
+func (p *sharedPhase) joinedOf(cell oplog.Cell) *joined {
+	at := slices.IndexFunc(p.into, func(j *joined) bool { return j.tally.Cell.Kind == cell.Kind && j.tally.Cell.Type == cell.Type })
+	return p.into[max(at, 0)]
 }
 
 // assignment is a share and who does it.
@@ -71,7 +87,7 @@ func (p *sharedPhase) do(ctx context.Context, common part) error {
 }
 
 // takeOver has the shares that nobody finished done again, from their beginning, by who is
-// left.
+// left. Where a lost share cannot be done again, it ends with the first.
 func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 	for len(p.missing) > 0 {
 		members := p.Agents.Members()
@@ -97,6 +113,9 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 			continue // with who is left
 		}
 		p.missing = append(slices.Clone(rest), lost...)
+		if len(lost) > 0 && !p.repeats {
+			return nil
+		}
 	}
 	return nil
 }
@@ -238,6 +257,7 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, name string,
 	if err != nil {
 		return err
 	}
+	found.share = share
 	p.results = append(p.results, found)
 	part.Client, part.Noise = found.Client, found.Noise
 	if found.Calibration != nil {
@@ -255,13 +275,26 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, name string,
 	if l := found.Load; l != nil {
 		part.Rows, part.Batches = l.Rows, &l.Batches
 	}
+	if m := found.Mixed; m != nil {
+		part.Rows, part.Batches = m.Writes.Rows, &m.Writes.Batches
+		var times []*result.Latency
+		for i := range m.Types {
+			part.Queries += m.Types[i].Executed
+			times = append(times, &m.Types[i].Service)
+		}
+		service, err := result.MergedLatency(times...)
+		if err != nil {
+			return err
+		}
+		part.Service = &service
+	}
 	if q := found.Queries; q != nil {
 		part.Queries, part.Service, typical = q.Executed, &q.Service, q.Service.Median
 	}
 	if part.Client != nil {
 		measured := result.Cell{Client: part.Client, Noise: part.Noise}
 		rate := part.RowRate()
-		if part.Queries > 0 {
+		if found.Queries != nil {
 			rate = part.QueryRate()
 		}
 		part.ClientBound = boundBy(&measured, rate, p.ceiling(p.ceilings[part.Agent]), typical)
@@ -305,13 +338,19 @@ const replayed = 8192
 // replay records the operations of a share as if its workers had been this process's, and
 // returns when the last one ended, since the start.
 func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset time.Duration) (last time.Duration, err error) {
-	recorders := make(map[uint32]*tally.Recorder)
+	type of struct{ cell, worker uint32 }
+	type recorder struct {
+		*tally.Recorder
+		into *joined
+	}
+	recorders := make(map[of]recorder)
+	workers := make(map[*joined]int)
 	defer func() {
 		for _, r := range recorders {
-			r.Close(p.tally)
+			r.Close(r.into.tally)
 		}
 	}()
-	workers, n := 0, 0
+	n := 0
 	var newest, lag time.Duration
 	for op, err := range log.All() {
 		if err != nil {
@@ -320,12 +359,13 @@ func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset tim
 		if op.Outcome == oplog.Started {
 			continue
 		}
-		r := recorders[op.Worker]
-		if r == nil {
-			r = p.tally.Recorder(p.log, p.workers+int(op.Worker), p.start)
-			recorders[op.Worker] = r
+		r, known := recorders[of{op.Cell, op.Worker}]
+		if !known {
+			into := p.joinedOf(log.Cells()[op.Cell])
+			r = recorder{into.tally.Recorder(into.log, into.workers+int(op.Worker), p.start), into}
+			recorders[of{op.Cell, op.Worker}] = r
 			if op.Outcome != oplog.Dropped {
-				workers = max(workers, int(op.Worker)+1)
+				workers[into] = max(workers[into], int(op.Worker)+1)
 			}
 		}
 		op.Start += offset
@@ -344,7 +384,9 @@ func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset tim
 	if lost := log.End().Lost; lost > 0 {
 		return last, fmt.Errorf("its log lost %d operations: the disk was too slow", lost)
 	}
-	p.workers += workers
+	for into, n := range workers {
+		into.workers += n
+	}
 	p.behind += lag / time.Duration(max(share.Count, 1))
 	return last, p.operations.flush()
 }
@@ -365,11 +407,14 @@ func missingShares(missing []result.Part, of int) string {
 func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) error {
 	cell := oplog.Cell{Kind: oplog.Load, Workers: config.Workers}
 	p := &sharedPhase{
-		stage: l.stage, tally: tally.New(cell, config.Period), log: l.log, task: l.task,
+		stage: l.stage, into: joinedAs(cell, config.Period, l.log), task: l.task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
 		repeats: l.planned.caps.Dedupes,
 	}
 	common, err := l.partFor(partLoad, l.planned)
+	if common.Mixed = l.mixes(); common.Mixed {
+		common.Before = l.feed.rows
+	}
 	if err == nil {
 		err = p.do(ctx, common)
 	}
@@ -388,10 +433,10 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 			l.feed.counted.given.Add(r.Given)
 		}
 	}
-	var joined error
-	l.found, joined = engine.JoinLoads(config, p.tally, loads)
+	var joining error
+	l.found, joining = engine.JoinLoads(config, p.into[0].tally, loads)
 	l.found.Parts = p.parts
-	if err = cmp.Or(err, joined); err != nil {
+	if err = cmp.Or(err, joining); err != nil {
 		return err
 	}
 	l.found.Settled, err = engine.Settle(ctx, config, p.start, l.db)
@@ -437,7 +482,7 @@ func (x *queryStage) queryShared(ctx context.Context, on *turn, q *typeQueries, 
 func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
 	cell := oplog.Cell{Kind: oplog.Query, Schedule: common.Rate, Workers: cfg.Workers, Queries: queries.Len(), First: cfg.First}
 	p := &sharedPhase{
-		stage: x.stage, tally: tally.New(cell, 0), log: cfg.Log, task: task,
+		stage: x.stage, into: joinedAs(cell, 0, cfg.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.QueriesPerSecond },
 	}
 	err := p.do(ctx, common)
@@ -452,7 +497,7 @@ func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.Quer
 			err = cmp.Or(err, damaged)
 		}
 	}
-	out, joined := engine.JoinQueries(cfg, p.tally, queries, parts, p.behind)
+	out, joining := engine.JoinQueries(cfg, p.into[0].tally, queries, parts, p.behind)
 	out.Parts = p.parts
 	if len(p.missing) > 0 {
 		out.Withheld = missingShares(p.missing, p.of)
@@ -460,7 +505,7 @@ func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.Quer
 	if out.Open != nil {
 		cfg.Capture.Begun += out.Open.Arrivals
 	}
-	return out, cmp.Or(err, joined)
+	return out, cmp.Or(err, joining)
 }
 
 // calibrateAgents measures the agents themselves, once each.
@@ -476,7 +521,7 @@ func (x *stage) calibrateAgents(ctx context.Context) error {
 	task := x.Display.Start("calibrating the agents", "rows", 0)
 	common, err := x.partFor(partCalibrate, &x.plan.targets[0])
 	if err == nil {
-		p := &sharedPhase{stage: x, task: task, tally: tally.New(oplog.Cell{}, 0)}
+		p := &sharedPhase{stage: x, task: task, into: joinedAs(oplog.Cell{}, 0, nil)}
 		err = p.do(ctx, common)
 	}
 	if err != nil {

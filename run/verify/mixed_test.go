@@ -378,7 +378,7 @@ func TestMixedRates(t *testing.T) {
 		t.Errorf("%d run, %d and %d latencies, of %d due, %d early, %d dropped", q.Executed, q.Service.Count, q.Response.Count, out.Arrivals, out.Early, out.Dropped)
 	}
 	written := int64(0)
-	for _, w := range journal.Writes {
+	for _, w := range journal.Shares[0].Writes {
 		if w.Acked != engine.Never {
 			written += w.Rows
 		}

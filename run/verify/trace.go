@@ -39,32 +39,42 @@ func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers [
 	return nil
 }
 
-// visible returns the acknowledged batches in the order of a time.
-func visible(j *engine.Journal, by func(engine.Written) time.Duration) []int {
-	var order []int
-	for number, w := range j.Writes {
-		if w.Acked != engine.Never {
-			order = append(order, number)
+// written is a batch of a share, by their places.
+type written struct{ share, number int }
+
+func (w written) in(j *engine.Journal) engine.Written { return j.Shares[w.share].Writes[w.number] }
+
+// visible returns the acknowledged batches of all shares in the order of a time.
+func visible(j *engine.Journal, by func(engine.Written) time.Duration) []written {
+	var order []written
+	for share := range j.Shares {
+		for number, w := range j.Shares[share].Writes {
+			if w.Acked != engine.Never {
+				order = append(order, written{share, number})
+			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by(j.Writes[a]), by(j.Writes[b])) })
+	slices.SortStableFunc(order, func(a, b written) int { return cmp.Compare(by(a.in(j)), by(b.in(j))) })
 	return order
 }
 
 // tracer follows the states of the database.
 type tracer struct {
-	dataset workload.Dataset
-	reader  workload.Reader
 	journal *engine.Journal
 	answers []*answer
 	growing *oracle.Growing
-
-	read int                     // batches read
-	held map[int][]*series.Batch // read before their turn
-	free []*series.Batch
+	shares  []shareReader
+	held    map[written][]*series.Batch // read before their turn
+	free    []*series.Batch
 }
 
-func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, order []int, answers []*answer) error {
+// shareReader reads the batches of a share again.
+type shareReader struct {
+	workload.Reader
+	read int // batches
+}
+
+func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, order []written, answers []*answer) error {
 	queries := make([]query.Query, len(answers))
 	for i, a := range answers {
 		queries[i] = a.Query
@@ -73,18 +83,32 @@ func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, order [
 	if err != nil {
 		return err
 	}
-	t := tracer{dataset: d, reader: d.Open(), journal: j, answers: answers, growing: growing, held: map[int][]*series.Batch{}}
-	if err := t.each(j.Loaded, func(b *series.Batch) { growing.Add(b); t.free = append(t.free, b) }); err != nil {
-		return err
+	t := tracer{journal: j, answers: answers, growing: growing, held: map[written][]*series.Batch{}}
+	for i := range j.Shares {
+		whole := d.Open()
+		// Each reader passes over the loaded rows, which the first one tells of.
+		if err := t.each(whole, j.Loaded, func(b *series.Batch) {
+			if i == 0 {
+				growing.Add(b)
+			}
+			t.free = append(t.free, b)
+		}); err != nil {
+			return err
+		}
+		own := whole
+		if leave := j.Shares[i].Own; leave != nil {
+			own = leave(whole)
+		}
+		t.shares = append(t.shares, shareReader{Reader: own})
 	}
 	for i, a := range answers {
 		a.matches = t.same(i)
 	}
-	for _, number := range order {
+	for _, w := range order {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := t.show(number); err != nil {
+		if err := t.show(w); err != nil {
 			return err
 		}
 	}
@@ -93,13 +117,13 @@ func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, order [
 
 // each reads the next rows and passes them on in batches that stay as they are
 // until they are given back to t.free.
-func (t *tracer) each(rows int64, visit func(*series.Batch)) error {
+func (t *tracer) each(from workload.Reader, rows int64, visit func(*series.Batch)) error {
 	for rows > 0 {
 		b := new(series.Batch)
 		if last := len(t.free) - 1; last >= 0 {
 			b, t.free = t.free[last], t.free[:last]
 		}
-		if err := t.reader.Next(b, int(min(rows, traceRows))); errors.Is(err, io.EOF) {
+		if err := from.Next(b, int(min(rows, traceRows))); errors.Is(err, io.EOF) {
 			return fmt.Errorf("the dataset has %d rows less than were written", rows)
 		} else if err != nil {
 			return fmt.Errorf("reading the dataset: %w", err)
@@ -110,36 +134,38 @@ func (t *tracer) each(rows int64, visit func(*series.Batch)) error {
 	return nil
 }
 
-// show makes a batch visible, for which those before it in the dataset, whose
+// show makes a batch visible, for which those before it in its share, whose
 // turn comes later, are held back. There are no more of them than were under
 // way at once.
-func (t *tracer) show(number int) error {
-	for ; t.read <= number; t.read++ {
-		err := t.each(t.journal.Writes[t.read].Rows, func(b *series.Batch) { t.held[t.read] = append(t.held[t.read], b) })
+func (t *tracer) show(w written) error {
+	for share := &t.shares[w.share]; share.read <= w.number; share.read++ {
+		read := written{w.share, share.read}
+		err := t.each(share, read.in(t.journal).Rows, func(b *series.Batch) { t.held[read] = append(t.held[read], b) })
 		if err != nil {
 			return err
 		}
 	}
 	changed := map[int]bool{}
-	for _, b := range t.held[number] {
+	for _, b := range t.held[w] {
 		for _, i := range t.growing.Add(b) {
 			changed[i] = true
 		}
 		t.free = append(t.free, b)
 	}
-	delete(t.held, number)
+	delete(t.held, w)
 	for i := range changed {
-		t.compare(i, number)
+		t.compare(i, w)
 	}
 	return nil
 }
 
 // compare notes whether an answer is right for the state of now, which a batch
 // has just brought about.
-func (t *tracer) compare(i, number int) {
+func (t *tracer) compare(i int, w written) {
 	a, matches := t.answers[i], t.same(i)
 	if a.matches && !matches {
-		a.stale, a.delay = true, a.At-t.journal.Writes[number].Acked
+		// Another client's clock may say that it was acknowledged later.
+		a.stale, a.delay = true, max(a.At-w.in(t.journal).Acked, 0)
 	}
 	a.matches = matches
 }

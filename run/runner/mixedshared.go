@@ -1,0 +1,134 @@
+package runner
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"io"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
+	"github.com/tsmark/tsmark/result"
+)
+
+// mixShared has agents write the rows that follow the loaded ones while they run queries,
+// a share of both each, and waits until the rows have settled. It returns the journal
+// of all of them.
+func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, written oplog.Cell, types []engine.MixedQueries, task Task) (*engine.Journal, error) {
+	p := &sharedPhase{
+		stage: l.stage, into: joinedAs(written, config.Period, config.Log), task: task,
+		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
+	}
+	var tallies []*tally.Tally
+	for i := range types {
+		of := tally.New(queriedBeside(written, types[i].Type, config.Queriers, l.plan.experiment.Mixed.QueryRate), 0)
+		tallies = append(tallies, of)
+		p.into = append(p.into, &joined{tally: of, log: types[i].Log})
+	}
+	common, err := l.partFor(partMixed, l.planned)
+	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, l.repeat, make(map[string]string)
+	for i := range l.queries {
+		common.Types[l.queries[i].queryType.Name] = l.queries[i].record.Fingerprint
+	}
+	if err == nil {
+		err = p.do(ctx, common)
+	}
+	if err == nil && len(p.missing) > 0 {
+		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come", missingShares(p.missing, p.of))
+	}
+	journal := &engine.Journal{Loaded: config.Loaded, Types: make([]engine.AnsweredType, len(types))}
+	var parts []*result.Mixed
+	for _, r := range p.results {
+		if r.Mixed == nil {
+			continue
+		}
+		parts = append(parts, r.Mixed)
+		if damaged := l.joinJournal(journal, r, types); err == nil {
+			err = damaged
+		}
+	}
+	var joining error
+	l.found.Mixed, joining = engine.JoinMixed(config, p.into[0].tally, tallies, parts)
+	l.found.Mixed.Writes.Parts = p.parts
+	if err = cmp.Or(err, joining); err == nil {
+		l.found.Mixed.Writes.Settled, err = engine.Settle(ctx, config.LoadConfig, p.start, l.db)
+	}
+	return journal, err
+}
+
+// writeJournal writes what an agent remembers of its part of a mixed phase. Of each query
+// the window travels, and its place among those that both sides draw.
+func writeJournal(out io.Writer, j *engine.Journal) error {
+	for _, t := range j.Types {
+		for _, answers := range [][]engine.Answered{t.Full, t.Counted} {
+			for i := range answers {
+				answers[i].Query.Shape = nil
+			}
+		}
+	}
+	return gob.NewEncoder(out).Encode(j)
+}
+
+// joinJournal adds what writeJournal wrote of a part.
+func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.MixedQueries) error {
+	var from engine.Journal
+	if err := gob.NewDecoder(bytes.NewReader(r.Journal)).Decode(&from); err != nil {
+		return fmt.Errorf("reading what an agent remembers of a mixed phase: %w", err)
+	}
+	for i := range from.Shares {
+		from.Shares[i].Own = l.own(r.share)
+		to.Shares = append(to.Shares, from.Shares[i])
+	}
+	for kind := range from.Types {
+		t := &from.Types[kind]
+		for _, answers := range [][]engine.Answered{t.Full, t.Counted} {
+			for i := range answers {
+				a := &answers[i]
+				q := types[kind].Queries[a.Place]
+				q.Start, q.End = a.Query.Start, a.Query.End
+				a.Query = q
+			}
+		}
+		to.Types[kind].Full = append(to.Types[kind].Full, t.Full...)
+		to.Types[kind].Counted = append(to.Types[kind].Counted, t.Counted...)
+	}
+	return nil
+}
+
+// restShared has agents load what is left of each share behind what was handed over in a
+// mixed phase, and waits until it has settled.
+func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, journal *engine.Journal, task Task) (*result.Load, error) {
+	p := &sharedPhase{
+		stage: l.stage, of: len(journal.Shares), task: task,
+		into:    joinedAs(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}, 0, config.Log),
+		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
+		repeats: l.planned.caps.Dedupes,
+	}
+	common, err := l.partFor(partRest, l.planned)
+	common.Before = journal.Loaded
+	for i := range journal.Shares {
+		common.Handed = append(common.Handed, journal.Shares[i].Handed())
+		p.missing = append(p.missing, result.Part{Share: i})
+	}
+	if err == nil {
+		err = p.takeOver(ctx, common)
+	}
+	if err == nil && len(p.missing) > 0 {
+		err = fmt.Errorf("loading what the mixed phase left: %s", missingShares(p.missing, p.of))
+	}
+	var loads []*result.Load
+	for _, r := range p.results {
+		if r.Load != nil {
+			loads = append(loads, r.Load)
+		}
+	}
+	rest, joining := engine.JoinLoads(config, p.into[0].tally, loads)
+	if err = cmp.Or(err, joining); err != nil {
+		return rest, err
+	}
+	rest.Settled, err = engine.Settle(ctx, config, p.start, l.db)
+	return rest, err
+}
