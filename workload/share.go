@@ -67,8 +67,13 @@ func (s Share) Dataset(d Dataset) Dataset {
 	if divided, ok := d.(Divided); ok {
 		return divided.Share(s)
 	}
+	return Filtered(d, s.wanted())
+}
+
+// wanted says whether a series is the client's, where its number tells.
+func (s Share) wanted() func(series uint32) bool {
 	index, count := uint32(s.Index), uint32(s.Count)
-	return Filtered(d, func(series uint32) bool { return series%count == index })
+	return func(series uint32) bool { return series%count == index }
 }
 
 // Reader is what is left of a pass over a dataset of which only the series of the share are
@@ -77,8 +82,7 @@ func (s Share) Reader(r Reader) Reader {
 	if s.Whole() {
 		return r
 	}
-	index, count := uint32(s.Index), uint32(s.Count)
-	return FilterRows(r, func(series uint32) bool { return series%count == index })
+	return FilterRows(r, s.wanted())
 }
 
 // Filtered returns the rows of a dataset whose series are wanted, in their order. All

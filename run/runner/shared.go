@@ -112,10 +112,11 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 		if calledOff {
 			continue // with who is left
 		}
-		p.missing = append(slices.Clone(rest), lost...)
 		if len(lost) > 0 && !p.repeats {
+			p.missing = lost
 			return nil
 		}
+		p.missing = append(slices.Clone(rest), lost...)
 	}
 	return nil
 }

@@ -39,19 +39,13 @@ func config(s workload.Spec) engine.MixedConfig {
 	}
 }
 
-// mixed loads the rows that are there before, runs the phase and checks it.
-func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedConfig, types ...string) (*result.Mixed, *engine.Journal, error) {
+// queriesOf draws queries about half an hour.
+func queriesOf(t *testing.T, s workload.Spec, types ...string) (list []engine.MixedQueries) {
 	t.Helper()
-	use := tsbs.CPUOnly()
-	d, err := use.Dataset(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []engine.MixedQueries
 	longer := s
 	longer.End = s.Start.Add(24 * time.Hour) // for types that look at half a day
 	for _, name := range types {
-		sequence, err := use.Queries(longer, name, 1000)
+		sequence, err := tsbs.CPUOnly().Queries(longer, name, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,6 +57,18 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 		}
 		list = append(list, engine.MixedQueries{Type: name, Queries: queries})
 	}
+	return list
+}
+
+// mixed loads the rows that are there before, runs the phase and checks it.
+func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedConfig, types ...string) (*result.Mixed, *engine.Journal, error) {
+	t.Helper()
+	use := tsbs.CPUOnly()
+	d, err := use.Dataset(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := queriesOf(t, s, types...)
 	db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,67 @@
+// Package peertest connects the clients of a mixed phase in one process, for tests.
+package peertest
+
+import (
+	"sync"
+	"time"
+)
+
+// Phase is what the clients of a phase have in common.
+type Phase struct {
+	clients int
+	every   time.Duration
+
+	mu     sync.Mutex
+	values map[string]map[int]int64 // by name and client
+	least  map[string]int64         // as last told
+	told   time.Time
+}
+
+// New returns the phase of so many clients, who hear of each other's values once in that
+// time: so what they hear is mostly old, as it is over a network.
+func New(clients int, every time.Duration) *Phase {
+	return &Phase{clients: clients, every: every, values: map[string]map[int]int64{}, least: map[string]int64{}}
+}
+
+// Client is one of them, from 0.
+func (p *Phase) Client(i int) *Client { return &Client{p, i} }
+
+// Client implements engine.Peers.
+type Client struct {
+	of *Phase
+	i  int
+}
+
+// Share implements engine.Peers.
+func (c *Client) Share(name string, value int64) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if c.of.values[name] == nil {
+		c.of.values[name] = map[int]int64{}
+	}
+	if last, ok := c.of.values[name][c.i]; !ok || value > last {
+		c.of.values[name][c.i] = value
+	}
+}
+
+// Least implements engine.Peers.
+func (c *Client) Least(name string) (int64, bool) {
+	p := c.of
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.told) >= p.every {
+		p.told = time.Now()
+		for name, values := range p.values {
+			if len(values) < p.clients {
+				continue
+			}
+			least := values[0]
+			for _, v := range values {
+				least = min(least, v)
+			}
+			p.least[name] = least
+		}
+	}
+	v, ok := p.least[name]
+	return v, ok
+}

@@ -1,0 +1,171 @@
+package verify_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/peertest"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// byClients has several clients do the phase of a dataset's second half, and checks their
+// answers together.
+func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) *result.Mixed {
+	t.Helper()
+	s := spec()
+	d, err := tsbs.CPUOnly().Dataset(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := queriesOf(t, s, someTypes...)
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
+	if err == nil {
+		err = session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{})
+	}
+	if err == nil {
+		_, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1000}, workload.Limited(d, cfg.Loaded), db, ignore)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := peertest.New(n, 5*time.Millisecond)
+	// All begin at one instant.
+	at := time.Now().Add(100 * time.Millisecond)
+	cfg.LoadConfig.Start = func(context.Context) (time.Time, error) { return at, nil }
+	out := &result.Mixed{}
+	all := &engine.Journal{Loaded: cfg.Loaded, Types: make([]engine.AnsweredType, len(list))}
+	for _, q := range list {
+		out.Types = append(out.Types, result.MixedType{Type: q.Type})
+	}
+	journals := make([]*engine.Journal, n)
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() {
+			own, share := cfg, workload.Share{Index: i, Count: n}
+			own.Part = engine.MixedPart{Share: share, Own: share.Reader, Peers: together.Client(i)}
+			m, journal, err := engine.Mixed(t.Context(), own, d, db, kind.Renderer(nil), list, ignore)
+			if err != nil || m.Problem() != "" {
+				t.Errorf("client %d: %v, %s", i, err, m.Problem())
+			}
+			journals[i] = journal
+		})
+	}
+	wait.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	for _, j := range journals {
+		all.Shares = append(all.Shares, j.Shares...)
+		for kind := range j.Types {
+			all.Types[kind].Full = append(all.Types[kind].Full, j.Types[kind].Full...)
+			all.Types[kind].Counted = append(all.Types[kind].Counted, j.Types[kind].Counted...)
+		}
+	}
+	if all.Handed() != 14_400-cfg.Loaded {
+		t.Errorf("%d rows were handed over", all.Handed())
+	}
+	if err := verify.Mixed(t.Context(), d, all, out, ignore); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// What an exact target answers to several clients is neither stale nor wrong, however they
+// get ahead of each other.
+func TestMixedOfClientsExact(t *testing.T) {
+	for n := 1; n <= 4; n++ {
+		var batches atomic.Int64
+		uneven := hinder(conformance.Memory("memory"), hindered{writer: func(w driver.Writer) driver.Writer {
+			return writeFunc{w, func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+				time.Sleep(time.Duration(1+batches.Add(1)%7) * time.Millisecond)
+				return w.Write(ctx, b)
+			}}
+		}})
+		cfg := config(spec())
+		cfg.BatchSize = 60
+		out := byClients(t, n, uneven, cfg)
+		if out.Problem() != "" {
+			t.Errorf("%d clients: %s", n, out.Problem())
+		}
+		for _, q := range out.Types {
+			if !q.Verdict.OK() || q.Stale > 0 || q.Unexamined > 0 || q.Verdict.Checked == 0 {
+				t.Errorf("%d clients, %s: %s, %d stale, %d not examined", n, q.Type, q.Verdict, q.Stale, q.Unexamined)
+			}
+		}
+	}
+}
+
+// Rows of another client that are shown late make answers stale, and since when is known.
+func TestMixedOfClientsStale(t *testing.T) {
+	const delay = 60 * time.Millisecond
+	for n := 2; n <= 4; n++ {
+		stale := int64(0)
+		for range 3 {
+			cfg := config(spec())
+			cfg.BatchSize = 60
+			out := byClients(t, n, slow(conformance.Delayed("delayed", delay)), cfg)
+			if p := out.Problem(); p != "" {
+				t.Fatalf("%d clients: wrong, not stale: %s", n, p)
+			}
+			for _, q := range out.Types {
+				stale += q.Stale
+				if f := q.Freshness; f.Count != q.Stale || f.Max > delay.Seconds() || f.Min < 0 {
+					t.Errorf("%d clients, %s: %d stale, by %v to %v s; want up to %v", n, q.Type, q.Stale, f.Min, f.Max, delay)
+				}
+			}
+			if stale > 0 {
+				break
+			}
+		}
+		if stale == 0 {
+			t.Errorf("%d clients: no answer of a target that shows rows late is stale", n)
+		}
+	}
+}
+
+// A target that lies to one client, or loses a row of one client's, is found out.
+func TestMixedOfClientsWrong(t *testing.T) {
+	var answers, batches atomic.Int64
+	for name, test := range map[string]hindered{
+		"a row of a batch lost": {writer: func(w driver.Writer) driver.Writer {
+			return writeFunc{w, func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
+				if run := &b.Runs[0]; batches.Add(1)%5 == 0 { // and another one twice
+					last := run.Rows() - 1
+					run.Series[last], run.Times[last] = run.Series[0], run.Times[0]
+				}
+				time.Sleep(time.Millisecond)
+				return w.Write(ctx, b)
+			}}
+		}},
+		"rows beyond the window": {querier: func(q driver.Querier) driver.Querier {
+			return doFunc{q, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+				if answers.Add(1)%2 == 0 {
+					r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)
+				}
+				return q.Do(ctx, r, sink)
+			}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(spec())
+			cfg.BatchSize = 60
+			out := byClients(t, 3, slow(hinder(conformance.Memory("memory"), test)), cfg)
+			if !strings.Contains(out.Problem(), "right for no older state") {
+				t.Errorf("problem %q", out.Problem())
+			}
+		})
+	}
+}
