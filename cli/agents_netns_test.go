@@ -97,6 +97,16 @@ func (f *farFleet) joined() {
 	}
 }
 
+// saying waits until somebody says something.
+func (f *farFleet) saying(what string) {
+	f.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.said.String(), what); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("nobody says %s:\n%s", what, f.said.String())
+		}
+	}
+}
+
 // ended waits until a program has ended, and returns its exit status.
 func (f *farFleet) ended(cmd *exec.Cmd, within time.Duration) int {
 	f.t.Helper()
@@ -254,6 +264,66 @@ func TestAgentsCutOff(t *testing.T) {
 			_ = agents[1].Process.Signal(syscall.SIGTERM)
 			f.ended(agents[1], 30*time.Second)
 		})
+	}
+}
+
+// Who is cut off in a mixed phase stops writing and querying: the load is withheld with its
+// name, and nobody waits for its rows.
+func TestAgentsCutOffMixed(t *testing.T) {
+	f := newFleet(t, questdb.Driver(), 3, 6)
+	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "single-groupby-1-1-1,lastpoint", "--mixed", "50", "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s")...) // 22 s
+	f.joined()
+	f.saying("load and query questdb")
+	time.Sleep(3 * time.Second) // into the phase
+	f.lab.Cut(1, 3)
+	begun := time.Now()
+	if code := f.ended(coordinator, time.Minute); code == exitDone {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+	if took := time.Since(begun); took > 15*time.Second {
+		t.Errorf("the others went on for %v", took)
+	}
+	f.lab.Join(1, 3)
+	run := f.newest()
+	if lost := run.Agent("agent-1"); lost == nil || lost.Lost == "" {
+		t.Fatalf("agent-1 is not named as lost:\n%s", f.said.String())
+	}
+	load := run.Targets[0].Repeats[0].Load
+	if load == nil || load.Stands() || !strings.Contains(load.Withheld, "agent agent-1 was lost") || load.Mixed == nil {
+		t.Fatalf("withheld %q:\n%s", load.Withheld, f.said.String())
+	}
+	for _, p := range load.Mixed.Writes.Parts {
+		if stopped := strings.HasPrefix(p.Lost, "stopped, since agent agent-1"); stopped == (p.Agent == "agent-1") || stopped && (p.Rows == 0 || p.Queries == 0) {
+			t.Errorf("part %+v", p)
+		}
+	}
+	_ = agents[1].Process.Signal(syscall.SIGTERM)
+	for _, a := range agents {
+		f.ended(a, 30*time.Second)
+	}
+}
+
+// Far apart, with losses, the agents of a mixed phase keep to its rates, and every answer is
+// right for the rows that all of them had acknowledged, or stale.
+func TestAgentsFarApartMixed(t *testing.T) {
+	f := newFleet(t, questdb.Driver(), 3, 7)
+	for host := range f.agents + 2 {
+		f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
+	}
+	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "single-groupby-1-1-1,lastpoint", "--mixed", "50", "--mixed-row-rate", "40000/s", "--mixed-query-rate", "60/s")...) // 5.4 s
+	if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
+		t.Fatalf("exit status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range agents {
+		f.ended(a, 30*time.Second)
+	}
+	run := f.newest()
+	m := run.Targets[0].Repeats[0].Load.Mixed
+	if m == nil || m.Problem() != "" || len(m.Writes.Parts) != 3 || m.Writes.Rows != 200*2160/2 || m.Arrivals < 200 {
+		t.Fatalf("%+v:\n%s", m, f.said.String())
+	}
+	for _, q := range m.Types {
+		t.Logf("%s: %d run, %d verified, %d stale by up to %v s", q.Type, q.Executed, q.Verdict.Checked, q.Stale, q.Freshness.Max)
 	}
 }
 

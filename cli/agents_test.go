@@ -187,6 +187,89 @@ func TestAgentsResumed(t *testing.T) {
 	}
 }
 
+// mixedOf are the flags of a run with a mixed phase.
+func mixedOf(target string, more ...string) []string {
+	return append([]string{"--target", target, "--use-case", "cpu-only", "--scale", "40", "--log-interval", "10s", "--timestamp-end", "2016-01-01T04:00:00Z", "--workers", "4", "--batch-size", "500",
+		"--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "40", "--replace", "--mixed", "50"}, more...)
+}
+
+// A mixed phase that Ctrl-C stopped is done again by resume, and its figures are those of
+// all operations of all agents.
+func TestAgentsMixedResumed(t *testing.T) {
+	target := "postgres"
+	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {
+		target += "," + option + "=" + value
+	}
+	f := &nearFleet{t: t}
+	coordinator, list := f.run(2, "run", mixedOf(target, "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s")...) // 3 s
+	f.until("load and query postgres")
+	time.Sleep(time.Second)
+	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := f.ended(coordinator); code != exitInterrupted {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range list {
+		if code := f.ended(a); code != exitDone {
+			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+		}
+	}
+	if run := f.newest(); run.Status == result.Complete || run.Targets[0].Repeats[0].Load.Withheld == "" {
+		t.Errorf("%s: %+v", run.Status, run.Targets[0].Repeats[0].Load)
+	}
+	resumed, list := f.run(2, "resume")
+	if code := f.ended(resumed); code != exitDone {
+		t.Fatalf("resume ends with status %d:\n%s", code, f.said.String())
+	}
+	for _, a := range list {
+		f.ended(a)
+	}
+	run := f.newest()
+	l := run.Targets[0].Repeats[0].Load
+	if !run.Passed() || l.AllRows() != 40*1440 || l.Mixed.Arrivals < 250 || l.Mixed.Response == nil || len(l.Mixed.Writes.Parts) != 2 {
+		t.Fatalf("%s: %+v", run.Reason, l)
+	}
+	for _, q := range l.Mixed.Types {
+		if q.Executed < 100 || !q.Verdict.OK() || q.Stale > 0 {
+			t.Errorf("%s: %d run, %s, %d stale", q.Type, q.Executed, q.Verdict, q.Stale)
+		}
+	}
+}
+
+// An agent that is killed in a mixed phase withholds the load, which names it, and nobody
+// waits for its rows.
+func TestAgentKilledMixed(t *testing.T) {
+	target := "postgres"
+	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {
+		target += "," + option + "=" + value
+	}
+	f := &nearFleet{t: t}
+	coordinator, list := f.run(3, "run", mixedOf(target, "--mixed-row-rate", "2000/s")...) // 14 s
+	f.until("load and query postgres")
+	time.Sleep(2 * time.Second)
+	if err := list[1].Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	if code := f.ended(coordinator); code == exitDone {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+	if took := time.Since(begun); took > 12*time.Second {
+		t.Errorf("the others went on for %v", took)
+	}
+	for _, a := range []*exec.Cmd{list[0], list[2]} {
+		if code := f.ended(a); code != exitDone {
+			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+		}
+	}
+	run := f.newest()
+	load := run.Targets[0].Repeats[0].Load
+	if run.Passed() || !strings.Contains(load.Withheld, "agent agent-1 was lost: its connection ended") || load.Mixed == nil || load.Mixed.Writes.Rows == 0 {
+		t.Errorf("withheld %q; agents %+v", load.Withheld, run.Agents)
+	}
+}
+
 // Databases that agents load beside each other hold the dataset, and every answer is right.
 func TestAgentsOnServers(t *testing.T) {
 	for name, given := range map[string]func(*testing.T) map[string]string{

@@ -2,6 +2,8 @@
 package peertest
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,7 +25,7 @@ func New(clients int, every time.Duration) *Phase {
 	return &Phase{clients: clients, every: every, values: map[string]map[int]int64{}, least: map[string]int64{}}
 }
 
-// Client is one of them, from 0.
+// Client is one of them, by a number that no other one has.
 func (p *Phase) Client(i int) *Client { return &Client{p, i} }
 
 // Client implements engine.Peers.
@@ -55,11 +57,7 @@ func (c *Client) Least(name string) (int64, bool) {
 			if len(values) < p.clients {
 				continue
 			}
-			least := values[0]
-			for _, v := range values {
-				least = min(least, v)
-			}
-			p.least[name] = least
+			p.least[name] = slices.Min(slices.Collect(maps.Values(values)))
 		}
 	}
 	v, ok := p.least[name]

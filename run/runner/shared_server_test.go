@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
@@ -49,15 +50,48 @@ func testOnServer(t *testing.T, k driver.Driver, options map[string]string) {
 	}
 }
 
+// testMixedOnServer has agents write while they query. QuestDB shows rows after it has
+// acknowledged them, so answers may be stale there, and are right once all is written.
+func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string) {
+	c := catalogOf(k)
+	for way, mixed := range map[string]experiment.Mixed{
+		"by share":   {Loaded: 50, Writes: 30},
+		"for a time": {Loaded: 40, RowRate: "20000/s", QueryRate: "200/s", Duration: 250 * time.Millisecond},
+	} {
+		for _, n := range []int{1, 2, 4} {
+			t.Run(fmt.Sprint(way, " ", n), func(t *testing.T) {
+				e := onServer(t, "cpu-only", k, options)
+				e.Workload.End, e.Mixed = e.Workload.Start.Add(4*time.Hour), mixed
+				run, err := execute(t, e, c, newCrew(t, n, c), everything)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := run.Targets[0].Load
+				if !run.Passed() || l.Mixed == nil || l.AllRows() != run.Dataset.Rows || len(l.Census) == 0 || len(l.Mixed.Writes.Parts) != n || (l.Mixed.Rest > 0) != (mixed.Duration > 0) {
+					t.Fatalf("%s: %+v", run.Reason, l)
+				}
+				for _, q := range l.Mixed.Types {
+					if t.Logf("%s: %d run, %d verified, %d counted, %d stale", q.Type, q.Executed, q.Verdict.Checked, q.Counted, q.Stale); q.Withheld != "" || q.Executed == 0 {
+						t.Errorf("%s: withheld %q", q.Type, q.Withheld)
+					}
+				}
+			})
+		}
+	}
+}
+
 // Agents load PostgreSQL and QuestDB beside each other, and all that they did is right.
 func TestAgentsOnPostgres(t *testing.T) {
 	options := conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
 	testOnServer(t, postgres.Driver(), options)
+	testMixedOnServer(t, postgres.Driver(), options)
 }
 
 func TestAgentsOnQuestDB(t *testing.T) {
 	conformance.Sole(t, questdb.Driver())
-	testOnServer(t, questdb.Driver(), conformance.TestServer(t, questdb.Driver()))
+	options := conformance.TestServer(t, questdb.Driver())
+	testOnServer(t, questdb.Driver(), options)
+	testMixedOnServer(t, questdb.Driver(), options)
 }
 
 // A share that an agent of QuestDB, which keeps one row of a series and time, was lost at is

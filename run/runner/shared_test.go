@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/engine/peertest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
@@ -89,6 +90,7 @@ func (p *phase) look() {
 // link is a runner.Link.
 type link struct {
 	*os.File
+	*peertest.Client
 	of     *phase
 	member string
 	watch  runner.PartObserver
@@ -136,6 +138,7 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.Par
 	call := f.calls
 	f.mu.Unlock()
 	p := &phase{of: len(parts), started: make(chan struct{})}
+	peers := peertest.New(len(parts), 5*time.Millisecond)
 	outcomes := make(map[string]runner.Outcome)
 	var wait sync.WaitGroup
 	for id, body := range parts {
@@ -149,7 +152,7 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.Par
 			}
 			ctx, kill := context.WithCancel(ctx)
 			defer kill()
-			l := &link{File: file, of: p, member: id, watch: watch, dies: -1, kill: kill}
+			l := &link{File: file, Client: peers.Client(at), of: p, member: id, watch: watch, dies: -1, kill: kill}
 			if f.dies != nil {
 				l.dies = f.dies(call, at)
 			}
@@ -656,8 +659,11 @@ func TestNotForAgents(t *testing.T) {
 	for want, change := range map[string]func(*experiment.Experiment){
 		"load.workers: 1 are fewer than the 2 agents": func(e *experiment.Experiment) { e.Load.Workers = 1 },
 		"queries.workers: 1 are fewer":                func(e *experiment.Experiment) { e.Queries.Workers = 1 },
-		"queries.until":                               func(e *experiment.Experiment) { e.Queries.Until = "5%" },
-		"is in this process":                          func(e *experiment.Experiment) { e.Targets[0].Kind = "sqlite" },
+		"mixed.queriers: 1 are fewer than the 2 agents": func(e *experiment.Experiment) {
+			e.Mixed = experiment.Mixed{Loaded: 50, Writes: 50, Queriers: 1}
+		},
+		"queries.until":      func(e *experiment.Experiment) { e.Queries.Until = "5%" },
+		"is in this process": func(e *experiment.Experiment) { e.Targets[0].Kind = "sqlite" },
 	} {
 		e := small(t, "cpu-only")
 		change(e)

@@ -1,0 +1,308 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/series"
+)
+
+// mixing is small with a mixed phase, over four hours.
+func mixing(t *testing.T, w string) *experiment.Experiment {
+	e := small(t, w)
+	e.Workload.End = e.Workload.Start.Add(4 * time.Hour)
+	e.Mixed = experiment.Mixed{Loaded: 50, Writes: 30}
+	return e
+}
+
+// joining makes a driver whose targets are in this process one that several processes can
+// write to. What its targets do can be hindered.
+func joining(kind driver.Driver, write func(*series.Batch), do func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)) driver.Driver {
+	kind = conformance.Capable(kind, func(c *driver.Caps) { c.Embedded = false })
+	kind.Name = "shared"
+	open := kind.Open
+	kind.Options = append(kind.Options, driver.Option{Name: "path"}, driver.Option{Name: "journal_mode"})
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		return &joinable{db, write, do}, err
+	}
+	return kind
+}
+
+type joinable struct {
+	driver.DB
+	write func(*series.Batch)
+	do    func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
+}
+
+// Join implements driver.Joiner.
+func (*joinable) Join(context.Context, *series.Schema) error { return nil }
+
+func (j *joinable) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := j.DB.NewWriter(ctx, worker)
+	return hinderedWriter{w, j.write}, err
+}
+
+func (j *joinable) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := j.DB.NewQuerier(ctx, worker)
+	return hinderedQuerier{q, j.do}, err
+}
+
+type hinderedWriter struct {
+	driver.Writer
+	hinder func(*series.Batch)
+}
+
+func (w hinderedWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if w.hinder != nil {
+		w.hinder(b)
+	}
+	return w.Writer.Write(ctx, b)
+}
+
+type hinderedQuerier struct {
+	driver.Querier
+	do func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
+}
+
+func (q hinderedQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.do != nil {
+		return q.do(ctx, q.Querier, r, sink)
+	}
+	return q.Querier.Do(ctx, r, sink)
+}
+
+// checkMixed checks a run with a mixed phase by so many agents.
+func checkMixed(t *testing.T, what string, run *result.Run, n int) {
+	t.Helper()
+	l := run.Targets[0].Load
+	if !run.Passed() || l.Withheld != "" || len(l.Census) == 0 || l.AllRows() != run.Dataset.Rows || l.Mixed == nil {
+		t.Fatalf("%s: %s; withheld %q, %d of %d rows", what, run.Reason, l.Withheld, l.AllRows(), run.Dataset.Rows)
+	}
+	m := l.Mixed
+	if len(m.Writes.Parts) != n || len(l.Parts) != n || m.Writes.Workers != 5 || m.Queriers != 4 || m.Writes.Settled < m.Writes.Acked || m.Wall < m.Writes.Acked {
+		t.Errorf("%s: %d and %d parts, %d workers, %d queriers, acknowledged after %v s, settled after %v s, %v s in all", what, len(l.Parts), len(m.Writes.Parts), m.Writes.Workers, m.Queriers, m.Writes.Acked, m.Writes.Settled, m.Wall)
+	}
+	rows, batches, queries, executed := int64(0), int64(0), int64(0), int64(0)
+	for _, p := range m.Writes.Parts {
+		rows, batches, queries = rows+p.Rows, batches+p.Batches.Count, queries+p.Queries
+		if p.Lost != "" || p.Service == nil {
+			t.Errorf("%s: part %+v", what, p)
+		}
+	}
+	for _, q := range m.Types {
+		executed += q.Executed
+		if q.Unsupported == "" && (!q.Verdict.OK() || q.Stale+q.Unexamined > 0) {
+			t.Errorf("%s, %s: %d run, %s, %d stale, %d not examined, withheld %q", what, q.Type, q.Executed, q.Verdict, q.Stale, q.Unexamined, q.Withheld)
+		}
+	}
+	if n > 0 && (rows != m.Writes.Rows || batches != m.Writes.Batches.Count || queries != executed) || executed == 0 {
+		t.Errorf("%s: parts have %d rows, %d batches and %d queries, the whole %d, %d and %d", what, rows, batches, queries, m.Writes.Rows, m.Writes.Batches.Count, executed)
+	}
+}
+
+// One, two and four agents write the rest of the dataset exactly while every answer is right,
+// as one process does, on SQLite and in memory: by share, by rates for a time, and as fast as it goes.
+func TestAgentsMixed(t *testing.T) {
+	for _, name := range []string{"cpu-only", "iotdb"} {
+		for way, mixed := range map[string]experiment.Mixed{
+			"by share":           {Loaded: 50, Writes: 30, Weights: "3:1:1"},
+			"for a time":         {Loaded: 40, RowRate: "20000/s", QueryRate: "300/s", Duration: 150 * time.Millisecond},
+			"as fast as it goes": {Loaded: 50},
+		} {
+			for where, kind := range map[string]func() driver.Driver{
+				"SQLite": func() driver.Driver { return (&world{delay: time.Millisecond}).driver() },
+				"memory": func() driver.Driver {
+					return joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(time.Millisecond) }, nil)
+				},
+			} {
+				for _, n := range []int{0, 1, 2, 4} {
+					c := catalogOf(kind())
+					var agents runner.Agents
+					if n > 0 {
+						agents = newCrew(t, n, c)
+					}
+					e := mixing(t, name)
+					e.Mixed = mixed
+					if name == "iotdb" {
+						e.Mixed.Weights = ""
+					}
+					what := fmt.Sprintf("%s, %s, %s, %d agents", name, where, way, n)
+					run, err := execute(t, e, c, agents, everything)
+					if err != nil {
+						t.Fatal(what, err)
+					}
+					checkMixed(t, what, run, n)
+					m := run.Targets[0].Load.Mixed
+					if rest := mixed.Duration > 0; (m.Rest > 0) != rest || rest && (m.Response == nil || m.Lag == nil || m.Lag.Count != m.Arrivals || m.Arrivals < 30) {
+						t.Errorf("%s: %d rows were left; %d arrivals", what, m.Rest, m.Arrivals)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Rows that agents wrote and the target shows late make answers stale; answers that were never
+// right are wrong, and withhold their type.
+func TestAgentsMixedNotRight(t *testing.T) {
+	const delay = 80 * time.Millisecond
+	pause := func(*series.Batch) { time.Sleep(2 * time.Millisecond) }
+	var answers atomic.Int64
+	for name, c := range map[string]struct {
+		kind  driver.Driver
+		stale bool
+	}{
+		"late": {joining(conformance.Delayed("shared", delay), pause, nil), true},
+		"lying": {joining(conformance.Memory("shared"), pause, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+			if answers.Add(1)%3 == 0 { // rows that are being written
+				r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)
+			}
+			return q.Do(ctx, r, sink)
+		}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			catalog := catalogOf(c.kind)
+			e := mixing(t, "cpu-only")
+			e.Mixed = experiment.Mixed{Loaded: 50}
+			e.Load.BatchSize = 50
+			run, err := execute(t, e, catalog, newCrew(t, 3, catalog), runner.Steps{Load: true, Verify: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := run.Targets[0].Load.Mixed
+			stale := int64(0)
+			for _, q := range m.Types {
+				stale += q.Stale
+				if f := q.Freshness; f.Max > delay.Seconds()+0.01 {
+					t.Errorf("%s: stale by %v s", q.Type, f.Max)
+				}
+			}
+			switch {
+			case c.stale && (stale == 0 || m.Problem() != "" || !run.Passed()):
+				t.Errorf("%d stale, problem %q, %s", stale, m.Problem(), run.Reason)
+			case !c.stale && (run.Passed() || !strings.Contains(m.Problem(), "right for no older state")):
+				t.Errorf("problem %q of a target that lies", m.Problem())
+			}
+		})
+	}
+}
+
+// An agent that is lost at any moment of a mixed phase withholds it, and is named; the others,
+// which would wait for its rows, are stopped.
+func TestLostAgentsMixed(t *testing.T) {
+	random := rand.New(rand.NewPCG(18, 51))
+	kills := 50
+	if testing.Short() {
+		kills = 10
+	}
+	for i := range kills {
+		kind := joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(100 * time.Microsecond) }, nil)
+		c := catalogOf(kind)
+		agents := newCrew(t, 3, c)
+		victim, after := random.IntN(3), 1+random.Int64N(2700)
+		if i%10 == 1 {
+			after = 0 // before it is ready
+		}
+		agents.dies = func(call, member int) int64 {
+			if call == 3 && member == victim { // the first one calibrates, and the second one loads
+				return after
+			}
+			return -1
+		}
+		begin := time.Now()
+		run, err := execute(t, mixing(t, "cpu-only"), c, agents, runner.Steps{Load: true, Verify: true})
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		l := run.Targets[0].Load
+		want := fmt.Sprintf("share %d of 3 is missing: agent %s was lost", victim+1, nameOf(victim))
+		switch {
+		case after == 0:
+			checkMixed2(t, fmt.Sprint(i), run)
+		case run.Passed() || !strings.Contains(l.Withheld, want) || run.Agents[victim].Lost == "" || len(l.Mixed.Writes.Parts) != 3:
+			t.Errorf("%d: agent %s died after %d rows: withheld %q, parts %+v", i, nameOf(victim), after, l.Withheld, l.Mixed.Writes.Parts)
+		}
+		for _, p := range l.Mixed.Writes.Parts {
+			if p.Agent != nameOf(victim) && after > 0 && !strings.HasPrefix(p.Lost, "stopped, since agent "+nameOf(victim)) {
+				t.Errorf("%d: agent %s: %q", i, p.Agent, p.Lost)
+			}
+		}
+		if took := time.Since(begin); took > 30*time.Second {
+			t.Errorf("%d: took %v", i, took)
+		}
+	}
+}
+
+// checkMixed2 checks a run that was begun with three agents and mixed by two.
+func checkMixed2(t *testing.T, what string, run *result.Run) {
+	t.Helper()
+	l := run.Targets[0].Load
+	if !run.Passed() || l.AllRows() != run.Dataset.Rows || len(l.Parts) != 3 || len(l.Mixed.Writes.Parts) != 2 {
+		t.Errorf("%s: %s, withheld %q, %d rows, %d and %d parts", what, run.Reason, l.Withheld, l.AllRows(), len(l.Parts), len(l.Mixed.Writes.Parts))
+	}
+}
+
+// Of what a mixed phase had no time for the share of a lost agent is loaded by another one
+// where rows cannot be there twice.
+func TestLostAgentsAfterMixed(t *testing.T) {
+	for _, dedupes := range []bool{true, false} {
+		w := &world{dedupes: dedupes, delay: time.Millisecond}
+		c := catalogOf(w.driver())
+		agents := newCrew(t, 3, c)
+		agents.dies = func(call, member int) int64 {
+			if call == 4 && member == 1 {
+				return 100
+			}
+			return -1
+		}
+		e := mixing(t, "cpu-only")
+		e.Mixed = experiment.Mixed{Loaded: 30, RowRate: "10000/s", Duration: 100 * time.Millisecond}
+		run, err := execute(t, e, c, agents, runner.Steps{Load: true, Verify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := run.Targets[0].Load
+		if dedupes != run.Passed() || dedupes && (l.AllRows() != run.Dataset.Rows || l.Mixed.Rest == 0) || !dedupes && !strings.Contains(l.Withheld, "share 2 of 3 is missing: agent b was lost") {
+			t.Errorf("dedupes %v: withheld %q, %d rows were left, %d in all", dedupes, l.Withheld, l.Mixed.Rest, l.AllRows())
+		}
+	}
+}
+
+// Ctrl-C stops all agents in a mixed phase, and the record says how far they came.
+func TestAgentsMixedInterrupted(t *testing.T) {
+	c := catalogOf(joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(20 * time.Millisecond) }, nil))
+	p, err := runner.NewPlan(mixing(t, "cpu-only"), c, runner.Steps{Load: true, Verify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	agents := newCrew(t, 2, c)
+	agents.dies = func(call, member int) int64 {
+		if call == 3 && member == 0 {
+			time.AfterFunc(200*time.Millisecond, func() { cancel(errors.New("Ctrl-C")) })
+		}
+		return -1
+	}
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	run, err := r.Run(ctx, p, "run", nil)
+	if err == nil || run == nil || run.Status == result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	l := run.Targets[0].Load
+	if l == nil || l.Withheld == "" || l.Mixed == nil || l.Mixed.Writes.Rows == 0 || l.AllRows() >= 18720 || len(l.Mixed.Writes.Parts) != 2 {
+		t.Errorf("%+v", l)
+	}
+}
