@@ -261,10 +261,10 @@ func (o *onePart) loadConfig() (engine.LoadConfig, *counted) {
 	rows := &counted{Dataset: o.sharedRows(o.Share)}
 	switch {
 	case o.Job == partRest:
-		rest := ownRows{workload.After(o.dataset, o.Before), o.own(o.Share)}
+		rest := ownRows{workload.After(o.dataset, o.Before), o.ownedBy(o.Share)}
 		rows.Dataset = workload.After(rest, o.Handed[o.Share.Index])
 	case o.Mixed:
-		rows.Dataset = ownRows{workload.Limited(o.dataset, o.Before), o.own(o.Share)}
+		rows.Dataset = ownRows{workload.Limited(o.dataset, o.Before), o.ownedBy(o.Share)}
 	}
 	if config.Workers > 1 {
 		config.Owner = o.ownerOf(o.Share)
@@ -381,7 +381,7 @@ func (o *onePart) mix(ctx context.Context) error {
 		return err
 	}
 	config := o.plan.settings.mixed
-	config.Part = engine.MixedPart{Share: o.Share, Own: o.own(o.Share), Peers: o.link}
+	config.Part = engine.MixedPart{Share: o.Share, Own: o.ownedBy(o.Share), Peers: o.link}
 	config.Workers, config.Queriers, config.Queue = o.Share.Of(config.Workers), o.Share.Of(config.Queriers), o.Share.Of(config.Queue)
 	if config.Workers > 1 {
 		config.Owner = o.ownerOf(o.Share)
@@ -420,7 +420,7 @@ func (s *subject) sharedRows(share workload.Share) workload.Dataset {
 	if _, divided := s.dataset.(workload.Divided); divided || s.owner == nil {
 		return share.Dataset(s.dataset)
 	}
-	return ownRows{s.dataset, s.own(share)}
+	return ownRows{s.dataset, s.ownedBy(share)}
 }
 
 // ownerOf says which of the workers of a share writes a batch; nil: whoever is free.
@@ -432,9 +432,9 @@ func (s *subject) ownerOf(share workload.Share) func(*series.Batch) int {
 	return func(b *series.Batch) int { return s.owner(b) - first }
 }
 
-// own returns what leaves the rows of a share of a pass over the dataset: those of
+// ownedBy returns what leaves the rows of a share of a pass over the dataset: those of
 // its writers where each has series of its own.
-func (s *subject) own(share workload.Share) func(workload.Reader) workload.Reader {
+func (s *subject) ownedBy(share workload.Share) func(workload.Reader) workload.Reader {
 	if s.owner == nil || share.Whole() {
 		return share.Reader
 	}

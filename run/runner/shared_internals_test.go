@@ -14,7 +14,7 @@ import (
 // Operations of agents whose logs began at different times count from the start of all, and
 // each agent's workers are others.
 func TestReplay(t *testing.T) {
-	p := &sharedPhase{stage: &stage{}, tally: tally.New(oplog.Cell{Kind: oplog.Query, Schedule: "8/s", Workers: 4, Queries: 4}, 0), start: time.Now()}
+	p := &sharedPhase{stage: &stage{}, into: joinedAs(oplog.Cell{Kind: oplog.Query, Schedule: "8/s", Workers: 4, Queries: 4}, 0, nil), start: time.Now()}
 	for agent, late := range []time.Duration{time.Second, 3 * time.Second} {
 		var file bytes.Buffer
 		begun := time.Now()
@@ -41,13 +41,13 @@ func TestReplay(t *testing.T) {
 			t.Errorf("agent %d ended after %v, want %v: %v", agent, last, want, err)
 		}
 	}
-	if want := (tally.Span{First: 9 * time.Millisecond, Last: 25 * time.Millisecond, Any: true}); p.tally.Span != want {
-		t.Errorf("all took %+v, want %+v", p.tally.Span, want)
+	if want := (tally.Span{First: 9 * time.Millisecond, Last: 25 * time.Millisecond, Any: true}); p.into[0].tally.Span != want {
+		t.Errorf("all took %+v, want %+v", p.into[0].tally.Span, want)
 	}
-	if got, want := p.tally.Accumulated(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) {
+	if got, want := p.into[0].tally.Accumulated(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) {
 		t.Errorf("workers took %v, want %v", got, want)
 	}
-	if got, want := p.tally.Each(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) || p.behind != time.Millisecond {
+	if got, want := p.into[0].tally.Each(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) || p.behind != time.Millisecond {
 		t.Errorf("queries took %v, want %v; behind by %v", got, want, p.behind)
 	}
 }

@@ -79,7 +79,7 @@ func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.
 		return fmt.Errorf("reading what an agent remembers of a mixed phase: %w", err)
 	}
 	for i := range from.Shares {
-		from.Shares[i].Own = l.own(r.share)
+		from.Shares[i].Own = l.ownedBy(r.share)
 		to.Shares = append(to.Shares, from.Shares[i])
 	}
 	for kind := range from.Types {
