@@ -148,8 +148,13 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m.supply().rows = cfg.Loaded
 	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
+	share, seed := cfg.Part.Share, cfg.Seed
+	if !share.Whole() { // each client takes a sample of its own queries, however far it comes
+		seed += fmt.Sprintf(" share %d of %d", share.Index+1, share.Count)
+	}
 	for _, q := range types {
-		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, cfg.Keep, maxCounted/len(types), cfg.Seed))
+		keep, count := max(share.Of(cfg.Keep), 1), max(share.Of(maxCounted/len(types)), 1)
+		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, keep, count, seed))
 		weights = append(weights, max(q.Weight, 1))
 	}
 	m.order = turns(weights)

@@ -10,8 +10,8 @@ import (
 
 // MixedPart is what one client does of a mixed phase that several do together. Its zero
 // value is the whole. Workers, Queriers and Queue of the configuration are the client's
-// own; everything else, such as the dataset, the loaded rows, the schedules and the queries,
-// is that of all of them.
+// own; everything else, such as the dataset, the loaded rows, the schedules, the queries and
+// how many answers are wanted, is that of all of them.
 //
 // What an answer may contain is decided as if there were one client. Each client knows its
 // own watermark, the time before which all rows of its share are acknowledged. The phase's

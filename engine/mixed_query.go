@@ -159,7 +159,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 		return true, err
 	}
 	t.mu.Lock()
-	n := m.cfg.Part.Share.Place(t.answered)
+	n := t.answered
 	t.answered++
 	t.mu.Unlock()
 	kept := t.inFull.Has(int64(n))
@@ -169,7 +169,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
 	}
 
-	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(n), Query: int64(q.ID)}
+	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(m.cfg.Part.Share.Place(n)), Query: int64(q.ID)}
 	err = run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
 	op.Values = op.Rows * int64(q.Values())
 	if m.cfg.paced(m.cfg.QueryRate) {
@@ -177,7 +177,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	}
 	m.logs[kind].Record(op)
 	answer.At, answer.Rows = op.Start, op.Rows
-	t.record(&op, &answer)
+	t.record(&op, &answer, n)
 	switch {
 	case err == nil || op.Outcome == oplog.AtLeast: // of one that was cut off, what it took is a lower bound
 	case ctx.Err() != nil:

@@ -46,8 +46,9 @@ func (t *mixedType) end(set func(*result.MixedType)) {
 	}
 }
 
-// record adds an operation of the type to its figures, and the answer to its samples.
-func (t *mixedType) record(op *oplog.Op, a *Answered) {
+// record adds an operation of the type to its figures, and the answer, which is the n-th of
+// this client, to its samples.
+func (t *mixedType) record(op *oplog.Op, a *Answered, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tally.Add(op)
@@ -55,7 +56,7 @@ func (t *mixedType) record(op *oplog.Op, a *Answered) {
 	case op.Outcome != oplog.OK:
 	case op.BurnIn:
 		t.full = append(t.full, *a)
-	case t.counting.Has(op.Sequence):
+	case t.counting.Has(int64(n)):
 		t.counted = append(t.counted, *a)
 	}
 }

@@ -33,18 +33,25 @@ func joining(kind driver.Driver, write func(*series.Batch), do func(context.Cont
 	kind = conformance.Capable(kind, func(c *driver.Caps) { c.Embedded = false })
 	kind.Name = "shared"
 	open := kind.Open
+	schema := new(atomic.Pointer[series.Schema])
 	kind.Options = append(kind.Options, driver.Option{Name: "path"}, driver.Option{Name: "journal_mode"})
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		db, err := open(ctx, env, o)
-		return &joinable{db, write, do}, err
+		return &joinable{db, schema, write, do}, err
 	}
 	return kind
 }
 
 type joinable struct {
 	driver.DB
-	write func(*series.Batch)
-	do    func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
+	schema *atomic.Pointer[series.Schema] // by which the tables were created
+	write  func(*series.Batch)
+	do     func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
+}
+
+func (j *joinable) Create(ctx context.Context, s *series.Schema) error {
+	j.schema.Store(s)
+	return j.DB.Create(ctx, s)
 }
 
 // Join implements driver.Joiner.
@@ -52,7 +59,7 @@ func (*joinable) Join(context.Context, *series.Schema) error { return nil }
 
 func (j *joinable) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
 	w, err := j.DB.NewWriter(ctx, worker)
-	return hinderedWriter{w, j.write}, err
+	return &hinderedWriter{Writer: w, of: j}, err
 }
 
 func (j *joinable) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
@@ -62,14 +69,28 @@ func (j *joinable) NewQuerier(ctx context.Context, worker int) (driver.Querier, 
 
 type hinderedWriter struct {
 	driver.Writer
-	hinder func(*series.Batch)
+	of   *joinable
+	rows series.Batch
 }
 
-func (w hinderedWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
-	if w.hinder != nil {
-		w.hinder(b)
+// Write writes the rows as rows of the tables that were created: each client has tables
+// of its own.
+func (w *hinderedWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if w.of.write != nil {
+		w.of.write(b)
 	}
-	return w.Writer.Write(ctx, b)
+	w.rows.Reset()
+	for i := range b.Runs {
+		run := &b.Runs[i]
+		places := make([]uint32, run.Rows())
+		for row := range places {
+			places[row] = uint32(row)
+		}
+		to := w.rows.Add(w.of.schema.Load().Table(run.Table.Name))
+		to.Grow(len(places))
+		to.Copy(0, run, places)
+	}
+	return w.Writer.Write(ctx, &w.rows)
 }
 
 type hinderedQuerier struct {
@@ -104,7 +125,9 @@ func checkMixed(t *testing.T, what string, run *result.Run, n int) {
 	}
 	for _, q := range m.Types {
 		executed += q.Executed
-		if q.Unsupported == "" && (!q.Verdict.OK() || q.Stale+q.Unexamined > 0) {
+		// An agent has the answer to one of its first three queries compared.
+		few := q.Executed <= int64(2*max(n, 1)) && q.Verdict.Difference == ""
+		if q.Unsupported == "" && (!q.Verdict.OK() && !few || q.Stale+q.Unexamined > 0) {
 			t.Errorf("%s, %s: %d run, %s, %d stale, %d not examined, withheld %q", what, q.Type, q.Executed, q.Verdict, q.Stale, q.Unexamined, q.Withheld)
 		}
 	}
