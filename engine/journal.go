@@ -32,6 +32,9 @@ type WrittenShare struct {
 	// Own leaves the rows of the share of a pass over the dataset behind the loaded rows;
 	// nil: all of them.
 	Own func(workload.Reader) workload.Reader
+	// Uncertainty is by how much the times of the share may differ from those of the
+	// others: that of the client's clock.
+	Uncertainty time.Duration
 }
 
 // Handed returns how many rows were handed to the target: the first ones of the share.

@@ -178,18 +178,19 @@ func TestMixedPartsKeepRates(t *testing.T) {
 		cfg.Loaded, cfg.BatchSize, cfg.Workers, cfg.Queriers, cfg.Queue = 2000, 20, 1, 1, 100
 		cfg.RowRate, cfg.QueryRate = pace.Constant(10_000), pace.Constant(400) // 4,000 rows
 		outs, _, errs := clients(t, cfg, dataset(t, 10, 100*time.Minute), renderEnd, lastRows(1000), targets...)
-		arrivals, rows, last := int64(0), int64(0), 0.0
+		arrivals, rows, last, late := int64(0), int64(0), 0.0, 0.0 // late: by how much the machine was
 		for i, out := range outs {
 			if errs[i] != nil {
 				t.Fatal(errs[i])
 			}
 			arrivals, rows, last = arrivals+out.Arrivals, rows+out.Writes.Rows, max(last, out.Writes.Acked)
 			// The shares of ten hosts are uneven, and still end together.
+			late = max(late, out.Lag.Max, out.Response.Max)
 			if out.Writes.Acked < 0.39 || out.Response == nil || out.Lag == nil || out.Lag.Count != out.Arrivals {
 				t.Errorf("%d clients: client %d has written after %v s; response %v, lag %v of %d arrivals", n, i, out.Writes.Acked, out.Response, out.Lag, out.Arrivals)
 			}
 		}
-		if due := 400 * last; rows != 4000 || float64(arrivals) < due-2 || float64(arrivals) > due+20 {
+		if due := 400 * last; rows != 4000 || float64(arrivals) < due-2-400*late || float64(arrivals) > due+20+400*late {
 			t.Errorf("%d clients: %d rows, %d arrivals in %v s", n, rows, arrivals, last)
 		}
 	}

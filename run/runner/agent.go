@@ -96,7 +96,8 @@ type partResult struct {
 	Client      *result.Client      `json:"client,omitempty"`
 	Noise       *result.Noise       `json:"noise,omitempty"`
 
-	share workload.Share // that it is of
+	agent string
+	share workload.Share
 }
 
 // Agent does parts of the phases of runs, one after the other, for the Runner of another

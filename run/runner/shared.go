@@ -258,7 +258,7 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, name string,
 	if err != nil {
 		return err
 	}
-	found.share = share
+	found.agent, found.share = part.Agent, share
 	p.results = append(p.results, found)
 	part.Client, part.Noise = found.Client, found.Noise
 	if found.Calibration != nil {

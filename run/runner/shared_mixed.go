@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
@@ -79,7 +80,7 @@ func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.
 		return fmt.Errorf("reading what an agent remembers of a mixed phase: %w", err)
 	}
 	for i := range from.Shares {
-		from.Shares[i].Own = l.ownedBy(r.share)
+		from.Shares[i].Own, from.Shares[i].Uncertainty = l.ownedBy(r.share), l.uncertaintyOf(r.agent)
 		to.Shares = append(to.Shares, from.Shares[i])
 	}
 	for kind := range from.Types {
@@ -96,6 +97,16 @@ func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.
 		to.Types[kind].Counted = append(to.Types[kind].Counted, t.Counted...)
 	}
 	return nil
+}
+
+// uncertaintyOf is how well an agent's clock is known.
+func (x *stage) uncertaintyOf(agent string) time.Duration {
+	for _, m := range x.Agents.Members() {
+		if m.Name == agent {
+			return time.Duration(m.Clock.Uncertainty * float64(time.Second))
+		}
+	}
+	return 0
 }
 
 // restShared has agents load what is left of each share behind what was handed over in a

@@ -27,9 +27,9 @@ const maxExamined = 50
 // An answer that is not right is compared with the states that the database
 // went through: the loaded rows, and those of the first so many batches to be
 // acknowledged, or else to be begun, since batches of several writers may
-// become visible in either order. Batches of several clients are ordered by the times since
-// the start of the phase, which was one instant for all; so two that were acknowledged
-// closer together than clocks are known may be taken in the other order. Where it is right for one of them it is
+// become visible in either order; where it is right for none of these, by other orders of
+// batches that were under way at once. Batches of several clients are ordered by the times since
+// the start of the phase, which was one instant for all. Where it is right for one of them it is
 // stale: the latest such state tells since when, at least, rows were missing.
 // Otherwise the type is withheld. Each such look is another pass over the rows
 // written; of each type maxExamined answers are looked at, evenly spread, those
@@ -99,7 +99,6 @@ type answer struct {
 	examined   bool
 	stale      bool
 	delay      time.Duration // where stale: since the first batch that it lacks was acknowledged
-	matches    bool          // the state that trace is at
 }
 
 func (a *answer) inFull() bool { return a.Answer != nil || a.Digest != nil }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // traced bounds the answers that are traced in one pass, each of which needs
-// the memory of a whole answer.
+// the memory of a whole answer by each order.
 const traced = 64
 
 // traceRows is the size of the batches in which rows are read again.
@@ -25,16 +26,27 @@ const traceRows = 4096
 
 // trace finds the latest older state for which each answer is right.
 func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers []*answer) error {
-	acked := func(w engine.Written) time.Duration { return w.Acked }
-	begun := func(w engine.Written) time.Duration { return w.Begin }
-	for _, by := range []func(engine.Written) time.Duration{acked, begun} {
-		order := visible(j, by)
+	for _, order := range [][]written{acknowledged(j), begun(j)} {
 		for group := range slices.Chunk(answers, traced) {
-			if err := traceIn(ctx, d, j, order, group); err != nil {
+			if err := traceIn(ctx, d, j, [][]written{order}, group); err != nil {
 				return fmt.Errorf("looking for older states that answers are right for: %w", err)
 			}
 		}
 		answers = slices.DeleteFunc(slices.Clone(answers), func(a *answer) bool { return a.stale })
+	}
+	var orders [][]written
+	wrong := map[int]bool{} // types
+	for _, a := range answers {
+		if wrong[a.kind] {
+			continue // it is withheld already
+		}
+		if orders == nil {
+			orders = possible(j)
+		}
+		if err := traceIn(ctx, d, j, orders, []*answer{a}); err != nil {
+			return fmt.Errorf("looking for states of batches under way that answers are right for: %w", err)
+		}
+		wrong[a.kind] = !a.stale
 	}
 	return nil
 }
@@ -44,8 +56,44 @@ type written struct{ share, number int }
 
 func (w written) in(j *engine.Journal) engine.Written { return j.Shares[w.share].Writes[w.number] }
 
+// acknowledged returns the acknowledged batches of all shares as they were acknowledged.
+func acknowledged(j *engine.Journal) []written {
+	return visible(j, func(w written) time.Duration { return w.in(j).Acked })
+}
+
+// begun returns them as they were begun.
+func begun(j *engine.Journal) []written {
+	return visible(j, func(w written) time.Duration { return w.in(j).Begin })
+}
+
+// possible returns them in orders in which they may have become visible, each at a moment
+// between its begin and its acknowledgement: of each batch a random one, and in every
+// second order at the same part of the time for all batches of a client. They are
+// the same ones for the same journal. Of five batches that are under way, ten orders can
+// be needed to have each set of them; so many at random leave out one set in a thousand.
+func possible(j *engine.Journal) [][]written {
+	orders := make([][]written, traced)
+	for n := range orders {
+		random := rand.New(rand.NewPCG(uint64(n), 0))
+		moments := map[written]time.Duration{}
+		for share := range j.Shares {
+			doubt := j.Shares[share].Uncertainty
+			part := random.Float64()
+			for number, w := range j.Shares[share].Writes {
+				if n%2 == 1 {
+					part = random.Float64()
+				}
+				from, to := w.Begin-doubt, w.Acked+doubt
+				moments[written{share, number}] = from + time.Duration(part*float64(to-from))
+			}
+		}
+		orders[n] = visible(j, func(w written) time.Duration { return moments[w] })
+	}
+	return orders
+}
+
 // visible returns the acknowledged batches of all shares in the order of a time.
-func visible(j *engine.Journal, by func(engine.Written) time.Duration) []written {
+func visible(j *engine.Journal, by func(written) time.Duration) []written {
 	var order []written
 	for share := range j.Shares {
 		for number, w := range j.Shares[share].Writes {
@@ -54,18 +102,30 @@ func visible(j *engine.Journal, by func(engine.Written) time.Duration) []written
 			}
 		}
 	}
-	slices.SortStableFunc(order, func(a, b written) int { return cmp.Compare(by(a.in(j)), by(b.in(j))) })
+	slices.SortStableFunc(order, func(a, b written) int { return cmp.Compare(by(a), by(b)) })
 	return order
 }
 
-// tracer follows the states of the database.
+// tracer follows the states of the database, by several orders at once.
 type tracer struct {
 	journal *engine.Journal
 	answers []*answer
-	growing *oracle.Growing
+	paths   []path
 	shares  []shareReader
-	held    map[written][]*series.Batch // read before their turn
+	held    map[written]*heldBatch // read, and not yet shown by all orders
 	free    []*series.Batch
+}
+
+// path is the states by one order.
+type path struct {
+	growing *oracle.Growing
+	matches []bool // of each answer: it is right for the state of now
+}
+
+// heldBatch is the rows of a batch that was written.
+type heldBatch struct {
+	rows  []*series.Batch
+	shown int // orders that have shown it
 }
 
 // shareReader reads the batches of a share again.
@@ -74,43 +134,61 @@ type shareReader struct {
 	read int // batches
 }
 
-func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, order []written, answers []*answer) error {
+func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, orders [][]written, answers []*answer) error {
+	t := tracer{journal: j, answers: answers, paths: make([]path, len(orders)), held: map[written]*heldBatch{}}
 	queries := make([]query.Query, len(answers))
 	for i, a := range answers {
 		queries[i] = a.Query
 	}
-	growing, err := oracle.NewGrowing(d.Schema(), queries)
-	if err != nil {
+	for n := range t.paths {
+		growing, err := oracle.NewGrowing(d.Schema(), queries)
+		if err != nil {
+			return err
+		}
+		t.paths[n] = path{growing: growing, matches: make([]bool, len(answers))}
+	}
+	if err := t.open(d); err != nil {
 		return err
 	}
-	t := tracer{journal: j, answers: answers, growing: growing, held: map[written][]*series.Batch{}}
-	for i := range j.Shares {
+	for n := range t.paths {
+		for i := range answers {
+			t.paths[n].matches[i] = t.same(n, i)
+		}
+	}
+	// Orders differ by what is under way at once, so side by side they hold little.
+	for step := range orders[0] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for n := range orders {
+			if err := t.show(n, orders[n][step]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// open opens the shares behind the loaded rows, which each passes over and the first one
+// tells of.
+func (t *tracer) open(d workload.Dataset) error {
+	for i := range t.journal.Shares {
 		whole := d.Open()
-		// Each reader passes over the loaded rows, which the first one tells of.
-		if err := t.each(whole, j.Loaded, func(b *series.Batch) {
-			if i == 0 {
-				growing.Add(b)
+		if err := t.each(whole, t.journal.Loaded, func(b *series.Batch) {
+			for n := range t.paths {
+				if i == 0 {
+					t.paths[n].growing.Add(b)
+				}
 			}
 			t.free = append(t.free, b)
 		}); err != nil {
 			return err
 		}
 		own := whole
-		if leave := j.Shares[i].Own; leave != nil {
+		if leave := t.journal.Shares[i].Own; leave != nil {
 			own = leave(whole)
 		}
 		t.shares = append(t.shares, shareReader{Reader: own})
-	}
-	for i, a := range answers {
-		a.matches = t.same(i)
-	}
-	for _, w := range order {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := t.show(w); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -134,48 +212,56 @@ func (t *tracer) each(from workload.Reader, rows int64, visit func(*series.Batch
 	return nil
 }
 
-// show makes a batch visible, for which those before it in its share, whose
+// show makes a batch visible by one of the orders. Those before it in its share, whose
 // turn comes later, are held back. There are no more of them than were under
 // way at once.
-func (t *tracer) show(w written) error {
+func (t *tracer) show(n int, w written) error {
 	for share := &t.shares[w.share]; share.read <= w.number; share.read++ {
-		read := written{w.share, share.read}
-		err := t.each(share, read.in(t.journal).Rows, func(b *series.Batch) { t.held[read] = append(t.held[read], b) })
-		if err != nil {
+		read := &heldBatch{}
+		of := written{w.share, share.read}
+		if err := t.each(share, of.in(t.journal).Rows, func(b *series.Batch) { read.rows = append(read.rows, b) }); err != nil {
 			return err
 		}
+		t.held[of] = read
 	}
-	changed := map[int]bool{}
-	for _, b := range t.held[w] {
-		for _, i := range t.growing.Add(b) {
+	held, changed := t.held[w], map[int]bool{}
+	for _, b := range held.rows {
+		for _, i := range t.paths[n].growing.Add(b) {
 			changed[i] = true
 		}
-		t.free = append(t.free, b)
 	}
-	delete(t.held, w)
+	if held.shown++; held.shown == len(t.paths) {
+		t.free = append(t.free, held.rows...)
+		delete(t.held, w)
+	}
 	for i := range changed {
-		t.compare(i, w)
+		t.compare(n, i, w)
 	}
 	return nil
 }
 
 // compare notes whether an answer is right for the state of now, which a batch
 // has just brought about.
-func (t *tracer) compare(i int, w written) {
-	a, matches := t.answers[i], t.same(i)
-	if a.matches && !matches {
-		// Another client's clock may say that it was acknowledged later.
-		a.stale, a.delay = true, max(a.At-w.in(t.journal).Acked, 0)
+func (t *tracer) compare(n, i int, w written) {
+	a, matched := t.answers[i], t.paths[n].matches[i]
+	matches := t.same(n, i)
+	t.paths[n].matches[i] = matches
+	if !matched || matches {
+		return
 	}
-	a.matches = matches
+	delay := max(a.At-w.in(t.journal).Acked, 0) // another client's clock may say that it came later
+	if a.stale {
+		delay = min(delay, a.delay)
+	}
+	a.stale, a.delay = true, delay
 }
 
 // same reports whether an answer is right for the state of now.
-func (t *tracer) same(i int) bool {
-	a := t.answers[i]
-	if rows := t.growing.Rows(i); a.Rows != rows || !a.inFull() {
+func (t *tracer) same(n, i int) bool {
+	a, growing := t.answers[i], t.paths[n].growing
+	if rows := growing.Rows(i); a.Rows != rows || !a.inFull() {
 		return a.Rows == rows
 	}
-	x := t.growing.Expectation(i)
+	x := growing.Expectation(i)
 	return a.differs(&x) == ""
 }
