@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/peertest"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -167,5 +169,71 @@ func TestMixedOfClientsWrong(t *testing.T) {
 				t.Errorf("problem %q", out.Problem())
 			}
 		})
+	}
+}
+
+// Of batches that are under way at once any may become visible first, neither in the order in
+// which they were begun nor as they were acknowledged. An answer to that is stale; one that is
+// right for no such state is wrong.
+func TestMixedAnyOrder(t *testing.T) {
+	d, err := tsbs.CPUOnly().Dataset(spec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const loaded, rows, batches = 7200, 100, 5
+	reader := d.Open()
+	read := func(rows int) *series.Batch {
+		all := new(series.Batch)
+		if err := reader.Next(all, rows); err != nil || all.Rows() != rows {
+			t.Fatal(all.Rows(), err)
+		}
+		return all
+	}
+	q := queriesOf(t, spec(), "double-groupby-1")[0].Queries[0]
+	q.End = spec().Start.Add((loaded + rows*batches) / 20 * 10 * time.Second)
+	q.Start = q.End.Add(-30 * time.Minute)
+	var under []*series.Batch
+	base := read(loaded)
+	for range batches {
+		under = append(under, read(rows))
+	}
+	journal := func() *engine.Journal {
+		j := &engine.Journal{Loaded: loaded, Types: make([]engine.AnsweredType, 1), Shares: make([]engine.WrittenShare, 1)}
+		for i := range batches {
+			j.Shares[0].Writes = append(j.Shares[0].Writes, engine.Written{Rows: rows, Begin: time.Duration(i), Acked: time.Second - time.Duration(i)})
+		}
+		return j
+	}
+	for set := range 1 << batches {
+		growing, err := oracle.NewGrowing(d.Schema(), []query.Query{q})
+		if err != nil {
+			t.Fatal(err)
+		}
+		growing.Add(base)
+		for i, b := range under {
+			if set>>i&1 == 1 {
+				growing.Add(b)
+			}
+		}
+		x := growing.Expectation(0)
+		for _, lies := range []bool{false, true} {
+			answer := &query.Answer{}
+			for _, row := range x.Answer.Rows {
+				answer.Rows = append(answer.Rows, slices.Clone(row))
+			}
+			if lies {
+				last := len(answer.Rows[0]) - 1
+				answer.Rows[0][last] = answer.Rows[1][last] // another host's
+			}
+			j, out := journal(), &result.Mixed{Types: make([]result.MixedType, 1)}
+			j.Types[0].Full = []engine.Answered{{Query: q, At: time.Second, Rows: x.Rows, Answer: answer}}
+			if err := verify.Mixed(t.Context(), d, j, out, ignore); err != nil {
+				t.Fatal(err)
+			}
+			whole := set == 1<<batches-1
+			if got := out.Types[0]; (got.Withheld != "") != lies || (got.Stale == 1) != (!lies && !whole) {
+				t.Errorf("batches %05b are there, lies %v: withheld %q, %d stale", set, lies, got.Withheld, got.Stale)
+			}
+		}
 	}
 }
