@@ -271,9 +271,9 @@ func TestAgentsCutOff(t *testing.T) {
 // name, and nobody waits for its rows.
 func TestAgentsCutOffMixed(t *testing.T) {
 	f := newFleet(t, questdb.Driver(), 3, 6)
-	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "single-groupby-1-1-1,lastpoint", "--mixed", "50", "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s")...) // 22 s
+	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s", "--reporting-period", "200ms")...) // 22 s
 	f.joined()
-	f.saying("load and query questdb")
+	f.saying("load and query questdb: ")
 	time.Sleep(3 * time.Second) // into the phase
 	f.lab.Cut(1, 3)
 	begun := time.Now()
@@ -310,7 +310,7 @@ func TestAgentsFarApartMixed(t *testing.T) {
 	for host := range f.agents + 2 {
 		f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 	}
-	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "single-groupby-1-1-1,lastpoint", "--mixed", "50", "--mixed-row-rate", "40000/s", "--mixed-query-rate", "60/s")...) // 5.4 s
+	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--mixed-row-rate", "40000/s", "--mixed-query-rate", "60/s")...) // 5.4 s
 	if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
 		t.Fatalf("exit status %d:\n%s", code, f.said.String())
 	}

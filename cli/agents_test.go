@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/driver/questdb"
 	"github.com/tsmark/tsmark/result"
@@ -190,7 +191,7 @@ func TestAgentsResumed(t *testing.T) {
 // mixedOf are the flags of a run with a mixed phase.
 func mixedOf(target string, more ...string) []string {
 	return append([]string{"--target", target, "--use-case", "cpu-only", "--scale", "40", "--log-interval", "10s", "--timestamp-end", "2016-01-01T04:00:00Z", "--workers", "4", "--batch-size", "500",
-		"--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "40", "--replace", "--mixed", "50"}, more...)
+		"--repeats", "1", "--query-type", "single-groupby-1-1-1,lastpoint", "--queries", "40", "--replace", "--mixed", "50", "--reporting-period", "200ms"}, more...)
 }
 
 // A mixed phase that Ctrl-C stopped is done again by resume, and its figures are those of
@@ -199,10 +200,13 @@ func TestAgentsMixedResumed(t *testing.T) {
 	target := "postgres"
 	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {
 		target += "," + option + "=" + value
+		if option == connection.Password {
+			t.Setenv("TSMARK_POSTGRES_PASSWORD", value) // it is not stored
+		}
 	}
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(2, "run", mixedOf(target, "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s")...) // 3 s
-	f.until("load and query postgres")
+	f.until("load and query postgres: [1-9]")
 	time.Sleep(time.Second)
 	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -246,7 +250,7 @@ func TestAgentKilledMixed(t *testing.T) {
 	}
 	f := &nearFleet{t: t}
 	coordinator, list := f.run(3, "run", mixedOf(target, "--mixed-row-rate", "2000/s")...) // 14 s
-	f.until("load and query postgres")
+	f.until("load and query postgres: [1-9]")
 	time.Sleep(2 * time.Second)
 	if err := list[1].Process.Kill(); err != nil {
 		t.Fatal(err)
