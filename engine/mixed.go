@@ -118,7 +118,7 @@ type mixed struct {
 	read    chan *batch
 	ready   queues
 	queue   chan arrival
-	writing atomic.Int64 // workers that are not done
+	writing atomic.Int64 // workers that have not written all
 
 	types []*mixedType
 	order []int        // of types, which is gone through again and again
@@ -203,12 +203,11 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	}
 	for i, c := range m.connections {
 		group.Go(func() error {
-			defer func() {
-				if m.writing.Add(-1) == 0 {
-					written()
-				}
-			}()
-			return m.work(groupCtx, c, m.ready[i], &acks{ledger: m.ledger})
+			err := m.work(groupCtx, c, m.ready[i], &acks{ledger: m.ledger})
+			if err == nil && m.writing.Add(-1) == 0 {
+				written() // an error ends the phase by itself
+			}
+			return err
 		})
 	}
 	for _, r := range readers {
