@@ -1,4 +1,5 @@
-// Package deployment tests the examples of docs/scale-out: nothing else reads them.
+// Package deployment tests examples of the documents that other programs read: those of
+// docs/scale-out, and the dashboards of docs/grafana.
 package deployment
 
 import (

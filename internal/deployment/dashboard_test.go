@@ -1,0 +1,42 @@
+package deployment
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+)
+
+// The dashboards are as Grafana's own types have them: each field that a panel needs is
+// there, and none that Grafana does not know. What their queries find is tested in package cli.
+func TestDashboards(t *testing.T) {
+	plugins.RegisterDefaultPlugins()
+	files, err := filepath.Glob("../../docs/grafana/*.json")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("there are %d dashboards, not two (%v)", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var strict, d dashboard.Dashboard
+		if err := strict.UnmarshalJSONStrict(text); err != nil && err.Error() != "" { // an error without text is a list of none
+			t.Errorf("%s: %v", file, err)
+		}
+		if err := errors.Join(json.Unmarshal(text, &d), d.Validate()); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for _, p := range d.Panels {
+			if p.Panel == nil {
+				t.Errorf("%s: something among the panels is none", file)
+			} else if _, unknown := p.Panel.Options.(map[string]any); unknown {
+				t.Errorf("%s: panel %d is of a type that Grafana does not have, %q", file, *p.Panel.Id, p.Panel.Type)
+			}
+		}
+	}
+}
