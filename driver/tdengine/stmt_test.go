@@ -1,6 +1,7 @@
 package tdengine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver/byseries"

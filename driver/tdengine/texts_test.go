@@ -115,7 +115,7 @@ func TestLongBlock(t *testing.T) {
 			left--
 			binary.LittleEndian.PutUint64(message, 0)
 			_ = c.WriteMessage(websocket.BinaryMessage, message)
-			return `{"code":0,"completed":true}` // to the next fetch
+			return answered
 		}
 		return `{"code":0}`
 	})
