@@ -77,7 +77,7 @@ func (d *database) each(ctx context.Context, s *client.Session, t *series.Table,
 	if there[0] == nil {
 		return fmt.Errorf("container %s, which the registry names, is not there", all[0].container)
 	}
-	page := pageOf(there[0], textsOf(t), int64(d.options.Int(optionPageSize)))
+	page := pageOf(there[0], t.FreeRoom(), int64(d.options.Int(optionPageSize)))
 	for len(all) > 0 {
 		part := all[:min(statementsAtOnce, len(all))]
 		all = all[len(part):]

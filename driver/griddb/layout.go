@@ -92,17 +92,6 @@ func columnType(t series.Type) client.Type {
 	return client.Long
 }
 
-// textsOf is how many bytes the free texts of a row have at most.
-func textsOf(t *series.Table) int64 {
-	n := 0
-	for i := range t.Fields {
-		if f := &t.Fields[i]; f.Free() {
-			n += f.Room()
-		}
-	}
-	return int64(n)
-}
-
 // rows is a container of a table's rows.
 func (l *layout) rows(t *series.Table, name string) client.Container {
 	c := client.Container{Name: name, Type: client.TimeSeries, Keys: 1}

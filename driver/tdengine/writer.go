@@ -93,12 +93,7 @@ func (d *database) writer(ctx context.Context, s *series.Schema) (driver.Writer,
 func (d *database) newWriter(by carrier, s *series.Schema) *writer {
 	w := &writer{by: by, unit: int64(d.design.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
 	for _, t := range s.Tables {
-		full := maxStatement
-		for i := range t.Fields {
-			if f := &t.Fields[i]; f.Free() {
-				full -= 2 * f.Room() // each byte may be escaped
-			}
-		}
+		full := maxStatement - 2*int(t.FreeRoom()) // each byte may be escaped
 		w.tables[t] = &tableWriter{table: t, of: d.in(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", full: full, known: make(series.Bitmap, s.Series/64+1)}
 	}
 	return w
