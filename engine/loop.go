@@ -272,7 +272,7 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		taken = &Answered{Place: w.cfg.First + place%w.whole.Len()}
 		sink = taken.keep(q.Whole, q.Columns)
 		if q.Rows != AnyRows {
-			kept = limit.Expected(sink, q.Rows)
+			kept = limit.Expected(sink, q.Rows, q.Free)
 			sink = kept
 		}
 	}

@@ -69,6 +69,7 @@ type Rendered struct {
 	Request driver.Request
 	Rows    int64 // that the answer must have; AnyRows: nobody knows
 	Values  int   // in each of them, as query.Query.Values has it
+	Free    int64 // bytes of free texts that each has at most
 	// Columns are those of the answer, for a Capture, which keeps it whole or else
 	// as a digest.
 	Columns []query.Column

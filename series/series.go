@@ -151,6 +151,17 @@ func (t *Table) ColumnNames() []string {
 	return names
 }
 
+// FreeRoom returns how many bytes the free texts of a row have at most.
+func (t *Table) FreeRoom() int64 {
+	n := 0
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Free() {
+			n += f.Room()
+		}
+	}
+	return int64(n)
+}
+
 // Tag returns the tag with the key, or nil where the table has none.
 func (t *Table) Tag(key string) *Tag {
 	for i := range t.Tags {

@@ -2,51 +2,83 @@ package conformance
 
 import (
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
+// RunTexts runs the part of the suite that is about free texts, which Run has too.
+func RunTexts(t *testing.T, kind driver.Driver, given map[string]string) {
+	newSuite(t, kind, given).texts(t)
+}
+
 // hardTexts are texts that something between a batch and an answer may take for
-// its own.
-func (s *suite) hardTexts() []string {
+// its own. The last two have so many bytes, which is the most.
+func (s *suite) hardTexts(longest int) []string {
 	list := []string{
 		"", "plain", " blanks ", "it's", `say "hi"`, `back\slash`, `ends in \`, `\n \N \" \\`, "two\nlines", "\r\n\ttab\n", "a,b=c d;e|f",
 		"Ωμέγα-服务器 😀 e\u0301", "$1 %s {x} [y] /* z -- # ?", "NULL", "true", "1e5i", "\"", "\\", "'", strings.Repeat("0123456789", 1024),
-		strings.Repeat("\\\"\n'", 2048), "\u007f\u0001\u001f", strings.Repeat("é", (series.MaxFreeText-1)/2),
+		strings.Repeat("\\\"\n'", 2048), "\u007f\u0001\u001f",
 	}
 	if s.caps.Holds(series.NULTexts) {
 		list = append(list, "a\x00b")
 	}
-	return list
+	return append(list, strings.Repeat("é", longest/2)+"!"[:longest%2], strings.Repeat(`\`, longest-1)+"'")
 }
 
-// freeTexts has two tables with a field of free texts: one without NULLs, and one in
-// which some are missing.
-func (s *suite) freeTexts() example {
+// noted is a schema of two tables with a field of free texts, none longer than so many
+// bytes: one without NULLs, and one in which some are missing.
+func noted(longest int) *series.Schema {
 	tags := []series.Tag{{Key: "device", Values: series.Numbered{Prefix: "d_"}}}
-	texts := s.hardTexts()
-	fields := []series.Field{{Name: "value", Type: series.Float}, {Name: "note", Type: series.Text, Longest: series.MaxFreeText}}
+	fields := []series.Field{{Name: "value", Type: series.Float}, {Name: "note", Type: series.Text, Longest: longest}}
 	full := &series.Table{Name: "notes", Tags: tags, Fields: fields, Dense: true}
-	sparse := &series.Table{Name: "remarks", Tags: tags, Fields: fields}
-	const devices = 3
-	f := &fixed{schema: &series.Schema{Tables: []*series.Table{full, sparse}, Series: devices}}
+	return &series.Schema{Tables: []*series.Table{full, {Name: "remarks", Tags: tags, Fields: fields}}, Series: noters}
+}
+
+// noters is how many series have free texts.
+const noters = 3
+
+// longestText is how many bytes a free text has at most, as the target says before a load;
+// 0: it holds none. What it says of a longer one has to name the field, in one line.
+func (s *suite) longestText(t *testing.T) int {
+	t.Helper()
+	refusal := func(longest int) *driver.Refusal { return s.caps.Refuse(s.kind.Name, noted(longest), series.Values{}) }
+	n := sort.Search(series.MaxFreeText, func(n int) bool { return refusal(n+1) != nil })
+	if n == series.MaxFreeText {
+		return n
+	}
+	problem := refusal(n + 1).Problem
+	if !strings.Contains(problem, "note") || strings.Contains(problem, "\n") || n > 0 && !strings.Contains(problem, strconv.Itoa(n+1)) {
+		t.Errorf("it holds texts of %d bytes and none longer, and says: %s", n, problem)
+	}
+	t.Logf("n/a: %s", problem)
+	return n
+}
+
+// freeTexts are rows of the tables with free texts, none longer than so many bytes.
+func (s *suite) freeTexts(longest int) example {
+	texts := s.hardTexts(longest)
+	f := &fixed{schema: noted(longest)}
+	sparse := f.schema.Tables[1]
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, table := range f.schema.Tables {
 		run := f.batch.Add(table)
-		run.Grow(len(texts) * devices)
+		run.Grow(len(texts) * noters)
 		for row := range run.Times {
-			run.Series[row], run.Times[row] = uint32(row%devices), start.Add(time.Duration(row)*time.Minute).UnixNano()
+			run.Series[row], run.Times[row] = uint32(row%noters), start.Add(time.Duration(row)*time.Minute).UnixNano()
 			run.Columns[0].Floats[row] = float64(row) / 4
 			if run.Columns[1].Ints[row] = 0; table == sparse && row%4 == 1 {
 				run.SetNull(1, row)
 				continue
 			}
-			run.Columns[1].SetText(row, []byte(texts[row/devices]))
+			run.Columns[1].SetText(row, []byte(texts[row/noters]))
 		}
 	}
 	e := example{dataset: f}
@@ -66,19 +98,13 @@ func (s *suite) freeTexts() example {
 }
 
 // texts: free texts arrive as they are, are counted, and come back in answers, or the
-// target says that it has none.
+// target says that it has none, or none as long.
 func (s *suite) texts(t *testing.T) {
-	e := s.freeTexts()
-	if !s.caps.Holds(series.FreeTexts) {
-		refusal := s.caps.Refuse(s.kind.Name, e.dataset.Schema(), series.Values{})
-		if refusal == nil || !strings.Contains(refusal.Problem, "note") || strings.Contains(refusal.Problem, "\n") {
-			t.Errorf("it does not hold free texts, and says of them %+v", refusal)
-		}
+	longest := s.longestText(t)
+	if longest == 0 {
 		return
 	}
-	if s.refused(t, e.dataset.Schema()) {
-		return
-	}
+	e := s.freeTexts(longest)
 	s.loadAndQuery(t, e, 1)
 	right := e.dataset.(*fixed)
 	expected, err := oracle.Pass(t.Context(), right, nil, nil, func(int) {})

@@ -30,7 +30,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 			return err
 		}
 		out.Rows = 0
-		return d.each(ctx, s, all, "SELECT *", func(_ registered, rows *client.Rows) error {
+		return d.each(ctx, s, t, all, "SELECT *", func(_ registered, rows *client.Rows) error {
 			return d.add(t, rows, &out)
 		})
 	})
@@ -65,8 +65,8 @@ func (d *database) census(ctx context.Context, s *client.Session, t *series.Tabl
 	return all, err
 }
 
-// each reads the rows of containers.
-func (d *database) each(ctx context.Context, s *client.Session, all []registered, tql string, take func(registered, *client.Rows) error) error {
+// each reads the rows of containers of a table.
+func (d *database) each(ctx context.Context, s *client.Session, t *series.Table, all []registered, tql string, take func(registered, *client.Rows) error) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (d *database) each(ctx context.Context, s *client.Session, all []registered
 	if there[0] == nil {
 		return fmt.Errorf("container %s, which the registry names, is not there", all[0].container)
 	}
-	page := pageOf(there[0], int64(d.options.Int(optionPageSize)))
+	page := pageOf(there[0], t.FreeRoom(), int64(d.options.Int(optionPageSize)))
 	for len(all) > 0 {
 		part := all[:min(statementsAtOnce, len(all))]
 		all = all[len(part):]
@@ -163,7 +163,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 		if err != nil {
 			return err
 		}
-		present, err := d.present(ctx, s, all)
+		present, err := d.present(ctx, s, t, all)
 		if err != nil {
 			return err
 		}
@@ -196,17 +196,17 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 }
 
 // present returns which series have rows.
-func (d *database) present(ctx context.Context, s *client.Session, all []registered) (map[int64]bool, error) {
+func (d *database) present(ctx context.Context, s *client.Session, t *series.Table, all []registered) (map[int64]bool, error) {
 	present := map[int64]bool{}
 	if d.layout.table {
-		return present, d.each(ctx, s, all, "SELECT *", func(_ registered, rows *client.Rows) error {
+		return present, d.each(ctx, s, t, all, "SELECT *", func(_ registered, rows *client.Rows) error {
 			for rows.Next() {
 				present[rows.Int(0)] = true
 			}
 			return rows.Err()
 		})
 	}
-	return present, d.each(ctx, s, all, "SELECT * LIMIT 1", func(r registered, rows *client.Rows) error {
+	return present, d.each(ctx, s, t, all, "SELECT * LIMIT 1", func(r registered, rows *client.Rows) error {
 		if rows.Next() {
 			present[r.series] = true
 		}

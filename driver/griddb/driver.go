@@ -166,9 +166,6 @@ func caps(o driver.Options) driver.Caps {
 		TimePrecision: precisions[o[optionPrecision]].unit,
 		First:         time.Unix(0, 0).UTC(),
 		Schema:        func(s *series.Schema) error { return check(o, s) },
-		Lacks: map[series.Trait]string{
-			series.FreeTexts: "tsmark does not write to GridDB, whose strings are cut at a size that its blocks set; make it a tag, or leave it out",
-		},
 		Types: map[series.Type]driver.Stored{
 			series.Bool:      {As: "BOOL"},
 			series.Int32:     {As: "INTEGER"},

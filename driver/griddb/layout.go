@@ -29,8 +29,11 @@ const (
 // tagColumns is where tags begin in a registry.
 const tagColumns = 4
 
-// maxColumns is how many columns a container can have with blocks of 64 KiB.
-const maxColumns = 1024
+// The limits of containers with blocks of 64 KiB, as servers are shipped.
+const (
+	maxColumns = 1024
+	maxString  = 31 << 10 // bytes of a STRING
+)
 
 // layout says where rows are and what containers look like.
 type layout struct {
@@ -169,6 +172,11 @@ func check(o driver.Options, s *series.Schema) error {
 
 // checkColumns says what of a table's columns has no place.
 func checkColumns(l *layout, t *series.Table) error {
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Free() && f.Room() > maxString {
+			return fmt.Errorf("field %s of table %s has texts of up to %d bytes, and a STRING of GridDB's with its blocks of 64 KiB holds %d; leave the field out, or choose another target", f.Name, t.Name, f.Room(), maxString)
+		}
+	}
 	for _, c := range []client.Container{l.rows(t, t.Name), l.registry(t)} {
 		if len(c.Columns) > maxColumns {
 			return fmt.Errorf("table %s needs a container of %d columns, and GridDB's have %d at most: leave fields out, or measure another database", t.Name, len(c.Columns), maxColumns)

@@ -27,6 +27,9 @@ type plan struct {
 	Present []int `json:"present,omitempty"`
 	// Columns are those of a series' rows that the plan's rows consist of.
 	Columns []int `json:"columns"`
+	// Texts is how many bytes the free texts of a series' row have at most, whether or
+	// not the plan's rows have them: a statement's answer has whole rows.
+	Texts int64 `json:"texts,omitempty"`
 	// Partial says that the statements for a series are aggregates: the number of its
 	// rows, and then those of each part.
 	Partial bool `json:"partial,omitempty"`

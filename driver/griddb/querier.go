@@ -221,7 +221,7 @@ func (x *execution) knowRows(ctx context.Context) error {
 	if there[0] == nil {
 		return &client.Error{Code: client.CodeContainerNotFound, Message: fmt.Sprintf("container %s, which the registry names, is not there", x.all[0].container)}
 	}
-	x.table.rows, x.table.page = there[0], pageOf(there[0], x.page)
+	x.table.rows, x.table.page = there[0], pageOf(there[0], x.plan.Texts, x.page)
 	for _, column := range x.plan.Columns {
 		if column >= len(there[0].Columns) {
 			return fmt.Errorf("container %s has %d columns, fewer than the query needs", there[0].Name, len(there[0].Columns))
@@ -231,9 +231,9 @@ func (x *execution) knowRows(ctx context.Context) error {
 }
 
 // pageOf is how many rows of a container come at a time, so that a message has room for
-// them.
-func pageOf(c *client.Container, page int64) int64 {
-	return max(10, min(page, limit.MaxRow/int64(64+client.NewLayout(c.Columns).Size)))
+// them and so many bytes of free texts in each.
+func pageOf(c *client.Container, texts, page int64) int64 {
+	return max(1, min(page, limit.MaxRow/(64+int64(client.NewLayout(c.Columns).Size)+texts)))
 }
 
 // ask sends the statements for series.

@@ -121,7 +121,7 @@ func (r *renderer) columns() {
 	if r.layout.table {
 		before = 1
 	}
-	r.plan.Columns = []int{before}
+	r.plan.Columns, r.plan.Texts = []int{before}, r.table.FreeRoom()
 	for _, name := range r.fields {
 		r.plan.Columns = append(r.plan.Columns, before+1+r.table.FieldIndex(name))
 	}

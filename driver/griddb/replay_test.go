@@ -3,6 +3,7 @@ package griddb_test
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,19 @@ func TestReplayed(t *testing.T) {
 				options["database"], options["in_flight"] = "replay_"+name, "1"
 				options["system_port"] = "0"                                  // HTTP, which tells nothing that is measured
 				t.Run("talk", func(t *testing.T) { converse(t, d, options) }) // at whose end connections are closed
+			})
+		})
+	}
+}
+
+// So is the part of the suite that is about free texts, over each protocol.
+func TestReplayedTexts(t *testing.T) {
+	for name, given := range map[string]map[string]string{"texts": {"layout": "series"}, "texts-sql": {"layout": "table", "language": "sql"}} {
+		t.Run(name, func(t *testing.T) {
+			replay.Run(t, replay.Subject{Driver: griddb.Driver(), Framing: framing{}, Name: name}, func(t *testing.T, d driver.Driver, options map[string]string) {
+				maps.Copy(options, given)
+				options["database"], options["in_flight"], options["system_port"] = "replay_"+strings.ReplaceAll(name, "-", "_"), "1", "0"
+				t.Run("texts", func(t *testing.T) { conformance.RunTexts(t, d, options) })
 			})
 		})
 	}

@@ -334,8 +334,8 @@ func (t *tableWriter) appendTexts(dst []byte, at, row, total, before int, run *s
 			dst = client.AppendSize(dst, 0)
 			continue
 		}
-		length := t.table.Fields[f].Length
-		dst = series.AppendText(client.AppendSize(dst, length), run.Columns[f].Ints[of], length)
+		c, length := &run.Columns[f], t.table.Fields[f].Length
+		dst = c.AppendText(client.AppendSize(dst, c.TextLength(of, length)), of, length)
 	}
 	return dst
 }

@@ -255,4 +255,14 @@ func TestSink(t *testing.T) {
 	if err := s.Row([]query.Value{{Text: []byte("abc")}, {Text: []byte("def")}}); err == nil {
 		t.Error("six bytes are no error")
 	}
+	row := []query.Value{{Text: make([]byte, OwnBytes)}}
+	for free, want := range map[int64]bool{0: false, OwnBytes: true} {
+		s, err := Expected(query.SinkFunc(func([]query.Value) error { return nil }), 2, free), error(nil)
+		for range 2 {
+			err = errors.Join(err, s.Row(row))
+		}
+		if took := err == nil; took != want {
+			t.Errorf("two rows of 64 MiB, of which %d bytes may be free texts: %v", free, err)
+		}
+	}
 }

@@ -28,10 +28,11 @@ type Sink struct {
 // Own returns a sink for the answer to a statement of tsmark's own.
 func Own(to query.Sink) *Sink { return &Sink{To: to, Rows: OwnRows, Bytes: OwnBytes} }
 
-// Expected returns a sink for an answer of which the number of rows is known. Each
-// may have texts of a KiB beside what any answer may have.
-func Expected(to query.Sink, rows int64) *Sink {
-	return &Sink{To: to, Rows: rows, Bytes: OwnBytes + longRow*rows}
+// Expected returns a sink for an answer of which the number of rows is known, and how many
+// bytes of free texts each has at most. Each may have other texts of a KiB beside what any
+// answer may have.
+func Expected(to query.Sink, rows, free int64) *Sink {
+	return &Sink{To: to, Rows: rows, Bytes: OwnBytes + (longRow+free)*rows}
 }
 
 const longRow = 1 << 10

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -38,7 +39,25 @@ func (d *database) Census(ctx context.Context, t *series.Table) (out driver.Cens
 		}
 		d.counted(answer.Rows[0], fields, &out)
 	}
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Free() {
+			if err := d.digest(ctx, t, f.Name, &out.Fields[i]); err != nil {
+				return driver.Census{}, fmt.Errorf("reading the texts of %s in table %s: %w", f.Name, t.Name, err)
+			}
+		}
+	}
 	return out, nil
+}
+
+// digest makes what free texts come to of the texts themselves.
+func (d *database) digest(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
+	name := d.design.Ident(field)
+	c.Sum = &query.Value{Kind: query.Int}
+	_, err := d.admin.Query(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", name, d.in(t.Name)), query.SinkFunc(func(row []query.Value) error {
+		c.Sum.Int += oracle.TextSum(row[0].Text)
+		return nil
+	}))
+	return err
 }
 
 // counting is the statement that tells what times and fields come to. A sum of 64-bit

@@ -165,7 +165,8 @@ type said struct {
 	IsUpdate  bool     `json:"is_update"`
 	Affected  int64    `json:"affected_rows"`
 	Names     []string `json:"fields_names"`
-	Precision int      `json:"precision"` // of times: 0 ms, 1 µs, 2 ns
+	Lengths   []int64  `json:"fields_lengths"` // of values at most, in bytes or characters
+	Precision int      `json:"precision"`      // of times: 0 ms, 1 µs, 2 ns
 
 	Completed bool `json:"completed"`
 	Rows      int  `json:"rows"`
@@ -183,7 +184,7 @@ func (c *conn) ask() (said, error) {
 
 // hear reads an answer.
 func (c *conn) hear() (s said, err error) {
-	kind, err := c.receive()
+	kind, err := c.receive(limit.MaxRow)
 	if err != nil {
 		return s, err
 	}
@@ -202,16 +203,35 @@ func (c *conn) hear() (s said, err error) {
 	return s, nil
 }
 
-// receive reads a message.
-func (c *conn) receive() (kind int, err error) {
+// receive reads a message of at most so many bytes.
+func (c *conn) receive(most int64) (kind int, err error) {
+	const part = limit.MaxRow / 2
 	c.net.Unread.Row()
 	kind, from, err := c.ws.NextReader()
 	if err != nil {
 		return 0, err
 	}
 	c.in.Reset()
-	_, err = c.in.ReadFrom(io.LimitReader(from, limit.MaxRow))
+	for ; most > limit.MaxRow; most -= part {
+		n, err := c.in.ReadFrom(io.LimitReader(from, part))
+		if err != nil || n < part {
+			return kind, err
+		}
+		c.net.Unread.Row() // how many come is known
+	}
+	_, err = c.in.ReadFrom(io.LimitReader(from, most))
 	return kind, err
+}
+
+// mostOf is how many bytes a block of an answer has at most: the server makes blocks by
+// their rows, 4,096 as shipped, however long these are.
+func (s *said) mostOf(rows int) int64 {
+	const mostRows, character, beside = 1 << 16, 4, 8
+	row := int64(0)
+	for _, n := range s.Lengths {
+		row += character*min(max(n, 0), 1<<16) + beside
+	}
+	return max(limit.MaxRow, int64(min(rows, mostRows))*row)
 }
 
 // call has the connection end what do waits for when ctx ends. An error that is none
@@ -335,7 +355,7 @@ func (c *conn) read(answer said, sink query.Sink) (rows int64, err error) {
 		if err := c.send(); err != nil {
 			return rows, err
 		}
-		kind, err := c.receive()
+		kind, err := c.receive(answer.mostOf(next.Rows))
 		if err != nil {
 			return rows, err
 		}

@@ -21,6 +21,8 @@ const (
 	maxColumns = 4096         // with the time, and without tags
 	maxTags    = 128
 	maxRow     = 65_531
+	maxText    = 65_517 // of a column of texts
+	maxLiteral = 65_530 // of a text in SQL, with its quotes and escapes
 	maxTagSize = 16_384
 	tagLength  = 256 // of a text tag, where the limit lets it
 )
@@ -33,10 +35,11 @@ type design struct {
 	sql.Dialect
 	unit  time.Duration
 	types map[series.Type]driver.Stored
+	bySQL bool // rows are written as literals
 }
 
 func newDesign(o driver.Options) *design {
-	d := &design{unit: unitOf(o), types: types(o)}
+	d := &design{unit: unitOf(o), types: types(o), bySQL: o[optionWrite] != byStatement}
 	d.Dialect = sql.Dialect{Name: "TDengine", Precision: d.unit, Names: "``", Texts: sql.Backslashes, TimeName: "ts", Words: words, Wide: true, NoSetAll: true}
 	return d
 }
@@ -123,12 +126,38 @@ func (d *design) checkTable(t *series.Table) error {
 		}
 		taken[name] = true
 	}
-	row := 8
-	for _, f := range t.Fields {
-		row += 8 + f.Length
+	return d.checkRow(t)
+}
+
+// checkRow returns an error for a row that has no room, or a text of it.
+func (d *design) checkRow(t *series.Table) error {
+	row, texts := 8, ""
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if !f.Type.Textual() {
+			row += widths[kindOf[d.types[f.Type].As]]
+			continue
+		}
+		row += 2 + f.Room()
+		if !f.Free() {
+			continue
+		}
+		texts += fmt.Sprintf(", of which texts of field %s have up to %d", f.Name, f.Room())
+		for _, of := range []struct {
+			most    int
+			holds   string
+			applies bool
+		}{
+			{maxText, "a VARCHAR of TDengine's holds %d; leave the field out, or choose another target", true},
+			{(maxLiteral - 2) / 2, "a literal of TDengine's SQL holds %d, where each may be escaped; choose " + optionWrite + "=" + byStatement + ", or leave the field out", d.bySQL},
+		} {
+			if of.applies && f.Room() > of.most {
+				return fmt.Errorf("field %s of table %s has texts of up to %d bytes, and "+of.holds, f.Name, t.Name, f.Room(), of.most)
+			}
+		}
 	}
 	if row > maxRow {
-		return fmt.Errorf("a row of table %s would have %d bytes, and TDengine's have %d; give it fewer fields", t.Name, row, maxRow)
+		return fmt.Errorf("a row of table %s would have %d bytes%s, and TDengine's have %d; give it fewer fields", t.Name, row, texts, maxRow)
 	}
 	return nil
 }
@@ -139,7 +168,7 @@ func (d *design) create(t *series.Table) string {
 	for _, f := range t.Fields {
 		kind := d.types[f.Type].As
 		if f.Type.Textual() {
-			kind = fmt.Sprintf("%s(%d)", kind, max(1, f.Length))
+			kind = fmt.Sprintf("%s(%d)", kind, f.Room())
 		}
 		columns = append(columns, d.Ident(f.Name)+" "+kind)
 	}

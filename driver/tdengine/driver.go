@@ -132,6 +132,10 @@ func storage() []driver.Option {
 
 func caps(o driver.Options) driver.Caps {
 	const noLiteral = "TDengine's SQL has no literal of"
+	lacks := map[series.Trait]string{series.NaN: noLiteral, series.Infinities: noLiteral}
+	if o[optionWrite] != byStatement {
+		lacks[series.NULTexts] = noLiteral + "; choose " + optionWrite + "=" + byStatement + ", or leave it out"
+	}
 	return driver.Caps{
 		Language: "TDengine SQL",
 		Dedupes:  true,
@@ -140,13 +144,9 @@ func caps(o driver.Options) driver.Caps {
 		InOrder:       driver.InSeries,
 		TimePrecision: unitOf(o),
 		First:         first(o.Int(optionKeep)),
-		Lacks: map[series.Trait]string{
-			series.NaN:        noLiteral,
-			series.Infinities: noLiteral,
-			series.FreeTexts:  "tsmark does not write to TDengine, whose columns of texts have a length; make it a tag, or leave it out",
-		},
-		Schema: newDesign(o).check,
-		Types:  types(o),
+		Lacks:         lacks,
+		Schema:        newDesign(o).check,
+		Types:         types(o),
 	}
 }
 

@@ -34,7 +34,7 @@ type lane struct {
 	*conn
 	statements map[*tableWriter]uint64
 	block      []byte
-	name, text []byte
+	name       []byte
 	wire       int64
 }
 
@@ -264,8 +264,8 @@ func (b *binder) encode(l *lane, t *tableWriter, places []byseries.Place) error 
 				out = grown(out, width)
 			case textual:
 				le.PutUint32(out[marks+4*r:], uint32(len(out)-data))
-				l.text = series.AppendText(l.text[:0], c.Ints[row], fields[f-1].Length)
-				out = append(le.AppendUint16(out, uint16(len(l.text))), l.text...)
+				length := fields[f-1].Length
+				out = c.AppendText(le.AppendUint16(out, uint16(c.TextLength(row, length))), row, length)
 			case kind == typeFloat:
 				out = le.AppendUint32(out, math.Float32bits(float32(c.Floats[row])))
 			case kind == typeDouble:

@@ -1,6 +1,7 @@
 package tdengine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tsmark/tsmark/driver/byseries"
@@ -9,19 +10,23 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// rowsOfAll is a run with a field of each type, and rows with all values and with none.
+// rowsOfAll is a run with a field of each type, one of free texts, and rows with all values
+// and with none.
 func rowsOfAll() (*series.Schema, *series.Batch) {
 	table := &series.Table{Name: "all"}
 	for i, kind := range series.Types() {
 		table.Fields = append(table.Fields, series.Field{Name: string(rune('a' + i)), Type: kind, Length: 5})
 	}
+	table.Fields = append(table.Fields, series.Field{Name: "note", Type: series.Text, Longest: 40})
 	var batch series.Batch
 	run := batch.Add(table)
 	run.Grow(9)
 	for row := range run.Times {
 		run.Times[row], run.Series[row] = int64(row)*1e6, 0
 		for f := range run.Columns {
-			if c := &run.Columns[f]; table.Fields[f].Type.Whole() {
+			if c := &run.Columns[f]; table.Fields[f].Free() {
+				c.SetText(row, []byte(strings.Repeat("'\x00\\é", row)))
+			} else if table.Fields[f].Type.Whole() {
 				c.Ints[row] = int64(row % 2)
 			} else {
 				c.Floats[row] = float64(row) / 4
@@ -61,7 +66,7 @@ func TestEncodeBlock(t *testing.T) {
 				case run.Lacks(f, row):
 					values = append(values, nil)
 				case field.Type.Textual():
-					values = append(values, string(series.AppendText(nil, c.Ints[row], field.Length)))
+					values = append(values, string(c.AppendText(nil, row, field.Length)))
 				case field.Type == series.Timestamp && precision == "ns":
 					values = append(values, query.Value{Kind: query.Time, Int: c.Ints[row]})
 				case field.Type == series.Bool:

@@ -21,7 +21,8 @@ import (
 )
 
 // stub is a taosAdapter that answers each request by its action and SQL: with JSON, whose
-// req_id it fills in, or by what the function does to the connection.
+// req_id it fills in, or by what the function does to the connection: it returns answered
+// where that is the answer, and nothing where the connection is to end.
 func stub(t *testing.T, answer func(action, sql string, c *websocket.Conn) string) *config {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,8 +44,11 @@ func stub(t *testing.T, answer func(action, sql string, c *websocket.Conn) strin
 				return
 			}
 			text := answer(request.Action, request.Args.SQL, c)
-			if text == "" {
+			switch text {
+			case "":
 				return
+			case answered:
+				continue
 			}
 			text = strings.Replace(text, "{", fmt.Sprintf(`{"req_id":%d,`, request.Args.Number), 1)
 			if c.WriteMessage(websocket.TextMessage, []byte(text)) != nil {
@@ -59,6 +63,8 @@ func stub(t *testing.T, answer func(action, sql string, c *websocket.Conn) strin
 	}
 	return &config{connection.Settings{Host: host, Port: port, User: "me", Password: "secret", Timeout: 10 * time.Second}}
 }
+
+const answered = "answered"
 
 // failing is an answer with an error.
 func failing(code int, message string) string {

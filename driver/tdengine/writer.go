@@ -12,7 +12,7 @@ import (
 )
 
 // maxStatement is the most bytes of a statement that the server takes, less what a row may
-// have behind the last look at its length.
+// have behind the last look at its length, but for free texts.
 const maxStatement = 1<<20 - 1<<16 - 1<<10
 
 // tableWriter is what a writer knows of a table.
@@ -20,6 +20,7 @@ type tableWriter struct {
 	table *series.Table
 	of    string        // the super table as SQL
 	begin string        // of the names of its tables as SQL
+	full  int           // bytes of a statement from which it takes no further row of the table
 	known series.Bitmap // series whose tables are there
 	runs  []*series.Run // of the batch at hand
 }
@@ -92,7 +93,8 @@ func (d *database) writer(ctx context.Context, s *series.Schema) (driver.Writer,
 func (d *database) newWriter(by carrier, s *series.Schema) *writer {
 	w := &writer{by: by, unit: int64(d.design.unit), tables: make(map[*series.Table]*tableWriter, len(s.Tables)), sorter: byseries.New(s.Series)}
 	for _, t := range s.Tables {
-		w.tables[t] = &tableWriter{table: t, of: d.in(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", known: make(series.Bitmap, s.Series/64+1)}
+		full := maxStatement - 2*int(t.FreeRoom()) // each byte may be escaped
+		w.tables[t] = &tableWriter{table: t, of: d.in(t.Name), begin: "`" + d.name + "`.`" + t.Name + "_", full: full, known: make(series.Bitmap, s.Series/64+1)}
 	}
 	return w
 }
@@ -177,7 +179,7 @@ func (w *writer) rows(t *tableWriter, send func() error) error {
 	for i := range w.sorter.Groups {
 		g := &w.sorter.Groups[i]
 		for n, p := range w.sorter.Places[g.First:g.Last] {
-			full := len(w.out) > maxStatement
+			full := len(w.out) > t.full
 			if full {
 				if err := send(); err != nil {
 					return err
@@ -260,7 +262,7 @@ func (w *writer) row(run *series.Run, row int) error {
 		case series.Float, series.Float32: // a single's shortest digits may lie beyond all singles
 			out = appendFloat(out, c.Floats[row])
 		case series.Text, series.Blob:
-			w.text = series.AppendText(w.text[:0], c.Ints[row], field.Length)
+			w.text = c.AppendText(w.text[:0], row, field.Length)
 			out = appendLiteral(out, w.text)
 		default:
 			out = strconv.AppendInt(out, c.Ints[row], 10)

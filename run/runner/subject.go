@@ -244,7 +244,8 @@ func (s *subject) renderOne(planned *plannedTarget, of *typeQueries, q *query.Qu
 	// The oracle keeps digests of those rows whose order does not matter.
 	_, limited := q.Shape.(query.AnyRows)
 	whole := !q.Stored() || q.Order() != query.Unordered || limited
-	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Columns: q.Columns(schema.Table(q.Table)), Whole: whole}, nil
+	table := schema.Table(q.Table)
+	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Free: table.FreeRoom(), Columns: q.Columns(table), Whole: whole}, nil
 }
 
 // warmUps returns the queries that connections are warmed up with, other ones in

@@ -218,7 +218,7 @@ func (c *check) unmatched(ctx context.Context, found *query.Answer) (string, err
 // says it gave.
 func (c *check) send(ctx context.Context, sink query.Sink) error {
 	// What comes beyond the expected rows is wrong, and may have no end.
-	counted := limit.Expected(sink, c.expected.Rows)
+	counted := limit.Expected(sink, c.expected.Rows, c.dataset.Schema().Table(c.expected.Query.Table).FreeRoom())
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {
 		limited, cancel = context.WithTimeout(ctx, c.timeout)

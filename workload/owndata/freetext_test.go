@@ -166,6 +166,18 @@ func TestDigestOfLines(t *testing.T) {
 	}
 }
 
+// Where all texts are empty their bound is known, too.
+func TestEmptyTexts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "empty.csv")
+	if err := os.WriteFile(file, []byte("time,host,note\n2024-01-01 00:00:00,a,\"\"\n2024-01-01 00:00:01,b,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	field := opened(t, "files="+file, "tags=host", "fields=note:text").Schema().Tables[0].Fields[0]
+	if !field.Free() || field.Room() != 1 {
+		t.Errorf("%+v with room for %d bytes", field, field.Room())
+	}
+}
+
 // FuzzFreeText holds every format to any text.
 func FuzzFreeText(f *testing.F) {
 	for i, text := range notes {

@@ -248,9 +248,11 @@ func (o *observer) field(run *series.Run, f int) {
 	}
 }
 
-// texts looks at free texts, and remembers the longest.
+// texts looks at free texts, and remembers the longest. Where all are empty one byte is
+// their bound, too: 0 says that nobody knows.
 func (o *observer) texts(run *series.Run, f int, field *series.Field) {
 	o.has[series.FreeTexts] = true
+	field.Longest = max(field.Longest, 1)
 	if bytes.IndexByte(run.Columns[f].Bytes, 0) >= 0 {
 		o.has[series.NULTexts] = true
 	}

@@ -177,7 +177,7 @@ func parse(text []byte) ([]conversation, error) {
 	var all []conversation
 	var numbered []message
 	keep := false // the last message is to be numbered
-	body := ""
+	var body strings.Builder
 	end := func() error { // of a message
 		if len(all) == 0 || len(all[len(all)-1].messages) == 0 {
 			return nil
@@ -187,10 +187,10 @@ func parse(text []byte) ([]conversation, error) {
 		if last.body != "" || last.length == 0 {
 			return nil // it was ended, or has none
 		}
-		if last.body = body; last.digest == "" && len(body) != last.length {
-			return fmt.Errorf("a message of %d bytes has %d", last.length, len(body))
+		if last.body = body.String(); last.digest == "" && body.Len() != last.length {
+			return fmt.Errorf("a message of %d bytes has %d", last.length, body.Len())
 		}
-		if body = ""; keep {
+		if body.Reset(); keep {
 			numbered = append(numbered, *last)
 		}
 		return nil
@@ -205,7 +205,7 @@ func parse(text []byte) ([]conversation, error) {
 			if err != nil {
 				return fail(err)
 			}
-			body += part
+			body.WriteString(part)
 			continue
 		}
 		if err := end(); err != nil {
