@@ -37,6 +37,7 @@ func geminiCaps(c *driver.Caps) {
 	c.First = time.Unix(0, 0)
 	c.Lacks[series.LargeInts] = "openGemini rounds, as it reads integers as doubles"
 	c.Lacks[series.RepeatedTimes] = "openGemini may keep another one of than the last"
+	c.Lacks[series.FreeTexts] = "openGemini cannot parse lines with every text"
 	check := c.Schema
 	c.Schema = func(s *series.Schema) error {
 		for _, t := range s.Tables {
