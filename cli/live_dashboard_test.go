@@ -24,11 +24,11 @@ import (
 // the labels of its legend, and no two of a panel have the same legend.
 func TestLiveDashboard(t *testing.T) {
 	conformance.Address(t, "prometheus") // who has none of it is not made to install it
-	// Each target is loaded, and each type is run, more than once: a rate needs a figure before it and one after it.
+	// Each target is loaded for some seconds, and each type is run, more than once: a rate needs a figure before it and one after it.
 	at := fmt.Sprintf("127.0.0.1:%d", conformance.FreePort(t))
 	prometheus := conformance.Script(t, "prometheus", "PROMETHEUS_SCRAPE="+at)
 	begin := time.Now()
-	tsmark := exec.Command("tsmark", "run", "--target", "one=sqlite", "--target", "two=sqlite", "--scale", "40", "--log-interval", "10s", "--load-repeats", "3", "--query-type", "single-groupby-5-8-1,cpu-max-all-8",
+	tsmark := exec.Command("tsmark", "run", "--target", "one=sqlite", "--target", "two=sqlite", "--scale", "100", "--log-interval", "10s", "--load-repeats", "3", "--query-type", "single-groupby-5-8-1,cpu-max-all-8",
 		"--queries", "1000", "--repeats", "3", "--time-box", "1s", "--results", filepath.Join(t.TempDir(), "results"), "--prometheus", at)
 	if out, err := tsmark.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
