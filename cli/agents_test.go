@@ -110,6 +110,26 @@ func (f *nearFleet) ended(cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
+// losesOne kills the second of three agents. The coordinator, whose exit status it
+// returns, ends within that time, and the other agents end as they should.
+func (f *nearFleet) losesOne(coordinator *exec.Cmd, list []*exec.Cmd, within time.Duration) int {
+	f.t.Helper()
+	if err := list[1].Process.Kill(); err != nil {
+		f.t.Fatal(err)
+	}
+	begun := time.Now()
+	status := f.ended(coordinator)
+	if took := time.Since(begun); took > within {
+		f.t.Errorf("the others went on for %v", took)
+	}
+	for _, a := range []*exec.Cmd{list[0], list[2]} {
+		if code := f.ended(a); code != exitDone {
+			f.t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
+		}
+	}
+	return status
+}
+
 // newest is the newest run.
 func (f *nearFleet) newest() *result.Run {
 	f.t.Helper()
@@ -252,20 +272,8 @@ func TestAgentKilledMixed(t *testing.T) {
 	coordinator, list := f.run(3, "run", mixedOf(target, "--mixed-row-rate", "2000/s")...) // 14 s
 	f.until("load and query postgres: [1-9]")
 	time.Sleep(2 * time.Second)
-	if err := list[1].Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	begun := time.Now()
-	if code := f.ended(coordinator); code == exitDone {
+	if code := f.losesOne(coordinator, list, 12*time.Second); code == exitDone {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
-	}
-	if took := time.Since(begun); took > 12*time.Second {
-		t.Errorf("the others went on for %v", took)
-	}
-	for _, a := range []*exec.Cmd{list[0], list[2]} {
-		if code := f.ended(a); code != exitDone {
-			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
-		}
 	}
 	run := f.newest()
 	load := run.Targets[0].Repeats[0].Load
@@ -348,19 +356,7 @@ func TestAgentKilled(t *testing.T) {
 	coordinator, list := f.run(3, "load", rowsOf(target, "--replace", "--scale", "4000", "--timestamp-end", "2016-01-01T06:00:00Z")...)
 	f.until("load postgres")
 	time.Sleep(2 * time.Second) // into the load, which takes longer
-	if err := list[1].Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	begun := time.Now()
-	f.ended(coordinator)
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("the others went on for %v", took)
-	}
-	for _, a := range []*exec.Cmd{list[0], list[2]} {
-		if code := f.ended(a); code != exitDone {
-			t.Errorf("an agent ends with status %d:\n%s", code, f.said.String())
-		}
-	}
+	f.losesOne(coordinator, list, 30*time.Second)
 	run := f.newest()
 	load := run.Targets[0].Repeats[0].Load
 	if run.Passed() || !strings.Contains(load.Withheld, "agent agent-1 was lost: its connection ended") || load.Rows == 0 || run.Agent("agent-1").Lost == "" {

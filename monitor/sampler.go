@@ -49,7 +49,6 @@ type Sampler struct {
 
 // watched is a source and what was read of it; Sampler.mu guards the latter.
 type watched struct {
-	name      string
 	source    Source
 	reading   sync.Mutex // one reading at a time
 	resources result.Resources
@@ -73,7 +72,6 @@ func NewSampler(ctx context.Context, origin time.Time, period time.Duration) *Sa
 // readings, and then every period until Stop. It is not called after Stop.
 func (s *Sampler) Watch(name string, source Source) {
 	w := &watched{
-		name:      name,
 		source:    source,
 		resources: result.Resources{Source: name, Period: s.period.Seconds()},
 		counters:  map[result.Metric]counter{},
@@ -110,7 +108,7 @@ func (s *Sampler) Read(name string) {
 	all := s.watched
 	s.mu.Unlock()
 	for _, w := range all {
-		if w.name == name {
+		if w.resources.Source == name { // which does not change
 			s.read(s.ctx, w)
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	maxRow     = 65_531
 	maxText    = 65_517 // of a column of texts
 	maxLiteral = 65_530 // of a text in SQL, with its quotes and escapes
+	maxEscaped = (maxLiteral - 2) / 2
 	maxTagSize = 16_384
 	tagLength  = 256 // of a text tag, where the limit lets it
 )
@@ -142,19 +143,14 @@ func (d *design) checkRow(t *series.Table) error {
 		if !f.Free() {
 			continue
 		}
-		texts += fmt.Sprintf(", of which texts of field %s have up to %d", f.Name, f.Room())
-		for _, of := range []struct {
-			most    int
-			holds   string
-			applies bool
-		}{
-			{maxText, "a VARCHAR of TDengine's holds %d; leave the field out, or choose another target", true},
-			{(maxLiteral - 2) / 2, "a literal of TDengine's SQL holds %d, where each may be escaped; choose " + optionWrite + "=" + byStatement + ", or leave the field out", d.bySQL},
-		} {
-			if of.applies && f.Room() > of.most {
-				return fmt.Errorf("field %s of table %s has texts of up to %d bytes, and "+of.holds, f.Name, t.Name, f.Room(), of.most)
-			}
+		has := fmt.Sprintf("field %s of table %s has texts of up to %d bytes", f.Name, t.Name, f.Room())
+		switch {
+		case f.Room() > maxText:
+			return fmt.Errorf("%s, and a VARCHAR of TDengine's holds %d; leave the field out, or choose another target", has, maxText)
+		case d.bySQL && f.Room() > maxEscaped:
+			return fmt.Errorf("%s, and a literal of TDengine's SQL holds %d, where each may be escaped; choose %s=%s, or leave the field out", has, maxEscaped, optionWrite, byStatement)
 		}
+		texts += fmt.Sprintf(", of which texts of field %s have up to %d", f.Name, f.Room())
 	}
 	if row > maxRow {
 		return fmt.Errorf("a row of table %s would have %d bytes%s, and TDengine's have %d; give it fewer fields", t.Name, row, texts, maxRow)

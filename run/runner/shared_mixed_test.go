@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -306,25 +305,12 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 
 // Ctrl-C stops all agents in a mixed phase, and the record says how far they came.
 func TestAgentsMixedInterrupted(t *testing.T) {
-	c := catalogOf(joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(20 * time.Millisecond) }, nil))
+	c := catalogOf(joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
 	p, err := runner.NewPlan(mixing(t, "cpu-only"), c, runner.Steps{Load: true, Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	agents := newCrew(t, 2, c)
-	agents.dies = func(call, member int) int64 {
-		if call == 3 && member == 0 {
-			time.AfterFunc(200*time.Millisecond, func() { cancel(errors.New("Ctrl-C")) })
-		}
-		return -1
-	}
-	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
-	run, err := r.Run(ctx, p, "run", nil)
-	if err == nil || run == nil || run.Status == result.Complete {
-		t.Fatalf("%v, %+v", err, run)
-	}
-	l := run.Targets[0].Load
+	l := interrupted(t, c, p, 3, 600*time.Millisecond)
 	if l == nil || l.Withheld == "" || l.Mixed == nil || l.Mixed.Writes.Rows == 0 || l.AllRows() >= 18720 || len(l.Mixed.Writes.Parts) != 2 {
 		t.Errorf("%+v", l)
 	}

@@ -602,6 +602,26 @@ func TestAgentsAreStopped(t *testing.T) {
 	}
 }
 
+// interrupted runs a plan by two agents and presses Ctrl-C so long after they were given
+// the work of a number. It returns the load.
+func interrupted(t *testing.T, c runner.Catalog, p *runner.Plan, work int, after time.Duration) *result.Load {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	agents := newCrew(t, 2, c)
+	agents.dies = func(call, member int) int64 {
+		if call == work && member == 0 {
+			time.AfterFunc(after, func() { cancel(errors.New("Ctrl-C")) })
+		}
+		return -1
+	}
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	run, err := r.Run(ctx, p, "run", nil)
+	if err == nil || run == nil || run.Status == result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	return run.Targets[0].Load
+}
+
 // Ctrl-C stops all agents, and the record says how far they came.
 func TestAgentsAreInterrupted(t *testing.T) {
 	const rows = 13 * 10 * 360
@@ -613,20 +633,7 @@ func TestAgentsAreInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	agents := newCrew(t, 2, c)
-	agents.dies = func(call, member int) int64 {
-		if call == 2 && member == 0 {
-			time.AfterFunc(300*time.Millisecond, func() { cancel(errors.New("Ctrl-C")) })
-		}
-		return -1
-	}
-	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
-	run, err := r.Run(ctx, p, "run", nil)
-	if err == nil || run == nil || run.Status == result.Complete {
-		t.Fatalf("%v, %+v", err, run)
-	}
-	l := run.Targets[0].Load
+	l := interrupted(t, c, p, 2, 300*time.Millisecond)
 	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Whole() {
 		t.Errorf("%+v", l)
 	}

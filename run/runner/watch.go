@@ -65,10 +65,9 @@ func (w *watch) server(ctx context.Context, t driver.DB, out *result.Target) (po
 	if len(s.ports) == 0 {
 		return nil, nil
 	}
-	s.readAs = w.readAs[fmt.Sprint(s.ports)]
-	if s.readAs == "" {
-		s.readAs = out.Name
-		w.readAs[fmt.Sprint(s.ports)] = out.Name
+	listens := fmt.Sprint(s.ports)
+	if s.readAs = w.readAs[listens]; s.readAs == "" {
+		s.readAs, w.readAs[listens] = out.Name, out.Name
 		w.sampler.Watch(result.ServerSource(out.Name), s.source())
 	} else if s.readAs != out.Name {
 		out.SameServer = s.readAs
