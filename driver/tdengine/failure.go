@@ -19,6 +19,7 @@ const (
 	errNoTable      = 0x2603
 	errDiskFull     = 0x0129
 	errVnodeFull    = 0x0505
+	errNoVnodes     = 0x03ba
 	errNoAuth       = 0x0357
 	errNoUser       = 0x0351
 	errNoPassword   = 0x0352
@@ -114,6 +115,8 @@ func explained(err error) error {
 	switch n := code(err); {
 	case n == errDiskFull, n == errVnodeFull:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
+	case n == errNoVnodes:
+		return fmt.Errorf("the server has no room for so many vgroups beside those of its other databases; give fewer by the option %s, drop databases that nobody needs, or raise supportVnodes in taos.cfg (%w)", optionVgroups, err)
 	case busy[n]:
 		return &driver.Temporary{Err: err, Refused: true}
 	case unready[n]:

@@ -120,7 +120,7 @@ func otherClients(sides ...Side) string {
 		return ""
 	}
 	slices.Sort(numbers)
-	return fmt.Sprintf("The runs had %d to %d clients: where one of them was the limit, that is in the ratios.", numbers[0], numbers[len(numbers)-1])
+	return fmt.Sprintf("The runs had %d to %d clients: where one of them was the limit, or loaded fewer series into a system that keeps rows as they come, that is in the ratios.", numbers[0], numbers[len(numbers)-1])
 }
 
 // Alone are the figures of one run, as B's, for conditions that are about no other.

@@ -113,8 +113,7 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 	if c.stream, err = jetstream.New(c.bulk); err != nil {
 		return err
 	}
-	c.results, err = c.stream.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: c.bucket(), Description: "results of tsmark's agents", TTL: bucketAge})
-	if err != nil {
+	if err := c.store(ctx); err != nil {
 		return fmt.Errorf("making a place for results in JetStream: %w; the NATS server must have JetStream, and let tsmark make streams", err)
 	}
 	for subject, take := range map[string]nats.MsgHandler{
@@ -131,6 +130,21 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 	_, err = c.control.QueueSubscribe(joinSubject, coordinators, func(m *nats.Msg) {
 		read(m, func(h hello) { reply(m, c.join(h)) })
 	})
+	return err
+}
+
+// store makes the place for results. In a cluster three servers keep each of them, so that one
+// may fail, if there are three that can.
+func (c *Coordinator) store(ctx context.Context) (err error) {
+	place := jetstream.ObjectStoreConfig{Bucket: c.bucket(), Description: "results of tsmark's agents", TTL: bucketAge}
+	if c.bulk.ConnectedClusterName() != "" {
+		place.Replicas = 3
+		if c.results, err = c.stream.CreateObjectStore(ctx, place); err == nil {
+			return nil
+		}
+		place.Replicas = 1
+	}
+	c.results, err = c.stream.CreateObjectStore(ctx, place)
 	return err
 }
 

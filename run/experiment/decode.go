@@ -167,6 +167,12 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 // instead is what may be meant by a key that is none of the known. One that looks like
 // none of them is an option of the driver's where a target has a section of these.
 func instead(key string, known []string) string {
+	switch key {
+	case "driver", "system": // what else people call it
+		if slices.Contains(known, "kind") {
+			return `; did you mean "kind"?`
+		}
+	}
 	if slices.Contains(known, optionsKey) {
 		return suggest.Or(key, known, fmt.Sprintf("; did you mean %q? known: %s", optionsKey+"."+key, strings.Join(known, ", ")))
 	}

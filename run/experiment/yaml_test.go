@@ -93,6 +93,7 @@ func TestParseErrors(t *testing.T) {
 		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
 		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, notes, workload, digest, input-formats, targets, adopt, load, queries, mixed, materialize, timeouts, require-quiet, matrix, exclude, include, expect`},
 		{"unknown key of a target", "targets:\n  - kind: duckdb\n  - knd: duckdb\n", `f.yaml:3:5: targets[1].knd: unknown key; did you mean "kind"?`},
+		{"driver in place of kind", "targets: [{driver: sqlite}]\n", `f.yaml:1:12: targets[0].driver: unknown key; did you mean "kind"?`},
 		{"option beside a target's keys", "targets:\n  - kind: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, kind, profile, durability, options, exporter, metrics, restart, start, idle, twin`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
 		{"duplicate key", "name: a\nname: b\n", `f.yaml:2:1: name: is there twice`},

@@ -65,9 +65,15 @@ func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver
 	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.schema())); err != nil {
 		return err
 	}
-	workers := x.plan.experiment.Load.Workers
+	e, workers := x.plan.experiment, 0
+	if x.plan.steps.Load {
+		workers = e.Load.Workers
+		if e.Mixed.On() {
+			workers += x.plan.settings.mixed.Queriers // at the same time
+		}
+	}
 	if x.plan.steps.Query {
-		workers = max(workers, x.plan.experiment.Queries.Workers)
+		workers = max(workers, e.Queries.Workers)
 	}
 	if err := connectable(ctx, t, workers); err != nil {
 		return err
