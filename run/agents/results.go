@@ -30,8 +30,11 @@ func (c *Coordinator) fetch(name string, size int64) (file string, err error) {
 }
 
 func (c *Coordinator) fetchOnce(name string, size int64) (_ string, err error) {
-	ctx, cancel := context.WithTimeout(c.ctx, transferTime(size))
+	ctx, cancel := transfer(c.ctx, c.bulk, size)
 	defer cancel()
+	// A cluster that has just lost a server leaves requests without an answer.
+	stalled := time.AfterFunc(stallTime, cancel)
+	defer stalled.Stop()
 	object, err := c.results.Get(ctx, name)
 	if err != nil {
 		return "", err
@@ -41,12 +44,47 @@ func (c *Coordinator) fetchOnce(name string, size int64) (_ string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("making a file for it: %w", err)
 	}
-	_, err = io.Copy(f, object) // whose end says whether the digest is right
+	_, err = io.Copy(f, &attended{object, stalled}) // whose end says whether the digest is right
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(f.Name())
 		return "", err
 	}
 	return f.Name(), nil
+}
+
+// stallTime is how long a server may take to answer a request, or to send the next chunk of a
+// result. That takes less on the slowest network.
+const stallTime = 10 * time.Second
+
+// attended is a reader that puts off a timer each time that it brings something.
+type attended struct {
+	io.Reader
+	stalled *time.Timer
+}
+
+// Read implements io.Reader.
+func (a *attended) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if n > 0 {
+		a.stalled.Reset(stallTime)
+	}
+	return n, err
+}
+
+// transfer is the context of one attempt to move so many bytes over a connection. It ends when
+// that breaks: what was on its way may be lost then, and nobody answers it.
+func transfer(ctx context.Context, c *nats.Conn, size int64) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
+	broken := c.StatusChanged(nats.RECONNECTING, nats.CLOSED)
+	go func() {
+		defer c.RemoveStatusListener(broken)
+		select {
+		case <-ctx.Done():
+		case <-broken:
+			cancel()
+		}
+	}()
+	return ctx, cancel
 }
 
 // transferTime is how long one attempt to move so many bytes may take: as if the network were
@@ -72,27 +110,19 @@ func (m *membership) put(ctx context.Context, name, file string, size int64) err
 }
 
 func (m *membership) putOnce(ctx context.Context, name, file string, size int64) error {
-	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
-	defer cancel()
 	c, err := m.transfers()
 	if err != nil {
 		return err
 	}
-	// What was on its way when the connection broke may be lost, and nobody answers it.
-	broken := c.StatusChanged(nats.RECONNECTING, nats.CLOSED)
-	defer c.RemoveStatusListener(broken)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case <-broken:
-			cancel()
-		}
-	}()
+	ctx, cancel := transfer(ctx, c, size)
+	defer cancel()
 	js, err := jetstream.New(c)
 	if err != nil {
 		return err
 	}
-	store, err := js.ObjectStore(ctx, m.welcome.Bucket)
+	asking, done := context.WithTimeout(ctx, stallTime)
+	defer done()
+	store, err := js.ObjectStore(asking, m.welcome.Bucket)
 	if err != nil {
 		return err
 	}
