@@ -1,6 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,4 +78,81 @@ func TestPrintedCells(t *testing.T) {
 	if total < 1500 {
 		t.Errorf("pages show %d printed figures", total)
 	}
+}
+
+// What the pages under docs/reports show as printed, and claims with their sentences, is what
+// pages show today in the same place. The page in HTML has each of these texts, too.
+func TestPublishedPages(t *testing.T) {
+	const folder = "../docs/reports/reproduce"
+	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
+	if err != nil || len(pages) != len(document.All()) {
+		t.Fatalf("%d pages of %d documents: %v", len(pages), len(document.All()), err)
+	}
+	total := 0
+	for i := range document.All() {
+		d := &document.All()[i]
+		var today bytes.Buffer
+		if err := NewReproduction(d, claims.Measured{Size: document.Small}).Write(&today, Markdown, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		published, err := os.ReadFile(filepath.Join(folder, d.Name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(filepath.Join(folder, d.Name+".html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = bytes.ReplaceAll(page, []byte("\u202f"), []byte(" ")) // before a unit
+		want, got := printedCells(today.String()), printedCells(string(published))
+		for where, text := range got {
+			if want[where] != text {
+				t.Errorf("%s.md: %s: %q; the document has %q", d.Name, where, text, want[where])
+			}
+			if !bytes.Contains(page, []byte(html.EscapeString(strings.ReplaceAll(text, `\`, "")))) {
+				t.Errorf("%s.html lacks %q", d.Name, text)
+			}
+		}
+		for where := range want {
+			if _, has := got[where]; !has && strings.HasPrefix(where, "## Claims") {
+				t.Errorf("%s.md lacks %s", d.Name, where)
+			}
+		}
+		total += len(got)
+	}
+	if total < 500 {
+		t.Errorf("the pages show %d printed cells", total)
+	}
+}
+
+// printedCells are the cells of a page's tables, in Markdown, that come from the document: of
+// claims the sentence and what was printed, else those under a head that ends with "printed".
+func printedCells(page string) map[string]string {
+	cells := make(map[string]string)
+	var title string
+	var heads []string
+	for line := range strings.Lines(page) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "#"):
+			title, heads = line, nil
+		case !strings.HasPrefix(line, "|"), strings.HasPrefix(line, "|-"):
+		case heads == nil:
+			heads = splitCells(line)
+		default:
+			row := splitCells(line)
+			for i, head := range heads {
+				if strings.HasSuffix(head, "printed") && !strings.HasPrefix(head, "÷") || head == "the document says" {
+					cells[fmt.Sprintf("%s, %s, %s", title, row[0], head)] = row[i]
+				}
+			}
+		}
+	}
+	return cells
+}
+
+// splitCells splits a line of a table in Markdown.
+func splitCells(line string) []string {
+	line = strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |")
+	return strings.Split(line, " | ")
 }
