@@ -252,6 +252,26 @@ func (w *watcher) Lost(member string, why *Lost) {
 	w.lost[member] = why
 }
 
+// Who is lost before it took its command is lost, also when its observer takes long to hear of
+// it.
+func TestLostBeforeTheCommand(t *testing.T) {
+	s := place(t, broker.Access{})
+	p := newProxy(t, s.URL())
+	c := coordinator(t, s, Options{Agents: 1})
+	serve(t, p.url, Agent{Name: "a"}, broker.Access{}, echo)
+	members := joined(t, c, 1)
+	p.set(true, false)
+	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), slowObserver{})
+	if got := outcomes[members[0].ID].Err; err != nil || !IsLost(got) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// slowObserver hears slowly who was lost.
+type slowObserver struct{ Observer }
+
+func (slowObserver) Lost(string, *Lost) { time.Sleep(100 * time.Millisecond) }
+
 // Commands reach each agent, and results come back whole, those beyond the largest message of
 // NATS too; files go when they were read.
 func TestResults(t *testing.T) {

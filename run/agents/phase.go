@@ -104,8 +104,13 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		asking.Go(func() {
 			if err := c.tellMember(over, r, doSubject, order{p.id, r.command}); err != nil {
 				c.mu.Lock()
-				r.finish(Outcome{Err: fmt.Errorf("agent %s did not take the command: %w", r.member.Name, err)})
-				c.mu.Unlock()
+				defer c.mu.Unlock()
+				if why := c.lost[r.member.ID]; why != nil {
+					err = why
+				} else {
+					err = fmt.Errorf("agent %s did not take the command: %w", r.member.Name, err)
+				}
+				r.finish(Outcome{Err: err})
 			}
 		})
 	}
