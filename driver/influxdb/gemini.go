@@ -68,6 +68,23 @@ func (d *database) geminiVersion(header http.Header) (version, build string, err
 	return version, header.Get("X-Geminidb-Build"), nil
 }
 
+// geminiNote is Note. The retention policy of a note that is in no answer may be that of a
+// server that was killed and is back, whose index has not taken the series of its log yet.
+func (d *database) geminiNote(ctx context.Context) (text string, err error) {
+	begin := time.Now()
+	err = poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
+		if text, err = d.readNote(ctx); err != nil || text != "" || time.Since(begin) > geminiIdleFor {
+			return true, err
+		}
+		policies, err := d.table(ctx, "SHOW RETENTION POLICIES ON "+influx.Ident(d.settings.database))
+		if missing(err) {
+			return true, nil
+		}
+		return !slices.ContainsFunc(policies, func(p influx.Shown) bool { return p["name"] == note }), err
+	})
+	return text, err
+}
+
 // flushGemini has it write to files what it has in memory, and waits for the end, as it
 // else does by itself once nothing came for 5 s. Then it waits until the index takes no
 // more series.

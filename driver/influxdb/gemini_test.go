@@ -91,6 +91,38 @@ func TestGeminiSettles(t *testing.T) {
 	stub.Says(t, refuses.Settle(t.Context()), "it does not flush: it answered with status 403")
 }
 
+// A note whose retention policy is there comes late after a kill, and is waited for; without
+// the policy there is none.
+func TestGeminiNoteComesLate(t *testing.T) {
+	for name, test := range map[string]struct {
+		policy, text string
+		waits        bool
+	}{
+		"late":    {note, "x", true},
+		"never":   {note, "", true},
+		"no note": {"autogen", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := time.Now()
+			d := newDatabase(settingsOf(t, served(t, gemini("", func(statement string) string {
+				switch {
+				case strings.HasPrefix(statement, "SHOW"):
+					return fmt.Sprintf(`{"results":[{"series":[{"columns":["name"],"values":[["%s"]]}]}]}`, test.policy)
+				case test.text != "" && time.Since(begin) > 2*geminiLook:
+					return fmt.Sprintf(`{"results":[{"series":[{"name":"%s","columns":["time","content"],"values":[[0,"%s"]]}]}]}`, note, test.text)
+				}
+				return `{"results":[{"statement_id":0}]}`
+			}), optionServer, geminiServer)))
+			defer conformance.Close(t, d)
+			text, err := d.Note(t.Context())
+			took := time.Since(begin)
+			if err != nil || text != test.text || (took > geminiLook) != test.waits || took > geminiIdleFor+time.Second {
+				t.Errorf("%q, %v, after %v", text, err, took)
+			}
+		})
+	}
+}
+
 // Answers are InfluxDB's but for the name of the time, and for measurements without rows.
 func TestGeminiAnswers(t *testing.T) {
 	for name, test := range map[string]struct{ statement, body, rows string }{

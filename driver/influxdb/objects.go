@@ -215,6 +215,13 @@ func (d *database) drop(ctx context.Context, object string) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
+	if d.settings.gemini() {
+		return d.geminiNote(ctx)
+	}
+	return d.readNote(ctx)
+}
+
+func (d *database) readNote(ctx context.Context) (string, error) {
 	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT content FROM %s.%[1]s", note))
 	if missing(err) {
 		return "", nil
