@@ -161,6 +161,28 @@ func (d *database) gone(ctx context.Context) error {
 	})
 }
 
+// geminiDrops is how long a drop may take that was told the server before.
+const geminiDrops = 30 * time.Second
+
+// beingDropped reports whether an error says that the database, or something in it, is
+// going, by an order whose sender may be gone as well.
+func beingDropped(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "is being delete")
+}
+
+// onceDropped lists objects when what was going has gone.
+func onceDropped(ctx context.Context, list func() ([]driver.Object, error)) (objects []driver.Object, err error) {
+	begin := time.Now()
+	err = poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
+		objects, err = list()
+		if beingDropped(err) && time.Since(begin) < geminiDrops {
+			return false, nil
+		}
+		return true, err
+	})
+	return objects, err
+}
+
 // without waits until none of the objects is there, for the same reason.
 func (d *database) without(ctx context.Context, objects []driver.Object) error {
 	return poll.Until(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {

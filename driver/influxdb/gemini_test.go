@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -120,6 +121,24 @@ func TestGeminiNoteComesLate(t *testing.T) {
 				t.Errorf("%q, %v, after %v", text, err, took)
 			}
 		})
+	}
+}
+
+// A database that still goes is looked at again when it has gone.
+func TestGeminiStillDrops(t *testing.T) {
+	begin := time.Now()
+	d := newDatabase(settingsOf(t, served(t, gemini("", func(statement string) string {
+		switch {
+		case time.Since(begin) > 2*geminiLook:
+			return `{"results":[{"series":[{"columns":["name"],"values":[]}]}]}`
+		case statement == "SHOW DATABASES":
+			return `{"results":[{"series":[{"columns":["name"],"values":[["x"]]}]}]}`
+		}
+		return `{"results":[{"statement_id":0,"error":"database(x) is being delete"}]}`
+	}), optionServer, geminiServer, connection.Database, "x")))
+	defer conformance.Close(t, d)
+	if objects, err := d.Objects(t.Context()); err != nil || len(objects) > 0 || time.Since(begin) < 2*geminiLook {
+		t.Errorf("%v, %v, after %v", objects, err, time.Since(begin))
 	}
 }
 

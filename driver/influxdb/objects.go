@@ -32,10 +32,16 @@ const plain = "'0s' '168h0m0s' '1' '1'"
 // database of tsmark's goes as a whole, and continuous queries would work on its
 // rows. A database that is not there holds nothing.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
-	there, err := d.exists(ctx)
-	var objects []driver.Object
-	if err == nil && there {
-		objects, err = d.objects(ctx)
+	list := func() (objects []driver.Object, err error) {
+		there, err := d.exists(ctx)
+		if err == nil && there {
+			objects, err = d.objects(ctx)
+		}
+		return objects, err
+	}
+	objects, err := list()
+	if d.settings.gemini() && beingDropped(err) {
+		objects, err = onceDropped(ctx, list)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing what is in %s: %w", d.where(), err)
