@@ -137,6 +137,9 @@ func (p part) bounded(ctx context.Context, f *faults) error {
 	done := make(chan error, 1)
 	go func() { done <- p.run(f, ctx) }()
 	limit := 8 * f.patience()
+	if p.long {
+		limit *= 3 // dozens of trials, each with a database that is made anew
+	}
 	select {
 	case err := <-done:
 		return err
