@@ -43,22 +43,33 @@ func accept(b *series.Batch) driver.Receipt {
 func TestWatermarkWaitsForSlowest(t *testing.T) {
 	d := dataset(t, 100, time.Hour) // a batch an epoch
 	release := make(chan struct{})
+	asked := []chan struct{}{make(chan struct{}), make(chan struct{})} // closed when queries have had one end, and two
+	await := func(c <-chan struct{}) {
+		select {
+		case <-c:
+		case <-time.After(10 * time.Second):
+			t.Error("no query within 10 s")
+		}
+	}
 	s := &stub{}
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		switch time.Unix(0, b.Runs[0].Times[0]).UTC().Format("04:05") {
 		case "00:10":
 			<-release
 		case "02:00":
-			time.Sleep(20 * time.Millisecond) // for queries
+			await(asked[0])
 			close(release)
-			time.Sleep(20 * time.Millisecond)
+		case "59:50":
+			await(asked[1])
 		}
 		return accept(b), nil
 	}
 	var ends []string
 	s.do = func(_ context.Context, text string) (driver.Cost, error) {
 		if len(ends) == 0 || ends[len(ends)-1] != text {
-			ends = append(ends, text)
+			if ends = append(ends, text); len(ends) <= len(asked) {
+				close(asked[len(ends)-1])
+			}
 		}
 		return driver.Cost{}, nil
 	}
