@@ -65,12 +65,23 @@ func largest(t *series.Table, by string, f series.Field, column string) string {
 
 func (l *table) render(q *query.Query, s *series.Schema) (string, error) {
 	t := s.Table(q.Table)
+	if t != nil && newestBooleans(q, t) {
+		return "", fmt.Errorf("%w: booleans of the newest rows by a tag that is a number: IoTDB 2.0.1 answers with error 301 (Unsupported data type : BOOLEAN)", query.ErrUnsupported)
+	}
 	if t == nil || plainName(t.Name) {
 		return l.sql.Render(q, s)
 	}
 	called, of := *t, *q
 	called.Name, of.Table = l.named(t.Name), l.named(t.Name)
 	return l.sql.Render(&of, &series.Schema{Tables: []*series.Table{&called}, Series: s.Series})
+}
+
+// newestBooleans reports whether a query asks for booleans of the newest row of each value of
+// a tag that is a number.
+func newestBooleans(q *query.Query, t *series.Table) bool {
+	last, ok := q.Shape.(query.Last)
+	return ok && t.Tag(last.By).Numeric() &&
+		slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == series.Bool && slices.Contains(last.Fields, f.Name) })
 }
 
 func (l *table) names() (listed, named string) { return l.name, l.sql.Ident(l.name) }
