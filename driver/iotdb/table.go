@@ -80,7 +80,11 @@ func (l *table) render(q *query.Query, s *series.Schema) (string, error) {
 // a tag that is a number.
 func newestBooleans(q *query.Query, t *series.Table) bool {
 	last, ok := q.Shape.(query.Last)
-	return ok && t.Tag(last.By).Numeric() &&
+	if !ok {
+		return false
+	}
+	by := t.Tag(last.By)
+	return by != nil && by.Numeric() &&
 		slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == series.Bool && slices.Contains(last.Fields, f.Name) })
 }
 
