@@ -1,8 +1,13 @@
 package document
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // A budget between small and full gives every experiment a size that runs, takes roughly
@@ -61,17 +66,112 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// What is made longer keeps the points that claims are about.
-func TestStretched(t *testing.T) {
-	d, _ := Find("drouzas-2022")
-	load, _ := d.Experiment("load-scale")
-	cut := load.stretched(2)
-	if got := get(cut.Run, "include").([]any)[0]; got == nil || cut.Words[:28] != "as small, with 2 times the r" {
-		t.Errorf("%v, %q", got, cut.Words)
+// pointsText is what the points of an experiment in a size are: all that is run.
+func pointsText(t *testing.T, d *Document, e *Experiment, size Size) string {
+	t.Helper()
+	list, err := d.points(e, size)
+	if err != nil {
+		t.Fatalf("%s, %s in %s: %v", d.Name, e.Name, size, err)
 	}
-	queries, _ := d.Experiment("queries")
-	cut = queries.stretched(3)
-	if get(cut.Run, "queries", "time-box") != "54s" || get(cut.Run, "workload", "timestamp-end") != "2016-01-01T13:00:00Z" {
-		t.Errorf("%v", cut.Run)
+	var all []string
+	for _, p := range list {
+		x := *p.Experiment
+		x.Name, x.Notes = "", nil
+		text, err := experiment.Marshal(&x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(text))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// A larger budget never gives less of any experiment: of time, of rows, of the document's
+// values. The words say that something is not as in small where that is so, and only there.
+// With as much as the full size takes, everything is whole.
+func TestLargerBudgetsGiveMore(t *testing.T) {
+	const systems = 2
+	for _, d := range All() {
+		var full time.Duration
+		for i := range d.Experiments {
+			if e := &d.Experiments[i]; e.Missing == "" {
+				took, err := d.Duration(e, Full, systems)
+				if err != nil {
+					t.Fatal(err)
+				}
+				full += took
+			}
+		}
+		type state struct {
+			takes  time.Duration
+			rows   int64
+			values []string
+		}
+		before := make(map[string]state)
+		budgets := []time.Duration{0, time.Minute, 5 * time.Minute}
+		for b := 8 * time.Minute; b < full; b = b * 5 / 3 {
+			budgets = append(budgets, b)
+		}
+		for _, budget := range append(budgets, full, 2*full) {
+			fitted, size, err := d.Within(budget, systems)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range fitted.Experiments {
+				e := &fitted.Experiments[i]
+				if e.Missing != "" {
+					continue
+				}
+				at := fmt.Sprintf("%s, %s in %v", d.Name, e.Name, budget)
+				text, cut := pointsText(t, fitted, e, size), e.Cut(size)
+				var now state
+				if now.takes, err = fitted.Duration(e, size, systems); err != nil {
+					t.Fatal(err)
+				}
+				if now.rows, err = fitted.Rows(e, size); err != nil {
+					t.Fatal(err)
+				}
+				for _, path := range sweptBy(e.Run) {
+					there := valuesOf(merge(e.Run, cut.Run), path)
+					for _, v := range valuesOf(e.Run, path) {
+						_, other := cut.For[path][fmt.Sprint(v)]
+						if contains(there, v) && !other {
+							now.values = append(now.values, fmt.Sprint(path, "=", v))
+						} else if lost := slices.Contains(cut.Lost[path], fmt.Sprint(v)); contains(there, v) && lost {
+							t.Errorf("%s: %s=%v is there, and said to be lost", at, path, v)
+						}
+					}
+				}
+				was := before[e.Name]
+				if now.takes < was.takes || now.rows < was.rows {
+					t.Errorf("%s: takes %v with %d rows, with a smaller budget %v with %d", at, now.takes, now.rows, was.takes, was.rows)
+				}
+				for _, v := range was.values {
+					if !slices.Contains(now.values, v) {
+						t.Errorf("%s: %s is not there, but with a smaller budget", at, v)
+					}
+				}
+				before[e.Name] = now
+				known, _ := d.Experiment(e.Name)
+				asSmall := text == pointsText(t, &d, known, Small)
+				asFull := text == pointsText(t, &d, known, Full)
+				asSmoke := text == pointsText(t, &d, known, Smoke)
+				switch told := strings.HasPrefix(cut.Words, "as small, with "); {
+				case told && (asSmall || asFull || asSmoke):
+					t.Errorf("%s: as small %t, full %t, smoke %t; says %q", at, asSmall, asFull, asSmoke, cut.Words)
+				case !told && !asSmall && !asFull && !asSmoke:
+					t.Errorf("%s: as none of the sizes, and says %q", at, cut.Words)
+				case !told && asSmall && !asFull && cut.Words != known.Cut(Small).Words:
+					t.Errorf("%s: as small, and says %q", at, cut.Words)
+				}
+				if budget >= full && (!asFull || !e.Whole(size)) {
+					t.Errorf("%s: not as in full, which takes %v; %q", at, full, cut.Words)
+				}
+				if testing.Verbose() {
+					t.Logf("%-45s %10v %12d rows  %s", at, now.takes.Round(time.Second), now.rows, cut.Words)
+				}
+			}
+		}
 	}
 }
