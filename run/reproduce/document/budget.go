@@ -17,7 +17,8 @@ import (
 const (
 	assumedRows  = 150_000               // a second that a system loads
 	assumedQuery = 50 * time.Millisecond // that a query takes
-	assumedStart = 5 * time.Second       // that starting, counting and stopping a system takes
+	assumedStart = 5 * time.Second       // that starting and stopping a system takes
+	assumedLoad  = time.Second           // that settling, counting and dropping takes, each time
 )
 
 // Duration is roughly how long an experiment takes in a size on so many systems.
@@ -34,7 +35,7 @@ func (d *Document) Duration(e *Experiment, size Size, systems int) (time.Duratio
 		x := p.Experiment
 		repeats, _ := x.LoadRepeats()
 		load := float64(rows(x)) * float64(repeats) / assumedRows
-		each := assumedStart + time.Duration(load*float64(time.Second))
+		each := assumedStart + time.Duration(repeats)*assumedLoad + time.Duration(load*float64(time.Second))
 		for range x.Queries.Types {
 			asked := time.Duration(x.Queries.Count*x.QueryRepeats()) * assumedQuery / time.Duration(max(x.Queries.Workers, 1))
 			if box := x.Queries.TimeBox; box > 0 {
@@ -95,34 +96,19 @@ func rows(x *experiment.Experiment) int64 {
 // queries, or one that has all of that becomes whole: see rung.
 func (d *Document) Within(budget time.Duration, systems int) (*Document, Size, error) {
 	size := Size(budget.String())
-	plans, err := d.plans(size, systems)
+	up, err := d.ladder(size, systems)
+	for err == nil {
+		var higher bool
+		if higher, err = up.climb(budget); !higher {
+			break
+		}
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	sum := time.Duration(0)
-	for _, p := range plans {
-		sum += p.takes
-	}
-	for {
-		changed, err := rung(plans, sum)
-		if err != nil {
-			return nil, "", err
-		}
-		next := sum
-		for i, p := range changed {
-			next += p.takes - plans[i].takes
-		}
-		if len(changed) == 0 || next > budget {
-			break
-		}
-		for i, p := range changed {
-			plans[i] = p
-		}
-		sum = next
-	}
 	fitted := *d
 	fitted.Experiments = slices.Clone(d.Experiments)
-	for _, p := range plans {
+	for _, p := range up.plans {
 		e := &fitted.Experiments[p.at]
 		e.Cuts = maps.Clone(e.Cuts)
 		if e.Cuts == nil {
@@ -135,39 +121,61 @@ func (d *Document) Within(budget time.Duration, systems int) (*Document, Size, e
 	return &fitted, size, nil
 }
 
-// growth is by how much the rows and the time for queries grow at once. It is also by how
-// much a budget may be left unused, since the next rung would take too long.
+// growth is by how much the rows and the time for queries grow at once.
 const growth = 1.25
 
-// rung returns the experiments that the next rung of the ladder changes, by their place;
-// none: all are whole. The step that takes the least comes first. More rows for all wait
-// for it, where it takes at most half as long as all takes by now: values come first.
-func rung(plans []plan, sum time.Duration) (map[int]plan, error) {
-	least, more := -1, make(map[int]plan)
-	var best plan
-	small := true
-	for i := range plans {
-		next, ok, err := plans[i].step()
-		if err != nil {
-			return nil, err
+// ladder are the experiments of a document at the same height.
+type ladder struct {
+	plans []plan
+	takes time.Duration // all together
+}
+
+// climb goes up one rung, unless that takes longer than the budget, or all are whole: then
+// it reports false. The step of one experiment that takes the least comes first; more rows
+// for all come before it where it takes longer than everything by now: else a value that
+// takes hours would keep a budget from being used.
+func (l *ladder) climb(budget time.Duration) (bool, error) {
+	least, small := -1, true
+	var step *plan
+	var grow []*plan
+	for i := range l.plans {
+		p := &l.plans[i]
+		if err := p.look(); err != nil {
+			return false, err
 		}
-		small = small && plans[i].stage > asSmoke
-		if ok && (least < 0 || plans[i].stage == asSmoke && best.stage > asSmall ||
-			(plans[i].stage == asSmoke) == (best.stage == asSmall) && next.takes-plans[i].takes < best.takes-plans[least].takes) {
-			least, best = i, next
+		if p.stage == asSmoke && small {
+			small, least = false, -1 // first all are as in small
 		}
-		longer, ok, err := plans[i].longer()
-		if err != nil {
-			return nil, err
+		if p.longer != nil {
+			grow = append(grow, p)
 		}
-		if ok {
-			more[i] = longer
+		if p.step != nil && (small || p.stage == asSmoke) && (least < 0 || p.step.takes-p.takes < step.takes-l.plans[least].takes) {
+			least, step = i, p.step
 		}
 	}
-	if least >= 0 && (!small || len(more) == 0 || best.takes-plans[least].takes <= sum/2) {
-		return map[int]plan{least: best}, nil
+	switch {
+	case least >= 0 && (!small || len(grow) == 0 || step.takes-l.plans[least].takes <= l.takes):
+		sum := l.takes - l.plans[least].takes + step.takes
+		if sum > budget {
+			return false, nil
+		}
+		l.plans[least], l.takes = *step, sum
+	case len(grow) > 0:
+		sum := l.takes
+		for _, p := range grow {
+			sum += p.longer.takes - p.takes
+		}
+		if sum > budget {
+			return false, nil
+		}
+		for _, p := range grow {
+			*p = *p.longer
+		}
+		l.takes = sum
+	default:
+		return false, nil
 	}
-	return more, nil
+	return true, nil
 }
 
 // stage is how far up the ladder an experiment is.
@@ -179,7 +187,7 @@ const (
 	whole
 )
 
-// plan is an experiment at a place of the ladder.
+// plan is an experiment at a height of the ladder.
 type plan struct {
 	of      *Document
 	at      int // of its experiments
@@ -192,11 +200,15 @@ type plan struct {
 	cut     Cut
 	takes   time.Duration
 	full    time.Duration // that the whole experiment takes
+	// What look found: the plan after its next step, nil: none until it is longer, or it is
+	// whole; and with more rows or time, nil: it has as many as the document.
+	looked       bool
+	step, longer *plan
 }
 
-// plans are all experiments that can be run, as in smoke.
-func (d *Document) plans(size Size, systems int) ([]plan, error) {
-	var list []plan
+// ladder is the document with all experiments that can be run as in smoke.
+func (d *Document) ladder(size Size, systems int) (*ladder, error) {
+	var l ladder
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
 		if e.Missing != "" {
@@ -207,71 +219,84 @@ func (d *Document) plans(size Size, systems int) ([]plan, error) {
 		if p.full, err = d.Duration(e, Full, systems); err != nil {
 			return nil, err
 		}
-		if p, err = p.with(e.Cut(Smoke)); err != nil {
+		first, err := p.with(e.Cut(Smoke))
+		if err != nil {
 			return nil, err
 		}
-		list = append(list, p)
+		l.plans, l.takes = append(l.plans, *first), l.takes+first.takes
 	}
-	return list, nil
+	return &l, nil
 }
 
-func (p plan) experiment() *Experiment { return &p.of.Experiments[p.at] }
+func (p *plan) experiment() *Experiment { return &p.of.Experiments[p.at] }
 
 // with is the plan with another cut.
-func (p plan) with(cut Cut) (plan, error) {
+func (p plan) with(cut Cut) (*plan, error) {
 	e := *p.experiment()
 	e.Cuts = map[Size]Cut{p.size: cut}
 	var err error
-	p.cut = cut
+	p.cut, p.looked, p.step, p.longer = cut, false, nil, nil
 	p.takes, err = p.of.Duration(&e, p.size, p.systems)
-	return p, err
+	return &p, err
 }
 
-// step is the plan as it is after the next step of its own; not ok: there is none until it
-// has more rows, or it is whole.
-func (p plan) step() (plan, bool, error) {
+// look finds what comes next.
+func (p *plan) look() error {
+	if p.looked {
+		return nil
+	}
+	p.looked = true
 	var err error
+	next := *p
 	switch {
-	case p.stage == whole:
-		return p, false, nil
 	case p.stage == asSmoke:
-		p.stage = asSmall
-		p, err = p.with(p.experiment().Cut(Small))
-		if err == nil && len(p.cut.Run) == 0 {
-			p.stage = whole // it is as printed
+		next.stage = asSmall
+		cut := p.experiment().Cut(Small)
+		if len(cut.Run) == 0 {
+			next.stage = whole // as printed
 		}
-		return p, err == nil, err
+		p.step, err = next.with(cut)
+		return err
+	case p.stage == whole:
+		return nil
+	}
+	if p.longer, err = p.grown(); err != nil {
+		return err
+	}
+	switch {
 	case len(p.steps) > 0:
-		p.done, p.steps = append(slices.Clone(p.done), p.steps[0]), p.steps[1:]
-		p, err = p.with(p.experiment().more(p.done, p.times))
-		return p, err == nil, err
+		next.done, next.steps = append(slices.Clone(p.done), p.steps[0]), p.steps[1:]
+		p.step, err = next.with(p.experiment().more(next.done, next.times))
+	case p.longer == nil:
+		next.stage = whole
+		p.step, err = next.with(Cut{})
 	}
-	if _, more, err := p.longer(); more || err != nil {
-		return p, false, err
-	}
-	p.stage = whole
-	p, err = p.with(Cut{})
-	return p, err == nil, err
+	return err
 }
 
-// longer is the plan with more rows or time for queries; not ok: it has as many as the
+// grown is the plan with more rows or time for queries; nil: it has as many as the
 // document, or takes as long.
-func (p plan) longer() (plan, bool, error) {
-	if p.stage != asSmall {
-		return p, false, nil
+func (p *plan) grown() (*plan, error) {
+	for times := p.times * growth; times < math.MaxInt32; times *= growth {
+		cut := p.experiment().more(p.done, times)
+		if fmt.Sprint(cut.Run) == fmt.Sprint(p.experiment().more(p.done, math.MaxInt32).Run) {
+			times = math.MaxInt32
+		} else if fmt.Sprint(cut.Run) == fmt.Sprint(p.experiment().more(p.done, p.times).Run) {
+			continue // too little to change a whole number
+		}
+		next := *p
+		next.times = times
+		longer, err := next.with(cut)
+		if err != nil || longer.takes <= p.takes || longer.takes > p.full {
+			return nil, err
+		}
+		return longer, nil
 	}
-	was := p.takes
-	text := fmt.Sprint(p.cut.Run)
-	p.times *= growth
-	p, err := p.with(p.experiment().more(p.done, p.times))
-	for ; err == nil && p.takes <= p.full && fmt.Sprint(p.cut.Run) == text && p.times < math.MaxInt32; p.times *= growth {
-		p, err = p.with(p.experiment().more(p.done, p.times*growth))
-	}
-	return p, err == nil && p.takes > was && p.takes <= p.full, err
+	return nil, nil
 }
 
 // said is the plan's cut, with words that say what is not as in small.
-func (p plan) said() (Cut, error) {
+func (p *plan) said() (Cut, error) {
 	cut, e := p.cut, *p.experiment()
 	if p.stage != asSmall || len(p.done) == 0 && p.times == 1 {
 		return cut, nil

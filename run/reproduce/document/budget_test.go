@@ -110,7 +110,7 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 		}
 		before := make(map[string]state)
 		budgets := []time.Duration{0, time.Minute, 5 * time.Minute}
-		for b := 8 * time.Minute; b < full; b = b * 5 / 3 {
+		for b := 8 * time.Minute; b < full; b *= 2 {
 			budgets = append(budgets, b)
 		}
 		for _, budget := range append(budgets, full, 2*full) {
