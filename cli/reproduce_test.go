@@ -57,7 +57,7 @@ func TestCompletedWithFailure(t *testing.T) {
 		}
 		chosen := *d
 		chosen.Claims = nil // --claims names another
-		runs, err := completed(t.Context(), kept, &chosen, e, document.Small)
+		runs, _, err := completed(t.Context(), kept, &chosen, e, document.Small, nil)
 		if err != nil || len(runs) != c.want {
 			t.Errorf("%s: %d runs are taken, want %d, %v", c.name, len(runs), c.want, err)
 		}

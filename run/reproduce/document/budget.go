@@ -95,7 +95,7 @@ func rows(x *experiment.Experiment) int64 {
 // value that small has not returns, or all experiments have more rows and time for
 // queries, or one that has all of that becomes whole: see rung.
 func (d *Document) Within(budget time.Duration, systems int) (*Document, Size, error) {
-	size := Size(budget.String())
+	size := Size(experiment.DurationText(budget))
 	up, err := d.ladder(size, systems)
 	for err == nil {
 		var higher bool
@@ -310,7 +310,7 @@ func (p *plan) said() (Cut, error) {
 			}
 		}
 		if len(values) > 0 {
-			parts = append(parts, path+" "+strings.Join(values, " and "))
+			parts = append(parts, path+"="+strings.Join(values, ","))
 		}
 	}
 	restored := e

@@ -221,12 +221,15 @@ func everywhere(run yaml.MapSlice, path string, with func(any) any) yaml.MapSlic
 	return merge(run, yaml.MapSlice{{Key: "include", Value: entries}})
 }
 
-// shortened is an entry for a scale that small has not, with a span as its other points
-// have: as many rows as the largest has, with at least as many of each series as the
-// shortest has.
+// leastEach is how many rows of each series a point has at least, where it is as short as
+// others: a load of fewer is one of new series more than of rows.
+const leastEach = 6
+
+// shortened is an entry for a scale that small has not, with as many rows as the largest of
+// its other points has, but at least leastEach of each series.
 func (e *Experiment) shortened(run, entry yaml.MapSlice, scale any) yaml.MapSlice {
 	base := spanOf(run, nil)
-	largest, shortest := 0.0, math.Inf(1)
+	largest := 0.0
 	for _, v := range valuesOf(run, "workload.scale") {
 		if fmt.Sprint(v) == fmt.Sprint(scale) {
 			continue
@@ -237,14 +240,10 @@ func (e *Experiment) shortened(run, entry yaml.MapSlice, scale any) yaml.MapSlic
 				s = spanOf(run, known)
 			}
 		}
-		each := float64(s.length()) / float64(s.interval)
-		largest, shortest = max(largest, each*number(v)), min(shortest, each)
+		largest = max(largest, float64(s.length())/float64(s.interval)*number(v))
 	}
 	whole := spanOf(e.Run, entry)
-	each := max(math.Ceil(largest/number(scale)), shortest)
-	if math.IsInf(each, 1) {
-		return entry
-	}
+	each := max(math.Ceil(largest/number(scale)), leastEach)
 	length := min(time.Duration(each)*whole.interval, whole.length())
 	entry = slices.DeleteFunc(slices.Clone(entry), func(item yaml.MapItem) bool { return item.Key == "workload.timestamp-end" })
 	return append(entry, yaml.MapItem{Key: "workload.timestamp-end", Value: whole.start.Add(length).Format(time.RFC3339)})
