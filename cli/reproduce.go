@@ -16,10 +16,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/result"
@@ -62,7 +64,7 @@ With --target those that are given are measured, and --start starts the document
 others beside them. A system that is not there is not tested, and the others are.
 
 Each experiment is one like any other: stored, resumed, compared, exported. What is
-complete in the results folder, with all systems that are asked for, is not run again,
+complete in the results folder, with every system of this command, is not run again,
 unless --again is given. --size says how much is run: smoke, small (20 minutes a
 document on two cores and 8 GiB) or full, as printed; --budget picks in between. The
 report says what was cut.`,
@@ -324,12 +326,32 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 			return nil, err
 		}
 		whole.Load.Replace = true // what tsmark left of the point before
+		for j, t := range whole.Targets {
+			given := slices.IndexFunc(targets, func(g experiment.Target) bool {
+				return g.Name == t.Name || one.experiment.Only != "" && g.Kind == t.Kind
+			})
+			if given < len(p.targets) {
+				whole.FromFlag(fmt.Sprintf("targets[%d]", j), "--target "+p.targets[given])
+			}
+		}
 		if one.sweep, err = runner.NewSweep(whole, p.app.catalog.forRunner(), steps); err != nil {
-			return nil, fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
+			return nil, p.once(whole, err)
 		}
 		one.whole = whole
 	}
 	return all, nil
+}
+
+// once is what is wrong with an experiment without its matrix, which has every target once;
+// where nothing is, it is what is wrong with the matrix.
+func (p *reproducing) once(whole *experiment.Experiment, err error) error {
+	one := *whole
+	one.Matrix, one.Exclude, one.Include = nil, nil, nil
+	steps, _ := stepsOf("run")
+	if _, first := runner.NewPlan(&one, p.app.catalog.forRunner(), steps); first != nil {
+		return first
+	}
+	return err
 }
 
 // wanted reports whether an edition is to be run: its experiment was chosen, or a chosen
@@ -576,7 +598,21 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 		experiments = fmt.Sprintf("%d experiments", n)
 	}
 	fmt.Fprintf(p.app.stderr, "%s in size %s: %s on %s, roughly %s\n", d.Name, size, experiments, strings.Join(names, ", "), inWords(takes))
+	if size == document.Small {
+		if doubt := tooSmall(monitor.Host(ctx, p.app.folder())); doubt != "" {
+			fmt.Fprintln(p.app.stderr, doubt)
+		}
+	}
 	return nil
+}
+
+// tooSmall says that a host has less than size small is made for; empty: it has not.
+func tooSmall(h result.Host) string {
+	const cores, memory = 2, 7 << 30 // of 8 GiB the kernel keeps some
+	if h.Cores >= cores && (h.Memory == 0 || h.Memory >= memory) {
+		return ""
+	}
+	return fmt.Sprintf("size small is made for two cores and 8 GiB, and this host has %d and %s: it takes longer, and its figures are those of a crowded machine; --size smoke needs less", h.Cores, humanize.IBytes(h.Memory))
 }
 
 // execute runs an edition.

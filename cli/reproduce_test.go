@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -60,6 +62,54 @@ func TestCompletedWithFailure(t *testing.T) {
 		runs, _, err := completed(t.Context(), kept, &chosen, e, document.Small, nil)
 		if err != nil || len(runs) != c.want {
 			t.Errorf("%s: %d runs are taken, want %d, %v", c.name, len(runs), c.want, err)
+		}
+	}
+}
+
+// Which hosts are warned of size small.
+func TestTooSmall(t *testing.T) {
+	for _, c := range []struct {
+		host result.Host
+		want string
+	}{
+		{result.Host{Cores: 2, Memory: 8 << 30}, ""},
+		{result.Host{Cores: 2, Memory: 76 << 27}, ""}, // of 8 GiB, what Linux has
+		{result.Host{Cores: 64}, ""},                  // the memory could not be read
+		{result.Host{Cores: 1, Memory: 8 << 30}, "this host has 1 and 8.0 GiB"},
+		{result.Host{Cores: 4, Memory: 2 << 30}, "this host has 4 and 2.0 GiB"},
+	} {
+		if got := tooSmall(c.host); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%d cores, %d bytes: %q, want %q in it", c.host.Cores, c.host.Memory, got, c.want)
+		}
+	}
+}
+
+// A run counts as what is asked for where it has every target, whatever it is called, and
+// does the same.
+func TestLacking(t *testing.T) {
+	file := func(load, targets string) string {
+		return "name: x\nworkload: {name: cpu-only, scale: 10}\nload: {" + load + "}\ntargets: [" + targets + "]\n"
+	}
+	sqlite, off, null := "{kind: sqlite}", "{name: sqlite, kind: sqlite, options: {synchronous: off}}", "{kind: \"null\"}"
+	for _, c := range []struct{ name, was, asked, want string }{
+		{"the same", file("workers: 1", sqlite), file("workers: 1", sqlite), ""},
+		{"more than is asked for", file("workers: 1", null+", "+sqlite), file("workers: 1", sqlite), ""},
+		{"of another name", file("workers: 1", "{name: other, kind: sqlite}"), file("workers: 1", sqlite), ""},
+		{"a system is missing", file("workers: 1", sqlite), file("workers: 1", sqlite+", "+null), "without null"},
+		{"one of two", file("workers: 1", sqlite), file("workers: 1", sqlite+", {name: two, kind: sqlite}"), "without two"},
+		{"other options", file("workers: 1", sqlite), file("workers: 1", off), "with other options of sqlite"},
+		{"another start", file("workers: 1", "{kind: influxdb, start: a}"), file("workers: 1", "{kind: influxdb, start: b}"), "with other options of influxdb"},
+		{"another load", file("workers: 1", sqlite), file("workers: 2", sqlite), "with other settings, by another version of tsmark"},
+		{"nobody knows what it did", "", file("workers: 1", off), ""},
+		{"nobody knows, and it had no such system", "", file("workers: 1", null), "without null"},
+	} {
+		asked, err := experiment.Parse("asked", []byte(c.asked))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := &result.Run{Targets: []result.Target{{Kind: "sqlite"}}}
+		if got := lacking(c.was, run, asked); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -46,10 +46,7 @@ func (s *Sweep) plan(steps Steps) error {
 	}
 	for _, p := range s.points {
 		plan, err := NewPlan(p.Experiment, s.catalog, steps)
-		// What is wrong with a target is wrong at every point.
-		if err != nil && !slices.ContainsFunc(problems, func(known error) bool { return known != nil && known.Error() == err.Error() }) {
-			problems = append(problems, err)
-		}
+		problems = append(problems, err)
 		s.plans = append(s.plans, plan)
 	}
 	return errors.Join(problems...)
