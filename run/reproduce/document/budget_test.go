@@ -118,6 +118,7 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			used := time.Duration(0)
 			for i := range fitted.Experiments {
 				e := &fitted.Experiments[i]
 				if e.Missing != "" {
@@ -138,8 +139,10 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 						_, other := cut.For[path][fmt.Sprint(v)]
 						if contains(there, v) && !other {
 							now.values = append(now.values, fmt.Sprint(path, "=", v))
-						} else if lost := slices.Contains(cut.Lost[path], fmt.Sprint(v)); contains(there, v) && lost {
-							t.Errorf("%s: %s=%v is there, and said to be lost", at, path, v)
+						}
+						// Of smoke values are lost that no axis has: its points are others.
+						if lost := slices.Contains(cut.Lost[path], fmt.Sprint(v)); contains(there, v) == lost && !other && (lost || slices.Contains(e.Cut(Small).Lost[path], fmt.Sprint(v))) {
+							t.Errorf("%s: %s=%v is there: %t, and said to be lost: %t", at, path, v, contains(there, v), lost)
 						}
 					}
 				}
@@ -157,7 +160,10 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 				asSmall := text == pointsText(t, &d, known, Small)
 				asFull := text == pointsText(t, &d, known, Full)
 				asSmoke := text == pointsText(t, &d, known, Smoke)
+				used += now.takes
 				switch told := strings.HasPrefix(cut.Words, "as small, with "); {
+				case strings.Contains(cut.Words, " 1 times"):
+					t.Errorf("%s: says %q", at, cut.Words)
 				case told && (asSmall || asFull || asSmoke):
 					t.Errorf("%s: as small %t, full %t, smoke %t; says %q", at, asSmall, asFull, asSmoke, cut.Words)
 				case !told && !asSmall && !asFull && !asSmoke:
@@ -171,6 +177,10 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 				if testing.Verbose() {
 					t.Logf("%-45s %10v %12d rows  %s", at, now.takes.Round(time.Second), now.rows, cut.Words)
 				}
+			}
+			// What is left is less than what the next rung takes: see climb.
+			if budget < full && (used > max(budget, 4*time.Minute) || budget >= time.Hour && used < budget*2/5) {
+				t.Errorf("%s: of %v %v are used", d.Name, budget, used)
 			}
 		}
 	}
