@@ -89,7 +89,7 @@ report says what was cut.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
-	f.Var(span{&given.budget}, "budget", "`time` that the document may take, such as 2h, in place of --size: by rough rates, more than small and less than full")
+	f.Var(span{&given.budget}, "budget", "`time` that the document may take, such as 2h, in place of --size, by rough rates: from as little as smoke to as much as full")
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
