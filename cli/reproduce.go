@@ -719,36 +719,53 @@ func lacking(text string, run *result.Run, asked *experiment.Experiment) string 
 	if asked == nil {
 		return ""
 	}
+	had := make([]experiment.Target, len(run.Targets))
+	for i := range run.Targets {
+		had[i].Kind = run.Targets[i].Kind
+	}
 	was, err := experiment.Parse("experiment", []byte(text))
-	unknown := text == "" || err != nil
-	if unknown {
-		was = &experiment.Experiment{}
-		for i := range run.Targets {
-			was.Targets = append(was.Targets, experiment.Target{Kind: run.Targets[i].Kind})
-		}
+	known := text != "" && err == nil
+	if known {
+		had = was.Targets
 	}
-	var without, others []string
-	left := slices.Clone(was.Targets)
-	for _, t := range asked.Targets {
-		i := slices.IndexFunc(left, func(known experiment.Target) bool { return t.Kind == known.Kind && (unknown || sameSystem(t, known)) })
-		switch {
-		case i >= 0:
-			left = slices.Delete(left, i, i+1)
-		case slices.ContainsFunc(left, func(known experiment.Target) bool { return t.Kind == known.Kind }):
-			others = append(others, t.Name)
-		default:
-			without = append(without, t.Name)
-		}
-	}
-	switch {
-	case len(without) > 0:
+	if without := missing(asked.Targets, had, func(a, b experiment.Target) bool { return a.Kind == b.Kind }); len(without) > 0 {
 		return "without " + strings.Join(without, ", ")
-	case len(others) > 0:
-		return "with other options of " + strings.Join(others, ", ")
-	case !unknown && !sameButTargets(was, asked):
-		return "with other settings, by another version of tsmark"
+	}
+	if !known {
+		return ""
+	}
+	const otherwise = "with other settings, by another version of tsmark"
+	wanted, err := asked.Expand()
+	there, failed := was.Expand()
+	if err != nil || failed != nil || len(wanted) != len(there) {
+		return otherwise
+	}
+	same := true
+	for i := range wanted {
+		if others := missing(wanted[i].Experiment.Targets, there[i].Experiment.Targets, sameSystem); len(others) > 0 {
+			return "with other options of " + strings.Join(others, ", ")
+		}
+		same = same && sameButTargets(wanted[i].Experiment, there[i].Experiment)
+	}
+	if !same {
+		return otherwise
 	}
 	return ""
+}
+
+// missing are the names of targets that are not among others, of which each stands for one.
+func missing(targets, among []experiment.Target, same func(a, b experiment.Target) bool) []string {
+	var names []string
+	left := slices.Clone(among)
+	for _, t := range targets {
+		i := slices.IndexFunc(left, func(other experiment.Target) bool { return same(t, other) })
+		if i < 0 {
+			names = append(names, t.Name)
+			continue
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return names
 }
 
 // sameSystem reports whether two targets are the same system with the same options,
@@ -757,12 +774,17 @@ func sameSystem(a, b experiment.Target) bool {
 	return a.Kind == b.Kind && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
 }
 
-// sameButTargets reports whether two experiments do the same with their targets.
-func sameButTargets(a, b *experiment.Experiment) bool {
+// sameButTargets reports whether a point of an experiment is another one with fewer
+// targets: what these alone do after a load may be missing.
+func sameButTargets(fewer, e *experiment.Experiment) bool {
+	for _, step := range fewer.Load.After {
+		if !slices.Contains(e.Load.After, step) {
+			return false
+		}
+	}
 	var texts []string
-	for _, e := range []*experiment.Experiment{a, b} {
-		one := *e
-		one.Targets, one.Notes = nil, nil
+	for _, one := range []experiment.Experiment{*fewer, *e} {
+		one.Targets, one.Notes, one.Load.After, one.Matrix, one.Exclude, one.Include = nil, nil, nil, nil, nil, nil
 		text, err := experiment.Marshal(&one)
 		if err != nil {
 			return false
