@@ -185,3 +185,37 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 		}
 	}
 }
+
+// A value that small has at one point alone, by an entry of include, comes back at all.
+func TestRestoredOfOnePoint(t *testing.T) {
+	d, err := Parse([]byte(`
+name: x
+systems: [{driver: influxdb}]
+experiments:
+  - id: E1
+    name: load
+    run:
+      workload: {name: cpu-only, scale: 10, timestamp-start: "2016-01-01T00:00:00Z", timestamp-end: "2016-01-02T00:00:00Z", log-interval: 10s}
+      load: {repeats: 6}
+      queries: {types: []}
+      matrix: {workload.scale: [10, 20], load.workers: [1, 2]}
+    cuts:
+      small: {words: "the small one, and the large one by one worker", run: {matrix: {workload.scale: [10], load.workers: [1, 2]}, include: [{workload.scale: 20, load.workers: 1}]}}
+      smoke: {words: "the small one", run: {load: {repeats: 1}, matrix: {workload.scale: [10], load.workers: [1]}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &d.Experiments[0]
+	full, err := d.Duration(e, Full, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted, size, err := d.Within(full, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if points, err := fitted.points(&fitted.Experiments[0], size); err != nil || len(points) != 4 {
+		t.Errorf("%d points, want 4, %v", len(points), err)
+	}
+}

@@ -154,7 +154,7 @@ func (e *Experiment) restored(run yaml.MapSlice, cut *Cut, r restore) yaml.MapSl
 	entry := e.entry(r)
 	if axis, ok := get(run, "matrix", r.path).([]any); ok {
 		values := inOrder(append(slices.Clone(axis), r.value), valuesOf(e.Run, r.path))
-		run = merge(run, yaml.MapSlice{{Key: "matrix", Value: yaml.MapSlice{{Key: r.path, Value: values}}}})
+		run = withoutDoubles(merge(run, yaml.MapSlice{{Key: "matrix", Value: yaml.MapSlice{{Key: r.path, Value: values}}}}))
 		if len(entry) < 2 && r.path != "workload.scale" {
 			return run // what goes for all points goes for it
 		}
@@ -164,6 +164,24 @@ func (e *Experiment) restored(run yaml.MapSlice, cut *Cut, r restore) yaml.MapSl
 	}
 	list, _ := get(run, "include").([]any)
 	return merge(run, yaml.MapSlice{{Key: "include", Value: append(slices.Clone(list), any(entry))}})
+}
+
+// withoutDoubles is an experiment without entries of include that its matrix has.
+func withoutDoubles(run yaml.MapSlice) yaml.MapSlice {
+	var left []any
+	entries := entriesOf(run)
+	for _, entry := range entries {
+		if slices.ContainsFunc(entry, func(item yaml.MapItem) bool {
+			axis, _ := get(run, "matrix", fmt.Sprint(item.Key)).([]any)
+			return !contains(axis, item.Value)
+		}) {
+			left = append(left, entry)
+		}
+	}
+	if len(left) == len(entries) {
+		return run
+	}
+	return merge(run, yaml.MapSlice{{Key: "include", Value: left}})
 }
 
 // entry is what the document's include says of a value.
