@@ -56,9 +56,22 @@ func (x *expander) points(combinations [][]choice) []Point {
 		}
 		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // the end of this combination
 	}
+	// A target whose options go with the runs, one value in each, keeps its name in all;
+	// one that is swept over has none without them.
+	several := make([]bool, len(x.experiment.Targets))
+	for _, axis := range x.axes {
+		if k, ok := x.experiment.find(axis.Path); ok && k.target >= 0 {
+			several[k.target] = true
+		}
+	}
+	for _, g := range groups {
+		for i := range several {
+			several[i] = several[i] || len(variants(i, g.options)) > 1
+		}
+	}
 	points := make([]Point, len(groups))
 	for i, g := range groups {
-		points[i] = x.point(g.set, g.options)
+		points[i] = x.point(g.set, g.options, several)
 	}
 	return points
 }
@@ -93,8 +106,9 @@ func (x *expander) complete(combination, fields []choice) (set []choice, name st
 }
 
 // point sets parameters in a copy of the experiment. The options of the
-// combinations stand one after the other, each with an end.
-func (x *expander) point(set, options []choice) Point {
+// combinations stand one after the other, each with an end; several says of which
+// targets there are several in some run, which are named after their options.
+func (x *expander) point(set, options []choice, several []bool) Point {
 	e := *x.experiment
 	e.Matrix, e.Exclude, e.Include = nil, nil, nil
 	e.origins = make(map[string]Origin)
@@ -118,7 +132,7 @@ func (x *expander) point(set, options []choice) Point {
 	e.Targets = nil
 	for i := range x.experiment.Targets {
 		for _, v := range variants(i, options) {
-			x.variant(&e, i, v)
+			x.variant(&e, i, v, several[i])
 		}
 	}
 	return point
@@ -145,8 +159,9 @@ func variants(target int, options []choice) [][]choice {
 	return list
 }
 
-// variant adds target i with other options to e, which is a point.
-func (x *expander) variant(e *Experiment, i int, options []choice) {
+// variant adds target i with other options to e, which is a point, and names it after
+// them where it is one of several.
+func (x *expander) variant(e *Experiment, i int, options []choice, several bool) {
 	t := x.experiment.Targets[i]
 	t.Options = maps.Clone(t.Options)
 	from, to := fmt.Sprintf("targets[%d]", i), fmt.Sprintf("targets[%d]", len(e.Targets))
@@ -156,7 +171,9 @@ func (x *expander) variant(e *Experiment, i int, options []choice) {
 		}
 	}
 	for _, c := range options {
-		t.Name += "-" + c.key.option + "-" + c.Value
+		if several {
+			t.Name += "-" + c.key.option + "-" + c.Value
+		}
 		e.origins[to+".options"] = c.origin
 		switch c.key.option {
 		case "profile":
@@ -172,7 +189,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice) {
 			t.Options[c.key.option] = c.Value
 		}
 	}
-	if len(options) > 0 {
+	if several && len(options) > 0 {
 		t.Name = x.variantName(e, i, t.Name)
 	}
 	e.Targets = append(e.Targets, t)
