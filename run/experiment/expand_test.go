@@ -96,6 +96,12 @@ include: [{workload.scale: 10, targets.duckdb.threads: 1}, {workload.scale: 10, 
 1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]
 2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb-threads-2 map[threads:2] sqlite map[]
 `},
+		{"options beside those that are swept over leave the name", `
+matrix: {workload.scale: [10, 20], targets.duckdb.threads: [1, 2]}
+include: [{workload.scale: 20, targets.duckdb.memory: 1GiB}]`, `
+1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]
+2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[memory:1GiB threads:1] duckdb-threads-2 map[memory:1GiB threads:2] sqlite map[]
+`},
 		{"excluded variants", `
 matrix: {workload.scale: [10, 20], targets.duckdb.threads: [1, 2]}
 exclude: [{workload.scale: 20, targets.duckdb.threads: 1}]`, `

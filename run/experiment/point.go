@@ -56,22 +56,21 @@ func (x *expander) points(combinations [][]choice) []Point {
 		}
 		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // the end of this combination
 	}
-	// A target whose options go with the runs, one value in each, keeps its name in all;
-	// one that is swept over has none without them.
-	several := make([]bool, len(x.experiment.Targets))
-	for _, axis := range x.axes {
-		if k, ok := x.experiment.find(axis.Path); ok && k.target >= 0 {
-			several[k.target] = true
+	// A target is named after its options that are swept over, or, where there are none,
+	// after all if it is in a run with several values of them.
+	naming := make([]func(path string) bool, len(x.experiment.Targets))
+	for i := range naming {
+		swept := func(path string) bool {
+			k, ok := x.experiment.find(path)
+			return ok && k.target == i && slices.ContainsFunc(x.axes, func(a Axis) bool { return a.Path == path })
 		}
-	}
-	for _, g := range groups {
-		for i := range several {
-			several[i] = several[i] || len(variants(i, g.options)) > 1
-		}
+		several := slices.ContainsFunc(groups, func(g group) bool { return len(variants(i, g.options)) > 1 })
+		all := several && !slices.ContainsFunc(x.axes, func(a Axis) bool { return swept(a.Path) })
+		naming[i] = func(path string) bool { return all || swept(path) }
 	}
 	points := make([]Point, len(groups))
 	for i, g := range groups {
-		points[i] = x.point(g.set, g.options, several)
+		points[i] = x.point(g.set, g.options, naming)
 	}
 	return points
 }
@@ -106,9 +105,9 @@ func (x *expander) complete(combination, fields []choice) (set []choice, name st
 }
 
 // point sets parameters in a copy of the experiment. The options of the
-// combinations stand one after the other, each with an end; several says of which
-// targets there are several in some run, which are named after their options.
-func (x *expander) point(set, options []choice, several []bool) Point {
+// combinations stand one after the other, each with an end; naming says of each target
+// which of them its name has.
+func (x *expander) point(set, options []choice, naming []func(path string) bool) Point {
 	e := *x.experiment
 	e.Matrix, e.Exclude, e.Include = nil, nil, nil
 	e.origins = make(map[string]Origin)
@@ -132,7 +131,7 @@ func (x *expander) point(set, options []choice, several []bool) Point {
 	e.Targets = nil
 	for i := range x.experiment.Targets {
 		for _, v := range variants(i, options) {
-			x.variant(&e, i, v, several[i])
+			x.variant(&e, i, v, naming[i])
 		}
 	}
 	return point
@@ -159,9 +158,9 @@ func variants(target int, options []choice) [][]choice {
 	return list
 }
 
-// variant adds target i with other options to e, which is a point, and names it after
-// them where it is one of several.
-func (x *expander) variant(e *Experiment, i int, options []choice, several bool) {
+// variant adds target i with other options to e, which is a point. Its name has those
+// that are naming.
+func (x *expander) variant(e *Experiment, i int, options []choice, naming func(path string) bool) {
 	t := x.experiment.Targets[i]
 	t.Options = maps.Clone(t.Options)
 	from, to := fmt.Sprintf("targets[%d]", i), fmt.Sprintf("targets[%d]", len(e.Targets))
@@ -171,7 +170,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice, several bool)
 		}
 	}
 	for _, c := range options {
-		if several {
+		if naming(c.Path) {
 			t.Name += "-" + c.key.option + "-" + c.Value
 		}
 		e.origins[to+".options"] = c.origin
@@ -189,7 +188,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice, several bool)
 			t.Options[c.key.option] = c.Value
 		}
 	}
-	if several && len(options) > 0 {
+	if t.Name != x.experiment.Targets[i].Name {
 		t.Name = x.variantName(e, i, t.Name)
 	}
 	e.Targets = append(e.Targets, t)

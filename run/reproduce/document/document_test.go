@@ -201,7 +201,7 @@ func TestVariables(t *testing.T) {
 	if !ok {
 		t.Fatal("the document is not there")
 	}
-	want := map[string][]string{"opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
+	want := map[string][]string{"kairosdb": {"TSMARK_KAIROSDB=cassandra"}, "opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
 	for _, s := range d.Systems {
 		if got := s.Variables(); !slices.Equal(got, want[s.Driver]) {
 			t.Errorf("variables of %s: %v, want %v", s.Driver, got, want[s.Driver])
@@ -233,7 +233,7 @@ func TestOptionsOfSystems(t *testing.T) {
 	for _, target := range made.Targets {
 		got = append(got, fmt.Sprint(target.Name, target.Options))
 	}
-	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[]"}
+	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[datastore:cassandra]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("options %v, want %v", got, want)
 	}

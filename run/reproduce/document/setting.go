@@ -72,11 +72,10 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 		}
 		return nil
 	}
-	if slices.ContainsFunc(x.Matrix, func(a experiment.Axis) bool { return strings.HasPrefix(a.Path, "targets.") }) {
-		return fmt.Errorf("options that differ between its points cannot go with a sweep over others")
+	// Entries of their own, or with a matrix added to the points that it makes.
+	if len(x.Matrix) == 0 {
+		x.Include = nil
 	}
-	// The points as they are, each with its options.
-	x.Matrix, x.Exclude, x.Include = nil, nil, nil
 	for i, p := range points {
 		x.Include = append(x.Include, append(experiment.Combination(slices.Clone(p.Parameters)), sets[i]...))
 	}
