@@ -38,6 +38,8 @@ type System struct {
 	// Options are those of its driver by which it is used as the document did; what an
 	// experiment sets goes before, and what a user gives before that.
 	Options map[string]string `yaml:"options"`
+	// Cut are options, above these, of experiments that are cut for a smaller machine.
+	Cut map[string]string `yaml:"cut"`
 	// Env are environment variables of the script that starts its server, for settings that
 	// no option of a driver reaches. A server that the user gives has its own.
 	Env map[string]string `yaml:"env"`

@@ -38,6 +38,9 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 		}
 		if s, ok := d.System(t.Kind); ok && len(s.Options) > 0 {
 			options := maps.Clone(s.Options)
+			if !e.Whole(size) {
+				maps.Copy(options, s.Cut)
+			}
 			maps.Copy(options, t.Options)
 			t.Options = options
 		}
