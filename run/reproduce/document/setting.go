@@ -22,6 +22,21 @@ type Setting struct {
 	Set map[string]string `yaml:"set"`
 }
 
+// OptionNames lists the options that the document and its experiments set of a system, in
+// order.
+func (d *Document) OptionNames(s *System) []string {
+	names := slices.Collect(maps.Keys(s.Options))
+	for _, e := range d.Experiments {
+		for _, setting := range e.Options {
+			if setting.Driver == s.Driver {
+				names = slices.AppendSeq(names, maps.Keys(setting.Set))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // spanned marks values of options that are parts of the time that data span.
 const spanned = "span/"
 
