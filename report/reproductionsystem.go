@@ -29,6 +29,9 @@ func systemText(d *document.Document, s *document.System, runs []*result.Run) st
 			continue
 		}
 		option := name + "=" + strings.Join(values, " or ")
+		if len(values) > 3 { // one that goes with the points
+			option = fmt.Sprintf("%s of %d values, by experiment and point", name, len(values))
+		}
 		if want, ok := s.Options[name]; ok && !slices.Equal(values, []string{want}) {
 			option += fmt.Sprintf(" (the document: %s)", want)
 		}
