@@ -1,10 +1,7 @@
 package driver
 
 import (
-	"errors"
-	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -29,22 +26,6 @@ func FilePlace(path string) string {
 		}
 		there, rest = parent, filepath.Join(filepath.Base(there), rest)
 	}
-}
-
-// FilesSize returns the bytes of an embedded database's files together, without
-// those that are not there.
-func FilesSize(paths ...string) (int64, error) {
-	var total int64
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case err == nil:
-			total += info.Size()
-		case !errors.Is(err, fs.ErrNotExist):
-			return 0, err
-		}
-	}
-	return total, nil
 }
 
 // AddressPlace is host:port as places have it: the names that every machine

@@ -92,8 +92,8 @@ func (p *Reproduction) view() *reproductionView {
 	if len(runs) > 0 {
 		view.Facts = append(view.Facts, fact{"host", hostFact(&runs[0].Host)}, fact{"tsmark", runs[0].Tool.String()}, fact{"measured", moment(runs[0].Started)})
 	}
-	for _, s := range d.Systems {
-		view.Facts = append(view.Facts, fact{s.Driver, "printed: " + s.Version + "; here: " + versionOf(runs, s.Driver)})
+	for i := range d.Systems {
+		view.Facts = append(view.Facts, fact{d.Systems[i].Driver, systemText(d, &d.Systems[i], runs)})
 	}
 	view.Alerts = reproductionAlerts(runs)
 	for _, f := range p.findings {

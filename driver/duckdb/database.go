@@ -13,6 +13,7 @@ import (
 	duck "github.com/duckdb/duckdb-go-bindings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/disk"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/series"
 )
@@ -175,14 +176,14 @@ func (d *database) Settle(ctx context.Context) error {
 // file that held more before would else be counted at its old size.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
 	values, err := sqlkit.QueryRow(ctx, d, "SELECT free_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()")
-	var size int64
+	var size disk.Size
 	if err == nil {
-		size, err = driver.FilesSize(d.Path, d.Path+".wal")
+		size, err = disk.Files(d.Path, d.Path+".wal")
 	}
 	if err != nil {
 		return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
 	}
-	return size - values[0].Int, nil
+	return size.Allocated - values[0].Int, nil
 }
 
 // Close implements driver.DB.

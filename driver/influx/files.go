@@ -12,16 +12,16 @@ type Shard struct {
 	Path, WAL string // folders of its data and of its write-ahead log
 }
 
-// Besides returns the bytes of what lies beside the files that a server counted:
-// the indexes of shards (index-version tsi1; inmem has none on disk) and the
-// database's file of series. It fails where the server's folders are not to be
+// Besides returns the bytes on disk of what lies beside the files that a server
+// counted: the indexes of shards (index-version tsi1; inmem has none on disk) and the
+// database's file of series, whose parts are made longer than what is in them. It fails where the server's folders are not to be
 // found here, as on another host, or are another server's: their files have
 // another size.
 func Besides(shards []Shard, counted int64) (int64, error) {
-	var extra, found int64
+	var extra, found int64 // found is in lengths, as the server counts
 	unreadable := false
-	size := func(path ...string) int64 {
-		n, err := disk.Bytes(filepath.Join(path...))
+	size := func(path ...string) disk.Size {
+		n, err := disk.Folder(filepath.Join(path...))
 		unreadable = unreadable || err != nil
 		return n
 	}
@@ -33,13 +33,13 @@ func Besides(shards []Shard, counted int64) (int64, error) {
 		}
 		databases[filepath.Dir(filepath.Dir(shard))] = true
 		index := size(shard, "index")
-		found += size(shard) - index + size(s.WAL)
-		extra += index
+		found += size(shard).Length - index.Length + size(s.WAL).Length
+		extra += index.Allocated
 	}
 	for folder := range databases {
 		series := size(folder, "_series")
-		unreadable = unreadable || series == 0
-		extra += series
+		unreadable = unreadable || series.Length == 0
+		extra += series.Allocated
 	}
 	// The server writes on while it is measured; its files are still nearly those.
 	if off := found - counted; unreadable || max(off, -off) > counted/4+1<<20 {

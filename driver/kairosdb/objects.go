@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 
@@ -67,8 +68,14 @@ func (d *database) Grow(schema *series.Schema) error {
 
 // Drop implements driver.DB.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	first, last := int64(firstTime), int64(lastTime)
+	if d.settings.queued {
+		// Only a deletion of all times there are has the server forget which metrics it has
+		// listed in Cassandra: what is loaded after any other is in no list, and never found.
+		first, last = math.MinInt64, math.MaxInt64
+	}
 	for _, o := range objects { // one at a time: H2 takes a second or more for some ten thousand points
-		if err := d.delete(ctx, &request{Start: firstTime, End: lastTime, Metrics: []subQuery{{Name: o.Name}}}); err != nil {
+		if err := d.delete(ctx, &request{Start: first, End: last, Metrics: []subQuery{{Name: o.Name}}}); err != nil {
 			return fmt.Errorf("deleting the metric %s of %s: %w", o.Name, d.Address(), err)
 		}
 	}

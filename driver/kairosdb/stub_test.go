@@ -105,6 +105,26 @@ func TestSettleCounts(t *testing.T) {
 	}
 }
 
+// On Cassandra all times there are go with a metric, which else would never be found again.
+func TestDropsAllTimes(t *testing.T) {
+	for datastore, want := range map[string]string{
+		datastoreH2:        `{"start_absolute":-62135596800000,"end_absolute":253402300799000,`,
+		datastoreCassandra: `{"start_absolute":-9223372036854775808,"end_absolute":9223372036854775807,`,
+	} {
+		var asked []byte
+		d := served(t, func(w http.ResponseWriter, r *http.Request) {
+			asked, _ = io.ReadAll(r.Body)
+			w.WriteHeader(http.StatusNoContent)
+		}, optionDatastore, datastore)
+		if err := d.Drop(t.Context(), []driver.Object{{Kind: "metric", Name: "m_a"}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(asked), want) {
+			t.Errorf("%s: asked %s, want %s…", datastore, asked, want)
+		}
+	}
+}
+
 // Series that have a tag are asked of Cassandra alone, and quotes are doubled for H2.
 func TestTags(t *testing.T) {
 	lacking := conformance.Names{"o'brien", conformance.Missing}

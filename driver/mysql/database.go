@@ -306,8 +306,8 @@ func (d *database) AfterLoad() []driver.Step {
 	return able
 }
 
-// Footprint implements driver.DB: the files of the tables with their indexes, where
-// the user may see them, and else what the server estimates.
+// Footprint implements driver.DB: the blocks of the files of the tables with their
+// indexes, where the user may see them, and else what the server estimates.
 func (d *database) Footprint(ctx context.Context) (int64, error) {
 	l, err := d.Layout()
 	if err != nil {
@@ -323,7 +323,7 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 		own = append(own, fmt.Sprintf("name = %s OR name LIKE %s", literal(name), literal(strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(name)+"#p#%")))
 		estimated = append(estimated, literal(t.Name))
 	}
-	row, err := sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf("SELECT CAST(SUM(file_size) AS SIGNED), COUNT(*) FROM information_schema.%s WHERE %s", files, strings.Join(own, " OR ")))
+	row, err := sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf("SELECT CAST(SUM(allocated_size) AS SIGNED), COUNT(*) FROM information_schema.%s WHERE %s", files, strings.Join(own, " OR ")))
 	if number(err) == errNotPermitted || err == nil && row[1].Int < int64(len(own)) {
 		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN ("+
 			strings.Join(estimated, ", ")+")")

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/disk"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -240,11 +241,11 @@ func steps() []driver.Step {
 // Footprint implements driver.DB: the file, its write-ahead log with that
 // log's index, and its journal.
 func (d *database) Footprint(context.Context) (int64, error) {
-	size, err := driver.FilesSize(d.Path, d.Path+"-wal", d.Path+"-shm", d.Path+"-journal")
+	size, err := disk.Files(d.Path, d.Path+"-wal", d.Path+"-shm", d.Path+"-journal")
 	if err != nil {
 		return -1, fmt.Errorf("measuring SQLite's files: %w", err)
 	}
-	return size, nil
+	return size.Allocated, nil
 }
 
 // Grow implements driver.Grower: the server says that it has no such columns.

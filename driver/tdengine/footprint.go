@@ -48,7 +48,7 @@ func (d *database) files(ctx context.Context, blocks int64) (bytes int64, ok boo
 		return 0, false
 	}
 	folders := make(map[string][]string) // of data, by the node
-	var rows int64                       // bytes of them
+	var rows int64                       // length of the files of rows, as the server counts
 	for _, group := range groups {
 		node := group[0].String()
 		if _, known := folders[node]; !known {
@@ -69,19 +69,20 @@ func (d *database) files(ctx context.Context, blocks int64) (bytes int64, ok boo
 	return bytes, rows >= blocks
 }
 
-// vnode returns the bytes of a vgroup's files of rows, and of these and its metadata, in
-// the folders of a node's data; not here: none of them holds it on this host.
+// vnode returns the length of a vgroup's files of rows, and the bytes on disk of these and
+// of its metadata, in the folders of a node's data; not here: none of them holds it on
+// this host.
 func vnode(folders []string, group string) (rows, all int64, here bool) {
 	for _, folder := range folders {
 		own := filepath.Join(folder, "vnode", "vnode"+group)
 		for _, part := range []string{"tsdb", "meta"} {
-			n, err := disk.Bytes(filepath.Join(own, part))
+			n, err := disk.Folder(filepath.Join(own, part))
 			if err != nil {
 				return 0, 0, false
 			}
-			all += n
+			all += n.Allocated
 			if part == "tsdb" {
-				rows += n
+				rows += n.Length
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func Driver() driver.Driver {
 		TestServer: driver.Options{"user": "postgres", "password": "@servers/password", "database": "postgres", "connections": "one"},
 		Help:       "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
 		Options: []driver.Option{
-			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Minute)},
+			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Second)},
 			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Type: option.AtLeast(0)},
 		},
 		Tested:     []driver.Tested{{Version: "2.23"}, {Version: "2.28"}},

@@ -26,7 +26,8 @@ const MaxCombinations = 1000
 //
 // Values of options do not make runs of their own: each combination of a
 // target's own ones is a target in the run, named after them as in
-// duckdb-threads-2, so that they take turns and are compared.
+// duckdb-threads-2, so that they take turns and are compared. Options that
+// Include alone sets, one value in each run, leave the name.
 //
 // The error is problems joined, as Check's.
 func (e *Experiment) Expand() ([]Point, error) {

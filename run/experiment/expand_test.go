@@ -86,6 +86,22 @@ targets: [{kind: duckdb, options: {path: x}}, {kind: sqlite}]
 matrix: {targets.duckdb.threads: [1, 2], targets.duckdb.memory: [1GiB], targets.sqlite.cache: [80 %, 80/%]}`, `
 1: | 50 hosts, 1 workers, batches of 10000 | duckdb-threads-1-memory-1GiB map[memory:1GiB path:x threads:1] duckdb-threads-2-memory-1GiB map[memory:1GiB path:x threads:2] sqlite-cache-80__ map[cache:80 %] sqlite-1 map[cache:80/%]
 `},
+		{"options that go with runs leave the name", `
+include: [{workload.scale: 10, targets.duckdb.threads: 1}, {workload.scale: 20, targets.duckdb.threads: 2}]`, `
+1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb map[threads:1] sqlite map[]
+2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb map[threads:2] sqlite map[]
+`},
+		{"included variants of one run have names", `
+include: [{workload.scale: 10, targets.duckdb.threads: 1}, {workload.scale: 10, targets.duckdb.threads: 2}, {workload.scale: 20, targets.duckdb.threads: 2}]`, `
+1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]
+2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb-threads-2 map[threads:2] sqlite map[]
+`},
+		{"options beside those that are swept over leave the name", `
+matrix: {workload.scale: [10, 20], targets.duckdb.threads: [1, 2]}
+include: [{workload.scale: 20, targets.duckdb.memory: 1GiB}]`, `
+1: workload.scale=10 | 10 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]
+2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[memory:1GiB threads:1] duckdb-threads-2 map[memory:1GiB threads:2] sqlite map[]
+`},
 		{"excluded variants", `
 matrix: {workload.scale: [10, 20], targets.duckdb.threads: [1, 2]}
 exclude: [{workload.scale: 20, targets.duckdb.threads: 1}]`, `

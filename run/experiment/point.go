@@ -56,9 +56,21 @@ func (x *expander) points(combinations [][]choice) []Point {
 		}
 		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // the end of this combination
 	}
+	// A target is named after its options that are swept over, or, where there are none,
+	// after all if it is in a run with several values of them.
+	naming := make([]func(path string) bool, len(x.experiment.Targets))
+	for i := range naming {
+		swept := func(path string) bool {
+			k, ok := x.experiment.find(path)
+			return ok && k.target == i && slices.ContainsFunc(x.axes, func(a Axis) bool { return a.Path == path })
+		}
+		several := slices.ContainsFunc(groups, func(g group) bool { return len(variants(i, g.options)) > 1 })
+		all := several && !slices.ContainsFunc(x.axes, func(a Axis) bool { return swept(a.Path) })
+		naming[i] = func(path string) bool { return all || swept(path) }
+	}
 	points := make([]Point, len(groups))
 	for i, g := range groups {
-		points[i] = x.point(g.set, g.options)
+		points[i] = x.point(g.set, g.options, naming)
 	}
 	return points
 }
@@ -93,8 +105,9 @@ func (x *expander) complete(combination, fields []choice) (set []choice, name st
 }
 
 // point sets parameters in a copy of the experiment. The options of the
-// combinations stand one after the other, each with an end.
-func (x *expander) point(set, options []choice) Point {
+// combinations stand one after the other, each with an end; naming says of each target
+// which of them its name has.
+func (x *expander) point(set, options []choice, naming []func(path string) bool) Point {
 	e := *x.experiment
 	e.Matrix, e.Exclude, e.Include = nil, nil, nil
 	e.origins = make(map[string]Origin)
@@ -118,7 +131,7 @@ func (x *expander) point(set, options []choice) Point {
 	e.Targets = nil
 	for i := range x.experiment.Targets {
 		for _, v := range variants(i, options) {
-			x.variant(&e, i, v)
+			x.variant(&e, i, v, naming[i])
 		}
 	}
 	return point
@@ -145,8 +158,9 @@ func variants(target int, options []choice) [][]choice {
 	return list
 }
 
-// variant adds target i with other options to e, which is a point.
-func (x *expander) variant(e *Experiment, i int, options []choice) {
+// variant adds target i with other options to e, which is a point. Its name has those
+// that are naming.
+func (x *expander) variant(e *Experiment, i int, options []choice, naming func(path string) bool) {
 	t := x.experiment.Targets[i]
 	t.Options = maps.Clone(t.Options)
 	from, to := fmt.Sprintf("targets[%d]", i), fmt.Sprintf("targets[%d]", len(e.Targets))
@@ -156,7 +170,9 @@ func (x *expander) variant(e *Experiment, i int, options []choice) {
 		}
 	}
 	for _, c := range options {
-		t.Name += "-" + c.key.option + "-" + c.Value
+		if naming(c.Path) {
+			t.Name += "-" + c.key.option + "-" + c.Value
+		}
 		e.origins[to+".options"] = c.origin
 		switch c.key.option {
 		case "profile":
@@ -172,7 +188,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice) {
 			t.Options[c.key.option] = c.Value
 		}
 	}
-	if len(options) > 0 {
+	if t.Name != x.experiment.Targets[i].Name {
 		t.Name = x.variantName(e, i, t.Name)
 	}
 	e.Targets = append(e.Targets, t)

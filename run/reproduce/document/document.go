@@ -35,12 +35,17 @@ type System struct {
 	Driver  string   `yaml:"driver"`
 	Version string   `yaml:"version"` // that the document measured, in its words
 	Printed []string `yaml:"printed"` // its names in printed figures
-	// Options are those of its driver by which it is used as the document did; what a
-	// user gives goes before.
+	// Options are those of its driver by which it is used as the document did; what an
+	// experiment sets goes before, and what a user gives before that.
 	Options map[string]string `yaml:"options"`
+	// Cut are options, above these, of experiments that are cut for a smaller machine.
+	Cut map[string]string `yaml:"cut"`
 	// Env are environment variables of the script that starts its server, for settings that
 	// no option of a driver reaches. A server that the user gives has its own.
 	Env map[string]string `yaml:"env"`
+	// Unlike is what of the document's settings no option and no variable reaches, and what
+	// tsmark's own script sets otherwise: sentences for readers; empty: nothing.
+	Unlike string `yaml:"unlike"`
 	// Input is the format of its input file, as experiments' input-formats has it; empty:
 	// its size is in no table.
 	Input string `yaml:"input"`
@@ -82,6 +87,10 @@ type Experiment struct {
 	// Only is the driver of the one system that takes part, under its driver's name, where
 	// its options are varied; empty: all do.
 	Only string `yaml:"only"`
+	// Options are those of systems that hold in this experiment.
+	Options []Setting `yaml:"options"`
+	// After are steps after each load, by driver: those of systems that take part.
+	After map[string][]string `yaml:"after"`
 	// Curves asks for charts of what the servers used over time, all in one.
 	Curves bool `yaml:"curves"`
 	// Missing is why tsmark cannot run it; empty: it can.
@@ -231,14 +240,8 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 	if err != nil {
 		return nil, err
 	}
-	parsed.Targets = slices.Clone(e.Takes(targets))
-	for i := range parsed.Targets {
-		t := &parsed.Targets[i]
-		if s, ok := d.System(t.Kind); ok && len(s.Options) > 0 {
-			options := maps.Clone(s.Options)
-			maps.Copy(options, t.Options)
-			t.Options = options
-		}
+	if err := d.prepare(parsed, e, size, e.Takes(targets)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	parsed.Notes = append(parsed.Notes, fmt.Sprintf("%s of %s: %s (%s)", e.ID, d.Title, e.Title, d.Authors))
 	if words := e.Cut(size).Words; words != "" {

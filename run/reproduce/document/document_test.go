@@ -201,7 +201,7 @@ func TestVariables(t *testing.T) {
 	if !ok {
 		t.Fatal("the document is not there")
 	}
-	want := map[string][]string{"opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
+	want := map[string][]string{"kairosdb": {"TSMARK_KAIROSDB=cassandra"}, "opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
 	for _, s := range d.Systems {
 		if got := s.Variables(); !slices.Equal(got, want[s.Driver]) {
 			t.Errorf("variables of %s: %v, want %v", s.Driver, got, want[s.Driver])
@@ -233,11 +233,85 @@ func TestOptionsOfSystems(t *testing.T) {
 	for _, target := range made.Targets {
 		got = append(got, fmt.Sprint(target.Name, target.Options))
 	}
-	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[]"}
+	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[datastore:cassandra]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("options %v, want %v", got, want)
 	}
 	if len(given[0].Options) != 1 {
 		t.Errorf("the caller's target has %v now", given[0].Options)
+	}
+}
+
+// What an experiment sets of a system goes before what the document does, a part of a span
+// is that of each point, and steps after loads are those of systems that take part.
+func TestOptionsOfExperiments(t *testing.T) {
+	d, ok := Find("taos-2023")
+	if !ok {
+		t.Fatal("the document is not there")
+	}
+	e, _ := d.Experiment("load")
+	given := []experiment.Target{
+		{Name: "td", Kind: "tdengine", Options: map[string]string{"vgroups": "2"}},
+		{Name: "ts", Kind: "timescaledb"},
+		{Name: "mine", Kind: "timescaledb", Options: map[string]string{"chunk_interval": "1h"}},
+	}
+	for _, c := range []struct {
+		size Size
+		want []string
+	}{
+		{Small, []string{
+			"td stt_trigger=1 ts chunk_interval=16m40s mine chunk_interval=1h",
+			"td stt_trigger=1 ts chunk_interval=25s mine chunk_interval=1h",
+			"td stt_trigger=8 ts chunk_interval=10s mine chunk_interval=1h",
+		}},
+		{Full, []string{
+			"td stt_trigger=1 ts chunk_interval=62h0m0s mine chunk_interval=1h",
+			"td stt_trigger=1 ts chunk_interval=8h0m0s mine chunk_interval=1h",
+			"td stt_trigger=8 ts chunk_interval=15m0s mine chunk_interval=1h",
+			"td stt_trigger=8 ts chunk_interval=15s mine chunk_interval=1h",
+			"td stt_trigger=8 ts chunk_interval=15s mine chunk_interval=1h",
+		}},
+	} {
+		made, err := d.Make(e, c.size, given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(made.Load.After, []string{"columnstore"}) {
+			t.Errorf("%s: after loads come %v", c.size, made.Load.After)
+		}
+		points, err := made.Expand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range points {
+			td, ts, mine := p.Experiment.Targets[0], p.Experiment.Targets[1], p.Experiment.Targets[2]
+			got = append(got, fmt.Sprintf("%s stt_trigger=%s %s chunk_interval=%s %s chunk_interval=%s", td.Name, td.Options["stt_trigger"], ts.Name, ts.Options["chunk_interval"], mine.Name, mine.Options["chunk_interval"]))
+			if td.Options["vgroups"] != "2" || td.Options["cachemodel"] != "last_row" {
+				t.Errorf("TDengine has %v", td.Options)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s has %q, want %q", c.size, got, c.want)
+		}
+	}
+	alone, err := d.Make(e, Small, given[:1])
+	if err != nil || len(alone.Load.After) > 0 {
+		t.Errorf("without TimescaleDB after loads come %v (%v)", alone.Load.After, err)
+	}
+}
+
+// A smaller size has the options of a smaller machine.
+func TestOptionsOfCuts(t *testing.T) {
+	d, _ := Find("taos-2023")
+	e, _ := d.Experiment("queries-100")
+	for size, want := range map[Size]string{Small: "4", Full: "6"} {
+		made, err := d.Make(e, size, []experiment.Target{{Name: "tdengine", Kind: "tdengine"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := made.Targets[0].Options["vgroups"]; got != want {
+			t.Errorf("size %s has %s vgroups, want %s", size, got, want)
+		}
 	}
 }

@@ -1,0 +1,153 @@
+package document
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// Setting is options of a system in an experiment.
+type Setting struct {
+	Driver string `yaml:"driver"`
+	// At says for which points: path and the document's values; empty: for all.
+	At map[string][]string `yaml:"at"`
+	// Set are the options. A value such as span/12 is a part of the time that a point's
+	// data span, in whole seconds, at least one.
+	Set map[string]string `yaml:"set"`
+}
+
+// OptionNames lists the options that the document and its experiments set of a system, in
+// order.
+func (d *Document) OptionNames(s *System) []string {
+	names := slices.Collect(maps.Keys(s.Options))
+	for _, e := range d.Experiments {
+		for _, setting := range e.Options {
+			if setting.Driver == s.Driver {
+				names = slices.AppendSeq(names, maps.Keys(setting.Set))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// spanned marks values of options that are parts of the time that data span.
+const spanned = "span/"
+
+// prepare gives an experiment its targets, with the options of the document's systems and
+// of its experiment below what the user gave, and the steps after its loads.
+func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, given []experiment.Target) error {
+	x.Targets = slices.Clone(given)
+	for i := range x.Targets {
+		t := &x.Targets[i]
+		for _, step := range e.After[t.Kind] {
+			if !slices.Contains(x.Load.After, step) {
+				x.Load.After = append(x.Load.After, step)
+			}
+		}
+		if s, ok := d.System(t.Kind); ok && len(s.Options) > 0 {
+			options := maps.Clone(s.Options)
+			if !e.Whole(size) {
+				maps.Copy(options, s.Cut)
+			}
+			maps.Copy(options, t.Options)
+			t.Options = options
+		}
+	}
+	if len(e.Options) == 0 || len(x.Targets) == 0 {
+		return nil
+	}
+	points, err := x.Expand()
+	if err != nil {
+		return err
+	}
+	// Of each point: what it sets of each target.
+	sets := make([]experiment.Combination, len(points))
+	alike := true
+	for i, p := range points {
+		if sets[i], err = e.at(p, e.Cut(size), given, x.Targets); err != nil {
+			return err
+		}
+		alike = alike && slices.Equal(sets[i], sets[0])
+	}
+	if alike {
+		for _, set := range sets[0] {
+			for i := range x.Targets {
+				t := &x.Targets[i]
+				if option, ok := strings.CutPrefix(set.Path, "targets."+t.Name+"."); ok {
+					if t.Options = maps.Clone(t.Options); t.Options == nil {
+						t.Options = make(experiment.Options)
+					}
+					t.Options[option] = set.Value
+				}
+			}
+		}
+		return nil
+	}
+	// Entries of their own, or with a matrix added to the points that it makes.
+	if len(x.Matrix) == 0 {
+		x.Include = nil
+	}
+	for i, p := range points {
+		x.Include = append(x.Include, append(experiment.Combination(slices.Clone(p.Parameters)), sets[i]...))
+	}
+	return nil
+}
+
+// at are the options that hold at a point, by their paths, without those that the user
+// gave. The targets are the given ones.
+func (e *Experiment) at(p experiment.Point, cut Cut, given, targets []experiment.Target) (experiment.Combination, error) {
+	var list experiment.Combination
+	for i, t := range targets {
+		for _, setting := range e.Options {
+			if setting.Driver != t.Kind || !setting.holds(p, cut) {
+				continue
+			}
+			for _, option := range slices.Sorted(maps.Keys(setting.Set)) {
+				if _, theirs := given[i].Options[option]; theirs {
+					continue
+				}
+				value := setting.Set[option]
+				if parts, ok := strings.CutPrefix(value, spanned); ok {
+					n, err := strconv.Atoi(parts)
+					if err != nil || n < 1 {
+						return nil, fmt.Errorf("%s of %s: %q is no part of a span, such as span/12", option, setting.Driver, value)
+					}
+					value = part(p.Experiment.Workload.End.Sub(p.Experiment.Workload.Start), n)
+				}
+				list = append(list, result.Parameter{Path: "targets." + t.Name + "." + option, Value: value})
+			}
+		}
+	}
+	return list, nil
+}
+
+// part is one of n parts of a span, as options have durations: rounded up to seconds, so
+// that there are not more.
+func part(span time.Duration, n int) string {
+	seconds := (span + time.Duration(n)*time.Second - 1) / (time.Duration(n) * time.Second)
+	return (max(seconds, 1) * time.Second).String()
+}
+
+// holds reports whether options are those of a point.
+func (s *Setting) holds(p experiment.Point, cut Cut) bool {
+	for path, values := range s.At {
+		if !slices.ContainsFunc(p.Parameters, func(set result.Parameter) bool {
+			return set.Path == path && slices.ContainsFunc(values, func(v string) bool {
+				if ours, ok := cut.For[path][v]; ok {
+					v = ours
+				}
+				return v == set.Value
+			})
+		}) {
+			return false
+		}
+	}
+	return true
+}
