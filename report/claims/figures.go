@@ -61,6 +61,10 @@ func figureOf(name string) (f figure, ok bool) {
 			}
 			return result.Value((l.Settled - l.Acked) / l.Settled)
 		}}, true
+	case document.DiskShare:
+		return figure{words: "size on disk by that of its input file", better: compare.Lower}, true
+	case document.ClientMost:
+		return figure{words: "rows a second that the client loads where nothing is written", better: compare.Higher}, true
 	case document.ClientPart:
 		part := func(sources []*result.Resources, c *result.Cell) result.Value {
 			server, known := estimate.Used(sources, []*result.Cell{c})
@@ -154,7 +158,15 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	if r.metric() == compare.Disk {
 		better = compare.Lower
 	}
-	if own {
+	switch {
+	case r.Figure == document.DiskShare:
+		input := inputBytes(r.d, run, t.Kind)
+		if input == 0 {
+			return nil, f.better, "the size of the input was not recorded"
+		}
+		better = f.better
+		of = func(l *result.Load) float64 { return estimate.Disk(l) / float64(input) }
+	case own:
 		better = f.better
 		of = func(l *result.Load) float64 {
 			if v := f.load(sources, l); v.Known() {
@@ -186,9 +198,10 @@ func compared(what string, x, y []float64, better compare.Direction) Part {
 
 const tooFewRepeats = "too few repeats for an interval"
 
-// leads is how many times better one target is than another, repeat by repeat.
-func (r rule) leads(run *result.Run, subject, better, than string) (list []float64, missing string) {
-	x, y := r.side(run, better, r.Where), r.side(run, than, r.Where)
+// leads is how many times better a figure of one target is than one of another target, or
+// another one of the same, repeat by repeat.
+func (r rule) leads(run *result.Run, where map[string]string, subject, better, thanSubject, than string) (list []float64, missing string) {
+	x, y := r.side(run, better, where), r.side(run, than, where)
 	for _, s := range []side{x, y} {
 		if s.target == nil {
 			return nil, s.name + " was not given"
@@ -198,7 +211,7 @@ func (r rule) leads(run *result.Run, subject, better, than string) (list []float
 	if missing != "" {
 		return nil, missing
 	}
-	ofY, _, missing := r.values(y, subject)
+	ofY, _, missing := r.values(y, thanSubject)
 	if missing != "" {
 		return nil, missing
 	}
