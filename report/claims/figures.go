@@ -160,7 +160,7 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	}
 	switch {
 	case r.Figure == document.DiskShare:
-		input := inputBytes(r.d, run, t.Kind)
+		input := r.inputOf(run, t.Kind)
 		if input == 0 {
 			return nil, f.better, "the size of the input was not recorded"
 		}
@@ -180,6 +180,20 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 		return nil, better, "no load stands, or it was too short to be measured"
 	}
 	return list, better, ""
+}
+
+// inputOf is the size of a run's dataset as the input file of a system, which may have been
+// computed for another run of the same dataset; 0: for none.
+func (r rule) inputOf(run *result.Run, driver string) int64 {
+	size := inputBytes(r.d, run, driver)
+	for _, runs := range r.m.Runs {
+		for _, other := range runs {
+			if size == 0 && run.Dataset.Fingerprint != "" && other.Dataset.Fingerprint == run.Dataset.Fingerprint {
+				size = inputBytes(r.d, other, driver)
+			}
+		}
+	}
+	return size
 }
 
 // compared compares a figure of two sides, as many times better as x is. It decides
