@@ -80,7 +80,17 @@ func (p *Reproduction) Summary() string {
 	}{{claims.Holds, "%d hold"}, {claims.DoesNotHold, "%d do not hold"}, {claims.Tie, "%d are ties"}, {claims.NotTested, "%d were not tested"}} {
 		parts = append(parts, fmt.Sprintf(v.words, count[v.verdict]))
 	}
-	return fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
+	inPart := 0
+	for _, f := range p.findings {
+		if f.InPart {
+			inPart++
+		}
+	}
+	text := fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
+	if inPart > 0 {
+		text += fmt.Sprintf(" Verdicts that are of a part of the claim, and say of which: %d.", inPart)
+	}
+	return text
 }
 
 func (p *Reproduction) view() *reproductionView {

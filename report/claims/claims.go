@@ -49,7 +49,10 @@ type Finding struct {
 	Claim   document.Claim
 	Verdict Verdict
 	Why     string // in words; empty where the parts say all
-	Parts   []Part
+	Parts   []Part // those that the size lacks only where it lacks all
+	// InPart says that the verdict is of a part of the claim: of the rest the size has
+	// nothing, or no rule decides it. Why has which.
+	InPart bool
 	// Verbatim is what became of it with TSBS's own texts, by VerbatimParts; empty: it is
 	// not about queries, or these were not run.
 	Verbatim      Verdict
@@ -88,32 +91,33 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	if c.Missing != "" {
 		return f
 	}
-	var notes, lacks []string
+	lacks := make(map[string][]string)
+	var notes []string
 	for i := range c.Rules {
 		r := rule{d: d, m: m, Rule: &c.Rules[i]}
 		f.Parts = append(f.Parts, r.parts()...)
+		r.addLacking(lacks)
 		if r.Tie {
 			notes = []string{tieFromStart}
 		}
-		for _, l := range r.lacks() {
-			if !slices.Contains(lacks, l) {
-				lacks = append(lacks, l)
-			}
-		}
 	}
-	f.Verdict = together(f.Parts)
+	f.Verdict, f.Parts = together(f.Parts)
 	f.judgeVerbatim(d, m)
 	if f.Verdict == NotTested {
 		f.Why = reasons(f.Parts)
 		return f
 	}
 	if len(lacks) > 0 {
-		notes = append(notes, fmt.Sprintf("the verdict is of a part of the claim: size %s has no %s", m.Size, strings.Join(lacks, "; ")))
+		var list []string
+		for _, path := range slices.Sorted(maps.Keys(lacks)) {
+			list = append(list, path+"="+strings.Join(lacks[path], ", "))
+		}
+		notes = append(notes, fmt.Sprintf("the verdict is of a part of the claim: size %s has no %s", m.Size, strings.Join(list, "; ")))
 	}
 	if c.Untested != "" {
 		notes = append(notes, "the verdict is not of all that it says: "+c.Untested)
 	}
-	f.Why = strings.Join(notes, "; ")
+	f.Why, f.InPart = strings.Join(notes, "; "), len(lacks) > 0 || c.Untested != ""
 	return f
 }
 
@@ -131,21 +135,21 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 		}
 		parts = append(parts, rule{d: d, m: m, Rule: r, verbatim: true}.parts()...)
 	}
-	f.Verbatim, f.VerbatimParts = together(parts), parts
+	f.Verbatim, f.VerbatimParts = together(parts)
 }
 
-// together is the verdict of a claim by those of its parts, as far as the size has them.
-func together(parts []Part) Verdict {
-	parts = slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.lacking })
+// together is the verdict of a claim by those of its parts that the size has, and these.
+func together(all []Part) (Verdict, []Part) {
+	parts := slices.DeleteFunc(slices.Clone(all), func(p Part) bool { return p.lacking })
+	if len(parts) == 0 {
+		return NotTested, all
+	}
 	for _, v := range []Verdict{DoesNotHold, NotTested, Tie} {
 		if slices.ContainsFunc(parts, func(p Part) bool { return p.Verdict == v }) {
-			return v
+			return v, parts
 		}
 	}
-	if len(parts) == 0 {
-		return NotTested
-	}
-	return Holds
+	return Holds, parts
 }
 
 // most is the verdict of comparisons of which more than half must hold.
@@ -207,35 +211,36 @@ func (r rule) parts() []Part {
 	return parts
 }
 
-// lacks lists the values of parameters that the document has and the size has not, and that
-// the rule is about.
-func (r rule) lacks() []string {
-	e, _ := r.d.Experiment(r.Of)
-	lost := e.Cut(r.m.Size).Lost
+// addLacking adds the values of parameters that the document has and the size has not, and
+// that the rule is about, by path.
+func (r rule) addLacking(to map[string][]string) {
 	along := make(map[string][]string) // values that a comparison is between
 	switch {
 	case r.Rows > 0:
-		return nil
+		return
 	case r.Changes != nil:
 		along[r.Changes.Along] = append([]string{r.Changes.From, r.Changes.To}, r.Changes.Through...)
 	case r.More != nil:
 		along[r.More.Along] = []string{r.More.From, r.More.To}
 	}
-	var list []string
-	for _, path := range slices.Sorted(maps.Keys(lost)) {
-		var values []string
-		for _, v := range lost[path] {
-			where, given := r.Where[path]
-			between, swept := along[path]
-			if (!given || where == v) && (!swept || slices.Contains(between, v)) {
-				values = append(values, v)
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	if c := r.Changes; c != nil && c.Against == "" {
+		for _, v := range append(slices.Clone(c.Through), c.To) {
+			if ours(cut, c.Along, v) == ours(cut, c.Along, c.From) && !slices.Contains(to[c.Along], v) {
+				to[c.Along] = append(to[c.Along], v) // one value stands for both
 			}
 		}
-		if len(values) > 0 {
-			list = append(list, path+"="+strings.Join(values, ", "))
+	}
+	for path, values := range cut.Lost {
+		for _, v := range values {
+			where, given := r.Where[path]
+			between, swept := along[path]
+			if (!given || where == v) && (!swept || slices.Contains(between, v)) && !slices.Contains(to[path], v) {
+				to[path] = append(to[path], v)
+			}
 		}
 	}
-	return list
 }
 
 // each are the comparisons of a rule.
@@ -558,7 +563,7 @@ func factor(by document.By) string {
 	least, _ := by.Ends()
 	switch {
 	case by.About > 0:
-		return fmt.Sprintf(" about %g times (%.3g times or more)", by.About, least)
+		return fmt.Sprintf(" about %g times (%.3g or more)", by.About, least)
 	case by.AtLeast > 0 && by.AtMost > 0:
 		return fmt.Sprintf(" %g to %g times", by.AtLeast, by.AtMost)
 	case by.AtLeast > 0:
@@ -631,6 +636,9 @@ func with(where map[string]string, path, value string) map[string]string {
 
 // along are the runs at two values of a parameter, which otherwise are the same.
 func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why reason) {
+	if e, _ := r.d.Experiment(r.Of); against == "" && ours(e.Cut(r.m.Size), path, from) == ours(e.Cut(r.m.Size), path, to) {
+		return nil, reason{fmt.Sprintf("size %s has one value of %s for %s and %s", r.m.Size, path, from, to), true}
+	}
 	first, why := r.points(with(r.Where, path, from))
 	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), with(r.Where, path, to))
 	if why = cmp.Or(why, whyLast); why != (reason{}) {

@@ -21,7 +21,7 @@ experiments:
   - id: E1
     name: load
     run: {}
-    cuts: {small: {words: a part, run: {load: {workers: 2}}, for: {load.workers: {"8": "2"}}, lost: {load.workers: ["12"]}}}
+    cuts: {small: {words: a part, run: {load: {workers: 2}}, for: {load.workers: {"8": "2", "10": "2"}}, lost: {load.workers: ["12"]}}}
 claims:
   - {id: C1, says: it is said, ` + claim + "}\n"))
 	if err != nil {
@@ -126,6 +126,7 @@ func TestJudge(t *testing.T) {
 		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", goes: not-better}}]`, Holds, ""},
 		{`rules: [{of: load, changes: {systems: [influxdb], along: load.workers, from: "1", to: "8", goes: not-better}}]`, DoesNotHold, ""},
 		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", through: ["12"], goes: worse}}]`, Holds, "a part of the claim: size small has no load.workers=12"},
+		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "8", to: "10", goes: same}}]`, NotTested, "one value of load.workers for 8 and 10"},
 		{`rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: "1", to: "8", goes: worse}}]`, Holds, ""}, // by 2, the other by 2/3
 		{`rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: "1", to: "8", goes: worse}, about: 4}]`, Holds, ""},
 		{`rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: "1", to: "8", goes: worse}, at-least: 4}]`, DoesNotHold, ""},
@@ -217,7 +218,7 @@ func TestTogether(t *testing.T) {
 		for _, v := range c.parts {
 			parts = append(parts, Part{Verdict: v})
 		}
-		if got := together(parts); got != c.want {
+		if got, _ := together(parts); got != c.want {
 			t.Errorf("%v: %s, want %s", c.parts, got, c.want)
 		}
 	}
