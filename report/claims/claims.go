@@ -107,17 +107,18 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 		f.Why = reasons(f.Parts)
 		return f
 	}
-	if len(lacks) > 0 {
-		var list []string
-		for _, path := range slices.Sorted(maps.Keys(lacks)) {
-			list = append(list, path+"="+strings.Join(lacks[path], ", "))
-		}
-		notes = append(notes, fmt.Sprintf("the verdict is of a part of the claim: size %s has no %s", m.Size, strings.Join(list, "; ")))
+	var without []string
+	for _, path := range slices.Sorted(maps.Keys(lacks)) {
+		without = append(without, fmt.Sprintf("%s=%s, which size %s has not", path, strings.Join(lacks[path], ", "), m.Size))
 	}
 	if c.Untested != "" {
-		notes = append(notes, "the verdict is not of all that it says: "+c.Untested)
+		without = append(without, c.Untested)
 	}
-	f.Why, f.InPart = strings.Join(notes, "; "), len(lacks) > 0 || c.Untested != ""
+	if len(without) > 0 {
+		f.InPart = true
+		notes = append(notes, "the verdict is of a part of the claim, without "+strings.Join(without, "; and without "))
+	}
+	f.Why = strings.Join(notes, "; ")
 	return f
 }
 
