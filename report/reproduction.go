@@ -80,17 +80,21 @@ func (p *Reproduction) Summary() string {
 	}{{claims.Holds, "%d hold"}, {claims.DoesNotHold, "%d do not hold"}, {claims.Tie, "%d are ties"}, {claims.NotTested, "%d were not tested"}} {
 		parts = append(parts, fmt.Sprintf(v.words, count[v.verdict]))
 	}
-	inPart := 0
+	return fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
+}
+
+// inPart says how many verdicts are of a part of a claim; empty: none.
+func (p *Reproduction) inPart() string {
+	n := 0
 	for _, f := range p.findings {
 		if f.InPart {
-			inPart++
+			n++
 		}
 	}
-	text := fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
-	if inPart > 0 {
-		text += fmt.Sprintf(" Verdicts that are of a part of the claim, and say of which: %d.", inPart)
+	if n == 0 {
+		return ""
 	}
-	return text
+	return fmt.Sprintf("Verdicts of a part of a claim, which say of which: %d.", n)
 }
 
 func (p *Reproduction) view() *reproductionView {
@@ -108,6 +112,9 @@ func (p *Reproduction) view() *reproductionView {
 	view.Alerts = reproductionAlerts(runs)
 	for _, f := range p.findings {
 		view.Claims = append(view.Claims, newClaimView(f))
+	}
+	if inPart := p.inPart(); inPart != "" {
+		view.Answers = append(view.Answers, note{inPart, plain})
 	}
 	if turned := p.turned(); turned != "" {
 		view.Answers = append(view.Answers, note{turned, plain})
