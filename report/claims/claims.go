@@ -637,8 +637,9 @@ func with(where map[string]string, path, value string) map[string]string {
 
 // along are the runs at two values of a parameter, which otherwise are the same.
 func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why reason) {
-	if e, _ := r.d.Experiment(r.Of); against == "" && ours(e.Cut(r.m.Size), path, from) == ours(e.Cut(r.m.Size), path, to) {
-		return nil, reason{fmt.Sprintf("size %s has one value of %s for %s and %s", r.m.Size, path, from, to), true}
+	e, _ := r.d.Experiment(r.Of)
+	if here := ours(e.Cut(r.m.Size), path, from); against == "" && here == ours(e.Cut(r.m.Size), path, to) {
+		return nil, reason{fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, path, here, from, to), true}
 	}
 	first, why := r.points(with(r.Where, path, from))
 	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), with(r.Where, path, to))

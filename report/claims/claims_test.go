@@ -126,7 +126,7 @@ func TestJudge(t *testing.T) {
 		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", goes: not-better}}]`, Holds, ""},
 		{`rules: [{of: load, changes: {systems: [influxdb], along: load.workers, from: "1", to: "8", goes: not-better}}]`, DoesNotHold, ""},
 		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "1", to: "8", through: ["12"], goes: worse}}]`, Holds, "a part of the claim, without load.workers=12, which size small has not"},
-		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "8", to: "10", goes: same}}]`, NotTested, "one value of load.workers for 8 and 10"},
+		{`rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: "8", to: "10", goes: same}}]`, NotTested, "size small has load.workers=2 for both 8 and 10"},
 		{`rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: "1", to: "8", goes: worse}}]`, Holds, ""}, // by 2, the other by 2/3
 		{`rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: "1", to: "8", goes: worse}, about: 4}]`, Holds, ""},
 		{`rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: "1", to: "8", goes: worse}, at-least: 4}]`, DoesNotHold, ""},
