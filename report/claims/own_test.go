@@ -167,6 +167,7 @@ func written(t *testing.T, d *document.Document) *book {
 			b.note(entry{"load-resources", "workload.scale=1000000", driver, "", "client-share"}, b.figureOfProse(t, "load-resources", "cpu_percent_peak", "system="+system, "side=client"))
 		}
 		b.read("load", "disk")
+		b.read(d.Claims[19].Rules[0].Of, "query-100") // C20 compares table 8 with table 7, whichever experiment repeats it
 	case "003":
 		b.note(entry{"queries", "", "timescaledb", "precise-point", "seconds"}, 1)
 		b.note(entry{"queries", "", "kairosdb", "precise-point", "seconds"}, b.figureOfProse(t, "query-q1", "ratio"))
