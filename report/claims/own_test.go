@@ -62,9 +62,10 @@ func (b *book) places(e *document.Experiment, f *printed.Figure) []string {
 	return texts
 }
 
-// read notes the printed figures of an experiment.
-func (b *book) read(name, figures string) {
-	e, _ := b.d.Experiment(name)
+// read notes printed figures as those of an experiment, at places by the axes of another one
+// or the same.
+func (b *book) read(name, axesOf, figures string) {
+	e, _ := b.d.Experiment(axesOf)
 	ratios := make(map[entry]float64) // of a system, whose subject is the other one
 	for _, f := range printed.Of(b.d.Number, figures) {
 		for _, place := range b.places(e, &f) {
@@ -166,17 +167,17 @@ func written(t *testing.T, d *document.Document) *book {
 		for system, driver := range map[string]string{"TDengine": "tdengine", "TimescaleDB": "timescaledb"} {
 			b.note(entry{"load-resources", "workload.scale=1000000", driver, "", "client-share"}, b.figureOfProse(t, "load-resources", "cpu_percent_peak", "system="+system, "side=client"))
 		}
-		b.read("load", "disk")
-		b.read(d.Claims[19].Rules[0].Of, "query-100") // C20 compares table 8 with table 7, whichever experiment repeats it
+		b.read("load", "load", "disk")
+		b.read(d.Claims[19].Rules[0].Of, "queries-100", "query-100") // C20 compares table 8 with table 7, whichever experiment repeats it
 	case "003":
 		b.note(entry{"queries", "", "timescaledb", "precise-point", "seconds"}, 1)
 		b.note(entry{"queries", "", "kairosdb", "precise-point", "seconds"}, b.figureOfProse(t, "query-q1", "ratio"))
 	case "004":
-		b.read("load", "compression")
+		b.read("load", "load", "compression")
 	}
 	for i := range d.Experiments {
 		for _, name := range d.Experiments[i].Printed {
-			b.read(d.Experiments[i].Name, name)
+			b.read(d.Experiments[i].Name, d.Experiments[i].Name, name)
 		}
 	}
 	return b
