@@ -83,6 +83,20 @@ func (p *Reproduction) Summary() string {
 	return fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
 }
 
+// inPart says how many verdicts are of a part of a claim; empty: none.
+func (p *Reproduction) inPart() string {
+	n := 0
+	for _, f := range p.findings {
+		if f.InPart {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Verdicts of a part of a claim, which say of which: %d.", n)
+}
+
 func (p *Reproduction) view() *reproductionView {
 	d := p.Document
 	view := &reproductionView{Head: pageHead{Title: "Reproduction of " + d.Name}, Answers: []note{{p.Summary(), strong}}, Help: reproductionHelp()}
@@ -98,6 +112,9 @@ func (p *Reproduction) view() *reproductionView {
 	view.Alerts = reproductionAlerts(runs)
 	for _, f := range p.findings {
 		view.Claims = append(view.Claims, newClaimView(f))
+	}
+	if inPart := p.inPart(); inPart != "" {
+		view.Answers = append(view.Answers, note{inPart, plain})
 	}
 	if turned := p.turned(); turned != "" {
 		view.Answers = append(view.Answers, note{turned, plain})

@@ -20,8 +20,8 @@ func (r rule) aggregate() []Part {
 			if r.Aggregate.Equal {
 				what = fmt.Sprintf("%s of %s right from rows and from the aggregate", subject, system)
 			}
-			if why != "" {
-				parts = append(parts, untested(what, why))
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
 			}
 			for _, run := range runs {
 				parts = append(parts, r.fromAggregate(what+at(run), subject, run, system))
@@ -59,7 +59,7 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 	if rounds := min(len(estimate.Own(t, queryType)), len(estimate.Own(t, name))); rounds < 2 || c.Interval == nil || c.Interval.Level < stats.Confidence {
 		return untested(what, "too few repeats for an interval")
 	}
-	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decided(r.Aggregate.AtLeast)
+	return Part{What: what, Advantage: c.Ratio, Interval: c.Interval}.decided(r.By)
 }
 
 // bothRight says whether two types of a target were verified, which makes their answers

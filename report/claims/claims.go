@@ -5,12 +5,14 @@
 // (package compare, measure/stats). It holds where the whole interval lies on the claimed
 // side, does not hold where the whole interval lies on the other side, and is a tie where
 // the interval includes the border. Where repeats are too few for an interval of 95 %, or
-// a figure is missing, nothing is decided.
+// a figure is missing, nothing is decided. Of what the size lacks nothing is decided either:
+// the verdict is of the rest, and the finding says so.
 package claims
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -47,7 +49,10 @@ type Finding struct {
 	Claim   document.Claim
 	Verdict Verdict
 	Why     string // in words; empty where the parts say all
-	Parts   []Part
+	Parts   []Part // those that the size lacks only where it lacks all
+	// InPart says that the verdict is of a part of the claim: of the rest the size has
+	// nothing, or no rule decides it. Why has which.
+	InPart bool
 	// Verbatim is what became of it with TSBS's own texts, by VerbatimParts; empty: it is
 	// not about queries, or these were not run.
 	Verbatim      Verdict
@@ -69,6 +74,7 @@ type Part struct {
 	Interval  *stats.Interval
 	Verdict   Verdict
 	Why       string // it was not tested
+	lacking   bool   // it was not tested since the size does not have it
 }
 
 // Judge judges all claims of a document.
@@ -85,19 +91,39 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	if c.Missing != "" {
 		return f
 	}
+	lacks := make(map[string][]string)
+	var notes []string
 	for i := range c.Rules {
-		f.Parts = append(f.Parts, rule{d: d, m: m, Rule: &c.Rules[i]}.parts()...)
+		r := rule{d: d, m: m, Rule: &c.Rules[i]}
+		f.Parts = append(f.Parts, r.parts()...)
+		r.addLacking(lacks)
+		if r.Tie {
+			notes = []string{tieFromStart}
+		}
 	}
-	f.Verdict = together(f.Parts)
+	f.Verdict, f.Parts = together(f.Parts)
 	f.judgeVerbatim(d, m)
-	switch {
-	case f.Verdict == NotTested:
+	if f.Verdict == NotTested {
 		f.Why = reasons(f.Parts)
-	case c.Tie:
-		f.Verdict, f.Why = Tie, "the printed figures differ by less than a tenth: a tie from the start"
+		return f
 	}
+	var without []string
+	for _, path := range slices.Sorted(maps.Keys(lacks)) {
+		without = append(without, fmt.Sprintf("%s=%s, which size %s has not", path, strings.Join(lacks[path], ", "), m.Size))
+	}
+	if c.Untested != "" {
+		without = append(without, c.Untested)
+	}
+	if len(without) > 0 {
+		f.InPart = true
+		notes = append(notes, "the verdict is of a part of the claim, without "+strings.Join(without, "; and without "))
+	}
+	f.Why = strings.Join(notes, "; ")
 	return f
 }
+
+// tieFromStart is why a comparison is a tie whatever was measured.
+const tieFromStart = "printed figures that differ by less than a tenth are ties from the start"
 
 // judgeVerbatim judges a claim by TSBS's own texts, if all of its rules are about queries
 // that were run so.
@@ -110,23 +136,21 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 		}
 		parts = append(parts, rule{d: d, m: m, Rule: r, verbatim: true}.parts()...)
 	}
-	f.Verbatim, f.VerbatimParts = together(parts), parts
-	if f.Claim.Tie && f.Verbatim != NotTested {
-		f.Verbatim = Tie
-	}
+	f.Verbatim, f.VerbatimParts = together(parts)
 }
 
-// together is the verdict of a claim by those of its parts.
-func together(parts []Part) Verdict {
+// together is the verdict of a claim by those of its parts that the size has, and these.
+func together(all []Part) (Verdict, []Part) {
+	parts := slices.DeleteFunc(slices.Clone(all), func(p Part) bool { return p.lacking })
+	if len(parts) == 0 {
+		return NotTested, all
+	}
 	for _, v := range []Verdict{DoesNotHold, NotTested, Tie} {
 		if slices.ContainsFunc(parts, func(p Part) bool { return p.Verdict == v }) {
-			return v
+			return v, parts
 		}
 	}
-	if len(parts) == 0 {
-		return NotTested
-	}
-	return Holds
+	return Holds, parts
 }
 
 // most is the verdict of comparisons of which more than half must hold.
@@ -172,12 +196,52 @@ type rule struct {
 
 func (r rule) parts() []Part {
 	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
-		return []Part{untested("", fmt.Sprintf("size %s does not have what is compared", r.m.Size))}
+		p := untested("", fmt.Sprintf("size %s does not have what is compared", r.m.Size))
+		p.lacking = true
+		return []Part{p}
 	}
+	parts := r.each()
 	if r.Most {
-		return []Part{most(r.each())}
+		parts = []Part{most(parts)}
 	}
-	return r.each()
+	for i := range parts {
+		if r.Tie && parts[i].Verdict != NotTested {
+			parts[i].Verdict = Tie
+		}
+	}
+	return parts
+}
+
+// addLacking adds the values of parameters that the document has and the size has not, and
+// that the rule is about, by path.
+func (r rule) addLacking(to map[string][]string) {
+	along := make(map[string][]string) // values that a comparison is between
+	switch {
+	case r.Rows > 0:
+		return
+	case r.Changes != nil:
+		along[r.Changes.Along] = append([]string{r.Changes.From, r.Changes.To}, r.Changes.Through...)
+	case r.More != nil:
+		along[r.More.Along] = []string{r.More.From, r.More.To}
+	}
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	if c := r.Changes; c != nil && c.Against == "" {
+		for _, v := range append(slices.Clone(c.Through), c.To) {
+			if ours(cut, c.Along, v) == ours(cut, c.Along, c.From) && !slices.Contains(to[c.Along], v) {
+				to[c.Along] = append(to[c.Along], v) // one value stands for both
+			}
+		}
+	}
+	for path, values := range cut.Lost {
+		for _, v := range values {
+			where, given := r.Where[path]
+			between, swept := along[path]
+			if (!given || where == v) && (!swept || slices.Contains(between, v)) && !slices.Contains(to[path], v) {
+				to[path] = append(to[path], v)
+			}
+		}
+	}
 }
 
 // each are the comparisons of a rule.
@@ -185,10 +249,14 @@ func (r rule) each() []Part {
 	switch {
 	case len(r.Order) > 0:
 		return r.order()
+	case len(r.Alike) > 0:
+		return r.alike()
 	case r.First != "":
 		return r.first()
 	case r.Changes != nil:
 		return r.changes()
+	case r.More != nil:
+		return r.more()
 	case r.Peak != nil:
 		return r.peak()
 	case r.Lead != nil:
@@ -212,6 +280,19 @@ func (r rule) each() []Part {
 // untested is a part of which nothing was measured.
 func untested(what, why string) Part {
 	return Part{What: what, Verdict: NotTested, Why: why, Advantage: stats.Value{Bound: stats.Unknown}}
+}
+
+// reason is why there is nothing to compare; the zero value: there is.
+type reason struct {
+	words   string
+	lacking bool // the size does not have it
+}
+
+// untested is the part of which nothing was measured for that reason.
+func (w reason) untested(what string) Part {
+	p := untested(what, w.words)
+	p.lacking = w.lacking
+	return p
 }
 
 // about is the rule's figure in words.
@@ -251,15 +332,15 @@ func (r rule) metric() compare.Metric {
 }
 
 // points returns the runs that a rule is about, or why there is none.
-func (r rule) points(where map[string]string) ([]*result.Run, string) { return r.pointsOf(r.Of, where) }
+func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r.pointsOf(r.Of, where) }
 
 // pointsOf are those of an experiment.
-func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, string) {
+func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, reason) {
 	e, _ := r.d.Experiment(name)
 	cut := e.Cut(r.m.Size)
 	for path, value := range where {
 		if slices.Contains(cut.Lost[path], value) {
-			return nil, fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value)
+			return nil, reason{fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value), true}
 		}
 	}
 	runs := r.m.Runs[e.Name]
@@ -268,9 +349,9 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, str
 	}
 	if len(runs) == 0 {
 		if e.Only != "" {
-			return nil, fmt.Sprintf("experiment %s, of %s alone, was not run", e.Name, e.Only)
+			return nil, reason{words: fmt.Sprintf("experiment %s, of %s alone, was not run", e.Name, e.Only)}
 		}
-		return nil, fmt.Sprintf("experiment %s was not run", e.Name)
+		return nil, reason{words: fmt.Sprintf("experiment %s was not run", e.Name)}
 	}
 	var list []*result.Run
 	for _, run := range runs {
@@ -284,9 +365,9 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, str
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Sprintf("experiment %s has no run with %s", e.Name, words(where))
+		return nil, reason{words: fmt.Sprintf("experiment %s has no run with %s", e.Name, words(where))}
 	}
-	return list, ""
+	return list, reason{}
 }
 
 // ours is the value that stands for a document's in a size.
@@ -458,21 +539,40 @@ func (p *Part) ends() (low, high float64) {
 	return low, high
 }
 
-// decided says whether the advantage is at least so much.
-func (p Part) decided(least float64) Part {
+// decided says whether the advantage is between the factors that are meant.
+func (p Part) decided(by document.By) Part {
 	if p.Verdict == NotTested {
 		return p
 	}
-	border := max(least, 1)
+	least, most := by.Ends()
 	switch low, high := p.ends(); {
-	case low > border || least > 1 && low == border:
+	case (low > least || least > 1 && low == least) && high <= most:
 		p.Verdict = Holds
-	case high < border:
+	case high < least || low > most:
 		p.Verdict = DoesNotHold
 	default:
 		p.Verdict = Tie
 	}
 	return p
+}
+
+// better is a comparison without a factor.
+func (p Part) better() Part { return p.decided(document.By{}) }
+
+// factor is by how much, in words.
+func factor(by document.By) string {
+	least, _ := by.Ends()
+	switch {
+	case by.About > 0:
+		return fmt.Sprintf(" about %g times (%.3g or more)", by.About, least)
+	case by.AtLeast > 0 && by.AtMost > 0:
+		return fmt.Sprintf(" %g to %g times", by.AtLeast, by.AtMost)
+	case by.AtLeast > 0:
+		return fmt.Sprintf(" at least %g times", by.AtLeast)
+	case by.AtMost > 0:
+		return fmt.Sprintf(" less than %g times", by.AtMost)
+	}
+	return ""
 }
 
 func (r rule) order() []Part {
@@ -481,12 +581,32 @@ func (r rule) order() []Part {
 	for _, subject := range r.subjects() {
 		for i := range len(r.Order) - 1 {
 			x, y := r.Order[i], r.Order[i+1]
-			what := fmt.Sprintf("%s of %s better than of %s", r.about(subject), x, y)
-			if why != "" {
-				parts = append(parts, untested(what, why))
+			what := fmt.Sprintf("%s of %s better than of %s", r.about(subject), x, y) + factor(r.By)
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
 			}
 			for _, run := range runs {
-				parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.AtLeast))
+				parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.By))
+			}
+		}
+	}
+	return parts
+}
+
+// alike compares each system with each that is named after it.
+func (r rule) alike() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for i, x := range r.Alike {
+			for _, y := range r.Alike[i+1:] {
+				what := fmt.Sprintf("%s of %s and of %s within a tenth", r.about(subject), x, y)
+				if why != (reason{}) {
+					parts = append(parts, why.untested(what))
+				}
+				for _, run := range runs {
+					parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).same())
+				}
 			}
 		}
 	}
@@ -515,33 +635,67 @@ func with(where map[string]string, path, value string) map[string]string {
 	return all
 }
 
+// along are the runs at two values of a parameter, which otherwise are the same.
+func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why reason) {
+	e, _ := r.d.Experiment(r.Of)
+	if here := ours(e.Cut(r.m.Size), path, from); against == "" && here == ours(e.Cut(r.m.Size), path, to) {
+		return nil, reason{fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, path, here, from, to), true}
+	}
+	first, why := r.points(with(r.Where, path, from))
+	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), with(r.Where, path, to))
+	if why = cmp.Or(why, whyLast); why != (reason{}) {
+		return nil, why
+	}
+	others := func(run *result.Run) string {
+		return slices.DeleteFunc(slices.Clone(run.Parameters), func(p result.Parameter) bool { return p.Path == path }).String()
+	}
+	for _, x := range first {
+		if i := slices.IndexFunc(last, func(y *result.Run) bool { return others(x) == others(y) }); i >= 0 {
+			pairs = append(pairs, [2]*result.Run{x, last[i]})
+		}
+	}
+	if len(pairs) == 0 { // another parameter goes with it, as the time with the number of hosts
+		pairs = append(pairs, [2]*result.Run{first[0], last[0]})
+	}
+	return pairs, reason{}
+}
+
 func (r rule) changes() []Part {
 	c := r.Changes
-	whereFrom, whereTo := with(r.Where, c.Along, c.From), with(r.Where, c.Along, c.To)
-	from, why := r.points(whereFrom)
-	to, whyTo := r.pointsOf(cmp.Or(c.Against, r.Of), whereTo)
-	why = cmp.Or(why, whyTo)
 	var parts []Part
-	for _, subject := range r.subjects() {
-		for _, system := range c.Systems {
-			what := fmt.Sprintf("%s of %s %s from %s %s to %s", r.about(subject), system, goes(c.Goes), c.Along, c.From, c.To)
-			if why != "" {
-				parts = append(parts, untested(what, why))
-				continue
+	for _, value := range append(slices.Clone(c.Through), c.To) {
+		pairs, why := r.along(c.Along, c.From, value, c.Against)
+		var all []*result.Run
+		for _, ends := range pairs {
+			all = append(all, ends[0])
+		}
+		for _, subject := range r.subjects() {
+			for _, system := range c.Systems {
+				what := fmt.Sprintf("%s of %s %s from %s %s to %s", r.about(subject), system, goes(c.Goes)+factor(r.By), c.Along, c.From, value)
+				if why != (reason{}) {
+					parts = append(parts, why.untested(what))
+				}
+				for _, ends := range pairs {
+					x, y := r.side(ends[1], system, with(r.Where, c.Along, value)), r.side(ends[0], system, with(r.Where, c.Along, c.From))
+					parts = append(parts, r.advantage(what+atVaried(ends[0], all), subject, x, y).gone(c.Goes, r.By))
+				}
 			}
-			p := r.advantage(what, subject, r.side(to[0], system, whereTo), r.side(from[0], system, whereFrom))
-			switch c.Goes {
-			case document.Better:
-				p = p.decided(c.AtLeast)
-			case document.Worse:
-				p = p.inverted().decided(c.AtLeast)
-			case document.Same:
-				p = p.same()
-			}
-			parts = append(parts, p)
 		}
 	}
 	return parts
+}
+
+// gone decides on the advantage of a figure over what it was before.
+func (p Part) gone(to document.Direction, by document.By) Part {
+	switch to {
+	case document.Better:
+		return p.decided(by)
+	case document.Worse:
+		return p.inverted().decided(by)
+	case document.NotBetter:
+		return p.notBetter()
+	}
+	return p.same()
 }
 
 func goes(d document.Direction) string {
@@ -550,16 +704,20 @@ func goes(d document.Direction) string {
 		return "improves"
 	case document.Worse:
 		return "worsens"
+	case document.NotBetter:
+		return "does not improve by more than a tenth"
 	}
 	return "stays within a tenth"
 }
+
+// tenth is the factor up to which figures are alike.
+const tenth = 1.1
 
 // same says whether the advantage is within a tenth of 1.
 func (p Part) same() Part {
 	if p.Verdict == NotTested {
 		return p
 	}
-	const tenth = 1.1
 	switch low, high := p.ends(); {
 	case low >= 1/tenth && high <= tenth:
 		p.Verdict = Holds
@@ -569,6 +727,59 @@ func (p Part) same() Part {
 		p.Verdict = Tie
 	}
 	return p
+}
+
+// notBetter says whether the advantage is at most a tenth.
+func (p Part) notBetter() Part {
+	if p.Verdict == NotTested {
+		return p
+	}
+	switch low, high := p.ends(); {
+	case high <= tenth:
+		p.Verdict = Holds
+	case low > tenth:
+		p.Verdict = DoesNotHold
+	default:
+		p.Verdict = Tie
+	}
+	return p
+}
+
+// more compares by what factors figures change.
+func (r rule) more() []Part {
+	m := r.More
+	pairs, why := r.along(m.Along, m.From, m.To, "")
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range either(m.Than, []string{m.System}) {
+			for _, other := range either(m.ThanTypes, []string{subject}) {
+				than := r.about(other) + " of " + system
+				what := fmt.Sprintf("%s of %s %s more%s than %s from %s %s to %s", r.about(subject), m.System, goes(m.Goes), factor(r.By), than, m.Along, m.From, m.To)
+				if why != (reason{}) {
+					parts = append(parts, why.untested(what))
+				}
+				for _, ends := range pairs {
+					from, missing := r.leads(ends[0], with(r.Where, m.Along, m.From), subject, m.System, other, system)
+					to, missingTo := r.leads(ends[1], with(r.Where, m.Along, m.To), subject, m.System, other, system)
+					if missing = cmp.Or(missing, missingTo); missing != "" {
+						parts = append(parts, untested(what, missing))
+						continue
+					}
+					if m.Goes == document.Better {
+						from, to = to, from
+					}
+					parts = append(parts, compared(what, from, to, compare.Higher).decided(r.By))
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// either is the first list that is not empty.
+func either(lists ...[]string) []string {
+	i := slices.IndexFunc(lists, func(l []string) bool { return len(l) > 0 })
+	return lists[max(i, 0)]
 }
 
 // peak compares the claimed value with each other one.
@@ -581,13 +792,13 @@ func (r rule) peak() []Part {
 	for _, subject := range r.subjects() {
 		for _, system := range k.Systems {
 			what := fmt.Sprintf("%s of %s best at %s=%s", r.about(subject), system, k.Along, k.At)
-			if why != "" {
-				parts = append(parts, untested(what, why))
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
 				continue
 			}
 			for _, run := range all {
 				if run != best[0] {
-					parts = append(parts, r.advantage(what+", not"+atVaried(run, all), subject, r.side(best[0], system, r.Where), r.side(run, system, r.Where)).decided(0))
+					parts = append(parts, r.advantage(what+", not"+atVaried(run, all), subject, r.side(best[0], system, r.Where), r.side(run, system, r.Where)).better())
 				}
 			}
 		}
@@ -608,23 +819,23 @@ func (r rule) lead() []Part {
 		why = cmp.Or(why, whyAll)
 		for _, subject := range r.subjects() {
 			what := fmt.Sprintf("%s: lead of %s over %s %s at %s=%s", r.about(subject), l.Better, l.Than, end.name, l.Along, end.at)
-			if why != "" {
-				parts = append(parts, untested(what, why))
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
 				continue
 			}
-			own, missing := r.leads(claimed[0], subject, l.Better, l.Than)
+			own, missing := r.leads(claimed[0], r.Where, subject, l.Better, subject, l.Than)
 			for _, run := range all {
 				if run == claimed[0] {
 					continue
 				}
-				other, missingOther := r.leads(run, subject, l.Better, l.Than)
+				other, missingOther := r.leads(run, r.Where, subject, l.Better, subject, l.Than)
 				switch missing := cmp.Or(missing, missingOther); {
 				case missing != "":
 					parts = append(parts, untested(what, missing))
 				case end.name == "largest":
-					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Higher).decided(0))
+					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Higher).better())
 				default:
-					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Lower).decided(0))
+					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Lower).better())
 				}
 			}
 		}
@@ -635,15 +846,19 @@ func (r rule) lead() []Part {
 // reach compares a figure with a number.
 func (r rule) reach() []Part {
 	runs, why := r.points(r.Where)
+	relation := "at least"
+	switch {
+	case r.Reach.AtMost > 0:
+		relation = "at most"
+	case r.Reach.About > 0:
+		relation = "within a tenth of"
+	}
 	var parts []Part
 	for _, subject := range r.subjects() {
 		for _, system := range r.Reach.Systems {
-			what := fmt.Sprintf("%s of %s at least %g", r.about(subject), system, r.Reach.AtLeast)
-			if r.Reach.About > 0 {
-				what = fmt.Sprintf("%s of %s within a tenth of %g", r.about(subject), system, r.Reach.About)
-			}
-			if why != "" {
-				parts = append(parts, untested(what, why))
+			what := fmt.Sprintf("%s of %s %s %g", r.about(subject), system, relation, r.Reach.Number())
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
 			}
 			for _, run := range runs {
 				parts = append(parts, r.reached(what+at(run), subject, run, system))
@@ -659,6 +874,9 @@ func (r rule) reached(what, subject string, run *result.Run, system string) Part
 	if s.target == nil {
 		return untested(what, s.name+" was not given")
 	}
+	if r.Figure == document.ClientMost {
+		return r.clientReached(what, run)
+	}
 	values, _, missing := r.values(s, subject)
 	if missing != "" {
 		return untested(what, missing)
@@ -667,28 +885,48 @@ func (r rule) reached(what, subject string, run *result.Run, system string) Part
 	if e.Interval == nil || e.Interval.Level < stats.Confidence {
 		return untested(what, tooFewRepeats)
 	}
-	share := func(v stats.Value) stats.Value { v.Figure /= max(r.Reach.AtLeast, r.Reach.About); return v }
+	share := func(v stats.Value) stats.Value { v.Figure /= r.Reach.Number(); return v }
 	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}
-	if r.Reach.About > 0 {
+	switch {
+	case r.Reach.About > 0:
 		return p.same()
+	case r.Reach.AtMost > 0:
+		return p.inverted().better()
 	}
-	return p.decided(0)
+	return p.better()
+}
+
+// clientReached compares what the client loads at most, which is measured once a run.
+func (r rule) clientReached(what string, run *result.Run) Part {
+	if run.Calibration == nil {
+		return untested(what, "it was not measured what the client loads at most")
+	}
+	rows := run.Calibration.RowsPerSecond
+	p := Part{What: fmt.Sprintf("%s; here %.3g", what, rows), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
+	if k := r.Reach; k.AtLeast > 0 && rows >= k.AtLeast || k.AtMost > 0 && rows <= k.AtMost || k.About > 0 && rows <= k.About*tenth && rows >= k.About/tenth {
+		p.Verdict = Holds
+	}
+	return p
 }
 
 // wins counts in how many comparisons one system is shown to be better. The claim allows
 // as many losses as the document has: it does not hold where more are shown.
 func (r rule) wins() Part {
 	w := r.Wins
-	what := fmt.Sprintf("%s better than %s in at least %d of %d comparisons", w.Better, w.Than, w.Least, w.Of)
+	relation := "better than"
+	if w.OrEqual {
+		relation = "better than, or equal to,"
+	}
+	what := fmt.Sprintf("%s %s %s in at least %d of %d comparisons", w.Better, relation, w.Than, w.Least, w.Of)
 	runs, why := r.points(r.Where)
-	if why != "" {
-		return untested(what, why)
+	if why != (reason{}) {
+		return why.untested(what)
 	}
 	n, won, lost := 0, 0, 0
 	missing := ""
 	for _, run := range runs {
 		for _, subject := range r.subjects() {
-			switch p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).decided(0); p.Verdict {
+			switch p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).better(); p.Verdict {
 			case NotTested:
 				missing = cmp.Or(missing, p.Why)
 				continue
@@ -705,27 +943,14 @@ func (r rule) wins() Part {
 	}
 	p := Part{What: fmt.Sprintf("%s; here %d won, %d lost, %d ties of %d", what, won, lost, n-won-lost, n), Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}}
 	share := float64(w.Least) / float64(w.Of)
+	counted := won
+	if w.OrEqual {
+		counted = n - lost
+	}
 	switch {
-	case float64(won) >= share*float64(n):
+	case float64(counted) >= share*float64(n):
 		p.Verdict = Holds
 	case float64(lost) > (1-share)*float64(n):
-		p.Verdict = DoesNotHold
-	}
-	return p
-}
-
-// rows compares the size of the dataset, which only the full size has.
-func (r rule) rows() Part {
-	what := fmt.Sprintf("the dataset has %d rows", r.Rows)
-	if e, _ := r.d.Experiment(r.Of); !e.Whole(r.m.Size) {
-		return untested(what, fmt.Sprintf("size %s has a part of the rows", r.m.Size))
-	}
-	runs, why := r.points(r.Where)
-	if why != "" {
-		return untested(what, why)
-	}
-	p := Part{What: fmt.Sprintf("%s; here %d", what, runs[0].Dataset.Rows), Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
-	if runs[0].Dataset.Rows != r.Rows {
 		p.Verdict = DoesNotHold
 	}
 	return p

@@ -20,8 +20,8 @@ func (r rule) columns() []Part {
 		{false, " refuses rows that bring new tags or fields", r.Columns.Refuse},
 	} {
 		for _, system := range want.systems {
-			if why != "" {
-				parts = append(parts, untested(system+want.what, why))
+			if why != (reason{}) {
+				parts = append(parts, why.untested(system+want.what))
 			}
 			for _, run := range runs {
 				parts = append(parts, growth(system+want.what+at(run), run, system, want.take))

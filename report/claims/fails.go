@@ -17,8 +17,8 @@ func (r rule) fails() []Part {
 	var parts []Part
 	for _, system := range r.Fails.Systems {
 		what := fmt.Sprintf("a load of %s fails", system)
-		if why != "" {
-			parts = append(parts, untested(what, why))
+		if why != (reason{}) {
+			parts = append(parts, why.untested(what))
 		}
 		for _, run := range runs {
 			parts = append(parts, r.failed(what+at(run), run, system))
@@ -90,8 +90,8 @@ func (r rule) input() []Part {
 	in := r.Input
 	what := fmt.Sprintf("the input file of %s is %d to %d %% smaller than that of %s", in.Smaller, in.From, in.To, in.Than)
 	runs, why := r.points(r.Where)
-	if why != "" {
-		return []Part{untested(what, why)}
+	if why != (reason{}) {
+		return []Part{why.untested(what)}
 	}
 	var parts []Part
 	for _, run := range runs {

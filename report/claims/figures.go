@@ -61,6 +61,10 @@ func figureOf(name string) (f figure, ok bool) {
 			}
 			return result.Value((l.Settled - l.Acked) / l.Settled)
 		}}, true
+	case document.DiskShare:
+		return figure{words: "size on disk by that of its input file", better: compare.Lower}, true
+	case document.ClientMost:
+		return figure{words: "rows a second that the client loads where nothing is written", better: compare.Higher}, true
 	case document.ClientPart:
 		part := func(sources []*result.Resources, c *result.Cell) result.Value {
 			server, known := estimate.Used(sources, []*result.Cell{c})
@@ -154,7 +158,15 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	if r.metric() == compare.Disk {
 		better = compare.Lower
 	}
-	if own {
+	switch {
+	case r.Figure == document.DiskShare:
+		input := r.inputOf(run, t.Kind)
+		if input == 0 {
+			return nil, f.better, "the size of the input was not recorded"
+		}
+		better = f.better
+		of = func(l *result.Load) float64 { return estimate.Disk(l) / float64(input) }
+	case own:
 		better = f.better
 		of = func(l *result.Load) float64 {
 			if v := f.load(sources, l); v.Known() {
@@ -168,6 +180,20 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 		return nil, better, "no load stands, or it was too short to be measured"
 	}
 	return list, better, ""
+}
+
+// inputOf is the size of a run's dataset as the input file of a system, which may have been
+// computed for another run of the same dataset; 0: for none.
+func (r rule) inputOf(run *result.Run, driver string) int64 {
+	size := inputBytes(r.d, run, driver)
+	for _, runs := range r.m.Runs {
+		for _, other := range runs {
+			if size == 0 && run.Dataset.Fingerprint != "" && other.Dataset.Fingerprint == run.Dataset.Fingerprint {
+				size = inputBytes(r.d, other, driver)
+			}
+		}
+	}
+	return size
 }
 
 // compared compares a figure of two sides, as many times better as x is. It decides
@@ -186,9 +212,10 @@ func compared(what string, x, y []float64, better compare.Direction) Part {
 
 const tooFewRepeats = "too few repeats for an interval"
 
-// leads is how many times better one target is than another, repeat by repeat.
-func (r rule) leads(run *result.Run, subject, better, than string) (list []float64, missing string) {
-	x, y := r.side(run, better, r.Where), r.side(run, than, r.Where)
+// leads is how many times better a figure of one target is than one of another target, or
+// another one of the same, repeat by repeat.
+func (r rule) leads(run *result.Run, where map[string]string, subject, better, thanSubject, than string) (list []float64, missing string) {
+	x, y := r.side(run, better, where), r.side(run, than, where)
 	for _, s := range []side{x, y} {
 		if s.target == nil {
 			return nil, s.name + " was not given"
@@ -198,7 +225,7 @@ func (r rule) leads(run *result.Run, subject, better, than string) (list []float
 	if missing != "" {
 		return nil, missing
 	}
-	ofY, _, missing := r.values(y, subject)
+	ofY, _, missing := r.values(y, thanSubject)
 	if missing != "" {
 		return nil, missing
 	}

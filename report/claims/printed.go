@@ -232,8 +232,8 @@ func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Fi
 	}
 	about := rule{Rule: &document.Rule{Of: e.Name}, d: d, m: m, verbatim: verbatim}
 	runs, why := about.points(where)
-	if why != "" {
-		return nil, why
+	if why.words != "" {
+		return nil, why.words
 	}
 	s := about.side(runs[len(runs)-1], system, where)
 	if s.target == nil {

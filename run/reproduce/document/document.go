@@ -123,9 +123,8 @@ type Claim struct {
 	Against string `yaml:"against"`
 	// Aside is what of the comparison is not as in the document; empty: nothing.
 	Aside string `yaml:"aside"`
-	// Tie says that the printed numbers differ by less than a tenth: it is a tie from the
-	// start, and no measurement makes it more.
-	Tie bool `yaml:"tie"`
+	// Untested is what of the sentence no rule decides, and why: the verdict is of the rest.
+	Untested string `yaml:"untested"`
 	// Missing is why no measurement of tsmark's decides it; empty: Rules do.
 	Missing string `yaml:"missing"`
 	Rules   []Rule `yaml:"rules"` // all of which must hold

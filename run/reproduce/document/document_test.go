@@ -3,6 +3,7 @@ package document
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -70,8 +71,14 @@ func TestRulesAreAboutPoints(t *testing.T) {
 			for _, r := range c.Rules {
 				e, _ := d.Experiment(r.Of)
 				wheres := []map[string]string{r.Where}
-				if r.Changes != nil && r.Changes.Against == "" {
-					wheres = []map[string]string{with(r.Where, r.Changes.Along, r.Changes.From), with(r.Where, r.Changes.Along, r.Changes.To)}
+				if c := r.Changes; c != nil && c.Against == "" {
+					wheres = nil
+					for _, value := range slices.Concat([]string{c.From, c.To}, c.Through) {
+						wheres = append(wheres, with(r.Where, c.Along, value))
+					}
+				}
+				if m := r.More; m != nil {
+					wheres = []map[string]string{with(r.Where, m.Along, m.From), with(r.Where, m.Along, m.To)}
 				}
 				if r.Peak != nil {
 					wheres = []map[string]string{with(r.Where, r.Peak.Along, r.Peak.At)}
@@ -137,6 +144,21 @@ func TestPrintedFiguresHaveRuns(t *testing.T) {
 	}
 }
 
+// "About 24 times" holds from half of the way on.
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		by          By
+		least, most float64
+	}{
+		{By{}, 1, math.Inf(1)}, {By{AtLeast: 3}, 3, math.Inf(1)}, {By{AtMost: 2}, 1, 2},
+		{By{About: 24}, 12.5, math.Inf(1)}, {By{About: 2}, 1.5, math.Inf(1)}, {By{About: 5, AtMost: 9}, 3, 9},
+	} {
+		if least, most := c.by.Ends(); least != c.least || most != c.most {
+			t.Errorf("%+v: %g to %g, want %g to %g", c.by, least, most, c.least, c.most)
+		}
+	}
+}
+
 // A size says in words what it cuts.
 func TestCutsAreSaid(t *testing.T) {
 	for _, d := range All() {
@@ -162,8 +184,18 @@ func TestParseRefuses(t *testing.T) {
 		{", rules: [{of: load, first: questdb, figure: mean}]}]", `loads have no figure "mean"`},
 		{", rules: [{of: load, types: [lastpoint], first: questdb, figure: disk}]}]", `query types have no figure "disk"`},
 		{", rules: [{of: load, changes: {systems: [questdb], along: load.workers, from: \"1\", to: \"2\", goes: up}}]}]", `goes "up"`},
-		{", rules: [{of: load, reach: {systems: [questdb]}}]}]", "either at-least or about"},
-		{", rules: [{of: load, reach: {systems: [questdb], at-least: 1, about: 1}}]}]", "either at-least or about"},
+		{", rules: [{of: load, reach: {systems: [questdb]}}]}]", "one of at-least, at-most and about"},
+		{", rules: [{of: load, reach: {systems: [questdb], at-least: 1, about: 1}}]}]", "one of at-least, at-most and about"},
+		{", rules: [{of: load, about: 3, reach: {systems: [questdb], at-least: 1}}]}]", "which only order, first, changes, more and aggregate have"},
+		{", rules: [{of: load, order: [questdb, influxdb], about: 3, at-least: 2}]}]", "write one of them"},
+		{", rules: [{of: load, order: [questdb, influxdb], about: 0.5}]}]", "between which nothing lies"},
+		{", rules: [{of: load, order: [questdb, influxdb], at-least: 3, at-most: 2}]}]", "between which nothing lies"},
+		{", rules: [{of: load, at-most: 2, changes: {systems: [questdb], along: load.workers, from: \"1\", to: \"2\", goes: same}}]}]", "has a factor, and goes same"},
+		{", rules: [{of: load, more: {system: questdb, than: [mysql], along: load.workers, from: \"1\", to: \"2\", goes: worse}}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, more: {system: questdb, along: load.workers, from: \"1\", to: \"2\", goes: worse}}]}]", "more than nothing"},
+		{", rules: [{of: load, more: {system: questdb, than: [influxdb], along: load.workers, from: \"1\", to: \"2\", goes: same}}]}]", `goes "same" more`},
+		{", rules: [{of: load, alike: [questdb, mysql]}]}]", `names "mysql", which is no system`},
+		{", rules: [{of: load, order: [questdb, influxdb], metrics: 5}]}]", "metrics without rows"},
 		{", rules: [{of: load, types: [lastpoint], fails: {systems: [questdb]}}]}]", "about loads that fail"},
 		{", rules: [{of: load, fails: {systems: [mysql]}}]}]", `names "mysql", which is no system`},
 		{", rules: [{of: load, input: {smaller: mysql, than: questdb}}]}]", `names "mysql", which is no system`},

@@ -3,12 +3,13 @@ package document
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// Rule is a condition on measurements. It is one of: Order, First, Changes, Peak,
-// Lead, Reach, Wins, Aggregate, Fails, Input, Columns or Rows, the others being empty.
+// Rule is a condition on measurements. It is one of: Order, First, Alike, Changes, More,
+// Peak, Lead, Reach, Wins, Aggregate, Fails, Input, Columns or Rows, the others being empty.
 //
 // A measurement is a figure of a system at a point of an experiment: of its loads the
 // rate, or a query type's. Where is which points: parameters and the document's values of
@@ -22,21 +23,32 @@ type Rule struct {
 	Most bool `yaml:"most"`
 	// Full says that only the full size has what is compared.
 	Full bool `yaml:"full"`
+	// Tie says that the printed figures which it is about differ by less than a tenth: it is
+	// a tie from the start, and no measurement makes it more.
+	Tie bool `yaml:"tie"`
 	// Figure is which one. Of loads it is load (rows/s until settled, the default), acked,
-	// disk, Points or Settling; of types mean (the default, the inverse of a worker's queries/s), median or
+	// disk, DiskShare, Points, Settling or ClientMost; of types mean (the default, the inverse of a worker's queries/s), median or
 	// Rate; of both what Usages lists.
 	Figure string `yaml:"figure"`
 
-	// Order are systems, each of which is better than the next, by AtLeast, at every
-	// point and in every type.
-	Order   []string `yaml:"order"`
-	AtLeast float64  `yaml:"at-least"` // 0: by anything
+	// By how much Order, First, Changes, More and Aggregate are better or worse.
+	By `yaml:",inline"`
+
+	// Order are systems, each of which is better than the next, at every point and in every
+	// type.
+	Order []string `yaml:"order"`
+
+	// Alike are systems whose figures are within a tenth of each other's.
+	Alike []string `yaml:"alike"`
 
 	// First is a system that is better than every other one of the document's.
 	First string `yaml:"first"`
 
 	// Changes says how a system's figure goes from one value of a parameter to another.
 	Changes *Change `yaml:"changes"`
+
+	// More says that one figure changes more along a parameter than others do.
+	More *More `yaml:"more"`
 
 	// Peak is the value of a parameter at which a system is best.
 	Peak *Peak `yaml:"peak"`
@@ -63,15 +75,38 @@ type Rule struct {
 	// Columns says which systems make columns when rows bring them.
 	Columns *Columns `yaml:"columns"`
 
-	// Rows is how many rows the full dataset has.
-	Rows int64 `yaml:"rows"`
+	// Rows is how many rows the full dataset has, and Metrics how many values that are not
+	// NULL (0: nothing is claimed). Both are the generator's: they need no run.
+	Rows    int64 `yaml:"rows"`
+	Metrics int64 `yaml:"metrics"`
+}
+
+// By is the factor by which one figure is better than another.
+type By struct {
+	AtLeast float64 `yaml:"at-least"` // 0: by anything
+	// About is a factor that was measured on another machine: it holds from half of the way
+	// to it on, as 12.5 for 24, and 1.05 for 1.1.
+	About float64 `yaml:"about"`
+	// AtMost is how far it may go, as 2 for "slightly"; 0: as far as it likes.
+	AtMost float64 `yaml:"at-most"`
+}
+
+// Ends are those of the factors that are meant. Least is 1 where any is.
+func (b By) Ends() (least, most float64) {
+	least, most = max(b.AtLeast, 1), math.Inf(1)
+	if b.About > 0 {
+		least = 1 + (b.About-1)/2
+	}
+	if b.AtMost > 0 {
+		most = b.AtMost
+	}
+	return least, most
 }
 
 // Aggregate is a comparison of query types from rows with the same from an aggregate.
 type Aggregate struct {
-	Systems []string `yaml:"systems"`
-	AtLeast float64  `yaml:"at-least"` // how many times as long they take from rows; 0: longer
-	Equal   bool     `yaml:"equal"`    // in place of that: both give the right answers, and so the same
+	Systems []string `yaml:"systems"` // which take longer from rows, by the rule's By
+	Equal   bool     `yaml:"equal"`   // in place of that: both give the right answers, and so the same
 }
 
 // Change is how a figure of systems goes along a parameter.
@@ -80,10 +115,22 @@ type Change struct {
 	Along   string   `yaml:"along"` // path
 	From    string   `yaml:"from"`  // the document's values
 	To      string   `yaml:"to"`
+	Through []string `yaml:"through"` // values between, which are compared with From as To is
 	// Against is the experiment that To is in, where that is another one than the rule's.
 	Against string    `yaml:"against"`
 	Goes    Direction `yaml:"goes"`
-	AtLeast float64   `yaml:"at-least"` // by this factor; 0: by anything
+}
+
+// More is a figure of a system that becomes better, or worse, by a larger factor than those
+// of other systems, or of other query types.
+type More struct {
+	System    string    `yaml:"system"` // the rule's Types
+	Than      []string  `yaml:"than"`   // systems; empty: it itself, of other types
+	ThanTypes []string  `yaml:"than-types"`
+	Along     string    `yaml:"along"` // path
+	From      string    `yaml:"from"`  // the document's values
+	To        string    `yaml:"to"`
+	Goes      Direction `yaml:"goes"` // better or worse
 }
 
 // Direction is where a figure goes.
@@ -94,6 +141,8 @@ const (
 	Better Direction = "better"
 	Worse  Direction = "worse"
 	Same   Direction = "same" // within a tenth
+	// NotBetter is worse, or within a tenth.
+	NotBetter Direction = "not-better"
 )
 
 // Peak is where along a parameter systems are best.
@@ -112,13 +161,17 @@ type Lead struct {
 	Smallest string `yaml:"smallest"` // likewise
 }
 
-// Reach is a figure as a number, in its unit, such as rows/s: AtLeast or About, the other
-// being 0.
+// Reach is a figure as a number, in its unit, such as rows/s or seconds: one of AtLeast,
+// AtMost and About, the others being 0.
 type Reach struct {
 	Systems []string `yaml:"systems"`
 	AtLeast float64  `yaml:"at-least"` // it lies above
+	AtMost  float64  `yaml:"at-most"`  // it lies below
 	About   float64  `yaml:"about"`    // it is within a tenth of this
 }
+
+// Number is the one that the figure is compared with.
+func (r *Reach) Number() float64 { return max(r.AtLeast, r.AtMost, r.About) }
 
 // Fails are systems that cannot be loaded at the rule's points, though they can at others
 // of the experiment.
@@ -137,10 +190,14 @@ type Input struct {
 
 // Points is the figure of loads that is the values a second until all had settled: where
 // rows have different numbers of fields it says what rows do not. Settling is how large a
-// part of a load's time comes after its last acknowledgement.
+// part of a load's time comes after its last acknowledgement. DiskShare is the size on disk
+// by that of the system's input file. ClientMost is the rows a second that the client loads
+// where nothing is written: one number for each run, and no interval.
 const (
-	Points   = "points"
-	Settling = "settling"
+	Points     = "points"
+	Settling   = "settling"
+	DiskShare  = "disk-share"
+	ClientMost = "client-most"
 )
 
 // Rate is the figure of query types that is the queries a second of all workers together.
@@ -173,12 +230,14 @@ type Wins struct {
 	Than   string `yaml:"than"`
 	Least  int    `yaml:"least"` // so many, as printed
 	Of     int    `yaml:"of"`    // of so many comparisons
+	// OrEqual says that ties count as well: the printed ones are "better or equal".
+	OrEqual bool `yaml:"or-equal"`
 }
 
 // kinds returns how many of the alternatives a rule has.
 func (r *Rule) kinds() int {
 	n := 0
-	for _, has := range []bool{len(r.Order) > 0, r.First != "", r.Changes != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Fails != nil, r.Input != nil, r.Columns != nil, r.Rows > 0} {
+	for _, has := range []bool{len(r.Order) > 0, len(r.Alike) > 0, r.First != "", r.Changes != nil, r.More != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Fails != nil, r.Input != nil, r.Columns != nil, r.Rows > 0} {
 		if has {
 			n++
 		}
@@ -188,12 +247,15 @@ func (r *Rule) kinds() int {
 
 // systems are those that a rule names.
 func (r *Rule) systems() []string {
-	list := slices.Clone(r.Order)
+	list := slices.Concat(r.Order, r.Alike)
 	if r.First != "" {
 		list = append(list, r.First)
 	}
 	if r.Changes != nil {
 		list = append(list, r.Changes.Systems...)
+	}
+	if r.More != nil {
+		list = append(append(list, r.More.System), r.More.Than...)
 	}
 	if r.Peak != nil {
 		list = append(list, r.Peak.Systems...)
@@ -235,8 +297,8 @@ func (c *Claim) check(d *Document) error {
 		case e.Missing != "":
 			return fmt.Errorf("rule %d is of %s, which cannot be run", i+1, r.Of)
 		case r.kinds() != 1:
-			return fmt.Errorf("rule %d has %d of order, first, changes, peak, lead, reach, wins, aggregate, fails, input, columns and rows, expected one", i+1, r.kinds())
-		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", Points, Settling}, Usages()...), r.Figure):
+			return fmt.Errorf("rule %d has %d of order, alike, first, changes, more, peak, lead, reach, wins, aggregate, fails, input, columns and rows, expected one", i+1, r.kinds())
+		case len(r.Types) == 0 && !slices.Contains(append([]string{"", "load", "acked", "disk", DiskShare, Points, Settling, ClientMost}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: loads have no figure %q", i+1, r.Figure)
 		case len(r.Types) > 0 && !slices.Contains(append([]string{"", "mean", "median", Rate}, Usages()...), r.Figure):
 			return fmt.Errorf("rule %d: query types have no figure %q", i+1, r.Figure)
@@ -244,8 +306,8 @@ func (c *Claim) check(d *Document) error {
 		if r.Aggregate != nil && len(r.Types) == 0 {
 			return fmt.Errorf("rule %d is about an aggregate, and names no query types", i+1)
 		}
-		if k := r.Reach; k != nil && (k.AtLeast > 0) == (k.About > 0) {
-			return fmt.Errorf("rule %d reaches a number: write either at-least or about", i+1)
+		if err := r.checkFactors(); err != nil {
+			return fmt.Errorf("rule %d %w", i+1, err)
 		}
 		if r.Fails != nil && len(r.Types) > 0 {
 			return fmt.Errorf("rule %d is about loads that fail, and names query types", i+1)
@@ -259,8 +321,14 @@ func (c *Claim) check(d *Document) error {
 				return fmt.Errorf("rule %d is about the input file of %s, whose format (input) the document does not say", i+1, name)
 			}
 		}
-		if c := r.Changes; c != nil && !slices.Contains([]Direction{Better, Worse, Same}, c.Goes) {
-			return fmt.Errorf("rule %d goes %q; write better, worse or same", i+1, c.Goes)
+		if c := r.Changes; c != nil && !slices.Contains([]Direction{Better, Worse, Same, NotBetter}, c.Goes) {
+			return fmt.Errorf("rule %d goes %q; write better, worse, same or not-better", i+1, c.Goes)
+		}
+		if m := r.More; m != nil && m.Goes != Better && m.Goes != Worse {
+			return fmt.Errorf("rule %d goes %q more; write better or worse", i+1, m.Goes)
+		}
+		if m := r.More; m != nil && len(m.Than) == 0 && len(m.ThanTypes) == 0 {
+			return fmt.Errorf("rule %d is about more than nothing; write than or than-types", i+1)
 		}
 		if k := r.Peak; k != nil && strings.HasPrefix(k.Along, "targets.") {
 			return fmt.Errorf("rule %d: a peak is along a parameter of runs, which %s is not", i+1, k.Along)
@@ -270,6 +338,35 @@ func (c *Claim) check(d *Document) error {
 				return fmt.Errorf("rule %d is against %q, which is no experiment of the document that can be run", i+1, c.Against)
 			}
 		}
+	}
+	return nil
+}
+
+// checkFactors says what of the factors and numbers of a rule cannot be meant.
+func (r *Rule) checkFactors() error {
+	k := r.Reach
+	numbers := 0
+	if k != nil {
+		for _, n := range []float64{k.AtLeast, k.AtMost, k.About} {
+			if n > 0 {
+				numbers++
+			}
+		}
+	}
+	least, most := r.By.Ends()
+	switch {
+	case k != nil && numbers != 1:
+		return errors.New("reaches a number: write one of at-least, at-most and about")
+	case r.AtLeast > 0 && r.About > 0:
+		return errors.New("has at-least and about; write one of them")
+	case least >= most || r.About > 0 && r.About <= 1 || r.AtLeast > 0 && r.AtLeast < 1:
+		return errors.New("has factors between which nothing lies; write at-least and about above 1, and at-most above these")
+	case r.By != (By{}) && len(r.Order) == 0 && r.First == "" && r.Changes == nil && r.More == nil && r.Aggregate == nil:
+		return errors.New("has a factor, which only order, first, changes, more and aggregate have")
+	case r.By != (By{}) && r.Changes != nil && r.Changes.Goes != Better && r.Changes.Goes != Worse:
+		return fmt.Errorf("has a factor, and goes %s", r.Changes.Goes)
+	case r.Metrics > 0 && r.Rows == 0:
+		return errors.New("has metrics without rows")
 	}
 	return nil
 }
