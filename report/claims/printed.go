@@ -417,7 +417,7 @@ func (x *asked) ofQuery(s side, query, metric string, verbatim bool) figured {
 		return plainly(all, "")
 	case !whole:
 		return figured{parts: each, missing: fmt.Sprintf("size %s has other data or fewer queries here than the document", x.m.Size)}
-	case slices.ContainsFunc(rounds, func(q *result.Queries) bool { return q.Executed < count }):
+	case slices.ContainsFunc(rounds, func(q *result.Queries) bool { return q.Executed < int64(count) }):
 		return figured{parts: each, missing: fmt.Sprintf("its time box ended before all %d queries", count)}
 	}
 	return figured{values: all, parts: each}
