@@ -267,7 +267,7 @@ type asked struct {
 	d     *document.Document
 	e     *document.Experiment
 	m     Measured
-	uncut map[string]int // see document.Uncut
+	uncut document.Uncut
 }
 
 func newAsked(d *document.Document, e *document.Experiment, m Measured) *asked {
@@ -350,7 +350,7 @@ func (x *asked) ofLoads(s side, metric string) figured {
 	if len(loads) == 0 {
 		return lacking("no load stands")
 	}
-	if _, whole := x.uncut[s.run.Parameters.String()]; !whole && ofWholeRun(metric) {
+	if _, whole := x.uncut.Has(s.run.Parameters); !whole && ofWholeRun(metric) {
 		return figured{parts: loads, missing: fmt.Sprintf("size %s loads less here than the document", x.m.Size)}
 	}
 	return plainly(loads, "")
@@ -412,7 +412,7 @@ func (x *asked) ofQuery(s side, query, metric string, verbatim bool) figured {
 	if slices.Contains(all, 0) || len(each) == 0 || slices.Contains(each, 0) {
 		return lacking(unknown)
 	}
-	switch count, whole := x.uncut[s.run.Parameters.String()]; {
+	switch count, whole := x.uncut.Has(s.run.Parameters); {
 	case !ofWholeRun(metric):
 		return plainly(all, "")
 	case !whole:

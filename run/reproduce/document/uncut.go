@@ -4,33 +4,43 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Uncut returns which points of an experiment a size has as the full size has them, with
-// the same data, load and queries, by their parameters as text; and how many queries of a
-// type each round of such a point has. Repeats and time boxes may be others: whether a time
-// box ended a round early is for the run to say.
-func (d *Document) Uncut(e *Experiment, size Size) (map[string]int, error) {
+// Uncut are the points of an experiment that a size has as the full size has them, with the
+// same data, load and queries. Repeats and time boxes may be others: whether a time box
+// ended a round early is for a run to say.
+type Uncut struct{ points []experiment.Point }
+
+// Uncut returns them.
+func (d *Document) Uncut(e *Experiment, size Size) (Uncut, error) {
 	full, err := d.pointsOf(e, Full)
 	if err != nil {
-		return nil, err
+		return Uncut{}, err
 	}
 	here, err := d.pointsOf(e, size)
 	if err != nil {
-		return nil, err
+		return Uncut{}, err
 	}
-	uncut := make(map[string]int)
-	for _, p := range here {
-		for _, whole := range full {
-			if sameWork(p.Experiment, whole.Experiment) {
-				uncut[p.Parameters.String()] = whole.Experiment.Queries.Count
-			}
-		}
+	return Uncut{slices.DeleteFunc(here, func(p experiment.Point) bool {
+		return !slices.ContainsFunc(full, func(whole experiment.Point) bool { return sameWork(p.Experiment, whole.Experiment) })
+	})}, nil
+}
+
+// Has reports whether the point with these parameters is one, and how many queries of a
+// type each round of it has.
+func (u Uncut) Has(at result.Parameters) (queries int, whole bool) {
+	i := slices.IndexFunc(u.points, func(p experiment.Point) bool {
+		return len(p.Parameters) == len(at) && !slices.ContainsFunc(at, func(one result.Parameter) bool { return p.Parameters.Value(one.Path) != one.Value })
+	})
+	if i < 0 {
+		return 0, false
 	}
-	return uncut, nil
+	return u.points[i].Experiment.Queries.Count, true
 }
 
 // pointsOf are the points of an experiment in a size, for one target of any kind.
