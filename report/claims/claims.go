@@ -86,7 +86,8 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 		return f
 	}
 	for i := range c.Rules {
-		f.Parts = append(f.Parts, rule{d: d, m: m, Rule: &c.Rules[i]}.parts()...)
+		r := rule{d: d, m: m, Rule: &c.Rules[i]}
+		f.Parts = append(f.Parts, r.located(r.parts())...)
 	}
 	f.Verdict = together(f.Parts)
 	f.judgeVerbatim(d, m)
@@ -108,7 +109,8 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 		if len(r.Types) == 0 || len(m.Verbatim[r.Of]) == 0 {
 			return
 		}
-		parts = append(parts, rule{d: d, m: m, Rule: r, verbatim: true}.parts()...)
+		own := rule{d: d, m: m, Rule: r, verbatim: true}
+		parts = append(parts, own.located(own.parts())...)
 	}
 	f.Verbatim, f.VerbatimParts = together(parts), parts
 	if f.Claim.Tie && f.Verbatim != NotTested {
@@ -172,7 +174,7 @@ type rule struct {
 
 func (r rule) parts() []Part {
 	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
-		return []Part{untested("", fmt.Sprintf("size %s does not have what is compared", r.m.Size))}
+		return []Part{untested("", r.needsFull())}
 	}
 	if r.Most {
 		return []Part{most(r.each())}
@@ -391,7 +393,7 @@ func (r rule) advantageOwn(what, subject string, x, y side) Part {
 	if _, own := figureOf(r.Figure); r.verbatim && !own {
 		common := estimate.Align(estimate.Of(x.run, x.target, subject), estimate.Of(y.run, y.target, subject))
 		if common[0].Queries() == 0 || common[1].Queries() == 0 {
-			return untested(what, "n/a, or no query that both ran")
+			return untested(what, uncommon(x, y, subject))
 		}
 		return compared(what, common[0].Each(r.average()), common[1].Each(r.average()), compare.Lower)
 	}

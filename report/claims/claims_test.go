@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], about: 700}}]`, DoesNotHold, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, reach: {systems: [questdb], about: 1080}}]`, Tie, ""},
 		{`rules: [{of: load, most: true, order: [questdb, influxdb]}]`, Tie, ""}, // one of two
-		{`rules: [{of: load, full: true, order: [questdb, influxdb]}]`, NotTested, "size small does not have what is compared"},
+		{`rules: [{of: load, full: true, order: [questdb, influxdb]}]`, NotTested, "it needs size full, since small cuts what is compared: load has a part"},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: points, order: [questdb, influxdb], at-least: 2}]`, Holds, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-user, order: [questdb, influxdb]}]`, Holds, ""},
 		{`rules: [{of: load, where: {load.workers: "1"}, figure: client-system, order: [questdb, influxdb]}]`, NotTested, "too short to be measured"},
