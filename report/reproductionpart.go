@@ -45,10 +45,14 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 			part.Tables = append(part.Tables, t)
 		}
 	}
+	var ownTables []*table
+	for _, r := range runs {
+		ownTables = append(ownTables, asRun(e, r)...)
+	}
 	if len(runs) > 0 {
 		steps := newLadder(p, e)
 		for _, shown := range claims.ShownOf(p.Document, e, runs) {
-			if t, figures := steps.measuredTable(&shown); t != nil && (figures == 0 || figures > besidePrinted(lines, shown.Name)) {
+			if t, figures := steps.measuredTable(&shown); t != nil && (figures == 0 && len(ownTables) == 0 || figures > besidePrinted(lines, shown.Name)) {
 				part.Tables = append(part.Tables, t)
 			}
 		}
@@ -57,9 +61,7 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 			part.courses(e, runs[0])
 		}
 	}
-	for _, r := range runs {
-		part.Tables = append(part.Tables, asRun(e, r)...)
-	}
+	part.Tables = append(part.Tables, ownTables...)
 	if notes := p.inputs(runs); len(part.Tables) > 0 {
 		part.Tables[0].Notes = append(part.Tables[0].Notes, notes...)
 	} else {

@@ -206,9 +206,11 @@ func TypesOf(runs []*result.Run) []string {
 	var list []string
 	for _, run := range runs {
 		for i := range run.Targets {
-			for _, q := range run.Targets[i].Queries {
-				if !slices.Contains(list, q.Type) {
-					list = append(list, q.Type)
+			for _, repeat := range run.Targets[i].Measured() {
+				for j := range repeat.Queries {
+					if q := &repeat.Queries[j]; !slices.Contains(list, q.Type) {
+						list = append(list, q.Type)
+					}
 				}
 			}
 		}
