@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -43,9 +46,9 @@ type tableLine struct{ table, line string }
 
 // printedOf is what a page of an experiment must show as printed, by line and head: figures,
 // the document's own ratios, and where a line has none those that its figures come to.
-func printedOf(d *document.Document, e *document.Experiment) map[tableLine]map[string]string {
-	want := make(map[tableLine]map[string]string)
-	best := make(map[tableLine]map[string]float64) // by driver
+// Best are the numbers of figures to compute with, by line and driver.
+func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine]map[string]string, best map[tableLine]map[string]float64) {
+	want, best = make(map[tableLine]map[string]string), make(map[tableLine]map[string]float64)
 	under := func(f *printed.Figure, metric string) tableLine {
 		key := tableLine{e.ID + " " + e.Name + ", " + metricName(metric), lineOf(e, f)}
 		if want[key] == nil {
@@ -89,7 +92,7 @@ func printedOf(d *document.Document, e *document.Experiment) map[tableLine]map[s
 			}
 		}
 	}
-	return want
+	return want, best
 }
 
 // Every cell that a page shows as printed, of a system or of a ratio, is what the table that
@@ -101,7 +104,7 @@ func TestPrintedCells(t *testing.T) {
 		page := NewReproduction(d, claims.Measured{Size: document.Small})
 		for j := range d.Experiments {
 			e := &d.Experiments[j]
-			want := printedOf(d, e)
+			want, _ := printedOf(d, e)
 			for _, one := range page.part(e).Tables {
 				for column, c := range one.Columns {
 					if !strings.HasSuffix(c.Head, ", printed") {
@@ -139,7 +142,7 @@ func TestPublishedPages(t *testing.T) {
 	if err != nil || len(pages) != len(document.All()) {
 		t.Fatalf("%d pages of %d documents: %v", len(pages), len(document.All()), err)
 	}
-	total := 0
+	total, quotients := 0, 0
 	for i := range document.All() {
 		d := &document.All()[i]
 		var today bytes.Buffer
@@ -170,10 +173,55 @@ func TestPublishedPages(t *testing.T) {
 			}
 		}
 		total += len(got)
+		quotients += checkQuotients(t, d, string(published))
 	}
 	if total < 500 {
 		t.Errorf("the pages show %d printed cells", total)
 	}
+	if quotients < 150 {
+		t.Errorf("the pages show %d quotients of measured and printed figures", quotients)
+	}
+}
+
+// checkQuotients holds what a page in Markdown shows as measured by printed to the figure
+// beside it and to the table that the printed one is from, as far as three digits of each
+// allow. It returns how many it compared.
+func checkQuotients(t *testing.T, d *document.Document, page string) (compared int) {
+	best := make(map[tableLine]map[string]float64)
+	for i := range d.Experiments {
+		_, figures := printedOf(d, &d.Experiments[i])
+		maps.Copy(best, figures)
+	}
+	var title string
+	var heads []string
+	for line := range strings.Lines(page) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "#"):
+			title, heads = strings.TrimLeft(line, "# "), nil
+		case !strings.HasPrefix(line, "|"), strings.HasPrefix(line, "|-"):
+		case heads == nil:
+			heads = splitCells(line)
+		default:
+			cells := splitCells(line)
+			for i, head := range heads {
+				if head != "÷ printed" {
+					continue
+				}
+				driver := strings.TrimSuffix(heads[i-2], ", printed")
+				by := best[tableLine{title, strings.ReplaceAll(cells[0], `\`, "")}][driver]
+				text, _, _ := strings.Cut(strings.ReplaceAll(cells[i-1], ",", ""), " ")
+				own, err := strconv.ParseFloat(text, 64)
+				if err != nil || by == 0 { // nothing was measured, or it was cut off; by 0 nothing is divided
+					continue
+				}
+				compared++
+				if got, err := strconv.ParseFloat(strings.ReplaceAll(cells[i], ",", ""), 64); err != nil || math.Abs(got/(own/by)-1) > 0.011 {
+					t.Errorf("%s.md: %s, %s of %s: %s is shown, and %s by %g is %.3g", d.Name, title, cells[0], driver, cells[i], cells[i-1], by, own/by)
+				}
+			}
+		}
+	}
+	return compared
 }
 
 // printedCells are the cells of a page's tables, in Markdown, that come from the document: of
