@@ -87,7 +87,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	}
 	for i := range c.Rules {
 		r := rule{d: d, m: m, Rule: &c.Rules[i]}
-		f.Parts = append(f.Parts, r.located(r.parts())...)
+		f.Parts = append(f.Parts, r.located(r.apart(r.parts()))...)
 	}
 	f.Verdict = together(f.Parts)
 	f.judgeVerbatim(d, m)
@@ -110,7 +110,7 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 			return
 		}
 		own := rule{d: d, m: m, Rule: r, verbatim: true}
-		parts = append(parts, own.located(own.parts())...)
+		parts = append(parts, own.located(own.apart(own.parts()))...)
 	}
 	f.Verbatim, f.VerbatimParts = together(parts), parts
 	if f.Claim.Tie && f.Verbatim != NotTested {

@@ -50,6 +50,21 @@ func (r rule) located(parts []Part) []Part {
 	return parts
 }
 
+// apart are the parts of a rule whose size keeps the two values of a change apart: where one
+// value of ours stands for both, nothing can be compared.
+func (r rule) apart(parts []Part) []Part {
+	c := r.Changes
+	if c == nil || c.Against != "" || c.From == c.To {
+		return parts
+	}
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	if here := ours(cut, c.Along, c.From); here == ours(cut, c.Along, c.To) {
+		return []Part{untested("", fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, c.Along, here, c.From, c.To))}
+	}
+	return parts
+}
+
 // inWords is a text with the document's words for values that it has words for: 18 rows for
 // each device, not the time at which the data end.
 func inWords(e *document.Experiment, text string) string {

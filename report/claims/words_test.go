@@ -35,6 +35,10 @@ func TestLocated(t *testing.T) {
 	if len(texts) != 4 || !strings.Contains(texts[3], "workload.scale=30000") {
 		t.Errorf("%s has %q", findings[2].Claim.ID, texts)
 	}
+	// 2 workers stand for 8 and for 10: what is claimed of these was not tested.
+	if f := findings[14]; f.Verdict != NotTested || !strings.Contains(f.Why, "size small has load.workers=2 for both 8 and 10") {
+		t.Errorf("%s: %s, %s", f.Claim.ID, f.Verdict, f.Why)
+	}
 	if e, _ := d.Experiment("load"); inWords(e, "at workload.scale=100") != "at workload.scale=100" {
 		t.Error("values without words are changed")
 	}
