@@ -26,9 +26,14 @@ func (d *Document) Duration(e *Experiment, size Size, systems int) (time.Duratio
 	if e.Only != "" {
 		systems = 1
 	}
-	points, err := d.pointsOf(e, size)
+	targets := []experiment.Target{{Name: "any", Kind: cmp.Or(e.Only, "any")}}
+	whole, err := d.Make(e, size, targets)
 	if err != nil {
 		return 0, err
+	}
+	points, err := whole.Expand()
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", whole.Name, err)
 	}
 	var sum time.Duration
 	for _, p := range points {
