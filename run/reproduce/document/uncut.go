@@ -56,12 +56,15 @@ func (d *Document) pointsOf(e *Experiment, size Size) ([]experiment.Point, error
 	return points, nil
 }
 
-// sameWork reports whether two experiments load the same rows in the same way and run the
-// same queries.
+// sameWork reports whether two experiments have the same rows, and load them in the same way
+// or run the same queries.
 func sameWork(a, b *experiment.Experiment) bool {
 	work := func(x *experiment.Experiment) (workload.Spec, experiment.Load, experiment.Queries) {
 		load, queries := x.Load, x.Queries
 		load.Repeats, queries.Repeats, queries.TimeBox, queries.Timeout, queries.Verify = 0, 0, 0, 0, 0
+		if len(queries.Types) > 0 { // who loaded the rows does not change what is queried
+			load.Workers, load.BatchSize = 0, 0
+		}
 		return x.Workload, load, queries
 	}
 	ofA, loadA, queriesA := work(a)
