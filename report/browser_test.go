@@ -14,8 +14,10 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/tsmark/tsmark/internal/chromium"
+	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
 // pages are the pages that people read, with every kind of outcome.
@@ -30,7 +32,13 @@ func pages(t *testing.T) map[string]string {
 	if err := WriteComparison(&compared, HTML, c, Options{}); err != nil {
 		t.Fatal(err)
 	}
+	d, _ := theDocument(t, "fixstars-2023", "load")
+	var reproduced bytes.Buffer
+	if err := NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}).Write(&reproduced, HTML, Options{}); err != nil {
+		t.Fatal(err)
+	}
 	return map[string]string{
+		"document":   reproduced.String(),
 		"runs":       render(t, HTML, Options{}, complete, killed),
 		"run":        render(t, HTML, Options{}, []*result.Run{observed(t)}...),
 		"agents":     render(t, HTML, Options{}, withAgents(t)),

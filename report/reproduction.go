@@ -40,11 +40,19 @@ type reproductionView struct {
 type claimView struct {
 	ID, Says, Printed string
 	Verdict           note
-	Measured          string
+	Measured          evidence
 	// Verbatim is the verdict with TSBS's own texts, and how it came about; empty: there
 	// is none.
 	Verbatim         note
-	VerbatimMeasured string
+	VerbatimMeasured evidence
+}
+
+// evidence is what decided a claim.
+type evidence struct {
+	Short string
+	// Parts are its comparisons, a sentence each, where they are too many for Short, which
+	// counts them then.
+	Parts []string
 }
 
 // Write renders it. Its errors are as those of WriteComparison.
@@ -104,7 +112,7 @@ func (p *Reproduction) view() *reproductionView {
 	view.Facts = []fact{{"document", d.Title}, {"authors", d.Authors}, {"size", string(p.Measured.Size)}}
 	runs := p.runs()
 	if len(runs) > 0 {
-		view.Facts = append(view.Facts, fact{"host", hostFact(&runs[0].Host)}, fact{"tsmark", runs[0].Tool.String()}, fact{"measured", moment(runs[0].Started)})
+		view.Facts = append(view.Facts, fact{"host", hostFact(&runs[0].Host)}, fact{"tsmark", toolsOf(runs)}, fact{"measured", moment(runs[0].Started)})
 	}
 	for i := range d.Systems {
 		view.Facts = append(view.Facts, fact{d.Systems[i].Driver, systemText(d, &d.Systems[i], runs)})
@@ -127,24 +135,35 @@ func (p *Reproduction) view() *reproductionView {
 	return view
 }
 
-// turned says which claims TSBS's own texts decide otherwise; empty: these were not run.
+// turned says which claims TSBS's own texts decide otherwise, and how many they decide at
+// all; empty: these were not run.
 func (p *Reproduction) turned() string {
-	ran := false
+	asked, judged := 0, 0
 	var ids []string
 	for i := range p.findings {
 		f := &p.findings[i]
-		ran = ran || f.Verbatim != "" && f.Verbatim != claims.NotTested
+		if f.Verbatim == "" {
+			continue
+		}
+		asked++
+		if f.Verbatim != claims.NotTested {
+			judged++
+		}
 		if f.Turns() {
 			ids = append(ids, fmt.Sprintf("%s (%s with them, %s with equal queries)", f.Claim.ID, f.Verbatim, f.Verdict))
 		}
 	}
+	if asked == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("With TSBS's own texts, which are not verified and ask some systems for less, %d of %s about queries could be judged", judged, plural(asked, "claim"))
 	switch {
 	case len(ids) > 0:
-		return "TSBS's own texts, which are not verified and ask some systems for less, turn " + strings.Join(ids, ", ") + "."
-	case ran:
-		return "TSBS's own texts, which are not verified, turn no claim."
+		return text + "; they turn " + strings.Join(ids, ", ") + "."
+	case judged > 0:
+		return text + ", none of them otherwise than with equal queries."
 	}
-	return ""
+	return text + "."
 }
 
 // reproductionAlerts are what runs raise doubts about, each once. What was noisy stands in
@@ -181,6 +200,21 @@ func (p *Reproduction) runs() []*result.Run {
 	return all
 }
 
+// toolsOf are the builds of tsmark that runs were made with.
+func toolsOf(runs []*result.Run) string {
+	var list []string
+	for _, r := range runs {
+		text := r.Tool.String()
+		if r.Tool.Commit == "" {
+			text += " (built outside a clone of its repository, or with -buildvcs=false)"
+		}
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
 // versionOf is the version of a system that was measured.
 func versionOf(runs []*result.Run, driver string) string {
 	for _, r := range runs {
@@ -194,10 +228,10 @@ func versionOf(runs []*result.Run, driver string) string {
 }
 
 func newClaimView(f claims.Finding) claimView {
-	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: note{string(f.Verdict), verdictTone(f.Verdict)}, Measured: evidence(f)}
+	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: note{string(f.Verdict), verdictTone(f.Verdict)}, Measured: evidenceOf(f)}
 	if f.Verbatim != "" {
 		view.Verbatim = note{string(f.Verbatim), verdictTone(f.Verbatim)}
-		view.VerbatimMeasured = partsText(f.VerbatimParts)
+		view.VerbatimMeasured = comparisons(f.VerbatimParts)
 		if f.Turns() {
 			view.Verbatim = note{view.Verbatim.Text + ": it turns", bad}
 		}
@@ -221,9 +255,9 @@ func claimTable(list []claimView) *table {
 		t.Columns = append(t.Columns, column{Head: "with TSBS's texts", Help: "not verified", Words: true}, column{Head: "measured with them", Words: true})
 	}
 	for _, c := range list {
-		r := row{Cells: []cell{{Text: c.ID}, {Text: c.Says}, {Text: c.Printed}, {c.Verdict.Text, c.Verdict.Tone}, {Text: c.Measured}}}
+		r := row{Cells: []cell{{Text: c.ID}, {Text: c.Says}, {Text: c.Printed}, {c.Verdict.Text, c.Verdict.Tone}, {Text: c.Measured.Short}}}
 		if verbatim {
-			r.Cells = append(r.Cells, cell{c.Verbatim.Text, c.Verbatim.Tone}, cell{Text: c.VerbatimMeasured})
+			r.Cells = append(r.Cells, cell{c.Verbatim.Text, c.Verbatim.Tone}, cell{Text: c.VerbatimMeasured.Short})
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -242,30 +276,84 @@ func verdictTone(v claims.Verdict) tone {
 	return plain
 }
 
-// evidence is what decided a claim, part by part.
-func evidence(f claims.Finding) string {
+// evidenceOf is what decided a claim.
+func evidenceOf(f claims.Finding) evidence {
 	if f.Verdict == claims.NotTested && !slices.ContainsFunc(f.Parts, func(p claims.Part) bool { return p.Verdict != claims.NotTested }) {
-		return f.Why
+		return evidence{Short: f.Why}
 	}
-	return joined("; ", partsText(f.Parts), f.Why, f.Claim.Aside)
+	e := comparisons(f.Parts)
+	why := f.Why
+	if f.Verdict == claims.NotTested {
+		why = "" // the parts say it
+	}
+	e.Short = joined("; ", e.Short, why, f.Claim.Aside)
+	return e
 }
 
-// partsText is what comparisons came to.
-func partsText(list []claims.Part) string {
-	var parts []string
+// fewParts is how many comparisons a claim may have that are told one after the other.
+const fewParts = 4
+
+// comparisons are what comparisons came to: the reason of those that were not tested stands
+// there once.
+func comparisons(list []claims.Part) evidence {
+	var told, untested, reasons []string
+	count := make(map[claims.Verdict]int)
 	for _, p := range list {
-		text := p.What + ": "
+		count[p.Verdict]++
 		switch {
 		case p.Verdict == claims.NotTested:
-			text += "not tested, " + p.Why
+			untested = append(untested, p.What)
+			if p.Why != "" && !slices.Contains(reasons, p.Why) {
+				reasons = append(reasons, p.Why)
+			}
 		case p.Interval == nil:
-			text += string(p.Verdict)
+			told = append(told, p.What+": "+string(p.Verdict))
 		default:
-			text += fmt.Sprintf("%s× (%s to %s), %s", times(p.Advantage), times(p.Interval.Lo), times(p.Interval.Hi), p.Verdict)
+			told = append(told, fmt.Sprintf("%s: %s× (%s to %s), %s", p.What, times(p.Advantage), times(p.Interval.Lo), times(p.Interval.Hi), p.Verdict))
 		}
-		parts = append(parts, text)
 	}
-	return strings.Join(parts, "; ")
+	missing := ""
+	if n := len(untested); n > 0 {
+		missing = strings.Join(reasons, "; ") // the verdict says that nothing was tested
+		if n < len(list) {
+			missing = fmt.Sprintf("%d not tested: %s", n, strings.Join(reasons, "; "))
+		}
+	}
+	if len(list) <= fewParts {
+		return evidence{Short: joined("; ", strings.Join(told, "; "), missing)}
+	}
+	var counts []string
+	for _, v := range []claims.Verdict{claims.Holds, claims.DoesNotHold, claims.Tie} {
+		if n := count[v]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, countedVerdict(v, n)))
+		}
+	}
+	e := evidence{Short: joined("; ", strings.Join(counts, ", "), missing)}
+	if len(told) > 0 {
+		e.Short = joined(": ", plural(len(list), "comparison"), e.Short)
+		e.Parts = told
+		for _, what := range untested {
+			if what != "" {
+				e.Parts = append(e.Parts, what+": not tested")
+			}
+		}
+	}
+	return e
+}
+
+// countedVerdict is what so many comparisons do.
+func countedVerdict(v claims.Verdict, n int) string {
+	switch {
+	case v == claims.Tie && n == 1:
+		return "is a tie"
+	case v == claims.Tie:
+		return "are ties"
+	case n == 1:
+		return string(v)
+	case v == claims.Holds:
+		return "hold"
+	}
+	return "do not hold"
 }
 
 func reproductionHelp() []string {
@@ -291,20 +379,27 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 		t.line("")
 		t.wrapped(pad(c.ID, 5, false), "     ", note{c.Says + " Printed: " + c.Printed + ".", plain})
 		t.wrapped("     ", "     ", c.Verdict)
-		if c.Measured != "" {
-			t.wrapped("     ", "     ", note{c.Measured, dim})
-		}
+		t.evidence(c.Measured)
 		if c.Verbatim.Text != "" {
 			t.wrapped("     ", "     ", note{"with TSBS's texts " + c.Verbatim.Text, c.Verbatim.Tone})
-			t.wrapped("     ", "     ", note{c.VerbatimMeasured, dim})
+			t.evidence(c.VerbatimMeasured)
 		}
 	}
-	if opts.Verbose {
-		for _, part := range v.Parts {
+	for _, part := range v.Parts {
+		t.line("")
+		t.line(t.paint(t.clean(part.Title), "1"))
+		for _, n := range part.Notes {
+			t.wrapped("  ", "  ", n)
+		}
+		if opts.Verbose {
 			for _, one := range part.Tables {
 				t.table(one)
 			}
 		}
+	}
+	if !opts.Verbose && len(v.Parts) > 0 {
+		t.line("")
+		t.wrapped("", "", note{"--verbose shows the figures of each experiment, and every comparison of each claim; the page has charts.", dim})
 	}
 	t.line("")
 	for _, n := range v.Help {
@@ -313,20 +408,61 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 	return t.Flush()
 }
 
+// evidence draws what decided a claim; its comparisons on request.
+func (t *textWriter) evidence(e evidence) {
+	if e.Short != "" {
+		t.wrapped("     ", "     ", note{e.Short, dim})
+	}
+	for _, one := range e.Parts {
+		if t.verbose {
+			t.wrapped("     - ", "       ", note{one, dim})
+		}
+	}
+}
+
 func (v *reproductionView) writeMarkdown(w io.Writer) error {
 	m := markdownWriter{bufio.NewWriter(w)}
 	fmt.Fprintf(m, "# %s\n\n", escapeMarkdown(v.Head.Title))
 	m.answers(v.Answers)
 	m.preamble(v.Alerts, v.Facts, "")
-	all := []*table{claimTable(v.Claims)}
-	for _, part := range v.Parts {
-		all = append(all, part.Tables...)
+	m.tables([]*table{claimTable(v.Claims)})
+	for _, c := range v.Claims {
+		m.folded(c.ID+": its comparisons", c.Measured.Parts)
+		m.folded(c.ID+" with TSBS's texts: its comparisons", c.VerbatimMeasured.Parts)
 	}
-	m.tables(all)
+	for _, part := range v.Parts {
+		fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(part.Title))
+		for _, n := range part.Notes {
+			fmt.Fprintf(m, "%s\n\n", escapeMarkdown(n.Text))
+		}
+		for _, one := range part.Tables {
+			fmt.Fprintf(m, "### %s\n\n", escapeMarkdown(one.Title))
+			m.table(one)
+		}
+		if len(part.Runs) > 0 {
+			var runs []string
+			for _, r := range part.Runs {
+				runs = append(runs, r.Key+": "+r.Value)
+			}
+			m.folded("Runs", runs)
+		}
+	}
 	for _, n := range v.Help {
 		fmt.Fprintf(m, "_%s_\n\n", escapeMarkdown(n))
 	}
 	return m.Flush()
+}
+
+// folded is a list that opens on request; nothing where it is empty.
+func (m markdownWriter) folded(summary string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(m, "<details><summary>%s</summary>\n\n", escapeMarkdown(summary))
+	for _, text := range list {
+		fmt.Fprintf(m, "- %s\n", escapeMarkdown(text))
+	}
+	m.WriteString("\n</details>\n\n")
 }
 
 func (v *reproductionView) writeHTML(w io.Writer) error {

@@ -2,11 +2,15 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,8 +19,84 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/printed"
 )
 
-// Every cell that a page shows as printed is a figure of the table that it came from, of
-// that system, metric and parameters; and none that tsmark could measure is missing.
+// measurableMetrics are the printed metrics that tsmark has, as this test knows them.
+var measurableMetrics = []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", "space_saved_percent", "load_s", "wall_s", "client_user_s", "client_system_s", "disk_size", "cpu_time"}
+
+// lineOf is the name of the line that a printed figure stands in.
+func lineOf(e *document.Experiment, f *printed.Figure) string {
+	var words []string
+	for _, parameter := range []string{"client", "dataset", "fsync_ms", "query", "rows_per_device", "scale", "use_case", "vgroups", "workers"} {
+		value, has := f.Parameters[parameter]
+		if _, axis := e.Axes[parameter]; !has || !axis && parameter != "query" {
+			continue
+		}
+		if !slices.Contains([]string{"dataset", "query", "use_case"}, parameter) {
+			value += " " + parameter
+			if value == "1 workers" {
+				value = "1 worker"
+			}
+		}
+		words = append(words, value)
+	}
+	return cmp.Or(strings.Join(words, ", "), "all")
+}
+
+// tableLine is a line of a table: which, and what it must show under a head.
+type tableLine struct{ table, line string }
+
+// printedOf is what a page of an experiment must show as printed, by line and head: figures,
+// the document's own ratios, and where a line has none those that its figures come to.
+// Best are the numbers of figures to compute with, by line and driver.
+func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine]map[string]string, best map[tableLine]map[string]float64) {
+	want, best = make(map[tableLine]map[string]string), make(map[tableLine]map[string]float64)
+	under := func(f *printed.Figure, metric string) tableLine {
+		key := tableLine{e.ID + " " + e.Name + ", " + metricName(metric), lineOf(e, f)}
+		if want[key] == nil {
+			want[key], best[key] = make(map[string]string), make(map[string]float64)
+		}
+		return key
+	}
+	ratios := make(map[tableLine]bool)
+	for _, name := range e.Printed {
+		for _, f := range printed.Of(d.Number, name) {
+			if s, known := d.System(f.System); known && slices.Contains(measurableMetrics, f.Metric) {
+				key := under(&f, f.Metric)
+				want[key][s.Driver+", printed"], best[key][s.Driver] = f.Text, f.Best()
+			}
+			of, to, _ := strings.Cut(f.System, "/")
+			x, knownX := d.System(of)
+			y, knownY := d.System(to)
+			everywhere := true
+			for axis := range e.Axes {
+				everywhere = everywhere && f.Parameters[axis] != ""
+			}
+			if !knownX || !knownY || f.Metric != "ratio" && f.Metric != "ratio_percent" || !slices.Contains(measurableMetrics, f.Parameters["of"]) || !everywhere {
+				continue
+			}
+			key := under(&f, f.Parameters["of"])
+			ratios[key] = true
+			if head := x.Driver + " ÷ " + y.Driver + ", printed"; want[key][head] == "" { // the text repeats what tables have
+				want[key][head] = map[string]string{"ratio": f.Text + "×", "ratio_percent": f.Text + unitSpace + "%"}[f.Metric]
+			}
+		}
+	}
+	for key, figures := range best {
+		var base string
+		for _, s := range d.Systems {
+			v, has := figures[s.Driver]
+			if has && base != "" && !ratios[key] && figures[base] != 0 && v != 0 { // printed 0.0 is something rounded
+				want[key][s.Driver+" ÷ "+base+", printed"] = digits(v/figures[base]) + "×"
+			}
+			if has && base == "" {
+				base = s.Driver
+			}
+		}
+	}
+	return want, best
+}
+
+// Every cell that a page shows as printed, of a system or of a ratio, is what the table that
+// it came from has for it; and none that tsmark could measure is missing.
 func TestPrintedCells(t *testing.T) {
 	total := 0
 	for i := range document.All() {
@@ -24,58 +104,32 @@ func TestPrintedCells(t *testing.T) {
 		page := NewReproduction(d, claims.Measured{Size: document.Small})
 		for j := range d.Experiments {
 			e := &d.Experiments[j]
-			shown := make(map[string]int)
+			want, _ := printedOf(d, e)
 			for _, one := range page.part(e).Tables {
 				for column, c := range one.Columns {
-					system, isPrinted := strings.CutSuffix(c.Head, ", printed")
-					if !isPrinted || strings.Contains(system, "÷") {
+					if !strings.HasSuffix(c.Head, ", printed") {
 						continue
 					}
 					for _, r := range one.Rows {
-						if text := r.Cells[column].Text; text != none {
+						key, text := tableLine{one.Title, r.Cells[0].Text}, r.Cells[column].Text
+						if expected := want[key][c.Head]; text != cmp.Or(expected, none) {
+							t.Errorf("%s: %v, %s: %q is shown, and its table has %q", d.Name, key, c.Head, text, expected)
+						}
+						if text != none {
 							total++
-							shown[strings.Join([]string{one.Title, r.Cells[0].Text, system, text}, "|")]++
 						}
+						delete(want[key], c.Head)
 					}
 				}
 			}
-			for _, name := range e.Printed {
-				for _, f := range printed.Of(d.Number, name) {
-					s, known := d.System(f.System)
-					if !known || !slices.Contains([]string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", "space_saved_percent", "load_s", "wall_s", "client_user_s", "client_system_s"}, f.Metric) {
-						continue
-					}
-					var words []string
-					for _, parameter := range []string{"client", "dataset", "fsync_ms", "query", "rows_per_device", "scale", "use_case", "vgroups", "workers"} {
-						value, has := f.Parameters[parameter]
-						if _, axis := e.Axes[parameter]; !has || !axis && parameter != "query" {
-							continue
-						}
-						if !slices.Contains([]string{"dataset", "query", "use_case"}, parameter) {
-							value += " " + parameter
-							if value == "1 workers" {
-								value = "1 worker"
-							}
-						}
-						words = append(words, value)
-					}
-					key := strings.Join([]string{e.ID + " " + e.Name + ", " + metricName(f.Metric), joined(", ", words...), s.Driver, f.Text}, "|")
-					if words == nil {
-						key = strings.Replace(key, "||", "|all|", 1)
-					}
-					if shown[key]--; shown[key] < 0 {
-						t.Errorf("%s: %s is not shown", d.Name, key)
-					}
-				}
-			}
-			for key, left := range shown {
-				if left > 0 {
-					t.Errorf("%s: %s is shown, and no table has it", d.Name, key)
+			for key, left := range want {
+				for head, text := range left {
+					t.Errorf("%s: %v, %s: %s is not shown", d.Name, key, head, text)
 				}
 			}
 		}
 	}
-	if total < 1500 {
+	if total < 2500 {
 		t.Errorf("pages show %d printed figures", total)
 	}
 }
@@ -88,7 +142,7 @@ func TestPublishedPages(t *testing.T) {
 	if err != nil || len(pages) != len(document.All()) {
 		t.Fatalf("%d pages of %d documents: %v", len(pages), len(document.All()), err)
 	}
-	total := 0
+	total, quotients := 0, 0
 	for i := range document.All() {
 		d := &document.All()[i]
 		var today bytes.Buffer
@@ -119,10 +173,55 @@ func TestPublishedPages(t *testing.T) {
 			}
 		}
 		total += len(got)
+		quotients += checkQuotients(t, d, string(published))
 	}
 	if total < 500 {
 		t.Errorf("the pages show %d printed cells", total)
 	}
+	if quotients < 150 {
+		t.Errorf("the pages show %d quotients of measured and printed figures", quotients)
+	}
+}
+
+// checkQuotients holds what a page in Markdown shows as measured by printed to the figure
+// beside it and to the table that the printed one is from, as far as three digits of each
+// allow. It returns how many it compared.
+func checkQuotients(t *testing.T, d *document.Document, page string) (compared int) {
+	best := make(map[tableLine]map[string]float64)
+	for i := range d.Experiments {
+		_, figures := printedOf(d, &d.Experiments[i])
+		maps.Copy(best, figures)
+	}
+	var title string
+	var heads []string
+	for line := range strings.Lines(page) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "#"):
+			title, heads = strings.TrimLeft(line, "# "), nil
+		case !strings.HasPrefix(line, "|"), strings.HasPrefix(line, "|-"):
+		case heads == nil:
+			heads = splitCells(line)
+		default:
+			cells := splitCells(line)
+			for i, head := range heads {
+				if head != "÷ printed" {
+					continue
+				}
+				driver := strings.TrimSuffix(heads[i-2], ", printed")
+				by := best[tableLine{title, strings.ReplaceAll(cells[0], `\`, "")}][driver]
+				text, _, _ := strings.Cut(strings.ReplaceAll(cells[i-1], ",", ""), " ")
+				own, err := strconv.ParseFloat(text, 64)
+				if err != nil || by == 0 { // nothing was measured, or it was cut off; by 0 nothing is divided
+					continue
+				}
+				compared++
+				if got, err := strconv.ParseFloat(strings.ReplaceAll(cells[i], ",", ""), 64); err != nil || math.Abs(got/(own/by)-1) > 0.011 {
+					t.Errorf("%s.md: %s, %s of %s: %s is shown, and %s by %g is %.3g", d.Name, title, cells[0], driver, cells[i], cells[i-1], by, own/by)
+				}
+			}
+		}
+	}
+	return compared
 }
 
 // printedCells are the cells of a page's tables, in Markdown, that come from the document: of
@@ -135,7 +234,7 @@ func printedCells(page string) map[string]string {
 		line = strings.TrimSpace(line)
 		switch {
 		case strings.HasPrefix(line, "#"):
-			title, heads = line, nil
+			title, heads = "## "+strings.TrimLeft(line, "# "), nil
 		case !strings.HasPrefix(line, "|"), strings.HasPrefix(line, "|-"):
 		case heads == nil:
 			heads = splitCells(line)

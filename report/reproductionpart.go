@@ -8,6 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
@@ -44,15 +45,23 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 			part.Tables = append(part.Tables, t)
 		}
 	}
+	var ownTables []*table
 	for _, r := range runs {
-		part.Tables = append(part.Tables, asRun(e, r)...)
+		ownTables = append(ownTables, asRun(e, r)...)
 	}
 	if len(runs) > 0 {
-		part.Axes = sweepAxes(runs)
+		steps := newLadder(p, e)
+		for _, shown := range claims.ShownOf(p.Document, e, runs) {
+			if t, figures := steps.measuredTable(&shown); t != nil && (figures == 0 && len(ownTables) == 0 || figures > besidePrinted(lines, shown.Name)) {
+				part.Tables = append(part.Tables, t)
+			}
+		}
+		part.Axes = steps.axes()
 		if e.Curves {
-			part.Course = newCourse(runs[0])
+			part.courses(e, runs[0])
 		}
 	}
+	part.Tables = append(part.Tables, ownTables...)
 	if notes := p.inputs(runs); len(part.Tables) > 0 {
 		part.Tables[0].Notes = append(part.Tables[0].Notes, notes...)
 	} else {
@@ -62,6 +71,19 @@ func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 		part.Runs = append(part.Runs, fact{cmp.Or(r.Parameters.String(), "all"), "tsmark report " + r.ID})
 	}
 	return part
+}
+
+// besidePrinted is how many figures of a metric stand in tables of printed ones.
+func besidePrinted(lines []claims.Line, metric string) int {
+	n := 0
+	for i := range lines {
+		for _, c := range slices.Concat(lines[i].Cells, lines[i].Added) {
+			if lines[i].Metric == metric && c.Own.N > 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // asRun are the tables of what a run measured that documents print in no table, as the
@@ -99,7 +121,8 @@ func (p *Reproduction) inputs(runs []*result.Run) []note {
 }
 
 // printedTable is a table of the document's, with one's own figures in it: of each system
-// what is printed and what was measured, and the ratios of the systems. Lines of which a
+// what is printed and what was measured, the figures of targets that were added, and the
+// ratios of the systems. Lines of which a
 // smaller size has nothing are left out where others were measured.
 func (p *Reproduction) printedTable(e *document.Experiment, metric string, lines []claims.Line, measured bool) *table {
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l claims.Line) bool { return l.Metric != metric })
@@ -119,12 +142,23 @@ func (p *Reproduction) printedTable(e *document.Experiment, metric string, lines
 			t.Columns = append(t.Columns, column{Head: "TSBS's text", Help: "measured with the text that TSBS writes for the system, not verified", Follows: true})
 		}
 	}
+	var added []string
+	for i := range lines {
+		for _, c := range lines[i].Added {
+			if c.Own.N > 0 && !slices.Contains(added, c.System) {
+				added = append(added, c.System)
+			}
+		}
+	}
+	for _, name := range added {
+		t.Columns = append(t.Columns, column{Head: name + ", measured", Help: "a target that the document does not have; the median over the repeats, and where it lies with 95 %"})
+	}
 	for _, pair := range pairs {
 		t.Columns = append(t.Columns, column{Head: pair.Of + " ÷ " + pair.To + ", printed"}, column{Head: "measured", Help: "and where the ratio lies with 95 %", Follows: true})
 	}
 	t.Columns = append(t.Columns, column{Head: "remark", Words: true})
 	for i := range lines {
-		t.Rows = append(t.Rows, printedRow(&lines[i], systems, pairs, verbatim))
+		t.Rows = append(t.Rows, printedRow(&lines[i], systems, added, pairs, verbatim))
 	}
 	if left := all - len(lines); left > 0 {
 		t.Notes = append(t.Notes, note{fmt.Sprintf("%s of the document's table, of points that size %s does not have, are left out.", plural(left, "line"), p.Measured.Size), dim})
@@ -151,7 +185,7 @@ func columnsOf(d *document.Document, lines []claims.Line) (systems []string, pai
 	return systems, pairs
 }
 
-func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio, verbatim bool) row {
+func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, verbatim bool) row {
 	r := row{Cells: []cell{{Text: cmp.Or(l.Name, "all")}}}
 	var remarks []remark
 	say := func(of, text string) {
@@ -176,7 +210,11 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio, verbatim
 		c := &l.Cells[i]
 		r.Cells = append(r.Cells, cell{Text: c.Printed.Text})
 		if c.Own.N > 0 {
-			r.Cells = append(r.Cells, cell{Text: withInterval(valueText("", c.Own.Median), c.Own.Interval, func(v stats.Value) string { return valueText("", v) })}, cell{digits(c.Times()), dim})
+			byPrinted := none
+			if times, ok := c.Times(); ok {
+				byPrinted = digits(times)
+			}
+			r.Cells = append(r.Cells, cell{Text: ownText(unitOf(l.Metric), c.Own)}, cell{byPrinted, dim})
 		} else {
 			r.Cells = append(r.Cells, cell{none, dim}, cell{"", dim})
 			say(s, c.Missing)
@@ -184,7 +222,7 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio, verbatim
 		if verbatim {
 			text := none
 			if c.Verbatim.N > 0 {
-				text = withInterval(valueText("", c.Verbatim.Median), c.Verbatim.Interval, func(v stats.Value) string { return valueText("", v) })
+				text = ownText(unitOf(l.Metric), c.Verbatim)
 			}
 			r.Cells = append(r.Cells, cell{text, dim})
 		}
@@ -193,6 +231,13 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio, verbatim
 		} else if doubt := c.Printed.Doubt(); doubt != "" {
 			say(s, doubt)
 		}
+	}
+	for _, name := range added {
+		text := cell{none, dim}
+		if i := slices.IndexFunc(l.Added, func(c claims.Cell) bool { return c.System == name }); i >= 0 && l.Added[i].Own.N > 0 {
+			text = cell{Text: ownText(unitOf(l.Metric), l.Added[i].Own)}
+		}
+		r.Cells = append(r.Cells, text)
 	}
 	for _, pair := range pairs {
 		i := slices.IndexFunc(l.Ratios, func(r claims.Ratio) bool { return r.Of == pair.Of && r.To == pair.To })
@@ -230,6 +275,17 @@ func printedRow(l *claims.Line, systems []string, pairs []claims.Ratio, verbatim
 	return r
 }
 
+// unitOf is that of a printed metric's values; empty: the metric's name has it.
+func unitOf(metric string) compare.Unit {
+	switch metric {
+	case "disk_size":
+		return compare.Bytes
+	case "cpu_time":
+		return compare.Seconds
+	}
+	return ""
+}
+
 // remark is what is said once of one or several systems in a line.
 type remark struct{ of, text string }
 
@@ -264,57 +320,122 @@ func metricName(metric string) string {
 		return "user seconds of the client"
 	case "client_system_s":
 		return "system seconds of the client"
+	case "disk_size":
+		return "size on disk"
+	case "cpu_time":
+		return "CPU time of the server for each query"
 	}
 	return metric
 }
 
-// newCourse draws what the servers of a run used during each target's first load, or its
-// first queries where there was nothing else, until it had settled: all of them in one
-// chart, from when each began. Nil where nothing was watched.
-func newCourse(r *result.Run) *timeline {
+// courses are what the servers of a run used during each target's first load, or its first
+// queries where there was nothing else, until it had settled: all of them in one chart, from
+// when each began, and the most and the mean of each in a table. What was not watched is
+// said.
+func (p *reproductionPart) courses(e *document.Experiment, r *result.Run) {
 	view := &timeline{Legend: newLegend(targetNames(r))}
-	for _, figure := range []struct {
-		title, help, y string
-		metric         result.Metric
-		top            func(float64) float64
-		text           func(float64) string
-	}{
-		{"CPU of the server", "cores at work", "cores", result.CPU, roundUp, abbreviated},
-		{"Memory of the server", "resident", "bytes", result.RSS, roundBytes, axisBytes},
-		{"Disk writes of the server", "bytes written a second", "bytes/s", result.DiskWritten, roundBytes, axisBytes},
-		{"Network", "bytes that the server's host sent a second", "bytes/s", result.NetSent, roundBytes, axisBytes},
-	} {
-		var all []course
-		until := 0.0
-		for i := range r.Targets {
-			t := &r.Targets[i]
-			from, to := firstMeasurement(t)
-			if to <= from || t.Embedded {
-				continue
-			}
-			sources, _ := estimate.Sources(r, t)
-			for _, s := range sources {
-				c := courseOf(s, figure.metric, view.Legend[i])
-				within := course{style: c.style}
-				for k, at := range c.at {
-					if at >= from && at <= to+s.Period {
-						within.at, within.values = append(within.at, at-from), append(within.values, c.values[k])
-						until = max(until, at-from)
-					}
+	sums := &table{Title: e.ID + " " + e.Name + ", servers until they had settled", Terminal: onRequest, Columns: []column{{Head: "figure"}}}
+	for _, name := range targetNames(r) {
+		sums.Columns = append(sums.Columns, column{Head: name + ", most", Help: "of all readings"}, column{Head: "mean", Help: "of all readings", Follows: true})
+	}
+	for _, figure := range courseFigures(r) {
+		chart, sum := courseOfAll(r, &figure, view.Legend)
+		if chart != nil {
+			view.Charts = append(view.Charts, chart)
+			sums.Rows = append(sums.Rows, sum)
+		} else if figure.without != "" {
+			p.Notes = append(p.Notes, note{"No curve of " + strings.ToLower(figure.title[:1]) + figure.title[1:] + ": " + figure.without + ".", dim})
+		}
+	}
+	if len(view.Charts) > 0 {
+		p.Course = view
+		p.Tables = append(p.Tables, sums)
+	}
+}
+
+// courseFigure is a chart of what the servers used.
+type courseFigure struct {
+	title, help, y string
+	metric         result.Metric
+	host           bool // of the host that all of them share
+	top            func(float64) float64
+	text           func(float64) string
+	without        string // why there may be none
+}
+
+// courseFigures are the charts of a run. What a server sends is known where something
+// counts it, such as an exporter on its host. Where client and server share a host, it is
+// part of what processes there send each other.
+func courseFigures(r *result.Run) []courseFigure {
+	const unwatched = "nobody could read it of a server that runs elsewhere, or is part of tsmark, or it was too short"
+	network := courseFigure{"Network of the server", "bytes that the server's host sent a second", "bytes/s", result.NetSent, false, roundBytes, axisBytes, ""}
+	counted := false
+	for i := range r.Targets {
+		sources, _ := estimate.Sources(r, &r.Targets[i])
+		counted = counted || slices.ContainsFunc(sources, func(s *result.Resources) bool {
+			return slices.ContainsFunc(s.Metrics[result.NetSent], func(v result.Value) bool { return v.Known() })
+		})
+	}
+	if !counted {
+		network = courseFigure{"Network within the host", "bytes that processes on this host sent each other a second, among them client and server", "bytes/s", result.Loopback, true, roundBytes, axisBytes,
+			"Linux counts what hosts send, not what a process sends, and this run has no readings of it"}
+	}
+	return []courseFigure{
+		{"CPU of the server", "cores at work", "cores", result.CPU, false, roundUp, abbreviated, unwatched},
+		{"Memory of the server", "resident", "bytes", result.RSS, false, roundBytes, axisBytes, unwatched},
+		{"Disk writes of the server", "bytes written a second", "bytes/s", result.DiskWritten, false, roundBytes, axisBytes, unwatched},
+		network,
+	}
+}
+
+// courseOfAll draws a figure of all targets, and sums it up. Nil: nothing was watched.
+func courseOfAll(r *result.Run, figure *courseFigure, styles legend) (*lines, row) {
+	var all []course
+	sum := row{Cells: []cell{{Text: figure.title + ", " + figure.y}}}
+	until := 0.0
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		from, to := firstMeasurement(t)
+		var sources []*result.Resources
+		switch {
+		case to <= from || t.Embedded:
+		case figure.host:
+			sources = hostSources(r)
+		default:
+			sources, _ = estimate.Sources(r, t)
+		}
+		most, mean := cell{none, dim}, cell{none, dim}
+		for _, s := range sources {
+			c := courseOf(s, figure.metric, styles[i])
+			within := course{style: c.style}
+			for k, at := range c.at {
+				if at >= from && at <= to+s.Period {
+					within.at, within.values = append(within.at, at-from), append(within.values, c.values[k])
+					until = max(until, at-from)
 				}
-				all = append(all, within)
 			}
+			if len(within.values) > 0 {
+				most, mean = cell{Text: figure.text(slices.Max(within.values))}, cell{Text: figure.text(stats.Mean(within.values))}
+			}
+			all = append(all, within)
 		}
-		if until > 0 {
-			if c := newCourses(newLines(figure.title, figure.help, "seconds since it began", figure.y), until, all, figure.top, figure.text); c != nil {
-				view.Charts = append(view.Charts, c)
-			}
+		sum.Cells = append(sum.Cells, most, mean)
+	}
+	if until == 0 {
+		return nil, sum
+	}
+	return newCourses(newLines(figure.title, figure.help, "seconds since it began", figure.y), until, all, figure.top, figure.text), sum
+}
+
+// hostSources are the readings of the host that tsmark is on.
+func hostSources(r *result.Run) []*result.Resources {
+	var list []*result.Resources
+	for i := range r.Resources {
+		if r.Resources[i].Source == result.HostSource {
+			list = append(list, &r.Resources[i])
 		}
 	}
-	if len(view.Charts) == 0 {
-		return nil
-	}
-	return view
+	return list
 }
 
 // firstMeasurement is when a target was first loaded, or first queried by a run that is

@@ -176,6 +176,45 @@ func swept(runs []*result.Run) []string {
 	return paths
 }
 
+// independent lists those of the paths that no other one determines, in their order:
+// where each number of hosts has a span of its own, the span is no parameter beside it.
+// Each point has the values of all paths.
+func independent(points []result.Parameters, paths []string) []string {
+	// determines reports whether points that agree in a agree in b.
+	determines := func(a, b string) bool {
+		of := make(map[string]string)
+		for _, p := range points {
+			value := p.Value(b)
+			if known, ok := of[p.Value(a)]; ok && known != value {
+				return false
+			}
+			of[p.Value(a)] = value
+		}
+		return true
+	}
+	var list []string
+	for i, path := range paths {
+		redundant := false
+		for j, other := range paths {
+			redundant = redundant || i != j && determines(other, path) && (j < i || !determines(path, other))
+		}
+		if !redundant {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// varied lists the paths of the parameters in which runs differ, each by itself.
+func varied(runs []*result.Run) []string {
+	points := make([]result.Parameters, len(runs))
+	for i, r := range runs {
+		points[i] = r.Parameters
+	}
+	paths := slices.DeleteFunc(swept(runs), func(path string) bool { return len(valuesOf(runs, path)) < 2 })
+	return independent(points, paths)
+}
+
 // valueOf returns the value that a parameter has in a run; empty: none.
 func valueOf(r *result.Run, path string) string {
 	return r.Parameters.Value(path)

@@ -31,12 +31,13 @@ type sweptCurve struct {
 // values.
 func sweepAxes(runs []*result.Run) []sweepAxis {
 	var axes []sweepAxis
-	for _, path := range swept(runs) {
+	paths := varied(runs)
+	for _, path := range paths {
 		x, ok := newScale(valuesOf(runs, path))
 		if !ok {
 			continue
 		}
-		curves := sweptCurves(runs, path)
+		curves := sweptCurves(runs, path, paths)
 		labels := make([]string, len(curves))
 		for i := range curves {
 			labels[i] = curves[i].label
@@ -68,13 +69,13 @@ func sweepAxes(runs []*result.Run) []sweepAxis {
 }
 
 // sweptCurves lists the curves over a parameter: one for each target and
-// combination of the other parameters.
-func sweptCurves(runs []*result.Run, path string) []sweptCurve {
+// combination of the other parameters among the paths.
+func sweptCurves(runs []*result.Run, path string, paths []string) []sweptCurve {
 	var list []sweptCurve
 	for _, r := range runs {
 		for i := range r.Targets {
 			others := slices.DeleteFunc(slices.Clone(r.Parameters), func(p result.Parameter) bool {
-				return p.Path == path || len(valuesOf(runs, p.Path)) < 2
+				return p.Path == path || !slices.Contains(paths, p.Path)
 			})
 			label := joined(", ", r.Targets[i].Name, others.String())
 			at := slices.IndexFunc(list, func(c sweptCurve) bool { return c.label == label })
@@ -159,57 +160,92 @@ type sweptPoint struct {
 	estimate stats.Estimate
 }
 
-// sweptChart draws an estimate over a parameter: a marker at each median, and a
-// bar where it lies. Nil where there are no figures.
+// sweptChart draws an estimate over a parameter. Nil where there are no figures.
 func sweptChart(c *lines, l legend, curves []sweptCurve, x scale, logarithmic bool, of func(*result.Run, *result.Target) (stats.Estimate, bool)) *lines {
-	points := make([][]sweptPoint, len(curves))
-	var values []float64
+	drawn := make([]pointed, len(curves))
 	for i, one := range curves {
+		drawn[i] = pointed{style: l[i], label: one.label}
 		for _, r := range one.runs {
-			t := targetNamed(r, one.name)
-			e, ok := of(r, t)
-			if !ok {
-				continue
-			}
-			value := valueOf(r, c.X)
-			points[i] = append(points[i], sweptPoint{x.at[value], value, e})
-			values = append(values, e.Median.Figure)
-			if e.Interval != nil {
-				values = append(values, e.Interval.Lo.Figure, e.Interval.Hi.Figure)
+			if e, ok := of(r, targetNamed(r, one.name)); ok {
+				value := valueOf(r, c.X)
+				drawn[i].points = append(drawn[i].points, sweptPoint{x.at[value], value, e})
 			}
 		}
-		slices.SortStableFunc(points[i], func(a, b sweptPoint) int { return cmp.Compare(a.x, b.x) })
+	}
+	kind := ratesUp
+	if logarithmic {
+		kind = timesUp
+	}
+	return estimates(c, drawn, x, kind)
+}
+
+// upward is how figures go up a chart.
+type upward int
+
+const (
+	ratesUp upward = iota // from 0
+	bytesUp               // from 0, in binary units
+	timesUp               // seconds, on a logarithmic scale
+)
+
+// axis is where figures stand, from 0 to 1, and how they are written.
+func (u upward) axis(values []float64) (height func(float64) float64, ticks []tick, text func(float64) string) {
+	switch u {
+	case timesUp:
+		axis := newLogAxis(values)
+		return axis.at, axis.ticks(6), duration
+	case bytesUp:
+		top := roundBytes(slices.Max(values))
+		for i := range 5 {
+			ticks = append(ticks, tick{float64(i) / 4, axisBytes(top * float64(i) / 4)})
+		}
+		return func(v float64) float64 { return v / top }, ticks, func(v float64) string { return size(int64(v)) }
+	}
+	height, ticks = linear(slices.Max(values))
+	return height, ticks, digits
+}
+
+// pointed is a curve of estimates.
+type pointed struct {
+	style  style
+	label  string
+	points []sweptPoint
+}
+
+// estimates draws curves over a parameter: a marker at each median, and a bar where it
+// lies. Nil where there are no figures, or one is not above 0.
+func estimates(c *lines, curves []pointed, x scale, kind upward) *lines {
+	var values []float64
+	for i := range curves {
+		for _, p := range curves[i].points {
+			values = append(values, p.estimate.Median.Figure)
+			if in := p.estimate.Interval; in != nil {
+				values = append(values, in.Lo.Figure, in.Hi.Figure)
+			}
+		}
+		slices.SortStableFunc(curves[i].points, func(a, b sweptPoint) int { return cmp.Compare(a.x, b.x) })
 	}
 	if len(values) == 0 || slices.Min(values) <= 0 {
 		return nil
 	}
-	height, ticks := linear(slices.Max(values))
-	if logarithmic {
-		axis := newLogAxis(values)
-		height, ticks = axis.at, axis.ticks(6)
-	}
+	height, ticks, text := kind.axis(values)
 	c.grid(x.ticks, ticks)
-	render := func(v stats.Value) string {
-		if logarithmic {
-			return v.Mark() + duration(v.Figure)
-		}
-		return v.Mark() + digits(v.Figure)
-	}
-	for i, list := range points {
+	render := func(v stats.Value) string { return v.Mark() + text(v.Figure) }
+	for i, one := range curves {
 		// Side by side, so that intervals at one value can be told apart.
 		aside := min(3, 20/float64(len(curves))) * (float64(i) - float64(len(curves)-1)/2)
-		drawing := curve{Style: l[i]}
+		drawing := curve{Style: one.style}
 		var path strings.Builder
-		for j, p := range list {
+		for j, p := range one.points {
 			px, py := c.place(p.x, height(p.estimate.Median.Figure))
 			px = tenth(px + aside)
 			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], px, py)
-			hint := fmt.Sprintf("%s, %s=%s: %s", curves[i].label, c.X, p.value, render(p.estimate.Median))
+			hint := fmt.Sprintf("%s, %s=%s: %s", one.label, c.X, p.value, render(p.estimate.Median))
 			if in := p.estimate.Interval; in != nil {
 				hint += fmt.Sprintf(", %s to %s with %.0f%s%%", render(in.Lo), render(in.Hi), 100*in.Level, unitSpace)
 				_, low := c.place(0, height(in.Lo.Figure))
 				_, high := c.place(0, height(in.Hi.Figure))
-				c.Boxes = append(c.Boxes, box{Style: l[i], X: tenth(px - 1.5), Y: high, Width: 3, Height: max(1, tenth(low-high)), Class: "span full", Hint: hint})
+				c.Boxes = append(c.Boxes, box{Style: one.style, X: tenth(px - 1.5), Y: high, Width: 3, Height: max(1, tenth(low-high)), Class: "span full", Hint: hint})
 			}
 			drawing.Marks = append(drawing.Marks, mark{px, py, hint})
 		}

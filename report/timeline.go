@@ -84,7 +84,7 @@ func (f *resourceFigure) of(source string) result.Metric {
 func resourceFigures() []resourceFigure {
 	return []resourceFigure{
 		{"CPU", "cores at work", "cores", map[string]result.Metric{"": result.CPU}, roundUp, abbreviated},
-		{"Memory", "in use on the host, resident of processes", "bytes", map[string]result.Metric{"host": result.MemoryUsed, "": result.RSS}, roundBytes, axisBytes},
+		{"Memory", "in use on the host, resident of processes", "bytes", map[string]result.Metric{result.HostSource: result.MemoryUsed, "": result.RSS}, roundBytes, axisBytes},
 		{"Disk writes", "bytes written a second", "bytes/s", map[string]result.Metric{"": result.DiskWritten}, roundBytes, axisBytes},
 		{"Disk reads", "bytes read a second", "bytes/s", map[string]result.Metric{"": result.DiskRead}, roundBytes, axisBytes},
 		{"Network", "bytes sent a second, by the whole host", "bytes/s", map[string]result.Metric{"": result.NetSent}, roundBytes, axisBytes},

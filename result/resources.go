@@ -112,6 +112,9 @@ func (m Metric) Counter() bool {
 // ClientSource is the source that is tsmark's own process.
 const ClientSource = "client"
 
+// HostSource is the source that is the machine of tsmark.
+const HostSource = "host"
+
 // ServerSource is the source that is the server of a target.
 func ServerSource(target string) string { return "server " + target }
 

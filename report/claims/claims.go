@@ -95,7 +95,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	var notes []string
 	for i := range c.Rules {
 		r := rule{d: d, m: m, Rule: &c.Rules[i]}
-		f.Parts = append(f.Parts, r.parts()...)
+		f.Parts = append(f.Parts, r.located(r.parts())...)
 		r.addLacking(lacks)
 		if r.Tie {
 			notes = []string{tieFromStart}
@@ -134,7 +134,8 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 		if len(r.Types) == 0 || len(m.Verbatim[r.Of]) == 0 {
 			return
 		}
-		parts = append(parts, rule{d: d, m: m, Rule: r, verbatim: true}.parts()...)
+		own := rule{d: d, m: m, Rule: r, verbatim: true}
+		parts = append(parts, own.located(own.parts())...)
 	}
 	f.Verbatim, f.VerbatimParts = together(parts)
 }
@@ -196,7 +197,7 @@ type rule struct {
 
 func (r rule) parts() []Part {
 	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
-		p := untested("", fmt.Sprintf("size %s does not have what is compared", r.m.Size))
+		p := untested("", r.needsFull())
 		p.lacking = true
 		return []Part{p}
 	}
@@ -472,7 +473,7 @@ func (r rule) advantageOwn(what, subject string, x, y side) Part {
 	if _, own := figureOf(r.Figure); r.verbatim && !own {
 		common := estimate.Align(estimate.Of(x.run, x.target, subject), estimate.Of(y.run, y.target, subject))
 		if common[0].Queries() == 0 || common[1].Queries() == 0 {
-			return untested(what, "n/a, or no query that both ran")
+			return untested(what, uncommon(x, y, subject))
 		}
 		return compared(what, common[0].Each(r.average()), common[1].Each(r.average()), compare.Lower)
 	}

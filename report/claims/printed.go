@@ -2,6 +2,7 @@ package claims
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,26 +21,30 @@ type Line struct {
 	Metric string // as package printed has it: rows_per_s
 	Cells  []Cell // one for each system that figures are printed of, in the document's order
 	Ratios []Ratio
+	// Added are the figures of targets that are none of the document's systems, in the
+	// order in which they took part. Nothing is printed of them.
+	Added []Cell
 }
 
 // Cell is a printed figure beside one's own.
 type Cell struct {
 	Printed printed.Figure
-	System  string         // driver
+	System  string         // driver; of an added one the target's name
 	Own     stats.Estimate // in the unit of the printed one; its N is 0 where there is none
 	Missing string         // why there is none
 	// Verbatim is the same with TSBS's own text, not verified; its N is 0 where that was
 	// not run.
 	Verbatim stats.Estimate
-	values   []float64 // of each repeat
+	figure   figured
 }
 
-// Times is one's own figure divided by the best printed one; 0: there is none.
-func (c *Cell) Times() float64 {
+// Times is one's own figure divided by the best printed one. Not ok: nothing was measured,
+// or what is printed is 0, by which nothing can be divided.
+func (c *Cell) Times() (times float64, ok bool) {
 	if c.Own.N == 0 || c.Printed.Best() == 0 {
-		return 0
+		return 0, false
 	}
-	return c.Own.Median.Figure / c.Printed.Best()
+	return c.Own.Median.Figure / c.Printed.Best(), true
 }
 
 // Ratio is a system's figure divided by another's.
@@ -54,30 +59,31 @@ type Ratio struct {
 	Interval *stats.Interval
 }
 
-// metrics are the printed metrics that can be measured in any size, and those that only
-// the full size has, being of a whole run.
-func metrics() (any, full []string) {
-	return []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", spaceSaved},
-		[]string{"load_s", "wall_s", "client_user_s", "client_system_s"}
+// metrics are the printed metrics that can be measured: those of loads, and those of a query
+// type.
+func metrics() (loads, queries []string) {
+	return []string{"rows_per_s", "metrics_per_s", "load_s", spaceSaved, diskSize},
+		[]string{"queries_per_s", "mean_ms", "client_cpu_percent", "wall_s", "client_user_s", "client_system_s", cpuTime}
 }
 
-// spaceSaved is how much smaller a database is than its input file, in percent of that.
-const spaceSaved = "space_saved_percent"
+// Metrics that stand for themselves nowhere else: how much smaller a database is than its
+// input file, in percent of that; bytes on disk; CPU time of the server for each query.
+const (
+	spaceSaved = "space_saved_percent"
+	diskSize   = "disk_size"
+	cpuTime    = "cpu_time"
+)
 
-// wholeRunOnly reports whether only the full size has a metric. Ratios of systems are
-// measured in each size all the same.
-func wholeRunOnly(metric string) bool {
-	_, full := metrics()
-	return slices.Contains(full, metric)
+// ofWholeRun reports whether a metric adds up over a whole run, so that only runs as large
+// as the document's have it. Ratios of systems are measured in each size all the same.
+func ofWholeRun(metric string) bool {
+	return slices.Contains([]string{"load_s", "wall_s", "client_user_s", "client_system_s"}, metric)
 }
 
-// OfWholeRun is why a cell has no figure of one's own in smaller sizes.
-const OfWholeRun = "of the whole run, which only full has"
-
-// measurable reports whether tsmark has a metric in some size.
+// measurable reports whether tsmark has a metric.
 func measurable(metric string) bool {
-	each, _ := metrics()
-	return slices.Contains(each, metric) || wholeRunOnly(metric)
+	loads, queries := metrics()
+	return slices.Contains(loads, metric) || slices.Contains(queries, metric)
 }
 
 // Lines lists what a document prints of an experiment, as far as tsmark measures it, in
@@ -85,29 +91,21 @@ func measurable(metric string) bool {
 // of each further system to the first one.
 func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 	var lines []Line
+	var first []*printed.Figure // of each line
 	line := func(f *printed.Figure, metric string) *Line {
 		name := lineName(e, f)
 		i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == name && l.Metric == metric })
 		if i < 0 {
-			i, lines = len(lines), append(lines, Line{Name: name, Metric: metric})
+			i, lines, first = len(lines), append(lines, Line{Name: name, Metric: metric}), append(first, f)
 		}
 		return &lines[i]
 	}
+	x := newAsked(d, e, m)
 	for _, name := range e.Printed {
 		for _, f := range printed.Of(d.Number, name) {
 			if s, known := d.System(f.System); known && measurable(f.Metric) {
-				c := Cell{Printed: f, System: s.Driver}
-				c.values, c.Missing = own(d, e, m, &f, f.Metric, s.Driver, false)
-				if f.Parameters["query"] != "" && !(wholeRunOnly(f.Metric) && !e.Whole(m.Size)) {
-					verbatim, _ := own(d, e, m, &f, f.Metric, s.Driver, true)
-					c.Verbatim = stats.Summarize(verbatim)
-				}
-				c.Own = stats.Summarize(c.values)
-				if wholeRunOnly(f.Metric) && !e.Whole(m.Size) {
-					c.Own, c.Missing = stats.Estimate{}, cmp.Or(c.Missing, OfWholeRun)
-				}
 				l := line(&f, f.Metric)
-				l.Cells = append(l.Cells, c)
+				l.Cells = append(l.Cells, x.cell(f, f.Metric, who{driver: s.Driver}))
 				continue
 			}
 			ofName, toName, ok := strings.Cut(f.System, "/")
@@ -119,22 +117,47 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 					continue // the text repeats what the table has
 				}
 				r := Ratio{Of: of.Driver, To: to.Driver, Printed: &f}
-				ofX, _ := own(d, e, m, &f, metric, of.Driver, false)
-				ofY, _ := own(d, e, m, &f, metric, to.Driver, false)
-				r.measure(ofX, ofY)
+				r.measure(x.figure(&f, metric, who{driver: of.Driver}, false), x.figure(&f, metric, who{driver: to.Driver}, false))
 				l.Ratios = append(l.Ratios, r)
 			}
 		}
 	}
+	added := Added(d, e, m)
 	for i := range lines {
-		lines[i].derive(d)
+		l := &lines[i]
+		for _, name := range added {
+			c := x.cell(*first[i], l.Metric, who{target: name})
+			c.Printed = printed.Figure{}
+			l.Added = append(l.Added, c)
+		}
+		l.derive(d)
 	}
 	return lines
 }
 
+// Added are the names of the targets that took part in an experiment and are none of the
+// document's systems, or are a further one of them.
+func Added(d *document.Document, e *document.Experiment, m Measured) []string {
+	var names []string
+	for _, run := range m.Runs[e.Name] {
+		seen := make(map[string]bool)
+		for i := range run.Targets {
+			t := &run.Targets[i]
+			known := slices.ContainsFunc(d.Systems, func(s document.System) bool { return s.Driver == t.Kind })
+			own := known && (!seen[t.Kind] || e.Only != "") // what Only varies are all of one system
+			seen[t.Kind] = true
+			if !own && !slices.Contains(names, t.Name) {
+				names = append(names, t.Name)
+			}
+		}
+	}
+	return names
+}
+
 // Measured reports whether anything was measured of a line.
 func (l *Line) Measured() bool {
-	return slices.ContainsFunc(l.Cells, func(c Cell) bool { return c.Own.N > 0 }) || slices.ContainsFunc(l.Ratios, func(r Ratio) bool { return r.Own.Bound != stats.Unknown })
+	return slices.ContainsFunc(l.Cells, func(c Cell) bool { return c.Own.N > 0 }) || slices.ContainsFunc(l.Added, func(c Cell) bool { return c.Own.N > 0 }) ||
+		slices.ContainsFunc(l.Ratios, func(r Ratio) bool { return r.Own.Bound != stats.Unknown })
 }
 
 // ratioOf is the metric that a printed ratio is of; empty: it is none of two figures.
@@ -173,7 +196,7 @@ func (l *Line) derive(d *document.Document) {
 		if base.Printed.Best() != 0 {
 			r.Derived = c.Printed.Best() / base.Printed.Best()
 		}
-		r.measure(c.values, base.values)
+		r.measure(c.figure, base.figure)
 		l.Ratios = append(l.Ratios, r)
 	}
 }
@@ -187,9 +210,13 @@ func (l *Line) cell(system string) *Cell {
 	return &l.Cells[i]
 }
 
-// measure fills in one's own ratio.
-func (r *Ratio) measure(of, to []float64) {
-	c := stats.Compare(to, of)
+// measure fills in one's own ratio: of what both ran whole, else of what can be compared.
+func (r *Ratio) measure(of, to figured) {
+	x, y := of.values, to.values
+	if len(x) == 0 || len(y) == 0 {
+		x, y = of.parts, to.parts
+	}
+	c := stats.Compare(y, x)
 	r.Own = c.Ratio
 	if c.Interval != nil && c.Interval.Level >= stats.Confidence {
 		r.Interval = c.Interval
@@ -219,46 +246,114 @@ func counted(n, of string) string {
 	return n + " " + of
 }
 
-// own is what was measured of a printed figure in each repeat, or why nothing was.
-func own(d *document.Document, e *document.Experiment, m Measured, f *printed.Figure, metric, system string, verbatim bool) ([]float64, string) {
+// figured is what was measured of a printed figure, in its unit, in each repeat.
+type figured struct {
+	values  []float64
+	parts   []float64 // by which systems are compared where one of them did not run as much as printed
+	missing string    // why there are no values
+}
+
+// lacking is a figure that is not there.
+func lacking(why string) figured { return figured{missing: why} }
+
+// plainly is a figure that any part of a run has.
+func plainly(values []float64, missing string) figured { return figured{values, values, missing} }
+
+// who is a system, by its driver, or a target by its name.
+type who struct{ driver, target string }
+
+// asked is an experiment of which printed figures are looked up among those measured.
+type asked struct {
+	d     *document.Document
+	e     *document.Experiment
+	m     Measured
+	uncut document.Uncut
+}
+
+func newAsked(d *document.Document, e *document.Experiment, m Measured) *asked {
+	x := &asked{d: d, e: e, m: m}
+	if e.Missing == "" && len(m.Runs[e.Name]) > 0 {
+		x.uncut, _ = d.Uncut(e, m.Size) // what cannot be planned has no whole point
+	}
+	return x
+}
+
+// cell is a printed figure beside one's own.
+func (x *asked) cell(f printed.Figure, metric string, w who) Cell {
+	c := Cell{Printed: f, System: cmp.Or(w.driver, w.target), figure: x.figure(&f, metric, w, false)}
+	c.Own, c.Missing = stats.Summarize(c.figure.values), c.figure.missing
+	if _, queries := metrics(); slices.Contains(queries, metric) {
+		c.Verbatim = stats.Summarize(x.figure(&f, metric, w, true).values)
+	}
+	return c
+}
+
+// figure is what was measured of a printed figure. The metric decides what is looked at:
+// a load, or a query type, which the figure must name.
+func (x *asked) figure(f *printed.Figure, metric string, w who, verbatim bool) figured {
 	where := make(map[string]string)
-	for name, path := range e.Axes {
+	for name, path := range x.e.Axes {
 		if value, ok := f.Parameters[name]; ok {
-			if known, ok := e.Values[path][value]; ok {
+			if known, ok := x.e.Values[path][value]; ok {
 				value = known
 			}
 			where[path] = value
 		}
 	}
-	about := rule{Rule: &document.Rule{Of: e.Name}, d: d, m: m, verbatim: verbatim}
+	about := rule{Rule: &document.Rule{Of: x.e.Name}, d: x.d, m: x.m, verbatim: verbatim}
 	runs, why := about.points(where)
-	if why.words != "" {
-		return nil, why.words
+	if why != (reason{}) {
+		return lacking(why.words)
 	}
-	s := about.side(runs[len(runs)-1], system, where)
+	run := runs[len(runs)-1]
+	s := about.side(run, w.driver, where)
+	if w.target != "" {
+		s = named(run, w.target)
+	}
 	if s.target == nil {
-		return nil, "not given"
+		return lacking("not given")
 	}
-	if query := f.Parameters["query"]; query != "" {
-		return ofQuery(s.run, s.target, query, metric, e.Whole(m.Size), verbatim)
+	if loads, _ := metrics(); slices.Contains(loads, metric) {
+		return x.ofLoads(s, metric)
 	}
+	query := cmp.Or(f.Parameters["query"], x.e.Query)
+	if query == "" {
+		return lacking("the document does not say of which query type it is")
+	}
+	return x.ofQuery(s, query, metric, verbatim)
+}
+
+// named is a target of a run by its name.
+func named(run *result.Run, name string) side {
+	s := side{run: run, name: name}
+	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Name == name }); i >= 0 {
+		s.target = &run.Targets[i]
+	}
+	return s
+}
+
+func (x *asked) ofLoads(s side, metric string) figured {
 	if metric == spaceSaved {
-		return saved(s, inputBytes(d, s.run, system))
+		return plainly(saved(s, inputBytes(x.d, s.run, s.target.Kind)))
 	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
-		rate := estimate.Settled(l)
 		switch metric {
 		case "metrics_per_s":
-			return rate * float64(s.run.Dataset.Metrics) / float64(s.run.Dataset.Rows)
+			return estimate.Settled(l) * float64(s.run.Dataset.Metrics) / float64(max(s.run.Dataset.Rows, 1))
 		case "load_s":
 			return l.Settled
+		case diskSize:
+			return estimate.Disk(l)
 		}
-		return rate
+		return estimate.Settled(l)
 	})
 	if len(loads) == 0 {
-		return nil, "no load stands"
+		return lacking("no load stands")
 	}
-	return loads, ""
+	if _, whole := x.uncut.Has(s.run.Parameters); !whole && ofWholeRun(metric) {
+		return figured{parts: loads, missing: fmt.Sprintf("size %s loads less here than the document", x.m.Size)}
+	}
+	return plainly(loads, "")
 }
 
 // saved is by how much smaller than its input the database was after each load, in percent.
@@ -277,52 +372,70 @@ func saved(s side, input int64) ([]float64, string) {
 }
 
 // ofQuery is a figure of a query type in each round of a run. A rate is what the workers
-// could do without a pause: their number divided by the mean service time. What is of a
-// whole run is taken for each query in smaller sizes, whose time box runs more of those
-// that are faster.
-func ofQuery(run *result.Run, t *result.Target, query, metric string, full, verbatim bool) ([]float64, string) {
-	if !verbatim && !estimate.Verified(t, query) {
-		return nil, "not verified, or n/a"
+// could do without a pause: their number divided by the mean service time. What adds up
+// over a whole run is compared by each query where a round was smaller, since a time box
+// runs more of those that are faster.
+func (x *asked) ofQuery(s side, query, metric string, verbatim bool) figured {
+	if !verbatim && !estimate.Verified(s.target, query) {
+		return lacking("not verified, or n/a")
 	}
 	var rounds []*result.Queries
-	for _, r := range t.Measured() {
+	for _, r := range s.target.Measured() {
 		if q := r.Type(query); q != nil {
 			rounds = append(rounds, q)
 		}
 	}
 	if len(rounds) == 0 {
-		return nil, "not run"
+		return lacking("not run")
 	}
-	workers := float64(max(rounds[len(rounds)-1].Workers, 1))
-	var each []float64
-	if metric == "wall_s" && !full {
-		metric = "mean_ms"
-	}
+	const unknown = "queries were cut off, or it was not recorded"
 	switch metric {
 	case "mean_ms", "queries_per_s":
-		each = estimate.Of(run, t, query).Each(func(times []float64) float64 {
-			mean := stats.Mean(times)
-			switch {
-			case metric == "mean_ms":
-				return mean * 1000
-			case mean < 0:
-				return 0 // cut off: the rate is lower than anything known
-			}
-			return workers / mean
-		})
-	default:
-		for _, q := range rounds {
-			v := wholeRun(q, metric)
-			if wholeRunOnly(metric) && !full {
-				v /= float64(max(q.Executed, 1))
-			}
-			each = append(each, v)
+		workers := float64(max(rounds[len(rounds)-1].Workers, 1))
+		if each := means(s, query, metric, workers); len(each) > 0 && !slices.Contains(each, 0) {
+			return plainly(each, "")
 		}
+		return lacking(unknown)
+	case cpuTime:
+		about := rule{Rule: &document.Rule{Of: x.e.Name, Types: []string{query}, Figure: document.ServerCPU}, d: x.d, m: x.m, verbatim: verbatim}
+		values, _, missing := about.values(s, query)
+		return plainly(values, missing)
 	}
-	if len(each) == 0 || slices.Contains(each, 0) {
-		return nil, "queries were cut off, or it was not recorded"
+	var all, each []float64
+	for _, q := range rounds {
+		v := wholeRun(q, metric)
+		all, each = append(all, v), append(each, v/float64(max(q.Executed, 1)))
 	}
-	return each, ""
+	if metric == "wall_s" { // the service times of the same queries tell more than the time of other ones
+		each = means(s, query, "mean_ms", 1)
+	}
+	if slices.Contains(all, 0) || len(each) == 0 || slices.Contains(each, 0) {
+		return lacking(unknown)
+	}
+	switch count, whole := x.uncut.Has(s.run.Parameters); {
+	case !ofWholeRun(metric):
+		return plainly(all, "")
+	case !whole:
+		return figured{parts: each, missing: fmt.Sprintf("size %s has other data or fewer queries here than the document", x.m.Size)}
+	case slices.ContainsFunc(rounds, func(q *result.Queries) bool { return q.Executed < int64(count) }):
+		return figured{parts: each, missing: fmt.Sprintf("its time box ended before all %d queries", count)}
+	}
+	return figured{values: all, parts: each}
+}
+
+// means is the mean service time of each round in milliseconds, or the rate of so many
+// workers that never pause; 0: it was cut off, and is more, or less, than anything known.
+func means(s side, query, metric string, workers float64) []float64 {
+	return estimate.Of(s.run, s.target, query).Each(func(times []float64) float64 {
+		mean := stats.Mean(times)
+		switch {
+		case metric == "mean_ms":
+			return mean * 1000
+		case mean < 0:
+			return 0
+		}
+		return workers / mean
+	})
 }
 
 // wholeRun is a figure of all queries of a round together; 0: it is not known.

@@ -84,6 +84,9 @@ type Experiment struct {
 	// printed text, the document's value.
 	Axes   map[string]string            `yaml:"axes"`
 	Values map[string]map[string]string `yaml:"values"`
+	// Query is the query type of those of its printed figures that name none; empty: each
+	// names its own.
+	Query string `yaml:"query"`
 	// Only is the driver of the one system that takes part, under its driver's name, where
 	// its options are varied; empty: all do.
 	Only string `yaml:"only"`

@@ -1,0 +1,100 @@
+package claims
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// located says of parts where they were measured, as far as they do not say it: at the
+// rule's own parameters, and at which values of ours that stand for the document's.
+func (r rule) located(parts []Part) []Part {
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	for i := range parts {
+		p := &parts[i]
+		if p.What == "" {
+			continue
+		}
+		var places, stand []string
+		for _, path := range slices.Sorted(maps.Keys(r.Where)) {
+			if r.Changes == nil && r.Wins == nil { // others name their runs
+				break
+			}
+			value := ours(cut, path, r.Where[path])
+			if _, _, ofTarget := option(path); !ofTarget && !strings.Contains(p.What, path+"="+value) {
+				places = append(places, path+"="+value)
+			}
+		}
+		if len(places) > 0 {
+			p.What += " at " + strings.Join(places, ", ")
+		}
+		if c := r.Changes; c != nil {
+			from, to := ours(cut, c.Along, c.From), ours(cut, c.Along, c.To)
+			if against, ok := r.d.Experiment(c.Against); ok {
+				to = ours(against.Cut(r.m.Size), c.Along, c.To)
+			}
+			if from != c.From || to != c.To {
+				stand = append(stand, from+" to "+to)
+			}
+		}
+		if c := r.More; c != nil {
+			if from, to := ours(cut, c.Along, c.From), ours(cut, c.Along, c.To); from != c.From || to != c.To {
+				stand = append(stand, from+" to "+to)
+			}
+		}
+		if len(stand) > 0 {
+			p.What += " (here " + strings.Join(stand, ", ") + ")"
+		}
+		p.What = inWords(e, p.What)
+	}
+	return parts
+}
+
+// inWords is a text with the document's words for values that it has words for: 18 rows for
+// each device, not the time at which the data end.
+func inWords(e *document.Experiment, text string) string {
+	for name, path := range e.Axes {
+		for word, value := range e.Values[path] {
+			if strings.Contains(text, path) && strings.Contains(text, value) {
+				text = strings.ReplaceAll(strings.ReplaceAll(text, path, name), value, word)
+			} else if strings.Contains(text, name) {
+				text = strings.ReplaceAll(text, value, word)
+			}
+		}
+	}
+	return text
+}
+
+// needsFull is why a rule that only the full size can decide was not tested.
+func (r rule) needsFull() string {
+	var has []string
+	names := []string{r.Of}
+	if c := r.Changes; c != nil && c.Against != "" {
+		names = append(names, c.Against)
+	}
+	for _, name := range names {
+		if e, _ := r.d.Experiment(name); e.Cut(r.m.Size).Words != "" {
+			has = append(has, name+" has "+e.Cut(r.m.Size).Words)
+		}
+	}
+	return fmt.Sprintf("it needs size full, since %s cuts what is compared: %s", r.m.Size, strings.Join(has, "; "))
+}
+
+// uncommon is why a query type of two systems has no query with TSBS's texts that both ran.
+func uncommon(x, y side, subject string) string {
+	var without []string
+	for _, s := range []side{x, y} {
+		if estimate.Of(s.run, s.target, subject).Queries() == 0 && !slices.Contains(without, s.name) {
+			without = append(without, s.name)
+		}
+	}
+	if len(without) == 0 {
+		return "no query was run by both"
+	}
+	return "TSBS has no text for " + strings.Join(without, " and ") + ", or it failed"
+}

@@ -1,0 +1,423 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/run/reproduce/printed"
+)
+
+// theDocument is one of tsmark's, with an experiment.
+func theDocument(t *testing.T, name, experiment string) (*document.Document, *document.Experiment) {
+	t.Helper()
+	d, ok := document.Find(name)
+	if !ok {
+		t.Fatalf("there is no document %s", name)
+	}
+	e, ok := d.Experiment(experiment)
+	if !ok {
+		t.Fatalf("%s has no experiment %s", name, experiment)
+	}
+	return d, e
+}
+
+// loaded is a target with six loads of so many rows a second, of 1,000 rows each.
+func loaded(kind string, perSecond float64) result.Target {
+	t := result.Target{Name: kind, Kind: kind}
+	for i := range 6 {
+		took := 1000 / perSecond
+		load := &result.Load{Rows: 1000, Metrics: 10000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
+		t.Repeats = append(t.Repeats, result.Repeat{Number: i + 1, Load: load})
+	}
+	return t
+}
+
+// answering is a target that answered so many queries of a type in each of six rounds, each
+// in so many milliseconds.
+func answering(kind, queryType string, n int, ms float64) result.Target {
+	t := result.Target{Name: kind, Kind: kind}
+	for i := range 6 {
+		q := result.Queries{Type: queryType, Workers: 1, Executed: int64(n), Wall: float64(n) * ms / 1000, Service: result.Latency{Summary: measure.Summary{Count: int64(n)}}, Verdict: result.Verdict{Checked: 3, Rows: 3}}
+		for range n {
+			q.Each = append(q.Each, ms/1000)
+		}
+		t.Repeats = append(t.Repeats, result.Repeat{Number: i + 1, Queries: []result.Queries{q}})
+	}
+	return t
+}
+
+// pointOf is a run at a point; parameters are path, value, path, value.
+func pointOf(targets []result.Target, parameters ...string) *result.Run {
+	r := &result.Run{ID: "20260101-000000-" + strings.Join(parameters, "-"), Status: result.Complete, Targets: targets, Dataset: result.Dataset{Rows: 1000, Metrics: 10000}}
+	for i := 0; i < len(parameters); i += 2 {
+		r.Parameters = append(r.Parameters, result.Parameter{Path: parameters[i], Value: parameters[i+1]})
+	}
+	return r
+}
+
+// cellsOf are the cells of a part by its tables' titles, lines, and heads; a head that
+// stands for the one before it has that before it.
+func cellsOf(part reproductionPart) map[string]string {
+	cells := make(map[string]string)
+	for _, one := range part.Tables {
+		for _, r := range one.Rows {
+			head := ""
+			for i, c := range r.Cells {
+				if of, isPrinted := strings.CutSuffix(one.Columns[i].Head, ", printed"); isPrinted {
+					head = of
+				}
+				key := one.Columns[i].Head
+				if one.Columns[i].Follows {
+					key = head + " " + key
+				}
+				cells[one.Title+"|"+r.Cells[0].Text+"|"+key] = c.Text
+			}
+		}
+	}
+	return cells
+}
+
+// rateOf is what the systems of fixstarsLoads load in a second.
+func rateOf(kind string, scale, workers int) float64 {
+	return map[string]float64{"griddb": 90000, "questdb": 70000, "timescaledb": 110000, "sqlite": 50000}[kind] / float64(workers) * (1 + 100/float64(scale))
+}
+
+// fixstarsLoads are the runs of the document's loads in small.
+func fixstarsLoads() []*result.Run {
+	var runs []*result.Run
+	for _, point := range []struct {
+		scale int
+		end   string
+	}{{100, "06:40"}, {1000, "00:40"}, {10000, "00:04"}, {30000, "00:01"}} {
+		for _, workers := range []int{2, 1} {
+			var targets []result.Target
+			for _, kind := range []string{"griddb", "questdb", "timescaledb", "sqlite"} {
+				targets = append(targets, loaded(kind, rateOf(kind, point.scale, workers)))
+			}
+			runs = append(runs, pointOf(targets, "workload.scale", fmt.Sprint(point.scale), "load.workers", fmt.Sprint(workers), "workload.timestamp-end", point.end))
+		}
+	}
+	return runs
+}
+
+// Beside each printed figure stands what was measured of it, where a size's value stands
+// for the document's, and their quotient; then what an added target did, and the ratios of
+// what was measured.
+func TestMeasuredCells(t *testing.T) {
+	d, e := theDocument(t, "fixstars-2023", "load")
+	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
+	got := cellsOf(NewReproduction(d, m).part(e))
+	table := "E1 load, rows/s|"
+	checked := 0
+	for _, f := range printed.Of("001", "load-cardinality") {
+		s, known := d.System(f.System)
+		if !known {
+			continue
+		}
+		scale := map[string]int{"100": 100, "1000": 1000, "10000": 10000, "100000": 30000}[f.Parameters["scale"]]
+		workers := map[string]int{"8": 2, "10": 2, "4": 1}[f.Parameters["workers"]]
+		line := table + fmt.Sprintf("%s scale, %s workers|", f.Parameters["scale"], f.Parameters["workers"])
+		own := rateOf(s.Driver, scale, workers)
+		for head, want := range map[string]string{
+			s.Driver + ", printed":    f.Text,
+			s.Driver + " measured":    fmt.Sprintf("%s (%[1]s to %[1]s)", digits(own)),
+			s.Driver + " ÷ printed":   digits(own / f.Value),
+			"sqlite, measured":        fmt.Sprintf("%s (%[1]s to %[1]s)", digits(rateOf("sqlite", scale, workers))),
+			"griddb ÷ questdb absent": "",
+		} {
+			if got[line+head] != want {
+				t.Errorf("%s%s: %q, want %q", line, head, got[line+head], want)
+			}
+			checked++
+		}
+		if s.Driver == "timescaledb" { // in a line with QuestDB's
+			ratio := times(stats.Value{Figure: own / rateOf("questdb", scale, workers)})
+			if key := line + "timescaledb ÷ questdb measured"; got[key] != fmt.Sprintf("%s× (%[1]s to %[1]s)", ratio) {
+				t.Errorf("%s: %q, want %s×", key, got[key], ratio)
+			}
+		}
+	}
+	if checked != 16*5 {
+		t.Errorf("%d cells were compared", checked)
+	}
+}
+
+// What is printed as 0.0 is something rounded, by which nothing is divided.
+func TestNothingIsDividedByZero(t *testing.T) {
+	d, e := theDocument(t, "fixstars-2023", "queries")
+	runs := []*result.Run{pointOf([]result.Target{answering("questdb", "high-cpu-all", 5, 10)}, "workload.scale", "10000", "workload.log-interval", "20m")}
+	got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).part(e))
+	line := "E2 queries, queries/s|high-cpu-all, 10000 scale|questdb"
+	if got[line+", printed"] != "0.0" || got[line+" measured"] != "100 (100 to 100)" || got[line+" ÷ printed"] != none {
+		t.Errorf("printed %q, measured %q, measured by printed %q", got[line+", printed"], got[line+" measured"], got[line+" ÷ printed"])
+	}
+}
+
+// The metric says what is looked up. A ratio of mean times that names no query type is of
+// the experiment's, and never of its load.
+func TestMetricDecidesTheFigure(t *testing.T) {
+	d, e := theDocument(t, "tsinghua-2019", "queries")
+	target := func(kind string, load, ms float64) result.Target {
+		one := answering(kind, "precise-point", 5, ms)
+		for i, repeat := range loaded(kind, load).Repeats {
+			one.Repeats[i].Load = repeat.Load
+		}
+		return one
+	}
+	runs := []*result.Run{pointOf([]result.Target{target("timescaledb", 40000, 2), target("kairosdb", 1000, 50)}, "queries.iotdb.bucket", "500s")}
+	got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).part(e))
+	key := "E7 queries, mean in ms|all|kairosdb ÷ timescaledb"
+	if got[key+", printed"] != "35×" || got[key+" measured"] != "25.0× (25.0 to 25.0)" {
+		t.Errorf("printed %q, measured %q", got[key+", printed"], got[key+" measured"])
+	}
+}
+
+// Seconds of a whole run are shown where a point is whole and all its queries were run,
+// whatever the size is called; elsewhere systems are compared by each query.
+func TestWholeRuns(t *testing.T) {
+	d, e := theDocument(t, "ntua-2024", "queries")
+	at := []string{"workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "1"}
+	for _, c := range []struct {
+		executed       [2]int // InfluxDB, TimescaleDB
+		influxdb, time string
+	}{
+		{[2]int{1000, 1000}, "1.00 (1.00 to 1.00)", "2.00 (2.00 to 2.00)"},
+		{[2]int{1000, 400}, "1.00 (1.00 to 1.00)", none},
+		{[2]int{300, 300}, none, none},
+	} {
+		run := pointOf([]result.Target{answering("influxdb", "lastpoint", c.executed[0], 1), answering("timescaledb", "lastpoint", c.executed[1], 2)}, at...)
+		got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": {run}}}).part(e))
+		line := "E2 queries, seconds of all queries|small, lastpoint, 1 worker|"
+		if got[line+"influxdb measured"] != c.influxdb || got[line+"timescaledb measured"] != c.time || got[line+"influxdb ÷ timescaledb measured"] != "0.500× (0.500 to 0.500)" {
+			t.Errorf("%v: %q, %q, ratio %q", c.executed, got[line+"influxdb measured"], got[line+"timescaledb measured"], got[line+"influxdb ÷ timescaledb measured"])
+		}
+		if remark := got[line+"remark"]; (c.time == none) != strings.Contains(remark, "its time box ended before all 1000 queries") {
+			t.Errorf("%v: remark %q", c.executed, remark)
+		}
+	}
+	run := pointOf([]result.Target{answering("influxdb", "lastpoint", 1000, 1)}, "workload.timestamp-end", "2016-01-01T13:00:00Z", "queries.workers", "1")
+	got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Smoke, Runs: map[string][]*result.Run{"queries": {run}}}).part(e))
+	if text := got["E2 queries, seconds of all queries|small, lastpoint, 1 worker|influxdb measured"]; text != "" && text != none {
+		t.Errorf("smoke, which has other data, shows %q", text)
+	}
+}
+
+// Charts are along what the document names, a line a system; a span of data that goes with
+// the number of hosts makes no line and no chart, and each other value has its own chart.
+func TestLadderCharts(t *testing.T) {
+	d, e := theDocument(t, "fixstars-2023", "load")
+	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
+	axes := NewReproduction(d, m).part(e).Axes
+	var found []string
+	for _, a := range axes {
+		for _, c := range a.Charts {
+			text := a.Path + ": " + c.Title + ", " + c.Help
+			for _, one := range c.Curves {
+				text += fmt.Sprintf("; %s %d", one.Style.Label, len(one.Marks))
+			}
+			found = append(found, text)
+		}
+	}
+	want := []string{
+		"workload.scale: rows/s, load.workers=2; griddb 4; questdb 4; timescaledb 4; sqlite 4",
+		"workload.scale: rows/s, load.workers=1; griddb 4; questdb 4; timescaledb 4; sqlite 4",
+	}
+	for _, scale := range []string{"100", "1000", "10000", "30000"} {
+		want = append(want, "load.workers: rows/s, workload.scale="+scale+"; griddb 2; questdb 2; timescaledb 2; sqlite 2")
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("charts are\n%s\nwant\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The document's words stand for values that it has words for, and its figure goes up.
+func TestChartInWords(t *testing.T) {
+	d, e := theDocument(t, "taos-2023", "rows-per-device")
+	var runs []*result.Run
+	for _, end := range []string{"2016-01-01T00:03:00Z", "2016-01-01T00:12:00Z", "2016-01-01T01:36:00Z"} {
+		runs = append(runs, pointOf([]result.Target{loaded("tdengine", 1000)}, "workload.timestamp-end", end))
+	}
+	part := NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{e.Name: runs}}).part(e)
+	if len(part.Axes) != 1 || len(part.Axes[0].Charts) != 1 {
+		t.Fatalf("%d axes", len(part.Axes))
+	}
+	var ticks []string
+	c := part.Axes[0].Charts[0]
+	for _, tick := range c.XTicks {
+		ticks = append(ticks, tick.Label)
+	}
+	if part.Axes[0].Path != "rows_per_device" || c.Y != "metrics/s" || !slices.Equal(ticks, []string{"18", "72", "576"}) {
+		t.Errorf("by %s, %s goes up, ticks %v", part.Axes[0].Path, c.Y, ticks)
+	}
+	if got := cellsOf(part)["E6 rows-per-device, metrics/s, measured|rows_per_device=72|tdengine"]; got != "10,000 (10,000 to 10,000)" {
+		t.Errorf("with 72 rows a device it shows %q", got)
+	}
+}
+
+func TestIndependent(t *testing.T) {
+	point := func(a, b, c string) result.Parameters {
+		return result.Parameters{{Path: "a", Value: a}, {Path: "b", Value: b}, {Path: "c", Value: c}}
+	}
+	for _, c := range []struct {
+		points []result.Parameters
+		want   string
+	}{
+		{[]result.Parameters{point("1", "x", "p"), point("2", "y", "p"), point("1", "x", "q")}, "a c"}, // b goes with a: the first is kept
+		{[]result.Parameters{point("1", "x", "p"), point("2", "x", "p"), point("3", "y", "p")}, "a"},   // a determines b, and not the other way
+		{[]result.Parameters{point("1", "x", "p"), point("1", "y", "p"), point("2", "z", "q")}, "b"},
+		{[]result.Parameters{point("1", "x", "p"), point("2", "x", "p"), point("1", "y", "q"), point("2", "y", "q")}, "a b"},
+	} {
+		if got := strings.Join(independent(c.points, []string{"a", "b", "c"}), " "); got != c.want {
+			t.Errorf("%v: %s, want %s", c.points, got, c.want)
+		}
+	}
+}
+
+// What HTML shows of an experiment, Markdown shows: the notes of its size, every table, and
+// runs; experiments without printed figures too. Text has it with --verbose.
+func TestEachFormatHasAll(t *testing.T) {
+	d, e := theDocument(t, "fixstars-2023", "load")
+	batches := pointOf([]result.Target{loaded("griddb", 30000), loaded("griddb", 3000)}, "load.batch-size", "1000")
+	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads(), "batch-size": {batches}}}
+	page := NewReproduction(d, m)
+	view := page.view()
+	var markdown, text, html bytes.Buffer
+	for format, b := range map[Format]*bytes.Buffer{Markdown: &markdown, Text: &text, HTML: &html} {
+		if err := page.Write(b, format, Options{Verbose: true, Width: 10000}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(view.Parts) < 2 {
+		t.Fatalf("%d experiments are shown", len(view.Parts))
+	}
+	shown := strings.ReplaceAll(markdown.String(), `\`, "")
+	tables := 0
+	for _, part := range view.Parts {
+		texts := []string{part.Title}
+		for _, n := range part.Notes {
+			texts = append(texts, n.Text)
+		}
+		for _, one := range part.Tables {
+			texts, tables = append(texts, one.Title), tables+1
+		}
+		for _, r := range part.Runs {
+			texts = append(texts, r.Value)
+		}
+		for i, want := range texts {
+			if !strings.Contains(shown, want) {
+				t.Errorf("Markdown lacks %q", want)
+			}
+			if i <= len(part.Notes)+len(part.Tables) && !strings.Contains(text.String(), want) {
+				t.Errorf("text lacks %q", want)
+			}
+		}
+	}
+	for _, want := range []string{"Size small: " + e.Cut(document.Small).Words + ".", "### E10 batch-size, rows/s, measured"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("Markdown lacks %q", want)
+		}
+	}
+	if got := strings.Count(html.String(), "<h3>E"); got != tables {
+		t.Errorf("HTML has %d tables, expected %d", got, tables)
+	}
+}
+
+// Many comparisons are counted, and fold away; the reason of what was not tested stands
+// there once; no cell of a table is thousands of characters long.
+func TestComparisonsFold(t *testing.T) {
+	interval := &stats.Interval{Lo: stats.Value{Figure: 1.1}, Hi: stats.Value{Figure: 1.3}, Level: 0.95}
+	held := claims.Part{What: "one better than another", Verdict: claims.Holds, Advantage: stats.Value{Figure: 1.2}, Interval: interval}
+	missing := claims.Part{What: "lastpoint", Verdict: claims.NotTested, Why: "TSBS has no text for tdengine"}
+	e := comparisons(slices.Concat(slices.Repeat([]claims.Part{held}, 30), slices.Repeat([]claims.Part{missing}, 134)))
+	if want := "164 comparisons: 30 hold; 134 not tested: TSBS has no text for tdengine"; e.Short != want || len(e.Parts) != 164 {
+		t.Errorf("%q, %d comparisons", e.Short, len(e.Parts))
+	}
+	if e := comparisons(slices.Repeat([]claims.Part{missing}, 134)); e.Short != missing.Why || e.Parts != nil {
+		t.Errorf("of what was not tested: %+v", e)
+	}
+	if e := comparisons([]claims.Part{held, missing}); e.Short != "one better than another: 1.200× (1.100 to 1.300), holds; 1 not tested: TSBS has no text for tdengine" || e.Parts != nil {
+		t.Errorf("of two: %+v", e)
+	}
+	for i := range document.All() {
+		var b bytes.Buffer
+		if err := NewReproduction(&document.All()[i], claims.Measured{Size: document.Small}).Write(&b, Markdown, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			for _, c := range splitCells(line) {
+				if strings.HasPrefix(line, "|") && len(c) > 1000 {
+					t.Errorf("%s: a cell of %d bytes: %s…", document.All()[i].Name, len(c), c[:100])
+				}
+			}
+		}
+	}
+}
+
+// The head says how many claims TSBS's texts can decide, not only that none turns.
+func TestTurned(t *testing.T) {
+	finding := func(id string, equal, verbatim claims.Verdict) claims.Finding {
+		return claims.Finding{Claim: document.Claim{ID: id}, Verdict: equal, Verbatim: verbatim}
+	}
+	lost := finding("C2", claims.Holds, claims.NotTested)
+	for _, c := range []struct {
+		findings []claims.Finding
+		want     string
+	}{
+		{[]claims.Finding{finding("C1", claims.Holds, "")}, ""},
+		{[]claims.Finding{finding("C1", claims.Holds, claims.Holds), lost, lost}, "1 of 3 claims about queries could be judged, none of them otherwise than with equal queries."},
+		{[]claims.Finding{finding("C1", claims.Holds, claims.Tie), lost}, "1 of 2 claims about queries could be judged; they turn C1 (tie with them, holds with equal queries)."},
+		{[]claims.Finding{lost}, "0 of 1 claim about queries could be judged."},
+	} {
+		if got := (&Reproduction{findings: c.findings}).turned(); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// What servers used is drawn and summed up; where nothing has readings of the network of a
+// server, the host's stand for it, and where there are none either, that is said.
+func TestServerCourses(t *testing.T) {
+	_, e := theDocument(t, "taos-2023", "load-resources")
+	run := pointOf([]result.Target{loaded("tdengine", 100)})
+	for i := range run.Targets[0].Repeats {
+		run.Targets[0].Repeats[i].Load.From, run.Targets[0].Repeats[i].Load.To = float64(20*i), float64(20*i+10)
+	}
+	server := result.Resources{Source: result.ServerSource("tdengine"), Period: 1}
+	host := result.Resources{Source: result.HostSource, Period: 1}
+	for at := range 30 {
+		server.Add(float64(at), map[result.Metric]float64{result.CPU: 2 * float64(at), result.RSS: 1 << 20})
+		host.Add(float64(at), map[result.Metric]float64{result.Loopback: float64(at) * (1 << 21)})
+	}
+	titles := func(with ...result.Resources) (list []string, notes string, cells map[string]string) {
+		run.Resources = with
+		var part reproductionPart
+		part.courses(e, run)
+		for _, n := range part.Notes {
+			notes += n.Text + "\n"
+		}
+		if part.Course != nil {
+			for _, c := range part.Course.Charts {
+				list = append(list, c.Title)
+			}
+		}
+		return list, notes, cellsOf(part)
+	}
+	list, notes, cells := titles(server, host)
+	if want := []string{"CPU of the server", "Memory of the server", "Network within the host"}; !slices.Equal(list, want) || strings.Contains(notes, "etwork") || !strings.Contains(notes, "No curve of disk writes of the server") {
+		t.Errorf("charts %v, notes %s", list, notes)
+	}
+	if got := cells["E2 load-resources, servers until they had settled|Network within the host, bytes/s|tdengine, most"]; got != "2"+unitSpace+"MiB" {
+		t.Errorf("most of the network: %q in %v", got, cells)
+	}
+	if list, notes, _ := titles(server); slices.Contains(list, "Network within the host") || !strings.Contains(notes, "No curve of network within the host: Linux counts what hosts send") {
+		t.Errorf("without the host's readings: %v, %s", list, notes)
+	}
+}

@@ -1,0 +1,58 @@
+package document
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Uncut are the points of an experiment that a size has as the full size has them, with the
+// same data, load and queries. Repeats and time boxes may be others: whether a time box
+// ended a round early is for a run to say.
+type Uncut struct{ points []experiment.Point }
+
+// Uncut returns them.
+func (d *Document) Uncut(e *Experiment, size Size) (Uncut, error) {
+	full, err := d.points(e, Full)
+	if err != nil {
+		return Uncut{}, err
+	}
+	here, err := d.points(e, size)
+	if err != nil {
+		return Uncut{}, err
+	}
+	return Uncut{slices.DeleteFunc(here, func(p experiment.Point) bool {
+		return !slices.ContainsFunc(full, func(whole experiment.Point) bool { return sameWork(p.Experiment, whole.Experiment) })
+	})}, nil
+}
+
+// Has reports whether the point with these parameters is one, and how many queries of a
+// type each round of it has.
+func (u Uncut) Has(at result.Parameters) (queries int, whole bool) {
+	i := slices.IndexFunc(u.points, func(p experiment.Point) bool {
+		return len(p.Parameters) == len(at) && !slices.ContainsFunc(at, func(one result.Parameter) bool { return p.Parameters.Value(one.Path) != one.Value })
+	})
+	if i < 0 {
+		return 0, false
+	}
+	return u.points[i].Experiment.Queries.Count, true
+}
+
+// sameWork reports whether two experiments have the same rows, and load them in the same way
+// or run the same queries.
+func sameWork(a, b *experiment.Experiment) bool {
+	work := func(x *experiment.Experiment) (workload.Spec, experiment.Load, experiment.Queries) {
+		load, queries := x.Load, x.Queries
+		load.Repeats, queries.Repeats, queries.TimeBox, queries.Timeout, queries.Verify = 0, 0, 0, 0, 0
+		if len(queries.Types) > 0 { // who loaded the rows does not change what is queried
+			load.Workers, load.BatchSize = 0, 0
+		}
+		return x.Workload, load, queries
+	}
+	ofA, loadA, queriesA := work(a)
+	ofB, loadB, queriesB := work(b)
+	return reflect.DeepEqual(ofA, ofB) && reflect.DeepEqual(loadA, loadB) && reflect.DeepEqual(queriesA, queriesB)
+}
