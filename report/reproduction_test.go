@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,16 +136,22 @@ func TestPrintedCells(t *testing.T) {
 }
 
 // What the pages under docs/reports show as printed, and claims with their sentences, is what
-// pages show today in the same place. The page in HTML has each of these texts, too.
+// pages show today in the same place. The page in HTML has each of these texts, too. Claims
+// of a page that the index says is by earlier rules were others.
 func TestPublishedPages(t *testing.T) {
 	const folder = "../docs/reports/reproduce"
 	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil || len(pages) != len(document.All()) {
 		t.Fatalf("%d pages of %d documents: %v", len(pages), len(document.All()), err)
 	}
+	index, err := os.ReadFile("../docs/reports/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	total, quotients := 0, 0
 	for i := range document.All() {
 		d := &document.All()[i]
+		earlier := regexp.MustCompile(`(?m)^\| \[` + d.Name + `\].*by earlier rules`).Match(index)
 		var today bytes.Buffer
 		if err := NewReproduction(d, claims.Measured{Size: document.Small}).Write(&today, Markdown, Options{}); err != nil {
 			t.Fatal(err)
@@ -159,6 +166,11 @@ func TestPublishedPages(t *testing.T) {
 		}
 		page = bytes.ReplaceAll(page, []byte("\u202f"), []byte(" ")) // before a unit
 		want, got := printedCells(today.String()), printedCells(string(published))
+		if earlier {
+			ofClaims := func(where, _ string) bool { return strings.HasPrefix(where, "## Claims") }
+			maps.DeleteFunc(want, ofClaims)
+			maps.DeleteFunc(got, ofClaims)
+		}
 		for where, text := range got {
 			if want[where] != text {
 				t.Errorf("%s.md: %s: %q; the document has %q", d.Name, where, text, want[where])
