@@ -201,11 +201,14 @@ type Error struct {
 }
 
 // Error implements error.
-func (e *Error) Error() string {
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.where(), e.Err) }
+
+// where names the file and the place in it.
+func (e *Error) where() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+		return fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
-	return fmt.Sprintf("%s:row group %d:row %d: %v", e.File, e.RowGroup, e.Row, e.Err)
+	return fmt.Sprintf("%s:row group %d:row %d", e.File, e.RowGroup, e.Row)
 }
 
 // Unwrap returns what is wrong.
