@@ -162,5 +162,8 @@ func (a *app) surveySpec(ctx context.Context, w workload.Workload, s workload.Sp
 		return s, err
 	}
 	task.Done("")
+	for _, note := range surveyed.Notes(s) {
+		fmt.Fprintln(a.stderr, "tsmark: "+oneLine(note))
+	}
 	return s, nil
 }

@@ -113,19 +113,13 @@ type memberRole struct {
 }
 
 func newObjectRows(lines *lineReader, t *table, time string) (*objectRows, error) {
-	names := []string{time}
-	for i := range t.Tags {
-		names = append(names, t.Tags[i].Key)
-	}
-	for _, f := range t.Fields {
-		names = append(names, f.Name)
-	}
-	roles, _, err := t.roles(distinct(names), time)
+	names := t.columns(time)
+	roles, _, err := t.roles(names, time)
 	if err != nil {
 		return nil, err
 	}
 	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]memberRole), timeOf: time}
-	for i, name := range distinct(names) {
+	for i, name := range names {
 		o.of[name] = memberRole{roles[i], i}
 	}
 	o.set = o.member
@@ -156,7 +150,7 @@ func (o *objectRows) next(f *filler) error {
 			return err
 		}
 		if !o.hasTime {
-			return errNoRowTime
+			return noTime(o.timeOf)
 		}
 		o.marks.fillMissing(f)
 		if full, err := f.finish(o.time); full || err != nil {

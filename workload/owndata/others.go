@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -169,4 +170,10 @@ func rounds(digits []byte, v float64) bool {
 	}
 	var buf [400]byte
 	return string(strconv.AppendFloat(buf[:0], v, 'f', 0, 64)) != string(digits)
+}
+
+// isNumber reports whether a text is a number.
+func isNumber(text []byte) bool {
+	_, ok := number.Float(text)
+	return ok
 }

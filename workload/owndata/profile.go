@@ -60,6 +60,7 @@ type columnProfile struct {
 	typed  series.Type // that the format says; 0: values are text
 	bare   series.Type // of the values of a column of texts that are none; 0: all are, or their format does not say
 	unit   int64       // of times that are typed
+	digits int32       // of decimals, as their type says
 	left   string      // why the column cannot be loaded, whatever its values are; empty: it can
 
 	// What not all values are. Those that the format types are not looked at.
@@ -532,8 +533,13 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		if c.typed == 0 && field.Type.ID() != arrow.NULL {
 			c.left = fmt.Sprintf("its type %s in %s cannot be loaded", field.Type, f.name)
 		}
-		if zone, ok := field.Type.(*arrow.TimestampType); ok && zone.TimeZone == "" {
-			c.zoneless = -1 // all there are
+		switch of := field.Type.(type) {
+		case *arrow.TimestampType:
+			if of.TimeZone == "" {
+				c.zoneless = -1 // all there are
+			}
+		case arrow.DecimalType:
+			c.digits = of.GetPrecision()
 		}
 	}
 	reader := recordFile{}
