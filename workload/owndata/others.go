@@ -118,7 +118,7 @@ func (c *columnProfile) almost() (series.Type, *others, bool) {
 func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
 	fix := fmt.Sprintf("correct what stands there, or name it in fields as %s:%s to have such rows refused", quoteName(c.name), kind)
 	if text, ok := o.onlyMissing(); ok && l.null == "" {
-		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", text, kind)
+		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", shellName(text), kind)
 	}
 	l.note("column %s is %s but for %s, so it is a text; %s", c.name, kind, o.said(c.values), fix)
 }

@@ -257,7 +257,7 @@ func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*In
 
 // notes are what people should know of how rows are read.
 func (s *survey) notes() []string {
-	notes := s.layout.notes
+	notes := slices.Clone(s.layout.notes)
 	if c, err := newClock(s.layout.timeFormat); err == nil && c.layout != "" && s.zoneless > 0 {
 		notes = append(notes, fmt.Sprintf("%s times have no zone, and are taken as UTC", humanize.Comma(s.zoneless)))
 	}

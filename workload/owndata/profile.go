@@ -555,6 +555,7 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		}
 		for i := range int(batch.NumCols()) {
 			c, column := one.column(batch.ColumnName(i)), batch.Column(i)
+			p.at.Row = first
 			if c.left != "" || c.numbers(column, p) {
 				c.values += int64(column.Len() - column.NullN())
 				continue

@@ -1,7 +1,6 @@
 package owndata
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,17 +71,16 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 			return asColumn, nil
 		}
 		return asText, nil
-	case kind.Integer() && c.least <= c.most:
-		return l.unitOf(c, float64(c.least), float64(c.most))
-	case kind.Numeric() && c.lowest <= c.highest: // with decimals
-		return l.unitOf(c, c.lowest, c.highest)
+	case kind.Numeric() && c.lowestOf() <= c.highestOf():
+		return l.unitOf(c, c.lowestOf(), c.highestOf())
 	}
 	if near, wrong, ok := c.almost(); ok && near != series.Bool {
 		return "", l.badTime(c, wrong)
 	}
 	if kind == series.Text && !c.notTime.none() {
-		return "", of(setFiles, &Error{File: c.notTime.first.File, Line: c.notTime.first.Line, RowGroup: c.notTime.first.RowGroup, Row: c.notTime.first.Row,
-			Err: fmt.Errorf("column %s: %q %w; name another with own.time, or say with own.time-format how they are written, as in --time-format '01/02/2006 15:04'", c.name, c.notTime.texts[0], errNoTime)})
+		at := c.notTime.first
+		at.Err = fmt.Errorf("column %s: %q %w; name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'", c.name, c.notTime.texts[0], errNoTime)
+		return "", of(setFiles, &at)
 	}
 	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", c.name, p.name))
 }
@@ -138,6 +136,15 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			return nil, of(setFiles, &at)
 		}
 	}
+	for _, c := range p.columns {
+		if kind, _ := c.kind(); kind.Numeric() && named(c.name) > 1 && c.left == "" && !c.tag && c.lowestOf() <= c.highestOf() {
+			if _, err := l.unitOf(c, c.lowestOf(), c.highestOf()); err != nil {
+				return nil, err
+			}
+			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format s",
+				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name)))
+		}
+	}
 	return nil, of(setTime, fmt.Errorf("no column of %s holds times; name one with own.time, or --time-column; it has %s", l.files[0].name, some(p.names())))
 }
 
@@ -185,9 +192,9 @@ func (l *layout) scoreOf(c *columnProfile, kind series.Type) int {
 		return 20 + n
 	case kind == series.Date && texts:
 		return 10 + n
-	case kind.Integer() && l.sinceEpoch(float64(c.least), float64(c.most)):
+	case kind.Integer() && l.sinceEpoch(c.lowestOf(), c.highestOf()):
 		return 11 + n
-	case kind.Numeric() && n > 0 && l.sinceEpoch(c.lowest, c.highest): // amounts have decimals, too
+	case kind.Numeric() && n > 0 && l.sinceEpoch(c.lowestOf(), c.highestOf()): // amounts have decimals, too
 		return 10 + n
 	}
 	return 0
@@ -203,6 +210,22 @@ func (l *layout) nearScore(c *columnProfile) (int, *others) {
 		return 0, nil
 	}
 	return l.scoreOf(c, kind), wrong
+}
+
+// lowestOf and highestOf are the bounds of all numbers of a column; of one without, the
+// former is the larger one.
+func (c *columnProfile) lowestOf() float64 {
+	if c.least > c.most {
+		return c.lowest
+	}
+	return min(c.lowest, float64(c.least))
+}
+
+func (c *columnProfile) highestOf() float64 {
+	if c.least > c.most {
+		return c.highest
+	}
+	return max(c.highest, float64(c.most))
 }
 
 // sinceEpoch reports whether numbers are from 1980 to 2100 in one of the units, or in that
@@ -240,5 +263,5 @@ func likeRow(cells [][]byte) bool {
 
 // errNoHeader is the error of a first line that is a row.
 func errNoHeader(value string) error {
-	return errors.New("the header looks like a row, and would be lost: " + value + " is hardly the name of a column; name the columns with own.columns, as in --columns time,price, or give the header other names")
+	return fmt.Errorf("the header looks like a row, and would be lost: %q; name the columns with own.columns, as in --columns time,price, or give the header other names", value)
 }
