@@ -1,6 +1,7 @@
 package owndata
 
 import (
+	"context"
 	"slices"
 )
 
@@ -135,10 +136,24 @@ func (l *layout) checkRows(x *index, o *observer) error {
 			}
 		}
 		if name := t.lacks(has, l.time); name != "" {
-			return of(t.settingOf(name, l.time), unknownColumn(name, has))
+			return of(t.settingOf(name, l.time), unknownColumn(name, l.someNames(t, has)))
 		}
 	}
 	return nil
+}
+
+// someNames adds the names of columns to a list that the first rows of a table have.
+func (l *layout) someNames(t *table, names []string) []string {
+	ctx, enough := context.WithCancel(context.Background())
+	defer enough()
+	p := newProfiler(ctx, l, func(int) { enough() })
+	found, _ := p.file(l.files[0]) // whose rows were read without an error
+	for _, of := range found {
+		if len(found) == 1 || of.name == t.Name {
+			names = append(names, of.names()...)
+		}
+	}
+	return distinct(names)
 }
 
 // withRows are the names of tables that have rows.

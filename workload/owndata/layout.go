@@ -413,6 +413,8 @@ func (l *layout) chosen(all []*profile) ([]*profile, error) {
 			return nil, of(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.Or(l.table, names, "; there are "+some(names))))
 		}
 		return all[at : at+1], nil
+	case len(all) > 1 && len(l.tags) > 0 && l.tags[0].table == "":
+		return nil, of(setTags, fmt.Errorf("the files have several tables, %s: write the tags of each in brackets, as in %s(%s)", some(names), quoteName(names[0]), formatList(l.tags)))
 	case len(all) > 1 && l.fields != nil && one:
 		return nil, of(setFields, fmt.Errorf("the files have several tables, %s: write the fields of each in brackets, as in %s(%s)", some(names), quoteName(names[0]), formatList(l.fields)))
 	}
@@ -435,20 +437,32 @@ func (l *layout) known(setting string, list []section, all []*profile) error {
 			}
 			in = all[at]
 		}
-		var names []string
-		for _, c := range in.columns {
-			// Lines say what is a tag, and what a field.
-			if l.format != formatPoints || setting == setTags && c.tag || setting == setFields && c.values > 0 {
-				names = append(names, c.name)
-			}
+		names := in.names()
+		if l.format == formatPoints { // of which the lines say what is a tag, and what a field
+			names = in.pointNames(setting == setTags)
 		}
 		for _, c := range s.columns {
-			if !slices.Contains(names, c.name) {
+			switch {
+			case slices.Contains(names, c.name):
+			case in.byName[c.name] != nil && c.name != timeOfPoints:
+				return of(setting, fmt.Errorf("the lines of table %s have %q as a tag where fields name it, or the other way round; move it to the other list", in.name, c.name))
+			default:
 				return of(setting, unknownColumn(c.name, names))
 			}
 		}
 	}
 	return nil
+}
+
+// pointNames are the names of the tags, or of the fields, of lines.
+func (p *profile) pointNames(tags bool) []string {
+	var names []string
+	for _, c := range p.columns {
+		if c.name != timeOfPoints && (tags && c.tag || !tags && c.values > 0) {
+			names = append(names, c.name)
+		}
+	}
+	return names
 }
 
 func unknownTable(name string, names []string) error {
@@ -548,7 +562,7 @@ func (l *layout) noteRounded(c *columnProfile, kind series.Type, note func(forma
 		note("column %s is %s, which rounds %s in %s: it keeps %d to %d digits", c.name, kind, c.rounded.text, c.rounded.at.where(), digitsOfFloats, digitsOfFloats+2)
 	case c.digits > digitsOfFloats:
 		note("column %s has decimals of %d digits and is %s, which keeps %d to %d", c.name, c.digits, kind, digitsOfFloats, digitsOfFloats+2)
-	case c.most > exact || c.least < -exact && c.least <= c.most:
-		note("column %s is %s for its decimals, and has whole numbers of more than 53 bits, which that rounds", c.name, kind)
+	case c.typed != 0 && c.least <= c.most && (c.most > exact || c.least < -exact):
+		note("column %s is %s for its decimals, and has whole numbers of more than 53 bits, some of which that rounds", c.name, kind)
 	}
 }

@@ -112,7 +112,7 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 			}
 		default:
 			c.float(v)
-			if (v > exact || v < -exact) && c.rounded == nil && rounds(text, v) {
+			if (v >= exact || v <= -exact) && c.rounded == nil && rounds(text, v) {
 				c.rounded = &large{string(text), p.at}
 			}
 		}
