@@ -114,7 +114,11 @@ func (l *layout) checkRows(x *index, o *observer) error {
 	}
 	for _, t := range x.tables {
 		if o.tableRows[t.place] == 0 {
-			return of(setFields, unknownTable(t.Name, x.withRows(o)))
+			var names []string
+			for _, of := range l.firstRows() {
+				names = append(names, of.name)
+			}
+			return of(setFields, unknownTable(t.Name, names))
 		}
 		var has []string
 		for i, name := range t.columns(l.time) {
@@ -144,10 +148,7 @@ func (l *layout) checkRows(x *index, o *observer) error {
 
 // someNames adds the names of columns to a list that the first rows of a table have.
 func (l *layout) someNames(t *table, names []string) []string {
-	ctx, enough := context.WithCancel(context.Background())
-	defer enough()
-	p := newProfiler(ctx, l, func(int) { enough() })
-	found, _ := p.file(l.files[0]) // whose rows were read without an error
+	found := l.firstRows()
 	for _, of := range found {
 		if len(found) == 1 || of.name == t.Name {
 			names = append(names, of.names()...)
@@ -156,13 +157,10 @@ func (l *layout) someNames(t *table, names []string) []string {
 	return distinct(names)
 }
 
-// withRows are the names of tables that have rows.
-func (x *index) withRows(o *observer) []string {
-	var names []string
-	for _, t := range x.tables {
-		if o.tableRows[t.place] > 0 {
-			names = append(names, t.Name)
-		}
-	}
-	return names
+// firstRows looks at the first rows of the first file: for errors, which offer its names.
+func (l *layout) firstRows() []*profile {
+	ctx, enough := context.WithCancel(context.Background())
+	defer enough()
+	found, _ := newProfiler(ctx, l, func(int) { enough() }).file(l.files[0]) // whose rows were read without an error
+	return found
 }

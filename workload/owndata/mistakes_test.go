@@ -21,6 +21,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/owndata"
 )
@@ -243,8 +244,8 @@ func TestUnknownColumns(t *testing.T) {
 		"fields left out":  {"t.csv", trips, proposal{settings: []string{"tags=tip"}, want: map[string]string{"tags": "tip", "fields": "vendor:text1, fare:float"}}},
 
 		"measurement":            {"t.lp", lines, proposal{settings: []string{"fields=cpuu(user:float)"}, refused: `no file has a table "cpuu"; did you mean "cpu"`}},
-		"measurement, complete":  {"t.lp", lines, proposal{settings: []string{"time-format=s", "tags=cpuu(host)", "fields=cpuu(user:float)", "content=x"}, refused: `t.lp has no rows`}},
-		"another, complete":      {"t.lp", lines, proposal{settings: []string{"time-format=s", "tags=cpu(host), dsk(host)", "fields=cpu(user:float), dsk(used:int)"}, refused: `no file has a table "dsk"; there are cpu`}},
+		"measurement, complete":  {"t.lp", lines, proposal{settings: []string{"time-format=s", "tags=cpuu(host)", "fields=cpuu(user:float)", "content=x"}, refused: `no file has a table "cpuu"; did you mean "cpu"`}},
+		"another, complete":      {"t.lp", lines, proposal{settings: []string{"time-format=s", "tags=cpu(host), dsk(host)", "fields=cpu(user:float), dsk(used:int)"}, refused: `no file has a table "dsk"; there are cpu, mem`}},
 		"line's field":           {"t.lp", lines, proposal{settings: []string{"fields=cpu(usr:float)"}, refused: `no file has a column "usr"; did you mean "user"`}},
 		"line's field, complete": {"t.lp", lines, proposal{settings: []string{"time-format=s", "tags=cpu(host)", "fields=cpu(user:float, syss:float)"}, refused: `no file has a column "syss"; did you mean "sys"`}},
 		"line's tag":             {"t.lp", lines, proposal{settings: []string{"tags=cpu(hst)", "fields=cpu(user:float)"}, refused: `no file has a column "hst"; did you mean "host"`}},
@@ -467,3 +468,32 @@ func TestNotes(t *testing.T) {
 }
 
 func newOwn() workload.Surveyed { return owndata.Workload().(workload.Surveyed) }
+
+// Times and tags of Parquet that are numbers are worth no allocation a row either.
+func TestNumbersOfRecordsAllocateNothing(t *testing.T) {
+	const rows = 20_000
+	for name, path := range map[string]string{
+		"uint64": recordsFile(t, "parquet", arrow.PrimitiveTypes.Uint64, func(b array.Builder) {
+			for i := range rows {
+				b.(*array.Uint64Builder).Append(1704067200000 + uint64(i))
+			}
+		}),
+		"float64": recordsFile(t, "parquet", arrow.PrimitiveTypes.Float64, func(b array.Builder) {
+			for i := range rows {
+				b.(*array.Float64Builder).Append(1704067200 + float64(i)/4)
+			}
+		}),
+		"date32": recordsFile(t, "parquet", arrow.FixedWidthTypes.Date32, func(b array.Builder) {
+			for i := range rows {
+				b.(*array.Date32Builder).Append(arrow.Date32(i))
+			}
+		}),
+	} {
+		d := opened(t, "files="+path, "time=x")
+		var batch series.Batch
+		pass(t, d, &batch)
+		if n := testing.AllocsPerRun(2, func() { pass(t, d, &batch) }); n > rows/5 {
+			t.Errorf("%s: %v allocations for %d rows", name, n, rows)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if err := digests.Wait(); err != nil {
 		return nil, of(setFiles, err)
 	}
-	if o.rows == 0 {
+	if o.rows == 0 && r.filler.others == 0 {
 		return nil, of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].name))
 	}
 	if err := l.checkRows(x, o); err != nil {
