@@ -41,10 +41,8 @@ func (o *others) add(text []byte, at *Error, values int64) {
 	if o.count++; o.count == 1 {
 		o.first = *at
 	}
-	if len(o.texts) < shownOthers {
-		if cut := string(text[:min(len(text), shown)]); !slices.Contains(o.texts, cut) {
-			o.texts = append(o.texts, cut)
-		}
+	if cut := text[:min(len(text), shown)]; len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
+		o.texts = append(o.texts, string(cut))
 	}
 	for _, missing := range missingTexts {
 		if string(text) == missing {
