@@ -538,8 +538,8 @@ func (r *recordFile) ints(into []int64, column arrow.Array, of *series.Field) er
 		if of.Type == series.Timestamp {
 			return r.nanoseconds(into, 1e6, a, of)
 		}
-		for i := range into {
-			into[i] /= msOfDay
+		for i, ms := range into {
+			into[i] = (ms - ((ms%msOfDay)+msOfDay)%msOfDay) / msOfDay // the day that it is in, also before 1970
 		}
 	case *array.Timestamp:
 		_, unit := columnType(a.DataType())

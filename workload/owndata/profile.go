@@ -181,9 +181,9 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 		if both == series.Text && c.typed != other.typed && c.typed != 0 && other.typed != 0 && c.values > 0 && other.values > 0 && c.mixed == nil {
 			c.mixed = &mixture{c.typed, other.typed, file, otherFile}
 		}
-		for _, typed := range []series.Type{c.typed, other.typed} {
-			if both == series.Text && typed != series.Text {
-				c.bare = merged(c.bare, typed)
+		for _, one := range []*columnProfile{c, other} {
+			if both == series.Text && one.typed != series.Text && one.values > 0 {
+				c.bare = merged(c.bare, one.typed)
 			}
 		}
 		c.typed = both
