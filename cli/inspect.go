@@ -23,7 +23,7 @@ var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"table", "table", "`name` of the table (default: from the first file's name)"},
 	{"time-column", "time", "`column` of the time (default: as the values look)"},
 	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` of Go such as '01/02/2006 15:04' (default: as the values look)"},
-	{"tags", "tags", "`columns` that are tags, separated by commas (default: texts with few values)"},
+	{"tags", "tags", "`columns` that are tags, separated by commas, or none (default: texts with few values)"},
 	{"fields", "fields", "`columns` that are fields, with types, as in fare:float,tip:float (default: the other columns)"},
 	{"columns", "columns", "`names` of the columns of CSV that has no header"},
 	{"delimiter", "delimiter", "of CSV: one `character`, or tab (default: as the first line looks)"},
@@ -162,5 +162,8 @@ func (a *app) surveySpec(ctx context.Context, w workload.Workload, s workload.Sp
 		return s, err
 	}
 	task.Done("")
+	for _, note := range surveyed.Notes(s) {
+		fmt.Fprintln(a.stderr, "tsmark: "+oneLine(note))
+	}
 	return s, nil
 }

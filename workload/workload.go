@@ -282,6 +282,10 @@ type Surveyed interface {
 	// files are the same another time. It calls progress with the rows of each piece. Its
 	// error is a *SpecError, also where the files are others than the specification says.
 	Survey(ctx context.Context, s Spec, progress func(rows int)) (Spec, error)
+	// Notes tells what people should know of how the rows of a specification that was
+	// surveyed are read, where it left something out: what is taken otherwise than one may
+	// expect, and what is not loaded. Each is a line.
+	Notes(s Spec) []string
 }
 
 // FromFiles is a Dataset whose rows stand in files.

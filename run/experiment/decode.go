@@ -149,6 +149,9 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 	seen := make(map[string]bool)
 	for _, item := range m.Values {
 		key, ok := scalar(item.Key)
+		if null, is := item.Key.(*ast.NullNode); is {
+			key, ok = null.GetToken().Value, true // own data have a setting of that name
+		}
 		if !ok {
 			d.at(item.Key, path, "a key must be plain text")
 			continue

@@ -93,3 +93,19 @@ func TestReadOwnWrong(t *testing.T) {
 		t.Errorf("files that nobody read: %v", err)
 	}
 }
+
+// Own data have a setting whose name is a word of YAML's.
+func TestKeyNull(t *testing.T) {
+	e, err := Parse("e.yaml", []byte("workload:\n  name: own\n  own: {files: a.csv, null: NA}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("again", written)
+	if err != nil || again.Workload.Settings["own.null"] != "NA" {
+		t.Errorf("%v, %v\n%s", again, err, written)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -19,6 +20,13 @@ import (
 
 	"github.com/tsmark/tsmark/internal/unpack"
 	"github.com/tsmark/tsmark/series"
+)
+
+const (
+	nsOfDay = 24 * 60 * 60 * 1e9
+	msOfDay = 24 * 60 * 60 * 1e3
+
+	dateLayout = "2006-01-02"
 )
 
 // recordRows is how many rows of Parquet are decoded at once.
@@ -65,9 +73,7 @@ func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, err
 func (p *parquetSource) schema() (*arrow.Schema, error) {
 	var fields []arrow.Field
 	for i := range p.of.Manifest.Fields {
-		if field := &p.of.Manifest.Fields[i]; len(field.Children) == 0 && field.IsLeaf() {
-			fields = append(fields, *field.Field)
-		}
+		fields = append(fields, *p.of.Manifest.Fields[i].Field)
 	}
 	return arrow.NewSchema(fields, nil), nil
 }
@@ -180,14 +186,18 @@ func newRecordFile(source recordSource, t *table, time string) (*recordFile, err
 		return nil, err
 	}
 	for i, f := range schema.Fields() {
-		if r.roles[i].what != isField {
+		found, _ := columnType(f.Type)
+		switch {
+		case slices.Contains(r.columns[:i], f.Name):
+			return nil, fmt.Errorf("has two columns %q; write the file again with other names", f.Name)
+		case r.roles[i].what != left && found == 0 && f.Type.ID() != arrow.NULL:
+			return nil, fmt.Errorf("column %s has type %s, which cannot be loaded; leave it out of time, tags and fields", f.Name, f.Type)
+		case r.roles[i].what != isField:
 			continue
 		}
 		of := &t.Fields[r.roles[i].place]
-		if found, _ := columnType(f.Type); found != 0 && merged(found, of.Type) != of.Type && !textual(f.Type) {
+		if found != 0 && merged(found, of.Type) != of.Type && !textual(f.Type) {
 			return nil, fmt.Errorf("column %s has type %s in the file, which is no %s; write %s:%s in fields", f.Name, f.Type, of.Type, quoteName(f.Name), merged(found, of.Type))
-		} else if found == 0 && f.Type.ID() != arrow.NULL {
-			return nil, fmt.Errorf("column %s has type %s, which cannot be loaded; leave it out of fields", f.Name, f.Type)
 		}
 	}
 	return r, nil
@@ -200,7 +210,10 @@ func columnType(t arrow.DataType) (series.Type, int64) {
 	case *arrow.TimestampType:
 		return series.Timestamp, int64(t.Unit.Multiplier())
 	case *arrow.DictionaryType:
-		return columnType(t.ValueType)
+		if kind, _ := columnType(t.ValueType); kind == series.Text {
+			return series.Text, 0
+		}
+		return 0, 0
 	}
 	switch t.ID() {
 	case arrow.BOOL:
@@ -211,11 +224,11 @@ func columnType(t arrow.DataType) (series.Type, int64) {
 		return series.Int, 0
 	case arrow.FLOAT16, arrow.FLOAT32:
 		return series.Float32, 0
-	case arrow.FLOAT64, arrow.DECIMAL128:
+	case arrow.FLOAT64, arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
 		return series.Float, 0
-	case arrow.DATE32:
+	case arrow.DATE32, arrow.DATE64:
 		return series.Date, 0
-	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY:
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW:
 		return series.Text, 0
 	}
 	return 0, 0
@@ -355,11 +368,11 @@ func (r *recordFile) readTimes(f *filler, column arrow.Array, n int) error {
 		for row, v := range values {
 			r.row = r.at + row
 			if column.IsNull(r.row) {
-				return errNoRowTime
+				return noTime(r.time)
 			}
 			ns := int64(v) * unit
 			if ns/unit != int64(v) {
-				return fmt.Errorf("column %s: %d %s since 1970 %w", r.time, v, column.DataType(), errYear)
+				return r.farTime(r.time, column)
 			}
 			r.times = append(r.times, ns)
 		}
@@ -368,11 +381,14 @@ func (r *recordFile) readTimes(f *filler, column arrow.Array, n int) error {
 	for row := range n {
 		r.row = r.at + row
 		if column.IsNull(r.row) {
-			return errNoRowTime
+			return noTime(r.time)
 		}
-		text, err := r.textOf(column, r.row)
+		text, err := r.epochOf(column, r.row)
 		if err != nil {
 			return err
+		}
+		if f.absent(text) {
+			return noTime(r.time)
 		}
 		t, err := f.time(r.time, text)
 		if err != nil {
@@ -432,6 +448,42 @@ func (r *recordFile) readField(f *filler, place int, column arrow.Array, n int) 
 	return nil
 }
 
+// epochOf is textOf, but that numbers have no exponent.
+func (r *recordFile) epochOf(column arrow.Array, row int) ([]byte, error) {
+	switch a := column.(type) {
+	case *array.Float64:
+		r.text = strconv.AppendFloat(r.text[:0], a.Value(row), 'f', -1, 64)
+	case *array.Float32:
+		r.text = strconv.AppendFloat(r.text[:0], float64(a.Value(row)), 'f', -1, 32)
+	default:
+		return r.textOf(column, row)
+	}
+	return r.text, nil
+}
+
+// farTime is the error of a time that 64 bits of nanoseconds do not hold.
+func (r *recordFile) farTime(name string, column arrow.Array) error {
+	return fmt.Errorf("column %s: %s %w; %s, or leave the column out", name, column.ValueStr(r.row), errYear, correct)
+}
+
+// nanoseconds turns times in units of so many nanoseconds into nanoseconds.
+func (r *recordFile) nanoseconds(values []int64, unit int64, column arrow.Array, of *series.Field) error {
+	if unit == 1 {
+		return nil
+	}
+	most := math.MaxInt64 / unit
+	for i, v := range values {
+		if v > most || v < -most {
+			if r.row = r.at + i; !column.IsNull(r.row) {
+				return r.farTime(of.Name, column)
+			}
+			v = 0
+		}
+		values[i] = v * unit
+	}
+	return nil
+}
+
 // wholeNumber is the types that columns have numbers of.
 type wholeNumber interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
@@ -472,22 +524,27 @@ func (r *recordFile) ints(into []int64, column arrow.Array, of *series.Field) er
 			v := a.Value(at + i)
 			if v > math.MaxInt64 && !a.IsNull(at+i) {
 				r.row = at + i
-				return fmt.Errorf("column %s: %d is more than 64 bits with a sign hold", of.Name, v)
+				return fmt.Errorf("column %s: %d is more than 64 bits with a sign hold; write %s:%s in fields", of.Name, v, quoteName(of.Name), series.Float)
 			}
 			into[i] = int64(v)
 		}
 	case *array.Date32:
 		widen(into, a.Values()[at:])
 		if of.Type == series.Timestamp {
-			for i := range into {
-				into[i] *= 24 * 60 * 60 * 1e9
-			}
+			return r.nanoseconds(into, nsOfDay, a, of)
+		}
+	case *array.Date64:
+		widen(into, a.Values()[at:])
+		if of.Type == series.Timestamp {
+			return r.nanoseconds(into, 1e6, a, of)
+		}
+		for i, ms := range into {
+			into[i] = (ms - ((ms%msOfDay)+msOfDay)%msOfDay) / msOfDay // the day that it is in, also before 1970
 		}
 	case *array.Timestamp:
 		_, unit := columnType(a.DataType())
-		for i := range into {
-			into[i] = int64(a.Value(at+i)) * unit
-		}
+		widen(into, a.Values()[at:])
+		return r.nanoseconds(into, unit, a, of)
 	case *array.Boolean:
 		for i := range into {
 			into[i] = 0
@@ -529,12 +586,10 @@ func (r *recordFile) floats(into []float64, column arrow.Array, of *series.Field
 		toFloats(into, a.Values()[at:])
 	case *array.Uint64:
 		toFloats(into, a.Values()[at:])
-	case *array.Decimal128:
-		scale := a.DataType().(*arrow.Decimal128Type).Scale
-		for i := range into {
-			into[i] = a.Value(at + i).ToFloat64(scale)
-		}
 	default:
+		if of, ok := a.DataType().(arrow.DecimalType); ok && decimals(into, a, at, of.GetScale()) {
+			break
+		}
 		return fmt.Errorf("column %s has type %s, which is no %s", of.Name, column.DataType(), of.Type)
 	}
 	if of.Type == series.Float32 {
@@ -552,7 +607,13 @@ func (r *recordFile) textOf(column arrow.Array, row int) ([]byte, error) {
 		return bytesOf(a.Value(row)), nil
 	case *array.LargeString:
 		return bytesOf(a.Value(row)), nil
+	case *array.StringView:
+		return bytesOf(a.Value(row)), nil
 	case *array.Binary:
+		return a.Value(row), nil
+	case *array.LargeBinary:
+		return a.Value(row), nil
+	case *array.BinaryView:
 		return a.Value(row), nil
 	case *array.Dictionary:
 		return r.textOf(a.Dictionary(), a.GetValueIndex(row))
@@ -560,6 +621,22 @@ func (r *recordFile) textOf(column arrow.Array, row int) ([]byte, error) {
 		r.text = strconv.AppendInt(r.text[:0], a.Value(row), 10)
 	case *array.Int32:
 		r.text = strconv.AppendInt(r.text[:0], int64(a.Value(row)), 10)
+	case *array.Int16:
+		r.text = strconv.AppendInt(r.text[:0], int64(a.Value(row)), 10)
+	case *array.Int8:
+		r.text = strconv.AppendInt(r.text[:0], int64(a.Value(row)), 10)
+	case *array.Uint64:
+		r.text = strconv.AppendUint(r.text[:0], a.Value(row), 10)
+	case *array.Uint32:
+		r.text = strconv.AppendUint(r.text[:0], uint64(a.Value(row)), 10)
+	case *array.Uint16:
+		r.text = strconv.AppendUint(r.text[:0], uint64(a.Value(row)), 10)
+	case *array.Uint8:
+		r.text = strconv.AppendUint(r.text[:0], uint64(a.Value(row)), 10)
+	case *array.Date32:
+		r.text = a.Value(row).ToTime().AppendFormat(r.text[:0], dateLayout)
+	case *array.Date64:
+		r.text = a.Value(row).ToTime().AppendFormat(r.text[:0], dateLayout)
 	case *array.Float64:
 		r.text = strconv.AppendFloat(r.text[:0], a.Value(row), 'g', -1, 64)
 	case *array.Float32:

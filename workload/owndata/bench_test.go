@@ -96,6 +96,22 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
+// BenchmarkInspect finds out how rows of ten fields are to be read, and surveys them.
+func BenchmarkInspect(b *testing.B) {
+	files := benchFiles(b)
+	for _, name := range []string{"csv", "influx", "ndjson", "parquet", "arrow"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				if _, err := inspected(b, "files="+files[name], "format="+name); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*benchRows/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
 // No row is worth an allocation: those of a pass are for buffers, record batches and what
 // is remembered of each series.
 func TestRowsAllocateNothing(t *testing.T) {

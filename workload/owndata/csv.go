@@ -218,6 +218,9 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 	} else if err != nil {
 		return nil, nil, err
 	}
+	if likeRow(cells) {
+		return nil, nil, errNoHeader(string(bytes.Join(cells, []byte{delimiter})))
+	}
 	for _, cell := range cells {
 		columns = append(columns, string(bytes.TrimSpace(cell)))
 	}
@@ -254,7 +257,7 @@ func (c *csvRows) next(f *filler) error {
 				}
 			case isTime:
 				if cell = trim(cell); f.absent(cell) {
-					err = errNoRowTime
+					err = noTime(c.columns[i])
 				} else {
 					time, err = f.time(c.columns[i], cell)
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/tsmark/tsmark/internal/infile"
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/internal/unpack"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -134,7 +135,7 @@ func formatOf(f inputFile) (string, error) {
 		return "", err
 	}
 	defer in.Close()
-	head := make([]byte, 4096)
+	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(in, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return "", fmt.Errorf("reading %s: %w", f.name, err)
@@ -148,17 +149,36 @@ func formatOf(f inputFile) (string, error) {
 	case bytes.HasPrefix(head, []byte(magicArrow)), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
 		return formatArrow, nil
 	}
-	if named := formatOfName(f.name); named != "" {
+	if named := formatOfName(f.name); named != "" && !isPlainText(f.name) {
 		return named, nil
 	}
-	line, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n"), []byte("\n"))
-	switch cut, err := cutPoint(bytes.TrimRight(line, "\r")); {
-	case bytes.HasPrefix(line, []byte("{")):
+	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n"); {
+	case bytes.HasPrefix(text, []byte("{")):
 		return formatObjects, nil
-	case err == nil && bytes.IndexByte(cut.fields, '=') > 0:
+	case beginsWithPoint(head):
 		return formatPoints, nil
 	}
 	return formatCSV, nil
+}
+
+// isPlainText reports whether a name says no more than that a file is of text.
+func isPlainText(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"), ".txt")
+}
+
+// beginsWithPoint reports whether the first line is one of line protocol, comments and
+// statements before it left out.
+func beginsWithPoint(head []byte) bool {
+	cut, err := newPointLines(bytes.NewReader(head)).next()
+	for rest := cut.fields; err == nil && len(rest) > 0; {
+		_, _, rest, err = cutPair(rest)
+	}
+	if err != nil {
+		return false
+	}
+	_, ok := number.Int(cut.time)
+	return ok
 }
 
 // open opens a file's content, decompressed.
@@ -239,17 +259,26 @@ func (o *opened) located(err error) error {
 // errNoTable is the error of a file whose name names none of the tables.
 var errNoTable = errors.New("belongs to no table: with several tables, the name of each file without extension is that of its table")
 
+// tableOf is the table that the rows of a file are of; of line protocol any one.
+func (x *index) tableOf(f inputFile, l *layout) (*table, error) {
+	if len(x.tables) == 1 || l.format == formatPoints {
+		return x.tables[0], nil
+	}
+	if t := x.byName[withoutExtension(f.name)]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("%s %w", f.name, errNoTable)
+}
+
 // openRows opens the rows of a file by a layout.
 func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	fail := func(closer io.Closer, err error) (*opened, error) {
 		closer.Close()
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
-	t := x.tables[0]
-	if len(x.tables) > 1 && l.format != formatPoints {
-		if t = x.byName[withoutExtension(f.name)]; t == nil {
-			return nil, fmt.Errorf("%s %w", f.name, errNoTable)
-		}
+	t, err := x.tableOf(f, l)
+	if err != nil {
+		return nil, err
 	}
 	if l.format == formatParquet || l.format == formatArrow {
 		source, closer, err := openRecords(f, l.format, func(name string) bool {
@@ -270,17 +299,21 @@ func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	}
 	switch l.format {
 	case formatPoints:
-		return &opened{newPointRows(newLineReader(in), x), f.name, in}, nil
+		return &opened{newPointRows(newPointLines(in), x), f.name, in}, nil
 	case formatObjects:
 		r, err := newObjectRows(newLineReader(in), t, l.time)
 		if err != nil {
 			return fail(in, err)
 		}
+		if !x.frozen {
+			r.seen = t.seen
+		}
 		return &opened{r, f.name, in}, nil
 	}
 	records, columns, err := openCSV(in, l.delimiter, l.columns)
 	if err != nil {
-		return fail(in, err)
+		in.Close()
+		return nil, &Error{File: f.name, Line: 1, Err: err}
 	}
 	r := &csvRows{records: *records, table: t, columns: columns}
 	if r.roles, r.missing, err = t.roles(columns, l.time); err != nil {

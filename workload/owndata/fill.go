@@ -22,6 +22,8 @@ type filler struct {
 	row   int // of the run, that is being filled
 	left  int // rows that the batch has room for, this one among them
 	bytes int // of free texts that it has
+
+	others int64 // rows of measurements that are no table, which are left out
 }
 
 // maxBatchText is how many bytes of free texts a batch has about: one with more is full,
@@ -165,11 +167,16 @@ func (f *filler) text(c *series.Column, of *series.Field, text []byte) error {
 	case len(text) > series.MaxFreeText:
 		return fmt.Errorf("column %s: a text has %d bytes, and fields have at most %d; leave the column out of fields", of.Name, len(text), series.MaxFreeText)
 	case !utf8.Valid(text):
-		return fmt.Errorf("column %s: %q is no UTF-8; convert the file, or leave the column out of fields", of.Name, text[:min(len(text), shown)])
+		return noUTF8(of.Name, "fields", text)
 	}
 	c.SetText(f.row, text)
 	f.bytes += len(text)
 	return nil
+}
+
+// noUTF8 is the error of a text of a column in one of the lists.
+func noUTF8(column, list string, text []byte) error {
+	return fmt.Errorf("column %s: %q is no UTF-8; convert the file, or leave the column out of %s", column, text[:min(len(text), shown)], list)
 }
 
 // shown is how many bytes of a value messages have.
@@ -177,19 +184,31 @@ const shown = 60
 
 // wrong is the error of a text that is no value of a field.
 func wrong(text []byte, of *series.Field) error {
-	return fmt.Errorf("column %s: %q is no %s", of.Name, text[:min(len(text), shown)], typeName(of.Type, of.Length))
+	fix := correct + ", or give another type in fields"
+	if digits := text; of.Type.Integer() && wholeText(digits) {
+		fix = fmt.Sprintf("it is larger than that type holds: write %s:%s in fields", quoteName(of.Name), series.Float)
+		if _, ok := number.Int(digits); ok {
+			fix = fmt.Sprintf("it is larger than that type holds: write %s:%s in fields", quoteName(of.Name), series.Int)
+		}
+	}
+	return fmt.Errorf("column %s: %q is no %s; %s", of.Name, text[:min(len(text), shown)], typeName(of.Type, of.Length), fix)
 }
 
 // time reads the time of a row from the named column.
 func (f *filler) time(column string, text []byte) (int64, error) {
 	t, err := f.clock.parse(text)
 	if err != nil {
-		return 0, fmt.Errorf("column %s: %q %w", column, text[:min(len(text), shown)], err)
+		return 0, fmt.Errorf("column %s: %q %w; %s, or say with own.time-format how times are written", column, text[:min(len(text), shown)], err, correct)
 	}
 	return t, nil
 }
 
-var errNoRowTime = errors.New("the row has no time")
+var errNoRowTime = errors.New("the row has no time; " + correct + ", or leave it out")
+
+// noTime is the error of a row without a time in a column.
+func noTime(column string) error {
+	return fmt.Errorf("the row has no time in column %s; %s, or leave it out", column, correct)
+}
 
 // Error says where a file has a row that cannot be read.
 type Error struct {
@@ -201,11 +220,14 @@ type Error struct {
 }
 
 // Error implements error.
-func (e *Error) Error() string {
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.where(), e.Err) }
+
+// where names the file and the place in it.
+func (e *Error) where() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+		return fmt.Sprintf("%s:%d", e.File, e.Line)
 	}
-	return fmt.Sprintf("%s:row group %d:row %d: %v", e.File, e.RowGroup, e.Row, e.Err)
+	return fmt.Sprintf("%s:row group %d:row %d", e.File, e.RowGroup, e.Row)
 }
 
 // Unwrap returns what is wrong.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
@@ -58,6 +59,21 @@ type table struct {
 	*series.Table
 	place int // among the index's tables
 	set   *tagSet
+	// seen are those of time, tags and fields that a row names, of formats without a header,
+	// while the index is not frozen.
+	seen []bool
+}
+
+// columns are the names of the time, the tags and the fields, each once.
+func (t *table) columns(time string) []string {
+	names := []string{time}
+	for i := range t.Tags {
+		names = append(names, t.Tags[i].Key)
+	}
+	for i := range t.Fields {
+		names = append(names, t.Fields[i].Name)
+	}
+	return distinct(names)
 }
 
 // newIndex makes the tables of sections, which are alike in both lists.
@@ -96,7 +112,10 @@ func newIndex(name string, tags, fields []section) (*index, error) {
 	}
 	for _, g := range tags {
 		if g.table != "" && x.byName[g.table] == nil || g.table == "" && len(fields) > 0 && fields[0].table != "" {
-			return nil, fmt.Errorf("the tags name table %q, of which there are no fields", g.table)
+			if g.table == "" {
+				return nil, fmt.Errorf("there are several tables: write the tags of each in brackets, as in %s(%s)", quoteName(fields[0].table), formatList([]section{g}))
+			}
+			return nil, fmt.Errorf("the tags name table %q, of which there are no fields; give it fields, or leave it out", g.table)
 		}
 	}
 	for _, t := range x.tables {
@@ -214,9 +233,13 @@ func (f *finder) tag(i int, text []byte) error {
 		f.codes[i] = last.code
 		return nil
 	}
+	before := f.set.values[i].Len()
 	code, err := f.code(f.set.of[i], &f.set.values[i], text)
 	if err != nil {
 		return err
+	}
+	if f.set.values[i].Len() > before && !utf8.Valid(text) {
+		return noUTF8(f.set.tags[i].Key, "tags", text)
 	}
 	last.text, last.code = append(last.text[:0], text...), code
 	f.codes[i] = code

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -25,6 +26,8 @@ type layout struct {
 	null       string
 	tags       []section
 	fields     []section // nil: not known yet
+	pinned     bool      // the settings hold a digest, so that tags that they leave out are none
+	found      bool      // that the files have the columns was seen
 
 	notes []string // what who proposed the rest should tell, each a line
 }
@@ -44,7 +47,10 @@ const (
 	setContent    = "content"
 )
 
-const autoFormat = "auto"
+const (
+	autoFormat = "auto"
+	noTags     = "none" // of tags; a column of that name stands in double quotes
+)
 
 // options lists the settings.
 func options() []option.Option {
@@ -54,7 +60,7 @@ func options() []option.Option {
 		{Name: setTable, Help: "name of the table", Empty: "by the first file's name"},
 		{Name: setTime, Help: "column of the time", Empty: "by the values"},
 		{Name: setTimeFormat, Help: "how times are written: rfc3339, s, ms, us, ns or a layout of Go", Empty: "by the values"},
-		{Name: setTags, Help: "columns that are tags, which tell series apart", Empty: "by the values, where there are no fields"},
+		{Name: setTags, Help: "columns that are tags, which tell series apart, or none", Empty: "by the values"},
 		{Name: setFields, Help: "columns that are fields, with types, as in fare:float", Empty: "by the values"},
 		{Name: setColumns, Help: "names of the columns of CSV without a header", Empty: "the header's"},
 		{Name: setDelimiter, Help: "of CSV: one character, or tab", Empty: "by the first line"},
@@ -82,7 +88,7 @@ func of(setting string, err error) error {
 
 // readLayout reads the settings and finds the files. Its error is a *settingError.
 func readLayout(v option.Values) (*layout, error) {
-	l := &layout{format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull]}
+	l := &layout{pinned: v[setContent] != "", format: v[setFormat], table: v[setTable], time: v[setTime], timeFormat: v[setTimeFormat], null: v[setNull]}
 	names, err := splitNames(v[setFiles])
 	if err == nil && len(names) == 0 {
 		err = errors.New("names no file with rows; write own.files, as in --own files=trips.csv")
@@ -105,6 +111,9 @@ func readLayout(v option.Values) (*layout, error) {
 	}
 	if l.tags, err = parseList(v[setTags]); err != nil {
 		return nil, of(setTags, err)
+	}
+	if v[setTags] == noTags {
+		l.tags = []section{}
 	}
 	if l.fields, err = parseList(v[setFields]); err != nil {
 		return nil, of(setFields, err)
@@ -159,13 +168,16 @@ func splitNames(text string) ([]string, error) {
 
 // complete reports whether nothing is left to find out.
 func (l *layout) complete() bool {
-	return l.fields != nil && l.time != "" && l.timeFormat != "" && (l.table != "" || l.fields[0].table != "") && (l.format != formatCSV || l.delimiter != 0)
+	return l.fields != nil && (l.tags != nil || l.pinned) && l.time != "" && l.timeFormat != "" && (l.table != "" || l.fields[0].table != "") && (l.format != formatCSV || l.delimiter != 0)
 }
 
 // settings returns what the layout says as settings, all of them.
 func (l *layout) settings() map[string]string {
 	s := map[string]string{
 		setFormat: l.format, setTime: l.time, setTimeFormat: l.timeFormat, setFields: formatList(l.fields), setTags: formatList(l.tags), setNull: l.null,
+	}
+	if s[setTags] == noTags {
+		s[setTags] = strconv.Quote(noTags)
 	}
 	if l.fields[0].table == "" {
 		s[setTable] = l.table
@@ -225,7 +237,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 	if l.complete() {
 		return nil
 	}
-	p := &profiler{layout: l, progress: progress, ctx: ctx}
+	p := newProfiler(ctx, l, progress)
 	var all []*profile
 	for _, f := range l.files {
 		found, err := p.file(f)
@@ -271,7 +283,7 @@ func join(all, more []*profile) []*profile {
 func (p *profile) merge(other *profile) {
 	p.rows += other.rows
 	for _, c := range other.columns {
-		p.column(c.name).merge(c)
+		p.column(c.name).merge(c, p.file, other.file)
 	}
 }
 
@@ -323,62 +335,142 @@ func tableName(file string) string {
 	return begin
 }
 
-// fill takes what the settings leave out from profiles of the tables.
+// fill takes what the settings leave out from profiles of the tables, and holds what they
+// name to these.
 func (l *layout) fill(all []*profile) error {
-	if l.time == "" {
-		c := timeOf(all[0])
-		if c == nil {
-			return of(setTime, fmt.Errorf("no column of %s holds times; name one with own.time, or --time-column", l.files[0].name))
-		}
-		l.time = c.name
+	all, err := l.chosen(all)
+	if err != nil {
+		return err
 	}
-	var zoneless int64
-	unit := ""
-	for _, p := range all {
-		c := p.byName[l.time]
-		if c == nil || c.values == 0 {
-			return of(setTime, fmt.Errorf("table %s has no column %q with times; it has %s", p.name, l.time, some(p.names())))
-		}
-		zoneless += c.zoneless
-		format, ok := c.timeFormat()
-		if !ok {
-			return of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", l.time, p.name))
-		}
-		if unit != "" && unit != format && l.timeFormat == "" {
-			return of(setTimeFormat, fmt.Errorf("times of table %s look like %s, and those before like %s; say which with own.time-format", p.name, format, unit))
-		}
-		unit = format
+	if err := l.fillTime(all); err != nil {
+		return err
 	}
-	if l.timeFormat == "" {
-		l.timeFormat = unit
+	if err := l.known(setTags, l.tags, all); err != nil {
+		return err
 	}
-	if zoneless > 0 && (l.timeFormat == asText || l.timeFormat == asColumn) {
-		l.note("%d times have no zone, and are taken as UTC", zoneless)
+	if err := l.known(setFields, l.fields, all); err != nil {
+		return err
 	}
+	l.found = true
 	if len(all) == 1 && (l.fields == nil || l.fields[0].table == "") {
 		l.table = all[0].name
 	}
-	if l.fields != nil {
-		return nil
-	}
-	given := l.tags != nil
+	wantTags, wantFields := l.tags == nil && !l.pinned, l.fields == nil
 	for _, p := range all {
 		tags, fields := section{table: p.name}, section{table: p.name}
-		if len(all) == 1 {
+		if len(all) == 1 && (wantFields || l.fields[0].table == "") {
 			tags.table, fields.table = "", ""
 		}
+		if !wantFields && !slices.ContainsFunc(l.fields, func(s section) bool { return s.table == fields.table }) {
+			continue // a table of which the settings name no field
+		}
 		for _, c := range p.columns {
-			l.choose(c, given, p.rows, &tags, &fields)
+			if c.name != l.time && !has(l.tags, tags.table, c.name) && !has(l.fields, fields.table, c.name) {
+				l.choose(c, !wantTags, !wantFields, p.rows, &tags, &fields)
+			}
 		}
-		if len(fields.columns) == 0 {
-			return of(setFields, fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, and texts of at most %d bytes of UTF-8 that are no tags", p.name, series.MaxFreeText))
+		if wantFields {
+			if len(fields.columns) == 0 {
+				return of(setFields, l.noField(p))
+			}
+			l.fields = append(l.fields, fields)
 		}
-		if !given && len(tags.columns) > 0 {
+		if wantTags && len(tags.columns) > 0 {
 			l.tags = append(l.tags, tags)
 		}
-		l.fields = append(l.fields, fields)
 	}
 	return nil
+}
+
+// has reports whether a list names a column of a table.
+func has(list []section, table, name string) bool {
+	return slices.ContainsFunc(list, func(s section) bool {
+		return s.table == table && slices.ContainsFunc(s.columns, func(c column) bool { return c.name == name })
+	})
+}
+
+// noField is the error of a table without a column that can be a field.
+func (l *layout) noField(p *profile) error {
+	why := ""
+	for _, note := range l.notes[:min(len(l.notes), 3)] {
+		why += "; " + note
+	}
+	return fmt.Errorf("table %s has no column that can be a field; fields are numbers, truth values, times, and texts of at most %d bytes of UTF-8 that are no tags%s",
+		p.name, series.MaxFreeText, why)
+}
+
+// chosen are the profiles of those tables that the settings choose.
+func (l *layout) chosen(all []*profile) ([]*profile, error) {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.name)
+	}
+	one := l.fields == nil || l.fields[0].table == ""
+	switch {
+	case l.format == formatPoints && l.table != "" && one:
+		at := slices.Index(names, l.table)
+		if at < 0 {
+			return nil, of(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.Or(l.table, names, "; there are "+some(names))))
+		}
+		return all[at : at+1], nil
+	case len(all) > 1 && len(l.tags) > 0 && l.tags[0].table == "":
+		return nil, of(setTags, fmt.Errorf("the files have several tables, %s: write the tags of each in brackets, as in %s(%s)", some(names), quoteName(names[0]), formatList(l.tags)))
+	case len(all) > 1 && l.fields != nil && one:
+		return nil, of(setFields, fmt.Errorf("the files have several tables, %s: write the fields of each in brackets, as in %s(%s)", some(names), quoteName(names[0]), formatList(l.fields)))
+	}
+	return all, nil
+}
+
+// known returns an error where a list of the settings names a table or a column that no
+// file has.
+func (l *layout) known(setting string, list []section, all []*profile) error {
+	for _, s := range list {
+		in := all[0]
+		if s.table != "" && (len(all) > 1 || l.format == formatPoints) {
+			at := slices.IndexFunc(all, func(p *profile) bool { return p.name == s.table })
+			if at < 0 {
+				var names []string
+				for _, p := range all {
+					names = append(names, p.name)
+				}
+				return of(setting, unknownTable(s.table, names))
+			}
+			in = all[at]
+		}
+		names := in.names()
+		if l.format == formatPoints { // of which the lines say what is a tag, and what a field
+			names = in.pointNames(setting == setTags)
+		}
+		for _, c := range s.columns {
+			switch {
+			case slices.Contains(names, c.name):
+			case in.byName[c.name] != nil && c.name != timeOfPoints:
+				return of(setting, fmt.Errorf("the lines of table %s have %q as a tag where fields name it, or the other way round; move it to the other list", in.name, c.name))
+			default:
+				return of(setting, unknownColumn(c.name, names))
+			}
+		}
+	}
+	return nil
+}
+
+// pointNames are the names of the tags, or of the fields, of lines.
+func (p *profile) pointNames(tags bool) []string {
+	var names []string
+	for _, c := range p.columns {
+		if c.name != timeOfPoints && (tags && c.tag || !tags && c.values > 0) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+func unknownTable(name string, names []string) error {
+	return fmt.Errorf("no file has a table %q%s", name, suggest.Or(name, names, "; there are "+some(names)))
+}
+
+func unknownColumn(name string, names []string) error {
+	return fmt.Errorf("no file has a column %q%s", name, suggest.Or(name, names, "; there are "+some(names)))
 }
 
 func (l *layout) note(format string, args ...any) {
@@ -402,95 +494,75 @@ const (
 	longestTag = 256
 )
 
-// choose makes a column a tag or a field, or leaves it out and says why.
-func (l *layout) choose(c *columnProfile, given bool, rows int64, tags, fields *section) {
-	switch {
-	case c.name == l.time:
-		return
-	case given && slices.ContainsFunc(l.tags, func(s section) bool {
-		return s.table == tags.table && slices.ContainsFunc(s.columns, func(t column) bool { return t.name == c.name })
-	}):
-		return
+// choose makes a column a tag or a field, or leaves it out and says why. Tags, or fields,
+// may be given: then a column is none that the settings do not name.
+func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int64, tags, fields *section) {
+	note := func(format string, args ...any) {
+		if !givenFields {
+			l.note(format, args...)
+		}
+	}
+	field := func(kind series.Type, size int) {
+		if !givenFields {
+			fields.columns = append(fields.columns, column{c.name, kind, size})
+		}
 	}
 	kind, size := c.kind()
 	few := !c.many && (c.distinct.Len() <= fewTags || int64(c.distinct.Len())*rowsPerTag <= rows)
+	near, wrong, almost := c.almost()
+	commas := c.commas > 0 && c.commas == c.notFloat.count
 	switch {
+	case c.name == "":
+		note("a column without a name is left out; name the columns with own.columns, and give the file without its header")
+	case c.left != "":
+		note("column %s is left out: %s", c.name, c.left)
+	case !c.notUTF8.none():
+		l.note("column %s is left out: %q in %s is no UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.where())
 	case c.tag:
-		tags.columns = append(tags.columns, column{name: c.name})
+		if !givenTags {
+			tags.columns = append(tags.columns, column{name: c.name})
+		}
 	case kind == 0:
-		l.note("column %s is left out: it has no values, or values of a type that cannot be loaded", c.name)
+		note("column %s is left out: it has no values", c.name)
 	case kind != series.Text:
-		fields.columns = append(fields.columns, column{c.name, kind, 0})
+		field(kind, 0)
+		l.noteRounded(c, kind, note)
 		if kind.Integer() && c.typed == 0 && !c.many && c.distinct.Len() <= 20 && rows >= 10*int64(c.distinct.Len()) {
-			l.note("field %s has %d different values: it may rather be a tag", c.name, c.distinct.Len())
+			note("field %s has %d different values: it may rather be a tag", c.name, c.distinct.Len())
 		}
-	case few && !given && l.format != formatPoints && c.longest <= longestTag:
-		tags.columns = append(tags.columns, column{name: c.name})
-	case c.noUTF8:
-		l.note("column %s is left out: it has texts that are no UTF-8", c.name)
+	case few && !almost && !commas && c.mixed == nil && l.format != formatPoints && c.longest <= longestTag:
+		if !givenTags {
+			tags.columns = append(tags.columns, column{name: c.name})
+		} else {
+			field(kind, size)
+		}
 	case c.longest > series.MaxFreeText:
-		l.note("column %s is left out: it has a text of %d bytes, and fields have at most %d", c.name, c.longest, series.MaxFreeText)
+		note("column %s is left out: it has a text of %d bytes, and fields have at most %d", c.name, c.longest, series.MaxFreeText)
 	default:
-		fields.columns = append(fields.columns, column{c.name, kind, size})
+		field(kind, size)
+		switch {
+		case givenFields:
+		case almost:
+			l.noteAlmost(c, near, wrong)
+		case commas:
+			l.note("column %s has numbers with commas, such as %q in %s, so it is a text; write them with a point for the decimals, and with nothing for thousands",
+				c.name, c.notFloat.texts[0], c.notFloat.first.where())
+		case c.mixed != nil:
+			l.note("column %s is %s in %s and %s in %s, so it is a text; write one type in all files, or leave the column out of fields",
+				c.name, c.mixed.was, c.mixed.before, c.mixed.is, c.mixed.since)
+		}
 	}
 }
 
-// timeFormat tells how the times of a column are written; false: they are none.
-func (c *columnProfile) timeFormat() (string, bool) {
-	switch kind, _ := c.kind(); kind {
-	case series.Timestamp, series.Date:
-		if c.typed == kind {
-			return asColumn, true
-		}
-		return asText, true
-	case series.Int, series.Int32:
-		return unitOf(max(c.most, -c.least)), true
-	case series.Float: // with decimals of a second
-		if c.typed == 0 {
-			return perSecond, true
-		}
+// noteRounded says of a column of floats that these do not hold all that is written.
+func (l *layout) noteRounded(c *columnProfile, kind series.Type, note func(format string, args ...any)) {
+	switch {
+	case kind != series.Float:
+	case c.rounded != nil:
+		note("column %s is %s, which rounds %s in %s: it keeps %d to %d digits", c.name, kind, c.rounded.text, c.rounded.at.where(), digitsOfFloats, digitsOfFloats+2)
+	case c.digits > digitsOfFloats:
+		note("column %s has decimals of %d digits and is %s, which keeps %d to %d", c.name, c.digits, kind, digitsOfFloats, digitsOfFloats+2)
+	case c.typed != 0 && c.least <= c.most && (c.most > exact || c.least < -exact):
+		note("column %s is %s for its decimals, and has whole numbers of more than 53 bits, some of which that rounds", c.name, kind)
 	}
-	return "", false
-}
-
-// timeOf chooses the column that is most likely the time; nil: none can be.
-func timeOf(p *profile) *columnProfile {
-	var best *columnProfile
-	most := 0
-	for _, c := range p.columns {
-		if score := c.timeScore(); score > most {
-			best, most = c, score
-		}
-	}
-	return best
-}
-
-// timeScore is how likely a column is the time of rows; 0: it is not.
-func (c *columnProfile) timeScore() int {
-	named := 0
-	switch name := strings.ToLower(c.name); {
-	case slices.Contains([]string{"time", "timestamp", "ts", "_time", "datetime", "date_time", "date time"}, name):
-		named = 3
-	case strings.Contains(name, "time"):
-		named = 2
-	case strings.Contains(name, "date"):
-		named = 1
-	}
-	if c.values == 0 || c.tag {
-		return 0
-	}
-	switch kind, _ := c.kind(); kind {
-	case series.Timestamp:
-		return 20 + named
-	case series.Date:
-		return 10 + named
-	case series.Int:
-		// Between 1980 and 2100.
-		for _, u := range units {
-			if in := 1e9 / float64(u.ns); float64(c.least) >= 3.1e8*in && float64(c.most) <= 4.2e9*in {
-				return 11 + named
-			}
-		}
-	}
-	return 0
 }

@@ -18,20 +18,53 @@ type point struct {
 	time   []byte
 }
 
-// nextPoint cuts the next line that has a point; io.EOF: there is none. A text in quotes
-// may go on over several lines.
-func nextPoint(lines *lineReader) (point, error) {
+// pointLines reads points, a line each. Comments are left out, and what stands before the
+// first point between the comments # DDL and # DML, as in files for "influx -import": these
+// are statements that make a database.
+type pointLines struct {
+	*lineReader
+	points     bool // there was one
+	statements bool // the line at hand is a statement
+}
+
+func newPointLines(r io.Reader) *pointLines { return &pointLines{lineReader: newLineReader(r)} }
+
+var errStatements = errors.New("the statements behind # DDL do not end: no line # DML follows; put one before the first point")
+
+// comment looks at a line that begins with #.
+func (l *pointLines) comment(line []byte) {
+	switch text := bytes.TrimSpace(line[1:]); {
+	case bytes.EqualFold(text, []byte("DDL")):
+		l.statements = !l.points
+	case bytes.EqualFold(text, []byte("DML")):
+		l.statements = false
+	}
+}
+
+// next cuts the next line that has a point; io.EOF: there is none. A text in quotes may go
+// on over several lines.
+func (l *pointLines) next() (point, error) {
 	for {
-		line, err := lines.next()
-		if err != nil {
+		line, err := l.lineReader.next()
+		if errors.Is(err, io.EOF) && l.statements {
+			return point{}, errStatements
+		} else if err != nil {
 			return point{}, err
 		}
-		if line = trim(line); len(line) == 0 || line[0] == '#' {
+		if line = trim(line); len(line) == 0 {
 			continue
 		}
+		if line[0] == '#' {
+			l.comment(line)
+			continue
+		}
+		if l.statements {
+			continue
+		}
+		l.points = true
 		cut, err := cutPoint(line)
 		for errors.Is(err, errOpen) {
-			if line, err = lines.closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
+			if line, err = l.closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
 				return cut, errOpen
 			} else if err == nil {
 				cut, err = cutPoint(trim(line))
@@ -129,23 +162,23 @@ func endOfText(text []byte) int {
 func cutPair(list []byte) (key, value, rest []byte, err error) {
 	at := indexPlain(list, '=')
 	if at <= 0 {
-		return nil, nil, nil, fmt.Errorf("%q is no key=value", list[:min(len(list), shown)])
+		return nil, nil, nil, fmt.Errorf("%q is no key=value; %s, or %s", list[:min(len(list), shown)], correct, giveFormat)
 	}
 	key, rest = list[:at], list[at+1:]
 	end := 0
 	if len(rest) > 0 && rest[0] == '"' {
 		if end = endOfQuotes(rest); end < 0 || end < len(rest) && rest[end] != ',' {
-			return nil, nil, nil, fmt.Errorf("the text of %s is not closed", key)
+			return nil, nil, nil, fmt.Errorf("the text of %s is not closed; %s", key, correct)
 		}
 	} else if end = indexPlain(rest, ','); end < 0 {
 		end = len(rest)
 	}
 	if value = rest[:end]; len(value) == 0 {
-		return nil, nil, nil, fmt.Errorf("%s has no value", key)
+		return nil, nil, nil, fmt.Errorf("%s has no value; %s", key, correct)
 	}
 	if rest = rest[end:]; len(rest) > 0 {
 		if rest = rest[1:]; len(rest) == 0 {
-			return nil, nil, nil, errors.New("a comma has nothing behind it")
+			return nil, nil, nil, errors.New("a comma has nothing behind it; " + correct)
 		}
 	}
 	return key, value, rest, nil
@@ -221,7 +254,7 @@ func (m *marks) fillMissing(f *filler) {
 
 // pointRows are the rows of a file of line protocol.
 type pointRows struct {
-	lines *lineReader
+	lines *pointLines
 	index *index
 
 	// heads are the measurements with tags that were read, as they stand in lines, and
@@ -240,7 +273,7 @@ type headOf struct {
 	series uint32
 }
 
-func newPointRows(lines *lineReader, x *index) *pointRows {
+func newPointRows(lines *pointLines, x *index) *pointRows {
 	p := &pointRows{lines: lines, index: x, lookup: texts.NewLookup()}
 	p.heads.Reset()
 	return p
@@ -249,7 +282,7 @@ func newPointRows(lines *lineReader, x *index) *pointRows {
 // next implements rows.
 func (p *pointRows) next(f *filler) error {
 	for {
-		cut, err := nextPoint(p.lines)
+		cut, err := p.lines.next()
 		if err != nil {
 			return err
 		}
@@ -258,6 +291,7 @@ func (p *pointRows) next(f *filler) error {
 			return err
 		}
 		if head.table == nil {
+			f.others++
 			continue
 		}
 		f.begin(head.table)

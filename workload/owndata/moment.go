@@ -27,8 +27,8 @@ var units = [...]struct {
 
 // unitOf tells in which unit a time since 1970 is, by how large it is: seconds end in
 // the year 5138, milliseconds begin in 1973.
-func unitOf(epoch int64) string {
-	switch size := math.Abs(float64(epoch)); {
+func unitOf(epoch float64) string {
+	switch size := math.Abs(epoch); {
 	case size < 1e11:
 		return "s"
 	case size < 1e14:
@@ -111,7 +111,7 @@ func (c *clock) epoch(text []byte) (int64, error) {
 	if ns/c.unit != n {
 		return 0, errYear
 	}
-	part := c.unit
+	before, part := ns, c.unit
 	for _, b := range fraction {
 		digit := int64(b) - '0'
 		if digit < 0 || digit > 9 {
@@ -123,6 +123,9 @@ func (c *clock) epoch(text []byte) (int64, error) {
 		} else {
 			ns += digit * part
 		}
+	}
+	if before >= 0 && ns < 0 && text[0] != '-' || before < 0 && ns > 0 {
+		return 0, errYear
 	}
 	return ns, nil
 }

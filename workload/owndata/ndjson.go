@@ -25,8 +25,11 @@ func newObjects(lines *lineReader) *objects {
 	return o
 }
 
-// next calls member for each member of the next object that is a number, text or
-// boolean; io.EOF: there is none. Name and value belong to the caller only for the call.
+// nested reports whether a value of JSON has others in it.
+func nested(kind jsontext.Kind) bool { return kind == '{' || kind == '[' }
+
+// next calls member for each member of the next object; io.EOF: there is none. Name and
+// value belong to the caller only for the call.
 func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error) error {
 	line, err := o.lines.next()
 	for err == nil && len(trim(line)) == 0 {
@@ -57,10 +60,7 @@ func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error
 			return malformed(err)
 		}
 		value := []byte(raw)
-		switch kind {
-		case 'n', '{', '[':
-			continue
-		case '"':
+		if kind == '"' {
 			if o.text, err = jsontext.AppendUnquote(o.text[:0], raw); err != nil {
 				return malformed(err)
 			}
@@ -95,7 +95,8 @@ func malformed(err error) error {
 type objectRows struct {
 	objects *objects
 	table   *table
-	of      map[string]role
+	of      map[string]memberRole
+	seen    []bool // per role, whether a row names it; nil: nobody wants to know
 	timeOf  string
 	marks   marks
 
@@ -105,21 +106,21 @@ type objectRows struct {
 	set     func(name, value []byte, kind jsontext.Kind) error // the method value, made once
 }
 
+// memberRole is the role of a member, and its place among those of the table.
+type memberRole struct {
+	role
+	at int
+}
+
 func newObjectRows(lines *lineReader, t *table, time string) (*objectRows, error) {
-	names := []string{time}
-	for i := range t.Tags {
-		names = append(names, t.Tags[i].Key)
-	}
-	for _, f := range t.Fields {
-		names = append(names, f.Name)
-	}
-	roles, _, err := t.roles(distinct(names), time)
+	names := t.columns(time)
+	roles, _, err := t.roles(names, time)
 	if err != nil {
 		return nil, err
 	}
-	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]role), timeOf: time}
-	for i, name := range distinct(names) {
-		o.of[name] = roles[i]
+	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]memberRole), timeOf: time}
+	for i, name := range names {
+		o.of[name] = memberRole{roles[i], i}
 	}
 	o.set = o.member
 	return o, nil
@@ -149,7 +150,7 @@ func (o *objectRows) next(f *filler) error {
 			return err
 		}
 		if !o.hasTime {
-			return errNoRowTime
+			return noTime(o.timeOf)
 		}
 		o.marks.fillMissing(f)
 		if full, err := f.finish(o.time); full || err != nil {
@@ -161,7 +162,20 @@ func (o *objectRows) next(f *filler) error {
 // member puts a member of an object into the row at hand.
 func (o *objectRows) member(name, value []byte, kind jsontext.Kind) (err error) {
 	f := o.filler
-	switch r := o.of[string(name)]; r.what {
+	r, known := o.of[string(name)]
+	if !known {
+		return nil
+	}
+	if o.seen != nil {
+		o.seen[r.at] = true
+	}
+	switch {
+	case kind == 'n':
+		return nil // as where it is not there
+	case nested(kind):
+		return fmt.Errorf("column %s: %q is nested; leave the column out of time, tags and fields", name, value[:min(len(value), shown)])
+	}
+	switch r.what {
 	case isTime:
 		o.time, err = f.time(o.timeOf, value)
 		o.hasTime = true

@@ -76,6 +76,14 @@ func (w *own) Survey(ctx context.Context, s workload.Spec, progress func(rows in
 	return s, nil
 }
 
+// Notes implements workload.Surveyed.
+func (w *own) Notes(s workload.Spec) []string {
+	if found := w.known(s); found != nil && found.layout.found {
+		return found.notes()
+	}
+	return nil
+}
+
 // ownKey is the name of a setting among those of all workloads.
 func ownKey(setting string) string { return name + "." + setting }
 
@@ -247,6 +255,18 @@ func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*In
 	return &Inspection{pinned, w.known(pinned).facts()}, nil
 }
 
+// notes are what people should know of how rows are read.
+func (s *survey) notes() []string {
+	notes := slices.Clone(s.layout.notes)
+	if c, err := newClock(s.layout.timeFormat); err == nil && c.layout != "" && s.zoneless > 0 {
+		notes = append(notes, fmt.Sprintf("%s times have no zone, and are taken as UTC", humanize.Comma(s.zoneless)))
+	}
+	if s.others > 0 {
+		notes = append(notes, fmt.Sprintf("%s rows of measurements that own.fields and own.table do not name are left out", humanize.Comma(s.others)))
+	}
+	return notes
+}
+
 // facts are what people should know of the rows.
 func (s *survey) facts() []string {
 	var facts []string
@@ -260,9 +280,7 @@ func (s *survey) facts() []string {
 	}
 	add("times from %s to %s%s", s.values.First.Format(time.RFC3339Nano), s.values.Last.Format(time.RFC3339Nano), step)
 	add("%s series, whose index takes %s of memory", humanize.Comma(int64(s.index.series)), humanize.IBytes(uint64(s.index.bytes())))
-	for _, note := range s.layout.notes {
-		add("%s", note)
-	}
+	facts = append(facts, s.notes()...)
 	if s.late > 0 {
 		add("%s rows are out of order, by up to %v behind a newer row of their series", humanize.Comma(s.late), s.lateness)
 	} else {

@@ -307,7 +307,7 @@ func TestRefused(t *testing.T) {
 		settings         []string
 	}{
 		"value":        {"a.csv", ok + "2024-01-01T00:00:01Z,x,abc\n", `a.csv:3: column v: "abc" is no int`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
-		"time":         {"a.csv", ok + "yesterday,x,1\n", "column time of table a has values that are no times", []string{"time=time"}},
+		"time":         {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is no time such as`, []string{"time=time"}},
 		"time in load": {"a.csv", ok + "yesterday,x,1\n", `a.csv:3: column time: "yesterday" is no time`, []string{"time=time", "time-format=rfc3339", "tags=host", "fields=v:int", "table=a"}},
 		"no time":      {"a.csv", ok + ",x,1\n", "a.csv:3: the row has no time", nil},
 		"columns":      {"a.csv", ok + "2024-01-01T00:00:01Z,x\n", "a.csv:3: the row has 2 columns, and the header 3", nil},
@@ -361,7 +361,7 @@ func TestRefusedRecords(t *testing.T) {
 		}
 		for fields, want := range map[string]string{
 			"region:int": "cpu." + name + ":row group 0:row 0: column region: \"", "usage_user:int32": "cpu." + name + ": column usage_user has type int64 in the file, which is no int32",
-			"usage_user:int, none:float": "",
+			"usage_user:int, usage_usr:float": `no file has a column "usage_usr"; did you mean "usage_user"`, "usage_user:int": "",
 		} {
 			_, err := inspected(t, "files="+path, "time=time", "time-format=timestamp", "table=cpu", "fields="+fields)
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

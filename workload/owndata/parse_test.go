@@ -191,7 +191,7 @@ func TestTableName(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for epoch, want := range map[int64]string{0: "s", 1_704_067_200: "s", 1_704_067_200_000: "ms", 1_704_067_200_000_000: "us", 1_704_067_200_000_000_000: "ns", -1_704_067_200_000: "ms"} {
-		if got := unitOf(epoch); got != want {
+		if got := unitOf(float64(epoch)); got != want {
 			t.Errorf("%d is in %s, want %s", epoch, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -27,13 +28,14 @@ const (
 // profile is what the columns of a table, or of a file, look like.
 type profile struct {
 	name    string
+	file    string // the first that it is of
 	rows    int64
 	columns []*columnProfile
 	byName  map[string]*columnProfile
 }
 
-func newProfile(name string) *profile {
-	return &profile{name: name, byName: make(map[string]*columnProfile)}
+func newProfile(name, file string) *profile {
+	return &profile{name: name, file: file, byName: make(map[string]*columnProfile)}
 }
 
 // column returns the named column, a new one if need be.
@@ -41,7 +43,9 @@ func (p *profile) column(name string) *columnProfile {
 	if c := p.byName[name]; c != nil {
 		return c
 	}
-	c := &columnProfile{name: name, lookup: texts.NewLookup(), least: math.MaxInt64, most: math.MinInt64, shortest: math.MaxInt}
+	c := &columnProfile{
+		name: name, lookup: texts.NewLookup(), least: math.MaxInt64, most: math.MinInt64, lowest: math.Inf(1), highest: math.Inf(-1), shortest: math.MaxInt,
+	}
 	c.distinct.Reset()
 	p.columns, p.byName[name] = append(p.columns, c), c
 	return c
@@ -52,13 +56,25 @@ type columnProfile struct {
 	name   string
 	tag    bool // line protocol says so
 	values int64
+	quoted int64       // of these, in quotes of JSON
 	typed  series.Type // that the format says; 0: values are text
+	bare   series.Type // of the values of a column of texts that are none; 0: all are, or their format does not say
 	unit   int64       // of times that are typed
+	digits int32       // of decimals, as their type says
+	left   string      // why the column cannot be loaded, whatever its values are; empty: it can
 
-	// What not all values are.
-	noInt, noFloat, noBool, noTime, noDate, noText, noUTF8 bool
+	// What not all values are. Those that the format types are not looked at.
+	notInt, notFloat, notBool, notTime, notUTF8 others
 
-	least, most       int64 // of integers
+	notDate, notText bool
+	notLayout        bool // a value is no time of the layout that the settings say
+	code             bool // a value such as 0123, which a number would change
+	commas           int64
+	mixed            *mixture
+	rounded          *large // a whole number that a float changes
+
+	least, most       int64   // of integers; none: least > most
+	lowest, highest   float64 // of all numbers; none: lowest > highest
 	shortest, longest int
 	zoneless          int64 // times without a zone
 
@@ -67,41 +83,78 @@ type columnProfile struct {
 	many     bool // more than are remembered
 }
 
-// add looks at a value.
-func (c *columnProfile) add(text []byte, times *clock) {
+// mixture says of a column of texts that the format has typed other values of it.
+type mixture struct {
+	was, is       series.Type // one of these is text, or both are of no common type
+	before, since string      // where the one stands, and the other one
+}
+
+// add looks at a value, which stands where the profiler is.
+func (c *columnProfile) add(text []byte, p *profiler) {
 	c.values++
-	if !c.noInt {
+	if !c.notInt.gaveUp {
 		n, ok := number.Int(text)
-		if leading := len(text) > 1 && text[0] == '0'; ok && !leading {
-			c.least, c.most = min(c.least, n), max(c.most, n)
+		leading := ok && len(text) > 1 && text[0] == '0'
+		if ok && !leading {
+			c.integer(n)
 		} else {
-			c.noInt = true
 			// A number such as a station's 0123 would lose its zero.
-			c.noFloat = c.noFloat || ok && leading
+			c.notInt.add(text, &p.at, c.values)
+			c.code = c.code || leading
 		}
 	}
-	if !c.noFloat {
-		_, ok := number.Float(text)
-		c.noFloat = !ok
+	if !c.notFloat.gaveUp {
+		switch v, ok := number.Float(text); {
+		case !ok:
+			c.notFloat.add(text, &p.at, c.values)
+			if withCommas(text) {
+				c.commas++
+			}
+		default:
+			c.float(v)
+			if (v >= exact || v <= -exact) && c.rounded == nil && rounds(text, v) {
+				c.rounded = &large{string(text), p.at}
+			}
+		}
 	}
-	if !c.noBool {
-		_, ok := number.Bool(text)
-		c.noBool = !ok
+	if !c.notBool.gaveUp {
+		if _, ok := number.Bool(text); !ok {
+			c.notBool.add(text, &p.at, c.values)
+		}
 	}
-	if !c.noTime {
-		before := times.zoneless
-		_, err := times.text(text)
-		c.noTime = err != nil
-		c.zoneless += times.zoneless - before
+	if !c.notTime.gaveUp {
+		before := p.times.zoneless
+		if _, err := p.times.text(text); err != nil {
+			c.notTime.add(text, &p.at, c.values)
+		}
+		c.zoneless += p.times.zoneless - before
 	}
-	c.noDate = c.noDate || c.noTime || len(text) != len("2006-01-02")
+	if p.layoutOf != nil && !c.notLayout {
+		_, err := p.layoutOf.parse(text)
+		c.notLayout = err != nil
+	}
+	c.notDate = c.notDate || !c.notTime.none() || len(text) != len("2006-01-02")
 	c.shortest, c.longest = min(c.shortest, len(text)), max(c.longest, len(text))
-	if !c.noText {
+	if !c.notText {
 		_, ok := series.ParseText(text)
-		c.noText = !ok
+		c.notText = !ok
 	}
-	c.noUTF8 = c.noUTF8 || c.noText && !utf8.Valid(text)
+	if c.notText && c.notUTF8.none() && !utf8.Valid(text) {
+		c.notUTF8.add(text, &p.at, c.values)
+	}
 	c.remember(text)
+}
+
+// integer and float remember the bounds of a column's numbers.
+func (c *columnProfile) integer(n int64) { c.least, c.most = min(c.least, n), max(c.most, n) }
+
+func (c *columnProfile) float(v float64) {
+	if v < c.lowest { // which NaN is not
+		c.lowest = v
+	}
+	if v > c.highest {
+		c.highest = v
+	}
 }
 
 func (c *columnProfile) remember(text []byte) {
@@ -115,19 +168,45 @@ func (c *columnProfile) remember(text []byte) {
 }
 
 // merge adds what is known of the same column of another file.
-func (c *columnProfile) merge(other *columnProfile) {
+func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	c.tag = c.tag || other.tag
+	if c.left == "" {
+		c.left = other.left
+	}
 	if other.values == 0 && other.typed == 0 && !other.tag {
 		return
 	}
 	if c.typed != 0 || other.typed != 0 {
-		c.typed = merged(c.typed, other.typed)
+		both := merged(c.typed, other.typed)
+		if both == series.Text && c.typed != other.typed && c.typed != 0 && other.typed != 0 && c.values > 0 && other.values > 0 && c.mixed == nil {
+			c.mixed = &mixture{c.typed, other.typed, file, otherFile}
+		}
+		for _, one := range []*columnProfile{c, other} {
+			if both == series.Text && one.typed != series.Text && one.values > 0 {
+				c.bare = merged(c.bare, one.typed)
+			}
+		}
+		c.typed = both
+	}
+	c.bare = merged(c.bare, other.bare)
+	if c.mixed == nil {
+		c.mixed = other.mixed
 	}
 	c.values += other.values
+	c.quoted += other.quoted
 	c.zoneless += other.zoneless
-	c.noInt, c.noFloat, c.noBool = c.noInt || other.noInt, c.noFloat || other.noFloat, c.noBool || other.noBool
-	c.noTime, c.noDate, c.noText, c.noUTF8 = c.noTime || other.noTime, c.noDate || other.noDate, c.noText || other.noText, c.noUTF8 || other.noUTF8
+	c.commas += other.commas
+	c.notInt.merge(&other.notInt)
+	c.notFloat.merge(&other.notFloat)
+	c.notBool.merge(&other.notBool)
+	c.notTime.merge(&other.notTime)
+	c.notUTF8.merge(&other.notUTF8)
+	c.notDate, c.notText, c.notLayout, c.code = c.notDate || other.notDate, c.notText || other.notText, c.notLayout || other.notLayout, c.code || other.code
+	if c.rounded == nil {
+		c.rounded = other.rounded
+	}
 	c.least, c.most = min(c.least, other.least), max(c.most, other.most)
+	c.lowest, c.highest = min(c.lowest, other.lowest), max(c.highest, other.highest)
 	c.shortest, c.longest = min(c.shortest, other.shortest), max(c.longest, other.longest)
 	if other.many {
 		c.many = true
@@ -156,25 +235,34 @@ func merged(a, b series.Type) series.Type {
 	return series.Text
 }
 
+// names reports whether the format says that the values are texts, so that digits are
+// names rather than amounts. Where few of a column's values stand in quotes, the others
+// say what they are.
+func (c *columnProfile) names() bool {
+	return c.typed == series.Text || valuesPerOther*c.quoted > c.values
+}
+
 // kind is the type that the column's values have as a field. Texts of digits that the
-// format says are texts stay such: they are names rather than amounts.
+// format says are texts stay such.
 func (c *columnProfile) kind() (series.Type, int) {
 	switch {
 	case c.typed != 0 && c.typed != series.Text:
 		return c.typed, 0
 	case c.values == 0:
 		return 0, 0
-	case !c.noInt && c.typed == 0:
+	case c.bare != 0:
+		return series.Text, 0
+	case c.notInt.none() && !c.names():
 		return series.Int, 0
-	case !c.noFloat && c.noInt:
+	case c.notFloat.none() && !c.code && !c.notInt.none():
 		return series.Float, 0
-	case !c.noBool && c.typed == 0:
+	case c.notBool.none() && !c.names():
 		return series.Bool, 0
-	case !c.noDate:
+	case !c.notDate:
 		return series.Date, 0
-	case !c.noTime:
+	case c.notTime.none():
 		return series.Timestamp, 0
-	case !c.noText && c.shortest == c.longest && c.longest <= series.MaxText:
+	case !c.notText && c.shortest == c.longest && c.longest <= series.MaxText:
 		return series.Text, c.longest
 	}
 	return series.Text, 0
@@ -184,8 +272,18 @@ func (c *columnProfile) kind() (series.Type, int) {
 type profiler struct {
 	layout   *layout
 	times    clock
+	layoutOf *clock // of the layout of times that the settings say, where they do not say of which column; nil: none
+	at       Error  // where the values stand that are looked at
 	progress func(rows int)
 	ctx      context.Context
+}
+
+func newProfiler(ctx context.Context, l *layout, progress func(rows int)) *profiler {
+	p := &profiler{layout: l, progress: progress, ctx: ctx}
+	if c, err := newClock(l.timeFormat); err == nil && c.layout != "" && l.time == "" {
+		p.layoutOf = c
+	}
+	return p
 }
 
 // profilePiece is how many rows are looked at between two looks at the context.
@@ -204,7 +302,8 @@ func (p *profiler) count(of *profile) error {
 // file looks at all rows of a file. Of line protocol it returns a profile of each
 // measurement, of other formats one.
 func (p *profiler) file(f inputFile) ([]*profile, error) {
-	one := newProfile(withoutExtension(f.name))
+	one := newProfile(withoutExtension(f.name), f.name)
+	p.at = Error{File: f.name}
 	at := func(line int64, err error) error {
 		if errors.Is(err, io.EOF) || p.ctx.Err() != nil {
 			return p.ctx.Err()
@@ -221,22 +320,19 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 	defer in.Close()
 	switch p.layout.format {
 	case formatPoints:
-		lines := newLineReader(in)
+		lines := newPointLines(in)
 		all, err := p.points(lines)
 		return all, at(lines.line, err)
 	case formatObjects:
 		o := newObjects(newLineReader(in))
 		for err == nil {
 			err = o.next(func(name, value []byte, kind jsontext.Kind) error {
-				if !p.absent(value) {
-					c := one.byName[string(name)]
-					if c == nil {
-						c = one.column(string(name))
-					}
-					if c.add(value, &p.times); kind == '"' {
-						c.typed = series.Text
-					}
+				c := one.byName[string(name)]
+				if c == nil {
+					c = one.column(string(name))
 				}
+				p.at.Line = o.lines.line
+				p.member(c, value, kind)
 				return nil
 			})
 			if err == nil {
@@ -260,13 +356,29 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 		if err != nil {
 			return []*profile{one}, at(records.lines.line, err)
 		}
+		p.at.Line = records.lines.line
 		for i, cell := range cells {
 			if cell = trim(cell); !p.absent(cell) {
-				one.columns[i].add(cell, &p.times)
+				one.columns[i].add(cell, p)
 			}
 		}
 		if err := p.count(one); err != nil {
 			return nil, err
+		}
+	}
+}
+
+// member looks at a member of a JSON object.
+func (p *profiler) member(c *columnProfile, value []byte, kind jsontext.Kind) {
+	switch {
+	case kind == 'n':
+	case nested(kind):
+		if c.left == "" {
+			c.left = fmt.Sprintf("it has a nested value in %s", p.at.where())
+		}
+	case !p.absent(value):
+		if c.add(value, p); kind == '"' {
+			c.quoted++
 		}
 	}
 }
@@ -279,16 +391,17 @@ func (p *profiler) absent(text []byte) bool {
 const timeOfPoints = "time"
 
 // points looks at line protocol. Its error is io.EOF at the end.
-func (p *profiler) points(lines *lineReader) ([]*profile, error) {
+func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 	var all []*profile
 	byHead := make(map[string]*profile)
 	byName := make(map[string]*profile)
 	var text []byte
 	for {
-		cut, err := nextPoint(lines)
+		cut, err := lines.next()
 		if err != nil {
 			return all, err
 		}
+		p.at.Line = lines.line
 		of := byHead[string(cut.head)]
 		if of == nil {
 			end := indexPlain(cut.head, ',')
@@ -300,7 +413,7 @@ func (p *profiler) points(lines *lineReader) ([]*profile, error) {
 			}
 			name := string(plainText(nil, cut.head[:end]))
 			if of = byName[name]; of == nil {
-				of = newProfile(name)
+				of = newProfile(name, p.at.File)
 				byName[name], all = of, append(all, of)
 			}
 			for len(rest) > 0 {
@@ -310,7 +423,10 @@ func (p *profiler) points(lines *lineReader) ([]*profile, error) {
 				}
 				c := of.column(string(plainText(nil, key)))
 				c.tag = true
-				c.remember(plainText(nil, value))
+				text := plainText(nil, value)
+				if c.remember(text); c.notUTF8.none() && !utf8.Valid(text) {
+					c.notUTF8.add(text, &p.at, 1)
+				}
 			}
 			if len(byHead) < maxDistinct*10 { // others are cut anew each time
 				byHead[string(cut.head)] = of
@@ -328,21 +444,26 @@ func (p *profiler) points(lines *lineReader) ([]*profile, error) {
 			}
 			if value[0] == '"' {
 				if text = unquoted(text[:0], value); len(text) > 0 {
-					c.typed = merged(c.typed, series.Text)
-					c.add(text, &p.times)
+					c.point(series.Text, &p.at)
+					c.add(text, p)
 				}
 				continue
 			}
 			kind, digits := valueType(value)
-			c.typed = merged(c.typed, kind)
-			c.values++
 			if kind == series.Int {
 				if n, ok := number.Int(digits); ok {
-					c.least, c.most = min(c.least, n), max(c.most, n)
+					c.integer(n)
+				} else if v, ok := number.Float(digits); ok && wholeText(digits) {
+					kind = series.Float // as it is too large for 64 bits with a sign
+					if c.rounded == nil && rounds(digits, v) {
+						c.rounded = &large{string(digits), p.at}
+					}
 				} else {
-					return all, fmt.Errorf("%s: %q is no integer of 64 bits", c.name, value)
+					return all, fmt.Errorf("column %s: %q is no integer; %s", c.name, value[:min(len(value), shown)], correct)
 				}
 			}
+			c.point(kind, &p.at)
+			c.values++
 		}
 		time := of.column(timeOfPoints)
 		if n, ok := number.Int(cut.time); ok {
@@ -358,8 +479,36 @@ func (p *profiler) points(lines *lineReader) ([]*profile, error) {
 	}
 }
 
+// point takes the type that a value of line protocol has into account.
+func (c *columnProfile) point(kind series.Type, at *Error) {
+	if kind != series.Text && (c.typed == series.Text || merged(c.typed, kind) == series.Text) {
+		c.bare = merged(c.bare, kind)
+	}
+	if c.typed == kind {
+		return
+	}
+	both := merged(c.typed, kind)
+	if both == series.Text && c.typed != 0 && c.mixed == nil {
+		if c.typed != series.Text {
+			c.bare = merged(c.bare, c.typed)
+		}
+		c.mixed = &mixture{c.typed, kind, "lines before", at.where()}
+	}
+	c.typed = both
+}
+
+// wholeText reports whether a text is digits alone, but for a sign.
+func wholeText(text []byte) bool {
+	for i, b := range text {
+		if (b < '0' || b > '9') && (b != '-' || i > 0) {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
 // records looks at a file of record batches: at its types, at the values of texts, and
-// at integers, which may be times.
+// at numbers, which may be times.
 func (p *profiler) records(f inputFile, one *profile) (err error) {
 	source, closer, err := openRecords(f, p.layout.format, nil)
 	if err != nil {
@@ -368,7 +517,7 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 	defer closer.Close()
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s is damaged: %v", f.name, r)
+			err = fmt.Errorf("%s is damaged: %v; %s", f.name, r, copyAgain)
 		}
 	}()
 	schema, err := source.schema()
@@ -376,33 +525,38 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		return err
 	}
 	for _, field := range schema.Fields() {
+		if one.byName[field.Name] != nil {
+			return fmt.Errorf("%s has two columns %q; write the file again with other names", f.name, field.Name)
+		}
 		c := one.column(field.Name)
 		c.typed, c.unit = columnType(field.Type)
-		if zone, ok := field.Type.(*arrow.TimestampType); ok && zone.TimeZone == "" {
-			c.zoneless = -1 // all there are
+		if c.typed == 0 && field.Type.ID() != arrow.NULL {
+			c.left = fmt.Sprintf("its type %s in %s cannot be loaded", field.Type, f.name)
+		}
+		switch of := field.Type.(type) {
+		case *arrow.TimestampType:
+			if of.TimeZone == "" {
+				c.zoneless = -1 // all there are
+			}
+		case arrow.DecimalType:
+			c.digits = of.GetPrecision()
 		}
 	}
 	reader := recordFile{}
 	for {
-		batch, group, row, err := source.next()
+		batch, group, first, err := source.next()
+		p.at.RowGroup, p.at.Row = group, first
 		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return &Error{File: f.name, RowGroup: group, Row: row, Err: err}
+			at := p.at
+			at.Err = err
+			return &at
 		}
 		for i := range int(batch.NumCols()) {
 			c, column := one.column(batch.ColumnName(i)), batch.Column(i)
-			switch a := column.(type) {
-			case *array.Int64:
-				c.values += int64(a.Len() - a.NullN())
-				for row, v := range a.Values() {
-					if !a.IsNull(row) {
-						c.least, c.most = min(c.least, v), max(c.most, v)
-					}
-				}
-				continue
-			}
-			if !textual(column.DataType()) {
+			p.at.Row = first
+			if c.left != "" || c.numbers(column, p) {
 				c.values += int64(column.Len() - column.NullN())
 				continue
 			}
@@ -414,8 +568,8 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 				if err != nil {
 					return err
 				}
-				if !p.absent(text) {
-					c.add(text, &p.times)
+				if p.at.Row = first + int64(row); !p.absent(text) {
+					c.add(text, p)
 				}
 			}
 		}
@@ -431,4 +585,62 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		}
 	}
 	return nil
+}
+
+// numbers looks at a column of a record batch that has no texts: of numbers at their
+// bounds, since they may be times. It returns false where there are texts.
+func (c *columnProfile) numbers(column arrow.Array, p *profiler) bool {
+	switch a := column.(type) {
+	case *array.Int64:
+		bounds(c, a, a.Values())
+	case *array.Int32:
+		bounds(c, a, a.Values())
+	case *array.Int16:
+		bounds(c, a, a.Values())
+	case *array.Int8:
+		bounds(c, a, a.Values())
+	case *array.Uint32:
+		bounds(c, a, a.Values())
+	case *array.Uint16:
+		bounds(c, a, a.Values())
+	case *array.Uint8:
+		bounds(c, a, a.Values())
+	case *array.Uint64:
+		for row, v := range a.Values() {
+			switch {
+			case a.IsNull(row):
+			case v <= math.MaxInt64:
+				c.integer(int64(v))
+			case c.rounded == nil:
+				at := p.at
+				at.Row += int64(row)
+				c.typed, c.rounded = series.Float, &large{strconv.FormatUint(v, 10), at}
+			}
+		}
+	case *array.Float64:
+		for row, v := range a.Values() {
+			if !a.IsNull(row) {
+				c.float(v)
+			}
+		}
+	case *array.Float32:
+		for row, v := range a.Values() {
+			if !a.IsNull(row) {
+				c.float(float64(v))
+			}
+		}
+	default:
+		return !textual(column.DataType())
+	}
+	return true
+}
+
+// bounds looks at whole numbers of at most 64 bits with a sign.
+func bounds[T wholeNumber](c *columnProfile, of arrow.Array, values []T) {
+	nulls := of.NullN() > 0
+	for row, v := range values {
+		if !nulls || !of.IsNull(row) {
+			c.integer(int64(v))
+		}
+	}
 }

@@ -31,6 +31,7 @@ type survey struct {
 	repeated int64         // rows whose series and time come again later
 	older    series.Bitmap // those rows, by their number; nil: there are none
 	zoneless int64         // times without a zone
+	others   int64         // rows of measurements that are no table, which are left out
 }
 
 // take surveys the rows of a layout that is complete. Its error is a *settingError.
@@ -45,6 +46,9 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 				return nil, of(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides", name, t.Name))
 			}
 		}
+	}
+	if err := l.check(x); err != nil {
+		return nil, err
 	}
 	s := &survey{layout: l, index: x, files: make([]workload.File, len(l.files))}
 	// Digests need the bytes alone, and are computed beside.
@@ -82,11 +86,14 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if err := digests.Wait(); err != nil {
 		return nil, of(setFiles, err)
 	}
-	if o.rows == 0 {
+	if o.rows == 0 && r.filler.others == 0 {
 		return nil, of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].name))
 	}
+	if err := l.checkRows(x, o); err != nil {
+		return nil, err
+	}
 	x.freeze()
-	s.rows, s.zoneless, s.nulls = o.rows, r.filler.clock.zoneless, o.nulls
+	s.rows, s.zoneless, s.nulls, s.others = o.rows, r.filler.clock.zoneless, o.nulls, r.filler.others
 	s.late, s.lateness = o.late, time.Duration(o.lateness)
 	s.values = o.values()
 	s.schema = &series.Schema{Series: x.series, First: s.values.First, Last: s.values.Last, Step: s.values.Step}
@@ -111,6 +118,7 @@ type observer struct {
 	rows        int64
 	first, last int64
 	step        int64 // greatest common divisor of all times
+	tableRows   []int64
 	nulls       [][]int64
 	has         map[series.Trait]bool
 
@@ -136,7 +144,7 @@ type rowKey struct {
 }
 
 func newObserver(x *index) *observer {
-	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.tables))}
+	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.tables)), tableRows: make([]int64, len(x.tables))}
 	for _, t := range x.tables {
 		o.nulls = append(o.nulls, make([]int64, len(t.Fields)))
 	}
@@ -149,6 +157,7 @@ func (o *observer) add(b *series.Batch) {
 		run := &b.Runs[i]
 		t := o.index.byName[run.Table.Name]
 		o.times(run, t.place)
+		o.tableRows[t.place] += int64(run.Rows())
 		for f := range run.Columns {
 			o.nulls[t.place][f] += int64(run.Rows() - run.Values(f))
 			o.field(run, f)

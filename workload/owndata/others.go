@@ -1,0 +1,177 @@
+package owndata
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/internal/number"
+	"github.com/tsmark/tsmark/series"
+)
+
+// others are the values of a column that are not of a type which most others may be of.
+type others struct {
+	count   int64
+	missing int64    // of these, texts that people often write for a missing value
+	first   Error    // where the first one stands; its Err is nil
+	texts   []string // the first that differ from each other, at most shownOthers
+	gaveUp  bool     // they are so many that nobody counts the rest
+}
+
+const (
+	shownOthers = 3
+	// enoughOthers is how many others, if they are the most part, end the count.
+	enoughOthers = 1000
+	// valuesPerOther is how many values come to one other at least where a column is
+	// taken for one of the type with a few mistakes in it.
+	valuesPerOther = 10
+)
+
+// missingTexts are what people often write for a missing value.
+var missingTexts = [...]string{"NA", "N/A", "n/a", "na", "#N/A", "NULL", "Null", "null", "None", "none", "nil", `\N`, "-", "--", "?", "NaT", "missing", "Missing"}
+
+// none reports whether all values are of the type.
+func (o *others) none() bool { return o.count == 0 }
+
+// add adds a value that stands at a place; values is how many there are, with this one.
+func (o *others) add(text []byte, at *Error, values int64) {
+	if o.count++; o.count == 1 {
+		o.first = *at
+	}
+	if cut := text[:min(len(text), shown)]; len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
+		o.texts = append(o.texts, string(cut))
+	}
+	for _, missing := range missingTexts {
+		if string(text) == missing {
+			o.missing++
+			return
+		}
+	}
+	known := o.count - o.missing
+	o.gaveUp = known > enoughOthers && 2*known > values
+}
+
+// merge adds those of another file.
+func (o *others) merge(other *others) {
+	if o.count == 0 {
+		*o = *other
+		o.texts = slices.Clone(other.texts)
+		return
+	}
+	o.count, o.missing, o.gaveUp = o.count+other.count, o.missing+other.missing, o.gaveUp || other.gaveUp
+	for _, text := range other.texts {
+		if len(o.texts) < shownOthers && !slices.Contains(o.texts, text) {
+			o.texts = append(o.texts, text)
+		}
+	}
+}
+
+// few reports whether they look like mistakes, or missing values, among so many values.
+func (o *others) few(values int64) bool {
+	return o.count > 0 && o.count < values && !o.gaveUp &&
+		(valuesPerOther*o.count <= values || o.count == o.missing || o.count == 1 && values >= 3)
+}
+
+// said tells how many of so many values they are, and where the first one stands.
+func (o *others) said(values int64) string {
+	text := fmt.Sprintf("%s of %s values, ", humanize.Comma(o.count), humanize.Comma(values))
+	if o.count > 1 {
+		text += "the first is "
+	}
+	return text + fmt.Sprintf("%q in %s", o.texts[0], o.first.where())
+}
+
+// onlyMissing returns the one text that all of them are, if it may stand for a missing
+// value.
+func (o *others) onlyMissing() (string, bool) {
+	return strings.Join(o.texts, ""), len(o.texts) == 1 && o.count == o.missing
+}
+
+// almost returns the type that a column of texts would have but for a few values, and
+// these; false: there is none. A column with numbers such as 0123 has codes.
+func (c *columnProfile) almost() (series.Type, *others, bool) {
+	if kind, _ := c.kind(); kind != series.Text {
+		return 0, nil, false
+	}
+	decimals := c.notInt.gaveUp || c.notInt.count > c.notFloat.count
+	switch bare := c.bare; {
+	case c.notFloat.few(c.values) && !c.code && bare.Numeric():
+		return bare, &c.notFloat, true
+	case c.notFloat.few(c.values) && !c.code && decimals:
+		return series.Float, &c.notFloat, true
+	case c.notFloat.few(c.values) && !c.code && !c.names():
+		return series.Int, &c.notFloat, true
+	case c.notTime.few(c.values):
+		return series.Timestamp, &c.notTime, true
+	case c.notBool.few(c.values) && (bare == series.Bool || !c.names()):
+		return series.Bool, &c.notBool, true
+	}
+	return 0, nil, false
+}
+
+// noteAlmost says of a column of texts what else it would be, and how to get that.
+func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
+	fix := fmt.Sprintf("correct what stands there, or name it in fields as %s:%s to have such rows refused", quoteName(c.name), kind)
+	if text, ok := o.onlyMissing(); ok && l.null == "" {
+		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", shellName(text), kind)
+	}
+	l.note("column %s is %s but for %s, so it is a text; %s", c.name, kind, o.said(c.values), fix)
+}
+
+// withCommas reports whether a text is a number with a comma for the decimal point, or
+// for thousands.
+func withCommas(text []byte) bool {
+	digits, commas, points := 0, 0, 0
+	for i, b := range text {
+		switch {
+		case b >= '0' && b <= '9':
+			digits++
+		case b == ',' && digits > 0 && points == 0:
+			commas++
+		case b == '.' && points == 0:
+			points++
+		case b == '-' && i == 0:
+		default:
+			return false
+		}
+	}
+	last := len(text) - 1
+	return commas > 0 && text[last] >= '0' && text[last] <= '9' && (commas == 1 || thousands(text))
+}
+
+// thousands reports whether the commas of a number stand before three digits each.
+func thousands(text []byte) bool {
+	whole, _, _ := strings.Cut(string(text), ".")
+	for _, group := range strings.Split(whole, ",")[1:] {
+		if len(group) != 3 {
+			return false
+		}
+	}
+	return true
+}
+
+// large is a whole number that a float rounds.
+type large struct {
+	text string
+	at   Error
+}
+
+// rounds reports whether a float does not hold a whole number of digits.
+func rounds(digits []byte, v float64) bool {
+	for _, b := range digits {
+		if (b < '0' || b > '9') && b != '-' {
+			return false
+		}
+	}
+	var buf [400]byte
+	return string(strconv.AppendFloat(buf[:0], v, 'f', 0, 64)) != string(digits)
+}
+
+// isNumber reports whether a text is a number.
+func isNumber(text []byte) bool {
+	_, ok := number.Float(text)
+	return ok
+}

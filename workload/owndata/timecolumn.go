@@ -1,0 +1,267 @@
+package owndata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/series"
+)
+
+// fillTime finds the column of the time, and how times are written, as far as the settings
+// do not say.
+func (l *layout) fillTime(all []*profile) error {
+	proposed := l.time == ""
+	if proposed {
+		c, err := l.timeOf(all[0])
+		if err != nil {
+			return err
+		}
+		l.time = c.name
+		if l.format == formatCSV && len(l.columns) == 0 && likeValue([]byte(c.name)) {
+			return of(setFiles, &Error{File: all[0].file, Line: 1, Err: errNoHeader(c.name)})
+		}
+		if kind, _ := c.kind(); kind.Numeric() && named(c.name) == 0 {
+			l.note("column %s is taken for the time, since its numbers look like times since 1970; own.time, or --time-column, names another", c.name)
+		}
+	}
+	var zoneless int64
+	unit := ""
+	for _, p := range all {
+		c := p.byName[l.time]
+		switch {
+		case c == nil:
+			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.Or(l.time, p.names(), "; it has "+some(p.names()))))
+		case c.left != "":
+			return of(setTime, fmt.Errorf("column %s of table %s cannot be the time: %s", l.time, p.name, c.left))
+		case c.values == 0:
+			return of(setTime, fmt.Errorf("column %s of table %s has no values; it has %s", l.time, p.name, some(p.names())))
+		}
+		zoneless += c.zoneless
+		if l.timeFormat != "" {
+			continue // reading the rows will tell which are none
+		}
+		format, err := l.timeFormatOf(c, p)
+		if err != nil {
+			return err
+		}
+		if unit != "" && unit != format {
+			return of(setTimeFormat, fmt.Errorf("times of table %s look like %s, and those before like %s; say which with own.time-format, or --time-format", p.name, format, unit))
+		}
+		unit = format
+	}
+	if l.timeFormat == "" {
+		l.timeFormat = unit
+	}
+	if zoneless > 0 && (l.timeFormat == asText || l.timeFormat == asColumn) {
+		l.note("%d times have no zone, and are taken as UTC", zoneless)
+	}
+	return nil
+}
+
+// timeFormatOf tells how the times of a column are written.
+func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
+	kind, _ := c.kind()
+	switch {
+	case kind == series.Timestamp || kind == series.Date:
+		if c.typed == kind {
+			return asColumn, nil
+		}
+		return asText, nil
+	case kind.Numeric() && c.lowestOf() <= c.highestOf():
+		return l.unitOf(c, c.lowestOf(), c.highestOf())
+	}
+	if near, wrong, ok := c.almost(); ok && near != series.Bool {
+		return "", l.badTime(c, wrong)
+	}
+	if kind == series.Text && !c.notTime.none() {
+		at := c.notTime.first
+		at.Err = fmt.Errorf("column %s: %q %w; name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'", c.name, c.notTime.texts[0], errNoTime)
+		return "", of(setFiles, &at)
+	}
+	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", c.name, p.name))
+}
+
+// unitOf tells the unit of times since 1970 by the least and the largest.
+func (l *layout) unitOf(c *columnProfile, least, most float64) (string, error) {
+	low, high := unitOf(least), unitOf(most)
+	if low != high && least*most > 0 {
+		return "", of(setTimeFormat, fmt.Errorf("times of column %s look like %s and like %s: they go from %s to %s; say which with own.time-format, or --time-format",
+			c.name, low, high, humanize.FtoaWithDigits(least, 3), humanize.FtoaWithDigits(most, 3)))
+	}
+	if low != high && max(-least, most) == -least {
+		high = low
+	}
+	return high, nil
+}
+
+// badTime is the error of a column that has times but for a few values.
+func (l *layout) badTime(c *columnProfile, o *others) error {
+	at := o.first
+	fix := fmt.Sprintf("%s, or name another column with own.time, or --time-column", correct)
+	if at.Line == 1 && len(l.columns) > 0 {
+		fix = "leave own.columns, or --columns, out if the line is a header"
+	}
+	at.Err = fmt.Errorf("column %s: %q is no time, as %s of %s values are; %s", c.name, o.texts[0], humanize.Comma(c.values-o.count), humanize.Comma(c.values), fix)
+	return of(setFiles, &at)
+}
+
+// timeOf chooses the column that is most likely the time.
+func (l *layout) timeOf(p *profile) (*columnProfile, error) {
+	var best, near *columnProfile
+	var wrong *others
+	most, mostNear := 0, 0
+	for _, c := range p.columns {
+		if score := l.timeScore(c); score > most {
+			best, most = c, score
+		}
+		if score, o := l.nearScore(c); score > mostNear {
+			near, wrong, mostNear = c, o, score
+		}
+	}
+	switch {
+	case near != nil && (best == nil || mostNear > most && named(near.name) >= named(best.name)):
+		return nil, l.badTime(near, wrong)
+	case best != nil:
+		return best, nil
+	}
+	for _, c := range p.columns {
+		if kind, _ := c.kind(); kind == series.Text && named(c.name) > 0 && len(c.notTime.texts) > 0 && l.timeFormat == "" {
+			at := c.notTime.first
+			at.Err = fmt.Errorf("column %s: %q %w; say how times are written with own.time and own.time-format, as in --time-column %s --time-format '01/02/2006 15:04'",
+				c.name, c.notTime.texts[0], errNoTime, shellName(c.name))
+			return nil, of(setFiles, &at)
+		}
+	}
+	for _, c := range p.columns {
+		if kind, _ := c.kind(); kind.Numeric() && named(c.name) > 1 && c.left == "" && !c.tag && c.lowestOf() <= c.highestOf() {
+			if _, err := l.unitOf(c, c.lowestOf(), c.highestOf()); err != nil {
+				return nil, err
+			}
+			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format s",
+				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name)))
+		}
+	}
+	return nil, of(setTime, fmt.Errorf("no column of %s holds times; name one with own.time, or --time-column; it has %s", l.files[0].name, some(p.names())))
+}
+
+// shellName is a name as people write it on a command line.
+func shellName(name string) string {
+	if quoteName(name) == name {
+		return name
+	}
+	return "'" + name + "'"
+}
+
+// named is how much a name looks like that of the time of rows.
+func named(name string) int {
+	switch name = strings.ToLower(name); {
+	case slices.Contains([]string{"time", "timestamp", "ts", "_time", "datetime", "date_time", "date time"}, name):
+		return 3
+	case strings.Contains(name, "time"):
+		return 2
+	case strings.Contains(name, "date"):
+		return 1
+	}
+	return 0
+}
+
+// timeScore is how likely a column is the time of rows; 0: it is not.
+func (l *layout) timeScore(c *columnProfile) int {
+	if c.values == 0 || c.tag || c.left != "" || c.name == "" {
+		return 0
+	}
+	kind, _ := c.kind()
+	if of, err := newClock(l.timeFormat); err == nil && of.layout != "" {
+		if (c.typed == 0 || c.typed == series.Text) && !c.notLayout {
+			return 20 + named(c.name)
+		}
+		return 0
+	}
+	return l.scoreOf(c, kind)
+}
+
+// scoreOf is timeScore of a column that has the type.
+func (l *layout) scoreOf(c *columnProfile, kind series.Type) int {
+	texts := l.timeFormat == "" || l.timeFormat == asText || l.timeFormat == asColumn
+	switch n := named(c.name); {
+	case kind == series.Timestamp && texts:
+		return 20 + n
+	case kind == series.Date && texts:
+		return 10 + n
+	case kind.Integer() && l.sinceEpoch(c.lowestOf(), c.highestOf()):
+		return 11 + n
+	case kind.Numeric() && n > 0 && l.sinceEpoch(c.lowestOf(), c.highestOf()): // amounts have decimals, too
+		return 10 + n
+	}
+	return 0
+}
+
+// nearScore is the score of a column that has times but for a few values.
+func (l *layout) nearScore(c *columnProfile) (int, *others) {
+	kind, wrong, ok := c.almost()
+	if !ok || c.tag || c.left != "" || c.name == "" || kind == series.Bool {
+		return 0, nil
+	}
+	if of, err := newClock(l.timeFormat); err == nil && of.layout != "" {
+		return 0, nil
+	}
+	return l.scoreOf(c, kind), wrong
+}
+
+// lowestOf and highestOf are the bounds of all numbers of a column; of one without, the
+// former is the larger one.
+func (c *columnProfile) lowestOf() float64 {
+	if c.least > c.most {
+		return c.lowest
+	}
+	return min(c.lowest, float64(c.least))
+}
+
+func (c *columnProfile) highestOf() float64 {
+	if c.least > c.most {
+		return c.highest
+	}
+	return max(c.highest, float64(c.most))
+}
+
+// sinceEpoch reports whether numbers are from 1980 to 2100 in one of the units, or in that
+// of the settings.
+func (l *layout) sinceEpoch(least, most float64) bool {
+	for _, u := range units {
+		if in := 1e9 / float64(u.ns); (l.timeFormat == "" || l.timeFormat == u.name) && least >= 3.1e8*in && most <= 4.2e9*in {
+			return least <= most
+		}
+	}
+	return false
+}
+
+// likeValue reports whether a text is a number or a time, as names of columns hardly are.
+func likeValue(text []byte) bool {
+	_, err := (&clock{}).text(text)
+	return err == nil || isNumber(text)
+}
+
+// likeRow reports whether the cells of a header look like those of a row: all are numbers
+// or times, but for empty ones.
+func likeRow(cells [][]byte) bool {
+	values := 0
+	for _, cell := range cells {
+		if cell = trim(cell); len(cell) == 0 {
+			continue
+		}
+		if !likeValue(cell) {
+			return false
+		}
+		values++
+	}
+	return values > 0
+}
+
+// errNoHeader is the error of a first line that is a row.
+func errNoHeader(value string) error {
+	return fmt.Errorf("the header looks like a row, and would be lost: %q; name the columns with own.columns, as in --columns time,price, or give the header other names", value)
+}
