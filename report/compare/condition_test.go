@@ -180,7 +180,7 @@ func TestAlone(t *testing.T) {
 		// Several runs are repeats of one thing: as B they are judged as one run is.
 		compared := &Comparison{}
 		for _, s := range c.of.subjects() {
-			compared.Targets = append(compared.Targets, compareTarget(s, s, nil))
+			compared.Targets = append(compared.Targets, compareTarget(s, s, nil, false))
 		}
 		if len(c.of.Runs) == 1 {
 			compared = Alone(c.of.Runs[0])
