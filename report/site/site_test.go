@@ -413,7 +413,7 @@ func TestNothingPrivate(t *testing.T) {
 		said := "connecting to postgres://ann:" + password + "@db.example:5432/x failed, see " + strings.Join(paths, " and ")
 		r.Args = append(r.Args, "--results", paths[0], "--password", password, "-I"+paths[1])
 		r.Args[0] = "/home/ann/go/bin/tsmark"
-		r.Experiment = "targets:\n  - kind: alpha\n    options: {password: '" + password + "', path: " + paths[1] + "}\n    api_key: " + key +
+		r.Experiment = "targets:\n  - driver: alpha\n    options: {password: '" + password + "', path: " + paths[1] + "}\n    api_key: " + key +
 			"\n    start: \"cd " + paths[0] + " && PASSWORD=" + password + " ./start\"\n"
 		r.Reason, r.Status, r.Name, r.Notes = said, result.Incomplete, said, []string{said}
 		r.Dataset.Source = paths[3]
@@ -452,14 +452,14 @@ func TestNothingPrivate(t *testing.T) {
 // An experiment without its paths is YAML as before.
 func TestExperimentStaysYAML(t *testing.T) {
 	for text, want := range map[string]string{
-		"path: /home/ann/x":                "path: '***'",
-		"  - kind: a\n    path: /srv/x/y":  "  - kind: a\n    path: '***'",
-		"  - /srv/x/y":                     "  - '***'",
-		"start: /opt/x/start it's":         "start: '*** it''s'",
-		"options: {path: /opt/x, more: 1}": "options: {path: '***', more: 1}",
-		"start: cd /opt/x":                 "start: cd ***",
-		"start: '/opt/x y'":                "start: '*** y'",
-		`path: "/opt/x"`:                   `path: "***"`,
+		"path: /home/ann/x":                 "path: '***'",
+		"  - driver: a\n    path: /srv/x/y": "  - driver: a\n    path: '***'",
+		"  - /srv/x/y":                      "  - '***'",
+		"start: /opt/x/start it's":          "start: '*** it''s'",
+		"options: {path: /opt/x, more: 1}":  "options: {path: '***', more: 1}",
+		"start: cd /opt/x":                  "start: cd ***",
+		"start: '/opt/x y'":                 "start: '*** y'",
+		`path: "/opt/x"`:                    `path: "***"`,
 	} {
 		if got := quoted(withoutPaths(text)); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
