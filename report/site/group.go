@@ -81,7 +81,8 @@ func (c *column) queries() string {
 	if c.drawn == nil {
 		return "not known"
 	}
-	return c.drawn.Begin
+	const enough = 8 // of 16 digits, to tell some columns apart
+	return c.drawn.Begin[:min(enough, len(c.drawn.Begin))]
 }
 
 // Head is the column's name.
