@@ -40,7 +40,7 @@ and 0 if all is well or there are only warnings.
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 		Example: `  tsmark check postgres,host=db1,user=me,database=bench
   tsmark check questdb,host=db2 influxdb,host=db3 --format json`,
-		ValidArgsFunction: cobra.FixedCompletions(a.catalog.driverNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: a.completeTarget,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !cmd.Flags().Changed("target") {
 				return errors.New("tsmark check needs a target, as in tsmark check postgres,host=db1,user=me")

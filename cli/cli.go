@@ -112,7 +112,10 @@ latencies that somebody else can reproduce.`,
   tsmark run --target fast=duckdb --target slow=duckdb,threads=1
   tsmark generate --scale 4000 --format influx --file cpu.lp.zst
   tsmark report                                 # the last run again`,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := besideWeb(cmd, args); err != nil {
+				return err
+			}
 			switch {
 			case a.results == "":
 				return errors.New("--results: is empty; name a folder")

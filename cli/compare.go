@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -34,7 +35,7 @@ a colon stands the one target that is meant. Targets are matched by name, else
 by driver. With fewer than four repeats a side no difference can be shown; more
 query types need more.
 
---fail-if takes conditions such as 'p99 > +5%' or 'load < -5%', joined by commas
+--fail-if takes conditions such as 'median > +5%' or 'load < -5%', joined by commas
 or each with a flag of its own. A change holds also where A has a figure and B has
 none.
 ` + conditionsHelp,
@@ -66,7 +67,7 @@ none.
 			if err != nil {
 				return err
 			}
-			return checked(c, conditions)
+			return checked(c, conditions, ofRuns)
 		},
 	}
 	failIfFlag(cmd, &failIf)
@@ -99,12 +100,14 @@ time), geomean (of the medians), load, acked, sent (rows a second), disk (bytes)
 and, of queries that ran while rows were written, mixed-median, mixed-p99 and
 mixed-load (rows a second). A change, in %, holds where it goes beyond the limit and
 is no chance (corrected p below 0.05). A limit that is no change, such as 50ms,
-100000rows/s or 2GiB, holds where the whole 95 % interval is beyond it. With ! behind
-it chance does not matter: 'p99 > +5%!'. If one holds the exit status is 1; if one
-cannot be judged because there are too few repeats, it is 2.`
+100000rows/s or 2GiB, holds where the whole 95 % interval is beyond it, which takes
+six repeats (--repeats), of load, acked, sent and disk six loads (--load-repeats).
+With ! behind it chance does not matter: 'median > +5%!'. p99 takes 100 queries of
+each type in each repeat, p99.9 1,000: raise --time-box or --queries. If one holds
+the exit status is 1; if one cannot be judged, it is 2.`
 
 func failIfFlag(cmd *cobra.Command, conditions *[]string) {
-	cmd.Flags().StringArrayVar(conditions, "fail-if", nil, "`condition` under which the exit status is 1, such as 'p99 > +5%' or 'p99 > 50ms'; repeatable")
+	cmd.Flags().StringArrayVar(conditions, "fail-if", nil, "`condition` under which the exit status is 1, such as 'median > +5%' or 'median > 50ms'; repeatable")
 }
 
 // parseConditions reads the values of --fail-if.
@@ -162,8 +165,17 @@ func side(ctx context.Context, kept *store.Store, reference string) (s compare.S
 	return s, nil
 }
 
+// settle is whether the settings of a run that was just made could have let conditions be
+// judged, or the choice of runs that there are.
+type settle bool
+
+const (
+	ofRun  settle = true
+	ofRuns settle = false
+)
+
 // checked turns conditions into the exit status.
-func checked(c *compare.Comparison, conditions []compare.Condition) error {
+func checked(c *compare.Comparison, conditions []compare.Condition, by settle) error {
 	holds, open := c.Check(conditions)
 	text := func(what string, findings []compare.Finding) string {
 		lines := make([]string, len(findings))
@@ -176,16 +188,56 @@ func checked(c *compare.Comparison, conditions []compare.Condition) error {
 	case len(holds) > 0:
 		return &status{exitWithheld, text("condition holds", holds)}
 	case len(open) > 0:
-		return &status{exitUsage, text("condition cannot be judged", open[:1]) + "; " + fix(open[0], len(open))}
+		return &status{exitUsage, text("condition cannot be judged", open[:1]) + "; " + fix(open[0], len(open), by)}
 	}
 	return nil
 }
 
+// flagsFor says which flags of tsmark run give what a condition lacks.
+func flagsFor(lack compare.Lack, repeats int) string {
+	switch lack {
+	case compare.LacksLoads:
+		return fmt.Sprintf("load as often with --load-repeats %d", repeats)
+	case compare.LacksRepeats:
+		return fmt.Sprintf("repeat with --repeats %d or more", repeats)
+	case compare.LacksQueries:
+		return "raise --time-box or --queries, or choose types with --query-type"
+	}
+	return ""
+}
+
+// foreseen warns of limits that a run with these settings cannot judge.
+func (a *app) foreseen(e *experiment.Experiment, conditions []compare.Condition) {
+	loads, _ := e.LoadRepeats()
+	for _, c := range conditions {
+		lack, needs := c.Foreseen(e.QueryRepeats(), loads, e.Queries.Count)
+		if lack == compare.LacksNothing {
+			continue
+		}
+		why := fmt.Sprintf("an interval of 95 %% takes %d %s", needs, lack)
+		if lack == compare.LacksQueries {
+			why = fmt.Sprintf("%s takes %d queries in each repeat, and of %d drawn each of %d repeats has fewer", c.Metric, needs, e.Queries.Count, e.QueryRepeats())
+		}
+		fmt.Fprintf(a.stderr, "tsmark: --fail-if %q will not be judged by this run: %s; %s\n", c, why, flagsFor(lack, needs))
+	}
+}
+
 // fix says what helps where a condition cannot be judged.
-func fix(f compare.Finding, n int) string {
+func fix(f compare.Finding, n int, by settle) string {
 	help := "compare runs that have it"
-	if why := f.Why(); why != "" {
+	if by == ofRun {
+		help = "a condition takes a metric that the run measures"
+	}
+	flags := flagsFor(f.Lacks(), compare.LeastRepeats)
+	switch why := f.Why(); {
+	case why != "" && by == ofRun:
+		help = why + "; " + flags + ", or put ! behind the condition, to take the figures as they are"
+	case why != "":
 		help = why + "; or put ! behind the condition, to take the figures as they are"
+	case f.Lacks() != compare.LacksNothing && by == ofRun:
+		help = flags
+	case f.Lacks() != compare.LacksNothing:
+		help = "compare runs that have more: " + flags
 	}
 	if n > 1 {
 		help += fmt.Sprintf(" (and %d more)", n-1)

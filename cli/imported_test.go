@@ -25,7 +25,7 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 	run := &result.Run{
 		ID: "20990131-154500-3f2a", Name: "trap\x1b]0;gotcha\a", Reason: "\x1b[2J\u202e", Command: "run", Started: time.Date(2099, 1, 31, 15, 45, 0, 0, time.UTC), Status: status,
 		Experiment: "# \u202e\nworkload: {name: cpu-only, scale: 40, log-interval: 10m}\nqueries: {count: 2, verify: 1, types: [lastpoint]}\n" +
-			"targets:\n  - kind: server\n    start: " + command + "\n",
+			"targets:\n  - driver: server\n    start: " + command + "\n",
 		Targets: []result.Target{{Name: "server", Kind: "server", Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 1}}}}},
 	}
 	file = filepath.Join(t.TempDir(), "trap.json")

@@ -81,6 +81,7 @@ have less than half of their columns in common.`,
 	for i, f := range inspectFlags {
 		cmd.Flags().StringVar(&values[i], f.flag, "", f.help)
 	}
+	complete(cmd, "format", owndata.Formats())
 	return cmd
 }
 

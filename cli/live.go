@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"path/filepath"
 	"strings"
 
@@ -37,6 +38,21 @@ func liveFlags(cmd *cobra.Command) {
 	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
 	f.String(certFlag, "", "serve both over TLS with the certificate of this PEM `file`, followed by those that lead to its authority")
 	f.String(keyFlag, "", "PEM `file` with the key of the certificate")
+}
+
+// besideWeb refuses an address that stands behind --web with a blank between, where it is
+// an argument of the command: an experiment, a target or a run.
+func besideWeb(cmd *cobra.Command, args []string) error {
+	f := cmd.Flags().Lookup(webFlag)
+	if f == nil || !f.Changed || f.Value.String() != anyPort {
+		return nil
+	}
+	for _, arg := range args {
+		if _, port, err := net.SplitHostPort(arg); err == nil && port != "" && strings.Trim(port, "0123456789") == "" {
+			return fmt.Errorf("--%s takes its address with =, not with a blank: write --%s=%s", webFlag, webFlag, arg)
+		}
+	}
+	return nil
 }
 
 // audience is what shows the runs of a command to who wants to see them.

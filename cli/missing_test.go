@@ -30,10 +30,10 @@ func TestMissing(t *testing.T) {
 	if status != exitDone || stderr != "tsmark: "+left+"\n" {
 		t.Errorf("status %d, %q", status, stderr)
 	}
-	if !strings.Contains(stdout, "notes:\n  - \""+left) || strings.Contains(stdout, "kind: duckdb") || !strings.Contains(stdout, "kind: sqlite") {
+	if !strings.Contains(stdout, "notes:\n  - \""+left) || strings.Contains(stdout, "driver: duckdb") || !strings.Contains(stdout, "driver: sqlite") {
 		t.Errorf("the default experiment is\n%s", stdout)
 	}
-	if status, stdout, stderr = run("run", "--print", "tsbs-iot", results); status != exitDone || stderr != "tsmark: "+left+"\n" || strings.Contains(stdout, "kind: duckdb") {
+	if status, stdout, stderr = run("run", "--print", "tsbs-iot", results); status != exitDone || stderr != "tsmark: "+left+"\n" || strings.Contains(stdout, "driver: duckdb") {
 		t.Errorf("a built-in experiment: status %d, %q\n%s", status, stderr, stdout)
 	}
 	if status, _, stderr = run("run", "--print", "--target", "sqlite", results); status != exitDone || stderr != "" {

@@ -54,7 +54,7 @@ func TestExporters(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "e.yaml")
 	write := func(exporter string) {
-		text := "workload: {scale: 40, log-interval: 10m}\ntargets:\n  - kind: memory\n    exporter: " + exporter + "\n    metrics: " + exporter +
+		text := "workload: {scale: 40, log-interval: 10m}\ntargets:\n  - driver: memory\n    exporter: " + exporter + "\n    metrics: " + exporter +
 			"\nqueries: {types: [lastpoint], count: 4, verify: 3}\n"
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)

@@ -209,7 +209,7 @@ func TestPlanted(t *testing.T) {
 				if mixed {
 					yaml += "mixed: {loaded: 50, writes: 50}\n"
 				}
-				yaml += "targets:\n  - name: v\n    kind: vault\n" +
+				yaml += "targets:\n  - name: v\n    driver: vault\n" +
 					"    start: \"sleep 100 # {port} " + strings.ReplaceAll(commands("start"), `"`, `\"`) + "\"\n" +
 					"    metrics: http://ann:" + p.plain("metrics") + "@" + metrics + "/metrics?auth=" + p.plain("metrics?auth=") + "\n" +
 					"    exporter: http://" + metrics + "/metrics?token=" + p.plain("exporter?token=") + "&p=" + p.plain("exporter?p=") + "\n" +

@@ -88,7 +88,7 @@ it will execute and the places that it reads and writes, and asks for confirmati
 			if err := report.WriteComparison(a.stdout, report.Text, c, a.textOptions()); err != nil {
 				return err
 			}
-			return checked(c, conditions)
+			return checked(c, conditions, ofRun)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without confirmation")

@@ -56,8 +56,8 @@ docs/scale-out.md.
 --require-quiet refuses a host on which other processes use the CPU. It repeats
 what they disturbed, up to three times in all; then the run ends incomplete.
 
---fail-if takes conditions, such as 'p99 > 50ms' or 'load < 100000', and changes
-such as 'p99 > +5%' from the run that --baseline names.
+--fail-if takes conditions, such as 'median > 50ms' or 'load < 100000', and changes
+such as 'median > +5%' from the run that --baseline names.
 ` + conditionsHelp + `
 
 --iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
@@ -73,7 +73,7 @@ became of each parameter.`,
   tsmark run experiment.yaml --self-test
   tsmark run experiment.yaml --require-quiet
   tsmark run experiment.yaml --agents 4 --agents-listen 0.0.0.0:4222 --agents-token @token
-  tsmark run experiment.yaml --fail-if 'p99 > 50ms' --baseline 3f2a --fail-if 'median > +10%'
+  tsmark run experiment.yaml --fail-if 'median > 50ms' --baseline 3f2a --fail-if 'median > +10%'
   tsmark run --iotdb-config config.properties --target duckdb
   tsmark run load-scaling --target duckdb`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -364,6 +364,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		}
 		baseline = &side
 	}
+	a.foreseen(e, conditions)
 	r, shown, err := a.newRunner(cmd, kept, e)
 	if err != nil {
 		return err
@@ -411,7 +412,7 @@ func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compa
 		return nil
 	}
 	if baseline == nil {
-		return checked(compare.Alone(run), conditions)
+		return checked(compare.Alone(run), conditions, ofRun)
 	}
 	c, err := compare.Runs(*baseline, compare.Side{Runs: []*result.Run{run}}, compare.Options{})
 	if err != nil {
@@ -421,7 +422,7 @@ func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compa
 	if err := report.WriteComparison(a.stdout, report.Text, c, a.textOptions()); err != nil {
 		return err
 	}
-	return checked(c, conditions)
+	return checked(c, conditions, ofRun)
 }
 
 // fits refuses what would end in the middle for want of memory.

@@ -266,7 +266,7 @@ func TestSecretsInSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("queries: {cache: cold}\ntargets:\n  - kind: leaky\n    exporter: http://ann:" + plantedInURL + "@h:9100/metrics\n" +
+	write("queries: {cache: cold}\ntargets:\n  - driver: leaky\n    exporter: http://ann:" + plantedInURL + "@h:9100/metrics\n" +
 		"    restart: ADMIN_PASSWORD=" + plantedToken + " pg_ctl restart\n")
 	code, printed := try(t, leaky(new(string)), "tsmark", "run", file, "--print")
 	if code != exitDone || !strings.Contains(printed, "http://ann:***@h:9100/metrics") || !strings.Contains(printed, "ADMIN_PASSWORD=*** pg_ctl restart") {

@@ -53,7 +53,7 @@ func sulks(t *testing.T, deaf string, out *bytes.Buffer, flags ...string) (tsmar
 	dir := t.TempDir()
 	pidFile = filepath.Join(dir, "pid")
 	file := filepath.Join(dir, "x.yaml")
-	text := fmt.Sprintf("name: sulks\ntargets:\n  - kind: influxdb\n    start: sulkyinflux {port} %s %s\nworkload: {scale: 10, log-interval: 1h}\nqueries: {types: [lastpoint]}\n", pidFile, deaf)
+	text := fmt.Sprintf("name: sulks\ntargets:\n  - driver: influxdb\n    start: sulkyinflux {port} %s %s\nworkload: {scale: 10, log-interval: 1h}\nqueries: {types: [lastpoint]}\n", pidFile, deaf)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestSilentMetrics(t *testing.T) {
 	for _, key := range []string{"metrics", "exporter"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "x.yaml")
-		text := fmt.Sprintf("name: x\ntargets:\n  - {kind: memory, %s: \"http://%s/metrics\"}\nworkload: {scale: 10, log-interval: 1h}\nqueries: {types: [lastpoint]}\ntimeouts: {statement: 300ms}\n", key, l.Addr())
+		text := fmt.Sprintf("name: x\ntargets:\n  - {driver: memory, %s: \"http://%s/metrics\"}\nworkload: {scale: 10, log-interval: 1h}\nqueries: {types: [lastpoint]}\ntimeouts: {statement: 300ms}\n", key, l.Addr())
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

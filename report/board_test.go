@@ -57,6 +57,38 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 	}
 }
 
+// Different queries of one name are not compared, and so are no tie; all else is compared.
+func TestBoardOfDifferentQueries(t *testing.T) {
+	const other, same = "single-groupby-5-8-1", "single-groupby-1-1-1"
+	a, _ := fixture(t)
+	b, _ := fixture(t)
+	c, _ := fixture(t)
+	b.ID, c.ID = "20260201-154500-0b0b", "20260202-154500-0c0c"
+	for r, drawn := range map[*result.Run]string{a: "1", b: "2", c: "1"} {
+		r.QuerySets = append(r.QuerySets, result.QuerySet{Type: other, Count: 1000, Fingerprint: drawn, Begin: drawn})
+	}
+	two := NewBoard(Subject{a, 0}, Subject{b, 0})
+	for i, s := range two.Type(other) {
+		if s.Beside != "" || s.Best || s.Figure != "5.03\u202fms" || !s.Stands {
+			t.Errorf("different queries, %d: %q %q", i, s.Figure, s.Beside)
+		}
+	}
+	if r := two.group.rankType(other); r.Reference >= 0 {
+		t.Errorf("subject %d is the reference of what is not compared", r.Reference)
+	}
+	for i, s := range append(two.Type(same), two.Loads()...) {
+		if s.Beside == "" {
+			t.Errorf("what is the same, %d: %q is not compared", i, s.Figure)
+		}
+	}
+	// Of three, those that have the same queries are compared.
+	for i, s := range NewBoard(Subject{b, 0}, Subject{a, 0}, Subject{c, 0}).Type(other) {
+		if (s.Beside == "") != (i == 0) {
+			t.Errorf("of three, %d: %q", i, s.Beside)
+		}
+	}
+}
+
 // The page about what was verified says it of every load, table and query type.
 func TestVerificationPage(t *testing.T) {
 	complete, killed := fixture(t)

@@ -32,7 +32,8 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
-	loads, beside, types, broken := 0, 0, 0, 0
+	loads, beside := 0, 0
+	var wrong, broken affected
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" {
@@ -50,9 +51,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		for j := range t.Queries {
 			switch why := t.Queries[j].Withheld; {
 			case strings.HasSuffix(why, driver.Answers):
-				broken++
+				broken.add(t, &t.Queries[j])
 			case why != "":
-				types++
+				wrong.add(t, &t.Queries[j])
 			}
 		}
 		if t.Load != nil && t.Load.Lost() > 0 {
@@ -69,11 +70,11 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	if beside > 0 {
 		warn("Figures of %s withheld: answers of the same target are wrong.", plural(beside, "load"))
 	}
-	if types > 0 {
-		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
+	if len(wrong.types) > 0 {
+		warn("Figures of %s withheld: the check of the answers failed.", &wrong)
 	}
-	if broken > 0 {
-		warn("Figures of %s withheld: a connection broke.", plural(broken, "query type"))
+	if len(broken.types) > 0 {
+		warn("Figures of %s withheld: a connection broke.", &broken)
 	}
 	if r.LostOperations > 0 {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
@@ -92,7 +93,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
 	}
 	if how := disagreement(r); how != "" {
-		warn("Systems answer own texts otherwise, and nobody knows which answer is right: %s. The texts must select the same columns, of the same types.", how)
+		warn("Answers to own texts differ from system to system, and nobody knows which one is right: %s. The texts must select the same columns, of the same types.", how)
 	}
 	if why := noReference(r); why != "" {
 		warn("Reference texts of own queries were not run: %s", why)
@@ -115,8 +116,29 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	return list
 }
 
-// disagreement is how systems answer the first own text otherwise of which nobody knows
-// the right answer; empty: there is none.
+// affected are the query types of which something is wrong, and the targets.
+type affected struct{ types, targets []string }
+
+func (a *affected) add(t *result.Target, q *result.Queries) {
+	if !slices.Contains(a.types, q.Type) {
+		a.types = append(a.types, q.Type)
+	}
+	if !slices.Contains(a.targets, t.Name) {
+		a.targets = append(a.targets, t.Name)
+	}
+}
+
+// String is how many there are, each type once, and of how many targets if that is not one.
+func (a *affected) String() string {
+	text := plural(len(a.types), "query type")
+	if n := len(a.targets); n > 1 {
+		text += fmt.Sprintf(" of %d targets", n)
+	}
+	return text
+}
+
+// disagreement is how answers to the first own text differ of which nobody knows the
+// right one; empty: there is none.
 func disagreement(r *result.Run) string {
 	for i := range r.Targets {
 		for _, of := range r.Targets[i].Measured() {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,5 +29,23 @@ func TestFactsOfDatasetAndLog(t *testing.T) {
 	run.LostOperations, run.Dataset = 0, result.Dataset{Spec: workload.Spec{Name: "cpu-only"}}
 	if out := render(t, Text, Options{Verbose: true}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
 		t.Errorf("says what is not so:\n%s", out)
+	}
+}
+
+// A type that is withheld of several targets counts once, as it does in the headline.
+func TestWithheldTypesCountOnce(t *testing.T) {
+	wrong := result.Queries{Type: "lastpoint", Withheld: "wrong answer"}
+	r := result.Run{Status: result.Complete, Targets: []result.Target{
+		{Name: "a", Queries: []result.Queries{wrong}}, {Name: "b", Queries: []result.Queries{wrong}}, {Name: "c", Queries: []result.Queries{wrong}},
+	}}
+	for want, of := range map[string]int{
+		"Figures of 1 query type of 3 targets withheld: the check of the answers failed.": 3,
+		"Figures of 1 query type withheld: the check of the answers failed.":              1,
+	} {
+		one := r
+		one.Targets = r.Targets[:of]
+		if !slices.ContainsFunc(alertsBeside(&one, nil), func(n note) bool { return n.Text == want }) {
+			t.Errorf("%v lacks %q", alertsBeside(&one, nil), want)
+		}
 	}
 }

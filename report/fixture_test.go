@@ -73,7 +73,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 		End: time.Date(2016, 1, 2, 0, 0, 0, 0, time.UTC), Interval: 10 * time.Second}
 	base := result.Run{
 		ID: "20260131-154500-3f2a", Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "my experiment.yaml"},
-		Experiment: "name: nightly\nworkload:\n  name: cpu-only\n  scale: 1000\n  seed: 123\ntargets:\n  - kind: duckdb\n    name: duck\n  - kind: questdb\n    name: quest\n",
+		Experiment: "name: nightly\nworkload:\n  name: cpu-only\n  scale: 1000\n  seed: 123\ntargets:\n  - driver: duckdb\n    name: duck\n  - driver: questdb\n    name: quest\n",
 		Started:    started, Finished: started.Add(3*time.Minute + 12*time.Second), Status: result.Complete,
 		Tool: result.Tool{Version: "0.1.0", Commit: "5d5a9de", Go: "go1.26.1"},
 		Host: result.Host{OS: "Debian GNU/Linux 12", Kernel: "6.1.0", Arch: "amd64", CPU: "AMD EPYC 7763", Cores: 16, Memory: 64 << 30,

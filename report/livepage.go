@@ -43,7 +43,7 @@ type LiveMeasured struct {
 	PerSecond    float64
 	Latency      LiveLatency // of all repeats so far
 	Due          bool        // latency counts from when a query was due
-	Troubles     []LiveCount // how many ended otherwise
+	Troubles     []LiveCount // how many failed, were cut off, dropped or sent again
 }
 
 // LiveCount is how many operations ended in a way.
@@ -245,7 +245,7 @@ func (l *Live) table() *table {
 		{Head: "target"}, {Head: "measurement", Words: true}, {Head: "done", Help: "batches or queries that ended well, in all repeats so far"},
 		{Head: "rate", Help: "of the latest repeat"},
 		{Head: "p50"}, {Head: "p95"}, {Head: "p99"}, {Head: "max"},
-		{Head: "otherwise", Help: "operations that failed, were cut off, dropped or sent again", Words: true}, {Head: "verified", Words: true},
+		{Head: "problems", Help: "operations that failed, were cut off, dropped or sent again", Words: true}, {Head: "verified", Words: true},
 	}}
 	due := false
 	for i := range l.Measured[:min(len(l.Measured), mostMeasured)] {

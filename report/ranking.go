@@ -133,16 +133,13 @@ func (g *group) rank(what string, metric compare.Metric, estimates []stats.Estim
 	out := ranking{Estimates: estimates, Reference: -1, Figures: make([]*compare.Figure, len(g.subjects))}
 	var all, candidates []int
 	for i := range g.subjects {
-		compared, best := who(i)
-		if compared {
+		takesPart, best := who(i)
+		if takesPart {
 			all = append(all, i)
 		}
-		if compared && best {
+		if takesPart && best {
 			candidates = append(candidates, i)
 		}
-	}
-	if len(all) < 2 || len(candidates) == 0 {
-		return out
 	}
 	slices.SortStableFunc(candidates, func(i, j int) int {
 		order := cmp.Compare(estimates[i].Median.Figure, estimates[j].Median.Figure)
@@ -156,6 +153,13 @@ func (g *group) rank(what string, metric compare.Metric, estimates []stats.Estim
 			i, than = than, i
 		}
 		return g.figure(than, i, what, metric)
+	}
+	compared := func(f *compare.Figure) bool { return f != nil && f.MissingA == "" && f.MissingB == "" }
+	candidates = slices.DeleteFunc(candidates, func(i int) bool {
+		return !slices.ContainsFunc(all, func(by int) bool { return by != i && compared(worse(i, by)) })
+	})
+	if len(candidates) == 0 {
+		return out
 	}
 	beaten := func(i int) bool {
 		return slices.ContainsFunc(all, func(by int) bool {
@@ -173,7 +177,7 @@ func (g *group) rank(what string, metric compare.Metric, estimates []stats.Estim
 			continue
 		}
 		f := worse(i, out.Reference)
-		if f != nil && (f.MissingA != "" || f.MissingB != "") {
+		if !compared(f) {
 			f = nil
 		}
 		out.Figures[i] = f
@@ -196,10 +200,21 @@ func (r *ranking) beside(i int) cell {
 		if r.Sole {
 			return cell{ratio(1), best}
 		}
+		compared, ahead := false, true
 		for _, f := range r.Figures {
-			if f != nil && f.Verdict == compare.CannotTell {
+			switch {
+			case f == nil:
+			case f.Verdict == compare.CannotTell:
 				return cell{noVerdict(f), dim}
+			case f.Ratio.Bound != stats.Unknown:
+				compared, ahead = true, ahead && f.Significant() && f.Ratio.Figure > 1
 			}
+		}
+		switch {
+		case !compared:
+			return cell{}
+		case ahead: // of all that it is compared with, which are not all
+			return cell{ratio(1), dim}
 		}
 		return cell{tie, dim}
 	}
@@ -220,6 +235,8 @@ func (r *ranking) beside(i int) cell {
 func (r *ranking) verdict(i int) string {
 	if i != r.Reference {
 		switch f := r.Figures[i]; {
+		case f.Ratio.Bound == stats.Unknown && f.Verdict != compare.CannotTell:
+			return "no verdict: not known"
 		case f.Significant() && f.Ratio.Figure > 1:
 			return "worse"
 		case f.Significant(): // of three that beat each other in a circle
@@ -232,10 +249,16 @@ func (r *ranking) verdict(i int) string {
 	if r.Sole {
 		return string(best)
 	}
-	if text := r.beside(i).Text; text != tie {
+	switch text := r.beside(i).Text; text {
+	case tie:
+		return tie
+	case "":
+		return "no verdict: not known"
+	case ratio(1):
+		return "no verdict: not compared with all"
+	default:
 		return "no verdict: " + text
 	}
-	return tie
 }
 
 // noVerdict is why there is no verdict, in a cell's width.
@@ -266,22 +289,35 @@ func (g *group) estimates(queryType string) []stats.Estimate {
 	return list
 }
 
-// samples returns the common queries of a type of each subject.
+// samples returns the common queries of a type of each subject: those that all have who
+// have the same queries of it.
 func (g *group) samples(queryType string) []estimate.Sample {
 	if known, ok := g.sampled[queryType]; ok {
 		return known
 	}
 	list := make([]estimate.Sample, len(g.subjects))
-	var standing []int
-	var together []estimate.Sample
+	var alike [][]int // subjects that have queries in common to look for
 	for i, s := range g.subjects {
 		list[i] = estimate.Of(s.run, s.target, queryType)
-		if s.target.Failure == "" && len(list[i]) > 0 && estimate.Verified(s.target, queryType) {
-			standing, together = append(standing, i), append(together, list[i])
+		if s.target.Failure != "" || len(list[i]) == 0 || !estimate.Verified(s.target, queryType) {
+			continue
 		}
+		at := slices.IndexFunc(alike, func(of []int) bool {
+			return result.SameQueries(g.subjects[of[0]].run, s.run, queryType)
+		})
+		if at < 0 {
+			at, alike = len(alike), append(alike, nil)
+		}
+		alike[at] = append(alike[at], i)
 	}
-	for n, aligned := range estimate.Align(together...) {
-		list[standing[n]] = aligned
+	for _, of := range alike {
+		together := make([]estimate.Sample, len(of))
+		for n, i := range of {
+			together[n] = list[i]
+		}
+		for n, aligned := range estimate.Align(together...) {
+			list[of[n]] = aligned
+		}
 	}
 	if g.sampled == nil {
 		g.sampled = make(map[string][]estimate.Sample)
@@ -299,7 +335,7 @@ func (g *group) pair(a, b int) *compare.Comparison {
 		for i := range g.subjects {
 			beside = append(beside, g.side(i))
 		}
-		c, _ = compare.Runs(g.side(a), g.side(b), compare.Options{Beside: beside})
+		c, _ = compare.Runs(g.side(a), g.side(b), compare.Options{Beside: beside, ByType: true})
 		if g.pairs == nil {
 			g.pairs = make(map[[2]int]*compare.Comparison)
 		}

@@ -174,14 +174,28 @@ func (q *QuerySet) Alike(other *QuerySet) bool {
 // queries; empty: there is none, or nothing is known of one of them.
 func OtherQueries(a, b *Run) (queryType string) {
 	for i := range a.QuerySets {
-		q := &a.QuerySets[i]
-		for j := range b.QuerySets {
-			if b.QuerySets[j].Type == q.Type && !q.Alike(&b.QuerySets[j]) {
-				return q.Type
-			}
+		if name := a.QuerySets[i].Type; !SameQueries(a, b, name) {
+			return name
 		}
 	}
 	return ""
+}
+
+// SameQueries reports whether two runs may have the same queries of a type: nothing that
+// is known of them tells them apart.
+func SameQueries(a, b *Run, queryType string) bool {
+	p, q := a.QuerySet(queryType), b.QuerySet(queryType)
+	return p == nil || q == nil || p.Alike(q)
+}
+
+// QuerySet returns the queries that were drawn for a type; nil: none, or not known.
+func (r *Run) QuerySet(queryType string) *QuerySet {
+	for i := range r.QuerySets {
+		if q := &r.QuerySets[i]; q.Type == queryType {
+			return q
+		}
+	}
+	return nil
 }
 
 // Dataset is what was loaded or queried.

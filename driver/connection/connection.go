@@ -151,7 +151,7 @@ func Failed(doing, trust string, waited time.Duration, err error) error {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var certificate *tls.CertificateVerificationError
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := strings.Join(strings.Fields(cause(doing, err)), " ")
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &certificate):
 		return fmt.Errorf("%s: %w: the server's certificate cannot be trusted (%s); %s", doing, driver.ErrUnreachable, text, trust)
@@ -159,4 +159,17 @@ func Failed(doing, trust string, waited time.Duration, err error) error {
 		return fmt.Errorf("%s: %w: it did not answer within %v; is host and port right, and the server up?", doing, driver.ErrUnreachable, waited)
 	}
 	return fmt.Errorf("%s: %w: is it up, and are host and port right? (%s)", doing, driver.ErrUnreachable, text)
+}
+
+// cause is an error's text. Of what the system said to a connection over TCP it leaves out
+// the address that doing names already.
+func cause(doing string, err error) string {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "dial" || op.Addr == nil || !strings.HasPrefix(op.Net, "tcp") || strings.Contains(err.Error(), "\n") { // of several attempts
+		return err.Error()
+	}
+	if address := op.Addr.String(); !strings.Contains(doing, address) {
+		return address + ": " + op.Err.Error()
+	}
+	return op.Err.Error()
 }

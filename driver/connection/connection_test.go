@@ -1,10 +1,14 @@
 package connection_test
 
 import (
+	"errors"
+	"fmt"
+	"net"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/internal/option"
 )
@@ -37,5 +41,29 @@ func TestOf(t *testing.T) {
 	}
 	if got, want := connection.Of(v), (connection.Settings{Host: "127.0.0.1", Port: "1", User: "me", Timeout: 5 * time.Second}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// An address stands in an error once, and one that is another than what was asked for is
+// said.
+func TestFailed(t *testing.T) {
+	const up = "cannot be reached: is it up, and are host and port right?"
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Err: errors.New("connect: connection refused")}
+	for _, c := range []struct {
+		doing string
+		err   error
+		want  string
+	}{
+		{"connecting to 127.0.0.1:1", refused, "connecting to 127.0.0.1:1: " + up + " (connect: connection refused)"},
+		{"connecting to 127.0.0.1:1", fmt.Errorf("failed at 127.0.0.1:1: dial error: %w", refused), "connecting to 127.0.0.1:1: " + up + " (connect: connection refused)"},
+		{"connecting to db1:1", refused, "connecting to db1:1: " + up + " (127.0.0.1:1: connect: connection refused)"},
+		{"connecting to x", &net.OpError{Op: "dial", Net: "unix", Addr: &net.UnixAddr{Name: "/run/x", Net: "unix"}, Err: errors.New("no such file")}, "connecting to x: " + up + " (dial unix /run/x: no such file)"},
+		{"connecting to x:1", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("lookup x: no such host")}, "connecting to x:1: " + up + " (dial tcp: lookup x: no such host)"},
+		{"connecting to x:1", errors.Join(refused, errors.New("EOF")), "connecting to x:1: " + up + " (dial tcp 127.0.0.1:1: connect: connection refused EOF)"},
+		{"connecting to x:1", errors.New("EOF"), "connecting to x:1: " + up + " (EOF)"},
+	} {
+		if err := connection.Failed(c.doing, "trust it", 0, c.err); err.Error() != c.want || !errors.Is(err, driver.ErrUnreachable) {
+			t.Errorf("%v\nwant %s", err, c.want)
+		}
 	}
 }

@@ -2,8 +2,11 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 )
 
@@ -37,6 +40,58 @@ func (f Finding) String() string {
 	return s
 }
 
+// Lack is what there would have to be more of for a condition to be judged.
+type Lack string
+
+// The lacks.
+const (
+	LacksNothing Lack = "" // that is known
+	LacksRepeats Lack = "repeats"
+	LacksLoads   Lack = "loads"
+	LacksQueries Lack = "queries" // of a type, in each repeat
+)
+
+// Lacks says what there was too little of.
+func (f Finding) Lacks() Lack {
+	switch {
+	case f.Figure == nil:
+		return LacksNothing
+	case strings.HasPrefix(f.Figure.MissingB, tooFew):
+		return LacksQueries
+	case f.Condition.Absolute && (f.Figure.MissingB != "" || f.Figure.across()), !f.Condition.Absolute && f.Figure.Verdict != CannotTell:
+		return LacksNothing
+	}
+	return f.Condition.Metric.repeated()
+}
+
+// repeated is what there is one figure of the metric for each of.
+func (m Metric) repeated() Lack {
+	switch m {
+	case Load, Acked, Sent, Disk:
+		return LacksLoads
+	}
+	return LacksRepeats
+}
+
+// Foreseen says what a run would have too little of for a limit to be judged, and how much
+// of that it takes, given how often it repeats queries and loads and how many different
+// queries of a type it draws for all repeats; LacksNothing: nothing that is known before.
+func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) {
+	if slices.Contains([]Metric{MixedMedian, MixedP99, MixedLoad}, c.Metric) || !c.Absolute {
+		return LacksNothing, 0
+	}
+	each := (queries + repeats - 1) / max(repeats, 1)
+	switch of := c.Metric.repeated(); {
+	case of == LacksRepeats && c.Metric.tooFew(each) != "":
+		return LacksQueries, int(measure.Least(c.Metric.quantile()))
+	case c.AsIs:
+		return LacksNothing, 0
+	case of == LacksLoads && loads < LeastRepeats, of == LacksRepeats && repeats < LeastRepeats:
+		return of, LeastRepeats
+	}
+	return LacksNothing, 0
+}
+
 // Why says what keeps a condition from being judged; empty: nothing is known of it, or
 // a side has no figure.
 func (f Finding) Why() string {
@@ -44,7 +99,7 @@ func (f Finding) Why() string {
 	case f.Figure == nil:
 		return ""
 	case f.Condition.Absolute && f.Figure.MissingB == "" && !f.Figure.across():
-		return fmt.Sprintf("fewer than %d repeats allow no interval of 95 %% across them", leastRepeats)
+		return fmt.Sprintf("fewer than %d %s allow no interval of 95 %% across them", LeastRepeats, f.Condition.Metric.repeated())
 	case f.Condition.Absolute:
 		return ""
 	case f.Figure.Verdict == CannotTell:
@@ -107,8 +162,8 @@ func (c Condition) judge(f *Figure) (holds, judged bool) {
 	return holds, holds || f.MissingA == "" && (c.AsIs || f.Decidable())
 }
 
-// leastRepeats is how many repeats allow an interval of 95 %: see stats.Summarize.
-const leastRepeats = 6
+// LeastRepeats is how many repeats allow an interval of 95 %: see stats.Summarize.
+const LeastRepeats = 6
 
 // beyond reports whether B's figure is beyond the limit: all of its interval is, or as
 // it is the figure itself.
@@ -139,7 +194,7 @@ func (c Condition) beyond(f *Figure) (holds, judged bool) {
 // across reports whether B's figure has an interval across repeats that is worth its
 // level.
 func (f *Figure) across() bool {
-	return f.Method == AcrossRepeats && f.B.Interval != nil && f.B.N >= leastRepeats
+	return f.Method == AcrossRepeats && f.B.Interval != nil && f.B.N >= LeastRepeats
 }
 
 // holds reports whether a change does for a figure.

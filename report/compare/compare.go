@@ -25,6 +25,9 @@ var ErrDifferent = errors.New("not the same was measured")
 // Options say when not to compare. The zero value is the strictest.
 type Options struct {
 	Different bool // other data or other queries
+	// ByType compares all but the query types of which the sides have different queries:
+	// these are not compared, and their figures say so.
+	ByType bool
 	// Beside are further sides that the figures are shown with: only queries
 	// that these have too take part.
 	Beside []Side
@@ -67,7 +70,7 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	if r := shared(a, b); r != nil {
 		return nil, fmt.Errorf("run %s would count twice: name each run once", r.ID)
 	}
-	if err := alike(a, b); err != nil {
+	if err := alike(a, b, opts.ByType); err != nil {
 		if !opts.Different {
 			return nil, err
 		}
@@ -96,7 +99,7 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 		beside = append(beside, s.subjects()...)
 	}
 	for _, p := range pairs {
-		t := compareTarget(p[0], p[1], beside)
+		t := compareTarget(p[0], p[1], beside, opts.Different)
 		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.Apart(p[0].targets[0], p[1].targets[0]) {
 			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different parts of the run, one after the other, and their ratios include any change of the machine in between.")
 		}
@@ -128,17 +131,18 @@ func Alone(r *result.Run) *Comparison {
 	side := Side{Runs: []*result.Run{r}}
 	c := &Comparison{A: side.party(), B: side.party()}
 	for _, s := range side.subjects() {
-		c.Targets = append(c.Targets, compareTarget(s, s, nil))
+		c.Targets = append(c.Targets, compareTarget(s, s, nil, false))
 	}
 	return c
 }
 
-// compareTarget compares all that two subjects recorded.
-func compareTarget(a, b Subject, beside []Subject) Target {
+// compareTarget compares all that two subjects recorded, even different queries of a type
+// if that is wanted.
+func compareTarget(a, b Subject, beside []Subject, different bool) Target {
 	t := Target{A: a, B: b}
 	var medians []typeMedians
 	for _, name := range types(a, b) {
-		figures, m := compareType(name, a, b, beside)
+		figures, m := compareType(name, a, b, beside, different)
 		t.Figures = append(t.Figures, figures...)
 		// From an aggregate a type is no further query, but the same once more; and of own
 		// texts the oracle knows no answer.

@@ -177,6 +177,53 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// Where types are looked at one by one, only the one with different queries is not
+// compared, and takes no part in what all types come to.
+func TestByType(t *testing.T) {
+	a, b := system(1, 6, 1), system(2, 6, 1)
+	for side, s := range map[string]Side{"f": a, "g": b} {
+		for _, r := range s.Runs {
+			r.QuerySets = []result.QuerySet{{Type: "first", Count: 200, Fingerprint: side}, {Type: "second", Count: 150, Fingerprint: "both"}}
+		}
+	}
+	if _, err := Runs(a, b, Options{}); !errors.Is(err, ErrDifferent) {
+		t.Errorf("both as a whole: %v", err)
+	}
+	for name, c := range map[string]struct {
+		opts  Options
+		types int
+	}{"by type": {Options{ByType: true, Beside: []Side{a, b}}, 2}, "even different": {Options{Different: true}, 3}} {
+		got, err := Runs(a, b, c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second, load := got.Targets[0].figure("first", Median), got.Targets[0].figure("second", Median), got.Targets[0].figure(LoadSubject, Load)
+		if (first.Verdict == NotCompared) != (c.types == 2) || c.types == 2 && first.Why != otherQueries {
+			t.Errorf("%s: different queries: %s: %s", name, first.Verdict, first.Why)
+		}
+		if second.Verdict != NoDifference || load.Verdict != NoDifference {
+			t.Errorf("%s: the same queries: %s %s; the load: %s %s", name, second.Verdict, second.Why, load.Verdict, load.Why)
+		}
+		if all := got.Targets[0].figure(AllTypes, GeoMean); all.Types != c.types {
+			t.Errorf("%s: the mean is over %d types", name, all.Types)
+		}
+	}
+	// A third side with other queries takes none away from those that have the same.
+	third := system(3, 6, 1)
+	for _, r := range third.Runs {
+		r.QuerySets = []result.QuerySet{{Type: "second", Count: 10, Fingerprint: "other", Begin: "other"}}
+		q := &r.Targets[0].Repeats[0].Queries[1]
+		q.Each = q.Each[:10]
+	}
+	got, err := Runs(a, b, Options{ByType: true, Beside: []Side{a, b, third}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := got.Targets[0].figure("second", Median); f.Queries != 150 {
+		t.Errorf("beside a third side %d queries are compared", f.Queries)
+	}
+}
+
 // Other data, other queries and the same run twice are refused in one line,
 // or named as what they are.
 func TestRefused(t *testing.T) {

@@ -180,7 +180,7 @@ func TestAlone(t *testing.T) {
 		// Several runs are repeats of one thing: as B they are judged as one run is.
 		compared := &Comparison{}
 		for _, s := range c.of.subjects() {
-			compared.Targets = append(compared.Targets, compareTarget(s, s, nil))
+			compared.Targets = append(compared.Targets, compareTarget(s, s, nil, false))
 		}
 		if len(c.of.Runs) == 1 {
 			compared = Alone(c.of.Runs[0])
@@ -197,6 +197,40 @@ func TestAlone(t *testing.T) {
 			if !ok {
 				t.Errorf("%s: %s: %v, want %v", c.name, what, pair.got, pair.want)
 			}
+		}
+	}
+}
+
+// What a run is certain to have too little of is known before.
+func TestForeseen(t *testing.T) {
+	for _, c := range []struct {
+		text                    string
+		repeats, loads, queries int
+		lack                    Lack
+		needs                   int
+	}{
+		{"median > 1s", 6, 1, 60, LacksNothing, 0},
+		{"median > 1s", 5, 6, 60, LacksRepeats, 6},
+		{"median > 1s!", 1, 1, 60, LacksNothing, 0},
+		{"geomean > 1s", 1, 1, 60, LacksRepeats, 6},
+		{"load < 1k", 6, 5, 60, LacksLoads, 6},
+		{"load < 1k", 1, 6, 60, LacksNothing, 0},
+		{"disk > 1GiB", 1, 1, 60, LacksLoads, 6},
+		{"load < 1k!", 1, 1, 60, LacksNothing, 0},
+		{"p99 > 1s", 6, 1, 594, LacksQueries, 100},
+		{"p99 > 1s", 6, 1, 595, LacksNothing, 0}, // one repeat has 100; the others' types may have more
+		{"p99 > 1s!", 1, 1, 99, LacksQueries, 100},
+		{"p99.9 > 1s", 6, 1, 1000, LacksQueries, 1000},
+		{"max > 1s", 6, 1, 6, LacksNothing, 0},
+		{"mixed-p99 > 1s", 1, 1, 1, LacksNothing, 0},
+		{"p99 > +5%", 1, 1, 1, LacksNothing, 0},
+	} {
+		conditions, err := ParseConditions(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lack, needs := conditions[0].Foreseen(c.repeats, c.loads, c.queries); lack != c.lack || needs != c.needs {
+			t.Errorf("%s with %d repeats, %d loads, %d queries: lacks %q, needs %d", c.text, c.repeats, c.loads, c.queries, lack, needs)
 		}
 	}
 }

@@ -14,15 +14,18 @@ import (
 
 // compareType compares all metrics of a query type over the queries that both
 // sides, and the verified ones beside them, have in common. The medians are nil
-// where a side has none.
-func compareType(name string, sideA, sideB Subject, beside []Subject) ([]Figure, *typeMedians) {
+// where a side has none. Different queries are not compared, unless that is wanted.
+func compareType(name string, sideA, sideB Subject, beside []Subject, different bool) ([]Figure, *typeMedians) {
 	repeatsA, missingA := sideA.repeats(name)
 	repeatsB, missingB := sideB.repeats(name)
 	a, b := sideA.sample(name), sideB.sample(name)
+	if missingA == "" && missingB == "" && !different && !sideA.sameQueries(sideB, name) {
+		missingA, missingB = otherQueries, otherQueries
+	}
 	if missingA == "" && missingB == "" {
 		samples := []estimate.Sample{a, b}
 		for _, s := range beside {
-			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 {
+			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 && (different || s.sameQueries(sideA, name)) {
 				samples = append(samples, s.sample(name))
 			}
 		}
@@ -69,7 +72,11 @@ func compareType(name string, sideA, sideB Subject, beside []Subject) ([]Figure,
 	return figures, medians
 }
 
-const noneInCommon = "no query that both sides ran"
+// Why nothing is compared of a type that both sides ran.
+const (
+	noneInCommon = "no query that both sides ran"
+	otherQueries = "both sides ran different queries under this name"
+)
 
 // tooFew says why the metric is not told where a round has no more than n
 // queries; empty: it is. A side that has more is no better for it: nothing can

@@ -35,8 +35,9 @@ func (s Side) label() string {
 	return name
 }
 
-// alike reports whether all runs are about the same data and queries.
-func alike(a, b Side) error {
+// alike reports whether all runs are about the same data, and about the same queries
+// unless each type is looked at for itself.
+func alike(a, b Side, byType bool) error {
 	first := a.Runs[0]
 	for _, r := range slices.Concat(a.Runs, b.Runs) {
 		switch {
@@ -47,7 +48,7 @@ func alike(a, b Side) error {
 		case !result.SameDataset(&r.Dataset, &first.Dataset):
 			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
 				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)
-		case result.OtherQueries(first, r) != "":
+		case !byType && result.OtherQueries(first, r) != "":
 			return fmt.Errorf("runs %s and %s have different queries of type %s: %w", first.ID, r.ID, result.OtherQueries(first, r), ErrDifferent)
 		}
 	}
@@ -149,6 +150,13 @@ func (s Subject) sample(queryType string) estimate.Sample {
 		all = append(all, estimate.Of(s.runs[i], t, queryType)...)
 	}
 	return all
+}
+
+// sameQueries reports whether all runs of two subjects may have the same queries of a
+// type.
+func (s Subject) sameQueries(other Subject, queryType string) bool {
+	all := slices.Concat(s.runs, other.runs)
+	return !slices.ContainsFunc(all, func(r *result.Run) bool { return !result.SameQueries(all[0], r, queryType) })
 }
 
 // repeats are what a subject recorded of a type, one or several of each of its

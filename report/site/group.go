@@ -61,10 +61,28 @@ type source struct {
 // column is a load or a query type, with how it was measured: what was measured in
 // another way is no figure to compare with.
 type column struct {
-	key       string // of the whole
-	what      string // query type; empty: the load
-	How, Help string // with how many workers and such, and what it is, in words
-	order     int    // among the columns of a run
+	key       string           // of the whole
+	what      string           // query type; empty: the load
+	How, Help string           // with how many workers and such, and what it is, in words
+	order     int              // among the columns of a run
+	drawn     *result.QuerySet // of the first run that has the column; nil: not known
+}
+
+// is reports whether two columns are one: what was measured, how, and with which queries.
+func (c *column) is(other *column) bool {
+	if c.what != other.what || c.How != other.How || (c.drawn == nil) != (other.drawn == nil) {
+		return false
+	}
+	return c.drawn == nil || c.drawn.Alike(other.drawn)
+}
+
+// queries tells a column's queries from others of the type.
+func (c *column) queries() string {
+	if c.drawn == nil {
+		return "not known"
+	}
+	const enough = 8 // of 16 digits, to tell some columns apart
+	return c.drawn.Begin[:min(enough, len(c.drawn.Begin))]
 }
 
 // Head is the column's name.
@@ -100,9 +118,11 @@ func (s *Site) sort(r *result.Run) {
 			own.newest = source{r, i}
 		}
 		for _, c := range columnsOf(r, t) {
-			if !slices.ContainsFunc(g.columns, func(known column) bool { return known.key == c.key }) {
-				g.columns = append(g.columns, c)
+			at := slices.IndexFunc(g.columns, func(known column) bool { return known.is(&c) })
+			if at < 0 {
+				at, g.columns = len(g.columns), append(g.columns, c)
 			}
+			c.key = g.columns[at].key
 			if known, ok := own.cells[c.key]; !ok || newer(r, known.run) {
 				own.cells[c.key] = source{r, i}
 			}
@@ -250,7 +270,11 @@ func aboutPlace(option string) bool {
 func columnsOf(r *result.Run, t *result.Target) []column {
 	var list []column
 	add := func(what, how, help string) {
-		list = append(list, column{key: what + "\x00" + how, what: what, How: how, Help: help, order: len(list)})
+		c := column{key: what + "\x00" + how, what: what, How: how, Help: help, order: len(list), drawn: r.QuerySet(what)}
+		if c.drawn != nil {
+			c.key += "\x00" + c.drawn.Fingerprint
+		}
+		list = append(list, c)
 	}
 	if t.Load != nil {
 		add("", howLoaded(r), "rows a second until all were visible and background work idle")
@@ -285,9 +309,9 @@ func howLoaded(r *result.Run) string {
 	return fmt.Sprintf("%s, batches of %s%s", workersText(workers), humanize.Comma(int64(batch)), more)
 }
 
-// howQueried is how the queries of a type were run.
+// howQueried is how the queries of a type were run, and whose texts they were.
 func howQueried(r *result.Run, queryType string) string {
-	workers, more := 0, ""
+	workers, more, text := 0, "", ""
 	for i := range r.Targets {
 		for j := range r.Targets[i].Queries {
 			q := &r.Targets[i].Queries[j]
@@ -301,12 +325,10 @@ func howQueried(r *result.Run, queryType string) string {
 			if q.Open != nil {
 				more = ", " + q.Open.Schedule
 			}
-			if q.Texts != "" {
-				more += ", " + result.TSBSText
-			}
+			text = cmp.Or(text, q.TextName())
 		}
 	}
-	return workersText(workers) + more
+	return joined(", ", workersText(workers)+more, text)
 }
 
 func workersText(n int) string {
@@ -355,7 +377,8 @@ func leadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
-// ordered are the columns: loads, then query types in the order run.
+// ordered are the columns: loads, then query types in the order run. Those of one name
+// say which queries they are of.
 func (g *group) ordered() []column {
 	list := slices.Clone(g.columns)
 	slices.SortStableFunc(list, func(a, b column) int {
@@ -366,8 +389,18 @@ func (g *group) ordered() []column {
 				loads = -1
 			}
 		}
-		return cmp.Or(loads, a.order-b.order, strings.Compare(a.what, b.what), strings.Compare(a.How, b.How))
+		return cmp.Or(loads, a.order-b.order, strings.Compare(a.what, b.what), strings.Compare(a.How, b.How), strings.Compare(a.queries(), b.queries()))
 	})
+	named := func(c column) [2]string { return [2]string{c.what, c.How} }
+	columns := make(map[[2]string]int)
+	for _, c := range list {
+		columns[named(c)]++
+	}
+	for i := range list {
+		if c := &list[i]; columns[named(*c)] > 1 {
+			c.How += ", queries " + c.queries()
+		}
+	}
 	return list
 }
 

@@ -254,6 +254,11 @@ func TestNothingIsMixed(t *testing.T) {
 				}
 			}
 		}, 1, 4},
+		"other queries":                      {func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Begin = "2", "2" }, 1, 4},
+		"other queries behind the first ten": {func(r *result.Run) { r.QuerySets[0].Fingerprint = "2" }, 1, 4},
+		"more queries":                       {func(r *result.Run) { r.QuerySets[0].Count, r.QuerySets[0].Fingerprint = 40, "2" }, 1, 3},
+		"queries of an old run":              {func(r *result.Run) { r.QuerySets = nil }, 1, 5},
+		"fewer targets":                      {func(r *result.Run) { r.Targets = r.Targets[:1] }, 1, 3},
 		"a writer at most": {func(r *result.Run) { // of one target, which the experiment did not want
 			for j := range r.Targets[0].Repeats {
 				r.Targets[0].Repeats[j].Load.Workers = 1
@@ -275,6 +280,61 @@ func TestNothingIsMixed(t *testing.T) {
 				t.Errorf("%d groups with %d columns, want %d with %d", s.Groups(), columns, c.groups, c.columns)
 			}
 		})
+	}
+}
+
+// texts makes queries of the first type texts.
+func texts(r *result.Run, of string) {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Repeats {
+			r.Targets[i].Repeats[j].Queries[0].Texts = of
+		}
+	}
+}
+
+// Heads are how columns of a page are headed, in their order.
+func heads(page string) []string {
+	var list []string
+	for _, m := range regexp.MustCompile(`<th scope="col"[^>]*>([^<]*)<small>([^<]*)</small>`).FindAllStringSubmatch(page, -1) {
+		list = append(list, m[1]+": "+m[2])
+	}
+	return list
+}
+
+// A column says once whose texts its queries are, however many targets ran them, and which
+// queries they are where there are others of its name.
+func TestHeads(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs []*result.Run
+		want []string
+	}{
+		"own": {[]*result.Run{made(t, 1, 1, func(r *result.Run) { texts(r, result.TextsOwn) }), made(t, 2, 1, func(r *result.Run) { texts(r, result.TextsOwn); r.Targets = r.Targets[:1] })},
+			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, own text", "high-cpu-1: 1 worker"}},
+		"TSBS": {[]*result.Run{made(t, 1, 1, func(r *result.Run) { texts(r, result.TextsTSBS) })},
+			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, TSBS&#39;s text", "high-cpu-1: 1 worker"}},
+		"different": {[]*result.Run{made(t, 1, 1), made(t, 2, 1, func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Begin = "f2", "b2" })},
+			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, queries b1", "lastpoint: 1 worker, queries b2", "high-cpu-1: 1 worker"}},
+	} {
+		if got := heads(built(t, Options{}, c.runs...)[indexFile]); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// What is not compared is no tie, and does not stop the rest from being compared.
+func TestDifferentQueries(t *testing.T) {
+	other := func(r *result.Run) {
+		r.Targets, r.QuerySets[0].Fingerprint, r.QuerySets[0].Begin = r.Targets[1:], "f2", "b2"
+	}
+	page := built(t, Options{}, made(t, 1, 1.3, func(r *result.Run) { r.Targets = r.Targets[:1] }), made(t, 2, 1.3, other))[indexFile]
+	a, b := cellsOf(t, page, "alpha 1.9"), cellsOf(t, page, "beta 10.0 community")
+	if a[2] != "–" || b[1] != "–" || strings.Contains(a[1]+b[2], "tie") || strings.Contains(a[1]+b[2], "×") {
+		t.Errorf("different queries of one name: %q and %q", a[1:3], b[1:3])
+	}
+	for _, at := range []int{0, 3} { // the load, and the type that is the same
+		if !strings.Contains(a[at], "1.00× best") || !strings.Contains(b[at], "1.2") {
+			t.Errorf("what both have: %q and %q", a[at], b[at])
+		}
 	}
 }
 
@@ -353,7 +413,7 @@ func TestNothingPrivate(t *testing.T) {
 		said := "connecting to postgres://ann:" + password + "@db.example:5432/x failed, see " + strings.Join(paths, " and ")
 		r.Args = append(r.Args, "--results", paths[0], "--password", password, "-I"+paths[1])
 		r.Args[0] = "/home/ann/go/bin/tsmark"
-		r.Experiment = "targets:\n  - kind: alpha\n    options: {password: '" + password + "', path: " + paths[1] + "}\n    api_key: " + key +
+		r.Experiment = "targets:\n  - driver: alpha\n    options: {password: '" + password + "', path: " + paths[1] + "}\n    api_key: " + key +
 			"\n    start: \"cd " + paths[0] + " && PASSWORD=" + password + " ./start\"\n"
 		r.Reason, r.Status, r.Name, r.Notes = said, result.Incomplete, said, []string{said}
 		r.Dataset.Source = paths[3]
@@ -392,14 +452,14 @@ func TestNothingPrivate(t *testing.T) {
 // An experiment without its paths is YAML as before.
 func TestExperimentStaysYAML(t *testing.T) {
 	for text, want := range map[string]string{
-		"path: /home/ann/x":                "path: '***'",
-		"  - kind: a\n    path: /srv/x/y":  "  - kind: a\n    path: '***'",
-		"  - /srv/x/y":                     "  - '***'",
-		"start: /opt/x/start it's":         "start: '*** it''s'",
-		"options: {path: /opt/x, more: 1}": "options: {path: '***', more: 1}",
-		"start: cd /opt/x":                 "start: cd ***",
-		"start: '/opt/x y'":                "start: '*** y'",
-		`path: "/opt/x"`:                   `path: "***"`,
+		"path: /home/ann/x":                 "path: '***'",
+		"  - driver: a\n    path: /srv/x/y": "  - driver: a\n    path: '***'",
+		"  - /srv/x/y":                      "  - '***'",
+		"start: /opt/x/start it's":          "start: '*** it''s'",
+		"options: {path: /opt/x, more: 1}":  "options: {path: '***', more: 1}",
+		"start: cd /opt/x":                  "start: cd ***",
+		"start: '/opt/x y'":                 "start: '*** y'",
+		`path: "/opt/x"`:                    `path: "***"`,
 	} {
 		if got := quoted(withoutPaths(text)); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)

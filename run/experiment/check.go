@@ -258,12 +258,12 @@ func isNameRune(r rune) bool {
 
 func (c *checker) targets(targets []Target) {
 	if len(targets) == 0 {
-		c.add("targets", "names no target; add one, such as kind: duckdb")
+		c.add("targets", "names no target; add one, such as driver: duckdb")
 	}
 	for i, t := range targets {
 		path := fmt.Sprintf("targets[%d]", i)
 		if t.Kind == "" {
-			c.add(path+".kind", "is missing; name a database system, such as duckdb")
+			c.add(path+".driver", "is missing; name a database system, such as duckdb")
 			continue
 		}
 		c.fileName(path+".name", t.Name)

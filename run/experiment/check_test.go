@@ -25,8 +25,8 @@ func TestCheck(t *testing.T) {
 		{"hidden", func(e *Experiment) { e.Name = ".a" }, `name: ".a" cannot be a file name: use letters, digits, and . _ - inside`},
 		{"long", func(e *Experiment) { e.Name = strings.Repeat("a", 65) }, `name: is longer than 64 characters`},
 		{"workload", func(e *Experiment) { e.Workload.Name = "" }, `workload.name: is empty; name a workload, such as cpu-only`},
-		{"no targets", func(e *Experiment) { e.Targets = nil }, `targets: names no target; add one, such as kind: duckdb`},
-		{"no kind", func(e *Experiment) { e.Targets[0] = Target{} }, `targets[0].kind: is missing; name a database system, such as duckdb`},
+		{"no targets", func(e *Experiment) { e.Targets = nil }, `targets: names no target; add one, such as driver: duckdb`},
+		{"no kind", func(e *Experiment) { e.Targets[0] = Target{} }, `targets[0].driver: is missing; name a database system, such as duckdb`},
 		{"same names", func(e *Experiment) { e.Targets[1] = Target{Name: "DuckDB", Kind: "duckdb"} },
 			`targets[1].name: "DuckDB" is the name of targets[0] already; give each target its own, as in --target NAME=duckdb`},
 		{"format of input", func(e *Experiment) { e.InputFormats = []string{"influx", "timescaledbb"} }, `input-formats[1]: unknown format "timescaledbb"; did you mean "timescaledb"?`},
@@ -104,7 +104,7 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	kind := "f.yaml:4:5: targets[0].kind: is missing; name a database system, such as duckdb\n"
+	kind := "f.yaml:4:5: targets[0].driver: is missing; name a database system, such as duckdb\n"
 	burnIn := "f.yaml:7:20: queries.burn-in: leaves nothing to record: must be less than the 1000 queries of each type"
 	check(kind + "f.yaml:2:12: load.workers: must be 1 or more, not 0\n" + burnIn)
 	e.FromFlag("load.workers", "--workers")

@@ -82,7 +82,7 @@ matrix: {targets.duckdb.threads: [1, 2], workload.scale: [10, 20]}`, `
 2: workload.scale=20 | 20 hosts, 1 workers, batches of 10000 | duckdb-threads-1 map[threads:1] duckdb-threads-2 map[threads:2] sqlite map[]
 `},
 		{"options of one target go with each other, not with those of others", `
-targets: [{kind: duckdb, options: {path: x}}, {kind: sqlite}]
+targets: [{driver: duckdb, options: {path: x}}, {driver: sqlite}]
 matrix: {targets.duckdb.threads: [1, 2], targets.duckdb.memory: [1GiB], targets.sqlite.cache: [80 %, 80/%]}`, `
 1: | 50 hosts, 1 workers, batches of 10000 | duckdb-threads-1-memory-1GiB map[memory:1GiB path:x threads:1] duckdb-threads-2-memory-1GiB map[memory:1GiB path:x threads:2] sqlite-cache-80__ map[cache:80 %] sqlite-1 map[cache:80/%]
 `},

@@ -22,7 +22,7 @@ func TestHeldTo(t *testing.T) {
 		"not known":        {"expect: {dataset: " + a + "}", "", nil, ""},
 		"only digits":      {"expect: {dataset: 0123456789012345}", "0123456789012345", nil, ""},
 	} {
-		e, err := Parse("e.yaml", []byte(c.expect+"\ntargets: [{kind: x}]"))
+		e, err := Parse("e.yaml", []byte(c.expect+"\ntargets: [{driver: x}]"))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

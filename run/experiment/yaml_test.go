@@ -92,12 +92,14 @@ func TestParseErrors(t *testing.T) {
 		{"unknown inner key", "load:\n  batchsize: 5\n", `f.yaml:2:3: load.batchsize: unknown key; did you mean "batch-size"?`},
 		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
 		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, notes, workload, digest, input-formats, targets, adopt, load, queries, mixed, materialize, timeouts, require-quiet, matrix, exclude, include, expect`},
-		{"unknown key of a target", "targets:\n  - kind: duckdb\n  - knd: duckdb\n", `f.yaml:3:5: targets[1].knd: unknown key; did you mean "kind"?`},
-		{"driver in place of kind", "targets: [{driver: sqlite}]\n", `f.yaml:1:12: targets[0].driver: unknown key; did you mean "kind"?`},
-		{"option beside a target's keys", "targets:\n  - kind: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, kind, profile, durability, options, exporter, metrics, restart, start, idle, twin`},
+		{"unknown key of a target", "targets:\n  - driver: duckdb\n  - drver: duckdb\n", `f.yaml:3:5: targets[1].drver: unknown key; did you mean "driver"?`},
+		{"system in place of driver", "targets: [{system: sqlite}]\n", `f.yaml:1:12: targets[0].system: unknown key; did you mean "driver"?`},
+		{"driver by both of its names", "targets:\n  - kind: sqlite\n    driver: duckdb\n", `f.yaml:3:13: targets[0].driver: is there twice, as kind and as driver; write driver`},
+		{"driver by its former name, no text", "targets: [{kind: [a]}]\n", `f.yaml:1:18: targets[0].driver: must be text, not a list`},
+		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, options, exporter, metrics, restart, start, idle, twin`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
 		{"duplicate key", "name: a\nname: b\n", `f.yaml:2:1: name: is there twice`},
-		{"duplicate option", "targets:\n  - kind: k\n    options: {a: 1, a: 2}\n", `f.yaml:3:21: targets[0].options.a: is there twice`},
+		{"duplicate option", "targets:\n  - driver: k\n    options: {a: 1, a: 2}\n", `f.yaml:3:21: targets[0].options.a: is there twice`},
 		{"alias", "name: &n a\nload: *n\n", "f.yaml:1:7: name: anchors, aliases and tags are not understood; write the value out\n" +
 			`f.yaml:2:7: load: anchors, aliases and tags are not understood; write the value out`},
 		{"text for a number", "load:\n  workers: many\n", `f.yaml:2:12: load.workers: must be a whole number, not "many"`},
@@ -114,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 		{"bad time", "workload:\n  timestamp-end: 2016-01-02\n", `f.yaml:2:18: workload.timestamp-end: must be a time such as 2016-01-01T00:00:00Z, not "2016-01-02"`},
 		{"types without list", "queries:\n  types: all\n", `f.yaml:2:10: queries.types: must be a list, as in [a, b], not "all"`},
 		{"section for text", "name: {a: b}\n", `f.yaml:1:7: name: must be text, not a section`},
-		{"options without names", "targets: [{kind: a, options: [b]}]\n", `f.yaml:1:30: targets[0].options: must be a section of options, each as key: value, not a list`},
+		{"options without names", "targets: [{driver: a, options: [b]}]\n", `f.yaml:1:32: targets[0].options: must be a section of options, each as key: value, not a list`},
 		{"several", "nam: a\nload: 3\n", "f.yaml:1:1: nam: unknown key; did you mean \"name\"?\n" +
 			`f.yaml:2:7: load: must be a section of settings, each as key: value, not "3"`},
 		{"syntax", "name: [\n", `f.yaml:1:7: not YAML: sequence end token ']' not found`},
@@ -275,4 +277,31 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("(-first +second):\n%s", diff)
 		}
 	})
+}
+
+// Files of earlier versions say kind in place of driver, and mean the same; what is
+// printed says driver.
+func TestFormerNames(t *testing.T) {
+	const now = "targets:\n  - {name: a, driver: duckdb}\n  - driver: sqlite\n"
+	want, err := Parse("e.yaml", []byte(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("e.yaml", []byte(strings.ReplaceAll(now, "driver:", "kind:")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, same); diff != "" {
+		t.Errorf("by former names (-want +got):\n%s", diff)
+	}
+	text, err := Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "kind") || strings.Count(string(text), "driver: ") != 2 {
+		t.Errorf("printed as\n%s", text)
+	}
+	if p := got.Problem("targets[1].driver", "x"); p.Origin.Line != 3 {
+		t.Errorf("a problem with the driver is said to be in line %d", p.Origin.Line)
+	}
 }

@@ -187,7 +187,7 @@ func TestNotes(t *testing.T) {
 		"The scenario of IoTDB-Benchmark's c.properties; what it leaves out is as by default there, but for connections.",
 		"Honoured: DEVICE_NUMBER.",
 		"Mapped, as by default: SG_STRATEGY.",
-		"DB_SWITCH becomes targets.kind: the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place.",
+		"DB_SWITCH becomes targets.driver: the driver of that name, and null for FakeDB; what has no driver needs --target, which takes its place.",
 		"DATA_SEED becomes workload.seed: of another generator: the rows are not the tool's; 0 is an error.",
 		"Ignored: PORT, VECTOR: sqlite has no such option.",
 		"Ignored: COMPRESSOR: IoTDB's own, which has no counterpart in its driver here: the server's settings hold.",

@@ -142,11 +142,11 @@ func (p *Plan) check() error {
 		path := fmt.Sprintf("targets[%d]", i)
 		kind, err := c.Driver(t.Kind)
 		if err != nil {
-			problems = append(problems, e.Problem(path+".kind", "%s", err))
+			problems = append(problems, e.Problem(path+".driver", "%s", err))
 			continue
 		}
 		if kind.Missing != "" {
-			problems = append(problems, e.Problem(path+".kind", "%s cannot be measured: %s", kind.Name, kind.Missing))
+			problems = append(problems, e.Problem(path+".driver", "%s cannot be measured: %s", kind.Name, kind.Missing))
 			continue
 		}
 		if t, err = c.located(t); err != nil {

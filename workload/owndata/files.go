@@ -30,7 +30,8 @@ const (
 	formatArrow   = "arrow"
 )
 
-func formats() []string {
+// Formats lists the formats of files.
+func Formats() []string {
 	return []string{formatCSV, formatPoints, formatObjects, formatParquet, formatArrow}
 }
 

@@ -55,7 +55,7 @@ const (
 // options lists the settings.
 func options() []option.Option {
 	return []option.Option{
-		{Name: setFormat, Type: option.Choice(append([]string{autoFormat}, formats()...)...), Default: autoFormat, Help: "format of the files"},
+		{Name: setFormat, Type: option.Choice(append([]string{autoFormat}, Formats()...)...), Default: autoFormat, Help: "format of the files"},
 		{Name: setFiles, Help: "files, folders and patterns, separated by commas", Empty: "none"},
 		{Name: setTable, Help: "name of the table", Empty: "by the first file's name"},
 		{Name: setTime, Help: "column of the time", Empty: "by the values"},

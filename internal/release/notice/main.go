@@ -2,9 +2,13 @@
 // with it.
 //
 //	go run ./internal/release/notice PROGRAM > NOTICE
+//	go run ./internal/release/notice --sbom FILE PROGRAM
 //
 // It goes by the list of modules that the program itself has (go version -m), and prints
 // every licence file of each as it is in the module. A module without one is an error.
+// What DuckDB bundles is in no module: the licences of that are kept here, and another
+// version of DuckDB is an error until somebody has looked at them. With --sbom the same
+// parts are added to the program's SBOM, in CycloneDX's JSON.
 package main
 
 import (
@@ -25,13 +29,18 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: notice PROGRAM")
+	var err error
+	switch args := os.Args[1:]; {
+	case len(args) == 1:
+		var text string
+		if text, err = notice(args[0]); err == nil {
+			_, err = os.Stdout.WriteString(text)
+		}
+	case len(args) == 3 && args[0] == "--sbom":
+		err = complete(args[1], args[2])
+	default:
+		fmt.Fprintln(os.Stderr, "usage: notice PROGRAM, or notice --sbom FILE PROGRAM")
 		os.Exit(2)
-	}
-	text, err := notice(os.Args[1])
-	if err == nil {
-		_, err = os.Stdout.WriteString(text)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "notice:", err)
@@ -49,6 +58,11 @@ func notice(program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	more, err := bundled(info.Deps)
+	if err != nil {
+		return "", err
+	}
+	parts = append(parts, more...)
 	root, err := goCommand("env", "GOROOT")
 	if err != nil {
 		return "", err

@@ -63,7 +63,7 @@ func servers(drivers []driver.Driver) string {
 		if d.TestServer == nil || d.Brought != nil {
 			continue
 		}
-		fmt.Fprintf(&text, "  - kind: %s\n", d.Name)
+		fmt.Fprintf(&text, "  - driver: %s\n", d.Name)
 		var options []string
 		for _, name := range slices.Sorted(maps.Keys(d.TestServer)) {
 			value := strings.Replace(d.TestServer[name], "@servers/", "@"+experiment.Servers+"/", 1)
