@@ -32,7 +32,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
-	loads, beside, types, broken := 0, 0, 0, 0
+	loads, beside, types, broken, missing := 0, 0, 0, 0, 0
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" {
@@ -51,6 +51,8 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 			switch why := t.Queries[j].Withheld; {
 			case strings.HasSuffix(why, driver.Answers):
 				broken++
+			case why != "" && onlyMissing(t, t.Queries[j].Type):
+				missing++
 			case why != "":
 				types++
 			}
@@ -71,6 +73,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	}
 	if types > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", plural(types, "query type"))
+	}
+	if missing > 0 {
+		warn("Figures of %s withheld: an agent did not finish its share.", plural(missing, "query type"))
 	}
 	if broken > 0 {
 		warn("Figures of %s withheld: a connection broke.", plural(broken, "query type"))

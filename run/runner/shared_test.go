@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/engine/peertest"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
@@ -245,6 +246,22 @@ func (h *handle) Settle(ctx context.Context) error {
 	return h.DB.Settle(ctx)
 }
 
+func (h *handle) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := h.DB.NewQuerier(ctx, worker)
+	return &delayed{q, h.of.delay}, err
+}
+
+// delayed answers queries later.
+type delayed struct {
+	driver.Querier
+	delay time.Duration
+}
+
+func (d *delayed) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	time.Sleep(d.delay)
+	return d.Querier.Do(ctx, r, sink)
+}
+
 func (h *handle) NewWriter(context.Context, int) (driver.Writer, error) {
 	return &writer{of: h.of}, nil
 }
@@ -447,6 +464,44 @@ func TestAgentsKeepTheRate(t *testing.T) {
 		q := run.Targets[0].Queries[0]
 		if q.Open == nil || q.Open.Arrivals != 100 || q.Executed+q.Sample.Captured != 100 || q.Open.Offered < 120 || q.Open.Offered > 330 {
 			t.Errorf("%d agents: %+v", n, q.Open)
+		}
+	}
+}
+
+// What agents did adds up to what all of them did, and is measured likewise, also where many
+// answers are taken to be compared: an open loop counts these queries, and a closed one leaves
+// their time out.
+func TestPartsAddUp(t *testing.T) {
+	const count = 240
+	for _, rate := range []string{"", "200/s"} {
+		for _, n := range []int{1, 3} {
+			w := &world{delay: 3 * time.Millisecond}
+			c := catalogOf(w.driver())
+			e := small(t, "cpu-only")
+			e.Queries.Workers, e.Queries.Rate, e.Queries.Count, e.Queries.Verify, e.Queries.Types = 6, rate, count, 80, []string{"single-groupby-1-1-1"}
+			run, err := execute(t, e, c, newCrew(t, n, c), everything)
+			if err != nil || !run.Passed() {
+				t.Fatalf("%d agents at %q: %v, %s", n, rate, err, run.Reason)
+			}
+			q := run.Targets[0].Queries[0]
+			executed, done, perSecond := int64(0), int64(0), 0.0
+			for i := range q.Parts {
+				p := &q.Parts[i]
+				executed, done, perSecond = executed+p.Queries, done+p.Done(), perSecond+p.QueryRate()
+			}
+			want := q.Executed
+			if rate != "" {
+				want += q.Sample.Captured
+			}
+			if q.Sample.Captured < count/5 || executed != q.Executed || done != want {
+				t.Errorf("%d agents at %q: %d ran and %d count, of all %d and %d; %d were taken", n, rate, executed, done, q.Executed, want, q.Sample.Captured)
+			}
+			switch ratio := perSecond / q.PerSecond; {
+			case n == 1 && perSecond != q.PerSecond:
+				t.Errorf("at %q the agent did %v/s, and all %v/s", rate, perSecond, q.PerSecond)
+			case ratio < 0.95 || ratio > 1.5: // each counts its own time alone, and some end earlier
+				t.Errorf("%d agents at %q: their rates add up to %v times that of all", n, rate, ratio)
+			}
 		}
 	}
 }
