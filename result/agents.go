@@ -10,8 +10,11 @@ import (
 // to do, in most cases on a machine of its own.
 type Agent struct {
 	Name string `json:"name" redact:"-"` // unique in the run; parts refer to it
-	Host Host   `json:"host"`            // the machine that it ran on
-	Tool Tool   `json:"tool"`            // the program that it was: the coordinator's version
+	// Process tells its process from others, by chance; empty: not recorded, as by versions
+	// before. Who resumes a killed run knows by it that the agent has stopped.
+	Process string `json:"process,omitempty" redact:"-"`
+	Host    Host   `json:"host"` // the machine that it ran on
+	Tool    Tool   `json:"tool"` // the program that it was: the coordinator's version
 	// Begin and End are its clock as the coordinator saw it before the first phase and
 	// after the last one; nil: it was not measured, as of an agent that was lost.
 	Begin *Clock `json:"begin,omitempty"`

@@ -327,7 +327,7 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	}
 	delete(c.members, m.ID)
 	c.lost[m.ID] = why
-	if m.run != nil && why.How != Said {
+	if m.run != nil && !m.run.delivered && why.How != Said {
 		c.adrift[m.Process] = m.heard.Add(c.options.Timing.Adrift())
 	}
 	m.leave()

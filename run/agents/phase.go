@@ -178,7 +178,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		stopped.Stop()
 	}
 	p.untold()
-	c.becalm(p)
+	if started {
+		c.becalm(p)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.phases, p.id)

@@ -125,7 +125,11 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 // were lost, and whether all was called off for one of them before any started. The error
 // is of a share whose member is there.
 func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) (lost []result.Part, calledOff bool, err error) {
-	p.enlistAgents(false) // one may have joined in the place of another
+	if p.enlistAgents(false) { // one joined in the place of another; who resumes the run must know of it
+		if err := p.Store.Save(ctx, &p.run); err != nil {
+			return nil, false, stored(err)
+		}
+	}
 	bodies, names := make(map[string][]byte), make(map[string]string)
 	for _, a := range list {
 		common.Share = a.share

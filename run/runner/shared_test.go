@@ -34,6 +34,8 @@ type crew struct {
 	public bool            // what is sent can be read
 	bodies [][]byte
 	calls  int
+	adrift time.Duration
+	asked  map[string]bool // processes that asked to join
 	// dies says after how many rows or queries of a call a member dies: 0: before it is
 	// ready; less than 0: it does not.
 	dies func(call, member int) int64
@@ -55,7 +57,7 @@ func (f *crew) Members() (list []runner.Member) {
 	defer f.mu.Unlock()
 	for i, a := range f.agents {
 		if a != nil {
-			list = append(list, runner.Member{ID: fmt.Sprint(i), Name: nameOf(i)})
+			list = append(list, runner.Member{ID: fmt.Sprint(i), Name: nameOf(i), Process: "process " + nameOf(i)})
 		}
 	}
 	return list
@@ -63,6 +65,16 @@ func (f *crew) Members() (list []runner.Member) {
 
 // Private implements runner.Agents.
 func (f *crew) Private() bool { return !f.public }
+
+// Adrift implements runner.Agents.
+func (f *crew) Adrift() time.Duration { return f.adrift }
+
+// Asked implements runner.Agents.
+func (f *crew) Asked(process string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked[process]
+}
 
 // phase is what the links of one call share.
 type phase struct {
