@@ -669,6 +669,70 @@ func TestAgentsAreStopped(t *testing.T) {
 	}
 }
 
+// unwatched is told nothing.
+type unwatched struct{}
+
+func (unwatched) Progress(string, int64) {}
+func (unwatched) Failed(string, bool)    {}
+
+// An agent of a run that was killed, which goes on writing for a while, writes nothing into
+// the tables that are created again.
+func TestNoOrphanLoads(t *testing.T) {
+	w := &world{}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
+	p, err := runner.NewPlan(e, c, runner.Steps{Load: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := newCrew(t, 2, c)
+	before.adrift = 20 * time.Second
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
+	run, err := r.Run(t.Context(), p, "run", nil)
+	if err != nil || !run.Passed() || run.AgentsAdrift != 20 || run.Agents[1].Process != "process b" {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	// It was killed in its load: one agent has found the other coordinator, and a spare one is
+	// in the place of the second, which goes on.
+	run.Status, run.Targets[0].Repeats, run.Targets[0].Load = result.Running, nil, nil
+	w.delay = 40 * time.Millisecond
+	now := newCrew(t, 3, c)
+	now.agents[1], now.asked = nil, map[string]bool{"process a": true, "process c": true}
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // behind the calibration
+	defer stop()
+	file, err := os.Create(filepath.Join(t.TempDir(), "orphan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	orphan := &link{File: file, Client: peertest.New(1, time.Millisecond).Client(0), of: &phase{of: 1, started: make(chan struct{})}, watch: unwatched{}, dies: -1, kill: stop}
+	body := before.bodies[len(before.bodies)-1]
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = before.agents[1].Do(ctx, body, orphan)
+		now.mu.Lock()
+		defer now.mu.Unlock()
+		now.asked["process b"] = true
+	}()
+	r.Agents = now
+	begun := time.Now()
+	resumed, err := r.Resume(t.Context(), p, run)
+	if took := time.Since(begun); err != nil || took > 15*time.Second {
+		t.Fatalf("after %v: %v", took, err)
+	}
+	<-ended
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := resumed.Targets[0].Load; !resumed.Passed() || l.Withheld != "" || len(l.Census) == 0 || len(l.Parts) != 2 {
+		t.Errorf("%s, withheld %q, %+v", resumed.Reason, l.Withheld, l.Parts)
+	}
+	if least := int(resumed.Dataset.Rows/97) + 20; w.batches < 2*least-20 {
+		t.Errorf("%d batches were written: the orphan wrote none", w.batches)
+	}
+}
+
 // interrupted runs a plan by two agents and presses Ctrl-C so long after they were given
 // the work of a number. It returns the load.
 func interrupted(t *testing.T, c runner.Catalog, p *runner.Plan, work int, after time.Duration) *result.Load {
