@@ -206,7 +206,7 @@ type world struct {
 	late    int              // rows that came after newer ones of their series
 	batches int
 	there   map[string]bool
-	main    driver.DB // that created the tables
+	main    driver.DB // that created the tables; nil: they are gone, and rows with them
 	schema  *series.Schema
 	writer  driver.Writer // of main, for all; nil: none is open
 }
@@ -295,6 +295,9 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	}
 	if w.of.batches++; w.of.batches == w.of.fails {
 		return driver.Receipt{}, errors.New("the disk is full")
+	}
+	if w.of.main == nil {
+		return driver.Receipt{Rows: int64(b.Rows())}, nil
 	}
 	w.fresh.Reset()
 	for i := range b.Runs {
@@ -696,7 +699,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	// It was killed in its load: one agent has found the other coordinator, and a spare one is
 	// in the place of the second, which goes on.
 	run.Status, run.Targets[0].Repeats, run.Targets[0].Load = result.Running, nil, nil
-	w.delay = 40 * time.Millisecond
+	w.delay, w.main, w.batches = 40*time.Millisecond, nil, 0
 	now := newCrew(t, 3, c)
 	now.agents[1], now.asked = nil, map[string]bool{"process a": true, "process c": true}
 	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // behind the calibration
@@ -711,7 +714,9 @@ func TestNoOrphanLoads(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = before.agents[1].Do(ctx, body, orphan)
+		if err := before.agents[1].Do(ctx, body, orphan); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the orphan ends by %v", err)
+		}
 		now.mu.Lock()
 		defer now.mu.Unlock()
 		now.asked["process b"] = true
@@ -728,8 +733,8 @@ func TestNoOrphanLoads(t *testing.T) {
 	if l := resumed.Targets[0].Load; !resumed.Passed() || l.Withheld != "" || len(l.Census) == 0 || len(l.Parts) != 2 {
 		t.Errorf("%s, withheld %q, %+v", resumed.Reason, l.Withheld, l.Parts)
 	}
-	if least := int(resumed.Dataset.Rows/97) + 20; w.batches < 2*least-20 {
-		t.Errorf("%d batches were written: the orphan wrote none", w.batches)
+	if least := int(resumed.Dataset.Rows/97) + 50; w.batches < least {
+		t.Errorf("%d batches were written: the orphan wrote hardly any", w.batches)
 	}
 }
 
