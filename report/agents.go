@@ -260,7 +260,7 @@ func partsTable(r *result.Run) *table {
 			for _, u := range few {
 				view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, u.cells(s.Unit)...)})
 			}
-			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, s.cells()...)})
+			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, s.cells()...), Total: true})
 		}
 	}
 	if len(view.Rows) == 0 {
