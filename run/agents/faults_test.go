@@ -213,7 +213,7 @@ func TestNoOrphan(t *testing.T) {
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("returns %v: it took %v", returns, took)
 		}
-		if !strings.Contains(said.String(), "until agent a certainly does nothing any longer") {
+		if !strings.Contains(said.String(), "for agent a, which may still work") {
 			t.Errorf("returns %v: nobody says that it waits:\n%s", returns, said.String())
 		}
 		time.Sleep(quick().Lost)

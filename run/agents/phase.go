@@ -211,7 +211,7 @@ func (c *Coordinator) becalm(p *phase) {
 			return
 		}
 		if slices.Sort(names); !said {
-			c.options.Say(fmt.Sprintf("waiting up to %v, until agent %s certainly does nothing any longer", longest.Round(100*time.Millisecond), strings.Join(names, ", ")))
+			c.options.Say(fmt.Sprintf("waiting up to %v for agent %s, which may still work", longest.Round(100*time.Millisecond), strings.Join(names, ", ")))
 		}
 		timer := time.NewTimer(longest)
 		select {
