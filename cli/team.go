@@ -128,6 +128,7 @@ type meeting interface {
 type fleet struct {
 	meeting     meeting
 	coordinator *agents.Coordinator
+	adrift      time.Duration
 }
 
 // Close releases the agents, and ends the server that was started for them.
@@ -136,10 +137,16 @@ func (f *fleet) Close() error { return errors.Join(f.coordinator.Close(), f.meet
 // Private implements runner.Agents.
 func (f *fleet) Private() bool { return f.meeting.Private() }
 
+// Adrift implements runner.Agents.
+func (f *fleet) Adrift() time.Duration { return f.adrift }
+
+// Asked implements runner.Agents.
+func (f *fleet) Asked(process string) bool { return f.coordinator.Asked(process) }
+
 // Members implements runner.Agents.
 func (f *fleet) Members() (list []runner.Member) {
 	for _, m := range f.coordinator.Members() {
-		list = append(list, runner.Member{ID: m.ID, Name: m.Name, Host: m.Host, Tool: m.Tool, Clock: result.Clock{
+		list = append(list, runner.Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: result.Clock{
 			Offset: m.Clock.Offset.Seconds(), Uncertainty: m.Clock.Uncertainty.Seconds(), RoundTrip: m.Clock.RoundTrip.Seconds(),
 		}})
 	}
@@ -202,7 +209,7 @@ func (a *app) gather(cmd *cobra.Command) error {
 	if err != nil {
 		return errors.Join(err, at.Close())
 	}
-	a.fleet = &fleet{at, c}
+	a.fleet = &fleet{at, c, timing.Adrift()}
 	return g.await(ctx, c, url, access, say)
 }
 

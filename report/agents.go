@@ -23,7 +23,7 @@ func rowWork() work {
 }
 
 func queryWork() work {
-	return work{"queries/s", func(p *result.Part) int64 { return p.Queries }, func(p *result.Part) *result.Latency { return p.Service }}
+	return work{"queries/s", (*result.Part).Done, func(p *result.Part) *result.Latency { return p.Service }}
 }
 
 // shared is a measurement that agents shared, or one kind of work in it, with
@@ -260,7 +260,7 @@ func partsTable(r *result.Run) *table {
 			for _, u := range few {
 				view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, u.cells(s.Unit)...)})
 			}
-			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, s.cells()...)})
+			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, s.cells()...), Total: true})
 		}
 	}
 	if len(view.Rows) == 0 {
@@ -411,6 +411,25 @@ func fewOf(list []string) string {
 		return strings.Join(list[:few], ", ") + fmt.Sprintf(" and %d more", len(list)-few)
 	}
 	return strings.Join(list, ", ")
+}
+
+// onlyMissing reports whether the figures of a query type are withheld for shares that
+// agents did not finish, and for no answer that was wrong.
+func onlyMissing(t *result.Target, name string) bool {
+	missing := false
+	for _, r := range t.Measured() {
+		for i := range r.Queries {
+			q := &r.Queries[i]
+			if q.Type != name || q.Withheld == "" {
+				continue
+			}
+			if len(q.Missing()) == 0 || q.Verdict.Difference != "" {
+				return false
+			}
+			missing = true
+		}
+	}
+	return missing
 }
 
 // agentPart is a part, and the measurement that it is of.

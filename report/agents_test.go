@@ -92,11 +92,15 @@ func TestAgents(t *testing.T) {
 	golden(t, "agents-brief.txt", render(t, Text, Options{}, run))
 	golden(t, "agents.md", render(t, Markdown, Options{}, run))
 	golden(t, "agents.csv", render(t, CSV, Options{}, run))
+	if _, brief, _ := strings.Cut(render(t, Text, Options{Width: 1000}, run), "Agents: what each did"); strings.Count(brief, " all ") < 3 {
+		t.Errorf("agents stand without all of them:\n%s", brief)
+	}
 	for _, format := range []Format{Text, Markdown, HTML} {
 		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{Verbose: true, Width: 1000}, run), `\_`, "_")), " ")
 		for _, want := range []string{
 			"agent south did not finish share 3: no heartbeat for 10 s. Agent north-1 loaded it again",
 			"agent north-2 did not finish share 2: its program ended. Nobody took it over.",
+			"Figures of 1 query type withheld: an agent did not finish its share.",
 			"Client-bound: agent north-2 in quest, lastpoint (the client used 93 % of its processors)",
 			"Agents began further apart than 1 % of the phase",
 			"Clocks of two agents are uncertain against each other",
@@ -113,6 +117,18 @@ func TestAgents(t *testing.T) {
 	}
 	if got := decoded[0].Targets[0].Repeats[0].Load.Parts; len(decoded[0].Agents) != 3 || len(got) != 4 || got[2].TakenOver != "north-1" {
 		t.Errorf("JSON has other agents: %+v", got)
+	}
+}
+
+// A type whose answers are wrong is said to have wrong answers, also where an agent did not
+// finish its share of it.
+func TestMissingAndWrong(t *testing.T) {
+	run := withAgents(t)
+	run.Targets[0].Repeats[0].Queries[1].Withheld = "query 7: 3 rows, 4 expected"
+	run.Targets[0].Repeats[0].Queries[1].Verdict.Difference = "query 7: 3 rows, 4 expected"
+	out := render(t, Text, Options{Width: 1000}, run)
+	if !strings.Contains(out, "Figures of 1 query type withheld: the check of the answers failed.") || strings.Contains(out, "withheld: an agent") {
+		t.Error(out)
 	}
 }
 

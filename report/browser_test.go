@@ -104,3 +104,37 @@ func keyboard(t *testing.T, ctx context.Context) {
 		t.Errorf("Enter opens nothing: %d open, %d before", after, before)
 	}
 }
+
+// Why figures are withheld, and what is found of an agent, is read without moving its
+// table, however long it is.
+func TestReasonsInBrowser(t *testing.T) {
+	run := withAgents(t)
+	why := strings.Repeat("agent north-2 was lost: its connection ended, and it did not come back within 5s; ", 4)
+	run.Targets[0].Repeats[2].Queries[1].Withheld = why
+	run.Targets[0].Repeats[2].Queries[0].Parts[1].Lost = why
+	pooled, err := run.Targets[0].Pooled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Targets[0] = pooled
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(render(t, HTML, Options{}, run)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := chromium.Open(t)
+	chromium.Do(t, ctx, chromedp.EmulateViewport(1400, 900), chromedp.Navigate("file://"+file))
+	for _, which := range []string{"td[colspan]", "td.words.bad"} {
+		got := chromium.Evaluate[[]string](t, ctx, `(() => {
+			const cut = [];
+			for (const cell of document.querySelectorAll(".scroll `+which+`")) {
+				const text = document.createRange();
+				text.selectNodeContents(cell);
+				if (text.getBoundingClientRect().right > cell.closest(".scroll").getBoundingClientRect().right) cut.push(cell.innerText);
+			}
+			return [document.querySelectorAll(".scroll `+which+`").length > 0 ? "some" : "none", ...cut];
+		})()`)
+		if !slices.Equal(got, []string{"some"}) {
+			t.Errorf("%s: %q", which, got)
+		}
+	}
+}

@@ -33,7 +33,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
 	loads, beside := 0, 0
-	var wrong, broken affected
+	var wrong, broken, missing affected
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" {
@@ -52,6 +52,8 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 			switch why := t.Queries[j].Withheld; {
 			case strings.HasSuffix(why, driver.Answers):
 				broken.add(t, &t.Queries[j])
+			case why != "" && onlyMissing(t, t.Queries[j].Type):
+				missing.add(t, &t.Queries[j])
 			case why != "":
 				wrong.add(t, &t.Queries[j])
 			}
@@ -72,6 +74,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	}
 	if len(wrong.types) > 0 {
 		warn("Figures of %s withheld: the check of the answers failed.", &wrong)
+	}
+	if len(missing.types) > 0 {
+		warn("Figures of %s withheld: an agent did not finish its share.", &missing)
 	}
 	if len(broken.types) > 0 {
 		warn("Figures of %s withheld: a connection broke.", &broken)

@@ -38,9 +38,16 @@ const (
 
 // doubts is the table with nothing but the rows that raise some.
 func (t table) doubts() table {
-	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r row) bool {
-		return r.Span.Tone != bad && !slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Tone == bad })
-	})
+	var rows []row
+	of := false // a row is kept that the next total is of
+	for _, r := range t.Rows {
+		kept := r.Span.Tone == bad || slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Tone == bad })
+		if kept || r.Total && of {
+			rows = append(rows, r)
+		}
+		of = (of || kept) && !r.Total
+	}
+	t.Rows = rows
 	return t
 }
 
@@ -66,6 +73,7 @@ type column struct {
 type row struct {
 	Cells []cell
 	Span  cell
+	Total bool // it is of the rows above it, behind the last total, and stands where any of them does
 }
 
 type cell struct {

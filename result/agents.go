@@ -10,8 +10,11 @@ import (
 // to do, in most cases on a machine of its own.
 type Agent struct {
 	Name string `json:"name" redact:"-"` // unique in the run; parts refer to it
-	Host Host   `json:"host"`            // the machine that it ran on
-	Tool Tool   `json:"tool"`            // the program that it was: the coordinator's version
+	// Process tells its process from others, by chance; empty: not recorded, as by versions
+	// before. Who resumes a killed run knows by it that the agent has stopped.
+	Process string `json:"process,omitempty" redact:"-"`
+	Host    Host   `json:"host"` // the machine that it ran on
+	Tool    Tool   `json:"tool"` // the program that it was: the coordinator's version
 	// Begin and End are its clock as the coordinator saw it before the first phase and
 	// after the last one; nil: it was not measured, as of an agent that was lost.
 	Begin *Clock `json:"begin,omitempty"`
@@ -104,10 +107,15 @@ type Part struct {
 	Share int    `json:"share"` // which share, from 0; two parts have the same where one agent took over from another
 	// Skew is by how many seconds the agent began later than all were told to, by the
 	// coordinator's clock; below 0: earlier. It is as uncertain as the agent's clock.
-	Skew    float64 `json:"skew"`
-	Wall    float64 `json:"wall"`              // seconds from its begin to its last acknowledgement or answer
+	Skew float64 `json:"skew"`
+	// Wall is the seconds that its rate is of: from its begin to its last acknowledgement or
+	// answer; where it ran queries alone, as Queries has it of the whole.
+	Wall    float64 `json:"wall"`
 	Rows    int64   `json:"rows,omitempty"`    // accepted
 	Queries int64   `json:"queries,omitempty"` // run and recorded
+	// Captured is queries of an open loop whose answers were taken to be compared. Its
+	// rate has them, as that of the whole has.
+	Captured int64 `json:"captured,omitempty"`
 	// Batches are from handing a batch over to its acknowledgement; Service is from
 	// sending a query to the last byte of its answer. Nil: it had none.
 	Batches *Latency `json:"batches,omitempty"`
@@ -135,7 +143,10 @@ func (p *Part) Whole() bool { return p.Lost == "" }
 func (p *Part) RowRate() float64 { return PerSecond(p.Rows, p.Wall) }
 
 // QueryRate is the queries a second of the part; 0: it had none.
-func (p *Part) QueryRate() float64 { return PerSecond(p.Queries, p.Wall) }
+func (p *Part) QueryRate() float64 { return PerSecond(p.Done(), p.Wall) }
+
+// Done is how many queries its rate counts.
+func (p *Part) Done() int64 { return p.Queries + p.Captured }
 
 // PerSecond is a rate; 0: no time passed.
 func PerSecond(n int64, wall float64) float64 {

@@ -51,14 +51,15 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 	if a.Now == nil {
 		a.Now = steady()
 	}
-	connection := "tsmark agent " + rand.Text()
+	process := rand.Text()
+	connection := "tsmark agent " + process
 	c, err := a.connect(ctx, b, connection)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	for {
-		m, err := a.join(ctx, b, c, hello{Name: a.Name, Connection: connection, Host: a.Host, Tool: a.Tool}, work)
+		m, err := a.join(ctx, b, c, hello{Name: a.Name, Process: process, Connection: connection, Host: a.Host, Tool: a.Tool}, work)
 		if err != nil {
 			return err
 		}
@@ -237,9 +238,13 @@ func (m *membership) serve(ctx context.Context) (final bool, why error) {
 		}
 		close(ended)
 	}()
+	patience := m.welcome.Timing.halt()
+	if ctx.Err() != nil { // the coordinator is there, and hears of it
+		patience = m.welcome.Timing.Stop
+	}
 	select {
 	case <-ended:
-	case <-time.After(m.welcome.Timing.Stop):
+	case <-time.After(patience):
 		why = errStuck
 	}
 	stuck := errors.Is(why, errStuck)

@@ -65,8 +65,10 @@ type Task interface {
 type Member struct {
 	ID   string // of this process: an agent that was started again has another
 	Name string // unique among the members
-	Host result.Host
-	Tool result.Tool
+	// Process tells its process from others: it is the same when that joins again.
+	Process string
+	Host    result.Host
+	Tool    result.Tool
 	// Clock is how its clock was last found to differ from the coordinator's.
 	Clock Clock
 	// First is what Clock was when it joined.
@@ -159,6 +161,15 @@ type Timing struct {
 	Margin time.Duration `json:"margin"` // from the last agent's Ready to the instant at which all begin, beside the round trips
 	Stop   time.Duration `json:"stop"`   // that a command may take to end when it is told to
 }
+
+// halt is how long work may take to end on an agent that has lost its coordinator. Then its
+// process ends, so that the work does.
+func (t Timing) halt() time.Duration { return min(t.Stop, 3*t.Beat) }
+
+// Adrift is how long an agent may go on with what it does after its coordinator has last heard
+// of it, or has died: a heartbeat passes before the agent hears nothing any longer, after Lost
+// it notices by the next one, and its work takes a while to end.
+func (t Timing) Adrift() time.Duration { return t.Lost + 2*t.Beat + t.halt() }
 
 // DefaultTiming finds a lost agent within five seconds.
 func DefaultTiming() Timing {

@@ -55,7 +55,11 @@ type Coordinator struct {
 	lost    map[string]*Lost // members that are no more
 	phases  map[string]*phase
 	given   map[string]bool // IDs of commands
-	changed chan struct{}   // is closed, and another one made, when members changed
+	// asked are the processes that asked to join. What such a process did before has ended,
+	// as it does one thing after the other; for this coordinator it may be doing more.
+	asked   map[string]bool
+	adrift  map[string]time.Time // processes that were lost in a command, and until when they may go on with it
+	changed chan struct{}        // is closed, and another one made, when members changed
 }
 
 // member is an agent as its coordinator knows it.
@@ -93,6 +97,7 @@ func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, err
 	c := &Coordinator{
 		options: o, id: rand.Text(), broker: b, shared: make(chan struct{}, 1), changed: make(chan struct{}),
 		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{},
+		asked: map[string]bool{}, adrift: map[string]time.Time{},
 	}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(ctx); err != nil {
@@ -155,6 +160,11 @@ func (c *Coordinator) join(h hello) welcome {
 	w := welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if h.Process != "" && !c.asked[h.Process] || !c.adrift[h.Process].IsZero() {
+		c.asked[h.Process] = true
+		delete(c.adrift, h.Process)
+		c.alter()
+	}
 	switch {
 	case !sameProgram(h.Tool, c.options.Tool):
 		w.Refusal = otherVersion
@@ -268,7 +278,7 @@ func (c *Coordinator) Members() []Member {
 	defer c.mu.Unlock()
 	var list []Member
 	for _, m := range c.present() {
-		list = append(list, Member{ID: m.ID, Name: m.Name, Host: m.Host, Tool: m.Tool, Clock: m.clocks.at(now), First: m.first})
+		list = append(list, Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: m.clocks.at(now), First: m.first})
 	}
 	return list
 }
@@ -317,6 +327,9 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	}
 	delete(c.members, m.ID)
 	c.lost[m.ID] = why
+	if m.run != nil && !m.run.delivered && why.How != Said {
+		c.adrift[m.Process] = m.heard.Add(c.options.Timing.Adrift())
+	}
 	m.leave()
 	c.alter()
 	r := m.run
@@ -332,6 +345,14 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	c.mu.Lock()
 	r.finish(Outcome{Err: why})
 	c.mu.Unlock()
+}
+
+// Asked reports whether the process has asked to join this coordinator, whatever it was
+// answered. What it did for an earlier one has ended then.
+func (c *Coordinator) Asked(process string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.asked[process]
 }
 
 // watch finds who is no longer there.

@@ -167,6 +167,62 @@ func TestReconnect(t *testing.T) {
 	flapping.Wait()
 }
 
+// A phase ends when an agent that was lost in it does nothing for it any longer, by itself or
+// because it asks to join again: who begins the next phase finds nobody who still writes.
+func TestNoOrphan(t *testing.T) {
+	for _, returns := range []bool{false, true} {
+		s := place(t, broker.Access{})
+		p := newProxy(t, s.URL())
+		var said lines
+		c := coordinator(t, s, Options{Agents: 2, Say: said.say})
+		var writes atomic.Int64
+		serve(t, p.url, Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, task Task) error {
+			if _, err := task.Ready(ctx); err != nil {
+				return err
+			}
+			for over := context.WithoutCancel(ctx); ctx.Err() == nil; writes.Add(1) {
+				_ = wait(over, time.Millisecond)
+			}
+			for range 50 { // what is under way comes to its end
+				_ = wait(context.Background(), time.Millisecond)
+				writes.Add(1)
+			}
+			return nil
+		}))
+		serve(t, s.URL(), Agent{Name: "b"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, task Task) error {
+			_, err := task.Ready(ctx)
+			return err
+		}))
+		members := joined(t, c, 2)
+		begun := time.Now()
+		go func() {
+			for writes.Load() < 10 {
+				time.Sleep(time.Millisecond)
+			}
+			p.set(false, true)
+			if returns {
+				time.Sleep(quick().Lost + 2*quick().Beat)
+				p.set(false, false)
+			}
+		}()
+		outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", StartsTogether: true}), nil)
+		if err != nil || !IsLost(outcomes[members[0].ID].Err) {
+			t.Fatalf("%v, %+v", err, outcomes)
+		}
+		by := writes.Load()
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("returns %v: it took %v", returns, took)
+		}
+		if !strings.Contains(said.String(), "for agent a, which may still work") {
+			t.Errorf("returns %v: nobody says that it waits:\n%s", returns, said.String())
+		}
+		time.Sleep(quick().Lost)
+		if more := writes.Load() - by; by == 0 || more > 0 {
+			t.Errorf("returns %v: the agent wrote %d times, and %d more when the phase had ended", returns, by, more)
+		}
+	}
+}
+
 // An agent over whose connection nothing comes is lost as a silent one, and the others go on;
 // it stops what it does by itself, and joins again once it can.
 func TestSilent(t *testing.T) {

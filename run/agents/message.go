@@ -42,6 +42,7 @@ const (
 type hello struct {
 	ID         string      `json:"id"`
 	Name       string      `json:"name"`
+	Process    string      `json:"process"`    // the same when it joins again
 	Connection string      `json:"connection"` // the name of its connection
 	Host       result.Host `json:"host"`
 	Tool       result.Tool `json:"tool"`

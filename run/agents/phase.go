@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -176,6 +178,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		stopped.Stop()
 	}
 	p.untold()
+	if started {
+		c.becalm(p)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.phases, p.id)
@@ -186,6 +191,39 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		outcomes[id] = o
 	}
 	return outcomes, interrupted
+}
+
+// becalm waits until the members of a phase that were lost in it do nothing for it any longer:
+// until they ask to join again, or are certain to have noticed that they were lost.
+func (c *Coordinator) becalm(p *phase) {
+	for said := false; ; said = true {
+		var names []string
+		longest := time.Duration(0)
+		c.mu.Lock()
+		changed := c.changed
+		for _, r := range p.runs {
+			if rest := time.Until(c.adrift[r.member.Process]); rest > 0 {
+				names, longest = append(names, r.member.Name), max(longest, rest)
+			}
+		}
+		c.mu.Unlock()
+		if len(names) == 0 {
+			return
+		}
+		if slices.Sort(names); !said {
+			c.options.Say(fmt.Sprintf("waiting up to %v for agent %s, which may still work", longest.Round(100*time.Millisecond), strings.Join(names, ", ")))
+		}
+		timer := time.NewTimer(longest)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-c.ctx.Done():
+		}
+		timer.Stop()
+		if c.ctx.Err() != nil {
+			return
+		}
+	}
 }
 
 // begin takes a phase on.

@@ -21,7 +21,8 @@ type Agents interface {
 	// different.
 	Members() []Member
 	// Do gives members their parts of a phase, by the IDs of members: for each the body of
-	// an Agent.Do. It waits until all have ended, also when ctx ends. All parts start
+	// an Agent.Do. It waits until all have ended, also when ctx ends: those that were lost
+	// certainly do nothing any longer, too. All parts start
 	// together; a part that ends before it is ready lets the others start, and one that
 	// fails or is lost by then has all others called off, as their outcomes say. Do's own error is
 	// the cause of ctx's end, or says that nothing was given to anybody.
@@ -29,6 +30,11 @@ type Agents interface {
 	// Private reports whether nobody else can read what is sent to the members, so that
 	// it may have secrets in it.
 	Private() bool
+	// Adrift is how long a member may go on with a part after this process has died.
+	Adrift() time.Duration
+	// Asked reports whether a process, as Member has it, has asked to join, also in vain.
+	// What it did before, for a Runner that has died, has ended then.
+	Asked(process string) bool
 }
 
 // PartObserver is told how the parts of a phase get on, by one goroutine at a time. It must
@@ -44,6 +50,7 @@ type PartObserver interface {
 // Member is an agent that is there.
 type Member struct {
 	ID, Name string
+	Process  string // tells its process from others; the same for the next Runner that it joins
 	Host     result.Host
 	Tool     result.Tool
 	Clock    result.Clock // as it was last found to differ from this process's; At is not used
@@ -129,21 +136,30 @@ func joinable(t driver.DB, planned *plannedTarget) error {
 }
 
 // enlistAgents puts the agents that are there into the record, or how their clocks are
-// now.
-func (x *stage) enlistAgents(ending bool) {
+// now. It reports whether any of them is new.
+func (x *stage) enlistAgents(ending bool) (news bool) {
 	if x.Agents == nil {
-		return
+		return false
 	}
+	x.run.AgentsAdrift = x.Agents.Adrift().Seconds()
 	for _, m := range x.Agents.Members() {
 		clock := m.Clock
 		clock.At = x.now()
 		at := slices.IndexFunc(x.run.Agents, func(a result.Agent) bool { return a.Name == m.Name })
 		if at < 0 {
-			x.run.Agents = append(x.run.Agents, result.Agent{Name: m.Name, Host: m.Host, Tool: m.Tool, Begin: &clock})
-		} else if ending {
-			x.run.Agents[at].End = &clock
+			x.run.Agents = append(x.run.Agents, result.Agent{Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Begin: &clock})
+			news = true
+			continue
+		}
+		a := &x.run.Agents[at]
+		if a.Process != m.Process { // its successor: the one before has ended
+			a.Process, news = m.Process, true
+		}
+		if ending {
+			a.End = &clock
 		}
 	}
+	return news
 }
 
 // lostAgent keeps why an agent is no longer there.

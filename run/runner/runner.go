@@ -175,11 +175,12 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 // finished stays as it is and is not done again; a load that was not finished
 // begins anew.
 func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
-	resumed, err := r.resume(ctx, p, run)
+	resumed, err := r.resume(ctx, p, run, run)
 	return resumed, p.secrets.Error(err)
 }
 
-func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
+// resume is Resume, which waits for the orphans of some runs.
+func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ...*result.Run) (*result.Run, error) {
 	if r.Agents != nil {
 		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
 			return nil, err
@@ -195,6 +196,9 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run) (*result.
 		return nil, err
 	}
 	defer unlock()
+	if err := r.orphans(ctx, killed...); err != nil {
+		return nil, err
+	}
 	// Killed once more, it was running, whatever had ended it before.
 	x.run.Status, x.run.Reason = result.Running, ""
 	if err := x.Store.Save(ctx, &x.run); err != nil {

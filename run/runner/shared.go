@@ -68,7 +68,7 @@ func (p *sharedPhase) do(ctx context.Context, common part) error {
 	for {
 		members := p.Agents.Members()
 		if len(members) == 0 {
-			return fmt.Errorf("%w; start some, and go on by tsmark resume", ErrNoAgents)
+			return fmt.Errorf("%w; start some; %s", ErrNoAgents, p.goOn())
 		}
 		p.of, p.parts, p.results = len(members), nil, nil
 		list := make([]assignment, len(members))
@@ -92,7 +92,7 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 	for len(p.missing) > 0 {
 		members := p.Agents.Members()
 		if len(members) == 0 {
-			return fmt.Errorf("%w; start some, and go on by tsmark resume", ErrNoAgents)
+			return fmt.Errorf("%w; start some; %s", ErrNoAgents, p.goOn())
 		}
 		var list []assignment
 		for i := range min(len(members), len(p.missing)) {
@@ -125,7 +125,11 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 // were lost, and whether all was called off for one of them before any started. The error
 // is of a share whose member is there.
 func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) (lost []result.Part, calledOff bool, err error) {
-	p.enlistAgents(false) // one may have joined in the place of another
+	if p.enlistAgents(false) { // one joined in the place of another; who resumes the run must know of it
+		if err := p.Store.Save(ctx, &p.run); err != nil {
+			return nil, false, stored(err)
+		}
+	}
 	bodies, names := make(map[string][]byte), make(map[string]string)
 	for _, a := range list {
 		common.Share = a.share
@@ -291,12 +295,18 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, name string,
 	}
 	if q := found.Queries; q != nil {
 		part.Queries, part.Service, typical = q.Executed, &q.Service, q.Service.Median
+		if part.Wall = q.Wall; q.Open != nil {
+			part.Captured = q.Sample.Captured
+		}
 	}
 	if part.Client != nil {
 		measured := result.Cell{Client: part.Client, Noise: part.Noise}
 		rate := part.RowRate()
-		if found.Queries != nil {
+		switch {
+		case found.Queries != nil:
 			rate = part.QueryRate()
+		case found.Load != nil && found.Load.Sent > 0:
+			rate = result.PerSecond(found.Load.Rows, found.Load.Sent)
 		}
 		part.ClientBound = boundBy(&measured, rate, p.ceiling(p.ceilings[part.Agent]), typical)
 	}
@@ -392,6 +402,9 @@ func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset tim
 	return last, p.operations.flush()
 }
 
+// goOn says how the run goes on after what ended a target or all of it.
+func (x *stage) goOn() string { return "go on by tsmark resume " + x.run.ID }
+
 // missingShares says which shares are missing, and why.
 func missingShares(missing []result.Part, of int) string {
 	text := ""
@@ -423,7 +436,7 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 		err = p.takeOver(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice", missingShares(p.missing, p.of), l.planned.driver.Name)
+		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice; %s", missingShares(p.missing, p.of), l.planned.driver.Name, l.goOn())
 	}
 	var loads []*result.Load
 	for _, r := range p.results {

@@ -38,7 +38,7 @@ func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, writ
 		err = p.do(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come", missingShares(p.missing, p.of))
+		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come; %s", missingShares(p.missing, p.of), l.goOn())
 	}
 	journal := &engine.Journal{Loaded: config.Loaded, Types: make([]engine.AnsweredType, len(types))}
 	var parts []*result.Mixed

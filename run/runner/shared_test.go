@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/null"
 	"github.com/tsmark/tsmark/driver/sqlite"
 	"github.com/tsmark/tsmark/engine/peertest"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
@@ -33,6 +34,8 @@ type crew struct {
 	public bool            // what is sent can be read
 	bodies [][]byte
 	calls  int
+	adrift time.Duration
+	asked  map[string]bool // processes that asked to join
 	// dies says after how many rows or queries of a call a member dies: 0: before it is
 	// ready; less than 0: it does not.
 	dies func(call, member int) int64
@@ -54,7 +57,7 @@ func (f *crew) Members() (list []runner.Member) {
 	defer f.mu.Unlock()
 	for i, a := range f.agents {
 		if a != nil {
-			list = append(list, runner.Member{ID: fmt.Sprint(i), Name: nameOf(i)})
+			list = append(list, runner.Member{ID: fmt.Sprint(i), Name: nameOf(i), Process: "process " + nameOf(i)})
 		}
 	}
 	return list
@@ -62,6 +65,16 @@ func (f *crew) Members() (list []runner.Member) {
 
 // Private implements runner.Agents.
 func (f *crew) Private() bool { return !f.public }
+
+// Adrift implements runner.Agents.
+func (f *crew) Adrift() time.Duration { return f.adrift }
+
+// Asked implements runner.Agents.
+func (f *crew) Asked(process string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked[process]
+}
 
 // phase is what the links of one call share.
 type phase struct {
@@ -193,7 +206,7 @@ type world struct {
 	late    int              // rows that came after newer ones of their series
 	batches int
 	there   map[string]bool
-	main    driver.DB // that created the tables
+	main    driver.DB // that created the tables; nil: they are gone, and rows with them
 	schema  *series.Schema
 	writer  driver.Writer // of main, for all; nil: none is open
 }
@@ -245,6 +258,22 @@ func (h *handle) Settle(ctx context.Context) error {
 	return h.DB.Settle(ctx)
 }
 
+func (h *handle) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := h.DB.NewQuerier(ctx, worker)
+	return &delayed{q, h.of.delay}, err
+}
+
+// delayed answers queries later.
+type delayed struct {
+	driver.Querier
+	delay time.Duration
+}
+
+func (d *delayed) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	time.Sleep(d.delay)
+	return d.Querier.Do(ctx, r, sink)
+}
+
 func (h *handle) NewWriter(context.Context, int) (driver.Writer, error) {
 	return &writer{of: h.of}, nil
 }
@@ -266,6 +295,9 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	}
 	if w.of.batches++; w.of.batches == w.of.fails {
 		return driver.Receipt{}, errors.New("the disk is full")
+	}
+	if w.of.main == nil {
+		return driver.Receipt{Rows: int64(b.Rows())}, nil
 	}
 	w.fresh.Reset()
 	for i := range b.Runs {
@@ -451,6 +483,44 @@ func TestAgentsKeepTheRate(t *testing.T) {
 	}
 }
 
+// What agents did adds up to what all of them did, and is measured likewise, also where many
+// answers are taken to be compared: an open loop counts these queries, and a closed one leaves
+// their time out.
+func TestPartsAddUp(t *testing.T) {
+	const count = 240
+	for _, rate := range []string{"", "200/s"} {
+		for _, n := range []int{1, 3} {
+			w := &world{delay: 3 * time.Millisecond}
+			c := catalogOf(w.driver())
+			e := small(t, "cpu-only")
+			e.Queries.Workers, e.Queries.Rate, e.Queries.Count, e.Queries.Verify, e.Queries.Types = 6, rate, count, 80, []string{"single-groupby-1-1-1"}
+			run, err := execute(t, e, c, newCrew(t, n, c), everything)
+			if err != nil || !run.Passed() {
+				t.Fatalf("%d agents at %q: %v, %s", n, rate, err, run.Reason)
+			}
+			q := run.Targets[0].Queries[0]
+			executed, done, perSecond := int64(0), int64(0), 0.0
+			for i := range q.Parts {
+				p := &q.Parts[i]
+				executed, done, perSecond = executed+p.Queries, done+p.Done(), perSecond+p.QueryRate()
+			}
+			want := q.Executed
+			if rate != "" {
+				want += q.Sample.Captured
+			}
+			if q.Sample.Captured < count/5 || executed != q.Executed || done != want {
+				t.Errorf("%d agents at %q: %d ran and %d count, of all %d and %d; %d were taken", n, rate, executed, done, q.Executed, want, q.Sample.Captured)
+			}
+			switch ratio := perSecond / q.PerSecond; {
+			case n == 1 && perSecond != q.PerSecond:
+				t.Errorf("at %q the agent did %v/s, and all %v/s", rate, perSecond, q.PerSecond)
+			case ratio < 0.95 || ratio > 1.5: // each counts its own time alone, and some end earlier
+				t.Errorf("%d agents at %q: their rates add up to %v times that of all", n, rate, ratio)
+			}
+		}
+	}
+}
+
 // The highest rate is searched by all agents together.
 func TestAgentsFindTheRate(t *testing.T) {
 	w := &world{delay: 0}
@@ -599,6 +669,72 @@ func TestAgentsAreStopped(t *testing.T) {
 		if stopped != 2 {
 			t.Errorf("%s: %d agents were stopped: %+v", c.want, stopped, l.Parts)
 		}
+	}
+}
+
+// unwatched is told nothing.
+type unwatched struct{}
+
+func (unwatched) Progress(string, int64) {}
+func (unwatched) Failed(string, bool)    {}
+
+// An agent of a run that was killed, which goes on writing for a while, writes nothing into
+// the tables that are created again.
+func TestNoOrphanLoads(t *testing.T) {
+	w := &world{}
+	c := catalogOf(w.driver())
+	e := small(t, "cpu-only")
+	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
+	p, err := runner.NewPlan(e, c, runner.Steps{Load: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := newCrew(t, 2, c)
+	before.adrift = 20 * time.Second
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
+	run, err := r.Run(t.Context(), p, "run", nil)
+	if err != nil || !run.Passed() || run.AgentsAdrift != 20 || run.Agents[1].Process != "process b" {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	// It was killed in its load: one agent has found the other coordinator, and a spare one is
+	// in the place of the second, which goes on.
+	run.Status, run.Targets[0].Repeats, run.Targets[0].Load = result.Running, nil, nil
+	w.delay, w.main, w.batches = 40*time.Millisecond, nil, 0
+	now := newCrew(t, 3, c)
+	now.agents[1], now.asked = nil, map[string]bool{"process a": true, "process c": true}
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // behind the calibration
+	defer stop()
+	file, err := os.Create(filepath.Join(t.TempDir(), "orphan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	orphan := &link{File: file, Client: peertest.New(1, time.Millisecond).Client(0), of: &phase{of: 1, started: make(chan struct{})}, watch: unwatched{}, dies: -1, kill: stop}
+	body := before.bodies[len(before.bodies)-1]
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := before.agents[1].Do(ctx, body, orphan); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the orphan ends by %v", err)
+		}
+		now.mu.Lock()
+		defer now.mu.Unlock()
+		now.asked["process b"] = true
+	}()
+	r.Agents = now
+	begun := time.Now()
+	resumed, err := r.Resume(t.Context(), p, run)
+	if took := time.Since(begun); err != nil || took > 15*time.Second {
+		t.Fatalf("after %v: %v", took, err)
+	}
+	<-ended
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := resumed.Targets[0].Load; !resumed.Passed() || l.Withheld != "" || len(l.Census) == 0 || len(l.Parts) != 2 {
+		t.Errorf("%s, withheld %q, %+v", resumed.Reason, l.Withheld, l.Parts)
+	}
+	if least := int(resumed.Dataset.Rows/97) + 50; w.batches < least {
+		t.Errorf("%d batches were written: the orphan wrote hardly any", w.batches)
 	}
 }
 

@@ -171,6 +171,9 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 		return nil, err
 	}
 	defer unlock()
+	if err := r.orphans(ctx, runs...); err != nil { // which may load what another point loads
+		return runs, err
+	}
 	kept := slices.Clone(runs)
 	for i, plan := range s.plans {
 		place := result.Place{Sweep: record.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(s.points[i].Parameters)}
@@ -208,7 +211,8 @@ func (r *Runner) point(ctx context.Context, plan *Plan, record *result.Sweep, ru
 	if !slices.Equal(runs[at].Parameters, plan.place.Parameters) {
 		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep again from the start", ErrInput, runs[at].ID, runs[at].Parameters)
 	}
-	return r.Resume(ctx, plan, runs[at])
+	run, err := r.resume(ctx, plan, runs[at])
+	return run, plan.secrets.Error(err)
 }
 
 // ended forgets a sweep that ended before any run of it was kept.

@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// started keeps the labels of what begins.
+type started struct {
+	noDisplay
+	labels []string
+}
+
+func (s *started) Start(label, _ string, _ int64) Task {
+	s.labels = append(s.labels, label)
+	return s.noDisplay
+}
+
+// askers are agents of which some processes have asked to join.
+type askers struct {
+	Agents
+	list []string
+}
+
+func (a askers) Asked(process string) bool { return slices.Contains(a.list, process) }
+
+// Nobody waits for agents that have stopped, for those of a run that ended by itself, or
+// where there were none. The time is that of the run, or else the default.
+func TestOrphans(t *testing.T) {
+	of := func(status result.Status, adrift float64, processes ...string) *result.Run {
+		run := &result.Run{Status: status, AgentsAdrift: adrift}
+		for _, p := range processes {
+			run.Agents = append(run.Agents, result.Agent{Process: p})
+		}
+		return run
+	}
+	for name, c := range map[string]struct {
+		runs  []*result.Run
+		asked Agents
+		label string
+	}{
+		"no agents":       {runs: []*result.Run{of(result.Running, 0)}},
+		"clean end":       {runs: []*result.Run{of(result.Incomplete, 25, "a", "b"), of(result.Complete, 25, "a")}},
+		"all have asked":  {runs: []*result.Run{of(result.Running, 25, "a", "b")}, asked: askers{list: []string{"b", "a", "spare"}}},
+		"one is left":     {runs: []*result.Run{of(result.Running, 25, "a", "b")}, asked: askers{list: []string{"spare", "a"}}, label: "waiting 25s for agents that may still load"},
+		"without agents":  {runs: []*result.Run{of(result.Running, 8, "a"), of(result.Running, 25, "a")}, label: "waiting 25s for agents that may still load"},
+		"recorded before": {runs: []*result.Run{of(result.Running, 0, "")}, asked: askers{list: []string{""}}, label: "waiting 10s for agents that may still load"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		var shown started
+		err := (&Runner{Display: &shown, Agents: c.asked}).orphans(ctx, c.runs...)
+		cancel()
+		if waits := errors.Is(err, context.DeadlineExceeded); waits != (c.label != "") || !waits && err != nil || waits && !slices.Equal(shown.labels, []string{c.label}) || !waits && len(shown.labels) > 0 {
+			t.Errorf("%s: %v, shown %q; want %q", name, err, shown.labels, c.label)
+		}
+	}
+	// It ends by itself, where nobody asks.
+	if err := (&Runner{Display: noDisplay{}}).orphans(t.Context(), of(result.Running, 0.05, "a")); err != nil {
+		t.Error(err)
+	}
+}
