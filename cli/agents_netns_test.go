@@ -141,15 +141,24 @@ func (f *farFleet) ended(cmd *exec.Cmd, within time.Duration) int {
 // newest is the newest run of the results folder.
 func (f *farFleet) newest() *result.Run {
 	f.t.Helper()
-	out, err := f.lab.Command(f.t.Context(), 0, "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results")).Output()
+	run, err := f.stored()
 	if err != nil {
 		f.t.Fatalf("%v; said so far:\n%s", err, f.said.String())
 	}
+	return run
+}
+
+// stored is the newest run, if one is stored.
+func (f *farFleet) stored() (*result.Run, error) {
+	out, err := f.lab.Command(f.t.Context(), 0, "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results")).Output()
+	if err != nil {
+		return nil, err
+	}
 	var runs []*result.Run
 	if err := json.Unmarshal(out, &runs); err != nil {
-		f.t.Fatal(err)
+		return nil, err
 	}
-	return runs[0]
+	return runs[0], nil
 }
 
 // small is a load of some seconds and a few queries.
@@ -410,7 +419,7 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 		killed := f.ended(coordinator, 10*time.Second) == -1
 		// One that was killed at its very beginning has stored no run, and one at its very end a
 		// whole one.
-		if stored, err := filepath.Glob(filepath.Join(f.dir, "results", "*", "run.json*")); err != nil || len(stored) == 0 || f.newest().Status == result.Complete {
+		if run, err := f.stored(); err != nil || run.Status == result.Complete {
 			for _, a := range agents {
 				_ = a.Process.Signal(syscall.SIGTERM)
 				f.ended(a, 30*time.Second)
