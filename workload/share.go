@@ -67,8 +67,11 @@ func (s Share) Dataset(d Dataset) Dataset {
 	if divided, ok := d.(Divided); ok {
 		return divided.Share(s)
 	}
-	return Filtered(d, s.wanted())
+	return s.BySeries(d)
 }
+
+// BySeries returns the rows of a dataset's series whose number is a place of the share.
+func (s Share) BySeries(d Dataset) Dataset { return Filtered(d, s.wanted()) }
 
 // wanted says whether a series is the client's, where its number tells.
 func (s Share) wanted() func(series uint32) bool {
