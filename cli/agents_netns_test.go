@@ -45,7 +45,7 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	given := serverOf(t, d)
+	given := databaseOf(t, d)
 	given[connection.Host], given[connection.TLS] = f.lab.Address(0), "off" // the server is on loopback, behind a forwarder
 	for _, option := range d.Ports() {
 		port, err := strconv.Atoi(given[option])
@@ -61,9 +61,9 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 	return f
 }
 
-// serverOf are the options of a driver's server for tests, without a password: programs that
+// databaseOf is the options of a driver's server for tests, without a password: programs that
 // the test starts have it in their environment.
-func serverOf(t *testing.T, d driver.Driver) map[string]string {
+func databaseOf(t *testing.T, d driver.Driver) map[string]string {
 	t.Helper()
 	if d.Name != postgres.Driver().Name {
 		return conformance.TestServer(t, d)
