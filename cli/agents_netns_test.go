@@ -61,7 +61,7 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 	return f
 }
 
-// databaseOf is the options of a driver's server for tests, without a password: programs that
+// databaseOf are the options of a driver's server for tests, without a password: programs that
 // the test starts have it in their environment.
 func databaseOf(t *testing.T, d driver.Driver) map[string]string {
 	t.Helper()

@@ -183,6 +183,34 @@ func TestRunWithAgents(t *testing.T) {
 	}
 }
 
+// Files with series of their own are divided among agents: by files each has half of the rows,
+// and by series it would not.
+func TestAgentsOwnData(t *testing.T) {
+	f := &nearFleet{t: t, dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(f.dir, "own"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, hosts := range map[string]int{"a": 1, "b": 3} {
+		text := "time,host,load\n"
+		for row := range 600 {
+			text += fmt.Sprintf("%d,%s_%d,%d.5\n", 1_700_000_000+row, file, row%hosts, row)
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, "own", file+".csv"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	coordinator, list := f.run(2, "load", "null", "--use-case", "own", "--own", "files=own,tags=host", "--workers", "2")
+	for _, cmd := range append(list, coordinator) {
+		if code := f.ended(cmd); code != exitDone {
+			t.Fatalf("exit status %d:\n%s", code, f.said.String())
+		}
+	}
+	load := f.newest().Targets[0].Repeats[0].Load
+	if len(load.Parts) != 2 || load.Parts[0].Rows != 600 || load.Parts[1].Rows != 600 || load.Rows != 1200 {
+		t.Errorf("%d rows, in parts %+v", load.Rows, load.Parts)
+	}
+}
+
 // What a coordinator and an agent that were killed left among temporary files is removed by
 // the next ones.
 func TestAgentsLeftovers(t *testing.T) {
