@@ -49,7 +49,8 @@ func (s Share) Range(n int) (first, end int) {
 	return first, first + s.Of(n)
 }
 
-// Divided is a Dataset whose shares are read each by itself, without drawing the rest.
+// Divided is a Dataset whose shares are read each by itself, without drawing the rest, as far
+// as it can.
 type Divided interface {
 	Dataset
 	// Share returns the rows of a share, whose series no other share has. Of a dataset
