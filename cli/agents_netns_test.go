@@ -441,7 +441,7 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 		if !run.Passed() || run.Status != result.Complete || len(run.Targets[0].Repeats) != 2 {
 			t.Fatalf("kill %d after %v: %s with %d repeats: %s\n%s", n, after, run.Status, len(run.Targets[0].Repeats), run.Reason, f.said.String())
 		}
-		// The rows of the load were counted after the last of the kill's orphans had stopped.
+		// Its rows were counted: none of a share that went on is there twice.
 		if l := run.Targets[0].Repeats[0].Load; l == nil || !l.Stands() || l.Rows != 400*2160 || len(l.Missing()) > 0 {
 			t.Errorf("kill %d after %v: the load %+v", n, after, l)
 		}
