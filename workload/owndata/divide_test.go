@@ -22,8 +22,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// rowsOf are the rows of a pass, each as a text, per series in their order.
-func rowsOf(t *testing.T, d workload.Dataset) map[uint32][]string {
+// bySeries are the rows of a pass, each as a text, per series in their order.
+func bySeries(t *testing.T, d workload.Dataset) map[uint32][]string {
 	t.Helper()
 	rows := make(map[uint32][]string)
 	var b series.Batch
@@ -42,14 +42,14 @@ func rowsOf(t *testing.T, d workload.Dataset) map[uint32][]string {
 	}
 }
 
-// whole fails unless shares have every row of a dataset once, no series in two of them, and the
+// sharesOf fails unless shares have every row of a dataset once, no series in two of them, and the
 // rows of each in their order. It returns the rows of each share.
-func whole(t *testing.T, d workload.Dataset, shares int) (sizes []int) {
+func sharesOf(t *testing.T, d workload.Dataset, shares int) (sizes []int) {
 	t.Helper()
-	want, got := rowsOf(t, d), make(map[uint32][]string)
+	want, got := bySeries(t, d), make(map[uint32][]string)
 	for i := range shares {
 		n := 0
-		for s, rows := range rowsOf(t, workload.Share{Index: i, Count: shares}.Dataset(d)) {
+		for s, rows := range bySeries(t, workload.Share{Index: i, Count: shares}.Dataset(d)) {
 			if got[s] != nil {
 				t.Errorf("series %d is in two shares", s)
 			}
@@ -69,8 +69,8 @@ func whole(t *testing.T, d workload.Dataset, shares int) (sizes []int) {
 	return sizes
 }
 
-// line is a row of CSV.
-func line(host, second int) string {
+// rowOf is a row of CSV.
+func rowOf(host, second int) string {
 	return fmt.Sprintf("%d,host_%d,%d.5\n", 1_700_000_000+second, host, second)
 }
 
@@ -91,7 +91,7 @@ func reads(t *testing.T, d workload.Dataset, s workload.Share, dir string, files
 			defer os.Rename(name+".away", name)
 		}
 	}
-	if len(rowsOf(t, s.Dataset(d))) == 0 {
+	if len(bySeries(t, s.Dataset(d))) == 0 {
 		t.Error("the share has no rows")
 	}
 }
@@ -106,7 +106,7 @@ func TestShareOfFiles(t *testing.T) {
 		text.WriteString("time,host,load\n")
 		for second := range 20 {
 			for _, host := range hosts {
-				text.WriteString(line(host, second))
+				text.WriteString(rowOf(host, second))
 			}
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text.String()), 0o600); err != nil {
@@ -118,14 +118,14 @@ func TestShareOfFiles(t *testing.T) {
 	file("c.csv", 3)
 	file("d.csv", 4)
 	d := opened(t, "files="+dir, "tags=host", "fields=load:float")
-	if sizes := whole(t, d, 2); !slices.Equal(sizes, []int{40, 40}) {
+	if sizes := sharesOf(t, d, 2); !slices.Equal(sizes, []int{40, 40}) {
 		t.Errorf("shares of %v rows", sizes)
 	}
 	reads(t, d, workload.Share{Index: 0, Count: 2}, dir, "a.csv", "c.csv")
 	reads(t, d, workload.Share{Index: 3, Count: 4}, dir, "d.csv")
-	whole(t, d, 4)
-	whole(t, d, 3) // 40, 20 and 20 rows of files are not even
-	whole(t, d, 5)
+	sharesOf(t, d, 4)
+	sharesOf(t, d, 3) // 40, 20 and 20 rows of files are not even
+	sharesOf(t, d, 5)
 
 	// a and c have a series in common by b.
 	file("a.csv", 1, 5)
@@ -133,7 +133,7 @@ func TestShareOfFiles(t *testing.T) {
 	file("c.csv", 6, 3)
 	file("d.csv", 4, 7, 8, 9, 10, 11)
 	d = opened(t, "files="+dir, "tags=host", "fields=load:float")
-	if sizes := whole(t, d, 2); !slices.Equal(sizes, []int{120, 120}) {
+	if sizes := sharesOf(t, d, 2); !slices.Equal(sizes, []int{120, 120}) {
 		t.Errorf("shares of %v rows", sizes)
 	}
 	reads(t, d, workload.Share{Index: 0, Count: 2}, dir, "a.csv", "b.csv", "c.csv")
@@ -153,7 +153,7 @@ func TestShareOfAnyFiles(t *testing.T) {
 				if random.IntN(10) == 0 {
 					of = random.IntN(hosts)
 				}
-				text += line(of, random.IntN(20)) // some of them late, some twice
+				text += rowOf(of, random.IntN(20)) // some of them late, some twice
 			}
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(f, ".csv")), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -161,13 +161,13 @@ func TestShareOfAnyFiles(t *testing.T) {
 		}
 		d := opened(t, "files="+dir, "tags=host", "fields=load:float")
 		for shares := 1; shares < 6; shares++ {
-			whole(t, d, shares)
+			sharesOf(t, d, shares)
 		}
 	}
 }
 
-// record is a batch of rows of some hosts.
-func record(schema *arrow.Schema, hosts []int, rows int) arrow.RecordBatch {
+// groupOf is a batch of rows of some hosts.
+func groupOf(schema *arrow.Schema, hosts []int, rows int) arrow.RecordBatch {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	for row := range rows {
 		b.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(1_700_000_000_000 + 1000*row))
@@ -207,7 +207,7 @@ func TestShareOfRowGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, hosts := range groups {
-				if err := w.Write(record(schema, hosts, 50)); err != nil {
+				if err := w.Write(groupOf(schema, hosts, 50)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -217,19 +217,19 @@ func TestShareOfRowGroups(t *testing.T) {
 			_ = out.Close() // Parquet's writer has closed it
 			d := opened(t, "files="+name, "tags=host", "fields=load:float")
 			// The first and the fourth group have a series in common.
-			if sizes := whole(t, d, 3); !slices.Equal(sizes, []int{100, 100, 100}) {
+			if sizes := sharesOf(t, d, 3); !slices.Equal(sizes, []int{100, 100, 100}) {
 				t.Errorf("shares of %v rows", sizes)
 			}
 			var first []string
-			for s := range rowsOf(t, workload.Share{Index: 0, Count: 3}.Dataset(d)) {
+			for s := range bySeries(t, workload.Share{Index: 0, Count: 3}.Dataset(d)) {
 				first = append(first, fmt.Sprint(s))
 			}
 			slices.Sort(first)
 			if !slices.Equal(first, []string{"0", "1", "5"}) { // hosts 1, 2 and 6, in the order of the file
 				t.Errorf("the first share has the series %v", first)
 			}
-			whole(t, d, 2)
-			whole(t, d, 4)
+			sharesOf(t, d, 2)
+			sharesOf(t, d, 4)
 		})
 	}
 }
