@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/internal/scratch"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
@@ -71,9 +72,14 @@ of others is in docs/scale-out.md.`,
 }
 
 // serveAgent is an agent until ctx ends.
-func (a *app) serveAgent(ctx context.Context, remote broker.Remote, name string, once bool) error {
+func (a *app) serveAgent(ctx context.Context, remote broker.Remote, name string, once bool) (err error) {
+	temporary, err := scratch.New("", temporaryName)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, temporary.Close()) }()
 	agent := agents.Agent{
-		URL: remote.URL, Name: name, Once: once, Tool: buildinfo.Tool(), Host: monitor.Host(ctx, os.TempDir()), Say: sayer(a.stderr),
+		URL: remote.URL, Name: name, Once: once, Tool: buildinfo.Tool(), Host: monitor.Host(ctx, os.TempDir()), Dir: temporary.Path(), Say: sayer(a.stderr),
 	}
 	return agent.Serve(ctx, remote, &agentWork{runner.Agent{Catalog: a.catalog.forRunner()}})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/driver/influxdb"
+	"github.com/tsmark/tsmark/driver/postgres"
 	"github.com/tsmark/tsmark/driver/questdb"
 	"github.com/tsmark/tsmark/internal/netlab"
 	"github.com/tsmark/tsmark/result"
@@ -44,7 +45,7 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	given := conformance.TestServer(t, d)
+	given := databaseOf(t, d)
 	given[connection.Host], given[connection.TLS] = f.lab.Address(0), "off" // the server is on loopback, behind a forwarder
 	for _, option := range d.Ports() {
 		port, err := strconv.Atoi(given[option])
@@ -58,6 +59,19 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 		f.target += "," + option + "=" + value
 	}
 	return f
+}
+
+// databaseOf are the options of a driver's server for tests, without a password: programs that
+// the test starts have it in their environment.
+func databaseOf(t *testing.T, d driver.Driver) map[string]string {
+	t.Helper()
+	if d.Name != postgres.Driver().Name {
+		return conformance.TestServer(t, d)
+	}
+	given := conformance.NewDatabase(t, d, "DROP DATABASE IF EXISTS %s WITH (FORCE)")
+	t.Setenv("TSMARK_POSTGRES_PASSWORD", given[connection.Password])
+	delete(given, connection.Password)
+	return given
 }
 
 // start starts tsmark on a host.
@@ -127,15 +141,24 @@ func (f *farFleet) ended(cmd *exec.Cmd, within time.Duration) int {
 // newest is the newest run of the results folder.
 func (f *farFleet) newest() *result.Run {
 	f.t.Helper()
-	out, err := f.lab.Command(f.t.Context(), 0, "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results")).Output()
+	run, err := f.stored()
 	if err != nil {
 		f.t.Fatalf("%v; said so far:\n%s", err, f.said.String())
 	}
+	return run
+}
+
+// stored is the newest run, if one is stored.
+func (f *farFleet) stored() (*result.Run, error) {
+	out, err := f.lab.Command(f.t.Context(), 0, "tsmark", "report", "--format", "json", "--results", filepath.Join(f.dir, "results")).Output()
+	if err != nil {
+		return nil, err
+	}
 	var runs []*result.Run
 	if err := json.Unmarshal(out, &runs); err != nil {
-		f.t.Fatal(err)
+		return nil, err
 	}
-	return runs[0]
+	return runs[0], nil
 }
 
 // small is a load of some seconds and a few queries.
@@ -147,13 +170,16 @@ func small() []string {
 // Far apart, with losses: all is loaded once, every answer is right, and each agent did its
 // share.
 func TestAgentsFarApart(t *testing.T) {
-	for _, d := range []driver.Driver{influxdb.Driver(), questdb.Driver()} {
-		t.Run(d.Name, func(t *testing.T) {
-			f := newFleet(t, d, 3, 1)
+	for _, c := range []struct {
+		driver driver.Driver
+		agents int
+	}{{influxdb.Driver(), 3}, {questdb.Driver(), 8}, {postgres.Driver(), 3}} {
+		t.Run(c.driver.Name, func(t *testing.T) {
+			f := newFleet(t, c.driver, c.agents, 1)
 			for host := range f.agents + 2 {
 				f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 			}
-			agents, coordinator := f.join(), f.run(small()...)
+			agents, coordinator := f.join(), f.run(append(small(), "--workers", "8")...)
 			if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
 				t.Fatalf("exit status %d:\n%s", code, f.said.String())
 			}
@@ -186,13 +212,18 @@ func TestAgentsFarApart(t *testing.T) {
 	}
 }
 
-// kills is how many agents die, each in a run of its own.
-const kills = 50
+// kills is how many agents of each database die, each in a run of its own.
+const kills = 25
 
 // An agent that dies at any moment is named where it had a share, what it loaded is taken
 // over or withheld, and nothing is wrong without a word.
 func TestAgentsKilled(t *testing.T) {
-	f := newFleet(t, questdb.Driver(), 3, 2)
+	for _, d := range []driver.Driver{questdb.Driver(), postgres.Driver()} {
+		t.Run(d.Name, func(t *testing.T) { testAgentsKilled(t, newFleet(t, d, 3, 2)) })
+	}
+}
+
+func testAgentsKilled(t *testing.T, f *farFleet) {
 	random, hit := rand.New(rand.NewPCG(3, 18)), 0
 	for n := range kills {
 		agents, coordinator := f.join(), f.run(small()...)
@@ -246,12 +277,13 @@ func TestAgentsCutOff(t *testing.T) {
 		driver driver.Driver
 		scale  string
 		stands bool
-	}{{questdb.Driver(), "4000", false}, {influxdb.Driver(), "1500", true}} {
+	}{{questdb.Driver(), "4000", false}, {influxdb.Driver(), "1500", true}, {postgres.Driver(), "1500", false}} {
 		t.Run(c.driver.Name, func(t *testing.T) {
 			f := newFleet(t, c.driver, 3, 4)
-			agents, coordinator := f.join(), f.run(append(small(), "--scale", c.scale)...)
+			agents, coordinator := f.join(), f.run(append(small(), "--scale", c.scale, "--reporting-period", "200ms")...)
 			f.joined()
-			time.Sleep(3 * time.Second) // into the load
+			f.saying("load " + c.driver.Name + ": ")
+			time.Sleep(time.Second) // into the load
 			f.lab.Cut(1, 3)
 			f.ended(coordinator, 5*time.Minute)
 			f.lab.Join(1, 3)
@@ -276,10 +308,16 @@ func TestAgentsCutOff(t *testing.T) {
 // Who is cut off in a mixed phase stops writing and querying: the load is withheld with its
 // name, and nobody waits for its rows.
 func TestAgentsCutOffMixed(t *testing.T) {
-	f := newFleet(t, questdb.Driver(), 3, 6)
+	for _, d := range []driver.Driver{questdb.Driver(), postgres.Driver()} {
+		t.Run(d.Name, func(t *testing.T) { testAgentsCutOffMixed(t, d) })
+	}
+}
+
+func testAgentsCutOffMixed(t *testing.T, d driver.Driver) {
+	f := newFleet(t, d, 3, 6)
 	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s", "--reporting-period", "200ms")...) // 22 s
 	f.joined()
-	f.saying("load and query questdb: ")
+	f.saying("load and query " + d.Name + ": ")
 	time.Sleep(3 * time.Second) // into the phase
 	f.lab.Cut(1, 3)
 	begun := time.Now()
@@ -352,5 +390,63 @@ func TestCoordinatorKilled(t *testing.T) {
 	}
 	if run := f.newest(); run.Status != result.Complete || len(run.Targets[0].Repeats) != 4 {
 		t.Errorf("%s with %d repeats", run.Status, len(run.Targets[0].Repeats))
+	}
+}
+
+// coordinatorKills is how many coordinators of each database die, each in a run of its own.
+const coordinatorKills = 6
+
+// A coordinator that dies at any moment loses nothing that cannot be done again: resume finds
+// the agents, and what was loaded is whole, without a row of a share that went on.
+func TestCoordinatorKilledAnytime(t *testing.T) {
+	for _, d := range []driver.Driver{questdb.Driver(), postgres.Driver()} {
+		t.Run(d.Name, func(t *testing.T) { testCoordinatorKilled(t, newFleet(t, d, 3, 8)) })
+	}
+}
+
+func testCoordinatorKilled(t *testing.T, f *farFleet) {
+	random, resumed := rand.New(rand.NewPCG(5, 18)), 0
+	for n := range coordinatorKills {
+		f.said.forget()
+		if err := os.RemoveAll(filepath.Join(f.dir, "results")); err != nil {
+			t.Fatal(err)
+		}
+		agents, coordinator := f.join(), f.run(append(small(), "--scale", "400", "--repeats", "2")...)
+		f.joined()
+		after := time.Duration(random.IntN(12000)) * time.Millisecond
+		time.Sleep(after)
+		_ = coordinator.Process.Kill()
+		killed := f.ended(coordinator, 10*time.Second) == -1
+		// One that was killed at its very beginning has stored no run, and one at its very end a
+		// whole one.
+		if run, err := f.stored(); err != nil || run.Status == result.Complete {
+			for _, a := range agents {
+				_ = a.Process.Signal(syscall.SIGTERM)
+				f.ended(a, 30*time.Second)
+			}
+			continue
+		}
+		if !killed {
+			t.Fatalf("kill %d after %v: the coordinator ended by itself, and its run is not complete:\n%s", n, after, f.said.String())
+		}
+		resumed++
+		resume := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
+		if code := f.ended(resume, 5*time.Minute); code != exitDone {
+			t.Fatalf("kill %d after %v: resume ends with status %d:\n%s", n, after, code, f.said.String())
+		}
+		for _, a := range agents {
+			f.ended(a, 30*time.Second)
+		}
+		run := f.newest()
+		if !run.Passed() || run.Status != result.Complete || len(run.Targets[0].Repeats) != 2 {
+			t.Fatalf("kill %d after %v: %s with %d repeats: %s\n%s", n, after, run.Status, len(run.Targets[0].Repeats), run.Reason, f.said.String())
+		}
+		// Its rows were counted: none of a share that went on is there twice.
+		if l := run.Targets[0].Repeats[0].Load; l == nil || !l.Stands() || l.Rows != 400*2160 || len(l.Missing()) > 0 {
+			t.Errorf("kill %d after %v: the load %+v", n, after, l)
+		}
+	}
+	if t.Logf("%d of %d kills left a run to resume", resumed, coordinatorKills); resumed == 0 {
+		t.Error("no kill left a run to resume: the moments are all before it or after it")
 	}
 }

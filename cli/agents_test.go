@@ -183,6 +183,104 @@ func TestRunWithAgents(t *testing.T) {
 	}
 }
 
+// Files with series of their own are divided among agents: by files each has half of the rows,
+// and by series it would not.
+func TestAgentsOwnData(t *testing.T) {
+	f := &nearFleet{t: t, dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(f.dir, "own"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, hosts := range map[string]int{"a": 1, "b": 3} {
+		text := "time,host,load\n"
+		for row := range 600 {
+			text += fmt.Sprintf("%d,%s_%d,%d.5\n", 1_700_000_000+row, file, row%hosts, row)
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, "own", file+".csv"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	coordinator, list := f.run(2, "load", "null", "--use-case", "own", "--own", "files=own,tags=host", "--workers", "2")
+	for _, cmd := range append(list, coordinator) {
+		if code := f.ended(cmd); code != exitDone {
+			t.Fatalf("exit status %d:\n%s", code, f.said.String())
+		}
+	}
+	load := f.newest().Targets[0].Repeats[0].Load
+	if len(load.Parts) != 2 || load.Parts[0].Rows != 600 || load.Parts[1].Rows != 600 || load.Rows != 1200 {
+		t.Errorf("%d rows, in parts %+v", load.Rows, load.Parts)
+	}
+}
+
+// What a coordinator and an agent that were killed left among temporary files is removed by
+// the next ones.
+func TestAgentsLeftovers(t *testing.T) {
+	f := &nearFleet{t: t, dir: t.TempDir()}
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	left := func() []string {
+		entries, err := filepath.Glob(filepath.Join(temporary, "tsmark-*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries
+	}
+	coordinator, list := f.run(1, "load", rowsOf("null", "--scale", "4000", "--timestamp-end", "2016-01-02T00:00:00Z")...)
+	f.until("load null")
+	for _, cmd := range append(list, coordinator) {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		f.ended(cmd)
+	}
+	if killed := left(); len(killed) != 2 {
+		t.Fatalf("they left %v; they have one folder each", killed)
+	}
+	coordinator, list = f.run(1, "load", rowsOf("null")...)
+	for _, cmd := range append(list, coordinator) {
+		if code := f.ended(cmd); code != exitDone {
+			t.Errorf("exit status %d:\n%s", code, f.said.String())
+		}
+	}
+	if still := left(); len(still) > 0 {
+		t.Errorf("%v is still there", still)
+	}
+}
+
+// The hint how others join can be copied. A password that an agent has not is missed once in
+// the report, and once by how the program ends.
+func TestAgentsPasswords(t *testing.T) {
+	f := &nearFleet{t: t, dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	few := f.start(append([]string{"load", "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "100ms"}, rowsOf("null")...)...)
+	if code := f.ended(few); code != exitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join nats://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+
+	const variable = "TSMARK_POSTGRES_PASSWORD"
+	missing := regexp.MustCompile(variable + `\s+is\s+not\s+set\s+on\s+this\s+agent`) // a report has lines of its own
+	target := "postgres"
+	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {
+		if option == connection.Password {
+			t.Setenv(variable, value)
+			continue
+		}
+		target += "," + option + "=" + value
+	}
+	f.said.forget()
+	coordinator := f.start(append([]string{"run", "--target", target, "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0"}, rowsOf(queriesOf()...)...)...)
+	url := f.until(`which join by: tsmark agent --join (nats://127\.0\.0\.1:[0-9]+)`)[1]
+	if err := os.Unsetenv(variable); err != nil { // t.Setenv sets it right at the end
+		t.Fatal(err)
+	}
+	agent := f.start("agent", "--join", url, "--name", "a", "--once")
+	if code := f.ended(coordinator); code != exitTarget || len(missing.FindAllString(f.said.String(), -1)) != 2 {
+		t.Errorf("exit status %d:\n%s", code, f.said.String())
+	}
+	f.ended(agent)
+}
+
 // Ctrl-C at the coordinator stops all, and resume does the rest with as many agents as the
 // run had.
 func TestAgentsResumed(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/listen"
+	"github.com/tsmark/tsmark/internal/scratch"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
@@ -124,15 +125,22 @@ type meeting interface {
 	Close() error
 }
 
+// temporaryName is how the names of folders for temporary files of agents and coordinators
+// begin.
+const temporaryName = "tsmark-agents"
+
 // fleet is the agents of a command's runs.
 type fleet struct {
 	meeting     meeting
 	coordinator *agents.Coordinator
 	adrift      time.Duration
+	temporary   *scratch.Folder // has results on their way to the run
 }
 
 // Close releases the agents, and ends the server that was started for them.
-func (f *fleet) Close() error { return errors.Join(f.coordinator.Close(), f.meeting.Close()) }
+func (f *fleet) Close() error {
+	return errors.Join(f.coordinator.Close(), f.meeting.Close(), f.temporary.Close())
+}
 
 // Private implements runner.Agents.
 func (f *fleet) Private() bool { return f.meeting.Private() }
@@ -177,7 +185,7 @@ func (observer) Lost(string, *agents.Lost) {}
 func (o observer) Failed(member string, err error) { o.PartObserver.Failed(member, agents.IsLost(err)) }
 
 // gather waits for the agents that a command's flags ask for, if they do.
-func (a *app) gather(cmd *cobra.Command) error {
+func (a *app) gather(cmd *cobra.Command) (err error) {
 	g := &a.team
 	if g.agents == 0 || a.fleet != nil { // or a run before has them
 		return nil
@@ -187,12 +195,21 @@ func (a *app) gather(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	temporary, err := scratch.New("", temporaryName)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if a.fleet == nil {
+			err = errors.Join(err, temporary.Close())
+		}
+	}()
 	var at meeting
 	url := g.nats
 	if url != "" {
 		at = broker.Remote{URL: url, Access: access}
 	} else {
-		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access})
+		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access, Dir: temporary.Path()})
 		if err != nil {
 			return fmt.Errorf("--%s: %w", listenFlag, err)
 		}
@@ -205,11 +222,11 @@ func (a *app) gather(cmd *cobra.Command) error {
 	timing := agents.DefaultTiming()
 	timing.Lost = g.lost
 	say := sayer(a.stderr)
-	c, err := agents.NewCoordinator(ctx, at, agents.Options{Agents: g.agents, Tool: buildinfo.Tool(), Host: host, Timing: timing, Say: say})
+	c, err := agents.NewCoordinator(ctx, at, agents.Options{Agents: g.agents, Tool: buildinfo.Tool(), Host: host, Dir: temporary.Path(), Timing: timing, Say: say})
 	if err != nil {
 		return errors.Join(err, at.Close())
 	}
-	a.fleet = &fleet{at, c, timing.Adrift()}
+	a.fleet = &fleet{at, c, timing.Adrift(), temporary}
 	return g.await(ctx, c, url, access, say)
 }
 

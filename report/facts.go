@@ -36,7 +36,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	var wrong, broken, missing affected
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Failure != "" {
+		if t.Failure != "" && !(r.Status == result.Incomplete && r.Reason == "target "+t.Name+": "+t.Failure) { // as it was said above
 			warn("Target %s failed: %s", t.Name, t.Failure)
 		}
 		switch {

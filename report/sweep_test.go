@@ -74,7 +74,7 @@ func TestSweepHTML(t *testing.T) {
 	p := parse(t, page)
 	for _, want := range []string{
 		"Sweep 20260131-154459-s0af1 nightly", "incomplete, 2 of 4 runs", "1 run not begun; tsmark resume 20260131-154459-s0af1 goes on.",
-		"In aaa2: Target quest failed: localhost:9000 cannot be reached", "By load.workers", "By workload.log-interval", "duck, workload.log-interval=10s",
+		"In aaa2: INCOMPLETE: target quest: localhost:9000 cannot be reached", "By load.workers", "By workload.log-interval", "duck, workload.log-interval=10s",
 		"tsmark report 20260131-155500-aaa3", "matrix:\n  load.workers: [1, 2]", "quest (failed)",
 		// The interval of six repeats that rise by 1 % each.
 		"duck, workload.log-interval=10s, load.workers=2: 713 µs, 696 µs to 730 µs with 97 %",

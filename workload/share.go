@@ -49,7 +49,8 @@ func (s Share) Range(n int) (first, end int) {
 	return first, first + s.Of(n)
 }
 
-// Divided is a Dataset whose shares are read each by itself, without drawing the rest.
+// Divided is a Dataset whose shares are read each by itself, without drawing the rest, as far
+// as it can.
 type Divided interface {
 	Dataset
 	// Share returns the rows of a share, whose series no other share has. Of a dataset
@@ -67,8 +68,11 @@ func (s Share) Dataset(d Dataset) Dataset {
 	if divided, ok := d.(Divided); ok {
 		return divided.Share(s)
 	}
-	return Filtered(d, s.wanted())
+	return s.BySeries(d)
 }
+
+// BySeries returns the rows of a dataset's series whose number is a place of the share.
+func (s Share) BySeries(d Dataset) Dataset { return Filtered(d, s.wanted()) }
 
 // wanted says whether a series is the client's, where its number tells.
 func (s Share) wanted() func(series uint32) bool {

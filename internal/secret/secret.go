@@ -20,6 +20,10 @@ import (
 // Mark stands where a secret was.
 const Mark = "***"
 
+// placeholder is how help and hints write the file of a secret that is to be given, as in
+// --token @FILE. It tells nobody anything.
+const placeholder = "@FILE"
+
 // Redactor blots secrets out of texts: the values that it was told, as they
 // are and as URLs, JSON, HTML, SQL, Go, hex and Base64 write them; and what
 // stands where secrets do, such as the password of a URL or what is behind
@@ -50,7 +54,7 @@ func (r *Redactor) Public(values ...string) {
 // Add tells the Redactor secret values.
 func (r *Redactor) Add(values ...string) {
 	for _, v := range values {
-		if v == "" || v == Mark || r.public[v] {
+		if v == "" || v == Mark || v == placeholder || r.public[v] {
 			continue
 		}
 		r.plain = append(r.plain, v)
@@ -149,12 +153,15 @@ func (r *Redactor) Args(args []string) []string {
 	return shown
 }
 
-// blot puts Mark in the place of the last group of each match.
+// blot puts Mark in the place of the last group of each match, unless it is a placeholder.
 func blot(text string, matches [][]int) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range matches {
 		from, to := m[len(m)-2], m[len(m)-1]
+		if text[from:to] == placeholder {
+			continue
+		}
 		b.WriteString(text[at:from])
 		b.WriteString(Mark)
 		at = to

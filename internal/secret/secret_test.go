@@ -31,6 +31,10 @@ func TestText(t *testing.T) {
 		"secret_key=1;auth.token=2":             "secret_key=***;auth.token=***",
 		"http://localhost:8086/ping":            "http://localhost:8086/ping",
 		"unexpected token: x":                   "unexpected token: x",
+		"join by: tsmark agent --token @FILE":   "join by: tsmark agent --token @FILE",
+		"agent --token @FILE --ca FILE":         "agent --token @FILE --ca FILE",
+		"agent --token @FILEHANDLE":             "agent --token ***",
+		"pg --password @FILE --token hunter2":   "pg --password @FILE --token ***",
 	} {
 		if got := r.Text(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

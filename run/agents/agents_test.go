@@ -471,6 +471,26 @@ func TestTaken(t *testing.T) {
 	until(t, "another one takes its place", func() bool { all := c.Members(); return len(all) == 2 && all[0].ID != before })
 }
 
+// An agent that is released looks for another coordinator, and does not hear from the one that
+// ends that itself is in the way.
+func TestReleased(t *testing.T) {
+	s := place(t, broker.Access{})
+	c, err := NewCoordinator(t.Context(), s, Options{Agents: 2, Tool: tool, Host: "here", Dir: t.TempDir(), Timing: quick()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
+	joined(t, c, 1)
+	c.join(hello{ID: "hanging", Name: "b", Tool: tool}) // who does not answer, so that closing takes a while
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the agent waits for another coordinator", func() bool { return strings.Contains(a.String(), "waiting for a coordinator at "+s.URL()) })
+	if strings.Contains(a.String(), "already") || strings.Contains(a.String(), "all agents that it needs") {
+		t.Errorf("it says:\n%s", a.String())
+	}
+}
+
 // Values that agents share come back as the least of all, once all have shared one, and never
 // fall.
 func TestLeast(t *testing.T) {

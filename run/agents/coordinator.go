@@ -50,7 +50,10 @@ type Coordinator struct {
 	tasks   sync.WaitGroup
 	shared  chan struct{} // has something when a least value may have risen
 
+	joins *nats.Subscription // to those who want to join; nil: not yet
+
 	mu      sync.Mutex
+	closing bool // nobody is taken on, or told why not
 	members map[string]*member
 	lost    map[string]*Lost // members that are no more
 	phases  map[string]*phase
@@ -132,8 +135,12 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	_, err = c.control.QueueSubscribe(joinSubject, coordinators, func(m *nats.Msg) {
-		read(m, func(h hello) { reply(m, c.join(h)) })
+	c.joins, err = c.control.QueueSubscribe(joinSubject, coordinators, func(m *nats.Msg) {
+		read(m, func(h hello) {
+			if w, ok := c.join(h); ok {
+				reply(m, w)
+			}
+		})
 	})
 	return err
 }
@@ -155,9 +162,9 @@ func (c *Coordinator) store(ctx context.Context) (err error) {
 
 func (c *Coordinator) bucket() string { return "tsmark-" + c.id }
 
-// join takes an agent on, or says why not.
-func (c *Coordinator) join(h hello) welcome {
-	w := welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing}
+// join takes an agent on, or says why not; false: it is closing, and says nothing.
+func (c *Coordinator) join(h hello) (w welcome, ok bool) {
+	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h.Process != "" && !c.asked[h.Process] || !c.adrift[h.Process].IsZero() {
@@ -166,6 +173,8 @@ func (c *Coordinator) join(h hello) welcome {
 		c.alter()
 	}
 	switch {
+	case c.closing:
+		return w, false
 	case !sameProgram(h.Tool, c.options.Tool):
 		w.Refusal = otherVersion
 		c.options.Say(fmt.Sprintf("agent %s was refused: %s", h.Name, otherProgram(h.Tool, c.options.Tool)))
@@ -180,7 +189,7 @@ func (c *Coordinator) join(h hello) welcome {
 		c.members[h.ID] = m
 		c.tasks.Go(func() { c.meet(m) })
 	}
-	return w
+	return w, true
 }
 
 // sameProgram reports whether two programs are the same version of tsmark, whatever they
@@ -422,6 +431,13 @@ func (c *Coordinator) pulse() {
 // Close releases the agents, which then wait for another coordinator or end, and removes
 // what is left of results. Nothing may be under way.
 func (c *Coordinator) Close() error {
+	// First: an agent that is released asks for a coordinator at once.
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	if c.joins != nil {
+		_ = c.joins.Unsubscribe() // of a connection that may have ended
+	}
 	if c.control != nil {
 		ctx, cancel := context.WithTimeout(c.ctx, c.options.Timing.Lost)
 		var told sync.WaitGroup

@@ -58,7 +58,7 @@ func (x *stage) calibrate(ctx context.Context) error {
 		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: calibrationTime, Owner: x.owner, // a load has as many readers
 	}, e.Queries.Workers, x.dataset, calibrationTime)
 	if err != nil {
-		fail(ctx, task, err)
+		task.Fail("") // what ends the target is said as the reason
 		return fmt.Errorf("calibrating the client: %w", err)
 	}
 	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))

@@ -539,7 +539,7 @@ func (x *stage) calibrateAgents(ctx context.Context) error {
 		err = p.do(ctx, common)
 	}
 	if err != nil {
-		fail(ctx, task, err)
+		task.Fail("") // what ends the target is said as the reason
 		return fmt.Errorf("calibrating the agents: %w", err)
 	}
 	var all result.Calibration

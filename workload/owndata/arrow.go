@@ -38,10 +38,20 @@ type recordSource interface {
 	// none. Group is its row group, or its own number, and row its first row in that.
 	next() (batch arrow.RecordBatch, group int, row int64, err error)
 	schema() (*arrow.Schema, error)
+	// only has next leave out the row groups that are not wanted.
+	only(wanted func(group int) bool)
 }
+
+// wantedGroups says which row groups of a source are read; its zero value: all.
+type wantedGroups struct{ wanted func(group int) bool }
+
+func (w *wantedGroups) only(wanted func(group int) bool) { w.wanted = wanted }
+
+func (w *wantedGroups) wants(group int) bool { return w.wanted == nil || w.wanted(group) }
 
 // parquetSource reads row group by row group.
 type parquetSource struct {
+	wantedGroups
 	of      *pqarrow.FileReader
 	columns []int // leaves to read
 	group   int   // that is read; -1: none yet
@@ -96,6 +106,9 @@ func (p *parquetSource) next() (arrow.RecordBatch, int, int64, error) {
 		if p.group++; p.group >= p.of.ParquetReader().NumRowGroups() || len(p.columns) == 0 {
 			return nil, p.group, 0, io.EOF
 		}
+		if !p.wants(p.group) {
+			continue
+		}
 		p.row = 0
 		var err error
 		if p.records, err = p.of.GetRecordReader(context.Background(), p.columns, []int{p.group}); err != nil {
@@ -106,6 +119,7 @@ func (p *parquetSource) next() (arrow.RecordBatch, int, int64, error) {
 
 // arrowFileSource reads an Arrow IPC file.
 type arrowFileSource struct {
+	wantedGroups
 	of    *ipc.FileReader
 	group int
 	last  arrow.RecordBatch
@@ -118,6 +132,9 @@ func (a *arrowFileSource) next() (arrow.RecordBatch, int, int64, error) {
 		a.last.Release()
 		a.last = nil
 	}
+	for a.group < a.of.NumRecords() && !a.wants(a.group) {
+		a.group++
+	}
 	if a.group == a.of.NumRecords() {
 		return nil, a.group, 0, io.EOF
 	}
@@ -129,6 +146,7 @@ func (a *arrowFileSource) next() (arrow.RecordBatch, int, int64, error) {
 
 // arrowStreamSource reads an Arrow IPC stream.
 type arrowStreamSource struct {
+	wantedGroups
 	of    *ipc.Reader
 	group int
 }
@@ -136,15 +154,16 @@ type arrowStreamSource struct {
 func (a *arrowStreamSource) schema() (*arrow.Schema, error) { return a.of.Schema(), nil }
 
 func (a *arrowStreamSource) next() (arrow.RecordBatch, int, int64, error) {
-	if !a.of.Next() {
-		err := a.of.Err()
-		if err == nil {
-			err = io.EOF
+	for a.of.Next() {
+		if a.group++; a.wants(a.group - 1) {
+			return a.of.RecordBatch(), a.group - 1, 0, nil
 		}
-		return nil, a.group, 0, err
 	}
-	a.group++
-	return a.of.RecordBatch(), a.group - 1, 0, nil
+	err := a.of.Err()
+	if err == nil {
+		err = io.EOF
+	}
+	return nil, a.group, 0, err
 }
 
 // recordFile is the rows of a file of record batches.
@@ -156,14 +175,15 @@ type recordFile struct {
 	roles   []role
 	missing []int
 
-	batch arrow.RecordBatch
-	group int
-	first int64 // row of the group that batch begins with
-	at    int   // rows of batch that were read
-	row   int   // of batch, that is being read: for errors
-	times []int64
-	tags  []tagColumn // of batch
-	text  []byte
+	batch  arrow.RecordBatch
+	group  int
+	filled int   // group of the last rows
+	first  int64 // row of the group that batch begins with
+	at     int   // rows of batch that were read
+	row    int   // of batch, that is being read: for errors
+	times  []int64
+	tags   []tagColumn // of batch
+	text   []byte
 }
 
 // tagColumn is a column of a record batch that is a tag.
@@ -256,7 +276,9 @@ func (r *recordFile) next(f *filler) (err error) {
 				}
 				return err
 			}
-			r.at, r.row = 0, 0
+			if r.at, r.row = 0, 0; f.apart && f.row > 0 && r.group != r.filled {
+				return nil
+			}
 		}
 		n, err := r.fitting(min(int(r.batch.NumRows())-r.at, f.left), maxBatchText-f.bytes)
 		if err == nil {
@@ -266,6 +288,7 @@ func (r *recordFile) next(f *filler) (err error) {
 			return err
 		}
 		r.at += n
+		r.filled = r.group
 		if f.full() {
 			return nil
 		}

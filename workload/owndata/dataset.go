@@ -53,10 +53,12 @@ type reader struct {
 	survey   *survey
 	observed *observer // of the pass that surveys; nil: another one
 	filler   *filler
-	at       int     // file that the last rows are of
-	ended    bool    // it has no more
-	opened   *opened // nil: it is to be opened
-	err      error   // that ended the pass
+	groups   map[int]map[int]bool // row groups that are read, by file; nil: all
+	at       int                  // file that the last rows are of
+	group    int                  // and their row group, of the pass that surveys
+	ended    bool                 // it has no more
+	opened   *opened              // nil: it is to be opened
+	err      error                // that ended the pass
 }
 
 // Next implements workload.Reader. A batch has rows of one file.
@@ -66,6 +68,9 @@ func (r *reader) Next(b *series.Batch, max int) error {
 			r.at, r.ended = r.at+1, false
 		}
 		if r.opened == nil {
+			for r.groups != nil && r.at < len(r.survey.layout.files) && r.groups[r.at] == nil {
+				r.at++
+			}
 			if r.at == len(r.survey.layout.files) {
 				r.err = io.EOF
 				break
@@ -77,6 +82,7 @@ func (r *reader) Next(b *series.Batch, max int) error {
 		r.filler.reset(b, max)
 		err := r.opened.next(r.filler)
 		r.filler.end()
+		r.group = r.opened.group()
 		switch {
 		case err == nil:
 			return nil
@@ -103,7 +109,10 @@ func (r *reader) begin() (err error) {
 			return err
 		}
 	}
-	r.opened, err = openRows(f, r.survey.layout, r.survey.index)
+	if r.opened, err = openRows(f, r.survey.layout, r.survey.index); err == nil && r.groups != nil {
+		wanted := r.groups[r.at]
+		r.opened.only(func(group int) bool { return wanted[group] })
+	}
 	return err
 }
 

@@ -250,6 +250,21 @@ type opened struct {
 // Close implements io.Closer.
 func (o *opened) Close() error { return o.closer.Close() }
 
+// group is the row group that the last rows are of; 0 where a file has none.
+func (o *opened) group() int {
+	if r, ok := o.rows.(*recordFile); ok {
+		return r.filled
+	}
+	return 0
+}
+
+// only has the row groups read that are wanted, and no others.
+func (o *opened) only(wanted func(group int) bool) {
+	if r, ok := o.rows.(*recordFile); ok {
+		r.source.only(wanted)
+	}
+}
+
 // located says of an error of next where the row stands.
 func (o *opened) located(err error) error {
 	at := o.place()

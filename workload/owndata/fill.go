@@ -15,6 +15,7 @@ type filler struct {
 	finder
 	clock *clock
 	null  string // stands for no value, beside nothing at all
+	apart bool   // a batch has rows of one row group
 
 	batch *series.Batch
 	table *table // of the run at hand; nil: none was begun

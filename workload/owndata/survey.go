@@ -21,6 +21,7 @@ type survey struct {
 	index  *index
 	schema *series.Schema
 	files  []workload.File // as layout's
+	pieces pieces
 
 	rows   int64
 	values series.Values
@@ -69,10 +70,12 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if r.filler, err = newFiller(l, x); err != nil {
 		return nil, of(setTimeFormat, err)
 	}
+	r.filler.apart = true
 	var batch series.Batch
 	for err == nil {
 		if err = r.Next(&batch, surveyRows); err == nil {
 			o.add(&batch)
+			s.pieces.add(r.at, r.group, &batch)
 			s.files[r.at].Rows += int64(batch.Rows())
 			progress(batch.Rows())
 			err = ctx.Err()
@@ -94,6 +97,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	}
 	x.freeze()
 	s.rows, s.zoneless, s.nulls, s.others = o.rows, r.filler.clock.zoneless, o.nulls, r.filler.others
+	s.pieces.end()
 	s.late, s.lateness = o.late, time.Duration(o.lateness)
 	s.values = o.values()
 	s.schema = &series.Schema{Series: x.series, First: s.values.First, Last: s.values.Last, Step: s.values.Step}

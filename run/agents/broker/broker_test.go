@@ -105,8 +105,8 @@ func TestEncrypted(t *testing.T) {
 	refused(t, mutual.URL(), Access{CA: cert, Cert: wrong, Key: wrongKey}, "give the certificate and key that it asks for")
 
 	plain := started(t, Access{})
-	refused(t, plain.URL(), Access{CA: cert}, "does not encrypt")
-	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt")
+	refused(t, plain.URL(), Access{CA: cert}, "does not encrypt, but a certificate was given")
+	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// asks for")
 }
 
 // What cannot be is refused before anything listens, in a line that says how to fix it.

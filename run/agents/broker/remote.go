@@ -91,8 +91,10 @@ func (r Remote) explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return Denied(r.URL)
-	case errors.Is(err, nats.ErrSecureConnWanted):
+	case errors.Is(err, nats.ErrSecureConnWanted) && (r.Access.Cert != "" || r.Access.CA != ""):
 		return fmt.Errorf("the NATS server at %s does not encrypt, but a certificate was given; start it with one, or leave the certificates out", r.URL)
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		return fmt.Errorf("the NATS server at %s does not encrypt, which tls:// asks for; write nats://, or start it with a certificate", r.URL)
 	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &record):
 		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; give who signed it", r.URL, err)
 	case errors.As(err, &alert), errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrTLS), strings.Contains(err.Error(), "tls: "):

@@ -1,0 +1,15 @@
+//go:build unix
+
+package scratch
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// own reports whether a folder is this user's, and nobody else can write into it.
+func own(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
+}
