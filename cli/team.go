@@ -133,7 +133,7 @@ const temporaryName = "tsmark-agents"
 type fleet struct {
 	meeting     meeting
 	coordinator *agents.Coordinator
-	adrift      time.Duration
+	stopWithin  time.Duration
 	temporary   *scratch.Folder // has results on their way to the run
 }
 
@@ -145,8 +145,8 @@ func (f *fleet) Close() error {
 // Private implements runner.Agents.
 func (f *fleet) Private() bool { return f.meeting.Private() }
 
-// Adrift implements runner.Agents.
-func (f *fleet) Adrift() time.Duration { return f.adrift }
+// StopWithin implements runner.Agents.
+func (f *fleet) StopWithin() time.Duration { return f.stopWithin }
 
 // Asked implements runner.Agents.
 func (f *fleet) Asked(process string) bool { return f.coordinator.Asked(process) }
@@ -226,7 +226,7 @@ func (a *app) gather(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return errors.Join(err, at.Close())
 	}
-	a.fleet = &fleet{at, c, timing.Adrift(), temporary}
+	a.fleet = &fleet{at, c, timing.StopWithin(), temporary}
 	return g.await(ctx, c, url, access, say)
 }
 

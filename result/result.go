@@ -68,9 +68,9 @@ type Run struct {
 	// Agents are the clients of a run that had several, by name; nil: the process that
 	// made this document was the only one. Host and Tool are the coordinator's then.
 	Agents []Agent `json:"agents,omitempty"`
-	// AgentsAdrift is for how many seconds an agent may go on with what it does after the
+	// AgentsStopWithin is for how many seconds an agent may go on with what it does after the
 	// coordinator has died; 0: there were none, or it was not recorded, as by versions before.
-	AgentsAdrift float64 `json:"agents_adrift,omitempty"`
+	AgentsStopWithin float64 `json:"agents_stop_within,omitempty"`
 	// OtherDatabases are other databases that ran on the client's host.
 	OtherDatabases []OtherDatabase `json:"rivals,omitempty"`
 	// Calibration is what this client could do at most; nil: nobody measured.

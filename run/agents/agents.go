@@ -166,10 +166,10 @@ type Timing struct {
 // process ends, so that the work does.
 func (t Timing) halt() time.Duration { return min(t.Stop, 3*t.Beat) }
 
-// Adrift is how long an agent may go on with what it does after its coordinator has last heard
+// StopWithin is how long an agent may go on with what it does after its coordinator has last heard
 // of it, or has died: a heartbeat passes before the agent hears nothing any longer, after Lost
 // it notices by the next one, and its work takes a while to end.
-func (t Timing) Adrift() time.Duration { return t.Lost + 2*t.Beat + t.halt() }
+func (t Timing) StopWithin() time.Duration { return t.Lost + 2*t.Beat + t.halt() }
 
 // DefaultTiming finds a lost agent within five seconds.
 func DefaultTiming() Timing {

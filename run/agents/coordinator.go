@@ -61,7 +61,7 @@ type Coordinator struct {
 	// asked are the processes that asked to join. What such a process did before has ended,
 	// as it does one thing after the other; for this coordinator it may be doing more.
 	asked   map[string]bool
-	adrift  map[string]time.Time // processes that were lost in a command, and until when they may go on with it
+	stopBy  map[string]time.Time // processes that were lost in a command, and until when they may go on with it
 	changed chan struct{}        // is closed, and another one made, when members changed
 }
 
@@ -100,7 +100,7 @@ func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, err
 	c := &Coordinator{
 		options: o, id: rand.Text(), broker: b, shared: make(chan struct{}, 1), changed: make(chan struct{}),
 		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{},
-		asked: map[string]bool{}, adrift: map[string]time.Time{},
+		asked: map[string]bool{}, stopBy: map[string]time.Time{},
 	}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.connect(ctx); err != nil {
@@ -167,9 +167,9 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h.Process != "" && !c.asked[h.Process] || !c.adrift[h.Process].IsZero() {
+	if h.Process != "" && !c.asked[h.Process] || !c.stopBy[h.Process].IsZero() {
 		c.asked[h.Process] = true
-		delete(c.adrift, h.Process)
+		delete(c.stopBy, h.Process)
 		c.alter()
 	}
 	switch {
@@ -337,7 +337,7 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	delete(c.members, m.ID)
 	c.lost[m.ID] = why
 	if m.run != nil && !m.run.delivered && why.How != Said {
-		c.adrift[m.Process] = m.heard.Add(c.options.Timing.Adrift())
+		c.stopBy[m.Process] = m.heard.Add(c.options.Timing.StopWithin())
 	}
 	m.leave()
 	c.alter()

@@ -202,7 +202,7 @@ func (c *Coordinator) becalm(p *phase) {
 		c.mu.Lock()
 		changed := c.changed
 		for _, r := range p.runs {
-			if rest := time.Until(c.adrift[r.member.Process]); rest > 0 {
+			if rest := time.Until(c.stopBy[r.member.Process]); rest > 0 {
 				names, longest = append(names, r.member.Name), max(longest, rest)
 			}
 		}

@@ -30,8 +30,8 @@ type Agents interface {
 	// Private reports whether nobody else can read what is sent to the members, so that
 	// it may have secrets in it.
 	Private() bool
-	// Adrift is how long a member may go on with a part after this process has died.
-	Adrift() time.Duration
+	// StopWithin is how long a member may go on with a part after this process has died.
+	StopWithin() time.Duration
 	// Asked reports whether a process, as Member has it, has asked to join, also in vain.
 	// What it did before, for a Runner that has died, has ended then.
 	Asked(process string) bool
@@ -141,7 +141,7 @@ func (x *stage) enlistAgents(ending bool) (news bool) {
 	if x.Agents == nil {
 		return false
 	}
-	x.run.AgentsAdrift = x.Agents.Adrift().Seconds()
+	x.run.AgentsStopWithin = x.Agents.StopWithin().Seconds()
 	for _, m := range x.Agents.Members() {
 		clock := m.Clock
 		clock.At = x.now()

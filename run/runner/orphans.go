@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// adriftBefore is how long agents of runs that do not say it may go on after their
+// stopWithinBefore is how long agents of runs that do not say it may go on after their
 // coordinator has died: that of --agents-lost 5s, the default.
-const adriftBefore = 10 * time.Second
+const stopWithinBefore = 10 * time.Second
 
 // orphans waits until agents of runs whose process was killed certainly do nothing any
 // longer: what they still write would come into tables that are loaded again. An
@@ -30,7 +30,7 @@ func (r *Runner) orphans(ctx context.Context, runs ...*result.Run) error {
 		}
 		for i := range run.Agents {
 			processes = append(processes, run.Agents[i].Process)
-			longest = max(longest, adriftOf(run))
+			longest = max(longest, stopWithinOf(run))
 		}
 	}
 	left := func() bool {
@@ -62,7 +62,7 @@ func (r *Runner) orphans(ctx context.Context, runs ...*result.Run) error {
 	}
 }
 
-// adriftOf is how long agents of a run may go on after its process has died.
-func adriftOf(run *result.Run) time.Duration {
-	return cmp.Or(time.Duration(run.AgentsAdrift*float64(time.Second)), adriftBefore)
+// stopWithinOf is how long agents of a run may go on after its process has died.
+func stopWithinOf(run *result.Run) time.Duration {
+	return cmp.Or(time.Duration(run.AgentsStopWithin*float64(time.Second)), stopWithinBefore)
 }

@@ -32,8 +32,8 @@ func (a askers) Asked(process string) bool { return slices.Contains(a.list, proc
 // Nobody waits for agents that have stopped, for those of a run that ended by itself, or
 // where there were none. The time is that of the run, or else the default.
 func TestOrphans(t *testing.T) {
-	of := func(status result.Status, adrift float64, processes ...string) *result.Run {
-		run := &result.Run{Status: status, AgentsAdrift: adrift}
+	of := func(status result.Status, stopWithin float64, processes ...string) *result.Run {
+		run := &result.Run{Status: status, AgentsStopWithin: stopWithin}
 		for _, p := range processes {
 			run.Agents = append(run.Agents, result.Agent{Process: p})
 		}

@@ -28,14 +28,14 @@ import (
 
 // crew is agents in this process, as NATS would connect them to a runner.
 type crew struct {
-	t      *testing.T
-	mu     sync.Mutex
-	agents []*runner.Agent // nil: it is gone
-	public bool            // what is sent can be read
-	bodies [][]byte
-	calls  int
-	adrift time.Duration
-	asked  map[string]bool // processes that asked to join
+	t          *testing.T
+	mu         sync.Mutex
+	agents     []*runner.Agent // nil: it is gone
+	public     bool            // what is sent can be read
+	bodies     [][]byte
+	calls      int
+	stopWithin time.Duration
+	asked      map[string]bool // processes that asked to join
 	// dies says after how many rows or queries of a call a member dies: 0: before it is
 	// ready; less than 0: it does not.
 	dies func(call, member int) int64
@@ -66,8 +66,8 @@ func (f *crew) Members() (list []runner.Member) {
 // Private implements runner.Agents.
 func (f *crew) Private() bool { return !f.public }
 
-// Adrift implements runner.Agents.
-func (f *crew) Adrift() time.Duration { return f.adrift }
+// StopWithin implements runner.Agents.
+func (f *crew) StopWithin() time.Duration { return f.stopWithin }
 
 // Asked implements runner.Agents.
 func (f *crew) Asked(process string) bool {
@@ -690,10 +690,10 @@ func TestNoOrphanLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := newCrew(t, 2, c)
-	before.adrift = 20 * time.Second
+	before.stopWithin = 20 * time.Second
 	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
 	run, err := r.Run(t.Context(), p, "run", nil)
-	if err != nil || !run.Passed() || run.AgentsAdrift != 20 || run.Agents[1].Process != "process b" {
+	if err != nil || !run.Passed() || run.AgentsStopWithin != 20 || run.Agents[1].Process != "process b" {
 		t.Fatalf("%v, %+v", err, run)
 	}
 	// It was killed in its load: one agent has found the other coordinator, and a spare one is
