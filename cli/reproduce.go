@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -26,11 +23,9 @@ import (
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/experiment/preset"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
-	"github.com/tsmark/tsmark/servers"
 )
 
 // reproducing is what tsmark reproduce was told to do.
@@ -416,116 +411,6 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 	return &d, size, nil
 }
 
-// systems are the targets of all experiments: those that are given, and those that are
-// to be started. Where none is given all of the document's are started.
-func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
-	var targets []experiment.Target
-	for _, text := range p.targets {
-		t, err := experiment.ParseTarget(text)
-		if err != nil {
-			return nil, fmt.Errorf("--target: %w", err)
-		}
-		targets = append(targets, t)
-	}
-	if len(targets) > 0 && !p.start {
-		return targets, nil
-	}
-	started, err := p.startable(d, targets)
-	if err != nil {
-		return nil, err
-	}
-	if p.print {
-		return append(targets, started...), nil
-	}
-	if started, err = p.installed(ctx, d, started); err != nil {
-		return nil, err
-	}
-	if targets = append(targets, started...); len(targets) == 0 {
-		return nil, &status{exitTarget, fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
-	}
-	return targets, nil
-}
-
-// startable are the document's systems that are not given, as tsmark's own scripts start
-// them. One that they do not know is as its driver is by default.
-func (p *reproducing) startable(d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
-	all, ok := preset.Find(p.app.presets(), "databases")
-	if !ok {
-		return nil, errors.New("there is no experiment databases, which knows how systems are started")
-	}
-	known, err := all.Experiment()
-	if err != nil {
-		return nil, err
-	}
-	var targets []experiment.Target
-	for _, s := range d.Systems {
-		if slices.ContainsFunc(given, func(t experiment.Target) bool { return t.Kind == s.Driver }) {
-			continue
-		}
-		i := slices.IndexFunc(known.Targets, func(t experiment.Target) bool { return t.Kind == s.Driver && t.Start != "" })
-		if i < 0 {
-			targets = append(targets, experiment.Target{Name: s.Driver, Kind: s.Driver})
-			continue
-		}
-		t := known.Targets[i]
-		variables := variablesOf(&s)
-		if s.Driver == neverPGlite {
-			t.Options = maps.Clone(t.Options)
-			delete(t.Options, "connections") // PGlite takes one
-		}
-		if len(variables) > 0 {
-			t.Start = "env " + strings.Join(variables, " ") + " " + t.Start
-		}
-		targets = append(targets, t)
-	}
-	return targets, nil
-}
-
-// neverPGlite is the driver whose server is never PGlite here.
-const neverPGlite = "timescaledb"
-
-// variablesOf are those with which a system's script installs and starts its server.
-func variablesOf(s *document.System) []string {
-	variables := s.Variables()
-	if s.Driver == neverPGlite { // PGlite's answers are right, and its figures mean nothing
-		variables = append(variables, "TSMARK_TIMESCALEDB=native")
-	}
-	return variables
-}
-
-// installed installs servers that are to be started. One that cannot be had is left out,
-// which is said.
-func (p *reproducing) installed(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
-	scripts, err := servers.Unpack()
-	if err != nil {
-		return nil, err
-	}
-	var targets []experiment.Target
-	for _, t := range startable {
-		if t.Start == "" {
-			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Kind)
-			continue
-		}
-		s, _ := d.System(t.Kind)
-		soon := time.AfterFunc(2*time.Second, func() {
-			fmt.Fprintf(p.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Kind)
-		})
-		var said bytes.Buffer
-		err := scripts.Install(ctx, t.Kind, &said, variablesOf(s)...)
-		soon.Stop()
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", t.Kind, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
-		default:
-			targets = append(targets, t)
-		}
-	}
-	return targets, nil
-}
-
 // printAll prints the experiments that are to be run, each as a file.
 func (p *reproducing) printAll(all []edition) error {
 	first := true
@@ -643,155 +528,6 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 		return nil, err
 	}
 	return []*result.Run{run}, nil
-}
-
-// ended reports whether a run need not be run again: see claims.Ended. All of the
-// document's claims count, not only those that were chosen.
-func ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
-	whole, _ := document.Find(d.Name)
-	return claims.Ended(whole, e, size, run)
-}
-
-// asStored is the experiment of a sweep as its runs have it in the results folder.
-func asStored(sweep *runner.Sweep) (*experiment.Experiment, error) {
-	yaml := sweep.YAML
-	if plan := sweep.Single(); plan != nil {
-		yaml = plan.YAML
-	}
-	text, err := yaml()
-	if err != nil {
-		return nil, err
-	}
-	return experiment.Parse("experiment", text)
-}
-
-// completed returns the runs of the newest experiment of a size that has come to its end
-// as it is asked for; nil: in any case. Where there is none, but one that has come to its
-// end otherwise, it says what that one lacks, in words that follow "was run".
-func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, asked *experiment.Experiment) (runs []*result.Run, lacks string, err error) {
-	name := d.RunName(e, size)
-	list, err := kept.Runs(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	seen := make(map[string]bool) // sweeps
-	for _, newest := range list {
-		if newest.Name != name || newest.Status != result.Complete {
-			continue
-		}
-		run, err := kept.Run(ctx, newest.ID)
-		if err != nil {
-			return nil, "", err
-		}
-		runs, text := []*result.Run{run}, run.Experiment
-		if run.Sweep != "" {
-			if seen[run.Sweep] {
-				continue
-			}
-			seen[run.Sweep] = true
-			found, err := kept.Find(ctx, run.Sweep)
-			if err != nil {
-				return nil, "", err
-			}
-			record, all, err := readSweep(ctx, kept, found)
-			if err != nil {
-				return nil, "", err
-			}
-			if len(all) != record.Points || slices.ContainsFunc(all, func(r *result.Run) bool { return !ended(d, e, size, r) }) {
-				continue
-			}
-			runs, text = all, record.Experiment
-		}
-		lack := lacking(text, run, asked)
-		if lack == "" {
-			return runs, "", nil
-		}
-		lacks = cmp.Or(lacks, lack)
-	}
-	return nil, lacks, nil
-}
-
-// lacking says what an experiment that was run lacks of one that is asked for; empty:
-// nothing. Other systems than those that are asked for may have taken part. Of a run whose
-// experiment this tsmark cannot read, as of a sweep that was imported, only the drivers
-// are compared.
-func lacking(text string, run *result.Run, asked *experiment.Experiment) string {
-	if asked == nil {
-		return ""
-	}
-	had := make([]experiment.Target, len(run.Targets))
-	for i := range run.Targets {
-		had[i].Kind = run.Targets[i].Kind
-	}
-	was, err := experiment.Parse("experiment", []byte(text))
-	known := text != "" && err == nil
-	if known {
-		had = was.Targets
-	}
-	if without := missing(asked.Targets, had, func(a, b experiment.Target) bool { return a.Kind == b.Kind }); len(without) > 0 {
-		return "without " + strings.Join(without, ", ")
-	}
-	if !known {
-		return ""
-	}
-	const otherwise = "with other settings, by another version of tsmark"
-	wanted, err := asked.Expand()
-	there, failed := was.Expand()
-	if err != nil || failed != nil || len(wanted) != len(there) {
-		return otherwise
-	}
-	same := true
-	for i := range wanted {
-		if others := missing(wanted[i].Experiment.Targets, there[i].Experiment.Targets, sameSystem); len(others) > 0 {
-			return "with other options of " + strings.Join(others, ", ")
-		}
-		same = same && sameButTargets(wanted[i].Experiment, there[i].Experiment)
-	}
-	if !same {
-		return otherwise
-	}
-	return ""
-}
-
-// missing are the names of targets that are not among others, of which each stands for one.
-func missing(targets, among []experiment.Target, same func(a, b experiment.Target) bool) []string {
-	var names []string
-	left := slices.Clone(among)
-	for _, t := range targets {
-		i := slices.IndexFunc(left, func(other experiment.Target) bool { return same(t, other) })
-		if i < 0 {
-			names = append(names, t.Name)
-			continue
-		}
-		left = slices.Delete(left, i, i+1)
-	}
-	return names
-}
-
-// sameSystem reports whether two targets are the same system with the same options,
-// whatever they are called.
-func sameSystem(a, b experiment.Target) bool {
-	return a.Kind == b.Kind && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
-}
-
-// sameButTargets reports whether a point of an experiment is another one with fewer
-// targets: what these alone do after a load may be missing.
-func sameButTargets(fewer, e *experiment.Experiment) bool {
-	for _, step := range fewer.Load.After {
-		if !slices.Contains(e.Load.After, step) {
-			return false
-		}
-	}
-	var texts []string
-	for _, one := range []experiment.Experiment{*fewer, *e} {
-		one.Targets, one.Notes, one.Load.After, one.Matrix, one.Exclude, one.Include = nil, nil, nil, nil, nil, nil
-		text, err := experiment.Marshal(&one)
-		if err != nil {
-			return false
-		}
-		texts = append(texts, string(text))
-	}
-	return texts[0] == texts[1]
 }
 
 // report writes the page and shows the report.

@@ -90,16 +90,16 @@ func TestLacking(t *testing.T) {
 	file := func(load, targets string) string {
 		return "name: x\nworkload: {name: cpu-only, scale: 10}\nload: {" + load + "}\ntargets: [" + targets + "]\n"
 	}
-	sqlite, off, null := "{kind: sqlite}", "{name: sqlite, kind: sqlite, options: {synchronous: off}}", "{kind: \"null\"}"
+	sqlite, off, null := "{driver: sqlite}", "{name: sqlite, driver: sqlite, options: {synchronous: off}}", "{driver: \"null\"}"
 	for _, c := range []struct{ name, was, asked, want string }{
 		{"the same", file("workers: 1", sqlite), file("workers: 1", sqlite), ""},
 		{"more than is asked for", file("workers: 1", null+", "+sqlite), file("workers: 1", sqlite), ""},
-		{"of another name", file("workers: 1", "{name: other, kind: sqlite}"), file("workers: 1", sqlite), ""},
+		{"of another name", file("workers: 1", "{name: other, driver: sqlite}"), file("workers: 1", sqlite), ""},
 		{"a system is missing", file("workers: 1", sqlite), file("workers: 1", sqlite+", "+null), "without null"},
-		{"one of two", file("workers: 1", sqlite), file("workers: 1", sqlite+", {name: two, kind: sqlite}"), "without two"},
+		{"one of two", file("workers: 1", sqlite), file("workers: 1", sqlite+", {name: two, driver: sqlite}"), "without two"},
 		{"other options", file("workers: 1", sqlite), file("workers: 1", off), "with other options of sqlite"},
-		{"another start", file("workers: 1", "{kind: influxdb, start: a}"), file("workers: 1", "{kind: influxdb, start: b}"), "with other options of influxdb"},
-		{"options of one point", file("workers: 1", sqlite) + "include: [{workload.scale: 10, targets.sqlite.synchronous: off}]", file("workers: 1", sqlite) + "include: [{workload.scale: 10, targets.sqlite.synchronous: full}]", "with other options of sqlite-synchronous-full"},
+		{"another start", file("workers: 1", "{driver: influxdb, start: a}"), file("workers: 1", "{driver: influxdb, start: b}"), "with other options of influxdb"},
+		{"options of one point", file("workers: 1", sqlite) + "include: [{workload.scale: 10, targets.sqlite.synchronous: off}]", file("workers: 1", sqlite) + "include: [{workload.scale: 10, targets.sqlite.synchronous: full}]", "with other options of sqlite"},
 		{"options of a target more", file("workers: 1", sqlite+", "+null) + "include: [{workload.scale: 10, targets.null.delay: 1s}, {workload.scale: 20, targets.null.delay: 2s}]", file("workers: 1", sqlite) + "include: [{workload.scale: 10}, {workload.scale: 20}]", ""},
 		{"steps of a target more", file("workers: 1, after: [analyze]", sqlite+", "+null), file("workers: 1", sqlite), ""},
 		{"steps", file("workers: 1", sqlite), file("workers: 1, after: [analyze]", sqlite), "with other settings, by another version of tsmark"},

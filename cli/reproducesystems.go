@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/experiment/preset"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/servers"
+)
+
+// systems are the targets of all experiments: those that are given, and those that are
+// to be started. Where none is given all of the document's are started.
+func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
+	var targets []experiment.Target
+	for _, text := range p.targets {
+		t, err := experiment.ParseTarget(text)
+		if err != nil {
+			return nil, fmt.Errorf("--target: %w", err)
+		}
+		targets = append(targets, t)
+	}
+	if len(targets) > 0 && !p.start {
+		return targets, nil
+	}
+	started, err := p.startable(d, targets)
+	if err != nil {
+		return nil, err
+	}
+	if p.print {
+		return append(targets, started...), nil
+	}
+	if started, err = p.installed(ctx, d, started); err != nil {
+		return nil, err
+	}
+	if targets = append(targets, started...); len(targets) == 0 {
+		return nil, &status{exitTarget, fmt.Sprintf("no system of %s can be started on this host; name yours with --target, as in --target %s,host=db1", d.Name, d.Systems[0].Driver)}
+	}
+	return targets, nil
+}
+
+// startable are the document's systems that are not given, as tsmark's own scripts start
+// them. One that they do not know is as its driver is by default.
+func (p *reproducing) startable(d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
+	all, ok := preset.Find(p.app.presets(), "databases")
+	if !ok {
+		return nil, errors.New("there is no experiment databases, which knows how systems are started")
+	}
+	known, err := all.Experiment()
+	if err != nil {
+		return nil, err
+	}
+	var targets []experiment.Target
+	for _, s := range d.Systems {
+		if slices.ContainsFunc(given, func(t experiment.Target) bool { return t.Kind == s.Driver }) {
+			continue
+		}
+		i := slices.IndexFunc(known.Targets, func(t experiment.Target) bool { return t.Kind == s.Driver && t.Start != "" })
+		if i < 0 {
+			targets = append(targets, experiment.Target{Name: s.Driver, Kind: s.Driver})
+			continue
+		}
+		t := known.Targets[i]
+		variables := variablesOf(&s)
+		if s.Driver == neverPGlite {
+			t.Options = maps.Clone(t.Options)
+			delete(t.Options, "connections") // PGlite takes one
+		}
+		if len(variables) > 0 {
+			t.Start = "env " + strings.Join(variables, " ") + " " + t.Start
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// neverPGlite is the driver whose server is never PGlite here.
+const neverPGlite = "timescaledb"
+
+// variablesOf are those with which a system's script installs and starts its server.
+func variablesOf(s *document.System) []string {
+	variables := s.Variables()
+	if s.Driver == neverPGlite { // PGlite's answers are right, and its figures mean nothing
+		variables = append(variables, "TSMARK_TIMESCALEDB=native")
+	}
+	return variables
+}
+
+// installed installs servers that are to be started. One that cannot be had is left out,
+// which is said.
+func (p *reproducing) installed(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
+	scripts, err := servers.Unpack()
+	if err != nil {
+		return nil, err
+	}
+	var targets []experiment.Target
+	for _, t := range startable {
+		if t.Start == "" {
+			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Kind)
+			continue
+		}
+		s, _ := d.System(t.Kind)
+		soon := time.AfterFunc(2*time.Second, func() {
+			fmt.Fprintf(p.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Kind)
+		})
+		var said bytes.Buffer
+		err := scripts.Install(ctx, t.Kind, &said, variablesOf(s)...)
+		soon.Stop()
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", t.Kind, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+		default:
+			targets = append(targets, t)
+		}
+	}
+	return targets, nil
+}

@@ -1,0 +1,344 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// advantage compares a figure of x with that of y, which may be of the same run.
+func (r rule) advantage(what, subject string, x, y side) Part {
+	for _, s := range []side{x, y} {
+		if s.target == nil {
+			return untested(what, s.name+" was not given")
+		}
+	}
+	if _, own := figureOf(r.Figure); own || r.verbatim {
+		return r.advantageOwn(what, subject, x, y)
+	}
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{y.run}, Target: y.target.Name}, compare.Side{Runs: []*result.Run{x.run}, Target: x.target.Name}, compare.Options{Different: true})
+	if err != nil {
+		return untested(what, err.Error())
+	}
+	for i := range c.Targets[0].Figures {
+		f := &c.Targets[0].Figures[i]
+		if f.Subject == subject && f.Metric == r.metric() {
+			return of(what, f)
+		}
+	}
+	return untested(what, "no such figure was measured")
+}
+
+// advantageOwn is advantage for the figures that package compare has not, and for TSBS's
+// own texts, which it does not compare.
+func (r rule) advantageOwn(what, subject string, x, y side) Part {
+	if _, own := figureOf(r.Figure); r.verbatim && !own {
+		common := estimate.Align(estimate.Of(x.run, x.target, subject), estimate.Of(y.run, y.target, subject))
+		if common[0].Queries() == 0 || common[1].Queries() == 0 {
+			return untested(what, uncommon(x, y, subject))
+		}
+		return compared(what, common[0].Each(r.average()), common[1].Each(r.average()), compare.Lower)
+	}
+	ofX, better, missing := r.values(x, subject)
+	if missing != "" {
+		return untested(what, x.name+": "+missing)
+	}
+	ofY, _, missing := r.values(y, subject)
+	if missing != "" {
+		return untested(what, y.name+": "+missing)
+	}
+	return compared(what, ofX, ofY, better)
+}
+
+func (r rule) order() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for i := range len(r.Order) - 1 {
+			x, y := r.Order[i], r.Order[i+1]
+			what := fmt.Sprintf("%s of %s better than of %s", r.about(subject), x, y) + factor(r.By)
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
+			}
+			for _, run := range runs {
+				parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.By))
+			}
+		}
+	}
+	return parts
+}
+
+// alike compares each system with each that is named after it.
+func (r rule) alike() []Part {
+	runs, why := r.points(r.Where)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for i, x := range r.Alike {
+			for _, y := range r.Alike[i+1:] {
+				what := fmt.Sprintf("%s of %s and of %s within a tenth", r.about(subject), x, y)
+				if why != (reason{}) {
+					parts = append(parts, why.untested(what))
+				}
+				for _, run := range runs {
+					parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).same())
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// first is an order against each other system of the document.
+func (r rule) first() []Part {
+	var parts []Part
+	for _, s := range r.d.Systems {
+		if s.Driver != r.First {
+			pair := *r.Rule
+			pair.First, pair.Order = "", []string{r.First, s.Driver}
+			parts = append(parts, rule{&pair, r.d, r.m, r.verbatim}.order()...)
+		}
+	}
+	return parts
+}
+
+func (r rule) changes() []Part {
+	c := r.Changes
+	var parts []Part
+	for _, value := range append(slices.Clone(c.Through), c.To) {
+		pairs, why := r.along(c.Along, c.From, value, c.Against)
+		var all []*result.Run
+		for _, ends := range pairs {
+			all = append(all, ends[0])
+		}
+		for _, subject := range r.subjects() {
+			for _, system := range c.Systems {
+				what := fmt.Sprintf("%s of %s %s from %s %s to %s", r.about(subject), system, goes(c.Goes)+factor(r.By), c.Along, c.From, value)
+				if why != (reason{}) {
+					parts = append(parts, why.untested(what))
+				}
+				for _, ends := range pairs {
+					x, y := r.side(ends[1], system, with(r.Where, c.Along, value)), r.side(ends[0], system, with(r.Where, c.Along, c.From))
+					parts = append(parts, r.advantage(what+atVaried(ends[0], all), subject, x, y).gone(c.Goes, r.By))
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// more compares by what factors figures change.
+func (r rule) more() []Part {
+	m := r.More
+	pairs, why := r.along(m.Along, m.From, m.To, "")
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range either(m.Than, []string{m.System}) {
+			for _, other := range either(m.ThanTypes, []string{subject}) {
+				than := r.about(other) + " of " + system
+				what := fmt.Sprintf("%s of %s %s more%s than %s from %s %s to %s", r.about(subject), m.System, goes(m.Goes), factor(r.By), than, m.Along, m.From, m.To)
+				if why != (reason{}) {
+					parts = append(parts, why.untested(what))
+				}
+				for _, ends := range pairs {
+					from, missing := r.leads(ends[0], with(r.Where, m.Along, m.From), subject, m.System, other, system)
+					to, missingTo := r.leads(ends[1], with(r.Where, m.Along, m.To), subject, m.System, other, system)
+					if missing = cmp.Or(missing, missingTo); missing != "" {
+						parts = append(parts, untested(what, missing))
+						continue
+					}
+					if m.Goes == document.Better {
+						from, to = to, from
+					}
+					parts = append(parts, compared(what, from, to, compare.Higher).decided(r.By))
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// either is the first list that is not empty.
+func either(lists ...[]string) []string {
+	i := slices.IndexFunc(lists, func(l []string) bool { return len(l) > 0 })
+	return lists[max(i, 0)]
+}
+
+// peak compares the claimed value with each other one.
+func (r rule) peak() []Part {
+	k := r.Peak
+	best, why := r.points(with(r.Where, k.Along, k.At))
+	all, whyAll := r.points(r.Where)
+	why = cmp.Or(why, whyAll)
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range k.Systems {
+			what := fmt.Sprintf("%s of %s best at %s=%s", r.about(subject), system, k.Along, k.At)
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
+				continue
+			}
+			for _, run := range all {
+				if run != best[0] {
+					parts = append(parts, r.advantage(what+", not"+atVaried(run, all), subject, r.side(best[0], system, r.Where), r.side(run, system, r.Where)).better())
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// lead compares the lead at the claimed values with that at each other one.
+func (r rule) lead() []Part {
+	l := r.Lead
+	all, whyAll := r.points(r.Where)
+	var parts []Part
+	for _, end := range []struct{ name, at string }{{"largest", l.Largest}, {"smallest", l.Smallest}} {
+		if end.at == "" {
+			continue
+		}
+		claimed, why := r.points(with(r.Where, l.Along, end.at))
+		why = cmp.Or(why, whyAll)
+		for _, subject := range r.subjects() {
+			what := fmt.Sprintf("%s: lead of %s over %s %s at %s=%s", r.about(subject), l.Better, l.Than, end.name, l.Along, end.at)
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
+				continue
+			}
+			own, missing := r.leads(claimed[0], r.Where, subject, l.Better, subject, l.Than)
+			for _, run := range all {
+				if run == claimed[0] {
+					continue
+				}
+				other, missingOther := r.leads(run, r.Where, subject, l.Better, subject, l.Than)
+				switch missing := cmp.Or(missing, missingOther); {
+				case missing != "":
+					parts = append(parts, untested(what, missing))
+				case end.name == "largest":
+					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Higher).better())
+				default:
+					parts = append(parts, compared(what+", not"+atVaried(run, all), own, other, compare.Lower).better())
+				}
+			}
+		}
+	}
+	return parts
+}
+
+// reach compares a figure with a number.
+func (r rule) reach() []Part {
+	runs, why := r.points(r.Where)
+	relation := "at least"
+	switch {
+	case r.Reach.AtMost > 0:
+		relation = "at most"
+	case r.Reach.About > 0:
+		relation = "within a tenth of"
+	}
+	var parts []Part
+	for _, subject := range r.subjects() {
+		for _, system := range r.Reach.Systems {
+			what := fmt.Sprintf("%s of %s %s %g", r.about(subject), system, relation, r.Reach.Number())
+			if why != (reason{}) {
+				parts = append(parts, why.untested(what))
+			}
+			for _, run := range runs {
+				parts = append(parts, r.reached(what+at(run), subject, run, system))
+			}
+		}
+	}
+	return parts
+}
+
+// reached is the part of one system and run: how many times the number it has.
+func (r rule) reached(what, subject string, run *result.Run, system string) Part {
+	s := r.side(run, system, r.Where)
+	if s.target == nil {
+		return untested(what, s.name+" was not given")
+	}
+	if r.Figure == document.ClientMost {
+		return r.clientReached(what, run)
+	}
+	values, _, missing := r.values(s, subject)
+	if missing != "" {
+		return untested(what, missing)
+	}
+	e := stats.Summarize(values)
+	if e.Interval == nil || e.Interval.Level < stats.Confidence {
+		return untested(what, tooFewRepeats)
+	}
+	share := func(v stats.Value) stats.Value { v.Figure /= r.Reach.Number(); return v }
+	p := Part{What: what, Advantage: share(e.Median), Interval: &stats.Interval{Lo: share(e.Interval.Lo), Hi: share(e.Interval.Hi), Level: e.Interval.Level}}
+	switch {
+	case r.Reach.About > 0:
+		return p.same()
+	case r.Reach.AtMost > 0:
+		return p.inverted().better()
+	}
+	return p.better()
+}
+
+// clientReached compares what the client loads at most, which is measured once a run.
+func (r rule) clientReached(what string, run *result.Run) Part {
+	if run.Calibration == nil {
+		return untested(what, "it was not measured what the client loads at most")
+	}
+	rows := run.Calibration.RowsPerSecond
+	p := Part{What: fmt.Sprintf("%s; here %.3g", what, rows), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
+	if k := r.Reach; k.AtLeast > 0 && rows >= k.AtLeast || k.AtMost > 0 && rows <= k.AtMost || k.About > 0 && rows <= k.About*tenth && rows >= k.About/tenth {
+		p.Verdict = Holds
+	}
+	return p
+}
+
+// wins counts in how many comparisons one system is shown to be better. The claim allows
+// as many losses as the document has: it does not hold where more are shown.
+func (r rule) wins() Part {
+	w := r.Wins
+	relation := "better than"
+	if w.OrEqual {
+		relation = "better than, or equal to,"
+	}
+	what := fmt.Sprintf("%s %s %s in at least %d of %d comparisons", w.Better, relation, w.Than, w.Least, w.Of)
+	runs, why := r.points(r.Where)
+	if why != (reason{}) {
+		return why.untested(what)
+	}
+	n, won, lost := 0, 0, 0
+	missing := ""
+	for _, run := range runs {
+		for _, subject := range r.subjects() {
+			switch p := r.advantage(subject, subject, r.side(run, w.Better, r.Where), r.side(run, w.Than, r.Where)).better(); p.Verdict {
+			case NotTested:
+				missing = cmp.Or(missing, p.Why)
+				continue
+			case Holds:
+				won++
+			case DoesNotHold:
+				lost++
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		return untested(what, missing)
+	}
+	p := Part{What: fmt.Sprintf("%s; here %d won, %d lost, %d ties of %d", what, won, lost, n-won-lost, n), Verdict: Tie, Advantage: stats.Value{Bound: stats.Unknown}}
+	share := float64(w.Least) / float64(w.Of)
+	counted := won
+	if w.OrEqual {
+		counted = n - lost
+	}
+	switch {
+	case float64(counted) >= share*float64(n):
+		p.Verdict = Holds
+	case float64(lost) > (1-share)*float64(n):
+		p.Verdict = DoesNotHold
+	}
+	return p
+}

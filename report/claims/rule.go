@@ -1,0 +1,305 @@
+package claims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// rule is a rule beside what was measured.
+type rule struct {
+	*document.Rule
+	d *document.Document
+	m Measured
+	// verbatim takes the runs with TSBS's own texts, whose answers nobody knows.
+	verbatim bool
+}
+
+func (r rule) parts() []Part {
+	if e, _ := r.d.Experiment(r.Of); r.Full && !e.Whole(r.m.Size) {
+		p := untested("", r.needsFull())
+		p.lacking = true
+		return []Part{p}
+	}
+	parts := r.each()
+	if r.Most {
+		parts = []Part{most(parts)}
+	}
+	for i := range parts {
+		if r.Tie && parts[i].Verdict != NotTested {
+			parts[i].Verdict = Tie
+		}
+	}
+	return parts
+}
+
+// addLacking adds the values of parameters that the document has and the size has not, and
+// that the rule is about, by path.
+func (r rule) addLacking(to map[string][]string) {
+	along := make(map[string][]string) // values that a comparison is between
+	switch {
+	case r.Rows > 0:
+		return
+	case r.Changes != nil:
+		along[r.Changes.Along] = append([]string{r.Changes.From, r.Changes.To}, r.Changes.Through...)
+	case r.More != nil:
+		along[r.More.Along] = []string{r.More.From, r.More.To}
+	}
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	if c := r.Changes; c != nil && c.Against == "" {
+		for _, v := range append(slices.Clone(c.Through), c.To) {
+			if ours(cut, c.Along, v) == ours(cut, c.Along, c.From) && !slices.Contains(to[c.Along], v) {
+				to[c.Along] = append(to[c.Along], v) // one value stands for both
+			}
+		}
+	}
+	for path, values := range cut.Lost {
+		for _, v := range values {
+			where, given := r.Where[path]
+			between, swept := along[path]
+			if (!given || where == v) && (!swept || slices.Contains(between, v)) && !slices.Contains(to[path], v) {
+				to[path] = append(to[path], v)
+			}
+		}
+	}
+}
+
+// each are the comparisons of a rule.
+func (r rule) each() []Part {
+	switch {
+	case len(r.Order) > 0:
+		return r.order()
+	case len(r.Alike) > 0:
+		return r.alike()
+	case r.First != "":
+		return r.first()
+	case r.Changes != nil:
+		return r.changes()
+	case r.More != nil:
+		return r.more()
+	case r.Peak != nil:
+		return r.peak()
+	case r.Lead != nil:
+		return r.lead()
+	case r.Reach != nil:
+		return r.reach()
+	case r.Wins != nil:
+		return []Part{r.wins()}
+	case r.Aggregate != nil:
+		return r.aggregate()
+	case r.Fails != nil:
+		return r.fails()
+	case r.Input != nil:
+		return r.input()
+	case r.Columns != nil:
+		return r.columns()
+	}
+	return []Part{r.rows()}
+}
+
+// untested is a part of which nothing was measured.
+func untested(what, why string) Part {
+	return Part{What: what, Verdict: NotTested, Why: why, Advantage: stats.Value{Bound: stats.Unknown}}
+}
+
+// reason is why there is nothing to compare; the zero value: there is.
+type reason struct {
+	words   string
+	lacking bool // the size does not have it
+}
+
+// untested is the part of which nothing was measured for that reason.
+func (w reason) untested(what string) Part {
+	p := untested(what, w.words)
+	p.lacking = w.lacking
+	return p
+}
+
+// about is the rule's figure in words.
+func (r rule) about(subject string) string {
+	if f, ok := figureOf(r.Figure); ok {
+		if len(r.Types) == 0 {
+			subject = "a load"
+		}
+		return f.words + " with " + subject
+	}
+	if len(r.Types) == 0 {
+		switch r.Figure {
+		case "acked":
+			return "acknowledged load rate"
+		case "disk":
+			return "size on disk"
+		}
+		return "load rate"
+	}
+	return subject
+}
+
+// subjects are the query types, or the load.
+func (r rule) subjects() []string {
+	if len(r.Types) > 0 {
+		return r.Types
+	}
+	return []string{compare.LoadSubject}
+}
+
+// metric is the figure that is compared.
+func (r rule) metric() compare.Metric {
+	if len(r.Types) > 0 {
+		return compare.Metric(cmp.Or(r.Figure, string(compare.Mean)))
+	}
+	return compare.Metric(cmp.Or(r.Figure, string(compare.Load)))
+}
+
+// points returns the runs that a rule is about, or why there is none.
+func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r.pointsOf(r.Of, where) }
+
+// pointsOf are those of an experiment.
+func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, reason) {
+	e, _ := r.d.Experiment(name)
+	cut := e.Cut(r.m.Size)
+	for path, value := range where {
+		if slices.Contains(cut.Lost[path], value) {
+			return nil, reason{fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value), true}
+		}
+	}
+	runs := r.m.Runs[e.Name]
+	if r.verbatim {
+		runs = r.m.Verbatim[e.Name]
+	}
+	if len(runs) == 0 {
+		if e.Only != "" {
+			return nil, reason{words: fmt.Sprintf("experiment %s, of %s alone, was not run", e.Name, e.Only)}
+		}
+		return nil, reason{words: fmt.Sprintf("experiment %s was not run", e.Name)}
+	}
+	var list []*result.Run
+	for _, run := range runs {
+		fits := true
+		for path, value := range where {
+			_, _, ofTarget := option(path)
+			fits = fits && (ofTarget || run.Parameters.Value(path) == ours(cut, path, value))
+		}
+		if fits {
+			list = append(list, run)
+		}
+	}
+	if len(list) == 0 {
+		return nil, reason{words: fmt.Sprintf("experiment %s has no run with %s", e.Name, words(where))}
+	}
+	return list, reason{}
+}
+
+// ours is the value that stands for a document's in a size.
+func ours(cut document.Cut, path, value string) string { return cmp.Or(cut.For[path][value], value) }
+
+// words are parameters as text.
+func words(where map[string]string) string {
+	var list []string
+	for path, value := range where {
+		list = append(list, path+"="+value)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// at says where a comparison was made.
+func at(run *result.Run) string {
+	if len(run.Parameters) == 0 {
+		return ""
+	}
+	return " at " + run.Parameters.String()
+}
+
+// atVaried says where of several runs one is: by the parameters in which they differ.
+func atVaried(run *result.Run, all []*result.Run) string {
+	varied := slices.DeleteFunc(slices.Clone(run.Parameters), func(p result.Parameter) bool {
+		return !slices.ContainsFunc(all, func(other *result.Run) bool { return other.Parameters.Value(p.Path) != p.Value })
+	})
+	return at(&result.Run{Place: result.Place{Parameters: varied}})
+}
+
+// option splits the path of a target's option, targets.NAME.OPTION, whose values are
+// targets of one run and no runs of their own.
+func option(path string) (target, name string, ok bool) {
+	rest, ok := strings.CutPrefix(path, "targets.")
+	if !ok {
+		return "", "", false
+	}
+	return strings.Cut(rest, ".")
+}
+
+// side is a system at a point: a target of a run.
+type side struct {
+	run    *result.Run
+	target *result.Target // nil: none is the system with these options
+	name   string         // the system's, with the options that choose it
+}
+
+// side returns a system's target in a run, with the options that where gives it.
+func (r rule) side(run *result.Run, system string, where map[string]string) side {
+	e, _ := r.d.Experiment(r.Of)
+	cut := e.Cut(r.m.Size)
+	s := side{run: run, name: system}
+	i := slices.IndexFunc(run.Targets, func(t result.Target) bool {
+		if t.Kind != system {
+			return false
+		}
+		for path, value := range where {
+			if of, name, ok := option(path); ok && of == system && t.Options[name] != ours(cut, path, value) {
+				return false
+			}
+		}
+		return true
+	})
+	if i >= 0 {
+		s.target = &run.Targets[i]
+	}
+	for path, value := range where {
+		if of, name, ok := option(path); ok && of == system {
+			s.name += " with " + name + "=" + ours(cut, path, value)
+		}
+	}
+	return s
+}
+
+// with returns conditions with one more.
+func with(where map[string]string, path, value string) map[string]string {
+	all := map[string]string{path: value}
+	for k, v := range where {
+		all[k] = v
+	}
+	return all
+}
+
+// along are the runs at two values of a parameter, which otherwise are the same.
+func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why reason) {
+	e, _ := r.d.Experiment(r.Of)
+	if here := ours(e.Cut(r.m.Size), path, from); against == "" && here == ours(e.Cut(r.m.Size), path, to) {
+		return nil, reason{fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, path, here, from, to), true}
+	}
+	first, why := r.points(with(r.Where, path, from))
+	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), with(r.Where, path, to))
+	if why = cmp.Or(why, whyLast); why != (reason{}) {
+		return nil, why
+	}
+	others := func(run *result.Run) string {
+		return slices.DeleteFunc(slices.Clone(run.Parameters), func(p result.Parameter) bool { return p.Path == path }).String()
+	}
+	for _, x := range first {
+		if i := slices.IndexFunc(last, func(y *result.Run) bool { return others(x) == others(y) }); i >= 0 {
+			pairs = append(pairs, [2]*result.Run{x, last[i]})
+		}
+	}
+	if len(pairs) == 0 { // another parameter goes with it, as the time with the number of hosts
+		pairs = append(pairs, [2]*result.Run{first[0], last[0]})
+	}
+	return pairs, reason{}
+}
