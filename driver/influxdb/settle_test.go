@@ -64,7 +64,7 @@ func TestSettledWhenIdlenessBegan(t *testing.T) {
 }
 
 // The index and the series are files that the server does not count: where they
-// can be read they count, and else the figure says that it lacks them.
+// can be read their blocks count, and else the figure says that it lacks them.
 func TestFootprintCountsIndexAndSeries(t *testing.T) {
 	root := t.TempDir()
 	write := func(bytes int, path ...string) {
@@ -79,9 +79,9 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 	shard, wal := []string{"data", "benchmark", "autogen", "1"}, []string{"wal", "benchmark", "autogen", "1"}
 	write(5000, append(shard, "000000001-000000001.tsm")...)
 	write(700, append(wal, "_00001.wal")...)
-	write(300, append(shard, "index", "0", "L0-00000001.tsl")...)
+	write(4096, append(shard, "index", "0", "L0-00000001.tsl")...)
 	write(20, append(shard, "fields.idx")...)
-	write(4000, "data", "benchmark", "_series", "00", "0000")
+	write(8192, "data", "benchmark", "_series", "00", "0000")
 	write(9999, "data", "another", "_series", "00", "0000")
 	for _, c := range []struct {
 		name, data string
@@ -89,7 +89,7 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 		want       int64
 		left       string
 	}{
-		{"here", root, 5700, 5700 + 300 + 4000, ""},
+		{"here", root, 5700, 5700 + 4096 + 8192, ""},
 		{"another's files", root, 50 << 20, 50 << 20, "the index and the file of series, which the server does not count: its folders cannot be read here"},
 		{"elsewhere", "/nowhere/tsmark", 5700, 5700, "the index and the file of series, which the server does not count: its folders cannot be read here"},
 		{"no word", "", 5700, 5700, "the index and the file of series, which the server does not count: it does not say where its shards are"},

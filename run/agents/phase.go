@@ -179,7 +179,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	}
 	p.untold()
 	if started {
-		c.becalm(p)
+		c.waitStopped(p)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,9 +193,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	return outcomes, interrupted
 }
 
-// becalm waits until the members of a phase that were lost in it do nothing for it any longer:
+// waitStopped waits until the members of a phase that were lost in it do nothing for it any longer:
 // until they ask to join again, or are certain to have noticed that they were lost.
-func (c *Coordinator) becalm(p *phase) {
+func (c *Coordinator) waitStopped(p *phase) {
 	for said := false; ; said = true {
 		var names []string
 		longest := time.Duration(0)
