@@ -13,22 +13,13 @@ import (
 // aggregate.
 func (r rule) aggregate() []Part {
 	runs, why := r.points(r.Where)
-	var parts []Part
-	for _, subject := range r.subjects() {
-		for _, system := range r.Aggregate.Systems {
-			what := fmt.Sprintf("%s of %s faster from the aggregate than from rows", subject, system)
-			if r.Aggregate.Equal {
-				what = fmt.Sprintf("%s of %s right from rows and from the aggregate", subject, system)
-			}
-			if why != (reason{}) {
-				parts = append(parts, why.untested(what))
-			}
-			for _, run := range runs {
-				parts = append(parts, r.fromAggregate(what+at(run), subject, run, system))
-			}
-		}
+	claimed := "faster from the aggregate than from rows"
+	if r.Aggregate.Equal {
+		claimed = "right from rows and from the aggregate"
 	}
-	return parts
+	return r.ofSystems(r.Aggregate.Systems, runs, why, r.fromAggregate, func(subject, system string) string {
+		return fmt.Sprintf("%s of %s %s", subject, system, claimed)
+	})
 }
 
 // fromAggregate is that comparison in a run.

@@ -240,15 +240,23 @@ func (r rule) reach() []Part {
 	case r.Reach.About > 0:
 		relation = "within a tenth of"
 	}
+	return r.ofSystems(r.Reach.Systems, runs, why, r.reached, func(subject, system string) string {
+		return fmt.Sprintf("%s of %s %s %g", r.about(subject), system, relation, r.Reach.Number())
+	})
+}
+
+// ofSystems are the parts of each system in each run, for each subject, as judge makes them;
+// where there is no run, the reason why they were not tested. What each is about is in words.
+func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge func(what, subject string, run *result.Run, system string) Part, words func(subject, system string) string) []Part {
 	var parts []Part
 	for _, subject := range r.subjects() {
-		for _, system := range r.Reach.Systems {
-			what := fmt.Sprintf("%s of %s %s %g", r.about(subject), system, relation, r.Reach.Number())
+		for _, system := range systems {
+			what := words(subject, system)
 			if why != (reason{}) {
 				parts = append(parts, why.untested(what))
 			}
 			for _, run := range runs {
-				parts = append(parts, r.reached(what+at(run), subject, run, system))
+				parts = append(parts, judge(what+at(run), subject, run, system))
 			}
 		}
 	}

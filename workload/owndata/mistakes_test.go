@@ -309,20 +309,15 @@ func recordsFile(t *testing.T, format string, of arrow.DataType, build func(arra
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if format == "parquet" {
-		w, err := pqarrow.NewFileWriter(batch.Schema(), out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
-		if err == nil {
-			err = w.Write(batch)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return path
+	var w interface {
+		Write(arrow.RecordBatch) error
+		Close() error
 	}
-	w, err := ipc.NewFileWriter(out, ipc.WithSchema(batch.Schema()))
+	if format == "parquet" {
+		w, err = pqarrow.NewFileWriter(batch.Schema(), out, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps())
+	} else {
+		w, err = ipc.NewFileWriter(out, ipc.WithSchema(batch.Schema()))
+	}
 	if err == nil {
 		err = w.Write(batch)
 	}
