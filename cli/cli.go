@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 	workloads "github.com/tsmark/tsmark/workload/all"
 )
@@ -51,6 +52,7 @@ type app struct {
 	verbose        bool   // text reports have all
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody lists them
+	standing       *runner.Standing  // servers that several experiments have in turn; nil: none
 	audience       *audience         // nil: nobody watches runs
 	team           teamFlags
 	fleet          *fleet // agents that do the runs; nil: this process does

@@ -54,7 +54,7 @@ says of each of its claims whether it holds, does not hold, is a tie, or was not
 and why. Without a document it lists what can be reproduced.
 
 Without --target the document's systems are installed from package registries and
-started on this host, each in a folder of its own, and stopped and removed at the end.
+started on this host, each in a folder of its own, and stopped at the end.
 With --target those that are given are measured, and --start starts the document's
 others beside them. A system that is not there is not tested, and the others are.
 
@@ -244,6 +244,8 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 	if err := p.announce(ctx, d, all, size, targets); err != nil {
 		return err
 	}
+	p.app.standing = runner.NewStanding(filepath.Join(p.app.folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
+	defer p.app.standing.Stop(context.WithoutCancel(ctx)) // a run that needed them said what is wrong with them
 	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
 	var failed []error
 	for i := range all {

@@ -469,7 +469,7 @@ func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 	r := &runner.Runner{
 		Store: kept, Dir: a.folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
-		Children: a.children, Force: a.force(cmd),
+		Children: a.children, Standing: a.standing, Force: a.force(cmd),
 	}
 	if a.fleet != nil {
 		r.Agents = a.fleet

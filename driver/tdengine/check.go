@@ -60,7 +60,7 @@ var concerns = []driver.Concern{
 	{Setting: "asyncLog", Wrong: driver.Is("0"), Effect: "the server waits for its log to be written", Fix: "set asyncLog to 1 in taos.cfg, and restart"},
 	{Setting: "monitor", Wrong: driver.Is("1"), Effect: "the server writes figures of itself through taosKeeper, where one runs", Fix: "set monitor to 0 in taos.cfg, or report that it was run as shipped"},
 	{Setting: "queryBufferSize", Wrong: driver.IsNot("-1"), Effect: "the server ends queries that take more memory", Fix: "set queryBufferSize to -1"},
-	{Setting: "audit", Wrong: driver.Is("1"), Effect: "changes of tables are written to an audit log", Fix: "set audit to 0 in taos.cfg, or report it"},
+	{Setting: "audit", Wrong: driver.Is("1"), Effect: "in the enterprise edition changes of tables are written to an audit log", Fix: "set audit to 0 in taos.cfg, or report it"},
 }
 
 // Advise implements driver.Adviser: of the first data node's settings.

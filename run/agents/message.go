@@ -141,8 +141,9 @@ func reply(m *nats.Msg, v any) {
 	}
 }
 
-// ask sends a request until it is answered, and reads the answer. Its error is that of ctx,
-// or what the answer says.
+// ask sends a request until it is answered, and reads the answer. It waits for each answer
+// twice as long as for the one before, up to sixteen times: on a crowded machine all answers may
+// come late. Its error is that of ctx, or what the answer says.
 func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Duration) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -151,7 +152,7 @@ func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Dur
 	if limit := c.MaxPayload(); limit > 0 && int64(len(text)) > limit {
 		return fmt.Errorf("a command of %d bytes is larger than the %d that the NATS server takes; raise its max_payload", len(text), limit)
 	}
-	for {
+	for longest := 16 * each; ; each = min(2*each, longest) {
 		got, err := once(ctx, c, subject, text, each)
 		if err == nil {
 			var a answer

@@ -100,15 +100,23 @@ func (t *task) Ready(ctx context.Context) (time.Time, error) {
 	unhook := context.AfterFunc(t.ctx, func() { cancel(context.Cause(t.ctx)) })
 	defer unhook()
 	m := t.of
-	if err := ask(ctx, m.control, fmt.Sprintf(readySubject, m.welcome.Coordinator), about{Member: m.id, Command: t.command.ID}, 2*m.welcome.Timing.Beat); err != nil {
-		return time.Time{}, err
-	}
+	answered := make(chan error, 1)
+	go func() {
+		answered <- ask(ctx, m.control, fmt.Sprintf(readySubject, m.welcome.Coordinator), about{Member: m.id, Command: t.command.ID}, 2*m.welcome.Timing.Beat)
+	}()
 	var at time.Time
-	select {
-	case <-ctx.Done():
-		return time.Time{}, context.Cause(ctx)
-	case local := <-t.start:
-		at = time.Unix(0, local)
+	for at.IsZero() {
+		select {
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		case err := <-answered:
+			if err != nil {
+				return time.Time{}, err
+			}
+			answered = nil
+		case local := <-t.start: // it was heard, though the answer may have come too late
+			at = time.Unix(0, local)
+		}
 	}
 	now := m.agent.Now()
 	instant := time.Now().Add(at.Sub(now))

@@ -35,7 +35,7 @@ func (e *Experiment) Check() error {
 	c.targets(e.Targets)
 	c.twins(e.Targets)
 	for i, t := range e.Targets {
-		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache)
+		c.server(fmt.Sprintf("targets[%d]", i), &t, e.Queries.Cache, e.Load.Replace)
 	}
 
 	if e.RequireQuiet != "" {
@@ -276,7 +276,7 @@ func (c *checker) targets(targets []Target) {
 }
 
 // server checks how a target's server is started.
-func (c *checker) server(path string, t *Target, cache string) {
+func (c *checker) server(path string, t *Target, cache string, replace bool) {
 	switch {
 	case t.Restart != "" && cache != CacheCold:
 		c.add(path+".restart", "is for queries of a cold cache; add queries.cache: %s, or leave it out", CacheCold)
@@ -293,6 +293,17 @@ func (c *checker) server(path string, t *Target, cache string) {
 		}
 	default:
 		c.add(path+".idle", "must be %s, %s or %s, not %q", IdlePause, IdleStop, IdleRun, t.Idle)
+	}
+	switch t.StartFor {
+	case "", ForRun, ForSweep:
+		if t.StartFor != "" && t.Start == "" {
+			c.add(path+".start-for", "is for servers that tsmark starts; add start, or leave it out")
+		}
+		if t.StartFor == ForSweep && !replace {
+			c.add(path+".start-for", "%s: each run loads into the server of the run before; add load.replace: true, or leave it out", ForSweep)
+		}
+	default:
+		c.add(path+".start-for", "must be %s or %s, not %q", ForRun, ForSweep, t.StartFor)
 	}
 }
 

@@ -83,6 +83,9 @@ type Target struct {
 	// Idle says what becomes of a server from Start while other targets have
 	// their turn: IdlePause, also if empty, IdleStop or IdleRun.
 	Idle string `yaml:"idle,omitempty"`
+	// StartFor says what a server from Start is started for: ForRun, also if empty,
+	// or ForSweep, which needs Load.Replace.
+	StartFor string `yaml:"start-for,omitempty"`
 	// Twin is the name of the target that this one is once more, for a self-test;
 	// empty: none.
 	Twin string `yaml:"twin,omitempty"`
@@ -94,6 +97,12 @@ const (
 	IdlePause = "pause" // its processes are held where they are: caches stay, no processor is used
 	IdleStop  = "stop"  // it is stopped and started again: its memory is free for others, its caches are lost
 	IdleRun   = "run"   // nothing: what it does in the background disturbs the others
+)
+
+// What a server is started for.
+const (
+	ForRun   = "run"   // each run starts one, whose folder holds nothing yet
+	ForSweep = "sweep" // all runs of a sweep, or of a document's experiments, have one, and each replaces what the one before loaded
 )
 
 // Places in Target.Start that tsmark fills in. Servers may stand in options too.

@@ -11,7 +11,7 @@ import (
 //
 // The name is the kind's where none is given. A value cannot hold a comma
 // here; in a file it can. profile and durability are not options, but name sets
-// of them; start and idle are those of Target. Kind and options are not looked up.
+// of them; start, idle and start-for are those of Target. Kind and options are not looked up.
 func ParseTarget(text string) (Target, error) {
 	const form = "write [NAME=]DRIVER[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")
@@ -46,6 +46,9 @@ func ParseTarget(text string) (Target, error) {
 			continue
 		case "idle":
 			t.Idle = value
+			continue
+		case "start-for":
+			t.StartFor = value
 			continue
 		}
 		if t.Options == nil {

@@ -96,7 +96,7 @@ func TestParseErrors(t *testing.T) {
 		{"system in place of driver", "targets: [{system: sqlite}]\n", `f.yaml:1:12: targets[0].system: unknown key; did you mean "driver"?`},
 		{"driver by both of its names", "targets:\n  - kind: sqlite\n    driver: duckdb\n", `f.yaml:3:13: targets[0].driver: is there twice, as kind and as driver; write driver`},
 		{"driver by its former name, no text", "targets: [{kind: [a]}]\n", `f.yaml:1:18: targets[0].driver: must be text, not a list`},
-		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, options, exporter, metrics, restart, start, idle, twin`},
+		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, options, exporter, metrics, restart, start, idle, start-for, twin`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
 		{"duplicate key", "name: a\nname: b\n", `f.yaml:2:1: name: is there twice`},
 		{"duplicate option", "targets:\n  - driver: k\n    options: {a: 1, a: 2}\n", `f.yaml:3:21: targets[0].options.a: is there twice`},

@@ -130,10 +130,10 @@ func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries,
 }
 
 // folderOf is where a target's files are; empty: not known, as on another host.
-func folderOf(planned *plannedTarget, env driver.Env) string {
+func folderOf(planned *plannedTarget, env driver.Env, own *ownServer) string {
 	switch path := planned.options["path"]; {
-	case planned.start != "":
-		return filesOf(env.Dir)
+	case own != nil:
+		return own.files
 	case !planned.caps.Embedded:
 		return ""
 	case path != "":
@@ -147,7 +147,7 @@ func folderOf(planned *plannedTarget, env driver.Env) string {
 // to be cold.
 func (x *queryStage) chill(ctx context.Context, planned *plannedTarget, env driver.Env) (what string, cold bool, err error) {
 	var done, undone []string
-	own := x.servers.of[planned.name]
+	own := x.servers.serverOf(planned)
 	switch {
 	case planned.caps.Embedded:
 		done = append(done, "opened again")
@@ -171,7 +171,7 @@ func (x *queryStage) chill(ctx context.Context, planned *plannedTarget, env driv
 		done = append(done, "its server restarted")
 	}
 	var folders []string
-	folder := folderOf(planned, env)
+	folder := folderOf(planned, env, own)
 	if folder != "" {
 		folders = append(folders, folder)
 	}

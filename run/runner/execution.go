@@ -28,7 +28,7 @@ type execution struct {
 func newExecution(r *Runner, p *Plan) *execution {
 	guarded := *r
 	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children)}
+	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children, r.Standing)}
 	s.force.Dropped = func(place string, named []string) {
 		guarded.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
 	}
@@ -90,10 +90,10 @@ func (x *execution) measured() bool {
 
 // execute works off the cells that are not done yet. A target that fails
 // takes no further part. The servers that it started have ended when it
-// returns.
+// returns, but for those that are there for other runs, too.
 func (x *execution) execute(ctx context.Context) (err error) {
 	defer func() {
-		if stopped := x.servers.stop(context.WithoutCancel(ctx)); err == nil {
+		if stopped := x.servers.leave(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
 		}
 		if left := x.references.drop(); err == nil {
@@ -257,7 +257,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	for i := range x.plan.targets {
 		planned, out := &x.plan.targets[i], &x.run.Targets[i]
 		loads, more := x.pending(i)
-		if !loads && more && x.opening.overwritten(ctx, planned, loaded[planned.shares]) {
+		if !loads && more && (planned.forSweep() || x.opening.overwritten(ctx, planned, loaded[planned.shares])) {
 			loads, anew = true, append(anew, out)
 		}
 		var err error
@@ -300,7 +300,11 @@ func (x *execution) pending(index int) (loads, more bool) {
 // startOver forgets what was measured of a target, which then begins anew: its
 // figures would else be of different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
-	x.Display.Start(out.Name+" begins again", "", 0).Done(fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place))
+	why := "its server was there for other runs since"
+	if out.Turn != nil {
+		why = fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place)
+	}
+	x.Display.Start(out.Name+" begins again", "", 0).Done(why)
 	out.Repeats = nil
 	return stored(x.Store.Save(ctx, &x.run))
 }

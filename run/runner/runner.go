@@ -105,6 +105,9 @@ type Runner struct {
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.
 	Children *process.Children
+	// Standing are servers of targets with experiment.ForSweep, which whoever made them
+	// stops; nil: each sweep has its own.
+	Standing *Standing
 }
 
 // ErrInput is wrapped by errors about what the user gave that only show once
@@ -164,7 +167,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	err = x.execute(ctx)
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
 		x.operations.discard()
-		x.servers.discard()
+		discard(x.servers.of)
 		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
 	}
 	return x.finish(ctx, err)

@@ -19,19 +19,36 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// servers are those that a run started. One of them at a time has its turn.
+// servers are those that a run started, or finds. One of them at a time has its turn.
 type servers struct {
-	of    map[string]*ownServer // by target
-	among *process.Children     // their processes are listed there, too
+	of       map[string]*ownServer // by target
+	among    *process.Children     // their processes are listed there, too
+	standing *Standing             // nil: none outlives the run
 }
 
-func newServers(among *process.Children) servers {
-	return servers{of: make(map[string]*ownServer), among: among}
+func newServers(among *process.Children, standing *Standing) servers {
+	return servers{of: make(map[string]*ownServer), among: among, standing: standing}
 }
+
+// Standing are servers that several runs have in turn: those of targets with
+// experiment.ForSweep. It is for one run at a time.
+type Standing struct {
+	dir string                // where their folders are
+	of  map[string]*ownServer // by target
+}
+
+// NewStanding returns servers that are started when a run needs them, with their files
+// below a folder. Stop them.
+func NewStanding(dir string) *Standing { return &Standing{dir: dir, of: make(map[string]*ownServer)} }
+
+// Stop ends them. Their files stay.
+func (s *Standing) Stop(ctx context.Context) error { return stopAll(ctx, s.of) }
 
 // ownServer is the server of one target.
 type ownServer struct {
-	options driver.Options // with its address
+	line    string // that starts it, with places as in the experiment
+	port    int    // the first of its ports
+	files   string // the folder of its files
 	idle    string
 	command process.Command
 	running *process.Process // nil: stopped
@@ -101,45 +118,88 @@ func furtherPorts(t experiment.Target) map[string]int {
 // turn lets the servers of other targets rest and sees that the target's own
 // is there. It returns the target with the options that lead there.
 func (s servers) turn(ctx context.Context, planned *plannedTarget, env driver.Env) (*plannedTarget, error) {
-	for _, name := range slices.Sorted(maps.Keys(s.of)) {
-		if name == planned.name {
-			continue
-		}
-		if err := s.of[name].rest(ctx); err != nil {
-			return nil, fmt.Errorf("the server of target %s, while target %s has its turn: %w", name, planned.name, err)
-		}
+	if err := s.restAll(ctx, planned.name); err != nil {
+		return nil, fmt.Errorf("%w, while target %s has its turn", err, planned.name)
 	}
 	if planned.start == "" {
 		return planned, nil
 	}
-	own := s.of[planned.name]
+	known := s.of
+	if s.outlives(planned) {
+		known, env.Dir = s.standing.of, filepath.Join(s.standing.dir, planned.name)
+	}
+	own := known[planned.name]
+	if own != nil && own.line != planned.start { // another run starts it otherwise
+		if err := own.stop(ctx); err != nil {
+			return nil, err
+		}
+		own = nil
+	}
 	if own == nil {
 		var err error
 		if own, err = newServer(ctx, planned, env, s.among); err != nil {
 			return nil, err
 		}
-		s.of[planned.name] = own
+		known[planned.name] = own
 	}
 	here := *planned
-	here.options = own.options
+	here.options = planned.at(own.port)
 	return &here, own.wake(ctx)
 }
 
-// stop ends all of them. Their data stays.
-func (s servers) stop(ctx context.Context) error {
+// outlives reports whether the server of a target is there for other runs, too.
+func (s servers) outlives(planned *plannedTarget) bool {
+	return s.standing != nil && planned.forSweep()
+}
+
+// forSweep reports whether a target's server is started for several runs, which replace
+// what the others loaded.
+func (p *plannedTarget) forSweep() bool { return p.start != "" && p.startFor == experiment.ForSweep }
+
+// serverOf returns the server that a target has; nil: none that was started here.
+func (s servers) serverOf(planned *plannedTarget) *ownServer {
+	if s.outlives(planned) {
+		return s.standing.of[planned.name]
+	}
+	return s.of[planned.name]
+}
+
+// restAll lets all servers rest but that of one target; "": all.
+func (s servers) restAll(ctx context.Context, but string) error {
+	all := maps.Clone(s.of)
+	if s.standing != nil {
+		maps.Copy(all, s.standing.of) // a target's server is in one of them
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name == but {
+			continue
+		}
+		if err := all[name].rest(ctx); err != nil {
+			return fmt.Errorf("the server of target %s, which is to rest: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// leave ends those of the run, and lets those that outlive it rest. Their data stays.
+func (s servers) leave(ctx context.Context) error {
+	return errors.Join(stopAll(ctx, s.of), s.restAll(ctx, ""))
+}
+
+func stopAll(ctx context.Context, of map[string]*ownServer) error {
 	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(s.of)) {
-		if err := s.of[name].stop(ctx); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if err := of[name].stop(ctx); err != nil {
 			problems = append(problems, fmt.Errorf("stopping the server of target %s: %w", name, err))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// discard removes the folders that were made for servers of a run of which
-// nothing is kept.
-func (s servers) discard() {
-	for _, own := range s.of {
+// discard removes the folders that were made for servers of a run, or a sweep, of
+// which nothing is kept.
+func discard(of map[string]*ownServer) {
+	for _, own := range of {
 		if own.made {
 			_ = os.RemoveAll(filepath.Dir(own.command.Log)) // what stays is only in the way
 		}
@@ -165,11 +225,7 @@ func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, amon
 	if err != nil {
 		return nil, err
 	}
-	options := maps.Clone(planned.options)
-	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
-	for name, offset := range planned.ports {
-		options[name] = strconv.Itoa(port + offset)
-	}
+	options := planned.at(port)
 	files := filesOf(dir)
 	_, before := os.Stat(files)
 	if err := os.MkdirAll(files, 0o777); err != nil {
@@ -177,7 +233,7 @@ func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, amon
 	}
 	line := strings.NewReplacer(experiment.StartDir, shellQuoted(files), experiment.StartPort, strconv.Itoa(port)).Replace(planned.start)
 	return &ownServer{
-		options: options, idle: planned.idle, made: errors.Is(before, fs.ErrNotExist),
+		line: planned.start, port: port, files: files, idle: planned.idle, made: errors.Is(before, fs.ErrNotExist),
 		command: process.Command{
 			// exec: the server has the number of the shell, and its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
@@ -186,6 +242,16 @@ func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, amon
 			Ready: func(ctx context.Context) error { return answers(ctx, planned.driver, env, options) },
 		},
 	}, nil
+}
+
+// at returns the options of a target whose server has ports from this one on.
+func (p *plannedTarget) at(port int) driver.Options {
+	options := maps.Clone(p.options)
+	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
+	for name, offset := range p.ports {
+		options[name] = strconv.Itoa(port + offset)
+	}
+	return options
 }
 
 // filesOf is where below a target's folder its server's files are.

@@ -26,7 +26,7 @@ const startsIn = "TSMARK_TEST_STARTS_IN"
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(startsIn); dir != "" && len(os.Args) == 1 {
 		if os.Unsetenv(startsIn) == nil {
-			_, _ = newServers(nil).turn(context.Background(), slowly("slow"), driver.Env{Dir: dir, Create: true})
+			_, _ = newServers(nil, nil).turn(context.Background(), slowly("slow"), driver.Env{Dir: dir, Create: true})
 		}
 		os.Exit(7)
 	}
@@ -86,8 +86,8 @@ func status(t *testing.T, pid int) string {
 
 func TestServersTakeTurns(t *testing.T) {
 	dir := t.TempDir()
-	all := newServers(nil)
-	defer all.stop(context.Background())
+	all := newServers(nil, nil)
+	defer all.leave(context.Background())
 	turn := func(p *plannedTarget) int {
 		t.Helper()
 		env := driver.Env{Dir: filepath.Join(dir, p.name), Create: true}
@@ -129,7 +129,7 @@ func TestServersTakeTurns(t *testing.T) {
 	if again := turn(stopped); again == second {
 		t.Error("a stopped server was not started again")
 	}
-	if err := all.stop(t.Context()); err != nil {
+	if err := all.leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	expect(first, "")
@@ -140,17 +140,17 @@ func TestServersTakeTurns(t *testing.T) {
 func TestServersOfAnEarlierTsmark(t *testing.T) {
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	planned := listener(t, "left", experiment.IdlePause)
-	before := newServers(nil)
+	before := newServers(nil, nil)
 	if _, err := before.turn(t.Context(), planned, env); err != nil {
 		t.Fatal(err)
 	}
-	defer before.stop(context.Background())
+	defer before.leave(context.Background())
 	left := before.of["left"].running
 	if err := left.Pause(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	after := newServers(nil)
-	defer after.stop(context.Background())
+	after := newServers(nil, nil)
+	defer after.leave(context.Background())
 	if _, err := after.turn(t.Context(), planned, env); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestServersOfAnEarlierTsmark(t *testing.T) {
 			t.Fatal("the server of the earlier tsmark still runs") // it was killed, and waits to be noticed at most
 		}
 	}
-	if err := after.stop(t.Context()); err != nil {
+	if err := after.leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// A process that only has the number of one is let alone.
@@ -190,8 +190,8 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filesOf(env.Dir), "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	after := newServers(nil)
-	defer after.stop(context.Background())
+	after := newServers(nil, nil)
+	defer after.leave(context.Background())
 	if _, err := after.turn(t.Context(), slowly("slow"), env); err != nil {
 		t.Fatal(err)
 	}
@@ -204,14 +204,75 @@ func TestServerOfATsmarkKilledMeanwhile(t *testing.T) {
 	}
 }
 
+// A server for the whole sweep is there for each of its runs, and ends after the last.
+func TestStandingServers(t *testing.T) {
+	dir := t.TempDir()
+	sweep := NewStanding(filepath.Join(dir, "sweep"))
+	defer sweep.Stop(context.Background())
+	pidOf := func(dir string) int { return puppet.Number(t, filepath.Join(filesOf(dir), "pid")) }
+	shared, other := listener(t, "shared", experiment.IdlePause), listener(t, "other", experiment.IdlePause)
+	shared.startFor, other.startFor = experiment.ForSweep, experiment.ForRun
+	run := func(name string, option string) (pid, otherPid int) {
+		t.Helper()
+		here := newServers(nil, sweep)
+		env := func(p *plannedTarget) driver.Env {
+			return driver.Env{Dir: filepath.Join(dir, name, p.name), Create: true}
+		}
+		shared.options = driver.Options{"option": option}
+		found, err := here.turn(t.Context(), shared, env(shared))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.options["option"] != option || found.options["port"] == "" {
+			t.Errorf("options %v", found.options)
+		}
+		pid = pidOf(filepath.Join(sweep.dir, "shared"))
+		if _, err := here.turn(t.Context(), other, env(other)); err != nil {
+			t.Fatal(err)
+		}
+		if got := status(t, pid); got != "stop" {
+			t.Errorf("the sweep's server is in state %q while another target has its turn", got)
+		}
+		otherPid = pidOf(env(other).Dir)
+		if here.serverOf(shared) == nil || here.serverOf(other) == nil {
+			t.Error("the server of a target is not found")
+		}
+		if _, err := here.turn(t.Context(), shared, env(shared)); err != nil {
+			t.Fatal(err)
+		}
+		if err := here.leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := status(t, pid); got != "stop" {
+			t.Errorf("the sweep's server is in state %q after a run", got)
+		}
+		if got := status(t, otherPid); got != "" {
+			t.Errorf("a run's own server is in state %q after it", got)
+		}
+		return pid, otherPid
+	}
+	first, own := run("one", "1")
+	if second, otherOwn := run("two", "2"); second != first || otherOwn == own {
+		t.Errorf("servers %d and %d after %d and %d: one is for the sweep, the other for a run", second, otherOwn, first, own)
+	}
+	shared.start += " # as another point has it"
+	third, _ := run("three", "2")
+	if third == first || status(t, first) != "" {
+		t.Error("a server that is to be started otherwise still runs")
+	}
+	if err := sweep.Stop(t.Context()); err != nil || status(t, third) != "" {
+		t.Errorf("after the sweep its server runs: %v", err)
+	}
+}
+
 func TestServerThatDoesNotStart(t *testing.T) {
-	all := newServers(nil)
+	all := newServers(nil, nil)
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	_, err := all.turn(t.Context(), &plannedTarget{name: "bad", driver: served(), options: driver.Options{}, start: "sh -c 'echo no disk today; exit 3' {port}"}, env)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no disk today") {
 		t.Errorf("the error does not say why: %v", err)
 	}
-	all.discard()
+	discard(all.of)
 	if _, err := os.Stat(env.Dir); err == nil {
 		t.Error("the folder of a discarded run is still there")
 	}

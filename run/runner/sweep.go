@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -164,8 +165,9 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 // not completed: it goes on with those that were begun, and begins the others.
 // done is called with each as it ends. It returns all runs in the order of
 // their points. A target that fails ends its run and not the sweep; what ends
-// all of it is as for Run. A sweep of which there is no run is not kept.
-func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) ([]*result.Run, error) {
+// all of it is as for Run. A sweep of which there is no run is not kept. The servers
+// that were started for the sweep have ended when it returns.
+func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) (all []*result.Run, err error) {
 	unlock, err := r.lock(ctx, "sweep", record.ID)
 	if err != nil {
 		return nil, err
@@ -173,6 +175,21 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 	defer unlock()
 	if err := r.orphans(ctx, runs...); err != nil { // which may load what another point loads
 		return runs, err
+	}
+	if r.Standing == nil {
+		own := NewStanding(filepath.Join(r.Dir, record.ID))
+		defer func() {
+			stopped := own.Stop(context.WithoutCancel(ctx))
+			if len(all) == 0 {
+				discard(own.of)
+			}
+			if err == nil {
+				err = stopped
+			}
+		}()
+		withOwn := *r
+		withOwn.Standing = own
+		r = &withOwn
 	}
 	kept := slices.Clone(runs)
 	for i, plan := range s.plans {

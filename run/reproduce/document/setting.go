@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,7 +52,11 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 				x.Load.After = append(x.Load.After, step)
 			}
 		}
-		if s, ok := d.System(t.Kind); ok && len(s.Options) > 0 {
+		s, ok := d.System(t.Kind)
+		if ok && t.Start != "" {
+			t.StartFor = cmp.Or(t.StartFor, s.StartFor)
+		}
+		if ok && len(s.Options) > 0 {
 			options := maps.Clone(s.Options)
 			if !e.Whole(size) {
 				maps.Copy(options, s.Cut)
