@@ -151,7 +151,7 @@ func Failed(doing, trust string, waited time.Duration, err error) error {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var certificate *tls.CertificateVerificationError
-	text := strings.Join(strings.Fields(cause(doing, err)), " ")
+	text := strings.Join(strings.Fields(Cause(doing, err).Error()), " ")
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &certificate):
 		return fmt.Errorf("%s: %w: the server's certificate cannot be trusted (%s); %s", doing, driver.ErrUnreachable, text, trust)
@@ -161,15 +161,25 @@ func Failed(doing, trust string, waited time.Duration, err error) error {
 	return fmt.Errorf("%s: %w: is it up, and are host and port right? (%s)", doing, driver.ErrUnreachable, text)
 }
 
-// cause is an error's text. Of what the system said to a connection over TCP it leaves out
-// the address that doing names already.
-func cause(doing string, err error) string {
+// Cause is an error of connecting, whose text leaves out the address that doing names already
+// of what the system said to a connection over TCP.
+func Cause(doing string, err error) error {
 	var op *net.OpError
 	if !errors.As(err, &op) || op.Op != "dial" || op.Addr == nil || !strings.HasPrefix(op.Net, "tcp") || strings.Contains(err.Error(), "\n") { // of several attempts
-		return err.Error()
+		return err
 	}
+	said := op.Err.Error()
 	if address := op.Addr.String(); !strings.Contains(doing, address) {
-		return address + ": " + op.Err.Error()
+		said = address + ": " + said
 	}
-	return op.Err.Error()
+	return &short{said, err}
 }
+
+// short is an error in other words.
+type short struct {
+	text string
+	err  error
+}
+
+func (s *short) Error() string { return s.text }
+func (s *short) Unwrap() error { return s.err }

@@ -177,7 +177,7 @@ func (c *Config) Unanswered(ctx context.Context, address string, err error) erro
 	case errors.As(err, &certificate):
 		return fmt.Errorf("%s %w: its TLS certificate is not to be trusted (%w); have this machine trust it, or give tls=insecure", address, driver.ErrUnreachable, err)
 	case c.TLS != nil: // some servers just end a connection that they do not understand
-		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, driver.ErrUnreachable, err)
+		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, driver.ErrUnreachable, connection.Cause(address, err))
 	}
-	return fmt.Errorf("%s %w: %w; start the server, or give the right host and port", address, driver.ErrUnreachable, err)
+	return fmt.Errorf("%s %w: %w; start the server, or give the right host and port", address, driver.ErrUnreachable, connection.Cause(address, err))
 }

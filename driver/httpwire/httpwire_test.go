@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -91,6 +92,25 @@ func TestFailures(t *testing.T) {
 				t.Errorf("temporary %v, error %v", got, err)
 			}
 		})
+	}
+}
+
+// Where nobody listens the error has the address once, and nothing was stored.
+func TestNobodyListens(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	host, port, _ := net.SplitHostPort(address)
+	c := httpwire.New(&httpwire.Config{Host: host, Port: port, Timeout: time.Minute})
+	defer c.Close()
+	_, _, err = c.Post(t.Context(), "/write", nil, nil, nil)
+	want := address + " cannot be reached: connect: connection refused; start the server, or give the right host and port"
+	var temporary *driver.Temporary
+	if !errors.As(err, &temporary) || err.Error() != want || !temporary.Refused {
+		t.Errorf("%v (temporary %+v)\nwant %s", err, temporary, want)
 	}
 }
 
