@@ -294,14 +294,14 @@ func TestOptionsOfExperiments(t *testing.T) {
 		{Small, []string{
 			"td stt_trigger=1 ts chunk_interval=16m40s mine chunk_interval=1h",
 			"td stt_trigger=1 ts chunk_interval=25s mine chunk_interval=1h",
-			"td stt_trigger=8 ts chunk_interval=10s mine chunk_interval=1h",
+			"td stt_trigger= ts chunk_interval=10s mine chunk_interval=1h",
 		}},
 		{Full, []string{
 			"td stt_trigger=1 ts chunk_interval=62h0m0s mine chunk_interval=1h",
 			"td stt_trigger=1 ts chunk_interval=8h0m0s mine chunk_interval=1h",
-			"td stt_trigger=8 ts chunk_interval=15m0s mine chunk_interval=1h",
-			"td stt_trigger=8 ts chunk_interval=15s mine chunk_interval=1h",
-			"td stt_trigger=8 ts chunk_interval=15s mine chunk_interval=1h",
+			"td stt_trigger= ts chunk_interval=15m0s mine chunk_interval=1h",
+			"td stt_trigger= ts chunk_interval=15s mine chunk_interval=1h",
+			"td stt_trigger= ts chunk_interval=15s mine chunk_interval=1h",
 		}},
 	} {
 		made, err := d.Make(e, c.size, given)
