@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ func systemText(d *document.Document, s *document.System, runs []*result.Run) st
 		for _, r := range runs {
 			for i := range r.Targets {
 				if t := &r.Targets[i]; t.Kind == s.Driver {
-					if value, ok := t.Options[name]; ok && !slices.Contains(values, value) {
+					value, ok := t.Options[name]
+					if value = cmp.Or(value, "the server's own"); ok && !slices.Contains(values, value) {
 						values = append(values, value)
 					}
 				}
