@@ -83,10 +83,13 @@ func (p *Reproduction) Summary() string {
 	}
 	var parts []string
 	for _, v := range []struct {
-		verdict claims.Verdict
-		words   string
-	}{{claims.Holds, "%d hold"}, {claims.DoesNotHold, "%d do not hold"}, {claims.Tie, "%d are ties"}, {claims.NotTested, "%d were not tested"}} {
-		parts = append(parts, fmt.Sprintf(v.words, count[v.verdict]))
+		verdict   claims.Verdict
+		one, many string
+	}{
+		{claims.Holds, "holds", "hold"}, {claims.DoesNotHold, "does not hold", "do not hold"},
+		{claims.Tie, "is a tie", "are ties"}, {claims.NotTested, "was not tested", "were not tested"},
+	} {
+		parts = append(parts, counted(int64(count[v.verdict]), v.one, v.many))
 	}
 	return fmt.Sprintf("Of %s: %s.", plural(len(p.findings), "claim"), strings.Join(parts, ", "))
 }
