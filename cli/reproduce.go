@@ -205,7 +205,7 @@ func (p *reproducing) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func (p *reproducing) run(cmd *cobra.Command, name string) error {
+func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	d, size, err := p.chosen(cmd, name)
 	if err != nil {
 		return err
@@ -245,7 +245,11 @@ func (p *reproducing) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	p.app.standing = runner.NewStanding(filepath.Join(p.app.folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
-	defer p.app.standing.Stop(context.WithoutCancel(ctx)) // a run that needed them said what is wrong with them
+	defer func() {
+		if stopped := p.app.standing.Stop(context.WithoutCancel(ctx)); err == nil {
+			err = stopped
+		}
+	}()
 	measured := claims.Measured{Size: size, Runs: make(map[string][]*result.Run), Verbatim: make(map[string][]*result.Run)}
 	var failed []error
 	for i := range all {
