@@ -36,6 +36,8 @@ type settings struct {
 	compress lineproto.Compression
 	queued   bool // points are queued on the server behind their acknowledgement
 	telnet   bool // rows are sent as lines, and not acknowledged
+	// handOn is longer than what the server waits before it hands on a queue that is nearly empty.
+	handOn time.Duration
 	// telnetPort is where lines are sent.
 	telnetPort string
 }
@@ -48,6 +50,7 @@ func newSettings(o driver.Options) (*settings, error) {
 	s := &settings{
 		wire: wire, queued: o[optionDatastore] == datastoreCassandra,
 		telnet: o[optionProtocol] == protocolTelnet, telnetPort: o[optionTelnetPort],
+		handOn: 2 * o.Duration(optionQueueWait),
 	}
 	if o[optionCompression] == compressionGzip {
 		s.compress = lineproto.Gzip(1)

@@ -20,6 +20,7 @@ const (
 	optionCompression = "compression"
 	optionDatastore   = "datastore"
 	optionProtocol    = "protocol"
+	optionQueueWait   = "queue_wait"
 	optionTelnetPort  = "telnet_port"
 )
 
@@ -70,6 +71,7 @@ func options() []driver.Option {
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "how batches are compressed: gzip (1.3 and newer), or none", Type: option.Choice(compressionNone, compressionGzip)},
 		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "where the server keeps its points (kairosdb.service.datastore), which it does not say itself: h2, or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
+		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "how long the server keeps a queue that is nearly empty (kairosdb.queue_processor.min_batch_wait), which it does not say itself: tsmark counts points until none have come for ten times that, with datastore=cassandra or protocol=telnet", Type: option.Duration()},
 	)
 }
 

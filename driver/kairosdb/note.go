@@ -89,5 +89,5 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	if newest == 0 {
 		return nil
 	}
-	return d.delete(ctx, &request{Start: firstTime, End: at - 1, Metrics: []subQuery{{Name: metric.Note}}})
+	return remove(ctx, &d.own, &request{Start: firstTime, End: at - 1, Metrics: []subQuery{{Name: metric.Note}}})
 }

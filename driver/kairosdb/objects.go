@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -66,20 +67,29 @@ func (d *database) Grow(schema *series.Schema) error {
 	return nil
 }
 
+// deleters is how many connections delete metrics of Cassandra at once.
+const deleters = 8
+
 // Drop implements driver.DB.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
-	first, last := int64(firstTime), int64(lastTime)
+	first, last, connections := int64(firstTime), int64(lastTime), 1 // H2 takes a second or more for some ten thousand points
 	if d.settings.queued {
 		// Only a deletion of all times there are has the server forget which metrics it has
 		// listed in Cassandra: what is loaded after any other is in no list, and never found.
-		first, last = math.MinInt64, math.MaxInt64
+		first, last, connections = math.MinInt64, math.MaxInt64, deleters
 	}
-	for _, o := range objects { // one at a time: H2 takes a second or more for some ten thousand points
-		if err := d.delete(ctx, &request{Start: first, End: last, Metrics: []subQuery{{Name: o.Name}}}); err != nil {
-			return fmt.Errorf("deleting the metric %s of %s: %w", o.Name, d.Address(), err)
+	return metric.AtOnce(ctx, connections, len(objects), d.console, func(ctx context.Context, c *metric.Console, i int) error {
+		name := objects[i].Name
+		if err := remove(ctx, c, &request{Start: first, End: last, Metrics: []subQuery{{Name: name}}}); err != nil {
+			return fmt.Errorf("deleting the metric %s of %s: %w", name, d.Address(), err)
 		}
-	}
-	return nil
+		return nil
+	})
+}
+
+// console returns a connection of its own for requests without rows.
+func (d *database) console() *metric.Console {
+	return &metric.Console{Client: httpwire.New(&d.settings.wire), Explain: explained}
 }
 
 // The bounds of the times that points of others may have, in milliseconds since 1970:
@@ -89,10 +99,11 @@ const (
 	lastTime  = 253_402_300_799_000
 )
 
-func (d *database) delete(ctx context.Context, r *request) error {
+// remove deletes the points of a request.
+func remove(ctx context.Context, c *metric.Console, r *request) error {
 	text, err := r.text()
 	if err == nil {
-		_, err = d.own.Send(ctx, http.MethodPost, pathDelete, nil, []byte(text))
+		_, err = c.Send(ctx, http.MethodPost, pathDelete, nil, []byte(text))
 	}
 	return err
 }

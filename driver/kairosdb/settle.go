@@ -16,10 +16,6 @@ const (
 	relook = time.Second
 )
 
-// handOn is longer than what KairosDB waits, by default, before it hands on a queue that is
-// nearly empty (kairosdb.queue_processor.min_batch_wait, 500 ms), which no request tells.
-const handOn = time.Second
-
 // visible waits until the note of a time is there.
 func (d *database) visible(ctx context.Context, at int64) error {
 	deadline := time.Now().Add(d.settings.wire.Timeout)
@@ -44,7 +40,7 @@ func (d *database) Settle(ctx context.Context) error {
 	if d.settings.queued || d.settings.telnet {
 		count = d.count
 	}
-	if err := d.Await(ctx, handOn, count); err != nil {
+	if err := d.Await(ctx, d.settings.handOn, count); err != nil {
 		return fmt.Errorf("settling KairosDB at %s: %w", d.Address(), err)
 	}
 	return nil

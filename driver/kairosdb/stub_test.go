@@ -1,11 +1,13 @@
 package kairosdb
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -86,22 +88,28 @@ func TestGreet(t *testing.T) {
 	}
 }
 
-// Where points are queued on the server they are counted until no more appear.
+// Where points are queued on the server they are counted until no more appear for ten
+// times as long as it keeps its queue.
 func TestSettleCounts(t *testing.T) {
-	var looks atomic.Int64
-	d := served(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"queries":[{"results":[{"name":"m_a","values":[[1000,%d]]}]}]}`, min(looks.Add(1), 3))
-	}, optionDatastore, datastoreCassandra)
-	table := &series.Table{Name: "m", Fields: []series.Field{{Name: "a", Type: series.Float}}, Dense: true}
-	if err := d.Create(t.Context(), &series.Schema{Tables: []*series.Table{table}}); err != nil {
-		t.Fatal(err)
-	}
-	begin := time.Now()
-	if err := d.Settle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if waited := time.Since(begin); looks.Load() < 4 || waited < 5*time.Second || !d.IdleSince().After(begin) {
-		t.Errorf("%d looks in %v, idle since %v", looks.Load(), waited, d.IdleSince().Sub(begin))
+	for queueWait, least := range map[string]time.Duration{"500ms": 5 * time.Second, "100ms": time.Second} {
+		t.Run(queueWait, func(t *testing.T) {
+			t.Parallel()
+			var looks atomic.Int64
+			d := served(t, func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintf(w, `{"queries":[{"results":[{"name":"m_a","values":[[1000,%d]]}]}]}`, min(looks.Add(1), 3))
+			}, optionDatastore, datastoreCassandra, optionQueueWait, queueWait)
+			table := &series.Table{Name: "m", Fields: []series.Field{{Name: "a", Type: series.Float}}, Dense: true}
+			if err := d.Create(t.Context(), &series.Schema{Tables: []*series.Table{table}}); err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if err := d.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(begin); looks.Load() < 4 || waited < least || waited > least+6*time.Second || !d.IdleSince().After(begin) {
+				t.Errorf("%d looks in %v, idle since %v", looks.Load(), waited, d.IdleSince().Sub(begin))
+			}
+		})
 	}
 }
 
@@ -121,6 +129,52 @@ func TestDropsAllTimes(t *testing.T) {
 		}
 		if !strings.HasPrefix(string(asked), want) {
 			t.Errorf("%s: asked %s, want %s…", datastore, asked, want)
+		}
+	}
+}
+
+// Each metric is deleted once, several of Cassandra's at once and one after the other of H2;
+// one that the server refuses is named.
+func TestDrop(t *testing.T) {
+	var objects []driver.Object
+	for i := range 20 {
+		objects = append(objects, driver.Object{Name: fmt.Sprintf("m_%02d", i)})
+	}
+	for datastore, least := range map[string]int64{datastoreCassandra: 2, datastoreH2: 1} {
+		var mu sync.Mutex
+		asked, refused := map[string]int{}, ""
+		var now, most atomic.Int64
+		d := served(t, func(w http.ResponseWriter, r *http.Request) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			time.Sleep(5 * time.Millisecond)
+			var of request
+			if err := json.NewDecoder(r.Body).Decode(&of); err != nil || len(of.Metrics) != 1 {
+				t.Errorf("%+v, %v", of, err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if asked[of.Metrics[0].Name]++; of.Metrics[0].Name == refused {
+				http.Error(w, `{"errors":["no"]}`, http.StatusBadRequest)
+				return
+			}
+			w.WriteHeader(http.StatusNoContent)
+		}, optionDatastore, datastore)
+		if err := d.Drop(t.Context(), objects); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range objects {
+			if asked[o.Name] != 1 {
+				t.Errorf("%s: %s was deleted %d times", datastore, o.Name, asked[o.Name])
+			}
+		}
+		if n := most.Load(); n < least || least == 1 && n != 1 || n > deleters {
+			t.Errorf("%s: %d requests at once", datastore, n)
+		}
+		refused = "m_07"
+		if err := d.Drop(t.Context(), objects); err == nil || !strings.Contains(err.Error(), "deleting the metric m_07 of ") {
+			t.Errorf("%s: %v", datastore, err)
 		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"io"
 	"net/url"
 	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
@@ -77,6 +80,26 @@ func (c *Console) Run(ctx context.Context, p *Plan, sink query.Sink) error {
 	defer cancel()
 	_, err = c.Do(ctx, driver.Request{Text: text}, sink)
 	return err
+}
+
+// AtOnce calls do for each of n requests, on so many connections at once at the most, and
+// returns the first error.
+func AtOnce(ctx context.Context, connections, n int, connect func() *Console, do func(ctx context.Context, c *Console, i int) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(connections, n) {
+		group.Go(func() error {
+			c := connect()
+			defer c.Client.Close()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := do(ctx, c, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // maxOwn is how much of the answer to a request of tsmark's own is read.

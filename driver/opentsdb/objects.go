@@ -11,10 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/httpwire"
@@ -61,23 +58,16 @@ const lookers = 8
 // having tells of each metric whether it has points.
 func (d *database) having(ctx context.Context, names []string) ([]bool, error) {
 	has := make([]bool, len(names))
-	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range min(lookers, len(names)) {
-		group.Go(func() error {
-			client := httpwire.New(&d.settings.wire)
-			defer client.Close()
-			looking := metric.Console{Client: client, Explain: explained}
-			for i := next.Add(1) - 1; i < int64(len(names)); i = next.Add(1) - 1 {
-				var err error
-				if has[i], err = hasPoints(ctx, &looking, names[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return has, group.Wait()
+	err := metric.AtOnce(ctx, lookers, len(names), d.console, func(ctx context.Context, c *metric.Console, i int) (err error) {
+		has[i], err = hasPoints(ctx, c, names[i])
+		return err
+	})
+	return has, err
+}
+
+// console returns a connection of its own for requests without rows.
+func (d *database) console() *metric.Console {
+	return &metric.Console{Client: httpwire.New(&d.settings.wire), Explain: explained}
 }
 
 // hasPoints reports whether a metric has any: the server looks for the first row.

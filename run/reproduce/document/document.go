@@ -43,6 +43,9 @@ type System struct {
 	// Env are environment variables of the script that starts its server, for settings that
 	// no option of a driver reaches. A server that the user gives has its own.
 	Env map[string]string `yaml:"env"`
+	// Started are options, above these, of a server that tsmark starts, which tell the driver
+	// of what Env sets.
+	Started map[string]string `yaml:"started"`
 	// StartFor is experiment.ForSweep where starting its server takes long beside what is
 	// measured; empty: each point of an experiment starts one. All experiments have it in turn.
 	StartFor string `yaml:"start-for"`

@@ -233,7 +233,7 @@ func TestVariables(t *testing.T) {
 	if !ok {
 		t.Fatal("the document is not there")
 	}
-	want := map[string][]string{"kairosdb": {"TSMARK_KAIROSDB=cassandra"}, "opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
+	want := map[string][]string{"kairosdb": {"TSMARK_KAIROSDB=cassandra", "TSMARK_KAIROSDB_WAIT=100"}, "opentsdb": {"TSMARK_OPENTSDB_FLUSH=200"}}
 	for _, s := range d.Systems {
 		if got := s.Variables(); !slices.Equal(got, want[s.Driver]) {
 			t.Errorf("variables of %s: %v, want %v", s.Driver, got, want[s.Driver])
@@ -256,6 +256,7 @@ func TestOptionsOfSystems(t *testing.T) {
 		{Name: "opentsdb", Kind: "opentsdb", Options: map[string]string{"port": "1"}},
 		{Name: "waits", Kind: "opentsdb", Options: map[string]string{"sync": "true"}},
 		{Name: "kairosdb", Kind: "kairosdb"},
+		{Name: "started", Kind: "kairosdb", Start: "kairosdb"},
 	}
 	made, err := d.Make(e, Small, given)
 	if err != nil {
@@ -265,7 +266,7 @@ func TestOptionsOfSystems(t *testing.T) {
 	for _, target := range made.Targets {
 		got = append(got, fmt.Sprint(target.Name, target.Options))
 	}
-	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[datastore:cassandra]"}
+	want := []string{"opentsdbmap[port:1 sync:false]", "waitsmap[sync:true]", "kairosdbmap[datastore:cassandra]", "startedmap[datastore:cassandra queue_wait:100ms]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("options %v, want %v", got, want)
 	}
@@ -294,7 +295,7 @@ func TestOptionsOfExperiments(t *testing.T) {
 		{Small, []string{
 			"td stt_trigger=1 ts chunk_interval=16m40s mine chunk_interval=1h",
 			"td stt_trigger=1 ts chunk_interval=25s mine chunk_interval=1h",
-			"td stt_trigger= ts chunk_interval=10s mine chunk_interval=1h",
+			"td stt_trigger= ts chunk_interval=5s mine chunk_interval=1h",
 		}},
 		{Full, []string{
 			"td stt_trigger=1 ts chunk_interval=62h0m0s mine chunk_interval=1h",

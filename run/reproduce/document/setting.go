@@ -26,7 +26,7 @@ type Setting struct {
 // OptionNames lists the options that the document and its experiments set of a system, in
 // order.
 func (d *Document) OptionNames(s *System) []string {
-	names := slices.Collect(maps.Keys(s.Options))
+	names := slices.AppendSeq(slices.Collect(maps.Keys(s.Options)), maps.Keys(s.Started))
 	for _, e := range d.Experiments {
 		for _, setting := range e.Options {
 			if setting.Driver == s.Driver {
@@ -56,14 +56,19 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 		if ok && t.Start != "" {
 			t.StartFor = cmp.Or(t.StartFor, s.StartFor)
 		}
-		if ok && len(s.Options) > 0 {
-			options := maps.Clone(s.Options)
-			if !e.Whole(size) {
-				maps.Copy(options, s.Cut)
-			}
-			maps.Copy(options, t.Options)
-			t.Options = options
+		if !ok || len(s.Options)+len(s.Started) == 0 {
+			continue
 		}
+		options := make(experiment.Options)
+		maps.Copy(options, s.Options)
+		if !e.Whole(size) {
+			maps.Copy(options, s.Cut)
+		}
+		if t.Start != "" {
+			maps.Copy(options, s.Started)
+		}
+		maps.Copy(options, t.Options)
+		t.Options = options
 	}
 	if len(e.Options) == 0 || len(x.Targets) == 0 {
 		return nil
