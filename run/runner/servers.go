@@ -37,8 +37,8 @@ type Standing struct {
 	of  map[string]*ownServer // by target
 }
 
-// NewStanding returns servers that are started when a run needs them, with their files
-// below a folder. Stop them.
+// NewStanding returns servers that are started when a run needs them, each with its files
+// in a new folder below the given one. Stop them.
 func NewStanding(dir string) *Standing { return &Standing{dir: dir, of: make(map[string]*ownServer)} }
 
 // Stop ends them. Their files stay.
@@ -126,7 +126,7 @@ func (s servers) turn(ctx context.Context, planned *plannedTarget, env driver.En
 	}
 	known := s.of
 	if s.outlives(planned) {
-		known, env.Dir = s.standing.of, filepath.Join(s.standing.dir, planned.name)
+		known = s.standing.of
 	}
 	own := known[planned.name]
 	if own != nil && own.line != planned.start { // another run starts it otherwise
@@ -137,6 +137,11 @@ func (s servers) turn(ctx context.Context, planned *plannedTarget, env driver.En
 	}
 	if own == nil {
 		var err error
+		if s.outlives(planned) {
+			if env.Dir, err = newFolder(ctx, filepath.Join(s.standing.dir, planned.name)); err != nil {
+				return nil, err
+			}
+		}
 		if own, err = newServer(ctx, planned, env, s.among); err != nil {
 			return nil, err
 		}
@@ -145,6 +150,33 @@ func (s servers) turn(ctx context.Context, planned *plannedTarget, env driver.En
 	here := *planned
 	here.options = planned.at(own.port)
 	return &here, own.wake(ctx)
+}
+
+// newFolder returns a path at which nothing is: the given one, or with -2, -3 and so on behind
+// it. A server is not started on the files of an earlier one, which had other ports and holds
+// what another run loaded; one that a killed tsmark left running there is stopped.
+func newFolder(ctx context.Context, path string) (string, error) {
+	for n, at := 2, path; ; n++ {
+		switch _, err := os.Lstat(at); {
+		case errors.Is(err, fs.ErrNotExist):
+			return at, nil
+		case err != nil:
+			return "", fmt.Errorf("looking for a folder for a server: %w", err)
+		}
+		if err := stopEarlier(ctx, at); err != nil {
+			return "", err
+		}
+		at = fmt.Sprintf("%s-%d", path, n)
+	}
+}
+
+// stopEarlier stops the server that an earlier tsmark, which was killed, left running in a
+// target's folder.
+func stopEarlier(ctx context.Context, dir string) error {
+	if err := stopLeftOver(ctx, filepath.Join(dir, pidFile)); err != nil {
+		return fmt.Errorf("%w: a server that an earlier tsmark left behind: %w", ErrInput, err)
+	}
+	return nil
 }
 
 // outlives reports whether the server of a target is there for other runs, too.
@@ -218,8 +250,8 @@ func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, amon
 	if err != nil {
 		return nil, fmt.Errorf("%w: making the folder of the server: %w", ErrInput, err)
 	}
-	if err := stopLeftOver(ctx, filepath.Join(dir, pidFile)); err != nil {
-		return nil, fmt.Errorf("%w: a server that an earlier tsmark left behind: %w", ErrInput, err)
+	if err := stopEarlier(ctx, dir); err != nil {
+		return nil, err
 	}
 	port, err := process.FreePorts(ctx)
 	if err != nil {

@@ -256,6 +256,9 @@ func TestStandingServers(t *testing.T) {
 		t.Errorf("servers %d and %d after %d and %d: one is for the sweep, the other for a run", second, otherOwn, first, own)
 	}
 	shared.start += " # as another point has it"
+	pidOf = func(string) int {
+		return puppet.Number(t, filepath.Join(filesOf(filepath.Join(sweep.dir, "shared-2")), "pid"))
+	}
 	third, _ := run("three", "2")
 	if third == first || status(t, first) != "" {
 		t.Error("a server that is to be started otherwise still runs")
@@ -263,6 +266,29 @@ func TestStandingServers(t *testing.T) {
 	if err := sweep.Stop(t.Context()); err != nil || status(t, third) != "" {
 		t.Errorf("after the sweep its server runs: %v", err)
 	}
+}
+
+// The files of an earlier sweep's server stay, and are no other's; one that a killed tsmark
+// left running there is stopped.
+func TestStandingServersOfAnEarlierTsmark(t *testing.T) {
+	dir := t.TempDir()
+	shared := listener(t, "shared", experiment.IdlePause)
+	shared.startFor = experiment.ForSweep
+	begin := func(folder string) (pid int) {
+		t.Helper()
+		sweep := NewStanding(dir)
+		t.Cleanup(func() { _ = sweep.Stop(context.Background()) }) // it is a killed one's
+		if _, err := newServers(nil, sweep).turn(t.Context(), shared, driver.Env{Create: true}); err != nil {
+			t.Fatal(err)
+		}
+		return puppet.Number(t, filepath.Join(filesOf(filepath.Join(dir, folder)), "pid"))
+	}
+	left := begin("shared")
+	begin("shared-2")
+	if state := status(t, left); state != "" && state != "zombie" {
+		t.Errorf("the server of the killed tsmark is in state %q", state)
+	}
+	begin("shared-3")
 }
 
 func TestServerThatDoesNotStart(t *testing.T) {
