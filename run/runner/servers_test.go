@@ -212,6 +212,7 @@ func TestStandingServers(t *testing.T) {
 	pidOf := func(dir string) int { return puppet.Number(t, filepath.Join(filesOf(dir), "pid")) }
 	shared, other := listener(t, "shared", experiment.IdlePause), listener(t, "other", experiment.IdlePause)
 	shared.startFor, other.startFor = experiment.ForSweep, experiment.ForRun
+	folder := "shared"
 	run := func(name string, option string) (pid, otherPid int) {
 		t.Helper()
 		here := newServers(nil, sweep)
@@ -226,7 +227,7 @@ func TestStandingServers(t *testing.T) {
 		if found.options["option"] != option || found.options["port"] == "" {
 			t.Errorf("options %v", found.options)
 		}
-		pid = pidOf(filepath.Join(sweep.dir, "shared"))
+		pid = pidOf(filepath.Join(sweep.dir, folder))
 		if _, err := here.turn(t.Context(), other, env(other)); err != nil {
 			t.Fatal(err)
 		}
@@ -256,9 +257,7 @@ func TestStandingServers(t *testing.T) {
 		t.Errorf("servers %d and %d after %d and %d: one is for the sweep, the other for a run", second, otherOwn, first, own)
 	}
 	shared.start += " # as another point has it"
-	pidOf = func(string) int {
-		return puppet.Number(t, filepath.Join(filesOf(filepath.Join(sweep.dir, "shared-2")), "pid"))
-	}
+	folder = "shared-2"
 	third, _ := run("three", "2")
 	if third == first || status(t, first) != "" {
 		t.Error("a server that is to be started otherwise still runs")
