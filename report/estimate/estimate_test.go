@@ -173,8 +173,8 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-// Memory grows from the first quarter of a measurement to its last; what is between, and
-// what is outside, does not matter. A quarter of too few readings tells nothing.
+// Memory grows from the first third of a measurement to its last; what is between, and
+// what is outside, does not matter. A third of too few readings tells nothing.
 func TestGrowth(t *testing.T) {
 	watched := &result.Resources{Source: "server x", Period: 1}
 	for at := range 40 {
@@ -182,16 +182,16 @@ func TestGrowth(t *testing.T) {
 		switch {
 		case at < 10 || at > 30:
 			rss = 1e6
-		case at > 15 && at < 25:
+		case at > 16 && at < 24:
 			rss = 5
-		case at >= 25:
+		case at >= 24:
 			rss = 150
 		}
 		watched.Add(float64(at), map[result.Metric]float64{result.RSS: rss})
 	}
 	for _, c := range []struct {
 		from, to, want float64
-	}{{10, 30, 1.5}, {10, 15, 0}, {25, 29.5, 0}, {16, 24, 1}, {50, 90, 0}} {
+	}{{10, 30, 1.5}, {10, 15, 0}, {25, 29.5, 0}, {17, 23, 1}, {50, 90, 0}} {
 		got := GaugeGrowth([]*result.Resources{watched}, &result.Cell{From: c.from, To: c.to}, result.RSS)
 		if !got.Known() {
 			got = 0

@@ -64,19 +64,19 @@ func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, 
 	return sum, len(cells) > 0
 }
 
-// leastPerQuarter is how many readings of a gauge a quarter of a measurement must hold
+// leastPerThird is how many readings of a gauge a third of a measurement must hold
 // for their mean to be told.
-const leastPerQuarter = 2
+const leastPerThird = 2
 
-// GaugeGrowth is the mean of a gauge in the last quarter of a cell by that in its first
-// quarter. It is absent where a quarter has too few readings.
+// GaugeGrowth is the mean of a gauge in the last third of a cell by that in its first
+// third. It is absent where a third has too few readings.
 func GaugeGrowth(sources []*result.Resources, c *result.Cell, gauge result.Metric) result.Value {
-	quarter := (c.To - c.From) / 4
+	third := (c.To - c.From) / 3
 	for _, s := range sources {
-		if quarter < leastPerQuarter*s.Period {
+		if third < leastPerThird*s.Period {
 			continue
 		}
-		if growth := s.Mean(gauge, c.To-quarter, c.To) / s.Mean(gauge, c.From, c.From+quarter); growth.Known() {
+		if growth := s.Mean(gauge, c.To-third, c.To) / s.Mean(gauge, c.From, c.From+third); growth.Known() {
 			return growth
 		}
 	}

@@ -214,7 +214,7 @@ const (
 	ClientSystem  = "client-system"  // seconds in the kernel
 	ClientShare   = "client-share"   // of all cores
 	ClientPart    = "client-part"    // of the CPU time of client and server together, the client's
-	// MemoryGrowth is the server's mean memory in the last quarter of the time by that in
+	// MemoryGrowth is the server's mean memory in the last third of the time by that in
 	// the first: 1 is flat.
 	MemoryGrowth = "memory-growth"
 )
