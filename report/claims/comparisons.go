@@ -294,7 +294,7 @@ func (r rule) reached(what, subject string, run *result.Run, system string) Part
 // clientReached compares what the client loads at most, which is measured once a run.
 func (r rule) clientReached(what string, run *result.Run) Part {
 	if run.Calibration == nil {
-		return untested(what, "it was not measured what the client loads at most")
+		return untested(what, noCalibration)
 	}
 	rows := run.Calibration.RowsPerSecond
 	p := Part{What: fmt.Sprintf("%s; here %.3g", what, rows), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}

@@ -159,6 +159,11 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 		better = compare.Lower
 	}
 	switch {
+	case r.Figure == document.ClientMost: // measured once a run
+		if run.Calibration == nil {
+			return nil, f.better, noCalibration
+		}
+		return []float64{run.Calibration.RowsPerSecond}, f.better, ""
 	case r.Figure == document.DiskShare:
 		input := r.inputOf(run, t.Kind)
 		if input == 0 {
@@ -209,6 +214,8 @@ func compared(what string, x, y []float64, better compare.Direction) Part {
 	}
 	return p
 }
+
+const noCalibration = "it was not measured what the client loads at most"
 
 const tooFewRepeats = "too few repeats for an interval"
 

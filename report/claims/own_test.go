@@ -327,3 +327,42 @@ func TestOwnFigures(t *testing.T) {
 		t.Errorf("their own figures contradict %v, want %v", got, want)
 	}
 }
+
+// Each figure that a page shows of an experiment can be computed of any run of it, or there is
+// a reason: GridDB's own clients, say, which few have a server for.
+func TestFiguresOfEveryExperiment(t *testing.T) {
+	for i := range document.All() {
+		d := &document.All()[i]
+		for j := range d.Experiments {
+			e := &d.Experiments[j]
+			r := &result.Run{Status: result.Complete}
+			for _, s := range d.Systems {
+				r.Targets = append(r.Targets, result.Target{Name: s.Driver, Kind: s.Driver, Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 100, Settled: 2}}}})
+			}
+			all := ShownOf(d, e, []*result.Run{r})
+			for at := range all {
+				s := &all[at]
+				types := s.Types
+				if !s.Queries {
+					types = []string{""}
+				}
+				for _, query := range types {
+					if got, why := s.Of(d, e, Measured{}, r, d.Systems[0].Driver, query); got.N == 0 && why == "" {
+						t.Errorf("%s, %s: no %s %s, and no reason", d.Name, e.Name, s.Name, query)
+					}
+				}
+			}
+		}
+	}
+	d, _ := document.Find("fixstars-2023")
+	e, _ := d.Experiment("client-language")
+	r := &result.Run{Targets: []result.Target{{Name: "griddb", Kind: "griddb"}}, Calibration: &result.Calibration{RowsPerSecond: 5e6}}
+	all := ShownOf(d, e, []*result.Run{r})
+	at := slices.IndexFunc(all, func(s Shown) bool { return s.Name == document.ClientMost })
+	if at < 0 {
+		t.Fatal("what the client loads at most is not shown")
+	}
+	if got, why := all[at].Of(d, e, Measured{}, r, "griddb", ""); got.N != 1 || got.Median.Figure != 5e6 || why != "" {
+		t.Errorf("it loads %+v at most, %s", got, why)
+	}
+}
