@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -78,18 +77,13 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 		// listed in Cassandra: what is loaded after any other is in no list, and never found.
 		first, last, connections = math.MinInt64, math.MaxInt64, deleters
 	}
-	return metric.AtOnce(ctx, connections, len(objects), d.console, func(ctx context.Context, c *metric.Console, i int) error {
+	return metric.AtOnce(ctx, connections, len(objects), &d.settings.wire, explained, func(ctx context.Context, c *metric.Console, i int) error {
 		name := objects[i].Name
 		if err := remove(ctx, c, &request{Start: first, End: last, Metrics: []subQuery{{Name: name}}}); err != nil {
 			return fmt.Errorf("deleting the metric %s of %s: %w", name, d.Address(), err)
 		}
 		return nil
 	})
-}
-
-// console returns a connection of its own for requests without rows.
-func (d *database) console() *metric.Console {
-	return &metric.Console{Client: httpwire.New(&d.settings.wire), Explain: explained}
 }
 
 // The bounds of the times that points of others may have, in milliseconds since 1970:

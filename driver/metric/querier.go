@@ -84,12 +84,12 @@ func (c *Console) Run(ctx context.Context, p *Plan, sink query.Sink) error {
 
 // AtOnce calls do for each of n requests, on so many connections at once at the most, and
 // returns the first error.
-func AtOnce(ctx context.Context, connections, n int, connect func() *Console, do func(ctx context.Context, c *Console, i int) error) error {
+func AtOnce(ctx context.Context, connections, n int, to *httpwire.Config, explain func(status int, body []byte) error, do func(ctx context.Context, c *Console, i int) error) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(connections, n) {
 		group.Go(func() error {
-			c := connect()
+			c := &Console{Client: httpwire.New(to), Explain: explain}
 			defer c.Client.Close()
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				if err := do(ctx, c, i); err != nil {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/query"
@@ -58,16 +57,11 @@ const lookers = 8
 // having tells of each metric whether it has points.
 func (d *database) having(ctx context.Context, names []string) ([]bool, error) {
 	has := make([]bool, len(names))
-	err := metric.AtOnce(ctx, lookers, len(names), d.console, func(ctx context.Context, c *metric.Console, i int) (err error) {
+	err := metric.AtOnce(ctx, lookers, len(names), &d.settings.wire, explained, func(ctx context.Context, c *metric.Console, i int) (err error) {
 		has[i], err = hasPoints(ctx, c, names[i])
 		return err
 	})
 	return has, err
-}
-
-// console returns a connection of its own for requests without rows.
-func (d *database) console() *metric.Console {
-	return &metric.Console{Client: httpwire.New(&d.settings.wire), Explain: explained}
 }
 
 // hasPoints reports whether a metric has any: the server looks for the first row.
