@@ -19,6 +19,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/result"
@@ -327,6 +328,9 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 			return nil, err
 		}
 		whole.Load.Replace = true // what tsmark left of the point before
+		if why := p.leaveOut(whole); why != "" && !one.verbatim {
+			fmt.Fprintf(p.app.stderr, "experiment %s: what servers with little memory are to show is not run: %s\n", one.experiment.Name, why)
+		}
 		for j, t := range whole.Targets {
 			given := slices.IndexFunc(targets, func(g experiment.Target) bool {
 				return g.Name == t.Name || one.experiment.Only != "" && g.Kind == t.Kind
@@ -341,6 +345,29 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 		one.whole = whole
 	}
 	return all, nil
+}
+
+// leaveOut takes the points with servers of little memory out of an experiment where not all
+// servers can be kept to that, and says why; empty: they can, or there are no such points.
+func (p *reproducing) leaveOut(whole *experiment.Experiment) string {
+	limited := func(c experiment.Combination) bool {
+		return slices.ContainsFunc(c, func(set result.Parameter) bool {
+			return set.Path == experiment.MemoryPath && set.Value != experiment.AllMemory
+		})
+	}
+	if !slices.ContainsFunc(whole.Include, limited) {
+		return ""
+	}
+	var why string
+	if i := slices.IndexFunc(whole.Targets, func(t experiment.Target) bool { return t.Start == "" }); i >= 0 {
+		why = whole.Targets[i].Name + " is not a server that tsmark starts"
+	} else if err := process.CanLimitMemory(); err != nil {
+		why = err.Error()
+	}
+	if why != "" {
+		whole.Include, whole.ServerMemory = slices.DeleteFunc(whole.Include, limited), ""
+	}
+	return why
 }
 
 // once is what is wrong with an experiment without its matrix, which has every target once;

@@ -128,7 +128,7 @@ became of each parameter.`,
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
 	flags.add("Many clients", a.team.add)
 	flags.add("While it runs", liveFlags)
-	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
+	flags.add("The run as a whole", given.quietFlag, given.memoryFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
 		failIfFlag(cmd, &within.failIf)
 		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` that changes of --fail-if are from, as tsmark compare takes it for A")

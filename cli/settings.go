@@ -276,6 +276,14 @@ func (s *settings) quietFlag(cmd *cobra.Command) {
 	s.means(flag, flag)
 }
 
+// memoryFlag adds the flag that holds servers to an amount of memory.
+func (s *settings) memoryFlag(cmd *cobra.Command) {
+	const flag = "server-memory"
+	cmd.Flags().StringVar(&s.flags.ServerMemory, flag, "",
+		"`amount` of memory, such as 1GiB, that each server may use which tsmark starts, with the cache of its files; empty: all that there is")
+	s.means(flag, experiment.MemoryPath)
+}
+
 // timedFlags adds the flags that say how queries are measured.
 func (s *settings) timedFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries

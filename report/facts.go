@@ -361,15 +361,24 @@ func targetFact(t *result.Target) string {
 // startedFact says that tsmark started the server, and what became of it while
 // other targets had their turn; empty: it ran already.
 func startedFact(t *result.Target) string {
+	text := "its server was started for the run and paused during others' turns"
 	switch t.Idle {
 	case "":
 		return ""
 	case "run":
-		return "its server was started for the run and ran on during others' turns"
+		text = "its server was started for the run and ran on during others' turns"
 	case "stop":
-		return "its server was started for each of its turns"
+		text = "its server was started for each of its turns"
 	}
-	return "its server was started for the run and paused during others' turns"
+	return joined(", ", text, memoryFact(t))
+}
+
+// memoryFact says how much memory a target's server could use; empty: as much as there was.
+func memoryFact(t *result.Target) string {
+	if t.ServerMemory == 0 {
+		return ""
+	}
+	return "with at most " + size(t.ServerMemory) + " of memory"
 }
 
 // joined joins the parts that are not empty.

@@ -184,7 +184,7 @@ func TestMetricDecidesTheFigure(t *testing.T) {
 // whatever the size is called; elsewhere systems are compared by each query.
 func TestWholeRuns(t *testing.T) {
 	d, e := theDocument(t, "ntua-2024", "queries")
-	at := []string{"workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "1"}
+	at := []string{"workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "1", "server-memory", "all"}
 	for _, c := range []struct {
 		executed       [2]int // InfluxDB, TimescaleDB
 		influxdb, time string

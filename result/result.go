@@ -267,13 +267,16 @@ type Target struct {
 	Adapter string `json:"adapter,omitempty"`
 	// Idle is what became of its server while other targets had their turn, as
 	// experiments say it; empty: tsmark did not start the server.
-	Idle        string             `json:"idle,omitempty"`
-	Options     map[string]string  `json:"options"`              // all, defaults included, secrets removed
-	Profile     string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
-	Durability  string             `json:"durability,omitempty"` // level that was chosen; empty: none
-	Changes     []driver.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
-	Modules     []Module           `json:"modules,omitempty"`    // of the client, that reach the system
-	Description driver.Description `json:"description"`
+	Idle string `json:"idle,omitempty"`
+	// ServerMemory is how many bytes of memory its server could use, the page cache included,
+	// where tsmark started it and kept it to that; 0: as many as there were.
+	ServerMemory int64              `json:"server_memory,omitempty"`
+	Options      map[string]string  `json:"options"`              // all, defaults included, secrets removed
+	Profile      string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
+	Durability   string             `json:"durability,omitempty"` // level that was chosen; empty: none
+	Changes      []driver.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
+	Modules      []Module           `json:"modules,omitempty"`    // of the client, that reach the system
+	Description  driver.Description `json:"description"`
 	// Turn is when the target had its turns; nil: in every round, as all others.
 	Turn    *Turn    `json:"turn,omitempty"`
 	Failure string   `json:"failure,omitempty"` // why it failed

@@ -29,6 +29,10 @@ type Command struct {
 	Note func(Info) error
 	// Among lists the processes that run; nil: nobody does.
 	Among *Children
+	// Memory is how many bytes of memory its processes may use together, with the pages of
+	// files that the kernel keeps for them; 0: as many as there are. CanLimitMemory says
+	// whether a host can do that. It needs sh.
+	Memory int64
 	// Ready asks the server whether it serves, about 20 times a second; nil:
 	// it counts as ready at once.
 	Ready func(context.Context) error
@@ -47,6 +51,8 @@ type Process struct {
 	info    Info
 	// group is the process group that is the server's own; 0: there is none.
 	group int
+	// memory is its control group; it is removed when its processes have ended.
+	memory memoryGroup
 	// ended is closed when a child has ended and how is set; nil: it is not
 	// our child.
 	ended chan struct{}
@@ -95,6 +101,11 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if c.Note != nil {
 		err = c.Note(p.info)
 	}
+	if err == nil && c.Memory > 0 {
+		if p.memory, err = limitMemory(p.info, c.Memory); err != nil {
+			err = fmt.Errorf("limiting its memory: %w", err)
+		}
+	}
 	if err == nil {
 		release(true)
 		err = p.waitReady(ctx)
@@ -108,11 +119,11 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// held returns the command, and what lets its program run, or not: without Note
-// it runs at once. With it a shell waits for a line from here before it becomes
+// held returns the command, and what lets its program run, or not: with neither Note nor
+// Memory it runs at once. Else a shell waits for a line from here before it becomes
 // the program; it ends when there is none because tsmark has ended.
 func (c *Command) held() (*exec.Cmd, func(bool), error) {
-	if c.Note == nil {
+	if c.Note == nil && c.Memory == 0 {
 		return exec.Command(c.Path, c.Args...), func(bool) {}, nil
 	}
 	wait, say, err := os.Pipe()
@@ -176,7 +187,7 @@ func Attach(ctx context.Context, pid int) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{info: info}
+	p := &Process{info: info, memory: memoryGroupOf(pid)}
 	if info.Group == pid { // else the group may be a shell's, with others in it
 		p.group = pid
 	}

@@ -87,7 +87,7 @@ func (p *Process) kill(ctx context.Context, members []Info) error {
 		}
 		members = p.members(ctx, members)
 	}
-	return nil
+	return p.memory.remove()
 }
 
 // members returns the server's processes that run: its group, its descendants,

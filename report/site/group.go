@@ -254,6 +254,9 @@ func optionsOf(t *result.Target) string {
 			parts = append(parts, c.Name+"="+c.Value)
 		}
 	}
+	if t.ServerMemory > 0 {
+		parts = append(parts, "server-memory="+humanize.IBytes(uint64(t.ServerMemory)))
+	}
 	return printable.OneLine(strings.Join(parts, ", "))
 }
 

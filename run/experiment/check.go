@@ -3,10 +3,13 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
@@ -43,6 +46,7 @@ func (e *Experiment) Check() error {
 			c.add("require-quiet", "%s", err)
 		}
 	}
+	c.memory(e)
 	c.expect(&e.Expect)
 
 	l := &e.Load
@@ -119,6 +123,43 @@ func ParseShare(text string) (float64, error) { return parseShare(text, "the med
 
 // ParseQuiet reads the share of the CPU that other programs may use.
 func ParseQuiet(text string) (float64, error) { return parseShare(text, "the CPU", "10%") }
+
+// MemoryPath is the path of Experiment.ServerMemory, by which a sweep sets it.
+const MemoryPath = "server-memory"
+
+// AllMemory is the value of Experiment.ServerMemory that limits nothing, for points of a sweep
+// beside others that do.
+const AllMemory = "all"
+
+// leastMemory is the least that ParseMemory takes: of less, no server lives.
+const leastMemory = 16 << 20
+
+// ParseMemory reads an amount of memory, such as 512MB or 1GiB, in bytes: 16 MiB or more, or 0
+// for AllMemory.
+func ParseMemory(text string) (int64, error) {
+	if text == AllMemory {
+		return 0, nil
+	}
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n < leastMemory || n > math.MaxInt64 {
+		return 0, fmt.Errorf("must be an amount of memory from 16MiB on, such as 1GiB, or %s, not %q", AllMemory, text)
+	}
+	return int64(n), nil
+}
+
+// memory checks to what servers are held.
+func (c *checker) memory(e *Experiment) {
+	if e.ServerMemory == "" {
+		return
+	}
+	n, err := ParseMemory(e.ServerMemory)
+	if err != nil {
+		c.add(MemoryPath, "%s", err)
+	}
+	if n > 0 && !slices.ContainsFunc(e.Targets, func(t Target) bool { return t.Start != "" }) {
+		c.add(MemoryPath, "is for servers that tsmark starts; add start to a target, or leave it out")
+	}
+}
 
 func parseShare(text, of, example string) (float64, error) {
 	number, ok := strings.CutSuffix(text, "%")

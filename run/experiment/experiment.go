@@ -45,6 +45,9 @@ type Experiment struct {
 	// use, as ParseQuiet reads it: a host that is not that quiet refuses the run,
 	// and a phase in which it was not is repeated. Empty: a noisy phase is marked.
 	RequireQuiet string `yaml:"require-quiet,omitempty"`
+	// ServerMemory is how much memory each server that tsmark starts may use, as
+	// ParseMemory reads it; empty or AllMemory: as much as there is.
+	ServerMemory string `yaml:"server-memory,omitempty"`
 	// Matrix makes a sweep of the experiment, whose points Expand tells. Exclude
 	// takes combinations of its values out, Include adds to them.
 	Matrix  Matrix        `yaml:"matrix,omitempty"`

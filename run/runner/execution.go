@@ -165,7 +165,7 @@ func (x *execution) enlist() {
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 			}
 			if planned.start != "" {
-				t.Idle = planned.idle
+				t.Idle, t.ServerMemory = planned.idle, planned.memory
 			}
 			x.run.Targets = append(x.run.Targets, t)
 		}

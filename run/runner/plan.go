@@ -71,6 +71,7 @@ type plannedTarget struct {
 	restart             string            // command that restarts its server; empty: none
 	start, idle         string            // command that runs its server, and what becomes of that between turns; empty: it runs already
 	startFor            string            // what that server is started for
+	memory              int64             // bytes that it may use; 0: as many as there are
 	shares              string            // place that targets of the run may share; empty: it has one of its own
 	ports               map[string]int    // options that are ports of that server, by how far they are from its first
 	twin                string            // the target that it is once more; empty: none
@@ -195,7 +196,7 @@ func (p *Plan) check() error {
 		p.targets = append(p.targets, plannedTarget{
 			name: t.Name, driver: kind, options: options, caps: caps, shown: shown, changes: kind.Changes(shown),
 			profile: t.Profile, durability: t.Durability, restart: t.Restart, exporter: t.Exporter, metrics: t.Metrics,
-			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), startFor: cmp.Or(t.StartFor, experiment.ForRun), ports: ports, shares: place,
+			twin: t.Twin, start: t.Start, idle: cmp.Or(t.Idle, experiment.IdlePause), startFor: cmp.Or(t.StartFor, experiment.ForRun), memory: p.settings.memory, ports: ports, shares: place,
 		})
 	}
 	problems = append(problems, p.textsFor()...)

@@ -129,7 +129,7 @@ func (s servers) turn(ctx context.Context, planned *plannedTarget, env driver.En
 		known = s.standing.of
 	}
 	own := known[planned.name]
-	if own != nil && own.line != planned.start { // another run starts it otherwise
+	if own != nil && (own.line != planned.start || own.command.Memory != planned.memory) { // another run starts it otherwise
 		if err := own.stop(ctx); err != nil {
 			return nil, err
 		}
@@ -269,7 +269,7 @@ func newServer(ctx context.Context, planned *plannedTarget, env driver.Env, amon
 		command: process.Command{
 			// exec: the server has the number of the shell, and its signals.
 			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
-			Within: serverPatience, Grace: serverPatience, Among: among,
+			Within: serverPatience, Grace: serverPatience, Among: among, Memory: planned.memory,
 			Note:  func(info process.Info) error { return note(filepath.Join(dir, pidFile), info) },
 			Ready: func(ctx context.Context) error { return answers(ctx, planned.driver, env, options) },
 		},

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shirou/gopsutil/v4/process"
+	gopsutil "github.com/shirou/gopsutil/v4/process"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/puppet"
+	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
@@ -73,7 +74,7 @@ func puppetServer(program, name, idle string, steps ...string) *plannedTarget {
 // status is the state of a process as Linux names it; empty: it is gone.
 func status(t *testing.T, pid int) string {
 	t.Helper()
-	p, err := process.NewProcessWithContext(t.Context(), int32(pid))
+	p, err := gopsutil.NewProcessWithContext(t.Context(), int32(pid))
 	if err != nil {
 		return ""
 	}
@@ -261,6 +262,14 @@ func TestStandingServers(t *testing.T) {
 	third, _ := run("three", "2")
 	if third == first || status(t, first) != "" {
 		t.Error("a server that is to be started otherwise still runs")
+	}
+	if process.CanLimitMemory() == nil {
+		shared.memory, folder = 256<<20, "shared-3"
+		fourth, _ := run("four", "2")
+		if fourth == third || status(t, third) != "" {
+			t.Error("a server that is to have less memory still runs with all")
+		}
+		third = fourth
 	}
 	if err := sweep.Stop(t.Context()); err != nil || status(t, third) != "" {
 		t.Errorf("after the sweep its server runs: %v", err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
@@ -15,11 +16,13 @@ import (
 type settings struct {
 	retry engine.Retry
 	quiet float64 // share of the machine's CPU time that others may use
-	load  engine.LoadConfig
-	query engine.QueryConfig
-	open  *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
-	keep  *engine.Objective  // to look for the highest rate that keeps it; nil: the rate is given
-	mixed engine.MixedConfig
+	// memory is how many bytes each server that tsmark starts may use; 0: as many as there are.
+	memory int64
+	load   engine.LoadConfig
+	query  engine.QueryConfig
+	open   *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
+	keep   *engine.Objective  // to look for the highest rate that keeps it; nil: the rate is given
+	mixed  engine.MixedConfig
 	// weights are those of query types beside writes; nil: all alike.
 	weights []int
 }
@@ -33,6 +36,14 @@ func readSettings(e *experiment.Experiment) (s settings, err error) {
 	if e.RequireQuiet != "" {
 		if s.quiet, err = experiment.ParseQuiet(e.RequireQuiet); err != nil {
 			return s, e.Problem("require-quiet", "%s", err)
+		}
+	}
+	if e.ServerMemory != "" {
+		if s.memory, err = experiment.ParseMemory(e.ServerMemory); err != nil {
+			return s, e.Problem(experiment.MemoryPath, "%s", err)
+		}
+		if why := process.CanLimitMemory(); why != nil && s.memory > 0 {
+			return s, e.Problem(experiment.MemoryPath, "this host keeps no server to it: %s; leave it out, or run tsmark as root", why)
 		}
 	}
 	s.load = engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: s.retry}

@@ -304,8 +304,14 @@ func (p *plan) said() (Cut, error) {
 	var parts []string
 	for _, path := range sweptBy(e.Run) {
 		var values []string
-		for _, v := range valuesOf(merge(e.Run, cut.Run), path) {
-			if !contains(valuesOf(merge(e.Run, e.Cut(Small).Run), path), v) {
+		here, small := merge(e.Run, cut.Run), merge(e.Run, e.Cut(Small).Run)
+		for _, v := range valuesOf(here, path) {
+			if !contains(valuesOf(small, path), v) {
+				values = append(values, fmt.Sprint(v))
+			}
+		}
+		for _, v := range includedOf(here, path) { // beside a matrix
+			if !contains(includedOf(small, path), v) && !slices.Contains(values, fmt.Sprint(v)) {
 				values = append(values, fmt.Sprint(v))
 			}
 		}

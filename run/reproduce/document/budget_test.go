@@ -126,6 +126,9 @@ func TestLargerBudgetsGiveMore(t *testing.T) {
 				}
 				at := fmt.Sprintf("%s, %s in %v", d.Name, e.Name, budget)
 				text, cut := pointsText(t, fitted, e, size), e.Cut(size)
+				if _, stands := cut.For["workload.timestamp-end"]["2016-02-12T00:00:00Z"]; e.Name == "queries" && d.Name == "ntua-2024" && size != Smoke && stands != strings.Contains(text, experiment.MemoryPath+": 1GiB") {
+					t.Errorf("%s: servers have little memory: %t; the medium size stands for the big one: %t\n%s", at, !stands, stands, text)
+				}
 				var now state
 				if now.takes, err = fitted.Duration(e, size, systems); err != nil {
 					t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/tsmark/tsmark/run/experiment"
 )
 
 // restore gives an experiment back a value of a parameter that small has not.
@@ -93,6 +95,11 @@ func valuesOf(run yaml.MapSlice, path string) []any {
 	if axis, ok := get(run, "matrix", path).([]any); ok {
 		return slices.Clone(axis)
 	}
+	return includedOf(run, path)
+}
+
+// includedOf are those of the entries of include.
+func includedOf(run yaml.MapSlice, path string) []any {
 	var list []any
 	for _, entry := range entriesOf(run) {
 		if v := get(entry, path); v != nil && !contains(list, v) {
@@ -194,6 +201,12 @@ func (e *Experiment) entry(r restore) yaml.MapSlice {
 	return yaml.MapSlice{{Key: r.path, Value: r.value}}
 }
 
+// withoutLimit is an entry in which a parameter has the document's value in place of one
+// that stood for it: what the data is larger than is the host's memory, and no part of it.
+func withoutLimit(entry yaml.MapSlice) yaml.MapSlice {
+	return slices.DeleteFunc(slices.Clone(entry), func(item yaml.MapItem) bool { return fmt.Sprint(item.Key) == experiment.MemoryPath })
+}
+
 // asWritten is a value of a parameter as the document's file has it.
 func (e *Experiment) asWritten(path, value string) any {
 	for _, v := range valuesOf(e.Run, path) {
@@ -231,7 +244,12 @@ func everywhere(run yaml.MapSlice, path string, with func(any) any) yaml.MapSlic
 	}
 	var entries []any
 	for _, entry := range entriesOf(run) {
-		entries = append(entries, replaced(entry, path, with))
+		v := get(entry, path)
+		entry = replaced(entry, path, with)
+		if fmt.Sprint(v) != fmt.Sprint(get(entry, path)) {
+			entry = withoutLimit(entry)
+		}
+		entries = append(entries, entry)
 	}
 	if entries == nil {
 		return run

@@ -29,7 +29,9 @@ func TestUncut(t *testing.T) {
 		{"load", Small, at("workload.timestamp-end", "2016-01-10T08:00:00Z", "load.workers", "16"), 0, false},
 		{"load", Smoke, at("workload.timestamp-end", "2016-01-01T01:00:00Z", "load.workers", "2"), 0, false},
 		{"load", Full, at("workload.timestamp-end", "2016-01-10T08:00:00Z", "load.workers", "2"), 0, true},
+		{"queries", Small, at("workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "4", "server-memory", "all"), 1000, true},
 		{"queries", Small, at("workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "4"), 1000, true},
+		{"queries", Small, at("workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "4", "server-memory", "1GiB"), 0, false},
 		{"queries", Smoke, at("workload.timestamp-end", "2016-01-01T13:00:00Z", "queries.workers", "1"), 0, false},
 	} {
 		e, _ := d.Experiment(c.experiment)

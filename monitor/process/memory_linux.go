@@ -1,0 +1,210 @@
+package process
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// memoryGroup is the folder of a control group that holds a server to an amount of memory;
+// empty: there is none.
+type memoryGroup string
+
+// groupName begins the names of groups that were made here.
+const groupName = "tsmark-"
+
+// memoryFiles are files of a group by version of control groups: that of the limit, and
+// those that keep what is beyond it off the disk, which a kernel without swap lacks.
+var memoryFiles = map[int]struct{ limit, swap, noSwap string }{
+	1: {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", ""},
+	2: {"memory.max", "memory.swap.max", "0"},
+}
+
+// limitMemory holds a process, and those that it starts from now on, to so many bytes.
+func limitMemory(of Info, bytes int64) (memoryGroup, error) {
+	parent, version, err := groupsFolder()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(parent, fmt.Sprintf("%s%d-%d", groupName, of.PID, of.Started))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", fmt.Errorf("making a control group: %w", whyNot(err))
+	}
+	g := memoryGroup(dir)
+	files := memoryFiles[version]
+	limit := strconv.FormatInt(bytes, 10)
+	err = g.write(files.limit, limit)
+	if err == nil {
+		noSwap := files.noSwap
+		if noSwap == "" {
+			noSwap = limit // of memory and swap together
+		}
+		if err = g.write(files.swap, noSwap); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = g.write("cgroup.procs", strconv.Itoa(of.PID))
+	}
+	if err != nil {
+		return "", errors.Join(err, g.remove())
+	}
+	return g, nil
+}
+
+func (g memoryGroup) write(file, value string) error {
+	// The file is there, or is none of this kernel's.
+	f, err := os.OpenFile(filepath.Join(string(g), file), os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("setting %s of a control group: %w", file, whyNot(err))
+	}
+	_, err = f.WriteString(value)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("setting %s of a control group: %w", file, whyNot(err))
+	}
+	return nil
+}
+
+// remove removes the group, whose processes have ended: the kernel may still count them for a
+// moment.
+func (g memoryGroup) remove() error {
+	if g == "" {
+		return nil
+	}
+	var err error
+	for range 100 {
+		if err = os.Remove(string(g)); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("removing a control group: %w", err)
+}
+
+// memoryGroupOf returns the group that limitMemory has put a process into; empty: none.
+func memoryGroupOf(pid int) memoryGroup {
+	mounts, err := groupMounts()
+	if err != nil {
+		return ""
+	}
+	m, path, err := memoryAt(mounts, fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil || !strings.HasPrefix(filepath.Base(path), groupName) {
+		return ""
+	}
+	return memoryGroup(m.folder(path))
+}
+
+// CanLimitMemory says why Command.Memory cannot be kept on this host; nil: it can.
+func CanLimitMemory() error {
+	parent, version, err := groupsFolder()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(parent, groupName+"try-")
+	if err != nil {
+		return fmt.Errorf("making a control group: %w", whyNot(err))
+	}
+	g := memoryGroup(dir)
+	return errors.Join(g.write(memoryFiles[version].limit, strconv.Itoa(1<<30)), g.remove())
+}
+
+// groupsFolder is where control groups for memory can be made, and of which version they
+// are. In version 2 that is beside tsmark's own group: a group with processes has no others
+// below it (Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint").
+func groupsFolder() (folder string, version int, err error) {
+	mounts, err := groupMounts()
+	if err != nil {
+		return "", 0, err
+	}
+	m, own, err := memoryAt(mounts, "/proc/self/cgroup")
+	if err != nil {
+		return "", 0, err
+	}
+	if m.version == 1 {
+		return m.folder(own), 1, nil
+	}
+	parent := m.folder(filepath.Dir(own))
+	given, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
+	if err != nil {
+		return "", 0, fmt.Errorf("looking for control groups: %w", whyNot(err))
+	}
+	if !slices.Contains(strings.Fields(string(given)), "memory") {
+		return "", 0, errors.New("control groups beside tsmark's own have no limit of memory")
+	}
+	return parent, 2, nil
+}
+
+// groupMount is where a hierarchy of control groups can be seen.
+type groupMount struct {
+	version int
+	root    string // path in the hierarchy of what is mounted
+	at      string
+	memory  bool // version 1: it is that of memory
+}
+
+// folder is where a group of the hierarchy is.
+func (m groupMount) folder(path string) string {
+	return filepath.Join(m.at, strings.TrimPrefix(path, m.root))
+}
+
+// groupMounts lists them, as proc_pid_mountinfo(5) has them.
+func groupMounts() ([]groupMount, error) {
+	f, err := os.Open("/proc/self/mountinfo")
+	if err != nil {
+		return nil, fmt.Errorf("looking for control groups: %w", whyNot(err))
+	}
+	defer f.Close()
+	var list []groupMount
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		of, about, _ := strings.Cut(lines.Text(), " - ")
+		place, kind := strings.Fields(of), strings.Fields(about)
+		if len(place) < 5 || len(kind) < 3 {
+			continue
+		}
+		m := groupMount{root: strings.TrimSuffix(place[3], "/"), at: place[4]}
+		switch kind[0] {
+		case "cgroup":
+			m.version, m.memory = 1, slices.Contains(strings.Split(kind[2], ","), "memory")
+		case "cgroup2":
+			m.version = 2
+		default:
+			continue
+		}
+		list = append(list, m)
+	}
+	return list, lines.Err()
+}
+
+// memoryAt finds the hierarchy that counts the memory of a process, and the path of its
+// group there, by its file of cgroups(7).
+func memoryAt(mounts []groupMount, file string) (groupMount, string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return groupMount{}, "", fmt.Errorf("looking for control groups: %w", whyNot(err))
+	}
+	var unified string
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		switch {
+		case len(parts) < 3:
+		case slices.Contains(strings.Split(parts[1], ","), "memory"):
+			if i := slices.IndexFunc(mounts, func(m groupMount) bool { return m.memory }); i >= 0 {
+				return mounts[i], parts[2], nil
+			}
+		case parts[0] == "0":
+			unified = parts[2]
+		}
+	}
+	if i := slices.IndexFunc(mounts, func(m groupMount) bool { return m.version == 2 }); i >= 0 && unified != "" {
+		return mounts[i], unified, nil
+	}
+	return groupMount{}, "", errors.New("no control groups for memory are mounted")
+}
