@@ -50,9 +50,22 @@ func (r rule) located(parts []Part) []Part {
 		if len(stand) > 0 {
 			p.What += " (here " + strings.Join(stand, ", ") + ")"
 		}
-		p.What = inWords(e, p.What)
+		p.What = inWords(e, standing(e, cut, p.What))
 	}
 	return parts
+}
+
+// standing is a text in which a value that stands for one with a word, as a point has it,
+// follows that one: dataset=big (here 2016-01-10T08:10:00Z).
+func standing(e *document.Experiment, cut document.Cut, text string) string {
+	for _, path := range e.Axes {
+		for _, value := range e.Values[path] {
+			if ours, ok := cut.For[path][value]; ok && ours != value {
+				text = strings.ReplaceAll(text, path+"="+ours, path+"="+value+" (here "+ours+")")
+			}
+		}
+	}
+	return text
 }
 
 // inWords is a text with the document's words for values that it has words for: 18 rows for

@@ -42,6 +42,12 @@ func TestLocated(t *testing.T) {
 	if e, _ := d.Experiment("load"); inWords(e, "at workload.scale=100") != "at workload.scale=100" {
 		t.Error("values without words are changed")
 	}
+	ntua, _ := document.Find("ntua-2024")
+	sizes, _ := ntua.Experiment("queries")
+	cut := document.Cut{For: map[string]map[string]string{"workload.timestamp-end": {"2016-02-12T00:00:00Z": "2016-01-10T08:10:00Z"}}}
+	if got := inWords(sizes, standing(sizes, cut, "at workload.timestamp-end=2016-01-10T08:10:00Z")); got != "at dataset=big (here 2016-01-10T08:10:00Z)" {
+		t.Errorf("a value that stands for another one: %q", got)
+	}
 	taos, _ := document.Find("taos-2023")
 	e, _ := taos.Experiment("rows-per-device")
 	if got := inWords(e, "from workload.timestamp-end 2016-01-01T00:12:00Z to 2016-01-01T01:36:00Z"); got != "from rows_per_device 72 to 576" {
