@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/generate"
 )
@@ -130,6 +131,10 @@ const MemoryPath = "server-memory"
 // AllMemory is the value of Experiment.ServerMemory that limits nothing, for points of a sweep
 // beside others that do.
 const AllMemory = "all"
+
+// LimitsNothing reports whether a parameter of a sweep is AllMemory. Where a host can limit none,
+// points do not have it.
+func LimitsNothing(p result.Parameter) bool { return p.Path == MemoryPath && p.Value == AllMemory }
 
 // leastMemory is the least that ParseMemory takes: of less, no server lives.
 const leastMemory = 16 << 20

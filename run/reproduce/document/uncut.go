@@ -32,23 +32,15 @@ func (d *Document) Uncut(e *Experiment, size Size) (Uncut, error) {
 // Has reports whether the point with these parameters is one, and how many queries of a
 // type each round of it has.
 func (u Uncut) Has(at result.Parameters) (queries int, whole bool) {
-	at = unlimited(at)
+	at = slices.DeleteFunc(slices.Clone(at), experiment.LimitsNothing)
 	i := slices.IndexFunc(u.points, func(p experiment.Point) bool {
-		there := unlimited(p.Parameters)
+		there := slices.DeleteFunc(slices.Clone(p.Parameters), experiment.LimitsNothing)
 		return len(there) == len(at) && !slices.ContainsFunc(at, func(one result.Parameter) bool { return there.Value(one.Path) != one.Value })
 	})
 	if i < 0 {
 		return 0, false
 	}
 	return u.points[i].Experiment.Queries.Count, true
-}
-
-// unlimited are parameters without the one that limits no memory: where a host can limit none,
-// runs do not have it.
-func unlimited(at result.Parameters) result.Parameters {
-	return slices.DeleteFunc(slices.Clone(at), func(p result.Parameter) bool {
-		return p.Path == experiment.MemoryPath && p.Value == experiment.AllMemory
-	})
 }
 
 // sameWork reports whether two experiments have the same rows, and load them in the same way
