@@ -352,7 +352,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 func (p *reproducing) leaveOut(whole *experiment.Experiment) string {
 	limited := func(c experiment.Combination) bool {
 		return slices.ContainsFunc(c, func(set result.Parameter) bool {
-			return set.Path == experiment.MemoryPath && set.Value != experiment.AllMemory
+			return set.Path == experiment.MemoryPath && !experiment.LimitsNothing(set)
 		})
 	}
 	if !slices.ContainsFunc(whole.Include, limited) {

@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
@@ -212,10 +213,11 @@ func words(where map[string]string) string {
 
 // at says where a comparison was made.
 func at(run *result.Run) string {
-	if len(run.Parameters) == 0 {
+	parameters := slices.DeleteFunc(slices.Clone(run.Parameters), experiment.LimitsNothing)
+	if len(parameters) == 0 {
 		return ""
 	}
-	return " at " + run.Parameters.String()
+	return " at " + parameters.String()
 }
 
 // atVaried says where of several runs one is: by the parameters in which they differ.
