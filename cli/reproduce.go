@@ -329,7 +329,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 		}
 		whole.Load.Replace = true // what tsmark left of the point before
 		if why := p.leaveOut(whole); why != "" && !one.verbatim {
-			fmt.Fprintf(p.app.stderr, "experiment %s: what servers with little memory are to show is not run: %s\n", one.experiment.Name, why)
+			fmt.Fprintf(p.app.stderr, "experiment %s: points that limit the memory of servers are not run: %s\n", one.experiment.Name, why)
 		}
 		for j, t := range whole.Targets {
 			given := slices.IndexFunc(targets, func(g experiment.Target) bool {
