@@ -29,7 +29,7 @@ var memoryFiles = map[int]struct{ limit, swap, noSwap string }{
 
 // limitMemory holds a process, and those that it starts from now on, to so many bytes.
 func limitMemory(of Info, bytes int64) (memoryGroup, error) {
-	parent, version, err := groupsFolder()
+	parent, version, err := groupsFolder("/proc/self")
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +90,7 @@ func (g memoryGroup) remove() error {
 
 // memoryGroupOf returns the group that limitMemory has put a process into; empty: none.
 func memoryGroupOf(pid int) memoryGroup {
-	mounts, err := groupMounts()
+	mounts, err := groupMounts("/proc/self")
 	if err != nil {
 		return ""
 	}
@@ -103,7 +103,7 @@ func memoryGroupOf(pid int) memoryGroup {
 
 // CanLimitMemory says why Command.Memory cannot be kept on this host; nil: it can.
 func CanLimitMemory() error {
-	parent, version, err := groupsFolder()
+	parent, version, err := groupsFolder("/proc/self")
 	if err != nil {
 		return err
 	}
@@ -115,15 +115,15 @@ func CanLimitMemory() error {
 	return errors.Join(g.write(memoryFiles[version].limit, strconv.Itoa(1<<30)), g.remove())
 }
 
-// groupsFolder is where control groups for memory can be made, and of which version they
-// are. In version 2 that is beside tsmark's own group: a group with processes has no others
+// groupsFolder is where a process, of which a folder below /proc tells, can make control groups
+// for memory, and of which version they are. In version 2 that is beside its own group: a group with processes has no others
 // below it (Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint").
-func groupsFolder() (folder string, version int, err error) {
-	mounts, err := groupMounts()
+func groupsFolder(proc string) (folder string, version int, err error) {
+	mounts, err := groupMounts(proc)
 	if err != nil {
 		return "", 0, err
 	}
-	m, own, err := memoryAt(mounts, "/proc/self/cgroup")
+	m, own, err := memoryAt(mounts, filepath.Join(proc, "cgroup"))
 	if err != nil {
 		return "", 0, err
 	}
@@ -154,9 +154,9 @@ func (m groupMount) folder(path string) string {
 	return filepath.Join(m.at, strings.TrimPrefix(path, m.root))
 }
 
-// groupMounts lists them, as proc_pid_mountinfo(5) has them.
-func groupMounts() ([]groupMount, error) {
-	f, err := os.Open("/proc/self/mountinfo")
+// groupMounts lists those that a process sees, as proc_pid_mountinfo(5) has them.
+func groupMounts(proc string) ([]groupMount, error) {
+	f, err := os.Open(filepath.Join(proc, "mountinfo"))
 	if err != nil {
 		return nil, fmt.Errorf("looking for control groups: %w", whyNot(err))
 	}

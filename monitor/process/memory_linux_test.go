@@ -10,6 +10,38 @@ import (
 	"github.com/tsmark/tsmark/internal/puppet"
 )
 
+// Control groups are made below tsmark's own in version 1, beside it in version 2, and not where
+// these have no limit of memory.
+func TestGroupsFolder(t *testing.T) {
+	const v1 = "36 25 0:32 / AT/memory rw - cgroup cgroup rw,memory\n37 25 0:33 / AT/cpu rw - cgroup cgroup rw,cpu\n"
+	const v2 = "30 25 0:26 / AT/unified rw - cgroup2 cgroup2 rw\n"
+	for name, c := range map[string]struct {
+		mounts, own, given string // given: of the root of version 2
+		folder             string
+		version            int
+	}{
+		"version 1":                   {v1, "4:memory:/a/b\n", "", "memory/a/b", 1},
+		"both":                        {v1 + v2, "4:memory:/a\n0::/c\n", "memory", "memory/a", 1},
+		"version 2":                   {v2, "0::/a/b.scope\n", "cpu memory", "unified/a", 2},
+		"version 2, below":            {"30 25 0:26 /pod AT/unified rw - cgroup2 cgroup2 rw\n", "0::/pod/b\n", "memory", "unified", 2},
+		"version 2, no memory":        {v2, "0::/a/b.scope\n", "cpu", "", 0},
+		"version 2, memory in 1 only": {v1 + v2, "0::/a/b.scope\n", "cpu", "", 0},
+		"none":                        {"", "0::/\n", "", "", 0},
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{"mountinfo": strings.ReplaceAll(c.mounts, "AT", dir), "cgroup": c.own, "unified/cgroup.subtree_control": c.given, "unified/a/cgroup.subtree_control": c.given} {
+			file = filepath.Join(dir, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		folder, version, err := groupsFolder(dir)
+		if want := filepath.Join(dir, c.folder); (err == nil) != (c.version > 0) || err == nil && (folder != want || version != c.version) {
+			t.Errorf("%s: %s of version %d, %v", name, folder, version, err)
+		}
+	}
+}
+
 // Where a host can hold a server to an amount of memory, one that takes more is killed, its
 // children count too, and no control group stays; elsewhere it does not start at all.
 func TestMemory(t *testing.T) {
