@@ -98,19 +98,20 @@ func (t *tcpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, er
 	for _, part := range text {
 		if _, err := t.conn.Write(part); err != nil {
 			t.broken = true
-			return driver.Receipt{}, t.failure(ctx, err)
+			return driver.Receipt{}, t.failure(ctx, err, t.timeout)
 		}
 	}
 	return driver.Receipt{Sent: time.Now()}, nil
 }
 
-func (t *tcpSender) failure(ctx context.Context, err error) error {
+// failure is an error of a connection that had so much time.
+func (t *tcpSender) failure(ctx context.Context, err error, within time.Duration) error {
 	var timeout net.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &timeout) && timeout.Timeout():
-		err = fmt.Errorf("it took nothing for %v", t.timeout)
+		err = fmt.Errorf("it did not take all within %v", within)
 	default:
 		err = fmt.Errorf("it closed the connection, as it does on a line that it cannot read; its log says why: %w", err)
 	}
@@ -137,14 +138,14 @@ func (t *tcpSender) Close() error {
 		err = t.conn.SetReadDeadline(time.Now().Add(longestFarewell))
 	}
 	if err != nil {
-		return t.failure(context.Background(), err)
+		return t.failure(context.Background(), err, longestFarewell)
 	}
 	<-t.heard.ended
 	if err := t.heard.refusal(); err != nil {
 		return err
 	}
 	if t.heard.err != nil {
-		return t.failure(context.Background(), t.heard.err)
+		return t.failure(context.Background(), t.heard.err, longestFarewell)
 	}
 	return nil
 }
