@@ -280,7 +280,7 @@ func (s *settings) quietFlag(cmd *cobra.Command) {
 func (s *settings) memoryFlag(cmd *cobra.Command) {
 	const flag = "server-memory"
 	cmd.Flags().StringVar(&s.flags.ServerMemory, flag, "",
-		"`amount` of memory, such as 1GiB, that each server may use which tsmark starts, with the cache of its files; empty: all that there is")
+		"`amount` of memory, such as 1GiB, that each server started by tsmark may use, the cache of its files included; empty: all")
 	s.means(flag, experiment.MemoryPath)
 }
 

@@ -20,11 +20,20 @@ type memoryGroup string
 // groupName begins the names of groups that were made here.
 const groupName = "tsmark-"
 
-// memoryFiles are files of a group by version of control groups: that of the limit, and
-// those that keep what is beyond it off the disk, which a kernel without swap lacks.
-var memoryFiles = map[int]struct{ limit, swap, noSwap string }{
-	1: {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes", ""},
-	2: {"memory.max", "memory.swap.max", "0"},
+// limit holds the group, of that version, to so many bytes, of which none go to the disk.
+func (g memoryGroup) limit(version int, bytes int64) error {
+	most := strconv.FormatInt(bytes, 10)
+	file, swapFile, swap := "memory.max", "memory.swap.max", "0"
+	if version == 1 { // there the limit of swap is one of memory and swap together
+		file, swapFile, swap = "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", most
+	}
+	if err := g.write(file, most); err != nil {
+		return err
+	}
+	if err := g.write(swapFile, swap); !errors.Is(err, fs.ErrNotExist) { // a kernel without swap lacks it
+		return err
+	}
+	return nil
 }
 
 // limitMemory holds a process, and those that it starts from now on, to so many bytes.
@@ -38,19 +47,7 @@ func limitMemory(of Info, bytes int64) (memoryGroup, error) {
 		return "", fmt.Errorf("making a control group: %w", whyNot(err))
 	}
 	g := memoryGroup(dir)
-	files := memoryFiles[version]
-	limit := strconv.FormatInt(bytes, 10)
-	err = g.write(files.limit, limit)
-	if err == nil {
-		noSwap := files.noSwap
-		if noSwap == "" {
-			noSwap = limit // of memory and swap together
-		}
-		if err = g.write(files.swap, noSwap); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
+	if err = g.limit(version, bytes); err == nil {
 		err = g.write("cgroup.procs", strconv.Itoa(of.PID))
 	}
 	if err != nil {
@@ -112,12 +109,13 @@ func CanLimitMemory() error {
 		return fmt.Errorf("making a control group: %w", whyNot(err))
 	}
 	g := memoryGroup(dir)
-	return errors.Join(g.write(memoryFiles[version].limit, strconv.Itoa(1<<30)), g.remove())
+	return errors.Join(g.limit(version, 1<<30), g.remove())
 }
 
 // groupsFolder is where a process, of which a folder below /proc tells, can make control groups
-// for memory, and of which version they are. In version 2 that is beside its own group: a group with processes has no others
-// below it (Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint").
+// for memory, and of which version they are. In version 2 that is beside its own group: a group
+// with processes has no others below it (Linux, Documentation/admin-guide/cgroup-v2.rst, "No
+// Internal Process Constraint").
 func groupsFolder(proc string) (folder string, version int, err error) {
 	mounts, err := groupMounts(proc)
 	if err != nil {
