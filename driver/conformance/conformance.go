@@ -153,7 +153,17 @@ func RunRegular(t *testing.T, kind driver.Driver, given map[string]string) {
 // RunWrites runs the part of the suite that tells whether rows arrive as they are, for
 // options that change nothing but the way there.
 func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
+	newSuite(t, kind, given).writes(t)
+}
+
+// RunSparseWrites is RunWrites for servers that take few rows a second.
+func RunSparseWrites(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
+	s.interval = sparse * RegularInterval
+	s.writes(t)
+}
+
+func (s *suite) writes(t *testing.T) {
 	s.workloads(t, tsbs.CPUOnly(), tsbs.IoT())
 	t.Run("hostile values", func(t *testing.T) { s.loadAndQuery(t, s.hostile(), 1) })
 	t.Run("every type", func(t *testing.T) { s.loadAndQuery(t, s.types(), 1) })

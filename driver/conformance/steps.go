@@ -131,6 +131,9 @@ func WriteAtOnce(t testing.TB, db driver.DB, table *series.Table, seriesCount ui
 					t.Error(err)
 				}
 			}
+			if _, err := w.Flush(t.Context()); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	group.Wait()

@@ -97,9 +97,12 @@ func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, e
 
 // Close implements Sender.
 func (s *httpSender) Close() error {
-	s.client.Close()
+	s.Abandon()
 	return nil
 }
+
+// Abandon implements Sender.
+func (s *httpSender) Abandon() { s.client.Close() }
 
 // lineOf returns the beginning of a line of the text, counted from 1.
 func lineOf(text [][]byte, number int) string {

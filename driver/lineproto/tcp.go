@@ -61,7 +61,7 @@ func (h *heard) refusal() error {
 
 // DialTCP connects to another port of a server, on which lines are taken and nothing is
 // answered. What a server says all the same refuses a line: it makes an error of the next
-// Send, or of Close, which waits until the server has read everything.
+// Send, or of Close.
 func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, error) {
 	bounded, cancel := wire.Bounded(ctx)
 	defer cancel()
@@ -98,54 +98,52 @@ func (t *tcpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, er
 	for _, part := range text {
 		if _, err := t.conn.Write(part); err != nil {
 			t.broken = true
-			return driver.Receipt{}, t.failure(ctx, err, t.timeout)
+			return driver.Receipt{}, t.failure(ctx, err)
 		}
 	}
 	return driver.Receipt{Sent: time.Now()}, nil
 }
 
-// failure is an error of a connection that had so much time.
-func (t *tcpSender) failure(ctx context.Context, err error, within time.Duration) error {
+// failure is an error of the connection.
+func (t *tcpSender) failure(ctx context.Context, err error) error {
 	var timeout net.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &timeout) && timeout.Timeout():
-		err = fmt.Errorf("it did not take all within %v", within)
+		err = fmt.Errorf("it did not read all within %v; look at its log, or give a longer timeout", t.timeout)
 	default:
 		err = fmt.Errorf("it closed the connection, as it does on a line that it cannot read; its log says why: %w", err)
 	}
 	return &driver.Temporary{Err: fmt.Errorf("%s %w: %w", t.conn.RemoteAddr(), driver.ErrUnreachable, err)}
 }
 
-// longestFarewell bounds how long Close waits for the server to read the rest.
-const longestFarewell = 10 * time.Second
+// Abandon implements Sender.
+func (t *tcpSender) Abandon() { t.conn.Close() }
 
-// Close tells the server that nothing more comes, and waits until it has read
-// everything and closes the connection in its turn. A connection that it broke
-// off is an error: rows are missing.
+// Close implements Sender. It tells the server that nothing more comes, and waits until it
+// has read everything and closes the connection in its turn: no longer than the timeout,
+// for a slow server can have several MiB before it in the buffers between. A connection
+// that the server broke off is an error: rows are missing.
 func (t *tcpSender) Close() error {
 	defer t.conn.Close()
-	if t.broken {
-		return nil
-	}
 	half, ok := t.conn.(interface{ CloseWrite() error })
-	if !ok {
+	if t.broken || !ok {
 		return nil
 	}
 	err := half.CloseWrite()
 	if err == nil {
-		err = t.conn.SetReadDeadline(time.Now().Add(longestFarewell))
+		err = t.conn.SetReadDeadline(time.Now().Add(t.timeout))
 	}
 	if err != nil {
-		return t.failure(context.Background(), err, longestFarewell)
+		return t.failure(context.Background(), err)
 	}
 	<-t.heard.ended
 	if err := t.heard.refusal(); err != nil {
 		return err
 	}
 	if t.heard.err != nil {
-		return t.failure(context.Background(), t.heard.err, longestFarewell)
+		return t.failure(context.Background(), t.heard.err)
 	}
 	return nil
 }

@@ -19,7 +19,11 @@ type Sender interface {
 	// element. The text is the caller's again on return. The receipt has the
 	// times alone.
 	Send(ctx context.Context, text [][]byte) (driver.Receipt, error)
+	// Close ends the connection. Where nothing is acknowledged it waits until the server
+	// has read all that was sent.
 	Close() error
+	// Abandon ends it at once: what the server has not read may be lost.
+	Abandon()
 }
 
 // Loader makes the writers of a database, once it knows what they write. It
@@ -82,6 +86,7 @@ type writer struct {
 	loader *Loader
 	to     Sender // nil: closed
 	buffer []byte // lines of the batch, used again
+	open   bool   // rows were sent since Flush
 }
 
 // Write implements driver.Writer. Where the system commits table by table, an
@@ -101,6 +106,7 @@ func (w *writer) WriteLines(ctx context.Context, text [][]byte, rows int) (drive
 	if rows == 0 {
 		return driver.Receipt{}, nil
 	}
+	w.open = true
 	receipt, err := w.to.Send(ctx, text)
 	if err != nil {
 		return driver.Receipt{}, fmt.Errorf("writing to %s: %w", w.loader.System, err)
@@ -116,16 +122,24 @@ func (w *writer) WriteLines(ctx context.Context, text [][]byte, rows int) (drive
 }
 
 // Flush implements driver.Writer. Write keeps nothing back.
-func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (w *writer) Flush(context.Context) (driver.Receipt, error) {
+	w.open = false
+	return driver.Receipt{}, nil
+}
 
-// Close implements driver.Writer.
+// Close implements driver.Writer. Without Flush the load was given up: it waits for
+// nothing then.
 func (w *writer) Close() error {
-	if w.to == nil {
+	to := w.to
+	w.to = nil
+	if to == nil {
 		return nil
 	}
-	err := w.to.Close()
-	w.to = nil
-	if err != nil {
+	if w.open {
+		to.Abandon()
+		return nil
+	}
+	if err := to.Close(); err != nil {
 		return fmt.Errorf("closing a connection to %s: %w", w.loader.System, err)
 	}
 	return nil

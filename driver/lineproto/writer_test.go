@@ -192,11 +192,53 @@ func TestTCPBrokenOff(t *testing.T) {
 		c.Close()
 		close(reset)
 	})
+	write(t, w, batch)
+	<-reset
+	stub.Says(t, w.Close(), "closing a connection to Stub", "its log says why")
+}
+
+// write writes a batch, the last one.
+func write(t *testing.T, w driver.Writer, batch *series.Batch) {
+	t.Helper()
 	if _, err := w.Write(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
-	<-reset
-	stub.Says(t, w.Close(), "closing a connection to Stub", "its log says why")
+	if _, err := w.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Closing waits for a server that reads slowly, no longer than the timeout, and not where
+// the load was given up.
+func TestTCPReadsLate(t *testing.T) {
+	const late = 200 * time.Millisecond
+	reads := func(c net.Conn) {
+		time.Sleep(late)
+		_, _ = io.Copy(io.Discard, c)
+	}
+	never := func(net.Conn) { <-t.Context().Done() }
+
+	w, batch := dial(t, time.Minute, reads)
+	write(t, w, batch)
+	begin := time.Now()
+	conformance.Close(t, w)
+	if waited := time.Since(begin); waited < late/2 {
+		t.Errorf("closed after %v, before the server had read anything", waited)
+	}
+
+	w, batch = dial(t, late, never)
+	write(t, w, batch)
+	stub.Says(t, w.Close(), "closing a connection to Stub", "did not read all within 200ms")
+
+	w, batch = dial(t, time.Minute, never)
+	if _, err := w.Write(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	begin = time.Now()
+	conformance.Close(t, w)
+	if waited := time.Since(begin); waited > 10*time.Second {
+		t.Errorf("a load that was given up waits %v for the server", waited)
+	}
 }
 
 // An acknowledgement is none where the protocol has none, and rows are counted.
@@ -224,9 +266,7 @@ func TestTCPRefused(t *testing.T) {
 		_, _ = io.Copy(io.Discard, c)
 	}
 	w, batch := dial(t, time.Minute, refuse)
-	if _, err := w.Write(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	write(t, w, batch)
 	stub.Says(t, w.Close(), "closing a connection to Stub", "it refused what was sent: put: no")
 	w, batch = dial(t, time.Minute, refuse)
 	var failed error
