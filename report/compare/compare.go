@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
@@ -103,6 +105,9 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.Apart(p[0].targets[0], p[1].targets[0]) {
 			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different parts of the run, one after the other, and their ratios include any change of the machine in between.")
 		}
+		if text := otherMemory(p[0], p[1]); text != "" {
+			t.Notes = append(t.Notes, text)
+		}
 		c.Targets = append(c.Targets, t)
 	}
 	c.Notes = append(c.Notes, alone...)
@@ -124,6 +129,31 @@ func otherClients(sides ...Side) string {
 	}
 	slices.Sort(numbers)
 	return fmt.Sprintf("The runs had %d to %d clients: where one of them was the limit, or loaded fewer series into a system that keeps rows as they come, that is in the ratios.", numbers[0], numbers[len(numbers)-1])
+}
+
+// otherMemory says that the servers of two subjects could use different amounts of memory;
+// empty: they could use the same.
+func otherMemory(a, b Subject) string {
+	var amounts []int64
+	for _, t := range slices.Concat(a.targets, b.targets) {
+		if !slices.Contains(amounts, t.ServerMemory) {
+			amounts = append(amounts, t.ServerMemory)
+		}
+	}
+	if len(amounts) < 2 {
+		return ""
+	}
+	slices.Sort(amounts)
+	var words []string
+	for _, n := range amounts {
+		if n > 0 {
+			words = append(words, "at most "+humanize.IBytes(uint64(n)))
+		}
+	}
+	if amounts[0] == 0 {
+		words = append(words, "all of their host's")
+	}
+	return "The servers had different amounts of memory, " + strings.Join(words, " and ") + ", which is in the ratios."
 }
 
 // Alone are the figures of one run, as B's, for conditions that are about no other.

@@ -64,6 +64,20 @@ func TestOtherClients(t *testing.T) {
 	}
 }
 
+// How much memory a server could use is said where it was not the same.
+func TestOtherMemory(t *testing.T) {
+	a, b, other := system(1, 6, 1), system(2, 6, 1), system(3, 6, 1)
+	for _, r := range slices.Concat(b.Runs, other.Runs) {
+		r.Targets[0].ServerMemory = 1 << 30
+	}
+	if notes := compared(t, b, other).Targets[0].Notes; len(notes) != 0 {
+		t.Errorf("%q", notes)
+	}
+	if notes := compared(t, a, b).Targets[0].Notes; len(notes) != 1 || notes[0] != "The servers had different amounts of memory, at most 1.0 GiB and all of their host's, which is in the ratios." {
+		t.Errorf("%q", notes)
+	}
+}
+
 // Repeats within a run are as good as those of several runs.
 func TestRepeatsInOneRun(t *testing.T) {
 	several := compared(t, system(1, 6, 1), system(2, 6, 1.1))
