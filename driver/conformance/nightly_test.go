@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// .ci/nightly names parts of the suite: of one that has another name now it would run
-// nothing, and pass.
+// .ci/nightly names parts of the suite. After a part is renamed it would run nothing under
+// the old name, and pass.
 func TestNightlyNamesParts(t *testing.T) {
 	parts := map[string]bool{}
 	for _, w := range tsbs.Workloads() {

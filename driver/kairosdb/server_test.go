@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t
 // Batches as they are.
 func TestConformanceUncompressed(t *testing.T) {
 	conformance.Long(t)
-	conformance.RunSparseWrites(t, Driver(), server(t, optionCompression, compressionNone))
+	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
 }
 
 // Lines that nobody acknowledges, and that H2 takes no faster than others.

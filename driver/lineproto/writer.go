@@ -83,10 +83,10 @@ func (l *Loader) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 // writer sends each batch at once. It implements driver.LineWriter.
 type writer struct {
 	*prepared
-	loader *Loader
-	to     Sender // nil: closed
-	buffer []byte // lines of the batch, used again
-	open   bool   // rows were sent since Flush
+	loader    *Loader
+	to        Sender // nil: closed
+	buffer    []byte // lines of the batch, used again
+	unflushed bool   // rows were sent since Flush
 }
 
 // Write implements driver.Writer. Where the system commits table by table, an
@@ -106,7 +106,7 @@ func (w *writer) WriteLines(ctx context.Context, text [][]byte, rows int) (drive
 	if rows == 0 {
 		return driver.Receipt{}, nil
 	}
-	w.open = true
+	w.unflushed = true
 	receipt, err := w.to.Send(ctx, text)
 	if err != nil {
 		return driver.Receipt{}, fmt.Errorf("writing to %s: %w", w.loader.System, err)
@@ -123,7 +123,7 @@ func (w *writer) WriteLines(ctx context.Context, text [][]byte, rows int) (drive
 
 // Flush implements driver.Writer. Write keeps nothing back.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) {
-	w.open = false
+	w.unflushed = false
 	return driver.Receipt{}, nil
 }
 
@@ -135,7 +135,7 @@ func (w *writer) Close() error {
 	if to == nil {
 		return nil
 	}
-	if w.open {
+	if w.unflushed {
 		to.Abandon()
 		return nil
 	}
