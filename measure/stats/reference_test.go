@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	gonum "gonum.org/v1/gonum/stat"
 )
 
 // near reports whether two figures agree to nine digits.
@@ -106,6 +108,38 @@ func TestLevels(t *testing.T) {
 	}
 	if got := Compare(x[:1], x[1:2]); got.Interval != nil || got.P != 1 {
 		t.Errorf("two figures: %+v", got)
+	}
+}
+
+// The autocorrelation time is the sum of Pearson's correlations of a series with itself some
+// figures later, whether it is short, constant, dependent or drifts.
+func TestAutocorrelationIsPearsons(t *testing.T) {
+	byDefinition := func(series []float64) float64 {
+		tau := 1.0
+		for lag := 1; lag < len(series)/2 && float64(lag) < 5*tau; lag++ {
+			r := gonum.Correlation(series[:len(series)-lag], series[lag:], nil)
+			if math.IsNaN(r) {
+				break
+			}
+			tau += 2 * r
+		}
+		return max(tau, 1)
+	}
+	for seed, n := range []int{0, 1, 2, 3, 4, 7, 64, 1000, 3001} {
+		for _, rho := range []float64{0, 0.5, 0.99} {
+			for _, drift := range []float64{0, 0.1, 10} {
+				x := process(uint64(seed), n, rho, 1)
+				for i := range x {
+					x[i] += drift * (float64(i)/float64(n) - 0.5)
+				}
+				for _, threshold := range []float64{0, 2, -1000, 1000} {
+					series := exceeds(x, threshold)
+					if got, want := autocorrelation(series), byDefinition(series); !near(got, want) {
+						t.Errorf("%d figures, rho %v, drift %v, above %v: %v, want %v", n, rho, drift, threshold, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -70,13 +70,18 @@ func (b *bench) medians(n int, slower float64) []float64 {
 	return medians
 }
 
-// A hundred thousand latencies, as a fast query type has them.
+// A hundred thousand latencies, as a fast query type has them; and as many that become
+// slower all the time, so that those far apart depend on each other.
 func BenchmarkWithin(b *testing.B) {
-	latencies := process(1, 100_000, 0.5, 0.2)
-	for i, x := range latencies {
-		latencies[i] = math.Exp(x)
-	}
-	for b.Loop() {
-		Within(latencies)
+	for name, drift := range map[string]float64{"steady": 0, "drifting": 1} {
+		b.Run(name, func(b *testing.B) {
+			latencies := process(1, 100_000, 0.5, 0.2)
+			for i, x := range latencies {
+				latencies[i] = math.Exp(x + drift*float64(i)/100_000)
+			}
+			for b.Loop() {
+				Within(latencies)
+			}
+		})
 	}
 }
