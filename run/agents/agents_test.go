@@ -497,6 +497,8 @@ func TestLeast(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 3})
 	step := make(chan struct{})
+	var seen sync.WaitGroup // by all: 300 must not be the least before each has seen 100
+	seen.Add(3)
 	for i, name := range []string{"a", "b", "c"} {
 		serve(t, s.URL(), Agent{Name: name}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
 			await := func(want int64) error {
@@ -531,9 +533,12 @@ func TestLeast(t *testing.T) {
 				t.Share("acked", v*int64(i+1))
 			}
 			t.Share("acked", 5) // which is less, and nothing
-			if err := await(100); err != nil {
+			err := await(100)
+			seen.Done()
+			if err != nil {
 				return err
 			}
+			seen.Wait()
 			t.Share("acked", 300)
 			return await(300)
 		}))
