@@ -91,7 +91,7 @@ func (f *nearFleet) run(agents int, command string, args ...string) (coordinator
 	if err := os.WriteFile(filepath.Join(f.dir, "token"), []byte("a token that only this test has"), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
-	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-lost", "5s"}, args...)...)
+	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-token", "@token"}, args...)...)
 	url := f.until(`which join by: tsmark agent --join (nats://127\.0\.0\.1:[0-9]+)`)[1]
 	for n := range agents {
 		list = append(list, f.start("agent", "--join", url, "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"))
