@@ -95,8 +95,8 @@ func (r *relay) cut() {
 	r.open = nil
 }
 
-// wait waits until something is so. Beside the race detector and other tests the queries
-// of a run are a minute in preparation.
+// wait waits until something is so. With the race detector, and beside other tests, a run
+// prepares its queries for longer than a minute.
 func wait(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(5 * time.Minute); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
