@@ -9,12 +9,14 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
@@ -60,7 +62,8 @@ type parquetSource struct {
 }
 
 // openParquet begins to read those columns of a Parquet file that are wanted and flat.
-// nil wants all.
+// nil wants all but INT96 columns beside others: who looks at types needs none of their values, and one that is
+// out of range must not refuse a file that is loaded without its column.
 func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, error) {
 	in, err := file.NewParquetReader(f)
 	if err != nil {
@@ -71,13 +74,61 @@ func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, err
 		return nil, err
 	}
 	p := &parquetSource{of: of, group: -1, columns: []int{}}
+	var skipped []int
 	for i := range of.Manifest.Fields {
 		field := &of.Manifest.Fields[i]
-		if len(field.Children) == 0 && field.IsLeaf() && (wanted == nil || wanted(field.Field.Name)) {
+		if len(field.Children) > 0 || !field.IsLeaf() {
+			continue
+		}
+		switch {
+		case wanted == nil && p.isINT96(field.ColIndex):
+			skipped = append(skipped, field.ColIndex)
+		case wanted == nil || wanted(field.Field.Name):
 			p.columns = append(p.columns, field.ColIndex)
 		}
 	}
+	if len(p.columns) == 0 {
+		p.columns = append(p.columns, skipped...)
+	}
 	return p, nil
+}
+
+func (p *parquetSource) isINT96(column int) bool {
+	return p.of.ParquetReader().MetaData().Schema.Column(column).PhysicalType() == parquet.Types.Int96
+}
+
+// invalidINT96 returns what is wrong with the first INT96 value of the row group that 64 bits
+// of nanoseconds do not hold, and its row; nil: there is none. INT96 holds all years, and
+// the library's error does not say where the value stands.
+func (p *parquetSource) invalidINT96() (err error, row int64) {
+	rows := p.of.ParquetReader().RowGroup(p.group)
+	for _, column := range p.columns {
+		if !p.isINT96(column) {
+			continue
+		}
+		of, err := rows.Column(column)
+		if err != nil {
+			return nil, 0
+		}
+		values, levels := make([]parquet.Int96, recordRows), make([]int16, recordRows)
+		for row := int64(0); of.HasNext(); {
+			n, _, err := of.(*file.Int96ColumnChunkReader).ReadBatch(recordRows, values, levels, nil)
+			if err != nil || n == 0 {
+				return nil, 0
+			}
+			at := 0
+			for _, level := range levels[:n] {
+				if level == of.Descriptor().MaxDefinitionLevel() {
+					if _, err := values[at].ToTimestamp(); err != nil {
+						return farTime(of.Descriptor().Name(), values[at].ToTime().Format(time.RFC3339Nano)), row
+					}
+					at++
+				}
+				row++
+			}
+		}
+	}
+	return nil, 0
 }
 
 func (p *parquetSource) schema() (*arrow.Schema, error) {
@@ -100,6 +151,9 @@ func (p *parquetSource) next() (arrow.RecordBatch, int, int64, error) {
 			p.records.Release()
 			p.records = nil
 			if err != nil && !errors.Is(err, io.EOF) {
+				if far, row := p.invalidINT96(); far != nil {
+					return nil, p.group, row, far
+				}
 				return nil, p.group, p.row, err
 			}
 		}
@@ -271,7 +325,7 @@ func (r *recordFile) next(f *filler) (err error) {
 		for r.batch == nil || r.at == int(r.batch.NumRows()) {
 			if r.batch, r.group, r.first, err = r.source.next(); err != nil {
 				r.row, r.at, r.batch = 0, 0, nil
-				if damaged := (*unpack.Damaged)(nil); !errors.Is(err, io.EOF) && !errors.As(err, &damaged) {
+				if damaged := (*unpack.Damaged)(nil); !errors.Is(err, io.EOF) && !errors.Is(err, errYear) && !errors.As(err, &damaged) {
 					err = fmt.Errorf("the file is damaged (%w); %s", err, copyAgain)
 				}
 				return err
@@ -395,7 +449,7 @@ func (r *recordFile) readTimes(f *filler, column arrow.Array, n int) error {
 			}
 			ns := int64(v) * unit
 			if ns/unit != int64(v) {
-				return r.farTime(r.time, column)
+				return farTime(r.time, column.ValueStr(r.row))
 			}
 			r.times = append(r.times, ns)
 		}
@@ -485,8 +539,8 @@ func (r *recordFile) epochOf(column arrow.Array, row int) ([]byte, error) {
 }
 
 // farTime is the error of a time that 64 bits of nanoseconds do not hold.
-func (r *recordFile) farTime(name string, column arrow.Array) error {
-	return fmt.Errorf("column %s: %s %w; %s, or leave the column out", name, column.ValueStr(r.row), errYear, correct)
+func farTime(column, value string) error {
+	return fmt.Errorf("column %s: %s %w; %s, or leave the column out", column, value, errYear, correct)
 }
 
 // nanoseconds turns times in units of so many nanoseconds into nanoseconds.
@@ -498,7 +552,7 @@ func (r *recordFile) nanoseconds(values []int64, unit int64, column arrow.Array,
 	for i, v := range values {
 		if v > most || v < -most {
 			if r.row = r.at + i; !column.IsNull(r.row) {
-				return r.farTime(of.Name, column)
+				return farTime(of.Name, column.ValueStr(r.row))
 			}
 			v = 0
 		}

@@ -542,7 +542,7 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 			c.digits = of.GetPrecision()
 		}
 	}
-	reader := recordFile{}
+	reader, read := recordFile{}, make(map[string]bool)
 	for {
 		batch, group, first, err := source.next()
 		p.at.RowGroup, p.at.Row = group, first
@@ -555,6 +555,7 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		}
 		for i := range int(batch.NumCols()) {
 			c, column := one.column(batch.ColumnName(i)), batch.Column(i)
+			read[c.name] = true
 			p.at.Row = first
 			if c.left != "" || c.numbers(column, p) {
 				c.values += int64(column.Len() - column.NullN())
@@ -580,6 +581,9 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		}
 	}
 	for _, c := range one.columns {
+		if c.typed == series.Timestamp && c.values == 0 && !read[c.name] {
+			c.values = one.rows // INT96, which openParquet leaves out
+		}
 		if c.zoneless < 0 {
 			c.zoneless = c.values
 		}
