@@ -28,7 +28,7 @@ import (
 // The exit statuses.
 const (
 	exitDone        = 0   // done and verified
-	exitWithheld    = 1   // a figure was withheld
+	exitWithheld    = 1   // a figure was withheld, or a query type failed
 	exitUsage       = 2   // wrong usage or input
 	exitTarget      = 3   // a target could not be reached, or failed
 	exitInterrupted = 130 // by Ctrl-C

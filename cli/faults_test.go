@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,27 +60,35 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A connection that breaks while a query is checked or measured withholds the figures
-// of its type, and no more: the other type has its own, and the run ends with 1. Where
-// the server answers no more, the target has failed.
-func TestBrokenConnection(t *testing.T) {
-	const broken = "the connection cannot be reached; the server answers on a new connection"
+// A query that has no answer, while it is checked or measured, leaves its type without
+// figures, and no more: the load and the other type have theirs, no answer counts as wrong,
+// and the run ends with 1. The server's advice is told to its end. Where the server answers
+// no more, the target has failed.
+func TestUnanswered(t *testing.T) {
+	const again = "the connection cannot be reached; the server answers on a new connection"
+	broken := fmt.Errorf("the connection %w", driver.ErrUnreachable)
+	advice := strings.Repeat("the query that was sent, ", 40) + "too many points; raise -maxPoints"
+	refused := errors.New(advice)
 	for _, c := range []struct {
 		name  string
-		at    int64 // the query that breaks
+		at    int64 // the query that fails
+		fails error // nil: it is not answered
 		gone  bool
 		flags []string
 		code  int
 		says  []string // in the report, or in the message
 	}{
-		{"measured", 15, false, nil, exitWithheld, []string{"lastpoint withheld: query ", broken}},
-		{"by a schedule", 15, false, []string{"--rate", "200/s"}, exitWithheld, []string{"lastpoint withheld: query ", broken}},
-		{"checked", 2, false, nil, exitWithheld, []string{"lastpoint withheld: checking query ", broken, "x 1,440"}},
-		{"gone", 15, true, nil, exitTarget, []string{"target x failed: lastpoint: query ", "the connection cannot be reached", "lastpoint not measured"}},
+		{"measured", 15, broken, false, nil, exitWithheld, []string{"lastpoint failed: query ", again}},
+		{"by a schedule", 15, broken, false, []string{"--rate", "200/s"}, exitWithheld, []string{"lastpoint failed: query ", again}},
+		{"checked", 2, broken, false, nil, exitWithheld, []string{"lastpoint failed: checking query ", again}},
+		{"refused while measured", 15, refused, false, nil, exitWithheld, []string{"lastpoint failed: query ", advice}},
+		{"refused while checked", 2, refused, false, nil, exitWithheld, []string{"lastpoint failed: query ", advice}},
+		{"timed out while checked", 2, nil, false, []string{"--timeout", "1s"}, exitWithheld, []string{"lastpoint > 1 s: query ", "had no answer by then; allow more with --timeout"}},
+		{"gone", 15, broken, true, nil, exitTarget, []string{"target x failed: lastpoint: query ", "the connection cannot be reached", "lastpoint not measured"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Breaking("x", c.at, c.gone)})
+			catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Breaking("x", c.at, c.fails, c.gone)})
 			args := append([]string{"tsmark", "run", "--target", "x", "--results", t.TempDir(), "--scale", "10", "--log-interval", "10m", "--query-type", "lastpoint,high-cpu-1",
 				"--queries", "20", "--verify", "4", "--repeats", "1", "--time-box", "0s", "--workers", "1"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
@@ -90,8 +100,14 @@ func TestBrokenConnection(t *testing.T) {
 					t.Errorf("it does not say %q:\n%s%s", part, &stdout, &stderr)
 				}
 			}
-			if !c.gone && !strings.Contains(text, "Figures of 1 query type withheld: a connection broke.") {
-				t.Errorf("the top does not say what broke:\n%s", &stdout)
+			if strings.Contains(text, "withheld") || strings.Contains(text, "wrong") && !strings.Contains(text, "No answer was wrong") {
+				t.Errorf("a query without an answer counts as a wrong one:\n%s%s", &stdout, &stderr)
+			}
+			if !strings.Contains(text, "x 1,440") {
+				t.Errorf("the load has no figure:\n%s", &stdout)
+			}
+			if !c.gone && !strings.Contains(text, "No figures of 1 query type: a query failed or had no answer in time.") {
+				t.Errorf("the top does not say what failed:\n%s", &stdout)
 			}
 			if !c.gone && !strings.Contains(text, "high-cpu-1 verified") {
 				t.Errorf("the other type has no figure:\n%s%s", &stdout, &stderr)

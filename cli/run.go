@@ -547,9 +547,39 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 		}
 	}
 	if !run.Passed() {
-		return &status{exitWithheld, "figures were withheld: " + strings.Join(withheld(run), ", ")}
+		return &status{exitWithheld, strings.Join(missingFigures(run), "; ")}
 	}
 	return nil
+}
+
+// missingFigures says which figures of a run are missing, and in which way.
+func missingFigures(run *result.Run) []string {
+	var list []string
+	for _, m := range []struct {
+		what  string
+		names []string
+	}{{"figures were withheld: ", withheld(run)}, {"queries failed: ", failed(run)}} {
+		if len(m.names) > 0 {
+			list = append(list, m.what+strings.Join(m.names, ", "))
+		}
+	}
+	return list
+}
+
+// failed names the query types of a run that failed, with why.
+func failed(run *result.Run) []string {
+	var names []string
+	for _, t := range run.Targets {
+		if t.Load != nil && t.Load.Mixed.Failure() != nil {
+			names = append(names, t.Name+" load and queries")
+		}
+		for _, q := range t.Queries {
+			if q.Outcome() == result.Failed {
+				names = append(names, fmt.Sprintf("%s %s (%s)", t.Name, q.Type, q.Failed.Word()))
+			}
+		}
+	}
+	return names
 }
 
 func withheld(run *result.Run) []string {

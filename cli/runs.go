@@ -59,7 +59,7 @@ const killed result.Status = "killed"
 // above the newest of its runs.
 func listRuns(w io.Writer, runs []store.Summary, sweeps []result.Sweep) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "RUN\tCOMMAND\tSTARTED (UTC)\tWORKLOAD\tTARGETS\tTYPES\tWITHHELD\tSTATUS")
+	fmt.Fprintln(out, "RUN\tCOMMAND\tSTARTED (UTC)\tWORKLOAD\tTARGETS\tTYPES\tNO FIGURE\tSTATUS")
 	sweepsFrom := func(t time.Time) {
 		for len(sweeps) > 0 && !sweeps[0].Started.Before(t) {
 			listSweep(out, &sweeps[0], runs)

@@ -22,21 +22,17 @@ func Reconnect(ctx context.Context, db DB, worker int) (Querier, error) {
 	return q, nil
 }
 
-// Answers ends the reason why something has no figure whose connection broke, where
-// Reconnect works.
-const Answers = "; the server answers on a new connection"
-
-// Broken returns in words that no more than a connection broke: what failed with
-// an ErrUnreachable failed alone, since Reconnect works. Empty: it was another
+// Broken reports whether no more than a connection broke: what failed with an
+// ErrUnreachable failed alone, since Reconnect works. Otherwise it was another
 // error, or the system counts as gone.
-func Broken(ctx context.Context, db DB, err error) string {
+func Broken(ctx context.Context, db DB, err error) bool {
 	if ctx.Err() != nil || !errors.Is(err, ErrUnreachable) {
-		return ""
+		return false
 	}
 	q, gone := Reconnect(ctx, db, 0)
 	if gone != nil {
-		return ""
+		return false
 	}
 	q.Close() // nothing was read over it
-	return err.Error() + Answers
+	return true
 }

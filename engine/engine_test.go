@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -254,24 +256,27 @@ func TestAnyRows(t *testing.T) {
 	})
 }
 
-// Wrong counts, failures and a broken connection withhold the type; a vanished
-// server ends the run.
+// Wrong counts withhold the type; errors and a broken connection fail it, and accuse nobody;
+// a vanished server ends the run.
 func TestQueryWithheld(t *testing.T) { inBothLoops(t, testQueryWithheld) }
 
 func testQueryWithheld(t *testing.T, run queryFunc) {
 	for name, test := range map[string]struct {
-		cost     driver.Cost
-		err      error
-		gone     error
-		withheld string
-		fatal    error
+		cost        driver.Cost
+		err         error
+		gone        error
+		withheld    string
+		failed      *result.Failure
+		unsupported string
+		fatal       error
 	}{
-		"a row less": {cost: driver.Cost{Rows: 1}, withheld: "query 7: 1 rows in the answer, 2 expected"},
-		"an error":   {err: errors.New("syntax"), withheld: "query 7: syntax"},
-		"gone":       {err: fmt.Errorf("dial: %w", driver.ErrUnreachable), gone: driver.ErrUnreachable, fatal: driver.ErrUnreachable},
+		"a row less":  {cost: driver.Cost{Rows: 1}, withheld: "query 7: 1 rows in the answer, 2 expected"},
+		"an error":    {err: errors.New("syntax"), failed: &result.Failure{Cause: result.ServerError, Reason: "query 7: syntax"}},
+		"unsupported": {err: fmt.Errorf("%w: too many points", query.ErrUnsupported), unsupported: "query 7: " + query.ErrUnsupported.Error() + ": too many points"},
+		"gone":        {err: fmt.Errorf("dial: %w", driver.ErrUnreachable), gone: driver.ErrUnreachable, fatal: driver.ErrUnreachable},
 		"broken": {
-			err:      fmt.Errorf("%w: connection reset", driver.ErrUnreachable),
-			withheld: "query 7: cannot be reached: connection reset; the server answers on a new connection",
+			err:    fmt.Errorf("%w: connection reset", driver.ErrUnreachable),
+			failed: &result.Failure{Cause: result.ConnectionLost, Reason: "query 7: cannot be reached: connection reset; the server answers on a new connection"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -282,6 +287,9 @@ func testQueryWithheld(t *testing.T, run queryFunc) {
 				return driver.Cost{Rows: 2}, nil
 			}}
 			q, err := run(t.Context(), engine.QueryConfig{Workers: 2}, s, queries(100), ignore)
+			if !reflect.DeepEqual(q.Failed, test.failed) || q.Unsupported != test.unsupported || q.Verdict.Difference != test.withheld {
+				t.Errorf("failed: %v, unsupported: %q, wrong: %q; want %v, %q, %q", q.Failed, q.Unsupported, q.Verdict.Difference, test.failed, test.unsupported, test.withheld)
+			}
 			if q.Withheld != test.withheld || !errors.Is(err, test.fatal) {
 				t.Errorf("withheld %q, error %v; want %q, %v", q.Withheld, err, test.withheld, test.fatal)
 			}

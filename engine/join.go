@@ -19,13 +19,14 @@ func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result
 		if known.Withheld == "" && p.Withheld != "" {
 			known.Withheld, known.Verdict = p.Withheld, p.Verdict
 		}
+		known.Unsupported, known.Failed = cmp.Or(known.Unsupported, p.Unsupported), cmp.Or(known.Failed, p.Failed)
 		if p.Stopped == result.StoppedByTime || known.Stopped == "" {
 			known.Stopped = p.Stopped
 		}
 		known.WarmUp.Queries += p.WarmUp.Queries
 		known.WarmUp.Seconds = max(known.WarmUp.Seconds, p.WarmUp.Seconds)
 	}
-	if known.Withheld != "" {
+	if known.WithoutFigure() {
 		known.Stopped = ""
 	}
 	out, err := figures(&cfg, t, source, &known)
@@ -59,6 +60,7 @@ func JoinMixed(cfg MixedConfig, writes *tally.Tally, types []*tally.Tally, parts
 		for i := range p.Types {
 			t := &out.Types[i]
 			t.Unsupported, t.Withheld = cmp.Or(t.Unsupported, p.Types[i].Unsupported), cmp.Or(t.Withheld, p.Types[i].Withheld)
+			t.Failed = cmp.Or(t.Failed, p.Types[i].Failed)
 		}
 	}
 	written, err := JoinLoads(cfg.LoadConfig, writes, loads)

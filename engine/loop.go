@@ -165,18 +165,23 @@ func together(ctx context.Context, workers []*worker, work func(context.Context,
 // every other error. A connection that broke concerns the type where the target
 // still answers: the next type has connections of its own.
 func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
-	var wrong *withheld
+	var wrong *wrongAnswer
 	if errors.As(err, &wrong) {
-		l.out.Withheld = wrong.Error()
-		if wrong.answer {
-			l.out.Verdict.Difference = wrong.Error()
-		}
+		l.out.Withheld, l.out.Verdict.Difference = wrong.Error(), wrong.Error()
 		return nil
 	}
-	if l.out.Withheld = driver.Broken(ctx, t, err); l.out.Withheld != "" {
-		return nil
+	var none *unanswered
+	switch {
+	case driver.Broken(ctx, t, err):
+		l.out.Failed = result.NewFailure(result.ConnectionLost, err)
+	case errors.Is(err, driver.ErrUnreachable) || !errors.As(err, &none):
+		return err
+	case errors.Is(err, query.ErrUnsupported):
+		l.out.Unsupported = err.Error()
+	default:
+		l.out.Failed = result.NewFailure(result.ServerError, err)
 	}
-	return err
+	return nil
 }
 
 // figures are those of all workers together, when they are done.
@@ -187,7 +192,8 @@ func (l *loop) figures() (*result.Queries, error) {
 // figures are those that a tally of queries of a source tells, and what is known beside.
 func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Queries) (*result.Queries, error) {
 	q, err := result.QueriesOf(t)
-	q.Withheld, q.Verdict, q.Stopped, q.WarmUp = known.Withheld, known.Verdict, known.Stopped, known.WarmUp
+	q.Unsupported, q.Withheld, q.Failed = known.Unsupported, known.Withheld, known.Failed
+	q.Verdict, q.Stopped, q.WarmUp = known.Verdict, known.Stopped, known.WarmUp
 	q.TimeBox, q.Timeout = cfg.TimeBox.Seconds(), cfg.Timeout.Seconds()
 	q.Distinct = distinct(source, func(int) bool { return true })
 	q.Sample.Different = distinct(source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
@@ -215,14 +221,24 @@ func distinct(source Source, counts func(place int) bool) int {
 	return different
 }
 
-// withheld is why a type has no figure.
-type withheld struct {
+// wrongAnswer is the error of a query whose answer has another number of rows than the
+// right one.
+type wrongAnswer struct {
 	id     int
 	reason string
-	answer bool // the answer is wrong, and not only missing
 }
 
-func (w *withheld) Error() string { return fmt.Sprintf("query %d: %s", w.id, w.reason) }
+func (w *wrongAnswer) Error() string { return fmt.Sprintf("query %d: %s", w.id, w.reason) }
+
+// unanswered is the error of a query that has no answer.
+type unanswered struct {
+	id  int
+	err error
+}
+
+func (u *unanswered) Error() string { return fmt.Sprintf("query %d: %v", u.id, u.err) }
+
+func (u *unanswered) Unwrap() error { return u.err }
 
 // worker runs queries over a connection of its own.
 type worker struct {
@@ -248,10 +264,8 @@ func (w *worker) warmUp(ctx context.Context) error {
 		switch {
 		case err != nil && limited.Err() == context.DeadlineExceeded && ctx.Err() == nil:
 			return nil // it is as warm as it gets
-		case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
-			return fmt.Errorf("warming up: query %d: %w", q.ID, err)
 		case err != nil:
-			return &withheld{id: q.ID, reason: "warming up: " + err.Error()}
+			return &unanswered{q.ID, fmt.Errorf("warming up: %w", err)}
 		}
 	}
 	return nil
@@ -294,16 +308,18 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	w.recorder.Add(&op)
 	switch {
 	case op.Outcome == oplog.AtLeast && q.Rows != AnyRows && op.Rows > q.Rows: // it would not have become right
-		return &withheld{id: q.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, q.Rows), answer: true}
+		return &wrongAnswer{q.ID, fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, q.Rows)}
 	case op.Outcome == oplog.AtLeast: // what it took is a lower bound, even where the answer was to be taken
-	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
+	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("query %d: %w", q.ID, err)
 	case kept != nil && kept.Came() > q.Rows:
-		return &withheld{id: q.ID, reason: fmt.Sprintf("more than the %d rows expected in the answer", q.Rows), answer: true}
+		return &wrongAnswer{q.ID, fmt.Sprintf("more than the %d rows expected in the answer", q.Rows)}
+	case kept != nil && kept.Exceeded():
+		return &wrongAnswer{q.ID, err.Error()}
 	case err != nil:
-		return &withheld{id: q.ID, reason: err.Error()}
+		return &unanswered{q.ID, err}
 	case op.Outcome == oplog.Wrong:
-		return &withheld{id: q.ID, reason: fmt.Sprintf("%d rows in the answer, %d expected", op.Rows, q.Rows), answer: true}
+		return &wrongAnswer{q.ID, fmt.Sprintf("%d rows in the answer, %d expected", op.Rows, q.Rows)}
 	}
 	w.progress(1)
 	switch {

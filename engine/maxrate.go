@@ -113,8 +113,8 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
 			captured += q.Sample.Captured
 			warm.Add(q.WarmUp)
-			if err == nil && q.Withheld != "" {
-				err = errWithheld
+			if err == nil && q.WithoutFigure() {
+				err = errNoFigure
 			}
 			failed = failure(q, keep)
 			if err == nil && sound(q) && q.Open.Response.Count < keep.Least() {
@@ -124,7 +124,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 				break
 			}
 		}
-		if best == nil || err == errWithheld || err == nil && (failed == "" || !kept) {
+		if best == nil || err == errNoFigure || err == nil && (failed == "" || !kept) {
 			best = q
 		}
 		kept = kept || failed == ""
@@ -136,7 +136,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	if errors.Is(err, errTooFew) {
 		search.Tries = append(search.Tries, undecided)
 	}
-	if errors.Is(err, errWithheld) || errors.Is(err, errTooFew) {
+	if errors.Is(err, errNoFigure) || errors.Is(err, errTooFew) {
 		err = nil // the result says it
 	}
 	return best, err
@@ -144,7 +144,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 
 // What ends a search without being an error of it.
 var (
-	errWithheld = errors.New("withheld")
+	errNoFigure = errors.New("the queries have no figure")
 	errTooFew   = errors.New("too few answers")
 )
 

@@ -190,10 +190,14 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 		m.querier.Close() // it is broken
 		m.querier = fresh
 		t.end(func(out *result.MixedType) {
-			out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() + driver.Answers
+			out.Failed = result.NewFailure(result.ConnectionLost, &unanswered{q.ID, err})
 		})
+	case errors.Is(err, query.ErrUnsupported):
+		t.end(func(out *result.MixedType) { out.Unsupported = err.Error() })
 	default:
-		t.end(func(out *result.MixedType) { out.Withheld = (&withheld{id: q.ID, reason: err.Error()}).Error() })
+		t.end(func(out *result.MixedType) {
+			out.Failed = result.NewFailure(result.ServerError, &unanswered{q.ID, err})
+		})
 	}
 	return true, nil
 }

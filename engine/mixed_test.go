@@ -161,12 +161,18 @@ func TestMixedFails(t *testing.T) {
 				of = ctx
 			}
 			out, journal, err := engine.Mixed(of, cfg, dataset(t, 100, 10*time.Minute), s, renderEnd, lastRow(), ignore)
-			said := out.Types[0].Withheld
+			said := ""
+			if f := out.Types[0].Failed; f != nil {
+				said = f.Reason
+			}
 			if err != nil {
 				said = err.Error()
 			}
+			if out.Types[0].Withheld != "" {
+				t.Errorf("withheld: %s", out.Types[0].Withheld)
+			}
 			if (err == nil) != (test.end == nil) || test.end != nil && test.end != errors.ErrUnsupported && !errors.Is(err, test.end) || !strings.Contains(said, test.text) {
-				t.Errorf("error %v, withheld %q; want %q", err, out.Types[0].Withheld, test.text)
+				t.Errorf("error %v, failed: %v; want %q", err, out.Types[0].Failed, test.text)
 			}
 			if journal == nil || s.writers.Load() != 0 {
 				t.Errorf("%d writers were left open", s.writers.Load())

@@ -81,9 +81,9 @@ type Rendered struct {
 const AnyRows = -1
 
 // Query runs the queries in their order and measures the time
-// from sending each to the last byte of its answer. A wrong number of rows or
-// a failed query ends the type: the result is withheld and says why. So does a
-// connection that breaks, where the target answers on a new one. The error
+// from sending each to the last byte of its answer. A wrong number of rows
+// ends the type: the result is withheld and says why. A query without an answer ends
+// it as failed, as does a connection that breaks, where the target answers on a new one. The error
 // is for what concerns more than the type: ctx's end, or a target that is
 // gone.
 //
@@ -127,7 +127,7 @@ func (l *loop) closedLoop(ctx context.Context, t driver.DB) error {
 		}
 		return true, l.load(ctx, int(stage.next.Load()))
 	}, nil)
-	if err == nil && l.out.Withheld == "" {
+	if err == nil && !l.out.WithoutFigure() {
 		l.out.Stopped = stage.stopped()
 	}
 	return err

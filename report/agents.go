@@ -70,7 +70,7 @@ func sharedIn(t *result.Target) []shared {
 		add(compare.MixedSubject+": rows", rowWork(), cells, result.PerSecond(m.Writes.Rows, m.Wall), &m.Writes.Batches)
 		queries, times := 0.0, []*result.Latency(nil)
 		for i := range m.Types {
-			if q := &m.Types[i]; q.Withheld == "" {
+			if q := &m.Types[i]; q.Withheld == "" && q.Failed == nil {
 				queries, times = queries+q.PerSecond, append(times, &q.Service)
 			}
 		}

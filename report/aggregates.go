@@ -192,8 +192,9 @@ func notCompared(t *result.Target, raw string, q *result.Queries) cell {
 	switch q.Outcome() {
 	case result.Unsupported:
 		return cell{"n/a", dim}
-	case result.Withheld:
-		return cell{"withheld", bad}
+	case result.Withheld, result.Failed:
+		word, _ := q.MissingFigure()
+		return cell{word, bad}
 	case result.Verified:
 		if !estimate.Verified(t, raw) {
 			return cell{"rows: not verified", dim}

@@ -34,7 +34,7 @@ func NewBoard(subjects ...Subject) *Board {
 // Standing is what a board shows of a subject in one figure.
 type Standing struct {
 	// Figure is as tables have it: 1.70 ms; or the word for why there is none: withheld,
-	// n/a, –.
+	// failed, > 1 min, n/a, –.
 	Figure string
 	// Beside is how many times the best it is: 1.00×, ~1.04×, tie; or what kept it from
 	// being compared: empty, not verified, too slow. Empty: nothing to compare with.
@@ -44,9 +44,10 @@ type Standing struct {
 	// each MarkNotes has the meaning.
 	Marks  string
 	Best   bool // shown to be better than every other
-	Wrong  bool // withheld
+	Wrong  bool // withheld or failed
 	Stands bool // verified, and with a figure that is compared; no other is
-	// Checked says whether it was verified: verified, not verified, withheld, n/a.
+	// Checked says whether it was verified: verified, not verified, withheld, failed,
+	// > 1 min, n/a.
 	Checked string
 	// Why is why there is no figure, or why it was not verified; empty: there is nothing
 	// to say.
@@ -78,8 +79,8 @@ func (b *Board) Type(queryType string) []Standing {
 	return b.standings(compareType(&b.group, queryType), queryType, func(s *subject, out *Standing) {
 		switch q := s.queries(queryType); q.Outcome() {
 		case result.NotRun:
-		case result.Unsupported:
-			out.Checked, out.Why = "n/a", q.Unsupported
+		case result.Unsupported, result.Failed:
+			out.Checked, out.Why = q.MissingFigure()
 		case result.Withheld:
 			out.Checked, out.Why = "withheld", q.Reason()
 			if d := q.Verdict.Difference; d != "" && !strings.Contains(out.Why, d) {
@@ -158,6 +159,6 @@ func MarkNotes() []string {
 		doubtMark + " of the same run something is withheld, not verified, failed or missing; its page says what.",
 		tieNote,
 		oneRound + ", " + oneLoad + ": no verdict, since nothing shows what differs from one to the next.",
-		"not verified, empty, too slow, withheld, n/a: takes no part in the comparison; the page behind the word says why.",
+		"not verified, empty, too slow, withheld, failed, > 1 min (no answer by then), n/a: takes no part in the comparison; the page behind the word says why.",
 	}
 }

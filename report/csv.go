@@ -25,6 +25,7 @@ type csvLine struct {
 	name        string // query type, or the subject of a load or phase
 	verdict     string
 	withheld    string
+	failed      *result.Failure
 	unsupported string
 	clientBound string
 	noisy       string
@@ -149,6 +150,13 @@ func where(known bool, value any) any {
 	return value
 }
 
+func failureText(f *result.Failure) string {
+	if f == nil {
+		return ""
+	}
+	return f.Error()
+}
+
 // quantile is one of a latency, where so many durations tell it.
 func quantile(of *result.Latency, q, value float64) any { return where(of.Holds(q), value) }
 
@@ -170,6 +178,8 @@ func csvColumns() []csvColumn {
 		{"options", func(l *csvLine) any { return changesFact(l.target.Changes) }},
 		{"verdict", func(l *csvLine) any { return l.verdict }},
 		{"withheld", func(l *csvLine) any { return l.withheld }},
+		// Why there are no figures although no answer was wrong: "> 1 min: …" or "failed: …".
+		{"failed", func(l *csvLine) any { return failureText(l.failed) }},
 		{"workers", either(of(func(w *result.Load) any { return w.Workers }), of(func(q *result.Queries) any { return q.Workers }))},
 		{"rows", either(of(func(w csvStored) any { return w.Rows }), of(func(q csvRan) any { return q.Rows }),
 			of(func(q csvAnswered) any { return q.Rows }), of(func(s csvStep) any { return s.Rows }))},
@@ -534,6 +544,9 @@ func (l *csvLine) ofPart(m *result.Mixed, q *result.MixedType) {
 	if l.withheld = cmp.Or(q.Withheld, l.target.Load.Withheld); l.withheld != "" {
 		return
 	}
+	if l.failed = q.Failed; l.failed != nil {
+		return
+	}
 	l.about(csvAnswered{q})
 	l.latency(&q.Service)
 	if q.Response != nil {
@@ -555,6 +568,9 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 	}
 	if q.Outcome() == result.Withheld {
 		l.withheld = q.Reason()
+		return
+	}
+	if l.failed = q.Failed; l.failed != nil {
 		return
 	}
 	l.about(csvRan{q}, csvStopped(stopText(l.target, q.Type)))

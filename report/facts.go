@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/all"
@@ -33,7 +32,7 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
 	loads, beside := 0, 0
-	var wrong, broken, missing affected
+	var wrong, failed, missing affected
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Failure != "" && !(r.Status == result.Incomplete && r.Reason == "target "+t.Name+": "+t.Failure) { // as it was said above
@@ -49,13 +48,13 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 			loads++
 		}
 		for j := range t.Queries {
-			switch why := t.Queries[j].Withheld; {
-			case strings.HasSuffix(why, driver.Answers):
-				broken.add(t, &t.Queries[j])
-			case why != "" && onlyMissing(t, t.Queries[j].Type):
-				missing.add(t, &t.Queries[j])
-			case why != "":
-				wrong.add(t, &t.Queries[j])
+			switch q := &t.Queries[j]; {
+			case q.Withheld != "" && onlyMissing(t, q.Type):
+				missing.add(t, q)
+			case q.Withheld != "":
+				wrong.add(t, q)
+			case q.Failed != nil:
+				failed.add(t, q)
 			}
 		}
 		if t.Load != nil && t.Load.Lost() > 0 {
@@ -64,6 +63,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
 			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
+		}
+		if t.Load != nil && t.Load.Mixed.Failure() != nil {
+			warn("Target %s, queried while it was loaded: %v", t.Name, t.Load.Mixed.Failure())
 		}
 	}
 	if loads > 0 {
@@ -78,8 +80,8 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	if len(missing.types) > 0 {
 		warn("Figures of %s withheld: an agent did not finish its share.", &missing)
 	}
-	if len(broken.types) > 0 {
-		warn("Figures of %s withheld: a connection broke.", &broken)
+	if len(failed.types) > 0 {
+		warn("No figures of %s: a query failed or had no answer in time. No answer was wrong, and other figures stand.", &failed)
 	}
 	if r.LostOperations > 0 {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
@@ -177,8 +179,10 @@ func outcome(r *result.Run) note {
 		return note{"did not finish", bad}
 	case r.Status == result.Incomplete:
 		return note{"incomplete", bad}
-	case !r.Passed():
+	case r.AnyWithheld():
 		return note{"complete, figures withheld", bad}
+	case !r.Passed():
+		return note{"complete, queries failed", bad}
 	case r.Texts() == result.TextsTSBS:
 		return note{"complete, queries not verified: " + result.TSBSText, bad}
 	case r.Unverified() != "":

@@ -294,9 +294,9 @@ func (g *group) single() []note {
 // verifiedFact says of how many query types all targets that can answer them
 // were verified, an empty answer where that is the right one included.
 func (g *group) verifiedFact() string {
-	types, verified, withheld, unsupported := 0, 0, 0, 0
+	types, verified, withheld, failed, unsupported := 0, 0, 0, 0, 0
 	for _, t := range g.types() {
-		answered, right, wrong := 0, 0, false
+		answered, right, wrong, fails := 0, 0, false, false
 		for i := range g.subjects {
 			switch g.subjects[i].queries(t.Key).Outcome() {
 			case result.NotRun:
@@ -308,6 +308,8 @@ func (g *group) verifiedFact() string {
 				right++
 			case result.Withheld:
 				wrong = true
+			case result.Failed:
+				fails = true
 			}
 			answered++
 		}
@@ -320,6 +322,8 @@ func (g *group) verifiedFact() string {
 		}
 		if wrong {
 			withheld++
+		} else if fails {
+			failed++
 		}
 	}
 	if types == 0 {
@@ -341,6 +345,9 @@ func (g *group) verifiedFact() string {
 	}
 	if withheld > 0 {
 		text += fmt.Sprintf(", %d withheld", withheld)
+	}
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
 	}
 	if unsupported > 0 {
 		text += fmt.Sprintf(", %d n/a", unsupported)

@@ -209,7 +209,7 @@ func matrixRow(o *matrix.Operation, cells []cell) row {
 		return row{Cells: cells}
 	}
 	span := cell{reason, dim}
-	if o.Withheld != "" {
+	if o.Withheld != "" || o.Failure != "" {
 		span.Tone = bad
 	}
 	return row{Cells: cells[:1], Span: span}
@@ -220,7 +220,7 @@ func resultNotes() []note {
 		{"throughput: okPoint ÷ elapsed, by wall clock until the last acknowledgement or answer. IoTDB-Benchmark divides all operations by the time of the whole test, and adds a second or more of its own.", dim},
 		{"cost-time throughput: the paper's, okPoint ÷ SLOWEST_THREAD, which is what the client that took longest spent in operations. It is the higher of the two: what clients waited, or spent in other operations, does not count.", dim},
 		{"okPoint: of batches the values that are not NULL; of answers rows × values requested in each, NULLs included. IoTDB-Benchmark counts answers in a way of its own for each database.", dim},
-		{"failOperation: queries cut off by the time limit, and failed tries of batches that were followed by another one. Other failures end a load, or withhold a type. What a target does not support is n/a, and no failure.", dim},
+		{"failOperation: queries cut off by the time limit, and failed tries of batches that were followed by another one. Other failures end a load or a type. What a target does not support is n/a, and no failure.", dim},
 	}
 }
 

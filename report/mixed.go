@@ -33,6 +33,8 @@ func mixedTable(t *result.Target) *table {
 		q := &m.Types[i]
 		name := cell{Text: q.Type}
 		switch {
+		case q.Failed != nil && q.Withheld == "":
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.Failed.Error(), bad}})
 		case q.Unsupported != "":
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
 		case q.Withheld != "":

@@ -37,7 +37,7 @@ func serviceStats() []stat {
 // the answers.
 func onlyChecked(t *result.Target) bool {
 	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
-		return q.Executed > 0 || q.Distinct > 0 || q.Withheld != "" && q.Withheld != q.Verdict.Difference
+		return q.Executed > 0 || q.Distinct > 0 || q.Failed != nil || q.Withheld != "" && q.Withheld != q.Verdict.Difference
 	})
 }
 
@@ -113,6 +113,9 @@ func queryTable(g *group, at int) *table {
 		switch state {
 		case result.Unsupported:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+			continue
+		case result.Failed:
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.Failed.Error(), bad}})
 			continue
 		case result.Withheld:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Reason(), bad}})

@@ -123,8 +123,9 @@ func compareType(g *group, queryType string) row {
 			cells = append(cells, cell{none, dim}, cell{})
 		case result.Unsupported:
 			cells = append(cells, cell{"n/a", dim}, cell{})
-		case result.Withheld:
-			cells = append(cells, cell{"withheld", bad}, cell{})
+		case result.Withheld, result.Failed:
+			word, _ := s.queries(queryType).MissingFigure()
+			cells = append(cells, cell{word, bad}, cell{})
 		case result.Empty:
 			cells = append(cells, cell{median, dim}, cell{"empty", dim})
 		case result.Unverified:

@@ -26,10 +26,8 @@ func Stored(r *result.Run) store.Figures {
 func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
 	f := store.QueryFigure{Target: g.subjects[subject].Label, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
 	switch {
-	case q.Unsupported != "":
-		f.Verdict, f.Why = "n/a", q.Unsupported
-	case !stands(q):
-		f.Verdict, f.Why = "withheld", q.Reason()
+	case q.WithoutFigure() || !stands(q):
+		f.Verdict, f.Why = q.MissingFigure()
 	default:
 		e := g.rankType(q.Type).Estimates[subject]
 		f.Median, f.Bound, f.Low, f.High, f.Level = stored(&e)

@@ -139,8 +139,9 @@ func sweptMedian(r *result.Run, t *result.Target, queryType string) cell {
 		return cell{none, dim}
 	case result.Unsupported:
 		return cell{"n/a", dim}
-	case result.Withheld:
-		return cell{"withheld", bad}
+	case result.Withheld, result.Failed:
+		word, _ := q.MissingFigure()
+		return cell{word, bad}
 	case result.Empty:
 		return cell{"empty", dim}
 	}

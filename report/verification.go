@@ -139,6 +139,9 @@ func verifiedAnswers(t *result.Target) *table {
 		case result.Unsupported:
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
 			continue
+		case result.Failed:
+			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.Failed.Error(), bad}})
+			continue
 		case result.Withheld:
 			why := q.Reason()
 			if v.Difference != "" && why != v.Difference {

@@ -41,11 +41,12 @@ type Mixed struct {
 // rows of the batches that had been acknowledged up to some earlier moment.
 // Any other answer that is not the expected one is wrong.
 type MixedType struct {
-	Type        string `json:"type" redact:"-"`
-	Unsupported string `json:"unsupported,omitempty"` // reason; no query was run
-	Withheld    string `json:"withheld,omitempty"`    // why the figures below are not shown as a result
-	Executed    int64  `json:"asked"`                 // those cut off counted
-	AtLeast     int64  `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
+	Type        string   `json:"type" redact:"-"`
+	Unsupported string   `json:"unsupported,omitempty"` // reason; no query was run
+	Withheld    string   `json:"withheld,omitempty"`    // why the figures below are not shown as a result
+	Failed      *Failure `json:"failed,omitempty"`      // as in Queries
+	Executed    int64    `json:"asked"`                 // those cut off counted
+	AtLeast     int64    `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
 	// AtLeastKept is how many of these have no latency, since their answers were
 	// to be kept.
 	AtLeastKept int64   `json:"at_least_kept,omitempty"`
@@ -91,6 +92,19 @@ func (m *Mixed) Problem() string {
 		}
 	}
 	return ""
+}
+
+// Failure returns the first failure of a query type; nil: there is none, or no phase.
+func (m *Mixed) Failure() *Failure {
+	if m == nil {
+		return nil
+	}
+	for i := range m.Types {
+		if f := m.Types[i].Failed; f != nil {
+			return f
+		}
+	}
+	return nil
 }
 
 // AllRows returns the rows of the whole load, those of a mixed phase included.

@@ -9,7 +9,8 @@ type Outcome int
 const (
 	NotRun      Outcome = iota // not recorded, or only checked
 	Unsupported                // the system cannot answer: see Queries.Unsupported
-	Withheld                   // a check failed: see Queries.Reason
+	Withheld                   // an answer was wrong, or a check cast doubt on it: see Queries.Reason
+	Failed                     // a query had no answer: see Queries.Failed
 	Empty                      // right, but nothing was to be found
 	Unverified                 // nobody compared the answers
 	Verified
@@ -24,6 +25,8 @@ func (q *Queries) Outcome() Outcome {
 		return Unsupported
 	case q.Withheld != "" || q.Verdict.Difference != "":
 		return Withheld
+	case q.Failed != nil:
+		return Failed
 	case q.Service.Count == 0:
 		return NotRun
 	case q.Verdict.Checked == 0:

@@ -131,7 +131,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	if found := typicalSearch(repeats); found != nil {
 		pooled = *found
 		for _, q := range repeats {
-			pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
+			pooled.Withheld, pooled.Failed = cmp.Or(pooled.Withheld, q.Withheld), cmp.Or(pooled.Failed, q.Failed)
 		}
 		pooled.Verdict, pooled.Sample = PoolVerdicts(repeats)
 		return pooled, nil
@@ -141,7 +141,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	pooled.WarmUp = WarmUp{}
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
-		pooled.Withheld = cmp.Or(pooled.Withheld, q.Withheld)
+		pooled.Withheld, pooled.Failed = cmp.Or(pooled.Withheld, q.Withheld), cmp.Or(pooled.Failed, q.Failed)
 		pooled.ClientBound = cmp.Or(pooled.ClientBound, q.ClientBound)
 		pooled.Cold = pooled.Cold && q.Cold
 		pooled.Executed += q.Executed

@@ -466,14 +466,16 @@ type Queries struct {
 	Unsupported string  `json:"unsupported,omitempty"`  // reason; no query was run
 	Verdict     Verdict `json:"verdict"`
 	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
-	Workers     int     `json:"workers"`
-	Executed    int64   `json:"asked"` // recorded: burn-in not counted, those cut off counted
-	WarmUp      WarmUp  `json:"warm_up,omitzero"`
-	BurnIn      int64   `json:"burn_in"`  // run first and not recorded
-	AtLeast     int64   `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
-	Distinct    int     `json:"distinct"` // different queries that could be run
-	Timeout     float64 `json:"timeout"`  // a query is cut off after so long; 0: never
-	TimeBox     float64 `json:"time_box"` // 0: none
+	// Failed is why there are none although nothing was wrong: a query had no answer.
+	Failed   *Failure `json:"failed,omitempty"`
+	Workers  int      `json:"workers"`
+	Executed int64    `json:"asked"` // recorded: burn-in not counted, those cut off counted
+	WarmUp   WarmUp   `json:"warm_up,omitzero"`
+	BurnIn   int64    `json:"burn_in"`  // run first and not recorded
+	AtLeast  int64    `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
+	Distinct int      `json:"distinct"` // different queries that could be run
+	Timeout  float64  `json:"timeout"`  // a query is cut off after so long; 0: never
+	TimeBox  float64  `json:"time_box"` // 0: none
 	// Wall is the wall clock from the first query to the last answer, burn-in left
 	// out; of a closed loop less the time of captured queries, divided by the workers.
 	Wall      float64 `json:"wall"`
@@ -703,22 +705,26 @@ func (r *Run) Ended() bool {
 	return r.Status == Complete || r.Status == Incomplete && failed != "" && r.Reason == failed
 }
 
-// Passed reports whether every figure of the run stands: it is complete, no
-// load and no type is withheld.
-func (r *Run) Passed() bool {
-	if r.Status != Complete {
-		return false
-	}
+// AnyWithheld reports whether a figure of the run is withheld.
+func (r *Run) AnyWithheld() bool {
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Failure != "" || t.Load != nil && (!t.Load.Stands() && t.Load.Unsupported() == "" || t.Load.Mixed.Problem() != "") {
-			return false
-		}
-		for j := range t.Queries {
-			if t.Queries[j].Withheld != "" {
-				return false
-			}
+		if t.Load != nil && (!t.Load.Stands() && t.Load.Unsupported() == "" || t.Load.Mixed.Problem() != "") ||
+			slices.ContainsFunc(t.Queries, func(q Queries) bool { return q.Withheld != "" }) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// Passed reports whether every figure of the run stands: it is complete, no
+// load and no type is withheld, and no type failed.
+func (r *Run) Passed() bool {
+	if r.Status != Complete || r.AnyWithheld() {
+		return false
+	}
+	return !slices.ContainsFunc(r.Targets, func(t Target) bool {
+		return t.Failure != "" || t.Load != nil && t.Load.Mixed.Failure() != nil ||
+			slices.ContainsFunc(t.Queries, func(q Queries) bool { return q.Failed != nil })
+	})
 }

@@ -162,14 +162,15 @@ func Masking(name string) driver.Driver {
 	return kind
 }
 
-// Breaking is Memory of which the connection breaks at the query of a number, counted
-// from 1 over all queries; where it is gone then, nothing answers any more.
-func Breaking(name string, at int64, gone bool) driver.Driver {
+// Breaking is Memory whose connection fails with an error from the query of a number on,
+// counted from 1 over all queries; nil: it does not answer. Where it is gone then, nothing
+// answers any more.
+func Breaking(name string, at int64, broken error, gone bool) driver.Driver {
 	kind := Capable(Memory(name), func(c *driver.Caps) { c.Embedded = false })
 	open, queries := kind.Open, new(atomic.Int64)
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		right, err := open(ctx, env, o)
-		return &breaking{DB: right, at: at, gone: gone, queries: queries}, err
+		return &breaking{DB: right, at: at, broken: broken, gone: gone, queries: queries}, err
 	}
 	return kind
 }
@@ -177,6 +178,7 @@ func Breaking(name string, at int64, gone bool) driver.Driver {
 type breaking struct {
 	driver.DB
 	at      int64
+	broken  error
 	gone    bool
 	queries *atomic.Int64 // so far
 }
@@ -212,7 +214,11 @@ type breakingQuerier struct {
 func (q *breakingQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	q.broken = q.broken || q.of.queries.Add(1) == q.of.at
 	if q.broken {
-		return driver.Cost{}, fmt.Errorf("the connection %w", driver.ErrUnreachable)
+		if q.of.broken == nil {
+			<-ctx.Done()
+			return driver.Cost{}, context.Cause(ctx)
+		}
+		return driver.Cost{}, q.of.broken
 	}
 	return q.Querier.Do(ctx, r, sink)
 }

@@ -40,6 +40,9 @@ const longRow = 1 << 10
 // Came returns how many rows have come.
 func (s *Sink) Came() int64 { return s.rows }
 
+// Exceeded reports whether more came than may.
+func (s *Sink) Exceeded() bool { return s.rows > s.Rows || s.bytes > s.Bytes }
+
 // Row implements query.Sink.
 func (s *Sink) Row(row []query.Value) error {
 	if s.rows++; s.rows > s.Rows {

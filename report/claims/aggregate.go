@@ -67,8 +67,9 @@ func bothRight(what string, t *result.Target, types ...string) Part {
 			case result.Withheld:
 				p.Verdict, p.Why = DoesNotHold, name+": "+q.Reason()
 				return p
-			case result.Unsupported:
-				return untested(what, name+": "+q.Unsupported)
+			case result.Unsupported, result.Failed:
+				_, why := q.MissingFigure()
+				return untested(what, name+": "+why)
 			}
 		}
 		if !estimate.Verified(t, name) {

@@ -82,11 +82,10 @@ func mixedTime(l *result.Load, name string, quantile float64, of func(*result.La
 		return 0, "not run"
 	}
 	q := &l.Mixed.Types[at]
+	word, why := q.MissingFigure()
 	switch {
-	case q.Unsupported != "":
-		return 0, "n/a: " + q.Unsupported
-	case q.Withheld != "":
-		return 0, "withheld: " + q.Withheld
+	case word != "":
+		return 0, word + ": " + why
 	case q.Service.Count == 0:
 		return 0, "too few queries run"
 	case !q.Verdict.OK():

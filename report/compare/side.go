@@ -219,10 +219,9 @@ func withoutFigure(repeats []*result.Queries) string {
 		switch outcomes[i] {
 		case result.NotRun:
 			why = "not run"
-		case result.Unsupported:
-			why = "n/a: " + q.Unsupported
-		case result.Withheld:
-			why = "withheld: " + q.Reason()
+		case result.Unsupported, result.Withheld, result.Failed:
+			word, reason := q.MissingFigure()
+			why = word + ": " + reason
 		case result.Empty:
 			why = "empty: the right answers have no rows"
 		case result.Unverified:

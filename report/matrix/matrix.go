@@ -37,6 +37,7 @@ type Operation struct {
 	// Reasons for which there are no figures; empty: there are some.
 	Unsupported string `json:"unsupported,omitempty"` // nothing was run: no failure
 	Withheld    string `json:"withheld,omitempty"`
+	Failure     string `json:"failure,omitempty"` // "failed: …", or "> 1 min: …" of a query that had no answer in time
 	NotRun      bool   `json:"not_asked,omitempty"`
 	// Unverified is what nobody checked; empty: rows and answers were right.
 	Unverified string `json:"unverified,omitempty"`
@@ -47,8 +48,7 @@ type Operation struct {
 	OKPoints result.Value `json:"ok_point"`
 	// Failed operations are queries that were cut off by the time limit, and
 	// tries of batches that failed and were followed by another one. They have
-	// no part in latencies. Any other failure ends the load or withholds the
-	// type. Those of a mixed phase include the tries of what was loaded after it.
+	// no part in latencies. Any other failure ends the load or the type. Those of a mixed phase include the tries of what was loaded after it.
 	Failed       result.Value `json:"fail_operation"`
 	FailedPoints result.Value `json:"fail_point"` // the values of the batches of these tries
 
@@ -123,6 +123,8 @@ func (o *Operation) Reason() string {
 		return "n/a: " + o.Unsupported
 	case o.Withheld != "":
 		return "withheld: " + o.Withheld
+	case o.Failure != "":
+		return o.Failure
 	case o.NotRun:
 		return "not run"
 	}

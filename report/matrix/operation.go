@@ -51,6 +51,8 @@ func queries(q *result.Queries) Operation {
 		o.Unsupported = q.Unsupported
 	case result.Withheld:
 		o.Withheld = q.Reason()
+	case result.Failed:
+		o.Failure = q.Failed.Error()
 	case result.NotRun:
 		o.NotRun = true
 	default:
@@ -74,6 +76,8 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 		o.Unsupported = q.Unsupported
 	case cmp.Or(withheld, q.Withheld) != "":
 		o.Withheld = cmp.Or(withheld, q.Withheld)
+	case q.Failed != nil:
+		o.Failure = q.Failed.Error()
 	case q.Executed == 0:
 		o.NotRun = true
 	default:

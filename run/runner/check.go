@@ -42,8 +42,8 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		}
 		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "answers", int64(len(q.early)))
 		checked, err := x.checkType(ctx, on, q, task)
-		if broken := driver.Broken(ctx, on.db, err); broken != "" {
-			checked.Withheld, err = broken, nil // no other type is concerned, nor the load
+		if driver.Broken(ctx, on.db, err) { // no other type is concerned, nor the load
+			checked.Failed, err = result.NewFailure(result.ConnectionLost, err), nil
 		}
 		if err != nil {
 			fail(ctx, task, err)
@@ -60,6 +60,8 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 			task.Done("n/a: " + checked.Unsupported)
 		case checked.Withheld != "":
 			task.Fail(checked.Withheld)
+		case checked.Failed != nil:
+			task.Fail(checked.Failed.Error())
 		default:
 			task.Done(checked.VerdictText())
 		}
@@ -162,7 +164,7 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	out.By = x.by(q)
 	out.Verdict, err = verify.Answers(ctx, cfg, on.db, render, x.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
-		return unsupported(out, err)
+		return unanswered(out, err)
 	}
 	took := time.Since(begin)
 	if x.plan.aggregate != nil {
@@ -187,6 +189,14 @@ func (x *stage) verifying(planned *plannedTarget) verify.Config {
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
 	}
 	return verify.Config{Workers: workers, Timeout: settings.Timeout}
+}
+
+// unanswered is unsupported that also turns a failure of a query into a result.
+func unanswered(out *result.Queries, err error) (*result.Queries, error) {
+	if errors.As(err, &out.Failed) {
+		return out, nil
+	}
+	return unsupported(out, err)
 }
 
 // unsupported turns the error of what a target cannot do into a result, and

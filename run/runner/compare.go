@@ -101,7 +101,7 @@ func undecided(t *result.Target) []phase {
 	var list []phase
 	for _, r := range t.Repeats {
 		for i := range r.Queries {
-			if q := &r.Queries[i]; q.Sample.Captured > 0 && q.Verdict == (result.Verdict{}) && q.Withheld == "" {
+			if q := &r.Queries[i]; q.Sample.Captured > 0 && q.Verdict == (result.Verdict{}) && !q.WithoutFigure() {
 				list = append(list, phase{t.Name, q.Type, r.Number})
 			}
 		}
@@ -132,8 +132,9 @@ type compareStage struct {
 type decided struct {
 	phase
 	verdict   result.Verdict
-	agreed    int64  // further answers that had as many rows as those of other systems
-	disagrees string // how another system's answer differs, where nobody knows the right one
+	failure   *result.Failure // why an answer could not be compared; nil: all were, or one was wrong
+	agreed    int64           // further answers that had as many rows as those of other systems
+	disagrees string          // how another system's answer differs, where nobody knows the right one
 }
 
 // takenQuery is a query whose answer was taken, by the id that it has in common
@@ -251,6 +252,10 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			continue
 		}
 		verdict, open, err := x.compareType(ctx, cfg, t, planned, held, p)
+		var failure *result.Failure
+		if errors.As(err, &failure) {
+			err = nil
+		}
 		if err != nil {
 			fail(ctx, task, err)
 			return found, false, err
@@ -260,7 +265,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			continue
 		}
 		wrong = wrong || verdict.Difference != ""
-		found = append(found, decided{phase: p, verdict: verdict})
+		found = append(found, decided{phase: p, verdict: verdict, failure: failure})
 	}
 	spread(found)
 	if wrong {
@@ -293,7 +298,7 @@ func (x *compareStage) decide(ctx context.Context, out *result.Target, found []d
 	for _, d := range found {
 		q := *out.RepeatOf(d.repeat).Type(d.queryType)
 		q.Verdict, q.Disagrees, q.Withheld = d.verdict, d.disagrees, cmp.Or(q.Withheld, d.verdict.Difference)
-		q.Sample.Agreed = d.agreed
+		q.Failed, q.Sample.Agreed = cmp.Or(q.Failed, d.failure), d.agreed
 		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
 			q.Sample.Captured = 0
 		}

@@ -117,9 +117,9 @@ func (x *execution) done(c cell) bool {
 // finished reports whether a type needs nothing more in a repeat: it was run, or
 // has no figure.
 func finished(t *result.Target, repeat int, queryType string) bool {
-	if first := t.RepeatOf(1).Type(queryType); first != nil && (first.Withheld != "" || first.Unsupported != "") {
+	if first := t.RepeatOf(1).Type(queryType); first != nil && first.WithoutFigure() {
 		return true
 	}
 	q := t.RepeatOf(repeat).Type(queryType)
-	return q != nil && (q.Executed > 0 || q.Withheld != "")
+	return q != nil && (q.Executed > 0 || q.WithoutFigure())
 }

@@ -119,7 +119,7 @@ func (r *renderer) close() { r.stop() }
 // checkTexts finds out whether a target runs the texts of a type, by some that are not
 // measured. What there is no text for is n/a, and so is what the server refuses of TSBS:
 // those texts are as old as TSBS, and servers are not. A text of the user's that it
-// refuses is wrong.
+// refuses fails.
 func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, out *result.Queries, task Task) (*result.Queries, error) {
 	render := x.renderer(on.planned, q)
 	defer render.close()
@@ -148,7 +148,7 @@ func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, o
 		case errors.Is(err, errTooSlow):
 			return out, nil // the connection may be lost, and more would not tell more
 		case errors.Is(err, errRefused) && out.Texts == result.TextsOwn:
-			out.Verdict.Difference = strings.TrimPrefix(err.Error(), query.ErrUnsupported.Error()+": ")
+			out.Failed = result.NewFailure(result.ServerError, fmt.Errorf("query %d: %s", q.early[i].ID, strings.TrimPrefix(err.Error(), query.ErrUnsupported.Error()+": ")))
 			return out, nil
 		case err != nil:
 			return lacking(out, err)

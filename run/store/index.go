@@ -25,7 +25,7 @@ type Summary struct {
 	Tool        string // version of tsmark
 	Targets     []Target
 	Types       int // query types with figures or a reason why there are none, over all targets
-	Withheld    int // loads and query types whose figures are withheld, those of mixed phases included
+	Withheld    int // loads and query types without figures, withheld or failed, those of mixed phases included
 	Place       result.Place
 	Imported    bool // from a file
 }
@@ -65,13 +65,13 @@ func summarize(r *result.Run) Summary {
 				withheld["load"] = withheld["load"] || l.Withheld != ""
 				if l.Mixed != nil {
 					for _, q := range l.Mixed.Types {
-						withheld["mixed "+q.Type] = withheld["mixed "+q.Type] || q.Withheld != ""
+						withheld["mixed "+q.Type] = withheld["mixed "+q.Type] || q.Withheld != "" || q.Failed != nil
 					}
 				}
 			}
 			for _, q := range repeat.Queries {
 				types[q.Type] = true
-				withheld["type "+q.Type] = withheld["type "+q.Type] || q.Withheld != ""
+				withheld["type "+q.Type] = withheld["type "+q.Type] || q.Withheld != "" || q.Failed != nil
 			}
 		}
 		s.Targets = append(s.Targets, Target{plain(t.Name), t.Kind, plain(t.Description.Version), loaded, t.Failure != ""})

@@ -31,7 +31,8 @@ const maxUnmatched = 5
 // row that differs; an answer that is right then was wrong all the same, unless
 // the digests show that only floats differ, within the tolerance. With neither a
 // target nor Config.Gone nothing is decided where this is needed, and open is
-// true. The verdict names the first difference.
+// true. The verdict names the first difference. The error is a *result.Failure where
+// the target cannot run the query again and the digests alone prove nothing.
 func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, taken []Taken) (v result.Verdict, open bool, err error) {
 	var querier driver.Querier
 	defer func() {
@@ -62,7 +63,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		case t == nil && !cfg.Gone:
 			return result.Verdict{}, true, nil
 		case cfg.Gone:
-			difference = fmt.Sprintf("its %d rows are not the expected ones, and the target can tell no more", a.Rows)
+			difference, err = undecided(&a, columns, errors.New("the target is gone"))
 		default:
 			if querier == nil {
 				if querier, err = t.NewQuerier(ctx, 0); err != nil {
@@ -74,8 +75,13 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 				return v, false, err
 			}
 			difference, err = c.again(ctx, columns, a.Digest)
-			if err != nil && ctx.Err() == nil && !errors.Is(err, driver.ErrUnreachable) {
-				difference, err = fmt.Sprintf("its %d rows are not the expected ones; run again: %v", a.Rows, err), nil
+			var wrong *wrongAnswer
+			var failure *result.Failure
+			switch {
+			case errors.As(err, &wrong):
+				difference, err = wrong.problem, nil
+			case errors.As(err, &failure):
+				difference, err = undecided(&a, columns, failure)
 			}
 		}
 		if err != nil {
@@ -92,4 +98,15 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		}
 	}
 	return v, false, nil
+}
+
+// undecided is what comes of an answer whose digest is not the expected one, and whose query
+// cannot be run again. Without floats, for which there is a tolerance, the answer is wrong:
+// the difference says so. With floats it may be right: the error is a *result.Failure.
+func undecided(a *Taken, columns []query.Column, again error) (difference string, err error) {
+	if !slices.ContainsFunc(columns, func(c query.Column) bool { return c.Kind == query.Float }) {
+		return fmt.Sprintf("its %d rows are not the expected ones; running the query again: %v", a.Rows, again), nil
+	}
+	return "", result.NewFailure(result.ServerError, fmt.Errorf("query %d: its %d rows could not be compared, since the query cannot be run again: %w",
+		a.Expected.Query.ID, a.Rows, again))
 }

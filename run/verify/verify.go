@@ -42,8 +42,8 @@ func (c *Config) compared() {
 // Answers has the target run the expected queries and compares each answer with
 // the expectation, whose query it may have computed in full again to name the
 // first row that differs. The verdict names the first difference. The error is
-// for what prevents a verdict: ctx's end, a target that is gone, or
-// query.ErrUnsupported.
+// for what prevents a verdict: ctx's end, a target that is gone, query.ErrUnsupported, or
+// a *result.Failure of a query that had no answer.
 func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, expected []oracle.Expectation) (result.Verdict, error) {
 	checks := make([]check, len(expected))
 	for i := range expected {
@@ -75,7 +75,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 					return fmt.Errorf("checking query %d of %s: %w", c.expected.Query.ID, c.expected.Query.Type, err)
 				}
 				cfg.compared()
-				if c.difference != "" {
+				if c.difference != "" || c.failure != nil {
 					differs.Store(min(i, differs.Load())) // what is lost to another worker costs a check more
 				}
 			}
@@ -85,15 +85,29 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
+	if failure := firstFailure(checks); err == nil && failure != nil {
+		err = failure
+	}
 	return verdictOf(checks), err
 }
 
-// verdictOf adds the checks up to the first difference.
+// firstFailure returns the failure of the first check that has neither an answer nor a
+// difference before it; nil: there is none.
+func firstFailure(checks []check) *result.Failure {
+	for i := range checks {
+		if c := &checks[i]; c.difference != "" || c.failure != nil {
+			return c.failure
+		}
+	}
+	return nil
+}
+
+// verdictOf adds the checks up to the first difference, or the first one without an answer.
 func verdictOf(checks []check) result.Verdict {
 	var v result.Verdict
 	for i := range checks {
 		c := &checks[i]
-		if !c.done {
+		if !c.done || c.failure != nil {
 			break
 		}
 		if v.Checked++; c.difference != "" {
@@ -117,24 +131,34 @@ type check struct {
 	timeout  time.Duration
 
 	done       bool
-	difference string // the first; empty: the answer is right
+	difference string          // the first; empty: the answer is right
+	failure    *result.Failure // why there is no answer; nil: there is one
 }
 
-// run makes the comparison. The error is for what prevents one.
+// run makes the comparison. The error is for what concerns more than the query: ctx's
+// end, a target that is gone, or query.ErrUnsupported.
 func (c *check) run(ctx context.Context) error {
 	difference, err := c.differs(ctx)
+	var wrong *wrongAnswer
 	switch {
-	case err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)):
-		return err
+	case errors.As(err, &wrong):
+		difference = wrong.problem
+	case errors.As(err, &c.failure):
 	case err != nil:
-		difference = err.Error()
+		return err
 	}
 	c.done, c.difference = true, difference
 	return nil
 }
 
-// differs returns the first difference, empty where the answer is right. An
-// error means that the target gave none.
+// wrongAnswer is the error of an answer that is wrong whatever it holds.
+type wrongAnswer struct{ problem string }
+
+func (w *wrongAnswer) Error() string { return w.problem }
+
+// differs returns the first difference, empty where the answer is right. The error is a
+// *wrongAnswer where the answer was read no further, a *result.Failure where there is
+// none, or as that of run.
 func (c *check) differs(ctx context.Context) (string, error) {
 	q := c.expected.Query
 	columns := q.Columns(c.dataset.Schema().Table(q.Table))
@@ -225,14 +249,19 @@ func (c *check) send(ctx context.Context, sink query.Sink) error {
 	}
 	defer cancel()
 	cost, err := c.querier.Do(limited, c.request, counted)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("no answer within %v, so that none could be checked; allow more with --timeout", c.timeout)
-	}
-	if err != nil {
+	switch {
+	case err == nil && cost.Rows != counted.Came():
+		return &wrongAnswer{fmt.Sprintf("%d rows were counted, %d delivered", cost.Rows, counted.Came())}
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return err
+	case counted.Exceeded():
+		return &wrongAnswer{err.Error()}
+	case limited.Err() != nil:
+		return result.NewTimeout(c.timeout, c.expected.Query.ID)
+	case errors.Is(err, driver.ErrUnreachable) || errors.Is(err, query.ErrUnsupported):
 		return err
 	}
-	if cost.Rows != counted.Came() {
-		return fmt.Errorf("%d rows were counted, %d delivered", cost.Rows, counted.Came())
-	}
-	return nil
+	return result.NewFailure(result.ServerError, fmt.Errorf("query %d: %w", c.expected.Query.ID, err))
 }

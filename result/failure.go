@@ -1,0 +1,111 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Cause is what kept a query from having an answer.
+type Cause string
+
+// The causes.
+const (
+	// TimedOut: the target sent no whole answer within the time limit.
+	TimedOut Cause = "timeout"
+	// ServerError: the target refused the query or reported an error.
+	ServerError Cause = "error"
+	// ConnectionLost: the connection broke, and the target accepted a new one.
+	ConnectionLost Cause = "connection"
+)
+
+// Failure is why a query type has no figure although no answer was wrong: a query had no
+// answer. It withholds nothing else. In particular the target's load keeps its figures.
+type Failure struct {
+	Cause Cause   `json:"cause"`
+	Limit float64 `json:"limit,omitempty"` // of TimedOut: the time limit in seconds
+	// Reason names the query and has the server's whole message, with its advice.
+	Reason string `json:"reason"`
+}
+
+// NewFailure returns the failure of a query whose error names it.
+func NewFailure(cause Cause, err error) *Failure {
+	reason := err.Error()
+	if cause == ConnectionLost {
+		reason += "; the server answers on a new connection"
+	}
+	return &Failure{Cause: cause, Reason: reason}
+}
+
+// NewTimeout returns the failure of a query that was cut off after the limit.
+func NewTimeout(limit time.Duration, query int) *Failure {
+	return &Failure{
+		Cause: TimedOut, Limit: limit.Seconds(),
+		Reason: fmt.Sprintf("query %d had no answer by then; allow more with --timeout", query),
+	}
+}
+
+// Word is what tables say in place of a figure: > 1 min, or failed.
+func (f *Failure) Word() string {
+	if f.Cause == TimedOut {
+		return "> " + limitText(f.Limit)
+	}
+	return "failed"
+}
+
+// Error implements error.
+func (f *Failure) Error() string { return f.Word() + ": " + f.Reason }
+
+// limitText is a time limit in its largest whole unit.
+func limitText(seconds float64) string {
+	for _, unit := range []struct {
+		seconds float64
+		name    string
+	}{{3600, "h"}, {60, "min"}} {
+		if n := seconds / unit.seconds; n >= 1 && n == math.Trunc(n) {
+			return strconv.FormatFloat(n, 'f', 0, 64) + " " + unit.name
+		}
+	}
+	if seconds < 1 {
+		return strconv.FormatFloat(seconds*1000, 'g', 3, 64) + " ms"
+	}
+	return strconv.FormatFloat(seconds, 'g', 4, 64) + " s"
+}
+
+// WithoutFigure reports whether the type has no figures for a reason that MissingFigure
+// names.
+func (q *Queries) WithoutFigure() bool {
+	return q.Unsupported != "" || q.Withheld != "" || q.Failed != nil
+}
+
+// MissingFigure is why the figures of the type are not shown: a word for tables, and the
+// reason. Both are empty where there are figures, and where the type was not run.
+func (q *Queries) MissingFigure() (word, why string) {
+	return missingFigure(q.Outcome(), q.Unsupported, q.Reason(), q.Failed)
+}
+
+// MissingFigure is Queries.MissingFigure.
+func (t *MixedType) MissingFigure() (word, why string) {
+	switch {
+	case t.Unsupported != "":
+		return missingFigure(Unsupported, t.Unsupported, "", nil)
+	case t.Withheld != "":
+		return missingFigure(Withheld, "", t.Withheld, nil)
+	case t.Failed != nil:
+		return missingFigure(Failed, "", "", t.Failed)
+	}
+	return "", ""
+}
+
+func missingFigure(o Outcome, unsupported, withheld string, failed *Failure) (word, why string) {
+	switch o {
+	case Unsupported:
+		return "n/a", unsupported
+	case Withheld:
+		return "withheld", withheld
+	case Failed:
+		return failed.Word(), failed.Reason
+	}
+	return "", ""
+}
