@@ -16,12 +16,14 @@ import (
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
+	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/runner"
 )
 
 func (a *app) agentCommand() *cobra.Command {
 	remote, name, once := broker.Remote{}, "", false
 	var access accessFlags
+	var allowed allow.List
 	cmd := &cobra.Command{
 		Use:   "agent --join URL",
 		Short: "Be one of several clients of a run that another machine coordinates",
@@ -29,12 +31,16 @@ func (a *app) agentCommand() *cobra.Command {
 phase: it loads a part of the rows and runs a part of the queries. Then it waits for
 the next run; with --once it ends.
 
+It connects to no database and reads no file that --allow and --allow-files do not
+name, runs no commands, and opens no databases of its own. tsmark run prints the
+flags that its run needs.
+
 It stops what it does when its run is stopped, and within seconds when the run is no
-longer there. It takes part only in runs of its own version of tsmark. What it tells
-of others is in docs/scale-out.md.`,
-		Example: `  tsmark agent --join nats://coordinator:4222 --token @token
-  tsmark agent --join nats://127.0.0.1:4222 --name a --once
-  tsmark agent --join tls://coordinator:4222 --ca ca.pem --cert agent.pem --key agent.key`,
+longer there. It takes part only in runs of its own version of tsmark. More is in
+docs/scale-out.md.`,
+		Example: `  tsmark agent --join nats://coordinator:4222 --token @token --allow questdb@db1
+  tsmark agent --join nats://127.0.0.1:4222 --name a --once --allow postgres@db1:5432
+  tsmark agent --join tls://coordinator:4222 --ca ca.pem --cert agent.pem --key agent.key --allow iotdb@db1`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("join") {
@@ -50,12 +56,17 @@ of others is in docs/scale-out.md.`,
 			if err := remote.Check(); err != nil {
 				return fmt.Errorf("--join: %w", err)
 			}
+			for _, text := range allowed.Targets {
+				if err := allow.CheckTarget(text, a.allowable); err != nil {
+					return fmt.Errorf("--allow: %w", err)
+				}
+			}
 			if name == "" {
 				if name, err = os.Hostname(); err != nil {
 					return fmt.Errorf("finding the name of the host: %w; give --name", err)
 				}
 			}
-			return a.serveAgent(cmd.Context(), remote, name, once)
+			return a.serveAgent(cmd.Context(), remote, name, once, allowed)
 		},
 	}
 	flags := flagGroups{cmd: cmd}
@@ -65,23 +76,37 @@ of others is in docs/scale-out.md.`,
 	flags.add("This agent", func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&name, "name", "", "its `name` in reports, which no other agent of the run has (default the name of the host)")
 		cmd.Flags().BoolVar(&once, "once", false, "end when a run has ended, in place of waiting for the next one")
-		noValues(cmd, "join", "name")
+		cmd.Flags().StringArrayVar(&allowed.Targets, "allow", nil, "database that it may load and query, as `DRIVER@HOST[:PORT]`; may be repeated (default none)")
+		cmd.Flags().StringArrayVar(&allowed.Files, "allow-files", nil, "`file` or folder of own data that it may read; may be repeated (default none)")
+		noValues(cmd, "join", "name", "allow")
 	})
 	flags.done()
 	return cmd
 }
 
+// allowable returns an error unless agents can connect to a driver's databases.
+func (a *app) allowable(name string) error {
+	d, err := a.catalog.driver(name)
+	if err != nil {
+		return err
+	}
+	if options, err := d.Resolve(nil); err == nil && d.Caps(options).Embedded {
+		return fmt.Errorf("%s is in tsmark's process, where agents open no databases", name)
+	}
+	return nil
+}
+
 // serveAgent is an agent until ctx ends.
-func (a *app) serveAgent(ctx context.Context, remote broker.Remote, name string, once bool) (err error) {
+func (a *app) serveAgent(ctx context.Context, remote broker.Remote, name string, once bool, allowed allow.List) (err error) {
 	temporary, err := scratch.New("", temporaryName)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, temporary.Close()) }()
 	agent := agents.Agent{
-		URL: remote.URL, Name: name, Once: once, Tool: buildinfo.Tool(), Host: monitor.Host(ctx, os.TempDir()), Dir: temporary.Path(), Say: sayer(a.stderr),
+		URL: remote.URL, Name: name, Once: once, Tool: buildinfo.Tool(), Host: monitor.Host(ctx, os.TempDir()), Dir: temporary.Path(), Say: sayer(a.stderr), Allow: allowed.Check,
 	}
-	return agent.Serve(ctx, remote, &agentWork{runner.Agent{Catalog: a.catalog.forRunner()}})
+	return agent.Serve(ctx, remote, &agentWork{runner.Agent{Catalog: a.catalog.forRunner(), Allow: allowed.Check}})
 }
 
 // agentWork has an agent do the parts that a runner elsewhere gives it.

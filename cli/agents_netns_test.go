@@ -34,6 +34,7 @@ type farFleet struct {
 	lab     *netlab.Lab
 	dir     string
 	target  string // as tsmark run takes it
+	allowed string // to agents
 	agents  int
 	said    saidLines // by all
 	running []*exec.Cmd
@@ -54,7 +55,7 @@ func newFleet(t *testing.T, d driver.Driver, agents int, seed uint64) *farFleet 
 		}
 		_, given[option], _ = strings.Cut(f.lab.Forward(port), ":")
 	}
-	f.target = d.Name
+	f.target, f.allowed = d.Name, d.Name+"@"+f.lab.Address(0)
 	for option, value := range given {
 		f.target += "," + option + "=" + value
 	}
@@ -90,7 +91,7 @@ func (f *farFleet) start(host int, args ...string) *exec.Cmd {
 // join starts the agents, each for one run.
 func (f *farFleet) join() (agents []*exec.Cmd) {
 	for n := range f.agents {
-		agents = append(agents, f.start(2+n, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"))
+		agents = append(agents, f.start(2+n, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once", "--allow", f.allowed))
 	}
 	return agents
 }
@@ -232,7 +233,7 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 		victim := random.IntN(len(agents))
 		_ = agents[victim].Process.Kill()
 		// A coordinator that still waits for agents gets another one.
-		again := f.start(2+victim, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", "again", "--once")
+		again := f.start(2+victim, "agent", "--join", "nats://"+f.lab.Address(1)+":4222", "--token", "@token", "--name", "again", "--once", "--allow", f.allowed)
 		code := f.ended(coordinator, 5*time.Minute)
 		run := f.newest()
 		_ = again.Process.Signal(syscall.SIGTERM)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,12 +93,15 @@ func (f *nearFleet) run(agents int, command string, args ...string) (coordinator
 		f.t.Fatal(err)
 	}
 	coordinator = f.start(append([]string{command, "--results", "results", "--agents", strconv.Itoa(agents), "--agents-listen", "127.0.0.1:0", "--agents-token", "@token"}, args...)...)
-	url := f.until(`which join by: tsmark agent --join (nats://127\.0\.0\.1:[0-9]+)`)[1]
+	hint := f.until(joinHint)
 	for n := range agents {
-		list = append(list, f.start("agent", "--join", url, "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"))
+		list = append(list, f.start(slices.Concat([]string{"agent", "--join", hint[1], "--token", "@token", "--name", fmt.Sprintf("agent-%d", n), "--once"}, strings.Fields(hint[2]))...))
 	}
 	return coordinator, list
 }
+
+// joinHint is how a coordinator says that agents join: its URL, and what they must allow.
+const joinHint = `which join by: tsmark agent --join ([a-z]+://127\.0\.0\.1:[0-9]+)(?: --token @FILE)?(.*)\n`
 
 // ended waits until a program has ended, and returns its exit status.
 func (f *nearFleet) ended(cmd *exec.Cmd) int {
@@ -270,11 +274,11 @@ func TestAgentsPasswords(t *testing.T) {
 	}
 	f.said.forget()
 	coordinator := f.start(append([]string{"run", "--target", target, "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0"}, rowsOf(queriesOf()...)...)...)
-	url := f.until(`which join by: tsmark agent --join (nats://127\.0\.0\.1:[0-9]+)`)[1]
+	hint := f.until(joinHint)
 	if err := os.Unsetenv(variable); err != nil { // t.Setenv sets it right at the end
 		t.Fatal(err)
 	}
-	agent := f.start("agent", "--join", url, "--name", "a", "--once")
+	agent := f.start(slices.Concat([]string{"agent", "--join", hint[1], "--name", "a", "--once"}, strings.Fields(hint[2]))...)
 	if code := f.ended(coordinator); code != exitTarget || len(missing.FindAllString(f.said.String(), -1)) != 2 {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
+	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/runner"
 )
 
@@ -26,6 +27,7 @@ type teamFlags struct {
 	listen, nats string
 	access       accessFlags
 	lost, wait   time.Duration
+	needs        allow.Needs // of the command's runs
 }
 
 const (
@@ -98,13 +100,24 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// shared is a plan whose work agents may share.
+type shared interface {
+	CheckAgents(agents int) error
+	Needs() (allow.Needs, error)
+}
+
 // shares refuses what agents cannot share, if there are to be some: nobody need join for
-// that.
-func (g *teamFlags) shares(plan interface{ CheckAgents(agents int) error }) error {
+// that. It notes what they need.
+func (g *teamFlags) shares(plan shared) error {
 	if g.agents == 0 {
 		return nil
 	}
-	return plan.CheckAgents(g.agents)
+	if err := plan.CheckAgents(g.agents); err != nil {
+		return err
+	}
+	needs, err := plan.Needs()
+	g.needs.Add(needs)
+	return err
 }
 
 // asBefore has runs that are resumed wait for as many agents as the first of them had,
@@ -222,7 +235,7 @@ func (a *app) gather(cmd *cobra.Command) (err error) {
 	timing := agents.DefaultTiming()
 	timing.Lost = g.lost
 	say := sayer(a.stderr)
-	c, err := agents.NewCoordinator(ctx, at, agents.Options{Agents: g.agents, Tool: buildinfo.Tool(), Host: host, Dir: temporary.Path(), Timing: timing, Say: say})
+	c, err := agents.NewCoordinator(ctx, at, agents.Options{Agents: g.agents, Tool: buildinfo.Tool(), Host: host, Needs: g.needs, Dir: temporary.Path(), Timing: timing, Say: say})
 	if err != nil {
 		return errors.Join(err, at.Close())
 	}
@@ -254,6 +267,7 @@ func (g *teamFlags) await(ctx context.Context, c *agents.Coordinator, url string
 	} else if access.Cert != "" {
 		join += " --ca FILE"
 	}
+	join += g.needs.Flags()
 	if g.wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, g.wait, errFew)

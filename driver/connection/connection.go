@@ -107,6 +107,57 @@ func (s Settings) Endpoint() driver.Endpoint {
 	}
 }
 
+// Endpoints are the addresses that a run of a driver with the options uses; none where there
+// is no server, or where only the server tells.
+func Endpoints(d *driver.Driver, o driver.Options) ([]driver.Endpoint, error) {
+	if d.Endpoints != nil {
+		return d.Endpoints(o)
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(d.Options, func(o driver.Option) bool { return o.Name == name })
+	}
+	if !has(Host) || !has(Port) || o[Host] == "" {
+		return nil, nil
+	}
+	return []driver.Endpoint{Of(o).Endpoint()}, nil
+}
+
+// Addresses are all that a driver with the options may connect to by what the options say, as
+// HOST:PORT or a URL. A host is there as it is written, too: a list of several is one, of
+// which an endpoint is only the first.
+func Addresses(d *driver.Driver, o driver.Options) ([]string, error) {
+	endpoints, err := Endpoints(d, o)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range endpoints {
+		list = append(list, e.Address)
+	}
+	for _, each := range d.Options {
+		if value := o[each.Name]; !each.Secret && strings.Contains(value, "://") {
+			list = append(list, value)
+		}
+	}
+	host, address := o[Host], o[Host]
+	if o[Port] != "" {
+		address = net.JoinHostPort(host, o[Port])
+	}
+	written := slices.ContainsFunc(list, func(address string) bool {
+		named, _, err := net.SplitHostPort(address)
+		return err == nil && named == host
+	})
+	switch {
+	case host == "" || written:
+	case strings.HasPrefix(host, "/"): // a socket
+		list = []string{address}
+	case len(endpoints) > 0 || len(list) == 0:
+		list = append(list, address)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
 // Handshake connects to an address and agrees on encryption, unless that is nil; it says
 // how the connection is encrypted, and closes it. Its error wraps driver.ErrUnreachable.
 func Handshake(ctx context.Context, address string, encryption *tls.Config, timeout time.Duration) (*tls.ConnectionState, error) {

@@ -181,6 +181,9 @@ func TestKubernetes(t *testing.T) {
 	if want := fmt.Sprintf("nats://%s:%d", serves.Name, serves.Spec.Ports[0].Port); !slices.Contains(join, want) {
 		t.Errorf("agents join elsewhere than at %s: %s", want, join)
 	}
+	if allowed := join[slices.Index(join, "--allow")+1]; !strings.HasPrefix(allowed, "questdb@") || !strings.Contains(m.maps["tsmark-experiment"].Data["experiment.yaml"], "options: {host: "+strings.TrimPrefix(allowed, "questdb@")+"}") {
+		t.Errorf("agents allow %s, which is not the experiment's target", allowed)
+	}
 	for name, limits := range spec.Template.Spec.Containers[0].Resources.Limits {
 		if asked := spec.Template.Spec.Containers[0].Resources.Requests[name]; asked.Cmp(limits) != 0 {
 			t.Errorf("agents ask for %s of %s and may have %s", asked.String(), name, limits.String())
@@ -255,7 +258,7 @@ func TestSSH(t *testing.T) {
 		}
 	}
 	log := filepath.Join(dir, "log")
-	cmd := exec.CommandContext(t.Context(), "bash", examples+"ssh.sh", "my.yaml", "--repeats", "3", "--", "one", "user@two")
+	cmd := exec.CommandContext(t.Context(), "bash", examples+"ssh.sh", "--allow", "questdb@db1", "--allow", "griddb@https://db2/x?y", "my.yaml", "--repeats", "3", "--", "one", "user@two")
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "LOG="+log, "TMPDIR="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -274,7 +277,7 @@ func TestSSH(t *testing.T) {
 	if len(tokens) != 3 || len(slices.Compact(tokens)) != 1 || len(tokens[0]) != 32 {
 		t.Errorf("tokens %q in\n%s", tokens, text)
 	}
-	for _, want := range []string{"-R 127.0.0.1:4222:127.0.0.1:4222 user@two", "--name one --once", "--name two --once", "tsmark run my.yaml --repeats 3 --agents 2"} {
+	for _, want := range []string{"-R 127.0.0.1:4222:127.0.0.1:4222 user@two", "--name one --once --allow questdb@db1 --allow griddb@https://db2/x?y", "--name two --once --allow", "tsmark run my.yaml --repeats 3 --agents 2"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/agents/broker"
+	"github.com/tsmark/tsmark/run/allow"
 )
 
 // Agent is what an agent tells of itself, and how it goes about.
@@ -22,7 +23,10 @@ type Agent struct {
 	Host result.Host // the machine
 	Tool result.Tool // this program; the coordinator must be the same
 	Once bool        // ends when a coordinator has released it at the end of its run
-	Dir  string      // of the files of results; empty: that of temporary files
+	// Allow returns an error, of one line, unless the agent may do what a coordinator needs;
+	// nil: it may. It only saves a run that would fail later: the Work must look again.
+	Allow func(allow.Needs) error
+	Dir   string // of the files of results; empty: that of temporary files
 	// Patience is the time between two attempts to find a server or a coordinator; 0: a
 	// second.
 	Patience time.Duration
@@ -147,6 +151,19 @@ func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, wor
 	}
 	w := m.welcome
 	switch {
+	case w.Refusal == unseen && h.Coordinator != "": // there are several coordinators, and another one answered
+		return nil, "waiting for a coordinator at " + a.URL, nil
+	case w.Refusal == unseen:
+		h.Coordinator, h.Objection = w.Coordinator, ""
+		if a.Allow != nil {
+			if err := a.Allow(w.Needs); err != nil {
+				h.Objection = err.Error()
+			}
+		}
+		m.close()
+		return a.tryJoin(ctx, b, c, h, work)
+	case w.Refusal == disallowed:
+		return nil, fmt.Sprintf("the coordinator on %s cannot use this agent: %s", w.Host, h.Objection), nil
 	case w.Refusal == otherVersion || !sameProgram(a.Tool, w.Tool):
 		return nil, "", fmt.Errorf("the coordinator on %s does not take this agent: %s", w.Host, otherProgram(a.Tool, w.Tool))
 	case w.Refusal == nameTaken:

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/allow"
 )
 
 // Broker is the NATS server at which all meet: broker.Server or broker.Remote.
@@ -30,6 +31,7 @@ type Options struct {
 	Agents int              // how many may be members at a time
 	Tool   result.Tool      // this program; agents must be the same
 	Host   string           // name of this machine, which agents show
+	Needs  allow.Needs      // what agents must allow
 	Dir    string           // of the files of results; empty: that of temporary files
 	Timing Timing           // zero: DefaultTiming
 	Say    func(string)     // gets a line about each agent that comes and goes; nil: nobody
@@ -57,7 +59,8 @@ type Coordinator struct {
 	members map[string]*member
 	lost    map[string]*Lost // members that are no more
 	phases  map[string]*phase
-	given   map[string]bool // IDs of commands
+	given   map[string]bool   // IDs of commands
+	refused map[string]string // why agents were refused, by name
 	// asked are the processes that asked to join. What such a process did before has ended,
 	// as it does one thing after the other; for this coordinator it may be doing more.
 	asked   map[string]bool
@@ -99,7 +102,7 @@ func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, err
 	}
 	c := &Coordinator{
 		options: o, id: rand.Text(), broker: b, shared: make(chan struct{}, 1), changed: make(chan struct{}),
-		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{},
+		members: map[string]*member{}, lost: map[string]*Lost{}, phases: map[string]*phase{}, given: map[string]bool{}, refused: map[string]string{},
 		asked: map[string]bool{}, stopBy: map[string]time.Time{},
 	}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -164,7 +167,7 @@ func (c *Coordinator) bucket() string { return "tsmark-" + c.id }
 
 // join takes an agent on, or says why not; false: it is closing, and says nothing.
 func (c *Coordinator) join(h hello) (w welcome, ok bool) {
-	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing}
+	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing, Needs: c.options.Needs}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h.Process != "" && !c.asked[h.Process] || !c.stopBy[h.Process].IsZero() {
@@ -177,7 +180,12 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 		return w, false
 	case !sameProgram(h.Tool, c.options.Tool):
 		w.Refusal = otherVersion
-		c.options.Say(fmt.Sprintf("agent %s was refused: %s", h.Name, otherProgram(h.Tool, c.options.Tool)))
+		c.refuse(h.Name, otherProgram(h.Tool, c.options.Tool))
+	case h.Coordinator != c.id:
+		w.Refusal = unseen
+	case h.Objection != "":
+		w.Refusal = disallowed
+		c.refuse(h.Name, h.Objection)
 	case c.members[h.ID] != nil: // which asks again
 	case slices.ContainsFunc(slices.Collect(maps.Values(c.members)), func(m *member) bool { return m.Name == h.Name }):
 		w.Refusal = nameTaken
@@ -190,6 +198,21 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 		c.tasks.Go(func() { c.meet(m) })
 	}
 	return w, true
+}
+
+// mostRefused is of how many agents it is known why they were refused.
+const mostRefused = 1000
+
+// refuse says why an agent was refused, once: it asks again each second. The lock is held.
+func (c *Coordinator) refuse(name, why string) {
+	if c.refused[name] == why {
+		return
+	}
+	if len(c.refused) >= mostRefused {
+		clear(c.refused)
+	}
+	c.refused[name] = why
+	c.options.Say(fmt.Sprintf("agent %s was refused: %s", name, why))
 }
 
 // sameProgram reports whether two programs are the same version of tsmark, whatever they

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/allow"
 )
 
 // The subjects, in which %s is the ID of a coordinator or of a member. Requests are answered
@@ -46,6 +47,10 @@ type hello struct {
 	Connection string      `json:"connection"` // the name of its connection
 	Host       result.Host `json:"host"`
 	Tool       result.Tool `json:"tool"`
+	// Coordinator is whose needs the agent has looked at; empty: nobody's yet. Objection says
+	// in one line what it does not allow of them; empty: nothing.
+	Coordinator string `json:"coordinator,omitempty"`
+	Objection   string `json:"objection,omitempty"`
 }
 
 // welcome answers hello.
@@ -55,6 +60,7 @@ type welcome struct {
 	Tool        result.Tool `json:"tool"`
 	Bucket      string      `json:"bucket"` // of results
 	Timing      Timing      `json:"timing"`
+	Needs       allow.Needs `json:"needs"` // what its runs need of an agent
 	Refusal     refusal     `json:"refusal,omitempty"`
 }
 
@@ -65,6 +71,8 @@ const (
 	otherVersion refusal = "version" // it is another tsmark
 	nameTaken    refusal = "name"    // a member has its name
 	enough       refusal = "enough"  // there are as many as were asked for
+	unseen       refusal = "needs"   // it has not looked at the needs yet
+	disallowed   refusal = "allow"   // it does not allow them
 )
 
 // beat says that a member is there.

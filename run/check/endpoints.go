@@ -14,26 +14,11 @@ import (
 	"github.com/tsmark/tsmark/monitor"
 )
 
-// endpointsOf are the addresses that a run of a driver with the options uses; none where
-// there is no server.
-func endpointsOf(k *driver.Driver, o driver.Options) ([]driver.Endpoint, error) {
-	if k.Endpoints != nil {
-		return k.Endpoints(o)
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(k.Options, func(o driver.Option) bool { return o.Name == name })
-	}
-	if !has(connection.Host) || !has(connection.Port) || o[connection.Host] == "" {
-		return nil, nil
-	}
-	return []driver.Endpoint{connection.Of(o).Endpoint()}, nil
-}
-
 // Reach returns an error where an address does not answer that a run of a driver with the
 // options will use, and that opening the target has not tried. It names the option that
 // sets the address. Those that only queries use are left out unless there are queries.
 func Reach(ctx context.Context, k *driver.Driver, o driver.Options, queries bool) error {
-	endpoints, err := endpointsOf(k, o)
+	endpoints, err := connection.Endpoints(k, o)
 	if err != nil {
 		return err
 	}
@@ -56,7 +41,7 @@ func unusable(e *driver.Endpoint, err error) error {
 // endpoints looks at each address: whether it answers, how the connection is encrypted,
 // and how far away it is. It reports whether all that Open needs answer.
 func (x *examination) endpoints(ctx context.Context) bool {
-	endpoints, err := endpointsOf(&x.Driver, x.Options)
+	endpoints, err := connection.Endpoints(&x.Driver, x.Options)
 	if err != nil {
 		x.fails("endpoints", err)
 		return false

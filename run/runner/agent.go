@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -104,6 +105,9 @@ type partResult struct {
 // process, which has it among its Agents.
 type Agent struct {
 	Catalog Catalog // what experiments can name, and this machine's environment
+	// Allow returns an error unless the agent may do what a part needs; nil: it may load
+	// targets that discard rows, and nothing else.
+	Allow func(allow.Needs) error
 
 	prepared *preparedPart // of the last part
 }
@@ -121,6 +125,9 @@ func (a *Agent) Do(ctx context.Context, body []byte, link Link) error {
 	var p part
 	if err := json.Unmarshal(body, &p); err != nil {
 		return fmt.Errorf("reading the part of a phase: %w", err)
+	}
+	if err := p.possible(); err != nil {
+		return err
 	}
 	s, err := a.prepare(&p)
 	if err != nil {
@@ -143,7 +150,11 @@ func (a *Agent) prepare(p *part) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.permitted(p, e); err != nil {
+		return nil, err
+	}
 	catalog := a.Catalog
+	catalog.Servers = nil
 	for _, name := range p.Wanted {
 		if _, ok := catalog.variable(name); !ok {
 			return nil, fmt.Errorf("%s is not set on this agent, and secrets are sent only where nobody else can read them: set it where the agent starts, or let agents join with a token and, from other machines, by TLS", name)
@@ -153,6 +164,9 @@ func (a *Agent) prepare(p *part) (*subject, error) {
 	plan, err := NewPlan(e, catalog, p.Steps)
 	if err != nil {
 		return nil, err
+	}
+	if err := a.reachable(&plan.targets[0]); err != nil {
+		return nil, plan.secrets.Error(err)
 	}
 	s := &subject{plan: plan, display: noDisplay{}, record: &result.Dataset{}}
 	if err := s.prepare(p.Spec, p.Seed); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/tsmark/tsmark/engine/peertest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/series"
@@ -44,7 +45,7 @@ type crew struct {
 func newCrew(t *testing.T, n int, c runner.Catalog) *crew {
 	f := &crew{t: t}
 	for range n {
-		f.agents = append(f.agents, &runner.Agent{Catalog: c})
+		f.agents = append(f.agents, &runner.Agent{Catalog: c, Allow: func(allow.Needs) error { return nil }})
 	}
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
@@ -61,6 +62,18 @@ func (s *Sweep) CheckAgents(agents int) error {
 		}
 	}
 	return nil
+}
+
+// Needs is what each agent must allow to take part in all runs.
+func (s *Sweep) Needs() (n allow.Needs, err error) {
+	for _, p := range s.plans {
+		of, err := p.Needs()
+		if err != nil {
+			return n, err
+		}
+		n.Add(of)
+	}
+	return n, nil
 }
 
 // openly refuses secrets as parameters, which names of targets and reports

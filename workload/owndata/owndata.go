@@ -87,6 +87,9 @@ func (w *own) Notes(s workload.Spec) []string {
 // ownKey is the name of a setting among those of all workloads.
 func ownKey(setting string) string { return name + "." + setting }
 
+// Names are the files, folders and patterns that settings name.
+func Names(s workload.Settings) ([]string, error) { return splitNames(s[ownKey(setFiles)]) }
+
 // key is what a survey depends on.
 func key(s workload.Spec) string {
 	var text strings.Builder
