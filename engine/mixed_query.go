@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -166,7 +167,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	answer := Answered{Query: q, Place: place}
 	var sink query.Sink // a nil interface has the rows only counted
 	if kept {
-		sink = answer.keep(wholeAnswer(&q), q.Columns(m.dataset.Schema().Table(q.Table)))
+		sink = answer.keep(wholeAnswer(&q, m.dataset.Schema()), q.Columns(m.dataset.Schema().Table(q.Table)))
 	}
 
 	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(m.cfg.Part.Share.Place(n)), Query: int64(q.ID)}
@@ -217,4 +218,14 @@ func (a *Answered) keep(whole bool, columns []query.Column) query.Sink {
 const maxKept = 2_000_000
 
 // wholeAnswer reports whether an answer is kept whole.
-func wholeAnswer(q *query.Query) bool { return !q.Stored() }
+func wholeAnswer(q *query.Query, s *series.Schema) bool { return !q.Stored() || KeepsWhole(q, s) }
+
+// fewGroups is how many rows a Last answer has at most that is kept whole.
+const fewGroups = 10_000
+
+// KeepsWhole reports whether the answer to a Last query is kept whole, though it is of stored
+// rows: of rows that share the newest time any one is right, which a digest cannot tell.
+func KeepsWhole(q *query.Query, s *series.Schema) bool {
+	_, last := q.Shape.(query.Last)
+	return last && s.Series <= fewGroups
+}

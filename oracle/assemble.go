@@ -33,7 +33,7 @@ func (f *family) assemble(e *evaluator, made *bucketRows) bool {
 			}
 		})
 	case *newestCells:
-		f.assembleNewest(e, part)
+		return f.assembleNewest(e, part)
 	case *columns:
 		if e.units != nil {
 			f.assembleUnits(e)
@@ -55,23 +55,32 @@ func (f *family) each(e *evaluator, visit func(*strand, []stretch)) {
 	}
 }
 
-// assembleNewest lets the newest rows of cells compete as the rows themselves
-// would: in the order in which they arrived.
-func (f *family) assembleNewest(e *evaluator, part *newestCells) {
-	arrived := map[int32]int64{}
+// assembleNewest lets the newest rows of cells compete. It returns false where several rows
+// share the newest time of a group: cells keep one of them, and any of them is right.
+func (f *family) assembleNewest(e *evaluator, part *newestCells) bool {
+	tied := map[int]bool{}
 	f.each(e, func(s *strand, of []stretch) {
 		for _, at := range of {
 			if f.rows[at.cell] == 0 {
 				continue
 			}
-			row := part.rows.rows[at.cell]
-			t, group := row[0].Int, int(s.group)
-			if e.newest.wins(group, t) && (e.newest.at(group) < t || arrived[s.group] < part.arrived[at.cell]) {
-				arrived[s.group] = part.arrived[at.cell]
-				e.newest.keep(group, row, len(e.fields), part.rows.series[at.cell])
+			row, group := &part.rows[at.cell], int(s.group)
+			switch t, newest := row.values[0].Int, e.newest.at(group); {
+			case t < newest:
+			case t == newest:
+				tied[group] = true
+			default:
+				tied[group] = part.tied[at.cell]
+				e.newest.keep(group, row.values, len(e.fields), row.series)
 			}
 		}
 	})
+	for _, is := range tied {
+		if is {
+			return false
+		}
+	}
+	return true
 }
 
 // assembleUnits makes the sums of the shapes Means and Activity.

@@ -33,16 +33,21 @@ func (e *evaluator) expectation() Expectation {
 		return x
 	case takesNewest:
 		digest, kept := query.NewDigest(e.columns), query.Answer{}
-		for group, row := range e.newest.rows {
-			if row == nil || !e.having(row, e.newest.series[group]) {
+		choices, tied := []query.Choice(nil), false
+		for _, rows := range e.newest.kinds {
+			choice, several := e.choice(rows)
+			if len(choice.Rows) == 0 {
 				continue
 			}
-			_ = digest.Row(row)
+			choices, tied = append(choices, choice), tied || several
+			_ = digest.Row(choice.Rows[0])
 			if e.keep {
-				_ = kept.Row(row)
+				_ = kept.Row(choice.Rows[0])
 			}
 		}
-		x.Digest, e.rows = digest, kept
+		if x.Digest, e.rows = digest, kept; tied {
+			x.Choices = choices
+		}
 	default:
 		if x.Any = e.needed > 0; x.Any && !e.keep {
 			x.Rows = min(e.found, e.needed)
@@ -56,6 +61,21 @@ func (e *evaluator) expectation() Expectation {
 	}
 	x.Rows = x.Digest.Rows()
 	return x
+}
+
+// choice returns the newest rows of a group that stay in the answer, any one of which is
+// right, and whether they differ or others do not stay.
+func (e *evaluator) choice(rows []newestRow) (c query.Choice, several bool) {
+	for i := range rows {
+		if !e.having(rows[i].values, rows[i].series) {
+			c.Optional = true
+			continue
+		}
+		row := slices.Clone(rows[i].values)
+		several = several || len(c.Rows) > 0 && query.CompareRows(c.Rows[0], row) != 0
+		c.Rows = append(c.Rows, row)
+	}
+	return c, several || c.Optional
 }
 
 // having reports whether the newest row of a group, which is the series', stays

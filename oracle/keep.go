@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"math"
+
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -69,21 +71,20 @@ func (k *rowSums) add(run *series.Run, rows, cells []int32) {
 	}
 }
 
-// newestCells keeps the newest row of each cell.
+// newestCells keeps a newest row of each cell, and whether others share its time.
 type newestCells struct {
-	of      *evaluator // one of the queries
-	rows    newest     // by cell
-	arrived []int64    // per cell, how many rows had arrived with its newest
-	times   []int64    // per cell, of its newest row
-	winner  []int32    // per cell, its newest row in this run
-	touched []int32    // cells that the run has a newer row for
-	seen    int64      // rows
+	of      *evaluator  // one of the queries
+	rows    []newestRow // by cell
+	tied    []bool      // per cell, several rows have the time of its newest
+	times   []int64     // per cell, of its newest row
+	winner  []int32     // per cell, its newest row in this run
+	touched []int32     // cells that the run has a newer row for
 }
 
 func (k *newestCells) demand(*evaluator) {}
 
 func (k *newestCells) grow(*strand) {
-	k.arrived, k.times, k.winner = append(k.arrived, 0), append(k.times, 0), append(k.winner, -1)
+	k.rows, k.tied, k.times, k.winner = append(k.rows, newestRow{}), append(k.tied, false), append(k.times, math.MinInt64), append(k.winner, -1)
 }
 
 // add copies only those rows that stay the newest until the run's end.
@@ -91,18 +92,18 @@ func (k *newestCells) add(run *series.Run, rows, cells []int32) {
 	k.touched = k.touched[:0]
 	for i, row := range rows {
 		cell, t := cells[i], run.Times[row]
-		k.seen++
-		if k.arrived[cell] > 0 && t < k.times[cell] {
+		if t < k.times[cell] {
 			continue
 		}
 		if k.winner[cell] < 0 {
 			k.touched = append(k.touched, cell)
 		}
-		k.times[cell], k.arrived[cell], k.winner[cell] = t, k.seen, row
+		k.tied[cell] = t == k.times[cell]
+		k.times[cell], k.winner[cell] = t, row
 	}
 	for _, cell := range k.touched {
 		s := run.Series[k.winner[cell]]
-		k.rows.keep(int(cell), k.of.fill(run, int(k.winner[cell]), k.of.groups.of[s]), len(k.of.fields), s)
+		k.rows[cell].copy(k.of.fill(run, int(k.winner[cell]), k.of.groups.of[s]), len(k.of.fields), s)
 		k.winner[cell] = -1
 	}
 }

@@ -7,38 +7,53 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// newest holds the newest row of each of several numbered kinds of rows.
+// newest holds the newest row of each of several numbered kinds of rows, and the rows that
+// share its time.
 type newest struct {
-	rows   [][]query.Value // nil: none so far
-	texts  [][]byte        // memory of the rows' texts
-	series []uint32        // whose row it is
+	kinds [][]newestRow // by kind; empty: no row so far
 }
 
-// wins reports whether a row of that time is the kind's newest. Of rows with the
-// same time the one that arrived last counts.
-func (n *newest) wins(kind int, t int64) bool {
-	return kind >= len(n.rows) || n.rows[kind] == nil || t >= n.rows[kind][0].Int
+// newestRow is a row of its own memory.
+type newestRow struct {
+	values []query.Value
+	texts  []byte
+	series uint32 // whose row it is
 }
 
-// keep copies the row, whose last columns are so many fields and whose texts
+// wins reports whether a row of that time is one of the kind's newest.
+func (n *newest) wins(kind int, t int64) bool { return t >= n.at(kind) }
+
+// keep copies a row that wins, whose last columns are so many fields and whose texts
 // may lie in memory that is used again.
 func (n *newest) keep(kind int, row []query.Value, fields int, series uint32) {
-	if short := kind + 1 - len(n.rows); short > 0 {
-		n.rows = append(n.rows, make([][]query.Value, short)...)
-		n.texts = append(n.texts, make([][]byte, short)...)
-		n.series = append(n.series, make([]uint32, short)...)
+	if short := kind + 1 - len(n.kinds); short > 0 {
+		n.kinds = append(n.kinds, make([][]newestRow, short)...)
 	}
-	kept := append(slices.Grow(n.rows[kind][:0], len(row)), row...)
-	n.rows[kind] = kept
-	n.texts[kind] = ownTexts(kept[len(kept)-fields:], n.texts[kind])
-	n.series[kind] = series
+	rows := n.kinds[kind]
+	if len(rows) > 0 && row[0].Int > rows[0].values[0].Int {
+		rows = rows[:0]
+	}
+	if len(rows) == cap(rows) {
+		rows = append(rows, newestRow{})
+	} else {
+		rows = rows[:len(rows)+1] // with the memory of an older row
+	}
+	rows[len(rows)-1].copy(row, fields, series)
+	n.kinds[kind] = rows
 }
 
-// at returns the time of the kind's newest row, the smallest int64 where there
+// copy makes the row a copy of another one, in its own memory.
+func (r *newestRow) copy(row []query.Value, fields int, series uint32) {
+	r.values = append(slices.Grow(r.values[:0], len(row)), row...)
+	r.texts = ownTexts(r.values[len(row)-fields:], r.texts)
+	r.series = series
+}
+
+// at returns the time of the kind's newest rows, the smallest int64 where there
 // is none.
 func (n *newest) at(kind int) int64 {
-	if kind >= len(n.rows) || n.rows[kind] == nil {
+	if kind >= len(n.kinds) || len(n.kinds[kind]) == 0 {
 		return math.MinInt64
 	}
-	return n.rows[kind][0].Int
+	return n.kinds[kind][0].values[0].Int
 }

@@ -32,6 +32,10 @@ type Expectation struct {
 	// Any says that the answer is any so many of the rows that match, and that
 	// neither is set: see Unmatched.
 	Any bool
+	// Choices are the groups of a Last query, where several rows share the newest time of a
+	// group and any one of them is right. The answer and the digest have the first ones. Nil:
+	// there is one right answer.
+	Choices []query.Choice
 }
 
 // Expectations are those of one pass.
@@ -46,8 +50,8 @@ const batchRows = 4096
 
 // Pass reads the dataset once and returns its size, the answers to the full
 // queries and the row counts of the counted ones. Where a largest or smallest
-// value of a field with a NaN is asked for, or late rows meet queries that are
-// only counted, it reads the dataset a second time for these.
+// value of a field with a NaN is asked for, several rows share the newest time of a group,
+// or late rows meet queries that are only counted, it reads the dataset a second time for these.
 //
 // Full queries share their work: see family. Each row is looked at once for all
 // queries that filter, group and bucket alike, whatever their windows; all 16

@@ -55,6 +55,9 @@ type Case struct {
 	merged []query.Answer // where rows of one series and time merge; nil: as answer
 }
 
+// Answers returns the answers that are right where all rows are kept.
+func (c *Case) Answers() []query.Answer { return c.answer }
+
 // Documents returns all documents.
 func Documents() ([]*Document, error) {
 	files, err := fs.Glob(documents, "testdata/*.test")

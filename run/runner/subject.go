@@ -243,7 +243,7 @@ func (s *subject) renderOne(planned *plannedTarget, of *typeQueries, q *query.Qu
 	}
 	// The oracle keeps digests of those rows whose order does not matter.
 	_, limited := q.Shape.(query.AnyRows)
-	whole := !q.Stored() || q.Order() != query.Unordered || limited
+	whole := !q.Stored() || q.Order() != query.Unordered || limited || engine.KeepsWhole(q, schema)
 	table := schema.Table(q.Table)
 	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Free: table.FreeRoom(), Columns: q.Columns(table), Whole: whole}, nil
 }

@@ -130,6 +130,16 @@ func (a *answer) differs(x *oracle.Expectation) string {
 	}
 	switch {
 	case x.Any: // which rows are right, nobody can say of a state that has passed
+	case x.Choices != nil && a.Answer != nil:
+		found := query.Answer{Rows: slices.Clone(a.Answer.Rows)}
+		if d := query.CompareChoices(&a.Query, a.columns, x.Choices, &found); d != nil {
+			return d.String()
+		}
+	case x.Choices != nil: // nor of a digest, which of them it has
+	case a.Answer != nil && x.Answer == nil:
+		if !digestOf(a.columns, a.Answer).Equal(x.Digest) {
+			return fmt.Sprintf("its %d rows are not the expected ones", a.Rows)
+		}
 	case a.Digest != nil && !a.Digest.Equal(x.Digest):
 		return fmt.Sprintf("its %d rows are not the expected ones", a.Digest.Rows())
 	case a.Answer != nil:
