@@ -38,11 +38,14 @@ type Expectation struct {
 	Choices []query.Choice
 }
 
+// AnyNumber stands for the rows of an answer in which a group may be missing, as Choices says.
+const AnyNumber = -1
+
 // Expectations are those of one pass.
 type Expectations struct {
 	Survey  Survey
 	Full    []Expectation // in the order of the queries asked for in full
-	Counted []int64       // rows of the answers, in the order of the queries only counted
+	Counted []int64       // rows of the answers, in the order of the queries only counted; or AnyNumber
 }
 
 // batchRows is the size of the oracle's batches.
@@ -229,6 +232,9 @@ func pass(ctx context.Context, d workload.Dataset, full []query.Query, counted i
 	for i, e := range countedBy {
 		if e != nil {
 			out.Counted[i] = e.result().Rows
+			if slices.ContainsFunc(e.result().Choices, func(c query.Choice) bool { return c.Optional }) {
+				out.Counted[i] = AnyNumber
+			}
 		}
 	}
 	return out, late, nil

@@ -131,3 +131,37 @@ func TestTiesOfDocuments(t *testing.T) {
 		t.Errorf("only %d answers of documents were compared", tied)
 	}
 }
+
+// Where one of the newest rows of a group fulfils the query's condition and another does not,
+// the group may be in the answer or not, and nobody counts the rows.
+func TestTiesWithCondition(t *testing.T) {
+	s := spec(60, 10*time.Minute)
+	d, err := tsbs.CPUOnly().Dataset(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := query.Query{Type: "having", Table: "cpu", Shape: query.Last{By: "region", Fields: []string{"usage_user"}, Having: &query.RatioCondition{
+		Condition: query.Condition{Field: "usage_user", Compare: query.Greater, Value: 50},
+	}}}
+	pass, err := oracle.Pass(t.Context(), d, []query.Query{q}, slices.Values([]query.Query{q}), ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := pass.Full[0]
+	columns := q.Columns(d.Schema().Table("cpu"))
+	var some, none query.Answer
+	for _, c := range x.Choices {
+		some.Rows = append(some.Rows, slices.Clone(c.Rows[0]))
+		if !c.Optional {
+			none.Rows = append(none.Rows, slices.Clone(c.Rows[0]))
+		}
+	}
+	if len(none.Rows) == len(some.Rows) || pass.Counted[0] != oracle.AnyNumber {
+		t.Fatalf("no group may be missing, or rows were counted: %d, %d, %d", len(none.Rows), len(some.Rows), pass.Counted[0])
+	}
+	for _, a := range []*query.Answer{&some, &none} {
+		if diff := query.CompareChoices(&q, columns, x.Choices, a); diff != nil {
+			t.Errorf("with %d rows: %v", len(a.Rows), diff)
+		}
+	}
+}
