@@ -59,7 +59,7 @@ type toldLie struct {
 
 var toldLies = []toldLie{
 	{Lie: lie.Zeroes, load: true, long: true},
-	{Lie: lie.Swapped, answers: true},
+	{Lie: lie.Swapped, load: true, answers: true},
 	{Lie: lie.DropsFew, load: true},
 	{Lie: lie.Duplicates, load: true, long: true},
 	{Lie: lie.Both, load: true, long: true},

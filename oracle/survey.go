@@ -28,6 +28,8 @@ type Survey struct {
 	// Repeats says that rows of one series and time may come more than once, so
 	// that different rows cannot be counted by series and time.
 	Repeats bool
+	// Sample is a random sample of the rows; nil: none was asked for.
+	Sample []Row
 }
 
 // Census is what a table of the dataset holds.
@@ -51,6 +53,8 @@ type Surveyor struct {
 
 	late  *lateness         // nil: not asked for
 	sizer *encode.LineSizer // nil: the size as line protocol is not asked for
+	// sampler draws rows; nil: no sample is asked for.
+	sampler *Sampler
 }
 
 // NewSurveyor surveys rows of the schema, without their size as line protocol.
@@ -77,6 +81,11 @@ func newSurveyor(d workload.Dataset) *Surveyor {
 	return v
 }
 
+// Sample has the survey draw so many rows, which follow from the seed and the dataset.
+func (v *Surveyor) Sample(seed string, rows int) {
+	v.sampler = NewSampler(v.survey.Schema, seed, rows)
+}
+
 // Add adds the rows of a batch.
 func (v *Surveyor) Add(b *series.Batch) {
 	for i := range b.Runs {
@@ -85,7 +94,7 @@ func (v *Surveyor) Add(b *series.Batch) {
 }
 
 // functions are what adds runs between them, at once: one the rows and their
-// times, one their size, and so many others the values of a share of the fields each.
+// times, one their size, one the sample, and so many others the values of a share of the fields each.
 func (v *Surveyor) functions(parts int) []func([]span) {
 	each := func(do func(*series.Run)) func([]span) {
 		return func(runs []span) {
@@ -94,7 +103,7 @@ func (v *Surveyor) functions(parts int) []func([]span) {
 			}
 		}
 	}
-	list := []func([]span){each(v.addRows), each(v.addSize)}
+	list := []func([]span){each(v.addRows), each(v.addSize), each(v.sample)}
 	for part := range parts {
 		list = append(list, each(func(run *series.Run) { v.tables[run.Table].addFields(run, part, parts) }))
 	}
@@ -104,7 +113,14 @@ func (v *Surveyor) functions(parts int) []func([]span) {
 func (v *Surveyor) add(run *series.Run) {
 	v.addRows(run)
 	v.addSize(run)
+	v.sample(run)
 	v.tables[run.Table].addFields(run, 0, 1)
+}
+
+func (v *Surveyor) sample(run *series.Run) {
+	if v.sampler != nil {
+		v.sampler.Add(run)
+	}
 }
 
 func (v *Surveyor) addSize(run *series.Run) {
@@ -144,6 +160,9 @@ func (v *Surveyor) Result() Survey {
 	}
 	if v.late != nil {
 		out.Late = v.late.result()
+	}
+	if v.sampler != nil {
+		out.Sample = v.sampler.Rows()
 	}
 	return out
 }

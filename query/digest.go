@@ -73,6 +73,12 @@ func (c Column) Same(a, b Value) bool {
 	return bytes.Equal(appendRow(nil, columns, []Value{a}), appendRow(nil, columns, []Value{b}))
 }
 
+// Matches reports whether a value that was found is the expected one of a column, doubles
+// within the tolerance of answers.
+func (c Column) Matches(expected, found Value) bool {
+	return equal(c.canonical(expected), c.canonical(found))
+}
+
 // Rows returns the number of rows.
 func (d *Digest) Rows() int64 { return d.rows }
 

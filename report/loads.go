@@ -104,6 +104,11 @@ func loadTable(g *group, r *result.Run) *table {
 		if l.DiskLeftOut != "" && l.DiskBytes >= 0 {
 			t.Notes = append(t.Notes, note{target.Name + ": disk is without " + l.DiskLeftOut, dim})
 		}
+		for _, c := range l.Census {
+			if c.Contents != nil && c.Contents.RowsUnread != "" {
+				t.Notes = append(t.Notes, note{fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread), bad})
+			}
+		}
 		if l.Upkeep != "" {
 			t.Notes = append(t.Notes, note{target.Name + ": after the load, " + l.Upkeep, dim})
 		}
@@ -246,7 +251,7 @@ func censusTable(r *result.Run) *table {
 // empty: nobody did, or not all agree.
 func contents(census []result.CensusResult) string {
 	var by []result.Compared
-	series, seconds, told := int64(0), 0.0, len(census) > 0
+	series, rows, seconds, told := int64(0), int64(0), 0.0, len(census) > 0
 	for i := range census {
 		c := &census[i]
 		if c.Problem != "" || c.Contents == nil {
@@ -261,6 +266,7 @@ func contents(census []result.CensusResult) string {
 		}
 		told = told && c.Contents.Series >= 0
 		series, seconds = max(series, c.Contents.Series), seconds+c.Contents.Seconds
+		rows += c.Contents.Rows
 	}
 	if len(by) == 0 {
 		return ""
@@ -275,6 +281,9 @@ func contents(census []result.CensusResult) string {
 	}
 	if told {
 		text += "; tags of " + counted(series, "series", "series")
+	}
+	if rows > 0 {
+		text += "; " + counted(rows, "whole row", "whole rows") + " drawn at random"
 	}
 	return text + fmt.Sprintf("; in %s, off the clock", duration(seconds))
 }

@@ -62,7 +62,7 @@ func verificationFacts(r *result.Run) []fact {
 		list = append(list, fact{"queries", drawn})
 	}
 	if r.CheckSeed != "" {
-		list = append(list, fact{"sample", "answers chosen by the seed " + r.CheckSeed + ", drawn for the run, which no target could know"})
+		list = append(list, fact{"sample", "answers, and rows that were read back, chosen by the seed " + r.CheckSeed + ", drawn for the run, which no target could know"})
 	}
 	if why := r.Unverified(); why != "" {
 		list = append(list, fact{"not verified", why})

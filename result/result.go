@@ -58,9 +58,9 @@ type Run struct {
 	// known.
 	QuerySets []QuerySet `json:"questions,omitempty"`
 	Targets   []Target   `json:"targets"`
-	// CheckSeed is what chose the answers that were compared: a random number
-	// that no target could know. Empty: nothing was compared, or by an earlier
-	// version, which compared the first ones.
+	// CheckSeed is what chose the answers that were compared and the rows that were read
+	// back: a random number that no target could know. Empty: nothing was compared, or
+	// by an earlier version, which compared the first ones.
 	CheckSeed string `json:"check_seed,omitempty"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
@@ -430,8 +430,13 @@ type Contents struct {
 	Distinct int64 `json:"distinct"`
 	// Unexcluded is why acknowledged rows may be missing all the same, as many as
 	// there are duplicates; empty: none is.
-	Unexcluded string  `json:"unexcluded,omitempty"`
-	Seconds    float64 `json:"seconds"` // that the census of the table took, off every clock
+	Unexcluded string `json:"unexcluded,omitempty"`
+	// Rows is how many whole rows were read back and compared: a random sample, which the
+	// run's CheckSeed chose. RowsUnread is why rows of it were not; empty: all were, or the
+	// table had a problem before.
+	Rows       int64   `json:"rows,omitempty"`
+	RowsUnread string  `json:"rows_unread,omitempty"`
+	Seconds    float64 `json:"seconds"` // that the census of the table took, rows that were read back included, off every clock
 }
 
 // Compared is how many fields of a table were compared by the same figures.

@@ -257,6 +257,24 @@ func (m *memory) Open() workload.Reader {
 	return &memoryReader{m.batches[:visible]}
 }
 
+// inWindow is those batches of a memory that have rows at times which a query is about.
+type inWindow struct {
+	*memory
+	query *query.Query
+}
+
+func (w inWindow) Open() workload.Reader {
+	all := w.memory.Open().(*memoryReader)
+	start, end := w.query.Bounds()
+	var list []*series.Batch
+	for _, b := range all.batches {
+		if first, last := b.Times(); first < end && last >= start {
+			list = append(list, b)
+		}
+	}
+	return &memoryReader{list}
+}
+
 type memoryReader struct{ batches []*series.Batch }
 
 func (r *memoryReader) Next(b *series.Batch, _ int) error {
@@ -309,7 +327,7 @@ func (q memoryQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 	if err := json.Unmarshal([]byte(r.Text), &asked); err != nil {
 		return driver.Cost{}, err
 	}
-	answer, err := oracle.Rows(ctx, q.m, &asked)
+	answer, err := oracle.Rows(ctx, inWindow{q.m, &asked}, &asked)
 	if err != nil {
 		return driver.Cost{}, err
 	}

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -163,7 +164,7 @@ func Masking(name string) driver.Driver {
 }
 
 // Breaking is Memory whose connection fails with an error from the query of a number on,
-// counted from 1 over all queries; nil: it does not answer. Where it is gone then, nothing
+// counted from 1 over all queries of a type; nil: it does not answer. Where it is gone then, nothing
 // answers any more.
 func Breaking(name string, at int64, broken error, gone bool) driver.Driver {
 	kind := Capable(Memory(name), func(c *driver.Caps) { c.Embedded = false })
@@ -212,7 +213,11 @@ type breakingQuerier struct {
 
 // Do implements driver.Querier.
 func (q *breakingQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	q.broken = q.broken || q.of.queries.Add(1) == q.of.at
+	var asked query.Query
+	if err := json.Unmarshal([]byte(r.Text), &asked); err != nil {
+		return driver.Cost{}, err
+	}
+	q.broken = q.broken || asked.Type != "" && q.of.queries.Add(1) == q.of.at
 	if q.broken {
 		if q.of.broken == nil {
 			<-ctx.Done()

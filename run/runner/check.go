@@ -110,6 +110,9 @@ func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent) ([]resul
 	survey := x.surveyFor(on.planned)
 	task := x.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
 	found, err := verify.Census(ctx, on.db, survey, sent, func() { task.Add(1) })
+	if err == nil {
+		err = verify.Rows(ctx, x.verifying(on.planned), on.db, on.planned.driver.Renderer(on.planned.options), survey, on.planned.caps.Digits, found)
+	}
 	if err != nil {
 		fail(ctx, task, err)
 		return found, err

@@ -48,9 +48,8 @@ func newExecution(r *Runner, p *Plan) *execution {
 // as queries that are impossible, or a host that is not quiet.
 func (x *execution) look(ctx context.Context) error {
 	e := x.plan.experiment
-	if x.plan.steps.Verify { // runs by earlier versions have no seed
-		x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
-	}
+	x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
+	x.subject.seed = x.run.CheckSeed
 	if x.plan.steps.Load {
 		if err := x.openFile(); err != nil {
 			return err

@@ -27,6 +27,7 @@ type subject struct {
 	scratch string          // folder where one of its own can be made for a while
 	input   io.Reader       // standard input, where the rows come from there
 	record  *result.Dataset // what the run tells of it
+	seed    string          // of the rows that are read back: result.Run.CheckSeed
 
 	texted   workload.Texted         // where the texts are another benchmark's; nil: the workload has none
 	rows     int64                   // at most; 0: nobody knows
@@ -204,7 +205,7 @@ func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, fu
 	task := s.display.Start(label, "rows", s.rows)
 	begin := time.Now()
 	defer func() { s.passed += time.Since(begin) }()
-	expected, err := oracle.Pass(ctx, d, full, counted, func(rows int) { task.Add(int64(rows)) })
+	expected, err := oracle.PassSampling(ctx, d, s.seed, full, counted, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		fail(ctx, task, err)
 		return nil, err

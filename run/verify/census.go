@@ -31,7 +31,7 @@ type Sent struct {
 // It calls progress with each table that was compared, unless that is nil.
 //
 // What it cannot find: values that were exchanged within a field, or changed by
-// less than SumBound in the sum of floats. Queries find those.
+// less than SumBound in the sum of floats. Rows finds those.
 func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent, progress func()) ([]result.CensusResult, error) {
 	var results []result.CensusResult
 	for i := range survey.Tables {

@@ -104,9 +104,9 @@ func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem 
 // compareContent compares what the values of a field come to, beside their count.
 // Doubles are held to so many digits; 0: as they are.
 func compareContent(f series.Field, expected *oracle.Content, found *driver.Content, digits int) (by, problem string) {
-	rounding := 0.0
-	if digits > 0 && !f.Type.Whole() {
-		rounding = math.Pow10(1 - digits)
+	rounding := rounding(digits)
+	if f.Type.Whole() {
+		rounding = 0
 	}
 	figures := []string{"count"}
 	if found.Sum != nil && (f.Type.Whole() || expected.Special == 0 && expected.Size <= math.MaxFloat64) {
@@ -137,6 +137,15 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 		}
 	}
 	return strings.Join(figures, ", "), problem
+}
+
+// rounding is the share of a double that a target may be off which holds so many digits; 0
+// digits: nothing.
+func rounding(digits int) float64 {
+	if digits == 0 {
+		return 0
+	}
+	return math.Pow10(1 - digits)
 }
 
 // nearly reports whether a value is the expected double but for its rounding, of

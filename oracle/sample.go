@@ -1,0 +1,230 @@
+package oracle
+
+import (
+	"crypto/sha256"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// SampleRows is how many whole rows of a dataset are read back.
+const SampleRows = 1000
+
+// sampleFields is how many fields of a row are read back at most: a statement cannot name
+// as many columns as a table may have.
+const sampleFields = 200
+
+// Row is a whole row of a dataset.
+type Row struct {
+	Table  *series.Table
+	Series uint32
+	Time   int64 // nanoseconds since 1970
+	// Fields are places among the table's fields: those that rows of the series have, or a
+	// random part of them where they are very many. At least one has a value.
+	Fields []int
+	Values []query.Value // of Fields
+}
+
+// Sampler draws whole rows of a dataset as its batches pass: of each table the same number,
+// so that small tables have their share, and of its rows each with the same probability
+// (Li's algorithm L). What passes costs nothing; a row that is drawn is copied.
+type Sampler struct {
+	random *rand.Rand
+	share  int // rows of a table
+	tables map[*series.Table]*reservoir
+	order  []*reservoir // in the order of their first rows
+	most   int
+}
+
+// NewSampler draws so many rows of a schema's tables. What it draws follows from the seed
+// and the dataset.
+func NewSampler(s *series.Schema, seed string, rows int) *Sampler {
+	return &Sampler{
+		random: rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed + " rows")))),
+		share:  max(1, rows/max(1, len(s.Tables))), most: rows, tables: make(map[*series.Table]*reservoir),
+	}
+}
+
+// reservoir is the sample of a table.
+type reservoir struct {
+	rows []Row
+	seen int64 // rows of the table
+	next int64 // place of the next one to draw
+	w    float64
+}
+
+// Add draws from the rows of a run.
+func (s *Sampler) Add(run *series.Run) {
+	t := s.tables[run.Table]
+	if t == nil {
+		t = &reservoir{w: 1}
+		s.tables[run.Table], s.order = t, append(s.order, t)
+	}
+	first := t.seen
+	t.seen += int64(run.Rows())
+	for t.next < t.seen {
+		s.draw(t, run, int(t.next-first))
+	}
+}
+
+// draw takes a row of a run in the place of another one, and finds out which one is next.
+func (s *Sampler) draw(t *reservoir, run *series.Run, row int) {
+	if len(t.rows) < s.share {
+		t.rows = append(t.rows, s.rowOf(run, row))
+		if t.next++; len(t.rows) < s.share {
+			return
+		}
+		t.next--
+	} else {
+		t.rows[s.random.IntN(s.share)] = s.rowOf(run, row)
+	}
+	t.w *= math.Exp(math.Log(1-s.random.Float64()) / float64(s.share))
+	skipped := math.Floor(math.Log(1-s.random.Float64()) / math.Log1p(-t.w))
+	t.next += 1 + int64(min(skipped, 1<<62))
+}
+
+// rowOf copies a row.
+func (s *Sampler) rowOf(run *series.Run, at int) Row {
+	r := Row{Table: run.Table, Series: run.Series[at], Time: run.Times[at]}
+	places := s.random.Perm(min(run.Table.Width(r.Series), len(run.Columns)))
+	for _, f := range places[:min(len(places), sampleFields)] {
+		r.Fields = append(r.Fields, f)
+		r.Values = append(r.Values, valueOf(run, f, at))
+	}
+	return r
+}
+
+// valueOf copies the value of a field.
+func valueOf(run *series.Run, field, row int) query.Value {
+	f, c := &run.Table.Fields[field], &run.Columns[field]
+	kind := query.KindOf(f.Type)
+	switch {
+	case run.Lacks(field, row):
+		return query.Value{}
+	case kind == query.Text:
+		return query.Value{Kind: kind, Text: c.AppendText(nil, row, f.Length)}
+	case kind == query.Float:
+		return query.Value{Kind: kind, Float: c.Floats[row]}
+	}
+	return query.Value{Kind: kind, Int: c.Ints[row]}
+}
+
+// Rows returns what was drawn, without rows that have no value: there are systems in which
+// these do not exist.
+func (s *Sampler) Rows() []Row {
+	var rows []Row
+	for _, t := range s.order {
+		for i := range t.rows {
+			if t.rows[i].hasValue() {
+				rows = append(rows, t.rows[i])
+			}
+		}
+	}
+	s.random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	return rows[:min(len(rows), s.most)]
+}
+
+func (r *Row) hasValue() bool {
+	for i := range r.Values {
+		if r.Values[i].Kind != query.Null {
+			return true
+		}
+	}
+	return false
+}
+
+// tag returns the row's value of a tag; false: it lacks the tag.
+func (r *Row) tag(place int) (string, bool) {
+	text, ok := r.Table.Tags[place].Values.Append(nil, r.Series)
+	return string(text), ok
+}
+
+// Lookup is a query for one row, by its series and time.
+type Lookup struct {
+	*Row
+	Query query.Query
+	Tag   string // the row's value of the tag in the query's answer
+}
+
+// Lookups returns a query for each of the rows. A series is found by two tags at most, those
+// that tell the rows' series apart best: the answer may have rows of other series as well.
+func Lookups(rows []Row) []Lookup {
+	tags := make(map[*series.Table][]int)
+	list := make([]Lookup, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		if _, known := tags[r.Table]; !known {
+			tags[r.Table] = telling(rows, r.Table)
+		}
+		list[i] = r.lookup(tags[r.Table])
+	}
+	return list
+}
+
+// lookup is the query for a row, by the first tags of a list that it has.
+func (r *Row) lookup(tags []int) Lookup {
+	at := time.Unix(0, r.Time).UTC()
+	l := Lookup{Row: r, Query: query.Query{Table: r.Table.Name, Start: at, End: at.Add(1)}}
+	var shape query.Rows
+	for _, f := range r.Fields {
+		shape.Fields = append(shape.Fields, r.Table.Fields[f].Name)
+	}
+	for _, place := range tags {
+		text, ok := r.tag(place)
+		if !ok {
+			continue
+		}
+		if l.Query.In == nil {
+			l.Query.In = &query.TagIn{Key: r.Table.Tags[place].Key, Values: []string{text}}
+		}
+		if shape.Tag, l.Tag = r.Table.Tags[place].Key, text; shape.Tag != l.Query.In.Key {
+			break
+		}
+	}
+	l.Query.Shape = shape
+	return l
+}
+
+// telling returns the tags of a table by which its rows are looked up: the one that has the
+// most values among the rows, and, unless it tells all of their series apart, the one that
+// does most beside it. Numeric tags take no part.
+func telling(rows []Row, table *series.Table) []int {
+	all := map[uint32]bool{}
+	for i := range rows {
+		if rows[i].Table == table {
+			all[rows[i].Series] = true
+		}
+	}
+	var chosen []int
+	told := 0
+	for len(chosen) < 2 && told < len(all) {
+		best := -1
+		for place := range table.Tags {
+			if table.Tags[place].Numeric() {
+				continue
+			}
+			values := map[[2]string]bool{}
+			for i := range rows {
+				if rows[i].Table != table {
+					continue
+				}
+				var key [2]string
+				for n, p := range append(chosen, place) {
+					key[n], _ = rows[i].tag(p)
+				}
+				values[key] = true
+			}
+			if len(values) > told {
+				best, told = place, len(values)
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen = append(chosen, best)
+	}
+	return chosen
+}

@@ -1,0 +1,242 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Rows reads the rows of a survey's sample back, each by its series and time, and compares
+// them as a whole: so values that were exchanged between rows are found, which keep every
+// sum. The findings go to the census, whose tables with a problem are passed over: how many
+// rows were compared, and the first difference of a table. Floats of a target that rounds
+// are compared by so many digits; 0: as they are. What prevents a comparison, such as a
+// time-out, is no difference: the census says why rows were not read back. The error is ctx's
+// end, or a target that is gone.
+func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey *oracle.Survey, digits int, census []result.CensusResult) error {
+	r := rowsRead{cfg: cfg, target: t, render: render, survey: survey, digits: digits, tables: make(map[string]*tableRead)}
+	for i := range census {
+		if c := &census[i]; c.Problem == "" && c.Contents != nil {
+			r.tables[c.Table] = &tableRead{CensusResult: c}
+		}
+	}
+	all := oracle.Lookups(survey.Sample)
+	r.lookups = slices.DeleteFunc(all, func(l oracle.Lookup) bool { return r.tables[l.Table.Name] == nil })
+	err := r.run(ctx)
+	for _, t := range r.tables {
+		if t.Contents.Rows == 0 {
+			t.Contents.RowsUnread = t.unread
+		} else if t.unread != "" {
+			t.Contents.RowsUnread = fmt.Sprintf("some of them: %s", t.unread)
+		}
+	}
+	return err
+}
+
+// rowsRead is what the workers share that read rows back.
+type rowsRead struct {
+	cfg     Config
+	target  driver.DB
+	render  Renderer
+	survey  *oracle.Survey
+	digits  int
+	lookups []oracle.Lookup
+	next    atomic.Int64
+
+	mu     sync.Mutex // guards what follows
+	tables map[string]*tableRead
+}
+
+// tableRead is what became of the rows of a table.
+type tableRead struct {
+	*result.CensusResult
+	unread string // why a row was not compared
+	first  int64  // place of the lookup that found the problem
+}
+
+func (r *rowsRead) run(ctx context.Context) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	for worker := range min(r.cfg.Workers, len(r.lookups)) {
+		group.Go(func() error {
+			querier, err := r.target.NewQuerier(groupCtx, worker)
+			if err != nil {
+				return fmt.Errorf("connecting to read rows back: %w", err)
+			}
+			defer querier.Close() // reading only
+			for {
+				i := r.next.Add(1) - 1
+				if i >= int64(len(r.lookups)) {
+					return nil
+				}
+				if err := r.look(groupCtx, querier, i); err != nil {
+					return fmt.Errorf("reading rows back: %w", err)
+				}
+			}
+		})
+	}
+	err := group.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// enough reports whether no more of a table's rows need be read before that of a place.
+func (r *rowsRead) enough(table string, place int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.tables[table]
+	return t.Problem != "" && t.first < place || t.Contents.Rows == 0 && t.unread != ""
+}
+
+// look reads a row back and notes what came of it.
+func (r *rowsRead) look(ctx context.Context, q driver.Querier, place int64) error {
+	l := &r.lookups[place]
+	if r.enough(l.Table.Name, place) {
+		return nil
+	}
+	begin := time.Now()
+	difference, err := r.differs(ctx, q, l)
+	took := time.Since(begin).Seconds()
+	if err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)) {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.tables[l.Table.Name]
+	t.Contents.Seconds += took / float64(max(r.cfg.Workers, 1))
+	switch {
+	case err != nil:
+		t.unread = err.Error()
+	case difference != "" && (t.Problem == "" || place < t.first):
+		t.Problem, t.first = fmt.Sprintf("table %s: %s", l.Table.Name, difference), place
+	}
+	if err == nil {
+		t.Contents.Rows++
+	}
+	return nil
+}
+
+// mostAtOnce is how many rows an answer to a lookup may have: those of all series that have
+// its tags.
+const mostAtOnce = 100_000
+
+// differs looks a row up, and returns how the one that was found is not it; empty: it is.
+// The error means that there was no answer.
+func (r *rowsRead) differs(ctx context.Context, q driver.Querier, l *oracle.Lookup) (string, error) {
+	request, err := r.render(&l.Query, r.survey.Schema)
+	if err != nil {
+		return "", err
+	}
+	found := found{lookup: l, columns: l.Query.Columns(l.Table), digits: r.digits}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if r.cfg.Timeout > 0 {
+		limited, cancel = context.WithTimeout(ctx, r.cfg.Timeout)
+	}
+	defer cancel()
+	if _, err := q.Do(limited, request, &found); err != nil && !found.whole {
+		if limited.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("no answer within %v; allow more with --timeout", r.cfg.Timeout)
+		}
+		return "", err
+	}
+	return found.difference(), nil
+}
+
+// found is a query.Sink for the answer to a lookup.
+type found struct {
+	lookup  *oracle.Lookup
+	columns []query.Column
+	digits  int
+
+	rows    int
+	whole   bool   // the row is there
+	nearest string // how a row of the series and time is another one; empty: there is none
+	fields  int    // of it that differ
+}
+
+// Row implements query.Sink.
+func (f *found) Row(row []query.Value) error {
+	if f.rows++; f.rows > mostAtOnce {
+		return fmt.Errorf("%s has more than %d rows at one time", f.where(), mostAtOnce)
+	}
+	if f.whole {
+		return nil
+	}
+	if len(row) != len(f.columns) {
+		f.nearest = fmt.Sprintf("%s: %d columns in place of %d", f.where(), len(row), len(f.columns))
+		return nil
+	}
+	at := query.Value{Kind: query.Time, Int: f.lookup.Time}
+	keys := 1
+	if !f.columns[0].Matches(at, row[0]) {
+		return nil
+	}
+	if f.lookup.Tag != "" {
+		if keys++; !f.columns[1].Matches(query.Value{Kind: query.Text, Text: []byte(f.lookup.Tag)}, row[1]) {
+			return nil
+		}
+	}
+	wrong, first := 0, ""
+	for i, expected := range f.lookup.Values {
+		c, v := f.columns[keys+i], row[keys+i]
+		if c.Matches(expected, v) || nearly(expected, v, rounding(f.digits)) {
+			continue
+		}
+		if wrong++; first == "" {
+			first = fmt.Sprintf("%s: %s is %v, expected %v", f.where(), c.Name, v, expected)
+		}
+	}
+	if f.whole = wrong == 0; !f.whole && (f.nearest == "" || wrong < f.fields) {
+		f.nearest, f.fields = first, wrong
+	}
+	return nil
+}
+
+// where names the row that was looked up.
+func (f *found) where() string {
+	text := "the row"
+	for i, key := range []string{tagOf(&f.lookup.Query), f.lookup.Query.Shape.(query.Rows).Tag} {
+		value := f.lookup.Tag
+		if i == 0 && f.lookup.Query.In != nil {
+			value = f.lookup.Query.In.Values[0]
+		}
+		switch {
+		case key == "" || i == 1 && key == tagOf(&f.lookup.Query):
+		case i == 0:
+			text += " of " + key + "=" + value
+		default:
+			text += "," + key + "=" + value
+		}
+	}
+	return text + " at " + query.Value{Kind: query.Time, Int: f.lookup.Time}.String()
+}
+
+func tagOf(q *query.Query) string {
+	if q.In == nil {
+		return ""
+	}
+	return q.In.Key
+}
+
+// difference is how what was found is not the row; empty: it is.
+func (f *found) difference() string {
+	switch {
+	case f.whole:
+		return ""
+	case f.nearest != "":
+		return f.nearest
+	}
+	return f.where() + " is missing"
+}
