@@ -94,6 +94,49 @@ func anyFloat(text []byte) (float64, bool) {
 	return v, err == nil
 }
 
+// NotFinite reads what programs write for a float that is not finite, in any case: nan, inf,
+// infinity, and what C's printf writes on Windows, such as 1.#QNAN and -nan(ind).
+func NotFinite(text []byte) (float64, bool) {
+	digits := text
+	negative := len(text) > 0 && text[0] == '-'
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		digits = text[1:]
+	}
+	if len(digits) < 3 || len(digits) > len("nan(snan)") || digits[0] != '1' && digits[0]|0x20 != 'n' && digits[0]|0x20 != 'i' {
+		return 0, false
+	}
+	for _, name := range [...]string{"nan", "nan(ind)", "nan(snan)", "1.#nan", "1.#qnan", "1.#snan", "1.#ind"} {
+		if equalFold(digits, name) {
+			return math.NaN(), true
+		}
+	}
+	for _, name := range [...]string{"inf", "infinity", "1.#inf"} {
+		if equalFold(digits, name) {
+			if negative {
+				return math.Inf(-1), true
+			}
+			return math.Inf(1), true
+		}
+	}
+	return 0, false
+}
+
+// equalFold reports whether a text is a word of small letters, in any case.
+func equalFold(text []byte, word string) bool {
+	if len(text) != len(word) {
+		return false
+	}
+	for i, c := range text {
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Bool reads the words of a boolean, as 0 or 1, that line protocol knows.
 func Bool(text []byte) (int64, bool) {
 	switch string(text) {

@@ -11,7 +11,7 @@ import (
 func (l *layout) check(x *index) error {
 	if l.format == formatObjects {
 		for _, t := range x.tables {
-			t.seen = make([]bool, len(t.columns(l.time)))
+			t.seen = make([]bool, len(t.columns(l.timeColumns()...)))
 		}
 	}
 	if l.found || l.format == formatPoints || l.format == formatObjects {
@@ -23,7 +23,7 @@ func (l *layout) check(x *index) error {
 		if err != nil {
 			return of(setFiles, err)
 		}
-		if has, ok := headers[t]; ok && t.lacks(has, l.time) == "" {
+		if has, ok := headers[t]; ok && t.lacks(has, l.timeColumns()) == "" {
 			continue
 		}
 		header, err := l.header(f)
@@ -37,17 +37,21 @@ func (l *layout) check(x *index) error {
 		if !ok {
 			return of(setFields, unknownTable(t.Name, x.names(headers)))
 		}
-		if name := t.lacks(has, l.time); name != "" {
-			return of(t.settingOf(name, l.time), unknownColumn(name, distinct(has)))
+		if name := t.lacks(has, l.timeColumns()); name != "" {
+			return of(t.settingOf(name, l.timeColumns()), unknownColumn(name, distinct(has)))
 		}
 	}
 	return nil
 }
 
 // lacks returns a column that is none of a list; empty: all are there.
-func (t *table) lacks(names []string, time string) string {
-	for _, name := range t.columns(time) {
-		if !slices.Contains(names, name) {
+func (t *table) lacks(names []string, times []string) string {
+	has := make(map[string]bool, len(names))
+	for _, name := range names {
+		has[name] = true
+	}
+	for _, name := range t.columns(times...) {
+		if !has[name] {
 			return name
 		}
 	}
@@ -55,9 +59,9 @@ func (t *table) lacks(names []string, time string) string {
 }
 
 // settingOf names the setting that has a column.
-func (t *table) settingOf(name, time string) string {
+func (t *table) settingOf(name string, times []string) string {
 	switch {
-	case name == time:
+	case slices.Contains(times, name):
 		return setTime
 	case t.Tag(name) != nil:
 		return setTags
@@ -121,13 +125,13 @@ func (l *layout) checkRows(x *index, o *observer) error {
 			return of(setFields, unknownTable(t.Name, names))
 		}
 		var has []string
-		for i, name := range t.columns(l.time) {
+		for i, name := range t.columns(l.timeColumns()...) {
 			if l.format == formatObjects && t.seen[i] {
 				has = append(has, name)
 			}
 		}
 		if l.format == formatPoints {
-			has = append(has, l.time)
+			has = append(has, l.timeColumns()...)
 			for i := range t.set.values {
 				if t.set.values[i].Len() > 0 {
 					has = append(has, t.set.tags[i].Key)
@@ -139,8 +143,8 @@ func (l *layout) checkRows(x *index, o *observer) error {
 				}
 			}
 		}
-		if name := t.lacks(has, l.time); name != "" {
-			return of(t.settingOf(name, l.time), unknownColumn(name, l.someNames(t, has)))
+		if name := t.lacks(has, l.timeColumns()); name != "" {
+			return of(t.settingOf(name, l.timeColumns()), unknownColumn(name, l.someNames(t, has)))
 		}
 	}
 	return nil

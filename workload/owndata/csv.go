@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // csvRecords reads records of CSV: RFC 4180, with any delimiter of one byte, and empty
@@ -110,6 +112,61 @@ func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
 	}
 }
 
+// separatorLine reads the line sep=; before the header, by which Excel is told the delimiter;
+// 0: the first line is another one, which is read next.
+func (c *csvRecords) separatorLine() (delimiter byte, err error) {
+	line, err := c.lines.next()
+	if err != nil {
+		return 0, err
+	}
+	if line = bytes.Trim(line, `"`); len(line) == len("sep=;") && bytes.EqualFold(line[:4], []byte("sep=")) {
+		return line[4], nil
+	}
+	c.lines.again()
+	return 0, nil
+}
+
+// findDelimiter tells the delimiter by the first record: by the line sep=, or by the
+// likeliest of those that come most often outside of quotes.
+func findDelimiter(r io.Reader) (byte, error) {
+	c := &csvRecords{lines: newLineReader(r)}
+	if said, err := c.separatorLine(); said != 0 || err != nil {
+		return said, err
+	}
+	line, err := c.lines.next()
+	for err == nil && len(line) == 0 {
+		line, err = c.lines.next()
+	}
+	var counts [256]int
+	open, before := false, byte(0)
+	for from := 0; err == nil; {
+		for _, b := range line[from:] {
+			switch {
+			case b == '"' && (open || before == 0 || strings.IndexByte(delimiters, before) >= 0):
+				open = !open
+			case !open:
+				counts[b]++
+			}
+			before = b
+		}
+		if !open {
+			break
+		}
+		from = len(line)
+		line, err = c.lines.more()
+	}
+	found, most := delimiters[0], 0
+	for _, d := range []byte(delimiters) {
+		if counts[d] > most {
+			found, most = d, counts[d]
+		}
+	}
+	return found, nil
+}
+
+// delimiters are those that are looked for, the likeliest first.
+const delimiters = ",;\t|"
+
 // endsQuoted reports whether a text within quotes ends in what is added to it: it has a
 // quote that is not doubled.
 func endsQuoted(added []byte) bool {
@@ -140,45 +197,61 @@ type roleKind uint8
 const (
 	left roleKind = iota // the column is left out
 	isTime
+	isTimeOfDay
 	isTag
 	isField
 )
 
 // roles finds out what the columns of a file become, and which fields of the table it
 // has not. Two roles of one column are an error, as is a missing time.
-func (t *table) roles(columns []string, time string) (of []role, missing []int, err error) {
+func (t *table) roles(columns []string, times ...string) (of []role, missing []int, err error) {
 	of = make([]role, len(columns))
-	set := func(name string, r role) error {
-		at := slices.Index(columns, name)
-		if at < 0 {
-			return nil
+	places := make(map[string]int, len(columns))
+	for i, name := range columns {
+		places[name] = i
+	}
+	set := func(name string, r role) (has bool, err error) {
+		at, ok := places[name]
+		if !ok {
+			return false, nil
 		}
 		if of[at].what != left {
-			return fmt.Errorf("column %s is both time, tag or field; leave one out of time, tags and fields", name)
+			return true, fmt.Errorf("column %s is both time, tag or field; leave one out of time, tags and fields", name)
 		}
 		of[at] = r
-		return nil
+		return true, nil
 	}
-	if !slices.Contains(columns, time) {
-		return nil, nil, fmt.Errorf("has no column %q for the time; it has %s", time, some(columns))
-	}
-	if err := set(time, role{what: isTime}); err != nil {
-		return nil, nil, err
+	for i, name := range times {
+		what := []roleKind{isTime, isTimeOfDay}[i]
+		if has, err := set(name, role{what: what}); err != nil {
+			return nil, nil, err
+		} else if !has {
+			return nil, nil, fmt.Errorf("has no column %q for the time; it has %s", name, some(columns))
+		}
 	}
 	for i := range t.Tags {
-		if err := set(t.Tags[i].Key, role{what: isTag, place: i}); err != nil {
+		if _, err := set(t.Tags[i].Key, role{what: isTag, place: i}); err != nil {
 			return nil, nil, err
 		}
 	}
 	for i := range t.Fields {
-		if err := set(t.Fields[i].Name, role{isField, i, t.Fields[i].Free()}); err != nil {
+		has, err := set(t.Fields[i].Name, role{isField, i, t.Fields[i].Free()})
+		if err != nil {
 			return nil, nil, err
 		}
-		if !slices.Contains(columns, t.Fields[i].Name) {
+		if !has {
 			missing = append(missing, i)
 		}
 	}
 	return of, missing, nil
+}
+
+// timeColumns are the columns of the time: of dates and times of day, where there are two.
+func (l *layout) timeColumns() []string {
+	if l.timeOfDay != "" {
+		return []string{l.time, l.timeOfDay}
+	}
+	return []string{l.time}
 }
 
 // some names the first few of a list.
@@ -202,6 +275,7 @@ type csvRows struct {
 	records csvRecords
 	table   *table
 	columns []string
+	timeAt  int // which column has the time
 	roles   []role
 	missing []int
 }
@@ -209,6 +283,14 @@ type csvRows struct {
 // openCSV begins to read CSV, whose first record is the header unless columns are given.
 func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []string, error) {
 	c := &csvRecords{lines: newLineReader(r), delimiter: delimiter}
+	said, err := c.separatorLine()
+	switch {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		return nil, nil, err
+	case said != 0 && said != delimiter:
+		return nil, nil, fmt.Errorf("the line says that the delimiter is %q, and the files are read with %q; give the one that is right as own.delimiter, and correct the line", said, delimiter)
+	}
 	if len(columns) > 0 {
 		return c, columns, nil
 	}
@@ -221,13 +303,16 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 	if likeRow(cells) {
 		return nil, nil, errNoHeader(string(bytes.Join(cells, []byte{delimiter})))
 	}
+	seen := make(map[string]bool, len(cells))
 	for _, cell := range cells {
-		columns = append(columns, string(bytes.TrimSpace(cell)))
-	}
-	for i, name := range columns {
-		if slices.Contains(columns[:i], name) {
+		name := string(bytes.TrimSpace(cell))
+		switch {
+		case !utf8.ValidString(name):
+			return nil, nil, errName("column", []byte(name))
+		case seen[name]:
 			return nil, nil, fmt.Errorf("the header has two columns %q; give names with columns, and the file without its header", name)
 		}
+		columns, seen[name] = append(columns, name), true
 	}
 	return c, columns, nil
 }
@@ -243,7 +328,7 @@ func (c *csvRows) next(f *filler) error {
 			return errColumns(len(cells), len(c.roles))
 		}
 		f.begin(c.table)
-		var time int64
+		var date, ofDay []byte
 		for i, cell := range cells {
 			switch r := c.roles[i]; r.what {
 			case isField:
@@ -255,11 +340,13 @@ func (c *csvRows) next(f *filler) error {
 				if !f.absent(cell) {
 					err = f.tag(r.place, cell)
 				}
-			case isTime:
+			case isTime, isTimeOfDay:
 				if cell = trim(cell); f.absent(cell) {
 					err = noTime(c.columns[i])
+				} else if r.what == isTime {
+					date = cell
 				} else {
-					time, err = f.time(c.columns[i], cell)
+					ofDay = cell
 				}
 			}
 			if err != nil {
@@ -268,6 +355,10 @@ func (c *csvRows) next(f *filler) error {
 		}
 		for _, i := range c.missing {
 			f.setNull(i)
+		}
+		time, err := f.timeOfTwo(c.columns[c.timeAt], date, ofDay)
+		if err != nil {
+			return err
 		}
 		if full, err := f.finish(time); full || err != nil {
 			return err

@@ -45,7 +45,7 @@ func (s *survey) open() *reader {
 
 func newFiller(l *layout, x *index) (*filler, error) {
 	c, err := newClock(l.timeFormat)
-	return &filler{finder: finder{index: x}, clock: c, null: l.null}, err
+	return &filler{finder: finder{index: x}, clock: c, null: l.null, words: l.format != formatPoints}, err
 }
 
 // reader is a pass over the rows of all files. It implements workload.Reader.

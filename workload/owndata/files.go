@@ -154,7 +154,7 @@ func formatOf(f inputFile) (string, error) {
 		return named, nil
 	}
 	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n"); {
-	case bytes.HasPrefix(text, []byte("{")):
+	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")) && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("{")):
 		return formatObjects, nil
 	case beginsWithPoint(head):
 		return formatPoints, nil
@@ -172,8 +172,11 @@ func isPlainText(name string) bool {
 // statements before it left out.
 func beginsWithPoint(head []byte) bool {
 	cut, err := newPointLines(bytes.NewReader(head)).next()
+	if err == nil {
+		_, _, err = cutHead(cut.head, nil)
+	}
 	for rest := cut.fields; err == nil && len(rest) > 0; {
-		_, _, rest, err = cutPair(rest)
+		_, rest, err = cutField(rest)
 	}
 	if err != nil {
 		return false
@@ -317,7 +320,7 @@ func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	case formatPoints:
 		return &opened{newPointRows(newPointLines(in), x), f.name, in}, nil
 	case formatObjects:
-		r, err := newObjectRows(newLineReader(in), t, l.time)
+		r, err := newObjectRows(newLineReader(in), t, l.timeColumns())
 		if err != nil {
 			return fail(in, err)
 		}
@@ -331,8 +334,8 @@ func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 		in.Close()
 		return nil, &Error{File: f.name, Line: 1, Err: err}
 	}
-	r := &csvRows{records: *records, table: t, columns: columns}
-	if r.roles, r.missing, err = t.roles(columns, l.time); err != nil {
+	r := &csvRows{records: *records, table: t, columns: columns, timeAt: slices.Index(columns, l.time)}
+	if r.roles, r.missing, err = t.roles(columns, l.timeColumns()...); err != nil {
 		return fail(in, err)
 	}
 	return &opened{r, f.name, in}, nil

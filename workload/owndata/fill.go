@@ -17,12 +17,16 @@ type filler struct {
 	null  string // stands for no value, beside nothing at all
 	apart bool   // a batch has rows of one row group
 
-	batch *series.Batch
-	table *table // of the run at hand; nil: none was begun
-	run   *series.Run
-	row   int // of the run, that is being filled
-	left  int // rows that the batch has room for, this one among them
-	bytes int // of free texts that it has
+	batch  *series.Batch
+	table  *table // of the run at hand; nil: none was begun
+	run    *series.Run
+	row    int // of the run, that is being filled
+	left   int // rows that the batch has room for, this one among them
+	bytes  int // of free texts that it has
+	values int // of fields that it has
+
+	joined []byte // a date and a time of day
+	words  bool   // nan, inf and the like are floats
 
 	others int64 // rows of measurements that are no table, which are left out
 }
@@ -32,12 +36,14 @@ type filler struct {
 const maxBatchText = 8 << 20
 
 // full reports whether the batch has no room for another row.
-func (f *filler) full() bool { return f.left == 0 || f.bytes >= maxBatchText }
+func (f *filler) full() bool {
+	return f.left == 0 || f.bytes >= maxBatchText || f.values >= maxBatchValues
+}
 
 // reset begins to fill a batch with at most so many rows.
 func (f *filler) reset(b *series.Batch, max int) {
 	b.Reset()
-	f.batch, f.table, f.run, f.row, f.left, f.bytes = b, nil, nil, 0, max, 0
+	f.batch, f.table, f.run, f.row, f.left, f.bytes, f.values = b, nil, nil, 0, max, 0, 0
 }
 
 // begin begins a row of the table, all of whose fields are to be set.
@@ -47,7 +53,8 @@ func (f *filler) begin(t *table) {
 		f.run, f.table, f.row = f.batch.Add(t.Table), t, 0
 	}
 	if f.row == f.run.Rows() {
-		f.run.Grow(min(f.row+f.left, max(2*f.row, 256)))
+		first := min(256, 1+maxBatchValues/256/max(len(t.Fields), 1)) // fewer rows of a wide table
+		f.run.Grow(min(f.row+f.left, max(2*f.row, first)))
 	}
 	f.finder.begin(t)
 }
@@ -85,6 +92,7 @@ func (f *filler) finishOf(series uint32, time int64) (full bool) {
 	f.run.Times[f.row], f.run.Series[f.row] = time, series
 	f.row++
 	f.left--
+	f.values += len(f.table.Fields)
 	return f.full()
 }
 
@@ -108,13 +116,16 @@ func (f *filler) absent(text []byte) bool {
 // format tells it from a missing value otherwise, may be empty where the field is free.
 func (f *filler) field(i int, text []byte, quoted bool) error {
 	c, of := &f.run.Columns[i], &f.table.Fields[i]
-	if f.absent(text) && !(len(text) == 0 && quoted && of.Free()) {
+	if f.absent(text) && !(len(text) == 0 && quoted && of.Type == series.Text) {
 		f.setNull(i)
 		return nil
 	}
 	switch of.Type {
 	case series.Float, series.Float32:
 		v, ok := number.Float(text)
+		if !ok && f.words {
+			v, ok = number.NotFinite(text)
+		}
 		if !ok {
 			return wrong(text, of)
 		}
@@ -147,13 +158,13 @@ func (f *filler) field(i int, text []byte, quoted bool) error {
 	case series.Timestamp:
 		v, err := f.clock.text(text)
 		if err != nil {
-			return wrong(text, of)
+			return wrongTime(text, of, err)
 		}
 		c.Ints[f.row] = v
 	case series.Date:
 		v, err := days(text)
 		if err != nil {
-			return wrong(text, of)
+			return wrongTime(text, of, err)
 		}
 		c.Ints[f.row] = v
 	default:
@@ -168,16 +179,16 @@ func (f *filler) text(c *series.Column, of *series.Field, text []byte) error {
 	case len(text) > series.MaxFreeText:
 		return fmt.Errorf("column %s: a text has %d bytes, and fields have at most %d; leave the column out of fields", of.Name, len(text), series.MaxFreeText)
 	case !utf8.Valid(text):
-		return noUTF8(of.Name, "fields", text)
+		return invalidUTF8(of.Name, "fields", text)
 	}
 	c.SetText(f.row, text)
 	f.bytes += len(text)
 	return nil
 }
 
-// noUTF8 is the error of a text of a column in one of the lists.
-func noUTF8(column, list string, text []byte) error {
-	return fmt.Errorf("column %s: %q is no UTF-8; convert the file, or leave the column out of %s", column, text[:min(len(text), shown)], list)
+// invalidUTF8 is the error of a text of a column in one of the lists.
+func invalidUTF8(column, list string, text []byte) error {
+	return fmt.Errorf("column %s: %q is not valid UTF-8; convert the file, or leave the column out of %s", column, text[:min(len(text), shown)], list)
 }
 
 // shown is how many bytes of a value messages have.
@@ -195,13 +206,34 @@ func wrong(text []byte, of *series.Field) error {
 	return fmt.Errorf("column %s: %q is no %s; %s", of.Name, text[:min(len(text), shown)], typeName(of.Type, of.Length), fix)
 }
 
+// wrongTime is wrong of a text that is no time, and why.
+func wrongTime(text []byte, of *series.Field, why error) error {
+	if errors.Is(why, errNoTime) {
+		return wrong(text, of)
+	}
+	return fmt.Errorf("column %s: %q %w; %s, or give --null (own.null) for what stands for a missing time", of.Name, text[:min(len(text), shown)], why, correct)
+}
+
 // time reads the time of a row from the named column.
 func (f *filler) time(column string, text []byte) (int64, error) {
 	t, err := f.clock.parse(text)
-	if err != nil {
+	switch {
+	case errors.Is(err, errYear), errors.As(err, new(zoneError)):
+		return 0, fmt.Errorf("column %s: %q %w; %s, or leave it out", column, text[:min(len(text), shown)], err, correct)
+	case err != nil:
 		return 0, fmt.Errorf("column %s: %q %w; %s, or say with own.time-format how times are written", column, text[:min(len(text), shown)], err, correct)
 	}
 	return t, nil
+}
+
+// timeOfTwo is time of a date and a time of day in two columns; without the latter it is
+// time.
+func (f *filler) timeOfTwo(column string, date, ofDay []byte) (int64, error) {
+	if len(ofDay) == 0 {
+		return f.time(column, date)
+	}
+	f.joined = append(append(append(f.joined[:0], date...), ' '), ofDay...)
+	return f.time(column, f.joined)
 }
 
 var errNoRowTime = errors.New("the row has no time; " + correct + ", or leave it out")

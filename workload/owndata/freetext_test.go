@@ -230,7 +230,7 @@ func TestTextsRefused(t *testing.T) {
 		}
 	}
 	for column, want := range map[string]string{
-		"latin": `t.csv:2: column latin: "\xe9t\xe9 a" is no UTF-8; convert the file, or leave the column out of fields`,
+		"latin": `t.csv:2: column latin: "\xe9t\xe9 a" is not valid UTF-8; convert the file, or leave the column out of fields`,
 		"vast":  "t.csv:2: column vast: a text has 65536 bytes, and fields have at most 65535; leave the column out of fields",
 	} {
 		_, err := inspected(t, "files="+path, "time=time", "time-format=s", "table=t", "fields="+column+":text")

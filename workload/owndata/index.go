@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tsmark/tsmark/internal/texts"
@@ -59,14 +60,16 @@ type table struct {
 	*series.Table
 	place int // among the index's tables
 	set   *tagSet
+	// tagAt and fieldAt are the places of tags and fields by name.
+	tagAt, fieldAt map[string]int
 	// seen are those of time, tags and fields that a row names, of formats without a header,
 	// while the index is not frozen.
 	seen []bool
 }
 
-// columns are the names of the time, the tags and the fields, each once.
-func (t *table) columns(time string) []string {
-	names := []string{time}
+// columns are the names of the columns of the time, the tags and the fields, each once.
+func (t *table) columns(times ...string) []string {
+	names := slices.Clone(times)
 	for i := range t.Tags {
 		names = append(names, t.Tags[i].Key)
 	}
@@ -120,6 +123,13 @@ func newIndex(name string, tags, fields []section) (*index, error) {
 	}
 	for _, t := range x.tables {
 		t.Tags = t.set.tags
+		t.tagAt, t.fieldAt = make(map[string]int, len(t.Tags)), make(map[string]int, len(t.Fields))
+		for i := range t.Tags {
+			t.tagAt[t.Tags[i].Key] = i
+		}
+		for i := range t.Fields {
+			t.fieldAt[t.Fields[i].Name] = i
+		}
 	}
 	return x, nil
 }
@@ -239,7 +249,7 @@ func (f *finder) tag(i int, text []byte) error {
 		return err
 	}
 	if f.set.values[i].Len() > before && !utf8.Valid(text) {
-		return noUTF8(f.set.tags[i].Key, "tags", text)
+		return invalidUTF8(f.set.tags[i].Key, "tags", text)
 	}
 	last.text, last.code = append(last.text[:0], text...), code
 	f.codes[i] = code

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/series"
@@ -20,6 +22,7 @@ type layout struct {
 	format     string
 	table      string // of the only table; empty: not known yet
 	time       string // column; empty: not known yet
+	timeOfDay  string // column of the times of day, where time has dates alone; empty: none
 	timeFormat string // empty: not known yet
 	columns    []string
 	delimiter  byte // 0: not known yet
@@ -58,7 +61,7 @@ func options() []option.Option {
 		{Name: setFormat, Type: option.Choice(append([]string{autoFormat}, Formats()...)...), Default: autoFormat, Help: "format of the files"},
 		{Name: setFiles, Help: "files, folders and patterns, separated by commas", Empty: "none"},
 		{Name: setTable, Help: "name of the table", Empty: "by the first file's name"},
-		{Name: setTime, Help: "column of the time", Empty: "by the values"},
+		{Name: setTime, Help: "column of the time, or two, of the date and the time of day", Empty: "by the values"},
 		{Name: setTimeFormat, Help: "how times are written: rfc3339, s, ms, us, ns or a layout of Go", Empty: "by the values"},
 		{Name: setTags, Help: "columns that are tags, which tell series apart, or none", Empty: "by the values"},
 		{Name: setFields, Help: "columns that are fields, with types, as in fare:float", Empty: "by the values"},
@@ -138,8 +141,23 @@ func readLayout(v option.Values) (*layout, error) {
 	case d != "":
 		return nil, of(setDelimiter, fmt.Errorf("must be one character or tab, not %q", d))
 	}
-	if l.format == formatPoints && l.time == "" {
+	if l.format == formatPoints {
+		if l.time != "" && l.time != timeOfPoints {
+			return nil, of(setTime, errors.New("names a column, and line protocol has the time of a row at the end of its line; leave it out"))
+		}
 		l.time = timeOfPoints
+	}
+	if strings.ContainsAny(l.time, `,"`) {
+		names, err := splitNames(l.time)
+		switch {
+		case err != nil:
+			return nil, of(setTime, err)
+		case len(names) > 2 || len(names) == 2 && !l.joinsTimes():
+			return nil, of(setTime, fmt.Errorf("names %d columns: two, of dates and times of day, make the time of CSV and JSON, and one that of other formats; a name with a comma stands in double quotes", len(names)))
+		case len(names) == 2:
+			l.timeOfDay = names[1]
+		}
+		l.time = names[0]
 	}
 	return l, nil
 }
@@ -174,7 +192,7 @@ func (l *layout) complete() bool {
 // settings returns what the layout says as settings, all of them.
 func (l *layout) settings() map[string]string {
 	s := map[string]string{
-		setFormat: l.format, setTime: l.time, setTimeFormat: l.timeFormat, setFields: formatList(l.fields), setTags: formatList(l.tags), setNull: l.null,
+		setFormat: l.format, setTime: formatTime(l.time, l.timeOfDay), setTimeFormat: l.timeFormat, setFields: formatList(l.fields), setTags: formatList(l.tags), setNull: l.null,
 	}
 	if s[setTags] == noTags {
 		s[setTags] = strconv.Quote(noTags)
@@ -202,26 +220,29 @@ func (l *layout) settings() map[string]string {
 	return s
 }
 
-// delimiters are those that are looked for, the likeliest first.
-const delimiters = ",;\t|"
+// formatTime is the setting that names the columns of the time.
+func formatTime(time, ofDay string) string {
+	if strings.ContainsAny(time, `,"`) || ofDay != "" && strings.TrimSpace(time) != time {
+		time = strconv.Quote(time)
+	}
+	if ofDay == "" {
+		return time
+	}
+	if strings.ContainsAny(ofDay, `,"`) || strings.TrimSpace(ofDay) != ofDay {
+		ofDay = strconv.Quote(ofDay)
+	}
+	return time + ", " + ofDay
+}
 
-// findDelimiter tells the delimiter by the first line.
+// findDelimiter tells the delimiter of CSV by the first file.
 func (l *layout) findDelimiter() error {
 	in, err := open(l.files[0])
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	line, err := newLineReader(in).next()
-	if err != nil {
+	if l.delimiter, err = findDelimiter(in); err != nil {
 		return &Error{File: l.files[0].name, Line: 1, Err: err}
-	}
-	most := 0
-	l.delimiter = delimiters[0]
-	for _, d := range []byte(delimiters) {
-		if n := strings.Count(string(line), string(d)); n > most {
-			most, l.delimiter = n, d
-		}
 	}
 	return nil
 }
@@ -356,16 +377,23 @@ func (l *layout) fill(all []*profile) error {
 		l.table = all[0].name
 	}
 	wantTags, wantFields := l.tags == nil && !l.pinned, l.fields == nil
+	listed := map[string]map[string]map[string]bool{setTags: columnsOf(l.tags), setFields: columnsOf(l.fields)}
 	for _, p := range all {
 		tags, fields := section{table: p.name}, section{table: p.name}
 		if len(all) == 1 && (wantFields || l.fields[0].table == "") {
 			tags.table, fields.table = "", ""
 		}
-		if !wantFields && !slices.ContainsFunc(l.fields, func(s section) bool { return s.table == fields.table }) {
+		if !wantFields && listed[setFields][fields.table] == nil {
 			continue // a table of which the settings name no field
 		}
 		for _, c := range p.columns {
-			if c.name != l.time && !has(l.tags, tags.table, c.name) && !has(l.fields, fields.table, c.name) {
+			inTags, inFields := listed[setTags][tags.table][c.name], listed[setFields][fields.table][c.name]
+			switch {
+			case l.format == formatPoints: // whose lines say what is a tag, and what a field
+				if c.tag && !inTags || !c.tag && !inFields {
+					l.choosePoint(c, p, !wantTags, !wantFields, &tags, &fields)
+				}
+			case !slices.Contains(l.timeColumns(), c.name) && !inTags && !inFields:
 				l.choose(c, !wantTags, !wantFields, p.rows, &tags, &fields)
 			}
 		}
@@ -382,11 +410,40 @@ func (l *layout) fill(all []*profile) error {
 	return nil
 }
 
-// has reports whether a list names a column of a table.
-func has(list []section, table, name string) bool {
-	return slices.ContainsFunc(list, func(s section) bool {
-		return s.table == table && slices.ContainsFunc(s.columns, func(c column) bool { return c.name == name })
-	})
+// columnsOf returns the names of the columns of a list, by table.
+func columnsOf(list []section) map[string]map[string]bool {
+	names := make(map[string]map[string]bool, len(list))
+	for _, s := range list {
+		if names[s.table] == nil {
+			names[s.table] = make(map[string]bool, len(s.columns))
+		}
+		for _, c := range s.columns {
+			names[s.table][c.name] = true
+		}
+	}
+	return names
+}
+
+// choosePoint is choose of a tag or field of line protocol. Names are those of columns in
+// most systems, so that a field cannot have the one of the time or of a tag.
+func (l *layout) choosePoint(c *columnProfile, p *profile, givenTags, givenFields bool, tags, fields *section) {
+	what, given := "field", givenFields
+	if c.tag {
+		what, given = "tag", givenTags
+	}
+	switch {
+	case c.name == timeOfPoints:
+		if !given {
+			l.note("%s %s of table %s is left out: the time of rows has its name, so that InfluxDB refuses it, too; rename it in the file", what, c.name, p.name)
+		}
+		return
+	case !c.tag && p.tags[c.name] != nil:
+		if kind, size := c.kind(); kind != 0 && !given {
+			l.note("field %s of table %s is left out: a tag has its name; rename one of them in the file, or add %s:%s to fields for a target that can hold both", c.name, p.name, quoteName(c.name), typeName(kind, size))
+		}
+		return
+	}
+	l.choose(c, givenTags, givenFields, p.rows, tags, fields)
 }
 
 // noField is the error of a table without a column that can be a field.
@@ -444,7 +501,7 @@ func (l *layout) known(setting string, list []section, all []*profile) error {
 		for _, c := range s.columns {
 			switch {
 			case slices.Contains(names, c.name):
-			case in.byName[c.name] != nil && c.name != timeOfPoints:
+			case l.format == formatPoints && (in.byName[c.name] != nil || in.tags[c.name] != nil):
 				return of(setting, fmt.Errorf("the lines of table %s have %q as a tag where fields name it, or the other way round; move it to the other list", in.name, c.name))
 			default:
 				return of(setting, unknownColumn(c.name, names))
@@ -458,7 +515,7 @@ func (l *layout) known(setting string, list []section, all []*profile) error {
 func (p *profile) pointNames(tags bool) []string {
 	var names []string
 	for _, c := range p.columns {
-		if c.name != timeOfPoints && (tags && c.tag || !tags && c.values > 0) {
+		if c.tag == tags {
 			names = append(names, c.name)
 		}
 	}
@@ -517,7 +574,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 	case c.left != "":
 		note("column %s is left out: %s", c.name, c.left)
 	case !c.notUTF8.none():
-		l.note("column %s is left out: %q in %s is no UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.where())
+		l.note("column %s is left out: %q in %s is not valid UTF-8; convert the file", c.name, c.notUTF8.texts[0], c.notUTF8.first.where())
 	case c.tag:
 		if !givenTags {
 			tags.columns = append(tags.columns, column{name: c.name})
@@ -527,12 +584,25 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 	case kind != series.Text:
 		field(kind, 0)
 		l.noteRounded(c, kind, note)
+		if len(c.types) > 1 {
+			note("column %s is %s, so it is %s; InfluxDB would refuse the later ones", c.name, c.typesText(), kind)
+		}
 		if kind.Integer() && c.typed == 0 && !c.many && c.distinct.Len() <= 20 && rows >= 10*int64(c.distinct.Len()) {
 			note("field %s has %d different values: it may rather be a tag", c.name, c.distinct.Len())
 		}
-	case few && !almost && !commas && c.mixed == nil && l.format != formatPoints && c.longest <= longestTag:
+	case c.values == 0:
+		field(kind, 0)
+	case c.timesOfDay+c.oddTimesOfDay == c.values && l.format != formatPoints:
+		field(series.Text, 0)
+		l.noteTimeOfDay(c, note)
+	case c.notTime.outside == c.values:
+		field(series.Text, 0)
+		note("column %s is a text: all its times are outside the years %d to %d, the first is %q in %s; leave it out of fields, or give --null (own.null) for what stands for a missing time",
+			c.name, minYear, maxYear, c.notTime.texts[0], c.notTime.first.where())
+	case few && !almost && !commas && len(c.types) < 2 && l.format != formatPoints && c.longest <= longestTag:
 		if !givenTags {
 			tags.columns = append(tags.columns, column{name: c.name})
+			l.noteTag(c)
 		} else {
 			field(kind, size)
 		}
@@ -547,10 +617,53 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 		case commas:
 			l.note("column %s has numbers with commas, such as %q in %s, so it is a text; write them with a point for the decimals, and with nothing for thousands",
 				c.name, c.notFloat.texts[0], c.notFloat.first.where())
-		case c.mixed != nil:
-			l.note("column %s is %s in %s and %s in %s, so it is a text; write one type in all files, or leave the column out of fields",
-				c.name, c.mixed.was, c.mixed.before, c.mixed.is, c.mixed.since)
+		case len(c.types) > 1:
+			l.note("column %s is %s, so it is a text; write one type for all values, or leave the column out of fields", c.name, c.typesText())
 		}
+	}
+}
+
+// typesText lists the types of a column and where each stands first.
+func (c *columnProfile) typesText() string {
+	var text strings.Builder
+	for i, t := range c.types {
+		switch {
+		case i > 0 && i == len(c.types)-1:
+			text.WriteString(" and ")
+		case i > 0:
+			text.WriteString(", ")
+		}
+		fmt.Fprintf(&text, "%s in %s", t.kind, t.at)
+	}
+	return text.String()
+}
+
+// noteTimeOfDay says of a column of times of day how they become part of the time.
+func (l *layout) noteTimeOfDay(c *columnProfile, note func(format string, args ...any)) {
+	switch {
+	case !l.joinsTimes():
+		note("column %s has times of day, and is a text: only CSV and JSON have the time in two columns", c.name)
+	case l.timeOfDay != "":
+		note("column %s has times of day, and is a text", c.name)
+	default:
+		note("column %s has times of day, and is a text; if it belongs to the time, name both: --time-column %s (own.time), and --time-format unless they are written as 2006-01-02 and 15:04:05",
+			c.name, shellName(formatTime(l.time, c.name)))
+	}
+}
+
+// noteTag says of a tag that most of its values are numbers or times.
+func (l *layout) noteTag(c *columnProfile) {
+	numbers, times := c.values-c.notFloat.count, c.values-c.notTime.count
+	o, kind, n := &c.notFloat, "numbers", numbers
+	if c.notFloat.gaveUp || numbers < times {
+		o, kind, n = &c.notTime, "times", times
+	}
+	switch {
+	case o.gaveUp || o.none() || c.code || c.typed != 0 || 2*n < c.values: // they are names
+	case kind == "numbers" && 2*(c.values-c.quoted) < c.values:
+	default:
+		l.note("column %s is taken for a tag, though %s of %s values are %s; the first other value is %q in %s; name the column in fields if it is no tag",
+			c.name, humanize.Comma(n), humanize.Comma(c.values), kind, o.texts[0], o.first.where())
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
 )
@@ -158,30 +160,111 @@ func endOfText(text []byte) int {
 	return -1
 }
 
-// cutPair cuts the first key=value off a list.
-func cutPair(list []byte) (key, value, rest []byte, err error) {
+// pair is a tag or a field of a line, which stays as it is escaped.
+type pair struct{ key, value []byte }
+
+// cutHead cuts a head into its measurement and its tags, which it appends to a list. It
+// refuses the tags that InfluxDB refuses.
+func cutHead(head []byte, tags []pair) (measurement []byte, _ []pair, err error) {
+	end := indexPlain(head, ',')
+	if end < 0 {
+		return head, tags, nil
+	}
+	if end == 0 {
+		return nil, tags, errors.New("the line has no measurement before its first comma; " + correct + ", or " + giveFormat)
+	}
+	for rest := head[end+1:]; ; {
+		var tag pair
+		if tag, rest, err = cutTag(rest); err != nil {
+			return nil, tags, err
+		}
+		if tags = append(tags, tag); len(rest) == 0 {
+			break
+		}
+	}
+	return head[:end], tags, duplicateTag(tags)
+}
+
+// cutTag cuts the first tag off a list. Quotes mean nothing in tags.
+func cutTag(list []byte) (tag pair, rest []byte, err error) {
+	end := indexPlain(list, ',')
+	if end < 0 {
+		end = len(list)
+	} else if rest = list[end+1:]; len(rest) == 0 {
+		return tag, nil, errComma
+	}
+	list = list[:end]
 	at := indexPlain(list, '=')
 	if at <= 0 {
-		return nil, nil, nil, fmt.Errorf("%q is no key=value; %s, or %s", list[:min(len(list), shown)], correct, giveFormat)
+		return tag, nil, errNoPair(list)
 	}
-	key, rest = list[:at], list[at+1:]
+	tag = pair{list[:at], list[at+1:]}
+	switch {
+	case len(tag.value) == 0:
+		return tag, nil, fmt.Errorf("tag %s has no value; %s", tag.key, correct)
+	case indexPlain(tag.value, '=') >= 0:
+		return tag, nil, fmt.Errorf("the value %q of tag %s has an equals sign without a backslash before it; escape that, and note that a backslash before a comma escapes the comma", tag.value[:min(len(tag.value), shown)], tag.key)
+	}
+	return tag, rest, nil
+}
+
+// duplicateTag returns an error where two tags have the same key.
+func duplicateTag(tags []pair) error {
+	const pairwise = 16 // comparisons of so many tags are cheaper than a map
+	if len(tags) > pairwise {
+		seen := make(map[string]bool, len(tags))
+		for _, tag := range tags {
+			if seen[string(tag.key)] {
+				return errTwice("tag", tag.key)
+			}
+			seen[string(tag.key)] = true
+		}
+		return nil
+	}
+	for i := range tags {
+		for _, before := range tags[:i] {
+			if bytes.Equal(before.key, tags[i].key) {
+				return errTwice("tag", before.key)
+			}
+		}
+	}
+	return nil
+}
+
+func errTwice(what string, name []byte) error {
+	return fmt.Errorf("the line has %s %s twice; %s", what, name, correct)
+}
+
+var errComma = errors.New("a comma has nothing behind it; " + correct)
+
+func errNoPair(text []byte) error {
+	return fmt.Errorf("%q is no key=value; %s, or %s", text[:min(len(text), shown)], correct, giveFormat)
+}
+
+// cutField cuts the first field off a list.
+func cutField(list []byte) (field pair, rest []byte, err error) {
+	at := indexPlain(list, '=')
+	if at <= 0 || indexPlain(list[:at], ',') >= 0 {
+		return field, nil, errNoPair(list)
+	}
+	field.key, rest = list[:at], list[at+1:]
 	end := 0
 	if len(rest) > 0 && rest[0] == '"' {
 		if end = endOfQuotes(rest); end < 0 || end < len(rest) && rest[end] != ',' {
-			return nil, nil, nil, fmt.Errorf("the text of %s is not closed; %s", key, correct)
+			return field, nil, fmt.Errorf("the text of %s is not closed; %s", field.key, correct)
 		}
 	} else if end = indexPlain(rest, ','); end < 0 {
 		end = len(rest)
 	}
-	if value = rest[:end]; len(value) == 0 {
-		return nil, nil, nil, fmt.Errorf("%s has no value; %s", key, correct)
+	if field.value = rest[:end]; len(field.value) == 0 {
+		return field, nil, fmt.Errorf("%s has no value; %s", field.key, correct)
 	}
 	if rest = rest[end:]; len(rest) > 0 {
 		if rest = rest[1:]; len(rest) == 0 {
-			return nil, nil, nil, errors.New("a comma has nothing behind it; " + correct)
+			return field, nil, errComma
 		}
 	}
-	return key, value, rest, nil
+	return field, rest, nil
 }
 
 // plainText appends a name or tag without the backslashes that escape a comma, a blank or
@@ -208,18 +291,40 @@ func unquoted(dst, text []byte) []byte {
 	return dst
 }
 
-// valueType is the type of a value that is none in quotes, and the text of the value
-// itself.
-func valueType(text []byte) (series.Type, []byte) {
+// valueType is the type of a value without quotes, and the digits of a number. It refuses
+// whole numbers that their suffix does not hold; whether other digits are a number is
+// found where they are read.
+func valueType(text []byte) (kind series.Type, digits []byte, err error) {
 	switch last := text[len(text)-1]; {
 	case last == 'i' || last == 'u':
-		return series.Int, text[:len(text)-1]
+		digits = text[:len(text)-1]
+		return series.Int, digits, checkWhole(digits, last)
 	case (last >= '0' && last <= '9' || last == '.') && text[0] != 't' && text[0] != 'f':
-		return series.Float, text
+		if text[0] == '+' {
+			return 0, nil, fmt.Errorf("%q begins with a plus sign; %s", text[:min(len(text), shown)], correct)
+		}
+		return series.Float, text, nil
 	case strings.IndexByte("tTfF", text[0]) >= 0:
-		return series.Bool, text
+		return series.Bool, text, nil
 	}
-	return series.Float, text
+	return series.Float, text, nil
+}
+
+// checkWhole returns an error where digits are no whole number, or one that is too large
+// for its suffix: of 64 bits with a sign, i, or without one, u.
+func checkWhole(digits []byte, suffix byte) error {
+	if _, ok := number.Int(digits); ok && (suffix == 'i' || digits[0] != '-') {
+		return nil
+	}
+	if suffix == 'u' && wholeText(digits) && digits[0] != '-' {
+		if _, err := strconv.ParseUint(string(digits), 10, 64); err == nil {
+			return nil
+		}
+	}
+	if wholeText(digits) {
+		return fmt.Errorf("%s%c is outside the range of that suffix; write it as a float, without the suffix", digits[:min(len(digits), shown)], suffix)
+	}
+	return fmt.Errorf("\"%s%c\" is no integer; %s", digits[:min(len(digits), shown)], suffix, correct)
 }
 
 // marks remembers which fields a row has.
@@ -265,6 +370,7 @@ type pointRows struct {
 
 	marks marks
 	text  []byte
+	tags  []pair
 }
 
 // headOf is what a head stands for.
@@ -324,35 +430,26 @@ func (p *pointRows) head(f *filler, text []byte) (headOf, error) {
 	return of, err
 }
 
-func (p *pointRows) newHead(f *filler, text []byte) (headOf, error) {
-	end := indexPlain(text, ',')
-	rest := []byte(nil)
-	if end < 0 {
-		end = len(text)
-	} else {
-		rest = text[end+1:]
+func (p *pointRows) newHead(f *filler, text []byte) (of headOf, err error) {
+	measurement, tags, err := cutHead(text, p.tags[:0])
+	p.tags = tags
+	if err != nil {
+		return of, err
 	}
-	of := headOf{table: p.index.byName[string(plainText(nil, text[:end]))]}
-	if of.table == nil {
+	p.text = plainText(p.text[:0], measurement)
+	if of.table = p.index.byName[string(p.text)]; of.table == nil {
 		return of, nil
 	}
 	f.finder.begin(of.table)
-	for len(rest) > 0 {
-		var key, value []byte
-		var err error
-		if key, value, rest, err = cutPair(rest); err != nil {
-			return of, err
-		}
-		name := string(plainText(nil, key))
-		for i := range of.table.Tags {
-			if of.table.Tags[i].Key == name {
-				if err := f.tag(i, plainText(nil, value)); err != nil {
-					return of, err
-				}
+	for _, tag := range tags {
+		p.text = plainText(p.text[:0], tag.key)
+		if at, ok := of.table.tagAt[string(p.text)]; ok {
+			p.text = plainText(p.text[:0], tag.value)
+			if err := f.tag(at, p.text); err != nil {
+				return of, err
 			}
 		}
 	}
-	var err error
 	of.series, err = f.series()
 	return of, err
 }
@@ -362,31 +459,31 @@ func (p *pointRows) fields(f *filler, rest []byte) error {
 	t := f.table
 	p.marks.begin(len(t.Fields))
 	for expected := 0; len(rest) > 0; expected++ {
-		var key, value []byte
+		var of pair
 		var err error
-		if key, value, rest, err = cutPair(rest); err != nil {
+		if of, rest, err = cutField(rest); err != nil {
 			return err
 		}
-		at := -1
-		if expected < len(t.Fields) && string(key) == t.Fields[expected].Name {
-			at = expected
-		} else {
-			p.text = plainText(p.text[:0], key)
-			for i := range t.Fields {
-				if t.Fields[i].Name == string(p.text) {
-					at, expected = i, i
-				}
+		at := expected
+		if at >= len(t.Fields) || string(of.key) != t.Fields[at].Name {
+			p.text = plainText(p.text[:0], of.key)
+			named, known := t.fieldAt[string(p.text)]
+			if !known {
+				continue
 			}
+			at, expected = named, named
 		}
-		if at < 0 {
-			continue
+		if p.marks.has(at) {
+			return errTwice("field", of.key)
 		}
-		quoted := value[0] == '"'
+		value, quoted := of.value, of.value[0] == '"'
 		if quoted {
 			p.text = unquoted(p.text[:0], value)
 			value = p.text
-		} else if kind, number := valueType(value); kind == series.Int {
-			value = number
+		} else if kind, digits, err := valueType(value); err != nil {
+			return fmt.Errorf("column %s: %w", t.Fields[at].Name, err)
+		} else if kind == series.Int {
+			value = digits
 		}
 		if err := f.field(at, value, quoted); err != nil {
 			return err

@@ -38,11 +38,43 @@ func (l *lineReader) next() ([]byte, error) {
 		return nil, err
 	}
 	if l.line == 1 {
+		if err := isText(l.buf[l.begin:l.full]); err != nil {
+			return nil, err
+		}
 		if mark := []byte("\ufeff"); bytes.HasPrefix(l.buf[l.begin:l.end], mark) {
 			l.begin += len(mark)
 		}
 	}
 	return l.text(), nil
+}
+
+// again has next return the line at hand once more.
+func (l *lineReader) again() {
+	l.end = l.begin
+	l.line--
+}
+
+// isText returns an error where a file's first bytes are not those of a text in UTF-8.
+func isText(head []byte) error {
+	for _, known := range []struct{ begin, what string }{
+		{"\xff\xfe\x00\x00", "is UTF-32; convert it, as by iconv -f utf-32 -t utf-8"},
+		{"\x00\x00\xfe\xff", "is UTF-32; convert it, as by iconv -f utf-32 -t utf-8"},
+		{"\xff\xfe", "is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"},
+		{"\xfe\xff", "is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"},
+		{"PK\x03\x04", "is a ZIP archive, as Excel's files are; unpack it, or save the sheet as CSV"},
+		{"\xd0\xcf\x11\xe0", "is a file of Excel or another Office program; save the sheet as CSV"},
+		{"SQLite format 3\x00", "is a database of SQLite; write its table to a file, as by sqlite3 -csv -header FILE 'SELECT * FROM t'"},
+		{"Obj\x01", "is Avro, which cannot be read; write the rows as Parquet or CSV"},
+		{"ORC", "is ORC, which cannot be read; write the rows as Parquet or CSV"},
+	} {
+		if bytes.HasPrefix(head, []byte(known.begin)) && (known.begin != "ORC" || bytes.IndexByte(head, 0) >= 0) {
+			return errors.New("the file " + known.what)
+		}
+	}
+	if len(head) > 1 && (head[0] == 0) != (head[1] == 0) {
+		return errors.New("the file looks like UTF-16 without a byte order mark; convert it, as by iconv -f utf-16le -t utf-8, or utf-16be")
+	}
+	return nil
 }
 
 // more returns the line at hand together with the one behind it, whose break is part

@@ -105,7 +105,7 @@ func TestFewOthers(t *testing.T) {
 		}},
 		"a wrong value": {rowsOf("time,host,v", 50, except(7, "abc", decimal)), proposal{
 			want:  map[string]string{"tags": "host", "fields": "v:text"},
-			facts: []string{`column v is float but for 1 of 50 values, "abc" in t.csv:9, so it is a text; correct what stands there`},
+			facts: []string{`column v is float but for 1 of 50 values, "abc" in t.csv:9, so it is a text; correct the value`},
 		}},
 		"most are missing": {rowsOf("time,host,v", 3000, func(i int) string { return map[bool]string{true: `h,\N`, false: "h,1.5"}[i%3 > 0] }), proposal{
 			want:  map[string]string{"tags": "host", "fields": "v:text"},
@@ -126,7 +126,7 @@ func TestFewOthers(t *testing.T) {
 		}},
 		"no name":     {"time,,v\n2024-01-01,7,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"a column without a name is left out"}}},
 		"empty":       {"time,gone,v\n2024-01-01,,1\n", proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"column gone is left out: it has no values"}}},
-		"other bytes": {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column host is left out: "Z\xfcrich" in t.csv:3 is no UTF-8`}}},
+		"other bytes": {"time,host,v\n2024-01-01,Bern,1\n2024-01-01,Z\xfcrich,1\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column host is left out: "Z\xfcrich" in t.csv:3 is not valid UTF-8`}}},
 		"no field":    {"time,host\n2024-01-01,Bern\n2024-01-01,Z\xfcrich\n", proposal{refused: `table t has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are no tags; 2 times have no zone, and are taken as UTC; column host is left out: "Z\xfcrich"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,11 +258,11 @@ func TestUnknownColumns(t *testing.T) {
 		"none such":       {"t.lp", lines, proposal{settings: []string{"table=cpus"}, refused: `no file has a measurement "cpus"; did you mean "cpu"`}},
 		"tags of lines":   {"t.lp", lines, proposal{settings: []string{"fields=cpu(user:float)"}, want: map[string]string{"tags": "cpu(host)", "fields": "cpu(user:float)"}}},
 		"numbers, a text": {"t.lp", "m v=1.5 1704067200\nm v=\"x\" 1704067201\nm v=2 1704067202\n", proposal{want: map[string]string{"fields": "v:text"}, facts: []string{`column v is float but for 1 of 3 values, "x" in t.lp:2`}}},
-		"numbers, truth":  {"t.lp", "m v=1.5 1704067200\nm v=t 1704067201\nm v=2 1704067202\n", proposal{want: map[string]string{"fields": "v:text"}, facts: []string{"column v is float in lines before and bool in t.lp:2, so it is a text"}}},
+		"numbers, truth":  {"t.lp", "m v=1.5 1704067200\nm v=t 1704067201\nm v=2 1704067202\n", proposal{want: map[string]string{"fields": "v:text"}, facts: []string{"column v is float in t.lp:1 and bool in t.lp:2, so it is a text"}}},
 		"too large":       {"t.lp", "m v=1i 1704067200\nm v=18446744073709551615u 1704067201\n", proposal{want: map[string]string{"fields": "v:float"}, facts: []string{"column v is float, which rounds 18446744073709551615 in t.lp:2"}}},
 		"no whole number": {"t.lp", "m v=1i 1704067200\nm v=1xi 1704067201\n", proposal{refused: `t.lp:2: column v: "1xi" is no integer; correct the line`}},
-		"bytes of a tag":  {"t.lp", "m,h=Z\xfc v=1i 1704067200\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column h is left out: "Z\xfc" in t.lp:1 is no UTF-8`}}},
-		"bytes, named":    {"t.csv", "time,h,v\n2024-01-01,a,1\n2024-01-01,Z\xfc,1\n", proposal{settings: []string{"tags=h"}, refused: `t.csv:3: column h: "Z\xfc" is no UTF-8; convert the file, or leave the column out of tags`}},
+		"bytes of a tag":  {"t.lp", "m,h=Z\xfc v=1i 1704067200\n", proposal{want: map[string]string{"tags": "", "fields": "v:int"}, facts: []string{`column h is left out: "Z\xfc" in t.lp:1 is not valid UTF-8`}}},
+		"bytes, named":    {"t.csv", "time,h,v\n2024-01-01,a,1\n2024-01-01,Z\xfc,1\n", proposal{settings: []string{"tags=h"}, refused: `t.csv:3: column h: "Z\xfc" is not valid UTF-8; convert the file, or leave the column out of tags`}},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, write(t, c.file, c.text)) })
 	}
@@ -383,7 +383,7 @@ func TestRecordTypes(t *testing.T) {
 			b.(*array.Decimal128Builder).Append(v)
 		}, proposal: proposal{facts: []string{"column x has decimals of 38 digits and is float, which keeps 15 to 17"}}, first: "x=-1.2345678901234568e+17"},
 		"large decimal": {of: &arrow.Decimal256Type{Precision: 40, Scale: 1}, build: func(b array.Builder) { b.(*array.Decimal256Builder).Append(decimal256.FromI64(-7)) }, proposal: proposal{want: map[string]string{"fields": "n:int, x:float"}}, first: "x=-0.7"},
-		"bytes":         {of: arrow.BinaryTypes.Binary, build: func(b array.Builder) { b.(*array.BinaryBuilder).Append([]byte{0xff, 0}) }, proposal: proposal{want: map[string]string{"tags": "", "fields": "n:int"}, facts: []string{`column x is left out: "\xff\x00" in t.FORMAT:row group 0:row 0 is no UTF-8`}}},
+		"bytes":         {of: arrow.BinaryTypes.Binary, build: func(b array.Builder) { b.(*array.BinaryBuilder).Append([]byte{0xff, 0}) }, proposal: proposal{want: map[string]string{"tags": "", "fields": "n:int"}, facts: []string{`column x is left out: "\xff\x00" in t.FORMAT:row group 0:row 0 is not valid UTF-8`}}},
 		"texts":         {of: arrow.BinaryTypes.LargeString, build: func(b array.Builder) { b.(*array.LargeStringBuilder).Append("a") }, proposal: proposal{want: map[string]string{"tags": "x"}}},
 		"views":         {of: arrow.BinaryTypes.StringView, build: func(b array.Builder) { b.(*array.StringViewBuilder).Append("a text that is longer than a view") }, proposal: proposal{want: map[string]string{"tags": "x"}}, arrow: true},
 		"time of day":   {of: arrow.FixedWidthTypes.Time32ms, build: func(b array.Builder) { b.(*array.Time32Builder).Append(7) }, proposal: proposal{want: map[string]string{"fields": "n:int"}, facts: []string{"column x is left out: its type time32[ms] in t.FORMAT cannot be loaded"}}},
@@ -434,7 +434,7 @@ func TestTypesOfFilesDiffer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("column x is int in %s and text in %s, so it is a text; write one type in all files, or leave the column out of fields", a, b)
+	want := fmt.Sprintf("column x is int in %s and text in %s, so it is a text; write one type for all values, or leave the column out of fields", a, b)
 	if facts := strings.Join(found.Facts, "\n"); found.Spec.Settings["own.fields"] != "n:int, x:text" || !strings.Contains(facts, want) {
 		t.Errorf("fields %s, facts\n%s\nwant %s", found.Spec.Settings["own.fields"], facts, want)
 	}

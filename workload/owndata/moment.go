@@ -75,19 +75,35 @@ func (c *clock) parse(text []byte) (int64, error) {
 		return c.epoch(text)
 	case c.layout != "":
 		// Parse keeps nothing of the text but in its error, which is dropped.
-		t, err := time.Parse(c.layout, unsafe.String(unsafe.SliceData(text), len(text)))
+		t, err := time.ParseInLocation(c.layout, unsafe.String(unsafe.SliceData(text), len(text)), time.UTC)
 		if err != nil {
 			return 0, fmt.Errorf("is no time as %s", c.layout)
 		}
 		if y := t.Year(); y < minYear || y > maxYear {
 			return 0, errYear
 		}
-		if !strings.Contains(c.layout, "Z07") && !strings.Contains(c.layout, "-07") && !strings.Contains(c.layout, "MST") {
+		switch {
+		case strings.Contains(c.layout, "Z07"), strings.Contains(c.layout, "-07"):
+		case !strings.Contains(c.layout, "MST"):
 			c.zoneless++
+		default:
+			// Package time makes up an offset of 0 for abbreviations that it does not know.
+			if name, _ := t.Zone(); name != "UTC" && !strings.HasPrefix(name, "GMT") {
+				return 0, zoneError(strings.Clone(name))
+			}
 		}
 		return t.UnixNano(), nil
 	}
 	return c.text(text)
+}
+
+// zoneError is the error of a time with an abbreviation of a zone, which several zones may
+// share.
+type zoneError string
+
+// Error implements error.
+func (e zoneError) Error() string {
+	return fmt.Sprintf("has the zone %s, whose offset its abbreviation does not tell; write times in UTC, or with offsets such as +02:00", string(e))
 }
 
 const minYear, maxYear = 1678, 2261 // what 64 bits of nanoseconds hold
@@ -158,14 +174,26 @@ func (c *clock) text(text []byte) (int64, error) {
 		c.zoneless++
 		return c.day * 1e9, nil
 	}
-	if len(rest) < 6 || rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ' || rest[3] != ':' {
+	if rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ' {
 		return 0, errNoTime
 	}
-	hour, ok1 := two(rest[1:])
-	minute, ok2 := two(rest[4:])
+	seconds, fraction, err := c.timeOfDay(rest[1:])
+	if err != nil {
+		return 0, err
+	}
+	return (c.day+seconds)*1e9 + fraction, nil
+}
+
+// timeOfDay reads a time such as 15:04:05.999Z, with or without seconds and a zone: the
+// seconds since midnight of UTC, and nanoseconds.
+func (c *clock) timeOfDay(text []byte) (seconds, fraction int64, err error) {
+	if len(text) < 5 || text[2] != ':' {
+		return 0, 0, errNoTime
+	}
+	hour, ok1 := two(text)
+	minute, ok2 := two(text[3:])
 	second, ok3 := int64(0), true
-	rest = rest[6:]
-	fraction := int64(0)
+	rest := text[5:]
 	if len(rest) > 2 && rest[0] == ':' {
 		second, ok3 = two(rest[1:])
 		rest = rest[3:]
@@ -180,13 +208,24 @@ func (c *clock) text(text []byte) (int64, error) {
 		}
 	}
 	if !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 59 {
-		return 0, errNoTime
+		return 0, 0, errNoTime
 	}
 	offset, err := c.zone(rest)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return (c.day+hour*3600+minute*60+second-offset)*1e9 + fraction, nil
+	return hour*3600 + minute*60 + second - offset, fraction, nil
+}
+
+// oddTimeOfDay reports whether a text is a time of day that timeOfDay does not read, such as
+// 3:04 PM or 9:05:30.
+func oddTimeOfDay(text []byte) bool {
+	for _, layout := range [...]string{"15:04", "15:04:05", "3:04 PM", "3:04PM", "3:04:05 PM", "3:04:05PM", "3:04 pm", "3:04pm", "3:04:05 pm", "3:04:05pm"} {
+		if _, err := time.ParseInLocation(layout, string(text), time.UTC); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // zone reads an offset from UTC in seconds.
@@ -195,13 +234,16 @@ func (c *clock) zone(text []byte) (int64, error) {
 	case "":
 		c.zoneless++
 		return 0, nil
-	case "Z", "z", " UTC", " +0000 UTC", "+00", "+00:00":
+	case "Z", "z", " UTC", " GMT", " +0000 UTC", "+00", "+00:00":
 		return 0, nil
 	}
 	if len(text) > 0 && text[0] == ' ' {
 		text = text[1:]
 	}
 	if len(text) < 3 || text[0] != '+' && text[0] != '-' {
+		if isAbbreviation(text) {
+			return 0, zoneError(text)
+		}
 		return 0, errNoTime
 	}
 	hour, ok := two(text[1:])
@@ -222,6 +264,16 @@ func (c *clock) zone(text []byte) (int64, error) {
 		offset = -offset
 	}
 	return offset, nil
+}
+
+// isAbbreviation reports whether a text looks like that of a zone, such as CEST.
+func isAbbreviation(text []byte) bool {
+	for _, b := range text {
+		if b < 'A' || b > 'Z' {
+			return false
+		}
+	}
+	return len(text) >= 2 && len(text) <= 5
 }
 
 // two reads two digits.

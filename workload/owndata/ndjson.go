@@ -9,9 +9,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// objects reads a file with a JSON object a line.
+// objects reads a file of JSON objects: one a line, or one array of them, or objects that go
+// on over several lines.
 type objects struct {
 	lines   *lineReader
+	stream  *objectStream // nil: each line is an object
+	begun   bool
 	decoder *jsontext.Decoder
 	options []jsontext.Options
 	buffer  bytes.Buffer
@@ -25,16 +28,113 @@ func newObjects(lines *lineReader) *objects {
 	return o
 }
 
+// object returns the text of the next object; io.EOF: there is none.
+func (o *objects) object() ([]byte, error) {
+	if o.stream != nil {
+		return o.stream.next(o.lines)
+	}
+	line, err := o.lines.next()
+	for err == nil && len(bytes.TrimSpace(line)) == 0 {
+		line, err = o.lines.next()
+	}
+	if err == nil && !o.begun {
+		o.begun = true
+		if o.spansLines(line) {
+			o.stream = newObjectStream(o.lines, o.options)
+			return o.stream.next(o.lines)
+		}
+	}
+	return line, err
+}
+
+// spansLines reports whether the first line begins an array, or an object that it does not end.
+func (o *objects) spansLines(line []byte) bool {
+	o.buffer = *bytes.NewBuffer(line)
+	o.decoder.Reset(&o.buffer, o.options...)
+	if o.decoder.PeekKind() == '[' {
+		return true
+	}
+	_, err := o.decoder.ReadValue()
+	return errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// objectStream reads objects wherever lines end.
+type objectStream struct {
+	from    io.Reader
+	decoder *jsontext.Decoder
+	inArray bool
+	read    int64   // bytes
+	breaks  []int64 // where lines end in those that the decoder has not passed
+}
+
+// newObjectStream reads from the line at hand on.
+func newObjectStream(lines *lineReader, options []jsontext.Options) *objectStream {
+	s := &objectStream{from: io.MultiReader(bytes.NewReader(bytes.Clone(lines.buf[lines.begin:lines.full])), lines.from)}
+	s.decoder = jsontext.NewDecoder(s, options...)
+	return s
+}
+
+// Read implements io.Reader, for the decoder. It bounds an object as maxLine does a line.
+func (s *objectStream) Read(to []byte) (int, error) {
+	if s.read-s.decoder.InputOffset() > maxLine {
+		return 0, fmt.Errorf("a JSON object of more than %d MiB; is the format right?", maxLine>>20)
+	}
+	n, err := s.from.Read(to)
+	for i, b := range to[:n] {
+		if b == '\n' {
+			s.breaks = append(s.breaks, s.read+int64(i))
+		}
+	}
+	s.read += int64(n)
+	return n, err
+}
+
+// next returns the text of the next object, and has the lines say where it begins.
+func (s *objectStream) next(lines *lineReader) ([]byte, error) {
+	for {
+		kind := s.decoder.PeekKind()
+		if kind == '{' {
+			object, err := s.decoder.ReadValue()
+			s.pass(lines, s.decoder.InputOffset()-int64(len(object)))
+			if err != nil {
+				return nil, malformed(err)
+			}
+			return object, nil
+		}
+		token, err := s.decoder.ReadToken()
+		s.pass(lines, s.decoder.InputOffset())
+		switch {
+		case errors.Is(err, io.EOF) && !s.inArray:
+			return nil, io.EOF
+		case err != nil:
+			return nil, malformed(err)
+		case token.Kind() == '[' && !s.inArray:
+			s.inArray = true
+		case token.Kind() == ']':
+			s.inArray = false
+		default:
+			return nil, errors.New("the JSON has something else than objects; write each row as one, as by jq -c '.[]'")
+		}
+	}
+}
+
+// pass has the lines stand where the decoder is.
+func (s *objectStream) pass(lines *lineReader, offset int64) {
+	n := 0
+	for n < len(s.breaks) && s.breaks[n] < offset {
+		n++
+	}
+	lines.line += int64(n)
+	s.breaks = s.breaks[n:]
+}
+
 // nested reports whether a value of JSON has others in it.
 func nested(kind jsontext.Kind) bool { return kind == '{' || kind == '[' }
 
 // next calls member for each member of the next object; io.EOF: there is none. Name and
 // value belong to the caller only for the call.
 func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error) error {
-	line, err := o.lines.next()
-	for err == nil && len(trim(line)) == 0 {
-		line, err = o.lines.next()
-	}
+	line, err := o.object()
 	if err != nil {
 		return err
 	}
@@ -96,14 +196,14 @@ type objectRows struct {
 	objects *objects
 	table   *table
 	of      map[string]memberRole
-	seen    []bool // per role, whether a row names it; nil: nobody wants to know
-	timeOf  string
+	seen    []bool   // per role, whether a row names it; nil: nobody wants to know
+	timeOf  []string // the column of the time, or those of the date and the time of day
 	marks   marks
 
-	filler  *filler // of the row at hand
-	time    int64
-	hasTime bool
-	set     func(name, value []byte, kind jsontext.Kind) error // the method value, made once
+	filler *filler // of the row at hand
+	date   []byte  // of the row at hand, and its time of day
+	ofDay  []byte
+	set    func(name, value []byte, kind jsontext.Kind) error // the method value, made once
 }
 
 // memberRole is the role of a member, and its place among those of the table.
@@ -112,13 +212,13 @@ type memberRole struct {
 	at int
 }
 
-func newObjectRows(lines *lineReader, t *table, time string) (*objectRows, error) {
-	names := t.columns(time)
-	roles, _, err := t.roles(names, time)
+func newObjectRows(lines *lineReader, t *table, times []string) (*objectRows, error) {
+	names := t.columns(times...)
+	roles, _, err := t.roles(names, times...)
 	if err != nil {
 		return nil, err
 	}
-	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]memberRole), timeOf: time}
+	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]memberRole), timeOf: times}
 	for i, name := range names {
 		o.of[name] = memberRole{roles[i], i}
 	}
@@ -145,15 +245,22 @@ func (o *objectRows) next(f *filler) error {
 	for {
 		f.begin(o.table)
 		o.marks.begin(len(o.table.Fields))
-		o.hasTime = false
+		o.date, o.ofDay = o.date[:0], o.ofDay[:0]
 		if err := o.objects.next(o.set); err != nil {
 			return err
 		}
-		if !o.hasTime {
-			return noTime(o.timeOf)
+		switch {
+		case len(o.date) == 0:
+			return noTime(o.timeOf[0])
+		case len(o.timeOf) > 1 && len(o.ofDay) == 0:
+			return noTime(o.timeOf[1])
 		}
 		o.marks.fillMissing(f)
-		if full, err := f.finish(o.time); full || err != nil {
+		time, err := f.timeOfTwo(o.timeOf[0], o.date, o.ofDay)
+		if err != nil {
+			return err
+		}
+		if full, err := f.finish(time); full || err != nil {
 			return err
 		}
 	}
@@ -177,8 +284,9 @@ func (o *objectRows) member(name, value []byte, kind jsontext.Kind) (err error) 
 	}
 	switch r.what {
 	case isTime:
-		o.time, err = f.time(o.timeOf, value)
-		o.hasTime = true
+		o.date = append(o.date[:0], value...)
+	case isTimeOfDay:
+		o.ofDay = append(o.ofDay[:0], value...)
 	case isTag:
 		if !f.absent(value) {
 			err = f.tag(r.place, value)

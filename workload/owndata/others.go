@@ -1,6 +1,7 @@
 package owndata
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,7 +17,9 @@ import (
 type others struct {
 	count   int64
 	missing int64    // of these, texts that people often write for a missing value
+	outside int64    // of those, times outside the years that 64 bits of nanoseconds hold
 	first   Error    // where the first one stands; its Err is nil
+	why     error    // of a column of times: what is wrong with the first one
 	texts   []string // the first that differ from each other, at most shownOthers
 	gaveUp  bool     // they are so many that nobody counts the rest
 }
@@ -31,7 +34,8 @@ const (
 )
 
 // missingTexts are what people often write for a missing value.
-var missingTexts = [...]string{"NA", "N/A", "n/a", "na", "#N/A", "NULL", "Null", "null", "None", "none", "nil", `\N`, "-", "--", "?", "NaT", "missing", "Missing"}
+var missingTexts = [...]string{"NA", "N/A", "n/a", "na", "#N/A", "NULL", "Null", "null", "None", "none", "nil", `\N`, "-", "--", "?", "NaT", "missing", "Missing", "---", ".", "<NA>", "(null)", "n.a.", "undefined",
+	"#DIV/0!", "#VALUE!", "#NUM!", "#REF!", "#NAME?", "#NULL!", "#N/A N/A"}
 
 // none reports whether all values are of the type.
 func (o *others) none() bool { return o.count == 0 }
@@ -44,14 +48,24 @@ func (o *others) add(text []byte, at *Error, values int64) {
 	if cut := text[:min(len(text), shown)]; len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
 		o.texts = append(o.texts, string(cut))
 	}
-	for _, missing := range missingTexts {
-		if string(text) == missing {
-			o.missing++
-			return
-		}
+	if slices.Contains(missingTexts[:], string(text)) {
+		o.missing++
+		return
 	}
 	known := o.count - o.missing
 	o.gaveUp = known > enoughOthers && 2*known > values
+}
+
+// addTime is add of a value that is no time, and why. Years such as 9999 stand for a missing
+// time.
+func (o *others) addTime(text []byte, at *Error, values int64, why error) {
+	if errors.Is(why, errYear) {
+		o.missing++
+		o.outside++
+	}
+	if o.add(text, at, values); o.count == 1 {
+		o.why = why
+	}
 }
 
 // merge adds those of another file.
@@ -61,7 +75,7 @@ func (o *others) merge(other *others) {
 		o.texts = slices.Clone(other.texts)
 		return
 	}
-	o.count, o.missing, o.gaveUp = o.count+other.count, o.missing+other.missing, o.gaveUp || other.gaveUp
+	o.count, o.missing, o.outside, o.gaveUp = o.count+other.count, o.missing+other.missing, o.outside+other.outside, o.gaveUp || other.gaveUp
 	for _, text := range other.texts {
 		if len(o.texts) < shownOthers && !slices.Contains(o.texts, text) {
 			o.texts = append(o.texts, text)
@@ -81,7 +95,11 @@ func (o *others) said(values int64) string {
 	if o.count > 1 {
 		text += "the first is "
 	}
-	return text + fmt.Sprintf("%q in %s", o.texts[0], o.first.where())
+	text += fmt.Sprintf("%q in %s", o.texts[0], o.first.where())
+	if o.outside == o.count {
+		text += fmt.Sprintf(", outside the years %d to %d", minYear, maxYear)
+	}
+	return text
 }
 
 // onlyMissing returns the one text that all of them are, if it may stand for a missing
@@ -100,11 +118,15 @@ func (c *columnProfile) almost() (series.Type, *others, bool) {
 	switch bare := c.bare; {
 	case c.notFloat.few(c.values) && !c.code && bare.Numeric():
 		return bare, &c.notFloat, true
-	case c.notFloat.few(c.values) && !c.code && decimals:
+	case c.notFloat.few(c.values) && !c.code && bare == 0 && decimals:
 		return series.Float, &c.notFloat, true
-	case c.notFloat.few(c.values) && !c.code && !c.names():
+	case c.notFloat.few(c.values) && !c.code && bare == 0 && !c.names():
 		return series.Int, &c.notFloat, true
-	case c.notTime.few(c.values):
+	case bare != 0 && bare != series.Bool:
+		return 0, nil, false
+	case c.notTime.few(c.values) && bare == 0 && !c.notDate:
+		return series.Date, &c.notTime, true
+	case c.notTime.few(c.values) && bare == 0:
 		return series.Timestamp, &c.notTime, true
 	case c.notBool.few(c.values) && (bare == series.Bool || !c.names()):
 		return series.Bool, &c.notBool, true
@@ -114,7 +136,7 @@ func (c *columnProfile) almost() (series.Type, *others, bool) {
 
 // noteAlmost says of a column of texts what else it would be, and how to get that.
 func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
-	fix := fmt.Sprintf("correct what stands there, or name it in fields as %s:%s to have such rows refused", quoteName(c.name), kind)
+	fix := fmt.Sprintf("correct the value, or name the column in fields as %s:%s to have such rows refused", quoteName(c.name), kind)
 	if text, ok := o.onlyMissing(); ok && l.null == "" {
 		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", shellName(text), kind)
 	}

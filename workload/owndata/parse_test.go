@@ -137,23 +137,31 @@ func FuzzLineProtocol(f *testing.F) {
 		if !bytes.Equal(bytes.ReplaceAll(whole, []byte(" "), nil), bytes.ReplaceAll(line, []byte(" "), nil)) {
 			t.Fatalf("%q was cut into %q, %q and %q", line, cut.head, cut.fields, cut.time)
 		}
+		if _, tags, err := cutHead(cut.head, nil); err == nil {
+			for _, tag := range tags {
+				plainText(nil, tag.key)
+				if bytes.IndexByte(tag.value, '=') >= 0 && !bytes.Contains(tag.value, []byte(`\=`)) {
+					t.Fatalf("the tag %q of %q has a plain equals sign", tag.value, line)
+				}
+			}
+		}
 		length := 0
 		for rest := cut.fields; len(rest) > 0; {
-			key, value, after, err := cutPair(rest)
+			of, after, err := cutField(rest)
 			if err != nil {
 				return
 			}
 			if len(after) > 0 {
 				length++
 			}
-			length += len(key) + len(value) + 1
+			length += len(of.key) + len(of.value) + 1
 			rest = after
-			if value[0] == '"' {
-				unquoted(nil, value)
+			if of.value[0] == '"' {
+				unquoted(nil, of.value)
 			} else {
-				valueType(value)
+				_, _, _ = valueType(of.value)
 			}
-			plainText(nil, key)
+			plainText(nil, of.key)
 		}
 		if length != len(cut.fields) {
 			t.Fatalf("the pairs of %q have %d bytes", cut.fields, length)

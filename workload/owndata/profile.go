@@ -1,6 +1,7 @@
 package owndata
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,31 +33,61 @@ type profile struct {
 	rows    int64
 	columns []*columnProfile
 	byName  map[string]*columnProfile
+	// Line protocol has its tags and the time of its lines apart, since a field may have the
+	// name of either.
+	tags map[string]*columnProfile
+	time *columnProfile // nil: the time is a column
 }
 
 func newProfile(name, file string) *profile {
-	return &profile{name: name, file: file, byName: make(map[string]*columnProfile)}
+	return &profile{name: name, file: file, byName: make(map[string]*columnProfile), tags: make(map[string]*columnProfile)}
 }
 
 // column returns the named column, a new one if need be.
 func (p *profile) column(name string) *columnProfile {
-	if c := p.byName[name]; c != nil {
-		return c
+	c := p.byName[name]
+	if c == nil {
+		c = newColumn(name)
+		p.columns, p.byName[name] = append(p.columns, c), c
 	}
+	return c
+}
+
+// tag is column of a tag of line protocol.
+func (p *profile) tag(name string) *columnProfile {
+	c := p.tags[name]
+	if c == nil {
+		c = newColumn(name)
+		c.tag = true
+		p.columns, p.tags[name] = append(p.columns, c), c
+	}
+	return c
+}
+
+// timeColumn returns the column of the time; nil: there is none of the name.
+func (p *profile) timeColumn(name string) *columnProfile {
+	if p.time != nil {
+		return p.time
+	}
+	return p.byName[name]
+}
+
+func newColumn(name string) *columnProfile {
 	c := &columnProfile{
 		name: name, lookup: texts.NewLookup(), least: math.MaxInt64, most: math.MinInt64, lowest: math.Inf(1), highest: math.Inf(-1), shortest: math.MaxInt,
 	}
 	c.distinct.Reset()
-	p.columns, p.byName[name] = append(p.columns, c), c
 	return c
 }
 
 // columnProfile is what the values of a column look like.
 type columnProfile struct {
 	name   string
-	tag    bool // line protocol says so
-	values int64
-	quoted int64       // of these, in quotes of JSON
+	tag    bool        // line protocol says so
+	values int64       // but for empty texts
+	empty  int64       // empty texts that are not missing
+	blanks bool        // a text begins or ends with a blank
+	quoted int64       // of the values, in quotes of JSON
 	typed  series.Type // that the format says; 0: values are text
 	bare   series.Type // of the values of a column of texts that are none; 0: all are, or their format does not say
 	unit   int64       // of times that are typed
@@ -67,11 +98,14 @@ type columnProfile struct {
 	notInt, notFloat, notBool, notTime, notUTF8 others
 
 	notDate, notText bool
-	notLayout        bool // a value is no time of the layout that the settings say
-	code             bool // a value such as 0123, which a number would change
+	notLayout        bool  // a value is no time of the layout that the settings say
+	badZone          error // of the first value whose zone that layout does not tell
+	timesOfDay       int64 // values such as 15:04:05
+	oddTimesOfDay    int64 // values such as 3:04 PM, which need a layout
+	code             bool  // a value such as 0123, which a number would change
 	commas           int64
-	mixed            *mixture
-	rounded          *large // a whole number that a float changes
+	types            []typePlace // that the format says, where they differ, in the order in which they come
+	rounded          *large      // a whole number that a float changes
 
 	least, most       int64   // of integers; none: least > most
 	lowest, highest   float64 // of all numbers; none: lowest > highest
@@ -81,12 +115,31 @@ type columnProfile struct {
 	distinct texts.List
 	lookup   *texts.Lookup
 	many     bool // more than are remembered
+
+	row int64 // of line protocol: the last one that has the field
 }
 
-// mixture says of a column of texts that the format has typed other values of it.
-type mixture struct {
-	was, is       series.Type // one of these is text, or both are of no common type
-	before, since string      // where the one stands, and the other one
+// typePlace is a type that the format says of a value, and where the first such value
+// stands.
+type typePlace struct {
+	kind series.Type
+	at   string
+}
+
+// addType remembers where a type stands, unless it is known.
+func (c *columnProfile) addType(kind series.Type, at string) {
+	if !c.hasType(kind) {
+		c.types = append(c.types, typePlace{kind, at})
+	}
+}
+
+func (c *columnProfile) hasType(kind series.Type) bool {
+	for i := range c.types {
+		if c.types[i].kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // add looks at a value, which stands where the profiler is.
@@ -104,7 +157,11 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 		}
 	}
 	if !c.notFloat.gaveUp {
-		switch v, ok := number.Float(text); {
+		v, ok := number.Float(text)
+		if !ok {
+			v, ok = number.NotFinite(text)
+		}
+		switch {
 		case !ok:
 			c.notFloat.add(text, &p.at, c.values)
 			if withCommas(text) {
@@ -124,16 +181,22 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 	}
 	if !c.notTime.gaveUp {
 		before := p.times.zoneless
-		if _, err := p.times.text(text); err != nil {
-			c.notTime.add(text, &p.at, c.values)
+		_, err := p.times.text(text)
+		if err != nil {
+			c.notTime.addTime(text, &p.at, c.values, err)
+			c.ofDay(text, p)
 		}
+		c.notDate = c.notDate || (err == nil || errors.Is(err, errYear)) && len(text) != len("2006-01-02")
 		c.zoneless += p.times.zoneless - before
 	}
 	if p.layoutOf != nil && !c.notLayout {
 		_, err := p.layoutOf.parse(text)
-		c.notLayout = err != nil
+		if c.notLayout = err != nil; errors.As(err, new(zoneError)) {
+			at := p.at
+			at.Err = fmt.Errorf("column %s: %q %w", c.name, text, err)
+			c.badZone = &at
+		}
 	}
-	c.notDate = c.notDate || !c.notTime.none() || len(text) != len("2006-01-02")
 	c.shortest, c.longest = min(c.shortest, len(text)), max(c.longest, len(text))
 	if !c.notText {
 		_, ok := series.ParseText(text)
@@ -143,6 +206,21 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 		c.notUTF8.add(text, &p.at, c.values)
 	}
 	c.remember(text)
+}
+
+// addEmpty looks at an empty text that is not missing, which only texts hold.
+func (c *columnProfile) addEmpty() { c.empty++ }
+
+// ofDay looks at a text that may be the time of a day.
+func (c *columnProfile) ofDay(text []byte, p *profiler) {
+	if len(text) < 4 || text[1] != ':' && text[2] != ':' {
+		return
+	}
+	if _, _, err := p.times.timeOfDay(text); err == nil {
+		c.timesOfDay++
+	} else if oddTimeOfDay(text) {
+		c.oddTimesOfDay++
+	}
 }
 
 // integer and float remember the bounds of a column's numbers.
@@ -173,13 +251,15 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	if c.left == "" {
 		c.left = other.left
 	}
+	c.empty, c.blanks = c.empty+other.empty, c.blanks || other.blanks
 	if other.values == 0 && other.typed == 0 && !other.tag {
 		return
 	}
 	if c.typed != 0 || other.typed != 0 {
 		both := merged(c.typed, other.typed)
-		if both == series.Text && c.typed != other.typed && c.typed != 0 && other.typed != 0 && c.values > 0 && other.values > 0 && c.mixed == nil {
-			c.mixed = &mixture{c.typed, other.typed, file, otherFile}
+		if both == series.Text && c.typed != other.typed && c.typed != 0 && other.typed != 0 && c.values > 0 && other.values > 0 && len(c.types) == 0 && len(other.types) == 0 {
+			c.addType(c.typed, file)
+			c.addType(other.typed, otherFile)
 		}
 		for _, one := range []*columnProfile{c, other} {
 			if both == series.Text && one.typed != series.Text && one.values > 0 {
@@ -189,12 +269,16 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 		c.typed = both
 	}
 	c.bare = merged(c.bare, other.bare)
-	if c.mixed == nil {
-		c.mixed = other.mixed
+	for _, t := range other.types {
+		c.addType(t.kind, t.at)
 	}
 	c.values += other.values
 	c.quoted += other.quoted
 	c.zoneless += other.zoneless
+	c.timesOfDay, c.oddTimesOfDay = c.timesOfDay+other.timesOfDay, c.oddTimesOfDay+other.oddTimesOfDay
+	if c.badZone == nil {
+		c.badZone = other.badZone
+	}
 	c.commas += other.commas
 	c.notInt.merge(&other.notInt)
 	c.notFloat.merge(&other.notFloat)
@@ -248,6 +332,8 @@ func (c *columnProfile) kind() (series.Type, int) {
 	switch {
 	case c.typed != 0 && c.typed != series.Text:
 		return c.typed, 0
+	case c.values == 0 && c.empty > 0:
+		return series.Text, 0
 	case c.values == 0:
 		return 0, 0
 	case c.bare != 0:
@@ -258,11 +344,11 @@ func (c *columnProfile) kind() (series.Type, int) {
 		return series.Float, 0
 	case c.notBool.none() && !c.names():
 		return series.Bool, 0
-	case !c.notDate:
+	case c.notTime.none() && !c.notDate:
 		return series.Date, 0
 	case c.notTime.none():
 		return series.Timestamp, 0
-	case !c.notText && c.shortest == c.longest && c.longest <= series.MaxText:
+	case !c.notText && c.empty == 0 && !c.blanks && c.shortest == c.longest && c.longest <= series.MaxText:
 		return series.Text, c.longest
 	}
 	return series.Text, 0
@@ -272,6 +358,9 @@ func (c *columnProfile) kind() (series.Type, int) {
 type profiler struct {
 	layout   *layout
 	times    clock
+	columns  int // of all tables
+	tables   int
+	text     []byte
 	layoutOf *clock // of the layout of times that the settings say, where they do not say of which column; nil: none
 	at       Error  // where the values stand that are looked at
 	progress func(rows int)
@@ -329,6 +418,9 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 			err = o.next(func(name, value []byte, kind jsontext.Kind) error {
 				c := one.byName[string(name)]
 				if c == nil {
+					if err := p.addColumn(one, name); err != nil {
+						return err
+					}
 					c = one.column(string(name))
 				}
 				p.at.Line = o.lines.line
@@ -346,6 +438,9 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 		return nil, &Error{File: f.name, Line: 1, Err: err}
 	}
 	for _, name := range columns {
+		if err := p.addColumn(one, []byte(name)); err != nil {
+			return nil, &Error{File: f.name, Line: 1, Err: err}
+		}
 		one.column(name)
 	}
 	for {
@@ -358,8 +453,12 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 		}
 		p.at.Line = records.lines.line
 		for i, cell := range cells {
+			c, whole := one.columns[i], len(cell)
 			if cell = trim(cell); !p.absent(cell) {
-				one.columns[i].add(cell, p)
+				c.blanks = c.blanks || len(cell) < whole
+				c.add(cell, p)
+			} else if len(cell) == 0 && records.quotes(i) {
+				c.addEmpty()
 			}
 		}
 		if err := p.count(one); err != nil {
@@ -375,11 +474,16 @@ func (p *profiler) member(c *columnProfile, value []byte, kind jsontext.Kind) {
 	case nested(kind):
 		if c.left == "" {
 			c.left = fmt.Sprintf("it has a nested value in %s", p.at.where())
+			if bytes.HasPrefix(value, []byte(`{"$`)) {
+				c.left += fmt.Sprintf(", %s of MongoDB; write plain values, as by jq -c 'map_values(if type == \"object\" then .[] else . end)'", value[:min(len(value), shown)])
+			}
 		}
 	case !p.absent(value):
 		if c.add(value, p); kind == '"' {
 			c.quoted++
 		}
+	case len(value) == 0:
+		c.addEmpty()
 	}
 }
 
@@ -387,7 +491,7 @@ func (p *profiler) absent(text []byte) bool {
 	return len(text) == 0 || p.layout.null != "" && string(text) == p.layout.null
 }
 
-// timeOfPoints is the name that the time of line protocol has among columns.
+// timeOfPoints is the name that the time of line protocol has.
 const timeOfPoints = "time"
 
 // points looks at line protocol. Its error is io.EOF at the end.
@@ -396,6 +500,7 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 	byHead := make(map[string]*profile)
 	byName := make(map[string]*profile)
 	var text []byte
+	var tags []pair
 	for {
 		cut, err := lines.next()
 		if err != nil {
@@ -404,26 +509,30 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 		p.at.Line = lines.line
 		of := byHead[string(cut.head)]
 		if of == nil {
-			end := indexPlain(cut.head, ',')
-			rest := []byte(nil)
-			if end < 0 {
-				end = len(cut.head)
-			} else {
-				rest = cut.head[end+1:]
+			var measurement []byte
+			if measurement, tags, err = cutHead(cut.head, tags[:0]); err != nil {
+				return all, err
 			}
-			name := string(plainText(nil, cut.head[:end]))
-			if of = byName[name]; of == nil {
-				of = newProfile(name, p.at.File)
-				byName[name], all = of, append(all, of)
-			}
-			for len(rest) > 0 {
-				var key, value []byte
-				if key, value, rest, err = cutPair(rest); err != nil {
+			text = plainText(text[:0], measurement)
+			if of = byName[string(text)]; of == nil {
+				if err := p.addTable(text); err != nil {
 					return all, err
 				}
-				c := of.column(string(plainText(nil, key)))
-				c.tag = true
-				text := plainText(nil, value)
+				of = newProfile(string(text), p.at.File)
+				of.time = newColumn(timeOfPoints)
+				of.time.typed = series.Int
+				byName[of.name], all = of, append(all, of)
+			}
+			for _, tag := range tags {
+				text = plainText(text[:0], tag.key)
+				c := of.tags[string(text)]
+				if c == nil {
+					if err := p.addColumn(of, text); err != nil {
+						return all, err
+					}
+					c = of.tag(string(text))
+				}
+				text = plainText(text[:0], tag.value)
 				if c.remember(text); c.notUTF8.none() && !utf8.Valid(text) {
 					c.notUTF8.add(text, &p.at, 1)
 				}
@@ -433,50 +542,76 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 			}
 		}
 		for rest := cut.fields; len(rest) > 0; {
-			var key, value []byte
-			if key, value, rest, err = cutPair(rest); err != nil {
+			var field pair
+			if field, rest, err = cutField(rest); err != nil {
 				return all, err
 			}
-			text = plainText(text[:0], key)
+			text = plainText(text[:0], field.key)
 			c := of.byName[string(text)]
 			if c == nil {
+				if err := p.addColumn(of, text); err != nil {
+					return all, err
+				}
 				c = of.column(string(text))
 			}
-			if value[0] == '"' {
-				if text = unquoted(text[:0], value); len(text) > 0 {
-					c.point(series.Text, &p.at)
-					c.add(text, p)
-				}
-				continue
+			if c.row == of.rows+1 {
+				return all, errTwice("field", field.key)
 			}
-			kind, digits := valueType(value)
-			if kind == series.Int {
-				if n, ok := number.Int(digits); ok {
-					c.integer(n)
-				} else if v, ok := number.Float(digits); ok && wholeText(digits) {
-					kind = series.Float // as it is too large for 64 bits with a sign
-					if c.rounded == nil && rounds(digits, v) {
-						c.rounded = &large{string(digits), p.at}
-					}
-				} else {
-					return all, fmt.Errorf("column %s: %q is no integer; %s", c.name, value[:min(len(value), shown)], correct)
-				}
+			c.row = of.rows + 1
+			if err := p.pointField(c, field.value); err != nil {
+				return all, fmt.Errorf("column %s: %w", c.name, err)
 			}
-			c.point(kind, &p.at)
-			c.values++
 		}
-		time := of.column(timeOfPoints)
-		if n, ok := number.Int(cut.time); ok {
-			time.values++
-			time.typed = series.Int
-			time.least, time.most = min(time.least, n), max(time.most, n)
-		} else {
+		n, ok := number.Int(cut.time)
+		if !ok {
 			return all, fmt.Errorf("the time %q is no integer", cut.time[:min(len(cut.time), shown)])
 		}
+		of.time.values++
+		of.time.integer(n)
 		if err := p.count(of); err != nil {
 			return all, err
 		}
 	}
+}
+
+// pointField looks at the value of a field of line protocol.
+func (p *profiler) pointField(c *columnProfile, value []byte) error {
+	if value[0] == '"' {
+		p.text = unquoted(p.text[:0], value)
+		c.point(series.Text, &p.at)
+		if len(p.text) == 0 {
+			c.addEmpty()
+		} else if !p.absent(p.text) {
+			c.add(p.text, p)
+		}
+		return nil
+	}
+	kind, digits, err := valueType(value)
+	if err != nil {
+		return err
+	}
+	ok := true
+	switch kind {
+	case series.Int:
+		if n, whole := number.Int(digits); whole {
+			c.integer(n)
+			break
+		}
+		kind = series.Float // as it is too large for 64 bits with a sign
+		if v, _ := number.Float(digits); c.rounded == nil && rounds(digits, v) {
+			c.rounded = &large{string(digits), p.at}
+		}
+	case series.Float:
+		_, ok = number.Float(digits)
+	case series.Bool:
+		_, ok = number.Bool(value)
+	}
+	if !ok {
+		return fmt.Errorf("%q is no number, no boolean and no text in quotes; %s", value[:min(len(value), shown)], correct)
+	}
+	c.point(kind, &p.at)
+	c.values++
+	return nil
 }
 
 // point takes the type that a value of line protocol has into account.
@@ -484,15 +619,13 @@ func (c *columnProfile) point(kind series.Type, at *Error) {
 	if kind != series.Text && (c.typed == series.Text || merged(c.typed, kind) == series.Text) {
 		c.bare = merged(c.bare, kind)
 	}
-	if c.typed == kind {
+	if c.hasType(kind) {
 		return
 	}
+	c.addType(kind, at.where())
 	both := merged(c.typed, kind)
-	if both == series.Text && c.typed != 0 && c.mixed == nil {
-		if c.typed != series.Text {
-			c.bare = merged(c.bare, c.typed)
-		}
-		c.mixed = &mixture{c.typed, kind, "lines before", at.where()}
+	if both == series.Text && c.typed != 0 && c.typed != series.Text {
+		c.bare = merged(c.bare, c.typed)
 	}
 	c.typed = both
 }
@@ -525,6 +658,9 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 		return err
 	}
 	for _, field := range schema.Fields() {
+		if err := p.addColumn(one, []byte(field.Name)); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
 		if one.byName[field.Name] != nil {
 			return fmt.Errorf("%s has two columns %q; write the file again with other names", f.name, field.Name)
 		}
@@ -571,6 +707,8 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 				}
 				if p.at.Row = first + int64(row); !p.absent(text) {
 					c.add(text, p)
+				} else if len(text) == 0 {
+					c.addEmpty()
 				}
 			}
 		}

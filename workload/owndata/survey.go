@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,8 +44,8 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	}
 	for _, t := range x.tables {
 		for _, name := range t.ColumnNames() {
-			if name == l.time && l.format != formatPoints {
-				return nil, of(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides", name, t.Name))
+			if slices.Contains(l.timeColumns(), name) {
+				return nil, of(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides; leave it out of tags and fields", name, t.Name))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package owndata
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,11 +28,12 @@ func (l *layout) fillTime(all []*profile) error {
 		if kind, _ := c.kind(); kind.Numeric() && named(c.name) == 0 {
 			l.note("column %s is taken for the time, since its numbers look like times since 1970; own.time, or --time-column, names another", c.name)
 		}
+		l.findTimeOfDay(c, all)
 	}
 	var zoneless int64
 	unit := ""
 	for _, p := range all {
-		c := p.byName[l.time]
+		c := p.timeColumn(l.time)
 		switch {
 		case c == nil:
 			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.Or(l.time, p.names(), "; it has "+some(p.names()))))
@@ -40,11 +42,22 @@ func (l *layout) fillTime(all []*profile) error {
 		case c.values == 0:
 			return of(setTime, fmt.Errorf("column %s of table %s has no values; it has %s", l.time, p.name, some(p.names())))
 		}
-		zoneless += c.zoneless
+		day, err := l.timeOfDayColumn(p)
+		switch {
+		case err != nil:
+			return err
+		case day != nil:
+			zoneless += day.zoneless
+		default:
+			zoneless += c.zoneless
+		}
 		if l.timeFormat != "" {
 			continue // reading the rows will tell which are none
 		}
 		format, err := l.timeFormatOf(c, p)
+		if err == nil && day != nil && (format != asText || day.timesOfDay < day.values) {
+			err = of(setTimeFormat, fmt.Errorf("columns %s and %s make the time, and are not all written as 2006-01-02 and 15:04:05; say how both are written, as in --time-format '01/02/2006 3:04 PM'", l.time, l.timeOfDay))
+		}
 		if err != nil {
 			return err
 		}
@@ -72,17 +85,72 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 		}
 		return asText, nil
 	case kind.Numeric() && c.lowestOf() <= c.highestOf():
-		return l.unitOf(c, c.lowestOf(), c.highestOf())
+		unit, err := l.unitOf(c, c.lowestOf(), c.highestOf())
+		if err == nil && !l.sinceEpoch(c.lowestOf(), c.highestOf()) {
+			err = of(setTimeFormat, fmt.Errorf("column %s of table %s has numbers from %s to %s, which are no times from 1980 to 2100 in any unit; say which unit they have with own.time-format, as in --time-format ns",
+				c.name, p.name, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf())))
+		}
+		return unit, err
 	}
 	if near, wrong, ok := c.almost(); ok && near != series.Bool {
 		return "", l.badTime(c, wrong)
 	}
 	if kind == series.Text && !c.notTime.none() {
-		at := c.notTime.first
-		at.Err = fmt.Errorf("column %s: %q %w; name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'", c.name, c.notTime.texts[0], errNoTime)
-		return "", of(setFiles, &at)
+		return "", l.noTimes(c, "name another with own.time, or say with own.time-format how times are written, as in --time-format '01/02/2006 15:04'")
 	}
 	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", c.name, p.name))
+}
+
+// noTimes is the error of a column of texts, of which the first is no time; fix says what
+// helps where its format is unknown.
+func (l *layout) noTimes(c *columnProfile, fix string) error {
+	at := c.notTime.first
+	at.Err = fmt.Errorf("column %s: %q %w", c.name, c.notTime.texts[0], c.notTime.why)
+	if !errors.Is(c.notTime.why, errNoTime) {
+		fix = correct + ", or leave it out"
+	}
+	at.Err = fmt.Errorf("%w; %s", at.Err, fix)
+	return of(setFiles, &at)
+}
+
+// findTimeOfDay finds the column of the times of day where the proposed time has dates alone.
+func (l *layout) findTimeOfDay(date *columnProfile, all []*profile) {
+	if kind, _ := date.kind(); kind != series.Date || l.timeFormat != "" || !l.joinsTimes() {
+		return
+	}
+	var best *columnProfile
+	only := true
+	for _, c := range all[0].columns {
+		if c.values == 0 || c.timesOfDay < c.values || c.values < date.values || c.left != "" {
+			continue
+		}
+		switch {
+		case best == nil || named(c.name) > named(best.name):
+			best, only = c, true
+		case named(c.name) == named(best.name):
+			only = false
+		}
+	}
+	if best == nil || !only {
+		return
+	}
+	l.timeOfDay = best.name
+	l.note("columns %s and %s together are the time; own.time, or --time-column, names others", date.name, best.name)
+}
+
+// joinsTimes reports whether two columns of the format may make the time.
+func (l *layout) joinsTimes() bool { return l.format == formatCSV || l.format == formatObjects }
+
+// timeOfDayColumn returns the column of the times of day; nil: the time is one column.
+func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
+	if l.timeOfDay == "" {
+		return nil, nil
+	}
+	c := p.byName[l.timeOfDay]
+	if c == nil || c.values == 0 || c.left != "" {
+		return nil, of(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.Or(l.timeOfDay, p.names(), "; it has "+some(p.names()))))
+	}
+	return c, nil
 }
 
 // unitOf tells the unit of times since 1970 by the least and the largest.
@@ -106,6 +174,9 @@ func (l *layout) badTime(c *columnProfile, o *others) error {
 		fix = "leave own.columns, or --columns, out if the line is a header"
 	}
 	at.Err = fmt.Errorf("column %s: %q is no time, as %s of %s values are; %s", c.name, o.texts[0], humanize.Comma(c.values-o.count), humanize.Comma(c.values), fix)
+	if o.why != nil && !errors.Is(o.why, errNoTime) {
+		at.Err = fmt.Errorf("column %s: %q %w; %s", c.name, o.texts[0], o.why, fix)
+	}
 	return of(setFiles, &at)
 }
 
@@ -129,11 +200,11 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 		return best, nil
 	}
 	for _, c := range p.columns {
+		if c.badZone != nil {
+			return nil, of(setFiles, c.badZone)
+		}
 		if kind, _ := c.kind(); kind == series.Text && named(c.name) > 0 && len(c.notTime.texts) > 0 && l.timeFormat == "" {
-			at := c.notTime.first
-			at.Err = fmt.Errorf("column %s: %q %w; say how times are written with own.time and own.time-format, as in --time-column %s --time-format '01/02/2006 15:04'",
-				c.name, c.notTime.texts[0], errNoTime, shellName(c.name))
-			return nil, of(setFiles, &at)
+			return nil, l.noTimes(c, fmt.Sprintf("say how times are written with own.time and own.time-format, as in --time-column %s --time-format '01/02/2006 15:04'", shellName(c.name)))
 		}
 	}
 	for _, c := range p.columns {
@@ -145,7 +216,14 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name)))
 		}
 	}
-	return nil, of(setTime, fmt.Errorf("no column of %s holds times; name one with own.time, or --time-column; it has %s", l.files[0].name, some(p.names())))
+	nested := ""
+	for _, c := range p.columns {
+		if c.left != "" && named(c.name) > 0 {
+			nested = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left)
+			break
+		}
+	}
+	return nil, of(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].name, nested, some(p.names())))
 }
 
 // shellName is a name as people write it on a command line.
