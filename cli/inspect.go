@@ -21,7 +21,7 @@ import (
 var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"format", "format", "csv, influx, ndjson, parquet or arrow (default: as the first file looks)"},
 	{"table", "table", "`name` of the table (default: from the first file's name)"},
-	{"time-column", "time", "`column` of the time (default: as the values look)"},
+	{"time-column", "time", "`column` of the time, or two as in date,clock (default: as the values look)"},
 	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` of Go such as '01/02/2006 15:04' (default: as the values look)"},
 	{"tags", "tags", "`columns` that are tags, separated by commas, or none (default: texts with few values)"},
 	{"fields", "fields", "`columns` that are fields, with types, as in fare:float,tip:float (default: the other columns)"},

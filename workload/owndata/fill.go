@@ -218,12 +218,12 @@ func wrongTime(text []byte, of *series.Field, why error) error {
 func (f *filler) time(column string, text []byte) (int64, error) {
 	t, err := f.clock.parse(text)
 	switch {
+	case err == nil:
+		return t, nil
 	case errors.Is(err, errYear), errors.As(err, new(zoneError)):
 		return 0, fmt.Errorf("column %s: %q %w; %s, or leave it out", column, text[:min(len(text), shown)], err, correct)
-	case err != nil:
-		return 0, fmt.Errorf("column %s: %q %w; %s, or say with own.time-format how times are written", column, text[:min(len(text), shown)], err, correct)
 	}
-	return t, nil
+	return 0, fmt.Errorf("column %s: %q %w; %s, or say with own.time-format how times are written", column, text[:min(len(text), shown)], err, correct)
 }
 
 // timeOfTwo is time of a date and a time of day in two columns; without the latter it is

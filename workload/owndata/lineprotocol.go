@@ -296,7 +296,7 @@ func unquoted(dst, text []byte) []byte {
 // found where they are read.
 func valueType(text []byte) (kind series.Type, digits []byte, err error) {
 	switch last := text[len(text)-1]; {
-	case last == 'i' || last == 'u':
+	case (last == 'i' || last == 'u') && text[0] <= '9': // as digits and signs are
 		digits = text[:len(text)-1]
 		return series.Int, digits, checkWhole(digits, last)
 	case (last >= '0' && last <= '9' || last == '.') && text[0] != 't' && text[0] != 'f':

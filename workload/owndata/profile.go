@@ -191,7 +191,7 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 	}
 	if p.layoutOf != nil && !c.notLayout {
 		_, err := p.layoutOf.parse(text)
-		if c.notLayout = err != nil; errors.As(err, new(zoneError)) {
+		if c.notLayout = err != nil; c.notLayout && errors.As(err, new(zoneError)) {
 			at := p.at
 			at.Err = fmt.Errorf("column %s: %q %w", c.name, text, err)
 			c.badZone = &at

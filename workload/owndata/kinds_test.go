@@ -1,0 +1,368 @@
+package owndata_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+)
+
+// kind is a file, its proposal and its rows.
+type kind struct {
+	file, text string
+	proposal
+	rows []string // nil: not compared
+}
+
+func checkKinds(t *testing.T, kinds map[string]kind) {
+	t.Helper()
+	for name, k := range kinds {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, k.file, k.text)
+			k.check(t, path)
+			if k.rows != nil {
+				same(t, read(t, opened(t, append([]string{"files=" + strconv.Quote(path)}, k.settings...)...)), k.rows...)
+			}
+		})
+	}
+}
+
+// Lines that InfluxDB refuses are refused with their number.
+func TestLinesRefused(t *testing.T) {
+	const good = "m,host=a v=1i 1700000000000000000\n"
+	for line, want := range map[string]string{
+		`m,path=C:\\,host=a v=1i 17`:          `the value "C:\\\\,host=a" of tag path has an equals sign without a backslash before it`,
+		`m,a=b=c v=1i 17`:                     `the value "b=c" of tag a has an equals sign`,
+		`m,a==c v=1i 17`:                      `the value "=c" of tag a has an equals sign`,
+		`m,a=1,b=2,a=3 v=1i 17`:               `the line has tag a twice`,
+		`m,a=1 v=1i,w=2i,v=3i 17`:             `the line has field v twice`,
+		`,a=1 v=1i 17`:                        `the line has no measurement`,
+		`m,a=1,b v=1i 17`:                     `"b" is no key=value`,
+		`m,a,b=1 v=1i 17`:                     `"a" is no key=value`,
+		`m,a="x,y" v=1i 17`:                   `"y\"" is no key=value`,
+		`m,a= v=1i 17`:                        `tag a has no value`,
+		`m,=1 v=1i 17`:                        `"=1" is no key=value`,
+		`m,a=1, v=1i 17`:                      `a comma has nothing behind it`,
+		`m,a=1 v=1i,w 17`:                     `"w" is no key=value`,
+		`m,a=1 w,v=1i 17`:                     `"w,v=1i" is no key=value`,
+		`m,a=1 v=1i, 17`:                      `a comma has nothing behind it`,
+		`m,a=1 v= 17`:                         `v has no value`,
+		`m,a=1 v=nan 17`:                      `column v: "nan" is no number`,
+		`m,a=1 v=abc 17`:                      `column v: "abc" is no number`,
+		`m,a=1 v=tru 17`:                      `column v: "tru" is no number, no boolean`,
+		`m,a=1 v=+1.5 17`:                     `column v: "+1.5" begins with a plus sign`,
+		`m,a=1 v=+5i 17`:                      `column v: "+5i" is no integer`,
+		`m,a=1 v=1.5i 17`:                     `column v: "1.5i" is no integer`,
+		`m,a=1 v=-5u 17`:                      `column v: -5u is outside the range of that suffix`,
+		`m,a=1 v=9223372036854775808i 17`:     `column v: 9223372036854775808i is outside the range`,
+		`m,a=1 v=18446744073709551616u 17`:    `column v: 18446744073709551616u is outside the range`,
+		`m,a=1 v=0x10 17`:                     `column v: "0x10" is no number`,
+		`m,a=1 v=1e400 17`:                    `column v: "1e400" is no number`,
+		`m,a=1 v="x"y 17`:                     `the text of v is not closed`,
+		`m,a=1 v=1i 1.5`:                      `the time "1.5" is no integer`,
+		`m,a=1 v=1i 17 18`:                    `the time "17 18" is no integer`,
+		`m,a=1 v=1i`:                          `the row has no time`,
+		`m,a=1`:                               `the line has no blank behind its measurement`,
+		"m,t\xe9=x v=1i 17":                   `the name of column "t\xe9" is not valid UTF-8; convert the file`,
+		"m\xe9,t=x v=1i 17":                   `the name of measurement "m\xe9" is not valid UTF-8; convert the file`,
+		"m,t=x v=1i,\xe9=2 17":                `the name of column "\xe9" is not valid UTF-8; convert the file`,
+		"m,t=x " + fields(10_001) + " 17":     "table m has more than 10000 columns",
+		"m," + tags(10_001, "") + " v=1i 17":  "table m has more than 10000 columns",
+		"m," + tags(100, ",t7=x") + " v=1 17": "the line has tag t7 twice",
+	} {
+		proposal{refused: "t.lp:2: " + want}.check(t, write(t, "t.lp", good+line+"\n"))
+	}
+	// The pass that loads refuses what concerns the columns that it reads, without a proposal.
+	settings := []string{"format=influx", "tags=m(a)", "fields=m(v:float)", "time-format=ns"}
+	for line, want := range map[string]string{
+		`m,a=b=c v=1i 17`:                `the value "b=c" of tag a`,
+		`m,a=1,a=3 v=1i 17`:              `the line has tag a twice`,
+		`m,a=1 v=1i,v=3i 17`:             `the line has field v twice`,
+		`m,a=1 v=nan 17`:                 `column v: "nan" is no float`,
+		`m,a=1 v=9223372036854775808i 1`: `column v: 9223372036854775808i is outside the range`,
+	} {
+		proposal{settings: settings, refused: "t.lp:2: " + want}.check(t, write(t, "t.lp", "m,a=1 v=1 17\n"+line+"\n"))
+	}
+}
+
+func fields(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, ",v%d=1", i)
+	}
+	return text.String()[1:]
+}
+
+func tags(n int, more string) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, ",t%d=1", i)
+	}
+	return text.String()[1:] + more
+}
+
+// Fields and tags of line protocol whose name is another's are left out by name, and the
+// unit of times is that of the lines' own.
+func TestNamesOfLines(t *testing.T) {
+	const end = " 1738079263000000000\n"
+	checkKinds(t, map[string]kind{
+		"a field named as a tag": {"t.lp", `m,host=s,port=eth0 port="up",v=10i` + end, proposal{
+			want:  map[string]string{"tags": "host, port", "fields": "v:int"},
+			facts: []string{"field port of table m is left out: a tag has its name; rename one of them in the file, or add port:text2 to fields"},
+		}, []string{"m host=s port=eth0 2025-01-28T15:47:43Z v=10"}},
+		"both by name": {"t.lp", `m,host=s,port=eth0 port="up",v=10i` + end, proposal{
+			settings: []string{"fields=port:text, v:int", "tags=host, port"}, want: map[string]string{"tags": "host, port", "fields": "port:text, v:int"}, quiet: true,
+		}, []string{"m host=s port=eth0 2025-01-28T15:47:43Z port=up v=10"}},
+		"in another table": {"t.lp", `m,port=a v=1i` + end + `n,host=a port=2i` + end, proposal{want: map[string]string{"tags": "m(port), n(host)", "fields": "m(v:int), n(port:int)"}, quiet: true}, nil},
+		"a field time of integers": {"t.lp", "m,host=a v=1u,time=16924971591000u" + end, proposal{
+			want: map[string]string{"time-format": "ns", "tags": "host", "fields": "v:int"}, facts: []string{"field time of table m is left out: the time of rows has its name"},
+		}, []string{"m host=a 2025-01-28T15:47:43Z v=1"}},
+		"a field time of texts": {"t.lp", `m,host=a v=1i,time="noon"` + end, proposal{want: map[string]string{"fields": "v:int"}, facts: []string{"field time of table m is left out"}}, nil},
+		"a tag time":            {"t.lp", `m,host=a,time=noon v=1i` + end, proposal{want: map[string]string{"tags": "host"}, facts: []string{"tag time of table m is left out"}}, []string{"m host=a 2025-01-28T15:47:43Z v=1"}},
+		"time by name":          {"t.lp", `m,host=a v=1i,time=2i` + end, proposal{settings: []string{"fields=time:int"}, refused: "column time is the time, and a tag or field of table m besides"}, nil},
+		"time alone":            {"t.lp", `m,host=a time=2i` + end, proposal{refused: "table m has no column that can be a field; fields are numbers, truth values, times, and texts of at most 65535 bytes of UTF-8 that are no tags; field time of table m is left out"}, nil},
+		"another time":          {"t.lp", `m,host=a v=1i` + end, proposal{settings: []string{"time=v"}, refused: "names a column, and line protocol has the time of a row at the end of its line"}, nil},
+	})
+}
+
+// Numbers outside 1980 to 2100 are times only where their unit is given.
+func TestUnitIsNotGuessed(t *testing.T) {
+	lines := func(times ...string) string { return "m v=1i " + strings.Join(times, "\nm v=1i ") + "\n" }
+	checkKinds(t, map[string]kind{
+		"an hour before 1970":  {"t.lp", lines("-3600000000000", "-1800000000000", "0"), proposal{refused: "column time of table m has numbers from -3600000000000 to 0, which are no times from 1980 to 2100 in any unit; say which unit"}, nil},
+		"around 0":             {"t.lp", lines("-1", "0", "1"), proposal{refused: "column time of table m has numbers from -1 to 1"}, nil},
+		"nanoseconds of 1972":  {"t.lp", lines("70000000000000000"), proposal{refused: "column time of table m has numbers from 70000000000000000"}, nil},
+		"negative as given":    {"t.lp", lines("-1", "0"), proposal{settings: []string{"time-format=ns"}}, []string{"m 1969-12-31T23:59:59.999999999Z v=1", "m 1970-01-01T00:00:00Z v=1"}},
+		"a named column":       {"t.csv", "t,v\n-1,1\n1,1\n", proposal{settings: []string{"time=t"}, refused: "column t of table t has numbers from -1 to 1"}, nil},
+		"a named member":       {"t.ndjson", "{\"t\":5,\"v\":1}\n", proposal{settings: []string{"time=t"}, refused: "column t of table t has numbers from 5 to 5"}, nil},
+		"a named column, unit": {"t.csv", "t,v\n-1,1\n1,1\n", proposal{settings: []string{"time=t", "time-format=s"}}, []string{"t 1969-12-31T23:59:59Z v=1", "t 1970-01-01T00:00:01Z v=1"}},
+	})
+}
+
+// A column of floats stays one, however those that are not finite are written.
+func TestNotFinite(t *testing.T) {
+	for _, text := range []string{"nan", "NAN", "NaN", "-nan", "inf", "-inf", "+Inf", "INF", "Infinity", "-infinity", "1.#QNAN", "-1.#IND", "1.#INF", "-nan(ind)"} {
+		at := func(i int) string {
+			if i%3 == 0 {
+				return text
+			}
+			return fmt.Sprintf("20.%d", i%7)
+		}
+		want := map[string]string{"tags": "room", "fields": "temp:float"}
+		proposal{want: want, quiet: true}.check(t, write(t, "t.csv", rowsOf("time,room,temp", 60, func(i int) string { return "r," + at(i) })))
+		var lines strings.Builder
+		for i := range 60 {
+			value := at(i)
+			if i%3 == 0 {
+				value = `"` + value + `"`
+			}
+			fmt.Fprintf(&lines, `{"time":%d,"room":"r","temp":%s}`+"\n", 1704067200+i, value)
+		}
+		proposal{want: want, quiet: true}.check(t, write(t, "t.ndjson", lines.String()))
+	}
+	same(t, read(t, opened(t, "files="+write(t, "t.csv", "time,v\n2024-01-01,nan\n2024-01-02,-INF\n2024-01-03,1.5\n"))), "t 2024-01-01T00:00:00Z v=NaN", "t 2024-01-02T00:00:00Z v=-Inf", "t 2024-01-03T00:00:00Z v=1.5")
+	third := func(odd, other string) func(int) string {
+		return func(i int) string { return map[bool]string{true: odd, false: other}[i%3 == 0] }
+	}
+	checkKinds(t, map[string]kind{
+		"an error of Excel": {"t.csv", rowsOf("time,temp", 60, third("#DIV/0!", "1.5")), proposal{want: map[string]string{"fields": "temp:text"}, facts: []string{`column temp is float but for 20 of 60 values, the first is "#DIV/0!" in t.csv:2, so it is a text; --null '#DIV/0!' (own.null)`}}, nil},
+		"dashes":            {"t.csv", rowsOf("time,temp", 60, third("---", "1.5")), proposal{want: map[string]string{"fields": "temp:text"}, facts: []string{`column temp is float but for 20 of 60 values`}}, nil},
+		"other words":       {"t.csv", rowsOf("time,temp,v", 60, third("off,1", "1.5,1")), proposal{want: map[string]string{"tags": "temp"}, facts: []string{`column temp is taken for a tag, though 40 of 60 values are numbers; the first other value is "off" in t.csv:2; name the column in fields if it is no tag`}}, nil},
+		"words of JSON":     {"t.ndjson", `{"time":1704067200,"v":1,"x":1}` + "\n" + `{"time":1704067201,"v":1.5,"x":1}` + "\n" + `{"time":1704067202,"v":"x","x":1}` + "\n" + `{"time":1704067203,"v":true,"x":1}` + "\n", proposal{facts: []string{`column v is taken for a tag, though 2 of 4 values are numbers; the first other value is "x" in t.ndjson:3`}}, nil},
+		"not in lines":      {"t.lp", "m v=nan 1700000000\n", proposal{refused: `t.lp:1: column v: "nan" is no number`}, nil},
+	})
+}
+
+// A date and the time of day in two columns make the time, or are said to be such.
+func TestTimeInTwoColumns(t *testing.T) {
+	rows := []string{"t 2024-01-01T08:00:00Z v=1", "t 2024-01-01T09:30:01.5Z v=2"}
+	const file = "date,clock,v\n2024-01-01,08:00,1\n2024-01-01,09:30:01.5,2\n"
+	checkKinds(t, map[string]kind{
+		"CSV": {"t.csv", file, proposal{want: map[string]string{"time": "date, clock", "time-format": "rfc3339", "tags": "", "fields": "v:int"},
+			facts: []string{"columns date and clock together are the time", "2 times have no zone"}}, rows},
+		"JSON":               {"t.ndjson", `{"clock":"08:00","date":"2024-01-01","v":1}` + "\n" + `{"date":"2024-01-01","v":2,"clock":"09:30:01.5"}` + "\n", proposal{want: map[string]string{"time": "date, clock", "fields": "v:int"}}, rows},
+		"zones":              {"t.csv", "Time,Date,v\n10:00:00+02:00,2024-01-01,1\n", proposal{want: map[string]string{"time": "Date, Time"}}, []string{"t 2024-01-01T08:00:00Z v=1"}},
+		"a layout":           {"t.csv", "d,c,v\n31.12.2024,8:05 PM,1\n", proposal{settings: []string{"time=d, c", "time-format=02.01.2006 3:04 PM"}, want: map[string]string{"time": "d, c"}}, []string{"t 2024-12-31T20:05:00Z v=1"}},
+		"odd names":          {"t.csv", "\"on, day\",\"at \"\"h\"\"\",v\n2024-01-01,08:00,1\n", proposal{want: map[string]string{"time": `"on, day", "at \"h\""`}}, []string{"t 2024-01-01T08:00:00Z v=1"}},
+		"two others":         {"t.csv", "date,open,close,v\n2024-01-01,08:00,18:00,1\n", proposal{want: map[string]string{"time": "date", "tags": "", "fields": "open:text, close:text, v:int"}, facts: []string{"column open has times of day, and is a text; if it belongs to the time, name both: --time-column 'date, open'"}}, nil},
+		"hours of a layout":  {"t.csv", "day,clock,v\n31.12.2024,8:05 PM,1\n", proposal{settings: []string{"time=day", "time-format=02.01.2006"}, want: map[string]string{"tags": "", "fields": "clock:text, v:int"}, facts: []string{"column clock has times of day, and is a text; if it belongs to the time, name both"}}, nil},
+		"one is missing":     {"t.csv", file + "2024-01-01,,3\n", proposal{settings: []string{"time=date, clock"}, refused: "t.csv:4: the row has no time in column clock"}, nil},
+		"not as expected":    {"t.csv", "date,clock,v\n2024-01-01,8 PM,1\n", proposal{settings: []string{"time=date, clock"}, refused: "columns date and clock make the time, and are not all written as 2006-01-02 and 15:04:05"}, nil},
+		"no such column":     {"t.csv", file, proposal{settings: []string{"time=date, clok"}, refused: `table t has no column "clok" with times of day; did you mean "clock"`}, nil},
+		"three":              {"t.csv", file, proposal{settings: []string{"time=date, clock, v"}, refused: "names 3 columns"}, nil},
+		"a comma in one":     {"t.csv", "\"time, UTC\",v\n2024-01-01,1\n", proposal{settings: []string{`time="time, UTC"`}, want: map[string]string{"time": `"time, UTC"`}}, nil},
+		"a time beside them": {"t.csv", "ts,clock,v\n2024-01-01T01:00:00Z,08:00,1\n", proposal{want: map[string]string{"time": "ts", "fields": "clock:text, v:int"}}, nil},
+	})
+}
+
+// An empty text is no missing one, whatever the others are.
+func TestEmptyTextsOfOneLength(t *testing.T) {
+	rows := []string{"t 2024-01-01T00:00:00Z code= v=1", "t 2024-01-01T00:00:01Z code=A1 v=2", "t 2024-01-01T00:00:02Z v=3"}
+	notags := proposal{settings: []string{"tags=none", "table=t"}, want: map[string]string{"fields": "code:text, v:int"}}
+	checkKinds(t, map[string]kind{
+		"CSV":          {"t.csv", "time,code,v\n2024-01-01T00:00:00Z,\"\",1\n2024-01-01T00:00:01Z,A1,2\n2024-01-01T00:00:02Z,,3\n", notags, rows},
+		"JSON":         {"t.ndjson", "{\"time\":\"2024-01-01T00:00:00Z\",\"code\":\"\",\"v\":1}\n{\"time\":\"2024-01-01T00:00:01Z\",\"code\":\"A1\",\"v\":2}\n{\"time\":\"2024-01-01T00:00:02Z\",\"code\":null,\"v\":3}\n", notags, rows},
+		"lines":        {"t.lp", "t code=\"\",v=1i 1704067200\nt code=\"A1\",v=2i 1704067201\nt v=3i 1704067202\n", proposal{want: notags.want}, rows},
+		"alone":        {"t.lp", "t code=\"\",v=1i 1704067200\n", proposal{want: notags.want}, rows[:1]},
+		"blanks":       {"t.csv", "time,code,v\n2024-01-01T00:00:00Z,\" 1\",1\n2024-01-01T00:00:01Z,A1,2\n", notags, []string{"t 2024-01-01T00:00:00Z code= 1 v=1", "t 2024-01-01T00:00:01Z code=A1 v=2"}},
+		"a fixed type": {"t.csv", "time,code,v\n2024-01-01T00:00:00Z,\"\",1\n", proposal{settings: []string{"fields=code:text2"}, refused: `t.csv:2: column code: "" is no text2`}, nil},
+		"a number":     {"t.csv", "time,v\n2024-01-01,\"\"\n2024-01-02,2\n", proposal{want: map[string]string{"fields": "v:int"}}, []string{"t 2024-01-01T00:00:00Z", "t 2024-01-02T00:00:00Z v=2"}},
+	})
+	for _, format := range []string{"parquet", "arrow"} {
+		path := recordsFile(t, format, arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).Append("") })
+		proposal{settings: []string{"tags=none"}, want: map[string]string{"fields": "n:int, x:text"}}.check(t, path)
+	}
+}
+
+// Times do not depend on the zone of the machine, nor on what an abbreviation may mean.
+func TestAbbreviationsOfZones(t *testing.T) {
+	const layout = "time-format=2006-01-02 15:04:05 MST"
+	zone := time.Local
+	defer func() { time.Local = zone }()
+	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York"} {
+		at, err := time.LoadLocation(name)
+		if err != nil {
+			t.Skip("no time zones here:", err)
+		}
+		time.Local = at
+		kinds := map[string]kind{
+			"offset too": {"t.csv", "when,v\n2024-07-01 12:00:00 +0200 CEST,1\n", proposal{settings: []string{"time-format=2006-01-02 15:04:05 -0700 MST"}}, []string{"t 2024-07-01T10:00:00Z v=1"}},
+			"by itself":  {"t.csv", "when,v\n2024-07-01 12:00:00 CEST,1\n", proposal{settings: []string{"time=when"}, refused: `t.csv:2: column when: "2024-07-01 12:00:00 CEST" has the zone CEST, whose offset`}, nil},
+		}
+		for _, abbreviation := range []string{"CEST", "CET", "EST", "PST", "BST", "+02"} {
+			text := "when,v\n2024-07-01 12:00:00 " + abbreviation + ",1\n"
+			refused := fmt.Sprintf(`t.csv:2: column when: "2024-07-01 12:00:00 %s" has the zone %s, whose offset its abbreviation does not tell`, abbreviation, abbreviation)
+			kinds[abbreviation] = kind{"t.csv", text, proposal{settings: []string{layout}, refused: refused}, nil}
+			kinds[abbreviation+", named"] = kind{"t.csv", text, proposal{settings: []string{layout, "time=when"}, refused: refused}, nil}
+		}
+		for _, same := range []string{"UTC", "GMT"} {
+			text := "when,v\n2024-07-01 12:00:00 " + same + ",1\n"
+			kinds[same] = kind{"t.csv", text, proposal{settings: []string{layout}}, []string{"t 2024-07-01T12:00:00Z v=1"}}
+			kinds[same+", without a layout"] = kind{"t.csv", text, proposal{}, []string{"t 2024-07-01T12:00:00Z v=1"}}
+		}
+		checkKinds(t, kinds)
+	}
+}
+
+// Years that nanoseconds do not hold are named as such, and stand for missing times in fields.
+func TestYearsOutside(t *testing.T) {
+	most := func(i int) string { return map[bool]string{true: "9999-12-31", false: "2024-05-01"}[i%3 > 0] }
+	checkKinds(t, map[string]kind{
+		"after":    {"t.csv", "time,v\n2262-04-11T23:47:16Z,1\n2262-04-12T00:00:00Z,2\n", proposal{refused: `t.csv:2: column time: "2262-04-11T23:47:16Z" is outside the years 1678 to 2261`}, nil},
+		"before":   {"t.csv", "time,v\n1677-09-21T00:12:44Z,1\n1969-12-31T23:59:59.999999999Z,2\n", proposal{refused: `t.csv:2: column time: "1677-09-21T00:12:44Z" is outside the years 1678 to 2261`}, nil},
+		"JSON":     {"t.ndjson", "{\"time\":\"3000-01-01T00:00:00Z\",\"v\":1}\n{\"time\":\"2024-01-01T00:00:00Z\",\"v\":2}\n", proposal{refused: `t.ndjson:1: column time: "3000-01-01T00:00:00Z" is outside the years 1678 to 2261`}, nil},
+		"named":    {"t.csv", "t,v\n0001-01-01,1\n", proposal{settings: []string{"time=t"}, refused: `t.csv:2: column t: "0001-01-01" is outside the years 1678 to 2261`}, nil},
+		"a layout": {"t.csv", "t,v\n01.01.0001,1\n", proposal{settings: []string{"time=t", "time-format=02.01.2006"}, refused: `t.csv:2: column t: "01.01.0001" is outside the years 1678 to 2261`}, nil},
+		"most":     {"t.csv", rowsOf("time,until,v", 60, func(i int) string { return most(i) + ",1" }), proposal{want: map[string]string{"tags": "", "fields": "until:text, v:int"}, facts: []string{`column until is date but for 40 of 60 values, the first is "9999-12-31" in t.csv:3, outside the years 1678 to 2261, so it is a text; --null 9999-12-31 (own.null) reads that as missing, and the column as date`}}, nil},
+		"as said":  {"t.csv", rowsOf("time,until,v", 60, func(i int) string { return most(i) + ",1" }), proposal{settings: []string{"null=9999-12-31"}, want: map[string]string{"fields": "until:date, v:int"}, quiet: true}, nil},
+		"all":      {"t.csv", rowsOf("time,until,v", 3, func(int) string { return "0001-01-01T00:00:00,1" }), proposal{want: map[string]string{"tags": "", "fields": "until:text, v:int"}, facts: []string{`column until is a text: all its times are outside the years 1678 to 2261, the first is "0001-01-01T00:00:00" in t.csv:2`}}, nil},
+		"zero dates": {"t.csv", rowsOf("time,until,v", 9, func(i int) string {
+			return map[bool]string{true: "0000-00-00 00:00:00,1", false: "2024-05-01 10:00:00,1"}[i%2 > 0]
+		}), proposal{want: map[string]string{"tags": "", "fields": "until:text, v:int"}, facts: []string{`column until is timestamp but for 4 of 9 values`}}, nil},
+		"a given type": {"t.csv", rowsOf("time,until", 2, func(int) string { return "9999-12-31" }), proposal{settings: []string{"fields=until:date"}, refused: `t.csv:2: column until: "9999-12-31" is outside the years 1678 to 2261; correct the line, or give --null`}, nil},
+	})
+}
+
+// Bytes that are not UTF-8, in names, and whole files of other encodings and formats.
+func TestOtherBytes(t *testing.T) {
+	utf16 := func(text string) string {
+		var out strings.Builder
+		for _, r := range text {
+			out.WriteByte(byte(r))
+			out.WriteByte(0)
+		}
+		return out.String()
+	}
+	const text = "time,v\n2024-01-01,1\n"
+	checkKinds(t, map[string]kind{
+		"header":        {"t.csv", "time,H\xf6he\n2024-01-01,1\n", proposal{refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8; convert the file`}, nil},
+		"header, given": {"t.csv", "time,H\xf6he,v\n2024-01-01,1,2\n", proposal{settings: []string{"fields=v:int", "time=time", "time-format=rfc3339", "tags=none", "table=t", "delimiter=,"}, refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8`}, nil},
+		"UTF-16":        {"t.csv", "\xff\xfe" + utf16(text), proposal{refused: "t.csv:1: the file is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"}, nil},
+		"big endian":    {"t.csv", "\xfe\xff\x00t\x00i", proposal{refused: "t.csv:1: the file is UTF-16"}, nil},
+		"without mark":  {"t.csv", utf16(text), proposal{refused: "t.csv:1: the file looks like UTF-16"}, nil},
+		"JSON":          {"t.ndjson", "\xff\xfe" + utf16(`{"time":1}`), proposal{refused: "t.ndjson:1: the file is UTF-16"}, nil},
+		"lines":         {"t.lp", "\xff\xfe" + utf16("m v=1 1\n"), proposal{refused: "t.lp:1: the file is UTF-16"}, nil},
+		"Excel":         {"t.csv", "PK\x03\x04 and more", proposal{refused: "t.csv:1: the file is a ZIP archive, as Excel's files are"}, nil},
+	})
+}
+
+// What stands around the cells of CSV.
+func TestDelimitersOfCSV(t *testing.T) {
+	want := []string{"t 2024-01-01T00:00:00Z value=1.5"}
+	checkKinds(t, map[string]kind{
+		"in quotes":         {"t.csv", "time;\"power (kW, net, AC, phase 1)\"\n2024-01-01 00:00:00;1.5\n", proposal{want: map[string]string{"delimiter": ";", "fields": `"power (kW, net, AC, phase 1)":float`}}, nil},
+		"over lines":        {"t.csv", "time;\"value\n(a, b,\n,c)\"\n2024-01-01 00:00:00;1.5\n", proposal{want: map[string]string{"delimiter": ";"}}, nil},
+		"a quote within":    {"t.csv", "time;5\" pipe, a;b\n2024-01-01;1.5;2\n", proposal{want: map[string]string{"delimiter": ";"}}, nil},
+		"Excel's line":      {"t.csv", "sep=;\ntime;value\n2024-01-01;1.5\n", proposal{want: map[string]string{"delimiter": ";"}}, want},
+		"in quotes, marked": {"t.csv", "\ufeff\"SEP=|\"\r\ntime|value\r\n2024-01-01|1.5\r\n", proposal{want: map[string]string{"delimiter": "|"}}, want},
+		"a comma":           {"t.csv", "sep=,\ntime,value\n2024-01-01,1.5\n", proposal{want: map[string]string{"delimiter": ""}}, want},
+		"no header":         {"t.csv", "sep=;\n2024-01-01;1.5\n", proposal{settings: []string{"columns=time, value"}}, want},
+		"another one":       {"t.csv", "sep=;\ntime,value\n2024-01-01,1.5\n", proposal{settings: []string{"delimiter=,"}, refused: "t.csv:1: the line says that the delimiter is ';', and the files are read with ','"}, nil},
+		"line 4 is wrong":   {"t.csv", "sep=;\ntime;value\n2024-01-01;1.5\n2024-01-01;1;2\n", proposal{refused: "t.csv:4: the row has 3 columns, and the header 2"}, nil},
+	})
+}
+
+// A field of several types names each, with its line.
+func TestTypesOfLines(t *testing.T) {
+	line := func(values ...string) string {
+		var text strings.Builder
+		for i, v := range values {
+			fmt.Fprintf(&text, "m,host=a v=%s 17000000%d000000000\n", v, i+10)
+		}
+		return text.String()
+	}
+	checkKinds(t, map[string]kind{
+		"four":   {"t.lp", line("1i", "1.5", `"x"`, "t"), proposal{want: map[string]string{"fields": "v:text"}, facts: []string{"column v is int in t.lp:1, float in t.lp:2, text in t.lp:3 and bool in t.lp:4, so it is a text"}}, nil},
+		"two":    {"t.lp", line("1i", "2i", "1.5"), proposal{want: map[string]string{"fields": "v:float"}, facts: []string{"column v is int in t.lp:1 and float in t.lp:3, so it is float; InfluxDB would refuse the later ones"}}, nil},
+		"a time": {"t.lp", line("1i", "t", "1i", `"2024-01-01"`), proposal{want: map[string]string{"fields": "v:text"}, facts: []string{"column v is int in t.lp:1, bool in t.lp:2 and text in t.lp:4, so it is a text"}}, nil},
+		"one":    {"t.lp", line("1i", "2i"), proposal{want: map[string]string{"fields": "v:int"}, quiet: true}, nil},
+	})
+}
+
+// Arrays of objects, and objects over several lines, are rows as lines of objects are.
+func TestJSONOverLines(t *testing.T) {
+	rows := []string{"t 2024-01-01T00:00:00Z v=1.5", "t 2024-01-01T00:00:01Z v=2.5"}
+	const a, b = `{"ts":"2024-01-01T00:00:00Z","v":1.5}`, `{"ts":"2024-01-01T00:00:01Z","v":2.5}`
+	long := strings.Repeat(" \n", 200_000)
+	checkKinds(t, map[string]kind{
+		"array":          {"t.json", "[" + a + ",\n" + b + "]\n", proposal{}, rows},
+		"in one line":    {"t.json", "[" + a + "," + b + "]", proposal{}, rows},
+		"pretty array":   {"t.json", "\n[\n" + strings.ReplaceAll(a, ",", ",\n  ") + ",\n" + b + "\n]\n", proposal{}, rows},
+		"pretty":         {"t.json", strings.ReplaceAll(a, ",", ",\r\n") + "\n" + strings.ReplaceAll(b, "{", "{\n") + "\n", proposal{}, rows},
+		"marked":         {"t.json", "\ufeff[" + a + "," + b + "]", proposal{}, rows},
+		"arrays":         {"t.json", "[" + a + "]\n[" + b + "]\n", proposal{}, rows},
+		"by content":     {"t.txt", "[" + a + ",\n" + b + "]", proposal{want: map[string]string{"format": "ndjson"}}, rows},
+		"far down":       {"t.json", "[" + a + "," + long + "{\"ts\":\"soon\",\"v\":1}]", proposal{settings: []string{"time=ts", "time-format=rfc3339"}, refused: `t.json:200001: column ts: "soon" is no time`}, nil},
+		"not closed":     {"t.json", "[" + a + ",\n" + b, proposal{refused: "t.json:2: the JSON of the line is cut off"}, nil},
+		"no objects":     {"t.json", "[[1,2],\n[3,4]]", proposal{refused: "t.json:1: the JSON has something else than objects"}, nil},
+		"something more": {"t.json", "[" + a + "]\n7", proposal{refused: "t.json:2: the JSON has something else than objects"}, nil},
+		"MongoDB's":      {"t.ndjson", `{"ts":{"$date":"2024-01-01T00:00:00Z"},"v":{"$numberDouble":"1.5"}}`, proposal{refused: `no column of t.ndjson holds times; column ts cannot be the time: it has a nested value in t.ndjson:1, {"$date":"2024-01-01T00:00:00Z"} of MongoDB; write plain values, as by jq -c`}, nil},
+	})
+}
+
+// As many columns as are read are read in about as much time as there are, and more are
+// refused by name.
+func TestWide(t *testing.T) {
+	names := func(n int) string {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, ",c%d", i)
+		}
+		return text.String()
+	}
+	for name, k := range map[string]kind{
+		"CSV":          {"t.csv", "time" + names(10_000) + "\n2024-01-01" + strings.Repeat(",1", 10_000) + "\n", proposal{refused: "t.csv:1: table t has more than 10000 columns"}, nil},
+		"JSON":         {"t.ndjson", `{"time":"2024-01-01",` + strings.NewReplacer("c", `"c`, ",", `":1,`).Replace(names(10_000)[1:]) + `":1}`, proposal{refused: "t.ndjson:1: table t has more than 10000 columns"}, nil},
+		"measurements": {"t.lp", strings.ReplaceAll(names(10_001)[1:], ",", " v=1 17\n") + " v=1 17\n", proposal{refused: "t.lp:10001: there are more than 10000 measurements"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) { k.check(t, write(t, k.file, k.text)) })
+	}
+	path := write(t, "t.csv", "time"+names(9_999)+"\n2024-01-01"+strings.Repeat(",1", 9_999)+"\n")
+	if rows := read(t, opened(t, "files="+path)); len(rows) != 1 || strings.Count(rows[0], "=1") != 9_999 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
