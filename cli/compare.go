@@ -35,6 +35,13 @@ a colon stands the one target that is meant. Targets are matched by name, else
 by driver. With fewer than four repeats a side no difference can be shown; more
 query types need more.
 
+What was not measured under the same terms is named: workers, batches, options such as an
+index, memory, clients, the place of the server. Where the loop (closed, or open with a
+rate), the cache (warm, cold), the durability or the host differs, figures stand beside
+each other without a verdict, and --fail-if cannot be judged; different datasets and
+queries are refused (exit status 2). --allow-different compares all of them. A side with
+wrong answers has no verdict in any case.
+
 --fail-if takes conditions such as 'median > +5%' or 'load < -5%', joined by commas
 or each with a flag of its own. A change holds also where A has a figure and B has
 none.
@@ -74,7 +81,7 @@ none.
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	complete(cmd, "format", report.Formats())
-	cmd.Flags().BoolVar(&different, "different", false, "compare even different datasets or different queries")
+	cmd.Flags().BoolVar(&different, "allow-different", false, "compare even different datasets and queries, and give verdicts under different terms")
 	return cmd
 }
 
@@ -138,7 +145,7 @@ func (a *app) compared(ctx context.Context, first, second string, different bool
 	}
 	c, err := compare.Runs(sides[0], sides[1], compare.Options{Different: different})
 	if errors.Is(err, compare.ErrDifferent) {
-		err = fmt.Errorf("%w; --different compares them all the same", err)
+		err = fmt.Errorf("%w; --allow-different compares them all the same", err)
 	}
 	return c, err
 }

@@ -176,7 +176,7 @@ func (f stated) times() string {
 	case f.Verdict == "worse":
 		return ratio(f.Ratio)
 	case f.Ratio < 1.005:
-		return tie
+		return strings.TrimPrefix(f.Verdict, "no verdict: ")
 	}
 	return chanceMark + ratio(f.Ratio)
 }

@@ -152,12 +152,7 @@ func label(f *compare.Figure) string {
 }
 
 // shortWhy is why there is no verdict, in a cell's width.
-func shortWhy(f *compare.Figure) string {
-	if f.Method == compare.WithinRepeat {
-		return "one repeat"
-	}
-	return "too few repeats"
-}
+func shortWhy(f *compare.Figure) string { return string(f.Cause) }
 
 // undecided says what would help where there is no verdict.
 func undecided(target *compare.Target, metrics []compare.Metric) []note {

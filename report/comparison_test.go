@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 )
 
 // repeated returns runs of a target with every kind of outcome: types that
-// are slower by a factor, alike, cut off, withheld, and not supported.
+// are slower by a factor, alike, cut off, and not supported.
 func repeated(seed uint64, n int, slower float64) compare.Side {
 	r := rand.New(rand.NewPCG(seed, 3))
 	asked := func(name string, count int, median float64) result.Queries {
@@ -40,7 +41,6 @@ func repeated(seed uint64, n int, slower float64) compare.Side {
 			for j := range t.Queries[2].Each {
 				t.Queries[2].Each[j] = -1 // cut off after a second
 			}
-			t.Queries[3].Withheld = "query 4: 17 rows in the answer, 18 expected"
 		}
 		t.Queries[4] = result.Queries{Type: "lastpoint", Unsupported: "the dialect has no such query"}
 		t.Load = &result.Load{Rows: 1e6, Sent: slower * (1 + 0.01*r.NormFloat64()), Settled: 2 * slower * (1 + 0.01*r.NormFloat64()), DiskBytes: int64(4e7 * slower)}
@@ -54,10 +54,19 @@ func repeated(seed uint64, n int, slower float64) compare.Side {
 	return s
 }
 
+// wrong is runs of which one has a wrong answer.
+func wrong(s compare.Side) compare.Side {
+	q := &s.Runs[0].Targets[0].Repeats[0].Queries[3]
+	q.Withheld = "query 4: 17 rows in the answer, 18 expected"
+	q.Verdict.Difference = q.Withheld
+	return s
+}
+
 func TestComparisonGolden(t *testing.T) {
 	for file, sides := range map[string][2]compare.Side{
-		"compare-six.txt": {repeated(1, 6, 1), repeated(2, 6, 1.08)},
-		"compare-one.txt": {repeated(1, 1, 1), repeated(2, 1, 1.08)},
+		"compare-six.txt":   {repeated(1, 6, 1), repeated(2, 6, 1.08)},
+		"compare-one.txt":   {repeated(1, 1, 1), repeated(2, 1, 1.08)},
+		"compare-wrong.txt": {repeated(1, 6, 1), wrong(repeated(2, 6, 1.08))},
 	} {
 		t.Run(file, func(t *testing.T) {
 			c, err := compare.Runs(sides[0], sides[1], compare.Options{})
@@ -119,9 +128,9 @@ func TestComparisonFormats(t *testing.T) {
 			t.Errorf("the page loads or leads to %s", link)
 		}
 	}
-	// Of the types one is withheld and one not supported: two are drawn by
-	// their medians and their geometric mean, the cut-off one as a bound.
-	if dots := strings.Count(page, `<g class="s`); dots != 4+2+3 {
+	// Of the types one is not supported: the others are drawn by their medians and their
+	// geometric mean, the cut-off one as a bound.
+	if dots := strings.Count(page, `<g class="s`); dots != 5+3+3 {
 		t.Errorf("%d ratios are drawn", dots)
 	}
 	if err := WriteComparison(io.Discard, "pdf", c, Options{}); err == nil {
@@ -137,12 +146,12 @@ func TestComparisonHeadline(t *testing.T) {
 		answers string
 		tones   []tone
 	}{
-		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.39× faster than B (≥1.373–≥1.393) over 3 query types / By query type: B slower in 2, no difference shown in 1, not compared in 2 / Load: no difference shown between A and B (0.901–0.962)",
+		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.28× faster than B (≥1.266–≥1.284) over 4 query types / By query type: B slower in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.463–1.841, 99.57 %)",
 			[]tone{bad, plain, plain}},
-		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.39× faster than A (≥1.373–≥1.393) over 3 query types / By query type: B faster in 2, no difference shown in 1, not compared in 2 / Load: no difference shown between A and B (1.039–1.110)",
+		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.28× faster than A (≥1.266–≥1.284) over 4 query types / By query type: B faster in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.543–2.158, 99.57 %)",
 			[]tone{best, plain, plain}},
 		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []tone{plain, plain, plain}},
-		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 3 query types: too few repeats / By query type: no verdict in 3, not compared in 2 / Load: no verdict between A and B: one repeat", []tone{plain, plain, plain}},
+		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []tone{plain, plain, plain}},
 	} {
 		compared, err := compare.Runs(c.a, c.b, compare.Options{})
 		if err != nil {
@@ -180,7 +189,8 @@ func TestComparisonHeadline(t *testing.T) {
 			t.Errorf("%s: CSV begins with %q", name, lines[1])
 		}
 	}
-	// On another machine nobody is the winner; targets of other names have them.
+	// On another machine nobody is the winner, also where that is wanted; targets of other
+	// names have them.
 	a, b := repeated(1, 6, 1), repeated(2, 6, 1.08)
 	for _, r := range b.Runs {
 		r.Host.Cores, r.Targets[0].Name = 64, "drake"
@@ -189,9 +199,24 @@ func TestComparisonHeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	terms := note{"Not measured under the same terms: host server elsewhere (A), 64 cores; server elsewhere (B)", bad}
 	h := comparisonHeadlines(c)[0]
-	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.39× faster than drake (B) (") || got.Tone != plain || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
-		t.Errorf("on another machine: %q is %q; %q", got.Text, got.Tone, h.Basis)
+	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != plain || !slices.Contains(h.Answers, terms) {
+		t.Errorf("on another machine: %q", h.Answers)
+	}
+	if c, err = compare.Runs(a, b, compare.Options{Different: true}); err != nil {
+		t.Fatal(err)
+	}
+	h = comparisonHeadlines(c)[0]
+	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != plain || !slices.Contains(h.Answers, terms) {
+		t.Errorf("on another machine, as it is wanted: %q", h.Answers)
+	}
+	// Whose answers are wrong is said first.
+	if c, err = compare.Runs(repeated(1, 6, 1), wrong(repeated(2, 6, 1.08)), compare.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := comparisonHeadlines(c)[0].Answers; got[0] != (note{"B is not ranked: wrong answers in high-cpu-1", bad}) || slices.ContainsFunc(got, func(n note) bool { return strings.Contains(n.Text, "aster") || n.Tone == best }) {
+		t.Errorf("wrong answers: %q", got)
 	}
 }
 

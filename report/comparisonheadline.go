@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/terms"
 )
 
 // comparisonHeadline is what a comparison says first of two targets: which of
@@ -32,6 +34,11 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 			load = f
 		}
 	}
+	for _, side := range []struct{ name, why string }{{"A", target.UnrankedA}, {"B", target.UnrankedB}} {
+		if side.why != "" {
+			h.Answers = append(h.Answers, note{side.name + " is not ranked: " + side.why, bad})
+		}
+	}
 	over := ""
 	switch {
 	case overall != nil:
@@ -41,8 +48,8 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 	}
 	say := func(f *compare.Figure, prefix, over, what string) {
 		n := versus(target, f, over)
-		if n.Text = prefix + n.Text; c.OtherMachine {
-			n.Tone = plain // which says nothing of the systems alone
+		if n.Text = prefix + n.Text; slices.ContainsFunc(target.Terms, func(d terms.Difference) bool { return d.Bars }) {
+			n.Tone = plain // the ratio is of the terms too
 		}
 		h.Answers = append(h.Answers, n)
 		if f.Verdict != compare.NotCompared {
@@ -61,16 +68,41 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 	if load != nil {
 		say(load, "Load: ", "", "loads")
 	}
+	h.Answers = append(h.Answers, termNotes(target.Terms)...)
+	if slices.ContainsFunc(target.Figures, func(f compare.Figure) bool { return f.Cause == compare.DifferentTerms }) {
+		h.Answers = append(h.Answers, note{"--allow-different compares them all the same.", dim})
+	}
 	for _, side := range []struct {
 		name string
 		of   *compare.Subject
 	}{{"A", &target.A}, {"B", &target.B}} {
 		h.Basis = append(h.Basis, side.name+": "+joined(" ", side.of.Name, side.of.Kind, side.of.Version))
 	}
-	if c.OtherMachine {
-		h.Basis = append(h.Basis, "on different machines")
-	}
 	return h
+}
+
+// termNotes name the terms in which targets differ: those that bar a verdict in words of
+// their own, the others in a line.
+func termNotes(list []terms.Difference) []note {
+	var barring, others []string
+	for _, d := range list {
+		if d.Bars {
+			barring = append(barring, d.String())
+		} else {
+			others = append(others, d.String())
+		}
+	}
+	var notes []note
+	for _, n := range []struct {
+		prefix string
+		parts  []string
+		tone   tone
+	}{{"Not measured under the same terms: ", barring, bad}, {"Terms that differ: ", others, plain}} {
+		if len(n.parts) > 0 {
+			notes = append(notes, note{n.prefix + strings.Join(n.parts, "; "), n.tone})
+		}
+	}
+	return notes
 }
 
 // versus says of a figure which side is the better one.
@@ -89,7 +121,11 @@ func versus(target *compare.Target, f *compare.Figure, over string) note {
 	case compare.NotCompared:
 		return note{string(f.Verdict) + ": " + f.Why, dim}
 	case compare.CannotTell:
-		return note{"no verdict between " + a + " and " + b + over + ": " + shortWhy(f), plain}
+		why := shortWhy(f)
+		if f.Cause == compare.NotRanked || f.Cause == compare.DifferentTerms || f.Cause == compare.Scattered {
+			why = f.Why
+		}
+		return note{"no verdict between " + a + " and " + b + over + ": " + why, plain}
 	case compare.NoDifference:
 		return note{"no difference shown between " + a + " and " + b + over + inBrackets(f), plain}
 	}

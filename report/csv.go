@@ -12,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -467,7 +468,7 @@ func csvLines(g *group, r *result.Run) []*csvLine {
 				add("agent", s.Name).ofAgent(&s, &u)
 			}
 		}
-		if overall := g.rankOverall(); i == overall.Reference || overall.Figures[i] != nil {
+		if overall := g.rankOverall(); i == overall.Reference || overall.Figures[i] != nil || terms.Unranked(t) != "" {
 			add("overall", compare.AllTypes).ofAllTypes(g, i, overall)
 		}
 	}
@@ -652,7 +653,10 @@ func (l *csvLine) estimated(g *group, at int, r ranking) any {
 			l.about(csvRatio{f.Interval})
 		}
 	}
-	if f != nil || at == r.Reference {
+	switch why := g.unranked(at); {
+	case why != "":
+		l.comparison = notRanked + ": " + why
+	case f != nil || at == r.Reference:
 		l.comparison = r.verdict(at)
 	}
 	return where(e.N > 0 && e.Median.Bound != stats.Unknown, e.Median)

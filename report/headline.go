@@ -10,6 +10,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -68,9 +69,11 @@ func newHeadline(g *group) *headline {
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
 	}
+	h.Answers = append(g.unrankedNotes(), h.Answers...)
 	if len(h.Answers) == 0 {
 		return nil
 	}
+	h.Answers = append(h.Answers, g.unequalTerms()...)
 	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
@@ -152,7 +155,11 @@ func (g *group) answer(s *standings, r *ranking, prefix string) note {
 			behind = append(behind, name(p))
 		case f.Verdict == compare.CannotTell:
 			untold = append(untold, name(p))
-			if text := noVerdict(f); !slices.Contains(why, text) {
+			text := noVerdict(f)
+			if f.Cause == compare.DifferentTerms {
+				text = strings.ReplaceAll(strings.ReplaceAll(f.Why, "(A)", "("+first+")"), "(B)", "("+name(p)+")")
+			}
+			if !slices.Contains(why, text) {
 				why = append(why, text)
 			}
 		default:
@@ -177,7 +184,7 @@ func (g *group) answer(s *standings, r *ranking, prefix string) note {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	tone := plain
-	if r.Sole && !g.manyHosts() {
+	if r.Sole {
 		tone = best
 	}
 	return note{prefix + text, tone}
@@ -242,10 +249,65 @@ func inBrackets(f *compare.Figure) string {
 		return ""
 	}
 	text := times(i.Lo) + "–" + times(i.Hi)
-	if i.Level < stats.Confidence {
-		text += fmt.Sprintf(", %.0f%s%%", 100*i.Level, unitSpace)
+	return " (" + text + levelText(i) + ")"
+}
+
+// levelText is the level of an interval where it is not as usual.
+func levelText(i *stats.Interval) string {
+	const careful = 0.99 // of one that was widened for many comparisons: see compare.Figure
+	switch {
+	case i.Level < stats.Confidence:
+		return fmt.Sprintf(", %.0f%s%%", 100*i.Level, unitSpace)
+	case i.Level >= careful:
+		return fmt.Sprintf(", %.4g%s%%", 100*i.Level, unitSpace)
 	}
-	return " (" + text + ")"
+	return ""
+}
+
+// unrankedNotes name the targets whose figures have no place beside others, and why.
+func (g *group) unrankedNotes() []note {
+	var list []note
+	for i := range g.subjects {
+		verb := " is not ranked: "
+		if len(g.subjects) == 1 {
+			verb = ": "
+		}
+		if why := terms.Unranked(g.subjects[i].target); why != "" {
+			list = append(list, note{g.subjects[i].Label + verb + why, bad})
+		}
+	}
+	return list
+}
+
+// unequalTerms name the terms that the ranked subjects do not share.
+func (g *group) unequalTerms() []note {
+	var sides []terms.Side
+	var bound []string
+	for i, s := range g.subjects {
+		if g.unranked(i) != "" {
+			continue
+		}
+		sides = append(sides, terms.Side{Name: s.Label, Of: []terms.Measured{{Run: s.run, Target: s.target}}})
+		marked := clientBounds(s.target)
+		what := ""
+		if n := len(typesAmong(s.target, marked)); n > 0 {
+			what = fmt.Sprintf(" in %d of %s", n, plural(len(s.target.Queries), "query type"))
+		}
+		if _, load := marked[compare.LoadSubject]; load {
+			what = joined(" and", what, " in the load")
+		}
+		if what != "" {
+			bound = append(bound, s.Label+what)
+		}
+	}
+	if len(sides) < 2 {
+		return nil
+	}
+	list := termNotes(terms.Among(sides...))
+	if len(bound) > 0 {
+		list = append(list, note{"Client-bound, so that the system may be faster than shown: " + strings.Join(bound, ", "), bad})
+	}
+	return list
 }
 
 // listed joins parts as people do: a, b and c.
@@ -261,7 +323,7 @@ func listed(parts []string) string {
 func (g *group) single() []note {
 	var list []note
 	for i, s := range g.subjects {
-		if s.target.Failure != "" {
+		if s.target.Failure != "" || len(g.subjects) > 1 && g.unranked(i) != "" {
 			continue
 		}
 		var parts []string

@@ -78,7 +78,7 @@ type figureJSON struct {
 	Against       string          `json:"against,omitempty"`
 	Ratio         *stats.Value    `json:"ratio,omitempty"`
 	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
-	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, or no verdict and why
+	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, no verdict and why, or not ranked and why
 	// Unverified is why nobody knows whether the answers are right, as "not verified:
 	// TSBS's text"; such a figure is compared with none.
 	Unverified string `json:"unverified,omitempty"`
@@ -97,7 +97,9 @@ func figuresOf(g *group) []figureJSON {
 			return
 		}
 		f.Target, f.Median, f.Interval = g.subjects[i].Label, e.Median, e.Interval
-		if i == ranked.Reference {
+		if why := g.unranked(i); why != "" {
+			f.Verdict = notRanked + ": " + why
+		} else if i == ranked.Reference {
 			f.Verdict = ranked.verdict(i)
 		}
 		if c := ranked.Figures[i]; c != nil {

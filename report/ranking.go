@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -25,6 +27,16 @@ type ranking struct {
 	// Sole reports whether the reference was shown to be better than every
 	// other one. If it was not, nobody is the best.
 	Sole bool
+}
+
+// unranked is why a subject has no place beside others: it failed, or see
+// terms.Unranked; empty: nothing keeps it out.
+func (g *group) unranked(i int) string {
+	t := g.subjects[i].target
+	if t.Failure != "" {
+		return "failed"
+	}
+	return terms.Unranked(t)
 }
 
 // rankType is the ranking of a query type.
@@ -49,7 +61,7 @@ func (g *group) rankTypeAnew(queryType string) ranking {
 	estimates := g.estimates(queryType)
 	return g.rank(queryType, compare.Median, estimates, func(i int) (compared, best bool) {
 		s := &g.subjects[i]
-		if s.target.Failure != "" || estimates[i].N == 0 || !estimate.Verified(s.target, queryType) || s.queries(queryType).TooSlow() {
+		if g.unranked(i) != "" || estimates[i].N == 0 || !estimate.Verified(s.target, queryType) || s.queries(queryType).TooSlow() {
 			return false, false
 		}
 		return true, estimates[i].Median.Bound == stats.Exact && s.queries(queryType).AtLeast == 0
@@ -67,7 +79,7 @@ func (g *group) rankLoadsAnew() ranking {
 		}
 	}
 	return g.rank(compare.LoadSubject, compare.Load, estimates, func(i int) (compared, best bool) {
-		return estimates[i].N > 0, true
+		return estimates[i].N > 0 && g.unranked(i) == "", true
 	})
 }
 
@@ -79,7 +91,7 @@ func (g *group) rankOverallAnew() ranking {
 	out := ranking{Estimates: make([]stats.Estimate, len(g.subjects)), Reference: -1, Figures: make([]*compare.Figure, len(g.subjects))}
 	// than is how many times as long subject i takes as subject by.
 	than := func(i, by int) *compare.Figure {
-		if g.subjects[i].target.Failure != "" || g.subjects[by].target.Failure != "" {
+		if g.unranked(i) != "" || g.unranked(by) != "" {
 			return nil
 		}
 		f := g.figure(by, i, compare.AllTypes, compare.GeoMean)
@@ -224,6 +236,8 @@ func (r *ranking) beside(i int) cell {
 		return cell{}
 	case f.Significant():
 		return cell{Text: f.Ratio.Mark() + ratio(f.Ratio.Figure)}
+	case f.Ratio.Figure < 1.005 && f.Verdict == compare.CannotTell:
+		return cell{noVerdict(f), dim} // 1.00× would read as the best
 	case f.Ratio.Figure < 1.005:
 		return cell{tie, dim} // to the digits shown, not even the ratio says that it is worse
 	}
@@ -267,7 +281,10 @@ func noVerdict(f *compare.Figure) string {
 	if f.Subject == compare.LoadSubject {
 		what = "load"
 	}
-	if f.Method == compare.WithinRepeat || max(f.A.N, f.B.N) == 1 {
+	switch {
+	case f.Cause != compare.OneRepeat && f.Cause != compare.TooFewRepeats:
+		return strings.Replace(string(f.Cause), "repeat", what, 1)
+	case f.Method == compare.WithinRepeat || max(f.A.N, f.B.N) == 1:
 		return "1 " + what
 	}
 	return "too few " + what + "s"

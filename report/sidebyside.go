@@ -33,7 +33,7 @@ func comparison(g *group) *table {
 		return nil
 	}
 	view.Notes = []note{
-		{"Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the median of the ratios of all pairs of rounds.", dim},
+		{"Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the quotient of the medians.", dim},
 		{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim},
 	}
 	view.Notes = append(view.Notes, verifiedBy(g)...)
@@ -93,7 +93,7 @@ func compareLoads(g *group) (row, bool) {
 			cells = append(cells, cell{none, dim}, cell{})
 		default:
 			found = true
-			figure, times := cell{Text: digits(e.Median.Figure)}, ranked.beside(i)
+			figure, times := cell{Text: digits(e.Median.Figure)}, g.placeOf(i, &ranked)
 			figure.Tone = winner(times)
 			figure.Text += marksOf(s.target, compare.LoadSubject)
 			cells = append(cells, figure, times)
@@ -102,10 +102,25 @@ func compareLoads(g *group) (row, bool) {
 	return row{Cells: cells}, found
 }
 
+// placeOf is the cell beside a subject's figure: its place in a ranking, or that it has
+// none.
+func (g *group) placeOf(i int, ranked *ranking) cell {
+	if g.unranked(i) != "" {
+		return cell{notRanked, dim}
+	}
+	return ranked.beside(i)
+}
+
+// notRanked stands beside figures of a target that has no place beside others.
+const notRanked = string(compare.NotRanked)
+
 // winner is the tone of a figure, given the cell beside it.
 func winner(times cell) tone {
-	if times.Tone == best {
+	switch {
+	case times.Tone == best:
 		return best
+	case times.Text == notRanked:
+		return dim
 	}
 	return plain
 }
@@ -139,7 +154,7 @@ func compareType(g *group, queryType string) row {
 				cells = append(cells, cell{median, dim}, cell{"too slow", dim})
 				continue
 			}
-			figure, times := cell{Text: median}, ranked.beside(i)
+			figure, times := cell{Text: median}, g.placeOf(i, &ranked)
 			figure.Tone = winner(times)
 			figure.Text += marksOf(s.target, queryType)
 			cells = append(cells, figure, times)

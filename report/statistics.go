@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
@@ -35,8 +36,11 @@ func times(v stats.Value) string {
 	if v.Bound == stats.Unknown {
 		return v.Mark()
 	}
-	if math.Abs(v.Figure) >= 10 {
+	switch abs := math.Abs(v.Figure); {
+	case abs >= 10:
 		return v.Mark() + digits(v.Figure)
+	case abs < 0.1:
+		return v.Mark() + fmt.Sprintf("%.3g", v.Figure)
 	}
 	return v.Mark() + fmt.Sprintf("%.3f", v.Figure)
 }
@@ -46,8 +50,8 @@ func intervalText(i *stats.Interval) string {
 		return none
 	}
 	text := times(i.Lo) + " to " + times(i.Hi)
-	if i.Level < stats.Confidence {
-		text += fmt.Sprintf(" (%.0f%s%%)", 100*i.Level, unitSpace)
+	if level := levelText(i); level != "" {
+		text += " (" + strings.TrimPrefix(level, ", ") + ")"
 	}
 	return text
 }

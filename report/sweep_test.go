@@ -51,6 +51,11 @@ func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
 		}
 		runs = append(runs, r)
 	}
+	for _, r := range runs {
+		for i := range r.Targets {
+			withoutWithheld(&r.Targets[i])
+		}
+	}
 	return s, runs
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -26,9 +27,15 @@ func sweepAnswers(runs []*result.Run) []note {
 	for _, name := range targetsEverywhere(runs) {
 		g := &group{dataset: d}
 		for _, r := range runs {
-			if t := targetNamed(r, name); t != nil && t.Failure == "" {
-				g.subjects = append(g.subjects, subject{pointLabel(r), r, t})
+			t := targetNamed(r, name)
+			if t == nil || t.Failure != "" {
+				continue
 			}
+			if why := terms.Unranked(t); why != "" {
+				list = append(list, note{name + " at " + pointLabel(r) + " is not ranked: " + why, bad})
+				continue
+			}
+			g.subjects = append(g.subjects, subject{pointLabel(r), r, t})
 		}
 		what, metric := compare.AllTypes, compare.GeoMean
 		if len(types) == 1 { // of which there is no mean
@@ -76,7 +83,7 @@ func sweepAnswers(runs []*result.Run) []note {
 			list = append(list, note{text, plain})
 		}
 	}
-	if len(list) > 0 {
+	if slices.ContainsFunc(list, func(n note) bool { return n.Tone != bad }) {
 		list = append(list, note{"The points ran one after the other: intervals and verdicts cover what differed between the rounds and loads of two runs, and not what changed on the machine from one run to the next.", dim})
 	}
 	return list
@@ -126,7 +133,7 @@ func (g *group) rankPoints(what string, metric compare.Metric, cost func(*subjec
 		if metric == compare.Load { // more rows a second are better
 			a, b = b, a
 		}
-		c, _ := compare.Runs(g.side(a), g.side(b), compare.Options{})
+		c, _ := compare.Runs(g.side(a), g.side(b), compare.Options{AnyTerms: true})
 		if f := figureOf(c, what, metric); f != nil && f.MissingA == "" && f.MissingB == "" && f.Ratio.Bound != stats.Unknown {
 			out.Figures[i] = f
 		}

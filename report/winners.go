@@ -12,7 +12,7 @@ func winnersTable(g *group) *table {
 	view := &table{Title: "Who was faster, by how much", Columns: []column{
 		{Head: "type"}, {Head: "verdict", Words: true},
 		{Head: "ratio of", Words: true},
-		{Head: "times", Help: "median of the ratios of all pairs of rounds"},
+		{Head: "times", Help: "the quotient of the two medians over the rounds"},
 		{Head: "interval", Help: "where this ratio lies, with 95 % if nothing else is said"},
 		{Head: "p", Help: "Mann-Whitney over the rounds, corrected by Holm for the number of figures of two targets"},
 	}}

@@ -22,7 +22,9 @@ const Alpha = 1 - Confidence
 type Comparison struct {
 	A Estimate `json:"a"`
 	B Estimate `json:"b"`
-	// Ratio is B by A.
+	// Ratio is the median of B by the median of A: what a reader gets who divides the two.
+	// Of repeats it is Unknown, and Interval nil, where that quotient lies outside the
+	// interval: then the medians and the pairs of repeats tell different things.
 	Ratio    Value     `json:"ratio"`
 	Interval *Interval `json:"interval,omitempty"` // of the ratio; nil: too few figures
 	// P is the probability of a difference as large as this, or larger, if
@@ -36,11 +38,8 @@ type Comparison struct {
 // Compare compares two samples of repeats. The p-value is that of the
 // Mann-Whitney U test, two-sided, exact up to 50 figures a side (25 where some
 // are equal). Where figures were cut off all are taken as cut off at the
-// shortest limit, so that no order is made up. The ratio is the Hodges-Lehmann
-// estimate on logarithms: the median of the ratios of all pairs; its interval
-// is between those of their order statistics that the U test's distribution
-// gives (Hollander, Wolfe and Chicken 2014, Nonparametric Statistical Methods,
-// section 4.3).
+// shortest limit, so that no order is made up. The ratio is that of the medians;
+// its interval is RatioInterval's at the level Confidence.
 func Compare(a, b []float64) Comparison {
 	c := Comparison{A: Summarize(a), B: Summarize(b), P: 1, SmallestP: SmallestP(len(a), len(b))}
 	if len(a) == 0 || len(b) == 0 {
@@ -62,13 +61,36 @@ func Compare(a, b []float64) Comparison {
 	}
 	c.P = min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
 
-	ratios := pairs(a, b)
-	c.Ratio = exp(ratios.median())
-	lo, level := hodgesLehmann(len(a), len(b))
-	if level > 0 {
-		c.Interval = ratios.interval(lo, len(ratios.lo)-1-lo, level)
+	// A ratio never stands beside medians of which it is not the quotient.
+	c.Ratio, c.Interval = c.B.Median.By(c.A.Median), RatioInterval(a, b, Alpha)
+	if c.Ratio.Bound != Unknown && c.Interval != nil && !c.Interval.Holds(c.Ratio) {
+		c.Ratio, c.Interval = Value{0, Unknown}, nil
 	}
 	return c
+}
+
+// RatioInterval is where the ratio of two samples lies but for the probability alpha;
+// nil: too few figures allow none. It is that of the Hodges-Lehmann estimate on
+// logarithms, the median of the ratios of all pairs: between those of their order
+// statistics that the U test's distribution gives (Hollander, Wolfe and Chicken 2014,
+// Nonparametric Statistical Methods, section 4.3). So it holds 1 where the U test's p is
+// above alpha.
+func RatioInterval(a, b []float64, alpha float64) *Interval {
+	lo, level := hodgesLehmann(len(a), len(b), alpha)
+	if level <= 0 {
+		return nil
+	}
+	ratios := pairs(a, b)
+	return ratios.interval(lo, len(ratios.lo)-1-lo, level)
+}
+
+// Holds reports whether the interval has a value, or may have it where bounds leave that
+// open.
+func (i *Interval) Holds(v Value) bool {
+	const rounding = 1e-9
+	below := v.Bound != AtLeast && i.Lo.Bound != AtMost && i.Lo.Bound != Unknown && v.Figure < i.Lo.Figure*(1-rounding)
+	above := v.Bound != AtMost && i.Hi.Bound != AtLeast && i.Hi.Bound != Unknown && v.Figure > i.Hi.Figure*(1+rounding)
+	return !below && !above
 }
 
 // pairs are the logarithms of the ratios of all figures of b to all of a,
@@ -103,19 +125,22 @@ func (s spans) interval(lo, hi int, level float64) *Interval {
 }
 
 // hodgesLehmann returns the place, from 0, of the pair that is the lower end
-// of the interval, and the interval's level: Confidence or more, unless too few
+// of the interval, and the interval's level: 1 less alpha or more, unless too few
 // figures do not allow that; 0 where they allow none.
-func hodgesLehmann(n, m int) (place int, level float64) {
+func hodgesLehmann(n, m int, alpha float64) (place int, level float64) {
+	if n == 0 || m == 0 {
+		return 0, 0
+	}
 	const exact = 50 // as the U test has it
 	if n > exact || m > exact {
 		mean, deviation := float64(n*m)/2, math.Sqrt(float64(n*m*(n+m+1))/12)
-		place = int(math.Floor(mean - distuv.UnitNormal.Quantile(1-Alpha/2)*deviation))
-		return max(place-1, 0), Confidence
+		place = int(math.Floor(mean - distuv.UnitNormal.Quantile(1-alpha/2)*deviation))
+		return max(place-1, 0), 1 - alpha
 	}
 	u := stats.UDist{N1: n, N2: m}
 	// The first place at which the tail is too large; the place before it is
-	// the last one that leaves out no more than Alpha at both ends.
-	place = sort.Search(n*m/2, func(k int) bool { return 2*u.CDF(float64(k)) > Alpha })
+	// the last one that leaves out no more than alpha at both ends.
+	place = sort.Search(n*m/2, func(k int) bool { return 2*u.CDF(float64(k)) > alpha })
 	place = max(place-1, 0)
 	return place, max(0, 1-2*u.CDF(float64(place)))
 }
@@ -130,10 +155,10 @@ func SmallestP(n, m int) float64 {
 }
 
 // Paired compares the latencies of the same queries in one repeat of each
-// side, given in the order of the queries. The ratio is the median of the queries'
-// ratios, so that what makes one query harder than another cancels; the
-// interval and the sign test's p-value count as many independent queries as
-// the series is worth (see Within). That holds for these two repeats: what
+// side, given in the order of the queries. The ratio is that of the medians. The
+// interval is that of the median of the queries' ratios, so that what makes one query
+// harder than another cancels, and nil where it does not hold the ratio; it and the sign
+// test's p-value count as many independent queries as the series is worth (see Within). That holds for these two repeats: what
 // differs from repeat to repeat is not in it, so that even a small p-value does
 // not show that the systems differ. Both samples have the same length.
 func Paired(a, b []float64) Comparison {
@@ -155,12 +180,15 @@ func Paired(a, b []float64) Comparison {
 		}
 	}
 	sorted := s.sorted()
-	c.Ratio = exp(sorted.median())
 	worth := float64(len(a)) / autocorrelation(exceeds(s.lo, middle(sorted.lo)))
 	if lo, hi, level, ok := dependent(len(a), worth); ok {
 		c.Interval = sorted.interval(lo, hi, level)
 	}
 	c.P, c.SmallestP = signTest(signs)
+	c.Ratio = c.B.Median.By(c.A.Median)
+	if c.Interval != nil && !c.Interval.Holds(c.Ratio) {
+		c.Interval = nil
+	}
 	return c
 }
 

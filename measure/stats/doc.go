@@ -21,9 +21,10 @@
 //
 // The interval of a median is that of order statistics (benchmath), its level
 // the one reached. Two samples are compared by the exact Mann-Whitney U test
-// (benchmath). The ratio with its interval is the Hodges-Lehmann estimate on
-// the logarithms, which belongs to that test: the interval leaves out 1 just
-// where the test finds a difference at its level. Many comparisons at once are
+// (benchmath). The ratio is that of their medians. Its interval is that of the
+// Hodges-Lehmann estimate on the logarithms, which belongs to that test: the interval
+// leaves out 1 just where the test finds a difference at its level. A ratio outside of
+// the interval is not told: figures of two clusters make such ones. Many comparisons at once are
 // corrected by Holm. Rounds that give two systems the same queries, other ones than
 // the round before, make both slower or faster together; the test takes that for
 // noise, which makes it conservative.

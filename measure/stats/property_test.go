@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
@@ -278,5 +279,41 @@ func TestQuantileIsNearestRank(t *testing.T) {
 		if got := Median(sample); got != float64(n+1)/2 {
 			t.Fatalf("n = %d: median %v", n, got)
 		}
+	}
+}
+
+// Whatever the figures are, a ratio is the quotient of the two medians and lies in its
+// interval; or there is none, and no interval either. Samples of two clusters are those
+// whose pairs and medians tell different things.
+func TestRatioIsOfTheMedians(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	sample := func(n int) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = math.Exp(0.3*r.NormFloat64() + 4*float64(r.IntN(2)))
+			if r.IntN(20) == 0 {
+				s[i] = -s[i]
+			}
+		}
+		return s
+	}
+	none := 0
+	for range 3000 {
+		n := 1 + r.IntN(12)
+		a, b := sample(n), sample(n)
+		for method, c := range map[string]Comparison{"repeats": Compare(a, b), "paired": Paired(a, b)} {
+			if c.Ratio.Bound == Unknown {
+				if none++; method == "repeats" && c.Interval != nil && c.A.Median.Bound == Exact && c.B.Median.Bound == Exact {
+					t.Fatalf("%s of %v and %v: an interval without a ratio: %+v", method, a, b, c)
+				}
+				continue
+			}
+			if got, want := c.Ratio.Figure, c.B.Median.Figure/c.A.Median.Figure; got != want || c.Interval != nil && !c.Interval.Holds(c.Ratio) {
+				t.Fatalf("%s of %v and %v: ratio %v in %+v, of medians %v and %v", method, a, b, c.Ratio, c.Interval, c.A.Median, c.B.Median)
+			}
+		}
+	}
+	if none == 0 {
+		t.Error("no sample contradicts itself: the trials prove nothing")
 	}
 }

@@ -45,6 +45,19 @@ func (v Value) String() string {
 	return v.Mark() + fmt.Sprintf("%.3g", v.Figure)
 }
 
+// By is how many times another value it is, as far as the two tell.
+func (v Value) By(other Value) Value {
+	known := v.Bound != Unknown && other.Bound != Unknown && v.Figure >= 0 && other.Figure > 0
+	inverse := map[Bound]Bound{Exact: Exact, AtLeast: AtMost, AtMost: AtLeast}[other.Bound]
+	switch {
+	case !known, v.Bound != Exact && inverse != Exact && v.Bound != inverse:
+		return Value{0, Unknown}
+	case v.Bound == Exact:
+		return Value{v.Figure / other.Figure, inverse}
+	}
+	return Value{v.Figure / other.Figure, v.Bound}
+}
+
 // valueOf is what is known of a figure between lo and hi, which may be
 // infinite.
 func valueOf(lo, hi float64) Value {

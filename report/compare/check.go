@@ -159,7 +159,24 @@ func (c Condition) judge(f *Figure) (holds, judged bool) {
 		return c.beyond(f)
 	}
 	holds = c.holds(f)
-	return holds, holds || f.MissingA == "" && (c.AsIs || f.Decidable())
+	known := f.Decidable()
+	if c.AsIs {
+		known = f.barred == "" && f.tells(1+c.Limit)
+	}
+	return holds, holds || f.MissingA == "" && known
+}
+
+// tells reports whether it is known on which side of a limit the ratio is.
+func (f *Figure) tells(limit float64) bool {
+	switch f.Ratio.Bound {
+	case stats.Exact:
+		return true
+	case stats.AtLeast:
+		return f.Ratio.Figure > limit
+	case stats.AtMost:
+		return f.Ratio.Figure < limit
+	}
+	return false
 }
 
 // LeastRepeats is how many repeats allow an interval of 95 %: see stats.Summarize.
@@ -199,8 +216,11 @@ func (f *Figure) across() bool {
 
 // holds reports whether a change does for a figure.
 func (c Condition) holds(f *Figure) bool {
-	if f.MissingA != "" || f.MissingB != "" {
+	switch {
+	case f.MissingA != "" || f.MissingB != "":
 		return f.MissingA == ""
+	case f.barred != "":
+		return false
 	}
 	if !c.AsIs && !f.Significant() {
 		return false

@@ -9,14 +9,14 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -26,7 +26,9 @@ var ErrDifferent = errors.New("not the same was measured")
 
 // Options say when not to compare. The zero value is the strictest.
 type Options struct {
-	Different bool // other data or other queries
+	Different bool // other data, other queries, or terms that bar a verdict
+	// AnyTerms gives verdicts whatever the terms are: what a sweep varies is one of them.
+	AnyTerms bool
 	// ByType compares all but the query types of which the sides have different queries:
 	// these are not compared, and their figures say so.
 	ByType bool
@@ -38,13 +40,10 @@ type Options struct {
 // Comparison is the outcome. It goes from A to B: a ratio above 1 says that B
 // has more.
 type Comparison struct {
-	A Party `json:"a"`
-	B Party `json:"b"`
-	// OtherMachine says that the runs are of more than one machine, so that ratios
-	// are of machines too.
-	OtherMachine bool     `json:"other_machine,omitempty"`
-	Notes        []string `json:"notes,omitempty"` // what holds for all figures, and what has no counterpart
-	Targets      []Target `json:"targets"`
+	A       Party    `json:"a"`
+	B       Party    `json:"b"`
+	Notes   []string `json:"notes,omitempty"` // what holds for all figures, and what has no counterpart
+	Targets []Target `json:"targets"`
 }
 
 // Party identifies a side.
@@ -61,7 +60,19 @@ type Target struct {
 	// then the geometric mean over the types, then those of the load and of its
 	// mixed phase.
 	Figures []Figure `json:"figures"`
-	Notes   []string `json:"notes,omitempty"`
+	// Terms are what A and B were measured under that is not the same, and can explain a
+	// ratio.
+	Terms []terms.Difference `json:"terms,omitempty"`
+	// UnrankedA and UnrankedB are why a side has no place beside the other, such as a wrong
+	// answer; empty: it has one.
+	UnrankedA string   `json:"unranked_a,omitempty"`
+	UnrankedB string   `json:"unranked_b,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
+}
+
+// Barred lists the terms that bar a verdict on queries, or else on loads.
+func (t *Target) Barred(scope terms.Scope) []terms.Difference {
+	return slices.DeleteFunc(slices.Clone(t.Terms), func(d terms.Difference) bool { return !d.Bars || !d.Concerns(scope) })
 }
 
 // Runs compares two sides. Errors that wrap ErrDifferent say that this would
@@ -83,14 +94,7 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 			if r.Status != result.Complete {
 				c.Notes = append(c.Notes, fmt.Sprintf("Run %s is not complete.", r.ID))
 			}
-			c.OtherMachine = c.OtherMachine || !result.SameMachine(&r.Host, &a.Runs[0].Host)
 		}
-	}
-	if c.OtherMachine {
-		c.Notes = append(c.Notes, "The runs were made on different machines, whose differences are in all ratios.")
-	}
-	if text := otherClients(a, b); text != "" {
-		c.Notes = append(c.Notes, text)
 	}
 	pairs, alone := match(a.subjects(), b.subjects())
 	if len(pairs) == 0 {
@@ -101,12 +105,9 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 		beside = append(beside, s.subjects()...)
 	}
 	for _, p := range pairs {
-		t := compareTarget(p[0], p[1], beside, opts.Different)
+		t := compareTarget(p[0], p[1], beside, opts)
 		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.Apart(p[0].targets[0], p[1].targets[0]) {
 			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different parts of the run, one after the other, and their ratios include any change of the machine in between.")
-		}
-		if text := otherMemory(p[0], p[1]); text != "" {
-			t.Notes = append(t.Notes, text)
 		}
 		c.Targets = append(c.Targets, t)
 	}
@@ -114,46 +115,38 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	return c, nil
 }
 
-// otherClients says that runs had different numbers of clients; empty: they had as many.
-func otherClients(sides ...Side) string {
-	var numbers []int
-	for _, s := range sides {
-		for _, r := range s.Runs {
-			if n := max(1, len(r.Agents)); !slices.Contains(numbers, n) {
-				numbers = append(numbers, n)
-			}
+// bar keeps figures from a verdict that says nothing of the systems: a side has wrong
+// answers, or terms differ that bar one, unless that is wanted all the same.
+func (t *Target) bar(anyTerms bool) {
+	var unranked []string
+	for _, side := range []struct{ name, why string }{{"A", t.UnrankedA}, {"B", t.UnrankedB}} {
+		if side.why != "" {
+			unranked = append(unranked, side.name+": "+side.why)
 		}
 	}
-	if len(numbers) < 2 {
-		return ""
-	}
-	slices.Sort(numbers)
-	return fmt.Sprintf("The runs had %d to %d clients: where one of them was the limit, or loaded fewer series into a system that keeps rows as they come, that is in the ratios.", numbers[0], numbers[len(numbers)-1])
-}
-
-// otherMemory says that the servers of two subjects could use different amounts of memory;
-// empty: they could use the same.
-func otherMemory(a, b Subject) string {
-	var amounts []int64
-	for _, t := range slices.Concat(a.targets, b.targets) {
-		if !slices.Contains(amounts, t.ServerMemory) {
-			amounts = append(amounts, t.ServerMemory)
+	for i := range t.Figures {
+		f := &t.Figures[i]
+		if len(unranked) > 0 {
+			f.bar(NotRanked, strings.Join(unranked, "; "))
+		}
+		if f.Metric == GeoMean { // a mean over the answers that were not wrong is the mean of another system
+			f.MissingA, f.MissingB = cmp.Or(f.MissingA, t.UnrankedA), cmp.Or(f.MissingB, t.UnrankedB)
+		}
+		if anyTerms {
+			continue
+		}
+		scope := terms.Queries
+		if f.Metric.repeated() == LacksLoads {
+			scope = terms.Loads
+		}
+		var list []string
+		for _, d := range t.Barred(scope) {
+			list = append(list, d.String())
+		}
+		if len(list) > 0 {
+			f.bar(DifferentTerms, strings.Join(list, "; "))
 		}
 	}
-	if len(amounts) < 2 {
-		return ""
-	}
-	slices.Sort(amounts)
-	var words []string
-	for _, n := range amounts {
-		if n > 0 {
-			words = append(words, "at most "+humanize.IBytes(uint64(n)))
-		}
-	}
-	if amounts[0] == 0 {
-		words = append(words, "all of their host's")
-	}
-	return "The servers had different amounts of memory, " + strings.Join(words, " and ") + ", which is in the ratios."
 }
 
 // Alone are the figures of one run, as B's, for conditions that are about no other.
@@ -161,18 +154,18 @@ func Alone(r *result.Run) *Comparison {
 	side := Side{Runs: []*result.Run{r}}
 	c := &Comparison{A: side.party(), B: side.party()}
 	for _, s := range side.subjects() {
-		c.Targets = append(c.Targets, compareTarget(s, s, nil, false))
+		c.Targets = append(c.Targets, compareTarget(s, s, nil, Options{}))
 	}
 	return c
 }
 
 // compareTarget compares all that two subjects recorded, even different queries of a type
 // if that is wanted.
-func compareTarget(a, b Subject, beside []Subject, different bool) Target {
-	t := Target{A: a, B: b}
+func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
+	t := Target{A: a, B: b, UnrankedA: a.unranked(), UnrankedB: b.unranked(), Terms: terms.Among(a.side("A"), b.side("B"))}
 	var medians []typeMedians
 	for _, name := range types(a, b) {
-		figures, m := compareType(name, a, b, beside, different)
+		figures, m := compareType(name, a, b, beside, opts.Different)
 		t.Figures = append(t.Figures, figures...)
 		// From an aggregate a type is no further query, but the same once more; and of own
 		// texts the oracle knows no answer.
@@ -185,6 +178,7 @@ func compareTarget(a, b Subject, beside []Subject, different bool) Target {
 	}
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
 	t.Figures = append(t.Figures, compareMixed(a, b)...)
+	t.bar(opts.Different || opts.AnyTerms)
 	judge(t.Figures)
 	for i := range t.Figures {
 		f := &t.Figures[i]
@@ -243,5 +237,5 @@ func geometricMean(types []typeMedians) Figure {
 	}
 	a := repeats(func(t typeMedians) []float64 { return t.a })
 	b := repeats(func(t typeMedians) []float64 { return t.b })
-	return Figure{Subject: AllTypes, Metric: GeoMean, Unit: Seconds, Better: Lower, Method: AcrossRepeats, Types: len(types), Comparison: stats.Compare(a, b)}
+	return Figure{Subject: AllTypes, Metric: GeoMean, Unit: Seconds, Better: Lower, Method: AcrossRepeats, Types: len(types), Comparison: stats.Compare(a, b), ofA: a, ofB: b}
 }

@@ -53,28 +53,103 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Runs with other numbers of clients are compared, and a note says so.
-func TestOtherClients(t *testing.T) {
-	a, b := system(1, 6, 1), system(2, 6, 1)
-	for _, r := range b.Runs {
-		r.Agents = make([]result.Agent, 4)
+// A difference that can explain a ratio is listed. One that bars a verdict leaves none
+// unless that is wanted all the same, and conditions then cannot be judged.
+func TestTerms(t *testing.T) {
+	for name, c := range map[string]struct {
+		change       func(*result.Run)
+		want         string
+		load, median Verdict
+	}{
+		"clients":    {func(r *result.Run) { r.Agents = make([]result.Agent, 4) }, "clients 1 (A), 4 (B)", Slower, Slower},
+		"memory":     {func(r *result.Run) { r.Targets[0].ServerMemory = 1 << 30 }, "server memory all of its host's (A), at most 1.0 GiB (B)", Slower, Slower},
+		"index":      {func(r *result.Run) { r.Targets[0].Options = map[string]string{"index": "off", "port": "1"} }, "option index none (A), off (B)", Slower, Slower},
+		"batch":      {func(r *result.Run) { r.Targets[0].Repeats[0].Load.BatchSize = 1000 }, "batch size none (A), 1,000 (B)", Slower, Slower},
+		"workers":    {eachQuery(func(q *result.Queries) { q.Workers = 8 }), "query workers none (A), 8 (B)", Slower, Slower},
+		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s"} }), "loop closed (A), open, 100/s (B)", Slower, CannotTell},
+		"cold":       {eachQuery(func(q *result.Queries) { q.Cache, q.Cold = "dropped", true }), "cache warm (A), cold (B)", Slower, CannotTell},
+		"durability": {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, "durability as-shipped (A), relaxed (B)", CannotTell, CannotTell},
+		"settings":   {func(r *result.Run) { r.Targets[0].Description.Durability = "no fsync" }, "durability as-shipped (A), as-shipped: no fsync (B)", CannotTell, CannotTell},
+		"host":       {func(r *result.Run) { r.Host.Cores = 64 }, "host server elsewhere (A), 64 cores; server elsewhere (B)", CannotTell, CannotTell},
+	} {
+		a, b := system(1, 6, 1), system(2, 6, 1.1)
+		for _, r := range b.Runs {
+			c.change(r)
+		}
+		got := compared(t, a, b)
+		target := &got.Targets[0]
+		if len(target.Terms) != 1 || target.Terms[0].String() != c.want {
+			t.Errorf("%s: %v, want %s", name, target.Terms, c.want)
+		}
+		for f, want := range map[*Figure]Verdict{target.figure("first", Median): c.median, target.figure(AllTypes, GeoMean): c.median, target.figure(LoadSubject, Load): c.load} {
+			if f.Verdict != want || want == CannotTell && (f.Cause != DifferentTerms || f.Why != c.want || f.Significant()) {
+				t.Errorf("%s: %s %s: %s, %s: %s", name, f.Subject, f.Metric, f.Verdict, f.Cause, f.Why)
+			}
+		}
+		for _, text := range []string{"geomean > +5%", "geomean > +5%!"} {
+			conditions, err := ParseConditions(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds, open := got.Check(conditions)
+			if barred := c.median == CannotTell; barred != (len(holds) == 0) || barred != (len(open) == 1) {
+				t.Errorf("%s: %s: holds %v, open %v", name, text, holds, open)
+			}
+		}
+		wanted, err := Runs(a, b, Options{Different: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := wanted.Targets[0].figure("first", Median); f.Verdict != Slower || len(wanted.Targets[0].Terms) != 1 {
+			t.Errorf("%s, all the same: %s: %s", name, f.Verdict, f.Why)
+		}
 	}
-	if c := compared(t, a, b); len(c.Notes) != 1 || c.Notes[0] != "The runs had 1 to 4 clients: where one of them was the limit, or loaded fewer series into a system that keeps rows as they come, that is in the ratios." {
-		t.Errorf("%q", c.Notes)
+	// Targets of one run differ in what it is to compare.
+	one := system(1, 6, 1).Runs[0]
+	other := one.Targets[0]
+	other.Name, other.Durability = "other", "relaxed"
+	one.Targets = append(one.Targets, other)
+	if got := compared(t, Side{[]*result.Run{one}, "duck"}, Side{[]*result.Run{one}, "other"}).Targets[0]; len(got.Terms) != 1 || got.Terms[0].Bars {
+		t.Errorf("in one run: %v", got.Terms)
 	}
 }
 
-// How much memory a server could use is said where it was not the same.
-func TestOtherMemory(t *testing.T) {
-	a, b, other := system(1, 6, 1), system(2, 6, 1), system(3, 6, 1)
-	for _, r := range slices.Concat(b.Runs, other.Runs) {
-		r.Targets[0].ServerMemory = 1 << 30
+// eachQuery changes all queries of a run.
+func eachQuery(change func(*result.Queries)) func(*result.Run) {
+	return func(r *result.Run) {
+		queries := r.Targets[0].Repeats[0].Queries
+		for i := range queries {
+			change(&queries[i])
+		}
 	}
-	if notes := compared(t, b, other).Targets[0].Notes; len(notes) != 0 {
-		t.Errorf("%q", notes)
-	}
-	if notes := compared(t, a, b).Targets[0].Notes; len(notes) != 1 || notes[0] != "The servers had different amounts of memory, at most 1.0 GiB and all of their host's, which is in the ratios." {
-		t.Errorf("%q", notes)
+}
+
+// A side with a wrong answer is given no verdict in any figure, and has no mean; nor has a
+// condition one.
+func TestWrongAnswersHaveNoPlace(t *testing.T) {
+	a, b := system(1, 6, 1), system(2, 6, 0.5)
+	q := b.Runs[3].Targets[0].Repeats[0].Type("third")
+	q.Withheld, q.Verdict.Difference = "query 3: a row is missing", "query 3: a row is missing"
+	for _, different := range []bool{false, true} {
+		got, err := Runs(a, b, Options{Different: different})
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := &got.Targets[0]
+		if target.UnrankedA != "" || target.UnrankedB != "wrong answers in third" {
+			t.Errorf("%q, %q", target.UnrankedA, target.UnrankedB)
+		}
+		for i := range target.Figures {
+			if f := &target.Figures[i]; f.Verdict != CannotTell && f.Verdict != NotCompared || f.Significant() {
+				t.Errorf("%s %s: %s", f.Subject, f.Metric, f.Verdict)
+			}
+		}
+		if f := target.figure(AllTypes, GeoMean); f.Verdict != NotCompared || f.Why != "B: wrong answers in third" {
+			t.Errorf("the mean: %s: %s", f.Verdict, f.Why)
+		}
+		if f := target.figure("first", Median); f.Cause != NotRanked || f.Why != "B: wrong answers in third" {
+			t.Errorf("a type that was verified: %s: %s", f.Cause, f.Why)
+		}
 	}
 }
 

@@ -39,15 +39,52 @@ type Figure struct {
 	Adjusted float64 `json:"p_adjusted"` // P after Holm
 	Verdict  Verdict `json:"verdict"`
 	Why      string  `json:"why,omitempty"` // of the verdict, where it does not speak for itself
+	// Cause is why there is no verdict, where that is the verdict.
+	Cause Cause `json:"cause,omitempty"`
+
+	barred    Cause // keeps it from any verdict; empty: nothing does
+	barredWhy string
+	ofA, ofB  []float64 // the repeats' figures; nil: one repeat a side
 }
 
+// Cause is why there is no verdict, in a few words.
+type Cause string
+
+// The causes.
+const (
+	OneRepeat      Cause = "one repeat"
+	TooFewRepeats  Cause = "too few repeats"
+	NotRanked      Cause = "not ranked"      // a side: see terms.Unranked
+	DifferentTerms Cause = "different terms" // see Target.Terms
+	// Contradictory is the cause where the ratio of the medians lies outside the interval of
+	// the ratios of the repeats.
+	Contradictory Cause = "contradictory repeats"
+	// Scattered is the cause where no difference was shown and the ratio may all the same be
+	// anything within mostOfTie and beyond.
+	Scattered Cause = "scattered repeats"
+)
+
+// mostOfTie is how far from 1, as a factor, the interval of a ratio may reach for
+// NoDifference to be worth the word.
+const mostOfTie = 2
+
 // Decidable reports whether so many repeats could show a difference at all.
-func (f *Figure) Decidable() bool {
-	return f.MissingA == "" && f.MissingB == "" && f.Method == AcrossRepeats && f.SmallestP*float64(f.Family) < stats.Alpha
+func (f *Figure) Decidable() bool { return f.Verdict != CannotTell && f.testable() }
+
+// testable reports whether a test of the repeats is worth anything.
+func (f *Figure) testable() bool {
+	return f.MissingA == "" && f.MissingB == "" && f.barred == "" && f.Method == AcrossRepeats && f.SmallestP*float64(f.Family) < stats.Alpha
 }
 
 // Significant reports whether a difference was shown.
 func (f *Figure) Significant() bool { return f.Decidable() && f.Adjusted < stats.Alpha }
+
+// bar keeps the figure from any verdict.
+func (f *Figure) bar(cause Cause, why string) {
+	if f.barred == "" {
+		f.barred, f.barredWhy = cause, why
+	}
+}
 
 // headline are the metrics whose figures are judged together.
 func headline() []Metric { return []Metric{Median, GeoMean, Load, Acked, Sent, Disk} }
@@ -78,37 +115,66 @@ func judge(figures []Figure) {
 		}
 	}
 	for i := range figures {
-		figures[i].Verdict, figures[i].Why = figures[i].verdict()
+		f := &figures[i]
+		f.Verdict = ""
+		f.Verdict, f.Cause, f.Why = f.verdict()
 	}
 }
 
-func (f *Figure) verdict() (verdict Verdict, why string) {
+func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
+	not := func(why string) (Verdict, Cause, string) { return NotCompared, "", why }
 	switch {
 	case f.MissingA != "" && f.MissingA == f.MissingB:
-		return NotCompared, f.MissingA
+		return not(f.MissingA)
 	case f.MissingA != "" && f.MissingB != "":
-		return NotCompared, "A: " + f.MissingA + "; B: " + f.MissingB
+		return not("A: " + f.MissingA + "; B: " + f.MissingB)
 	case f.MissingA != "":
-		return NotCompared, "A: " + f.MissingA
+		return not("A: " + f.MissingA)
 	case f.MissingB != "":
-		return NotCompared, "B: " + f.MissingB
+		return not("B: " + f.MissingB)
+	case f.barred != "":
+		return CannotTell, f.barred, f.barredWhy
 	case f.Method == WithinRepeat:
-		return CannotTell, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", enough(f.Family))
-	case !f.Decidable():
-		return CannotTell, fmt.Sprintf("too few repeats: %d and %d, %d a side would do", f.A.N, f.B.N, enough(f.Family))
-	case !f.Significant():
-		return NoDifference, ""
+		return CannotTell, OneRepeat, fmt.Sprintf("one repeat a side does not show what differs from repeat to repeat, %d a side would", enough(f.Family))
+	case !f.testable():
+		return CannotTell, TooFewRepeats, fmt.Sprintf("too few repeats: %d and %d, %d a side would do", f.A.N, f.B.N, enough(f.Family))
+	case f.Ratio.Bound == stats.Unknown && f.A.Median.Bound == stats.Exact && f.B.Median.Bound == stats.Exact:
+		return CannotTell, Contradictory, "the ratio of the medians lies outside the interval of the ratios of the repeats"
+	case f.Adjusted >= stats.Alpha:
+		return f.tie()
 	}
 	more := f.Ratio.Figure > 1
 	switch {
 	case f.Unit == Bytes && more:
-		return Larger, ""
+		return Larger, "", ""
 	case f.Unit == Bytes:
-		return Smaller, ""
+		return Smaller, "", ""
 	case more == (f.Better == Higher):
-		return Faster, ""
+		return Faster, "", ""
 	}
-	return Slower, ""
+	return Slower, "", ""
+}
+
+// tie is the verdict on a figure of which no difference was shown. Its interval becomes
+// that of the level at which the figure was judged, which holds 1: one among many
+// comparisons is judged more carefully than at 95 %.
+func (f *Figure) tie() (verdict Verdict, cause Cause, why string) {
+	within := stats.Interval{Lo: stats.Value{Figure: 1. / mostOfTie}, Hi: stats.Value{Figure: mostOfTie}}
+	switch i := f.Interval; {
+	case f.Ratio.Bound == stats.Unknown: // both were cut off
+		f.Interval = nil
+	case i == nil || i.Lo.Bound != stats.Exact || i.Hi.Bound != stats.Exact:
+		return CannotTell, Scattered, "nothing is known of the ratio"
+	case !within.Holds(i.Lo) || !within.Holds(i.Hi):
+		return CannotTell, Scattered, "the ratio may be anything from " + i.Lo.String() + " to " + i.Hi.String()
+	}
+	one := stats.Value{Figure: 1}
+	if f.Interval != nil && !f.Interval.Holds(one) {
+		if f.Interval = stats.RatioInterval(f.ofA, f.ofB, stats.Alpha/float64(f.Family)); f.Interval != nil && !f.Interval.Holds(one) {
+			f.Interval = nil
+		}
+	}
+	return NoDifference, "", ""
 }
 
 // enough is how many repeats a side can show a difference in a family of

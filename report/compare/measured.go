@@ -56,7 +56,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 			continue
 		}
 		ofA, ofB := a.Each(m.of), b.Each(m.of)
-		f.Comparison = stats.Compare(ofA, ofB)
+		f.Comparison, f.ofA, f.ofB = stats.Compare(ofA, ofB), ofA, ofB
 		if single {
 			f.Method = WithinRepeat
 		}
@@ -64,7 +64,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 			if single {
 				f.Comparison = stats.Paired(a[0].Times, b[0].Times)
 			}
-			f.A, f.B = a.Median(), b.Median()
+			f.A, f.B = a.Median(), b.Median() // the same medians
 			medians = &typeMedians{ofA, ofB}
 		}
 		figures = append(figures, f)
@@ -148,7 +148,7 @@ func (f Figure) over(a, b Subject, of func(*result.Load) (value float64, missing
 		f.MissingA = cmp.Or(f.MissingA, f.MissingB)
 		f.MissingB = f.MissingA
 	}
-	f.Comparison, f.Method = stats.Compare(ofA, ofB), AcrossRepeats
+	f.Comparison, f.Method, f.ofA, f.ofB = stats.Compare(ofA, ofB), AcrossRepeats, ofA, ofB
 	if len(ofA) == 1 && len(ofB) == 1 {
 		f.Method = WithinRepeat
 	}

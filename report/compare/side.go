@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -141,6 +142,25 @@ type Subject struct {
 	Version string `json:"version,omitempty"`
 	targets []*result.Target
 	runs    []*result.Run // of each target
+}
+
+// side is the subject's targets with their runs.
+func (s Subject) side(name string) terms.Side {
+	side := terms.Side{Name: name}
+	for i, t := range s.targets {
+		side.Of = append(side.Of, terms.Measured{Run: s.runs[i], Target: t})
+	}
+	return side
+}
+
+// unranked is why the subject has no place beside another: see terms.Unranked.
+func (s Subject) unranked() string {
+	for _, t := range s.targets {
+		if why := terms.Unranked(t); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // sample is the common queries of a type in all runs of a subject.

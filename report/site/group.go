@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -150,7 +151,7 @@ func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
 	if r.Dataset.Unverified != "" || dataset == "" {
 		dataset = "of run " + r.ID // nobody knows whether others have the same
 	}
-	machine, durability := machineOf(r, t), durabilityOf(t, s.opts.Levels(t.Kind))
+	machine, durability := terms.Machine(r, t), durabilityOf(t, s.opts.Levels(t.Kind))
 	key := strings.Join([]string{dataset, machine, durability}, "\x00")
 	g := s.groups[key]
 	if g == nil {
@@ -186,27 +187,6 @@ func spanText(d time.Duration) string {
 		return strconv.FormatInt(int64(d/day), 10) + " days"
 	}
 	return d.String()
-}
-
-// machineOf is what is known of the machine: see result.SameMachine. A server that is
-// not on it is on another one.
-func machineOf(r *result.Run, t *result.Target) string {
-	h := &r.Host
-	cores := strconv.Itoa(h.Cores) + " cores"
-	if h.Cores == 1 {
-		cores = "1 core"
-	}
-	text := joined(", ", h.CPU, h.Arch, cores, humanize.IBytes(h.Memory), h.Disk)
-	if h.CPULimit > 0 {
-		text += ", limit of " + strconv.FormatFloat(h.CPULimit, 'g', 4, 64) + " cores"
-	}
-	if h.MemoryLimit > 0 {
-		text += ", limit of " + humanize.IBytes(h.MemoryLimit)
-	}
-	if !t.Embedded && !t.CoLocated {
-		text += "; server elsewhere"
-	}
-	return printable.OneLine(text)
 }
 
 // durabilityOf is the level of durability that a target had: where none was chosen that
@@ -250,7 +230,7 @@ func optionsOf(t *result.Target) string {
 		parts = append(parts, "profile "+t.Profile)
 	}
 	for _, c := range t.Changes {
-		if !aboutPlace(c.Name) {
+		if !terms.AboutPlace(c.Name) {
 			parts = append(parts, c.Name+"="+c.Value)
 		}
 	}
@@ -258,13 +238,6 @@ func optionsOf(t *result.Target) string {
 		parts = append(parts, "server-memory="+humanize.IBytes(uint64(t.ServerMemory)))
 	}
 	return printable.OneLine(strings.Join(parts, ", "))
-}
-
-// aboutPlace reports whether an option says where a database is and as whom, which
-// makes it no other system.
-func aboutPlace(option string) bool {
-	last := option[strings.LastIndexAny(option, "_-")+1:]
-	return slices.Contains([]string{"host", "hosts", "port", "user", "password", "tls", "timeout", "database", "path", "token", "org", "bucket", "keyspace", "socket", "url", "address"}, last)
 }
 
 // columnsOf are those in which a target has something: a figure, or a reason why

@@ -1,0 +1,416 @@
+// Package terms says under which conditions targets were measured, and in which of them
+// two differ. The list of conditions stands here alone: comparisons, reports of one run
+// and sites of many have it from here.
+package terms
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/printable"
+	"github.com/tsmark/tsmark/result"
+)
+
+// durability is the name of the condition, whose words Among makes longer.
+const durability = "durability"
+
+// Scope is which figures a condition bears on.
+type Scope int
+
+// The scopes.
+const (
+	Everything Scope = iota
+	Queries
+	Loads
+)
+
+// condition is a term of a measurement that can explain a ratio of two.
+type condition struct {
+	name  string
+	scope Scope
+	// bars says that targets of different runs that differ in it are given no verdict.
+	bars bool
+	// read is the condition of a target in words; empty: nothing is known, or it has none.
+	read func(*result.Run, *result.Target) string
+}
+
+// conditions are all of them, those that bar a verdict first. Options have further ones:
+// each by its own name.
+func conditions() []condition {
+	return []condition{
+		{name: "dataset", bars: true, read: dataset},
+		{name: "host", bars: true, read: Machine},
+		{name: durability, bars: true, read: func(_ *result.Run, t *result.Target) string { return level(t) }},
+		{name: "loop", bars: true, scope: Queries, read: queries(loop)},
+		{name: "cache", bars: true, scope: Queries, read: queries(cache)},
+
+		{name: "place", read: place},
+		{name: "query workers", scope: Queries, read: queries(func(q *result.Queries) string { return count(q.Workers) })},
+		{name: "query time-out", scope: Queries, read: queries(func(q *result.Queries) string { return seconds(q.Timeout) })},
+		{name: "load workers", scope: Loads, read: loads(func(l *result.Load) string { return count(l.Workers) })},
+		{name: "batch size", scope: Loads, read: loads(func(l *result.Load) string { return count(l.BatchSize) })},
+		{name: "load", scope: Loads, read: loads(kindOfLoad)},
+		{name: "steps after the load", read: loads(steps)},
+		{name: "clients", read: func(r *result.Run, _ *result.Target) string { return count(max(1, len(r.Agents))) }},
+		{name: "server memory", read: memory},
+		{name: "server between turns", read: func(_ *result.Run, t *result.Target) string { return t.Idle }},
+		{name: "profile", read: func(_ *result.Run, t *result.Target) string { return t.Profile }},
+		{name: "existing data", read: func(_ *result.Run, t *result.Target) string { return t.Adopted }},
+		{name: "system settings of the host", read: hostSettings},
+		{name: "tsmark", read: func(r *result.Run, _ *result.Target) string { return joined(", ", r.Tool.Version, r.Tool.Commit) }},
+	}
+}
+
+// Difference is a condition in which sides differ.
+type Difference struct {
+	Condition string  `json:"condition"`
+	Values    []Value `json:"values"` // at least two
+	Scope     Scope   `json:"-"`
+	// Bars says that no verdict is given because of it.
+	Bars bool `json:"bars,omitempty"`
+}
+
+// Value is what some sides have of a condition, in words.
+type Value struct {
+	Text string   `json:"text"`
+	Of   []string `json:"of"` // names of these sides
+}
+
+// String names the condition, and what each side has.
+func (d Difference) String() string {
+	parts := make([]string, len(d.Values))
+	for i, v := range d.Values {
+		parts[i] = v.Text + " (" + strings.Join(v.Of, ", ") + ")"
+	}
+	return d.Condition + " " + strings.Join(parts, ", ")
+}
+
+// Concerns reports whether the difference bears on queries, or else on loads.
+func (d Difference) Concerns(scope Scope) bool { return d.Scope == Everything || d.Scope == scope }
+
+// Measured is a target in a run.
+type Measured struct {
+	Run    *result.Run
+	Target *result.Target
+}
+
+// Side is one target, in one or several runs.
+type Side struct {
+	Name string
+	Of   []Measured
+}
+
+// Among lists in what sides differ. Targets of one run differ in what the run is to
+// compare: nothing of it bars a verdict.
+func Among(sides ...Side) []Difference {
+	oneRun, oneSystem := true, true
+	for _, m := range all(sides) {
+		first := sides[0].Of[0]
+		oneRun, oneSystem = oneRun && m.Run.ID == first.Run.ID, oneSystem && m.Target.Kind == first.Target.Kind
+	}
+	var list []Difference
+	add := func(d Difference, read func(Measured) string) {
+		for _, s := range sides {
+			text := words(s.Of, read)
+			at := slices.IndexFunc(d.Values, func(v Value) bool { return v.Text == text })
+			if at < 0 {
+				at, d.Values = len(d.Values), append(d.Values, Value{Text: text})
+			}
+			d.Values[at].Of = append(d.Values[at].Of, s.Name)
+		}
+		if len(d.Values) > 1 || slices.ContainsFunc(sides, func(s Side) bool { return varies(s.Of, read) }) {
+			list = append(list, d)
+		}
+	}
+	for _, c := range conditions() {
+		read := func(m Measured) string { return c.read(m.Run, m.Target) }
+		if c.name == durability {
+			read = durabilityAmong(sides)
+		}
+		add(Difference{Condition: c.name, Scope: c.scope, Bars: c.bars && !oneRun}, read)
+	}
+	if oneSystem {
+		for _, name := range optionNames(sides) {
+			add(Difference{Condition: "option " + name}, func(m Measured) string { return m.Target.Options[name] })
+		}
+	}
+	return list
+}
+
+func all(sides []Side) (list []Measured) {
+	for _, s := range sides {
+		list = append(list, s.Of...)
+	}
+	return list
+}
+
+// words are a side's condition: one, or those of its runs that differ.
+func words(of []Measured, read func(Measured) string) string {
+	var values []string
+	for _, m := range of {
+		if v := cmp.Or(printable.OneLine(read(m)), "none"); !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return strings.Join(values, " and ")
+}
+
+// varies reports whether the runs of a side differ in a condition.
+func varies(of []Measured, read func(Measured) string) bool {
+	return slices.ContainsFunc(of, func(m Measured) bool { return printable.OneLine(read(m)) != printable.OneLine(read(of[0])) })
+}
+
+// durabilityAmong reads levels of durability. Where targets of one system have the same
+// level and are durable in different ways all the same, as single options make them, the
+// words of the system stand behind it.
+func durabilityAmong(sides []Side) func(Measured) string {
+	described := make(map[string][]string) // by system and level
+	key := func(t *result.Target) string { return t.Kind + " " + level(t) }
+	for _, m := range all(sides) {
+		if text := m.Target.Description.Durability; !slices.Contains(described[key(m.Target)], text) {
+			described[key(m.Target)] = append(described[key(m.Target)], text)
+		}
+	}
+	return func(m Measured) string {
+		if len(described[key(m.Target)]) < 2 {
+			return level(m.Target)
+		}
+		return joined(": ", level(m.Target), m.Target.Description.Durability)
+	}
+}
+
+// optionNames lists the options of sides, but for those that say where and as whom.
+func optionNames(sides []Side) []string {
+	var names []string
+	for _, m := range all(sides) {
+		for name := range m.Target.Options {
+			if !AboutPlace(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// AboutPlace reports whether an option says where a database is and as whom, which
+// makes it no other system.
+func AboutPlace(option string) bool {
+	last := option[strings.LastIndexAny(option, "_-")+1:]
+	return slices.Contains([]string{"host", "hosts", "port", "user", "password", "tls", "timeout", "database", "path", "token", "org", "bucket", "keyspace", "socket", "url", "address"}, last)
+}
+
+// Machine is what is known of the machine: see result.SameMachine. A server that is not
+// on it is on another one.
+func Machine(r *result.Run, t *result.Target) string {
+	h := &r.Host
+	cores := ""
+	if h.Cores > 0 {
+		cores = plural(h.Cores, "core")
+	}
+	memory := ""
+	if h.Memory > 0 {
+		memory = humanize.IBytes(h.Memory)
+	}
+	text := joined(", ", h.CPU, h.Arch, cores, memory, h.Disk)
+	if h.CPULimit > 0 {
+		text += ", limit of " + strconv.FormatFloat(h.CPULimit, 'g', 4, 64) + " cores"
+	}
+	if h.MemoryLimit > 0 {
+		text += ", limit of " + humanize.IBytes(h.MemoryLimit)
+	}
+	if !t.Embedded && !t.CoLocated {
+		text = joined("; ", text, "server elsewhere")
+	}
+	return printable.OneLine(text)
+}
+
+// hostSettings is what a machine's system can be set to.
+func hostSettings(r *result.Run, _ *result.Target) string {
+	h := &r.Host
+	turbo, governor := "", ""
+	if h.Turbo != "" {
+		turbo = "turbo " + h.Turbo
+	}
+	if h.Governor != "" {
+		governor = "governor " + h.Governor
+	}
+	return joined(", ", h.OS, h.Kernel, h.FileSystem, governor, turbo)
+}
+
+// place is how tsmark reaches a target.
+func place(_ *result.Run, t *result.Target) string {
+	switch {
+	case t.Embedded:
+		return "in tsmark's process"
+	case t.CoLocated:
+		return "a server on tsmark's host"
+	}
+	return "a server elsewhere"
+}
+
+func dataset(r *result.Run, _ *result.Target) string {
+	d := &r.Dataset
+	if d.Unverified != "" {
+		return "not known, of run " + r.ID
+	}
+	const enough = 12 // digits, to tell two apart
+	name := d.Spec.Name
+	if name != "" {
+		name += " at scale " + count(int(d.Spec.Scale))
+	}
+	return joined(" ", name, d.Fingerprint[:min(enough, len(d.Fingerprint))])
+}
+
+// level is the level of durability that was chosen, or that of the system as shipped.
+func level(t *result.Target) string { return cmp.Or(t.Durability, driver.AsShipped) }
+
+func memory(_ *result.Run, t *result.Target) string {
+	if t.ServerMemory == 0 {
+		return "all of its host's"
+	}
+	return "at most " + humanize.IBytes(uint64(t.ServerMemory))
+}
+
+func loop(q *result.Queries) string {
+	switch o := q.Open; {
+	case o == nil:
+		return "closed"
+	case o.Search != nil:
+		return "open, at the highest rate with " + o.Search.Objective
+	default:
+		return "open, " + o.Schedule
+	}
+}
+
+func cache(q *result.Queries) string {
+	switch {
+	case q.Cache == "":
+		return "warm"
+	case q.Cold:
+		return "cold"
+	}
+	return "not cold, though " + q.Cache
+}
+
+func kindOfLoad(l *result.Load) string {
+	switch {
+	case l.Mixed != nil:
+		return "before a mixed phase"
+	case l.Growth != nil:
+		return "in steps"
+	}
+	return "of all rows"
+}
+
+func steps(l *result.Load) string {
+	var names []string
+	for _, s := range l.Steps {
+		names = append(names, s.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// queries reads a condition of all query types that a target ran; those that differ
+// stand beside each other.
+func queries(of func(*result.Queries) string) func(*result.Run, *result.Target) string {
+	return func(_ *result.Run, t *result.Target) string {
+		var values []string
+		for _, r := range t.Measured() {
+			for i := range r.Queries {
+				if q := &r.Queries[i]; q.Executed > 0 && !slices.Contains(values, of(q)) {
+					values = append(values, of(q))
+				}
+			}
+		}
+		return strings.Join(values, " and ")
+	}
+}
+
+func loads(of func(*result.Load) string) func(*result.Run, *result.Target) string {
+	return func(_ *result.Run, t *result.Target) string {
+		var values []string
+		for _, r := range t.Measured() {
+			if r.Load != nil && !slices.Contains(values, of(r.Load)) {
+				values = append(values, of(r.Load))
+			}
+		}
+		return strings.Join(values, " and ")
+	}
+}
+
+// Unranked is why a target has no place beside others, whatever its figures are; empty:
+// nothing keeps it out. An answer that is wrong takes all of the target's figures out of
+// headlines, rankings and means: what made it wrong may have made the others fast.
+func Unranked(t *result.Target) string {
+	var wrong, withheld []string
+	add := func(name string, q result.Verdict, why string) {
+		list := &withheld
+		if q.Difference != "" {
+			list = &wrong
+		}
+		if (q.Difference != "" || why != "") && !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	load := ""
+	for _, r := range t.Measured() {
+		for i := range r.Queries {
+			if q := &r.Queries[i]; q.Texts != result.TextsOwn { // of those the text may be what is wrong
+				add(q.Type, q.Verdict, q.Withheld)
+			}
+		}
+		if r.Load == nil {
+			continue
+		}
+		if r.Load.Withheld != "" {
+			load = "the load is withheld"
+		}
+		if m := r.Load.Mixed; m != nil {
+			for i := range m.Types {
+				add(m.Types[i].Type+" (while rows were written)", m.Types[i].Verdict, m.Types[i].Withheld)
+			}
+		}
+	}
+	withheld = slices.DeleteFunc(withheld, func(name string) bool { return slices.Contains(wrong, name) })
+	reasons := []string{load}
+	if len(wrong) > 0 {
+		reasons[0] = "wrong answers in " + strings.Join(wrong, ", ")
+	}
+	if len(withheld) > 0 {
+		reasons = append(reasons, "figures of "+strings.Join(withheld, ", ")+" withheld")
+	}
+	return joined("; ", reasons...)
+}
+
+func count(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return humanize.Comma(int64(n))
+}
+
+func seconds(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return time.Duration(s * float64(time.Second)).String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// joined joins the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}
