@@ -122,6 +122,21 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
+// Effective implements driver.Configured: a keyspace that was there before keeps what it has.
+func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+	durable, there, err := d.durable(ctx)
+	if err != nil || !there {
+		return nil, err
+	}
+	if _, err := d.prepared(); err != nil {
+		return nil, nil // whatever made the keyspace may have had other options
+	}
+	return []driver.Effective{{
+		Option: optionDurableWrites, Wanted: d.options[optionDurableWrites], Setting: "durable_writes", Found: fmt.Sprint(durable),
+		Remedy: fmt.Sprintf("run ALTER KEYSPACE %s WITH durable_writes = %s", d.layout.keyspace, d.options[optionDurableWrites]),
+	}}, nil
+}
+
 // prepared returns the schema that was given to Create or Join.
 func (d *database) prepared() (*series.Schema, error) {
 	d.mu.Lock()

@@ -33,6 +33,7 @@ type database struct {
 
 	mu         sync.Mutex       // guards what follows
 	partitions map[string]int64 // end of the last one of a table; held while one is made
+	loads      bool             // the options were set at the server
 }
 
 // open connects, and looks whether the server can do what the options want.
@@ -68,6 +69,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	}
 	err := d.fits(ctx)
 	if err == nil && env.Create {
+		d.loads = true
 		err = d.load(ctx)
 	}
 	if err != nil {
@@ -95,6 +97,28 @@ func (d *database) fits(ctx context.Context) error {
 		return fmt.Errorf("%s has %s %s; tsmark needs MySQL 8.0.31 or MariaDB 10.11, or newer", d.config.location(), d.system, d.version)
 	}
 	return nil
+}
+
+// Effective implements driver.Configured. Only a load sets options: the settings are global.
+func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+	if !d.loads {
+		return nil, nil
+	}
+	var list []driver.Effective
+	for _, s := range []struct{ option, name string }{{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}} {
+		if d.options[s.option] == "" {
+			continue
+		}
+		row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT @@GLOBAL."+s.name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, driver.Effective{
+			Option: s.option, Wanted: d.options[s.option], Setting: s.name, Found: row[0].String(),
+			Remedy: "a proxy between may drop SET GLOBAL, or another user may have changed it: connect to the server itself, or set it in the server's configuration",
+		})
+	}
+	return list, nil
 }
 
 // load looks whether a load can be as the options have it, and makes the server's

@@ -37,10 +37,13 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 	if err != nil {
 		return nil, err
 	}
-	for option, setting := range map[string]string{optionCommit: "synchronous_commit", optionWorkMemory: "work_mem", optionCompilation: "jit"} {
-		if o[option] != "" {
-			config.Set(setting, o[option])
+	for _, s := range given {
+		if v := o[s.option]; v != "" {
+			config.Set(s.setting, v)
 		}
+	}
+	for _, s := range needed {
+		config.Set(s.setting, s.value)
 	}
 	link := func() *pgwire.Link { return pgwire.NewLink(config, o[optionConnections] == connectionsOne) }
 	d := &database{variant: v, options: o, config: config, admin: link(), meter: link(), locks: env.Locks}

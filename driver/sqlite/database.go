@@ -128,8 +128,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		}
 		effective[name] = value[0].String()
 	}
-	level := map[string]string{"0": "off", "1": "normal", "2": "full", "3": "extra"}
-	effective["synchronous"] = level[effective["synchronous"]]
+	effective["synchronous"] = levels()[effective["synchronous"]]
 	code := " (Go translation: modernc.org/sqlite)"
 	if d.options[optionDriver] == driverC {
 		code = " (C code)"

@@ -16,9 +16,12 @@ const toldBy = "version told by"
 
 // Describe is DB.Describe, with the version of a server on this machine that does not tell
 // it by that of the package that its program is from: Debian's build of VictoriaMetrics
-// does not know its own.
+// does not know its own. The error also names an option that the server has not taken.
 func Describe(ctx context.Context, db driver.DB) (driver.Description, error) {
 	d, err := db.Describe(ctx)
+	if err == nil {
+		err = driver.Contradiction(ctx, db)
+	}
 	server, ok := driver.As[driver.Server](db)
 	if err != nil || d.Version != driver.UnknownVersion || !ok {
 		return d, err
