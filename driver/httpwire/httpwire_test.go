@@ -155,7 +155,9 @@ func TestNewConfigCredentials(t *testing.T) {
 
 func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\n b\t": "a b", " ": "it gave no reason", strings.Repeat("é", 300): strings.Repeat("é", 250) + "…",
+		"a\n b\t": "a b", " ": "it gave no reason", strings.Repeat("é", 300): strings.Repeat("é", 300),
+		"reason " + strings.Repeat("query ", 1000) + "advice": ("reason " + strings.Repeat("query ", 400))[:2048] + "…" + (strings.Repeat("query ", 400) + "advice")[2400+6-2048:],
+		"a" + strings.Repeat("é", 3000) + "advice":            "a" + strings.Repeat("é", 1023) + "…" + strings.Repeat("é", 1021) + "advice",
 	} {
 		if got := httpwire.OneLine(text); got != want {
 			t.Errorf("%q: %q", text, got)

@@ -23,19 +23,26 @@ func Explained(response *http.Response, explain func(status int, body []byte) er
 	return explain(response.StatusCode, text)
 }
 
-// OneLine returns a text without line breaks and cut off where it is long.
+// longest is how long a text is at most that OneLine keeps whole.
+const longest = 4096
+
+// OneLine returns a text without line breaks. Of a longer one than any server's advice the
+// middle is left out: servers put what they were sent there, the reason before or behind it,
+// and what to do about it at the end.
 func OneLine(text string) string {
-	const longest = 500
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
 		return "it gave no reason"
 	}
 	if len(text) > longest {
-		cut := longest
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
+		head, tail := longest/2, len(text)-longest/2
+		for head > 0 && !utf8.RuneStart(text[head]) {
+			head--
 		}
-		text = text[:cut] + "…"
+		for tail < len(text) && !utf8.RuneStart(text[tail]) {
+			tail++
+		}
+		text = text[:head] + "…" + text[tail:]
 	}
 	return text
 }

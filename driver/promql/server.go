@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,6 +42,9 @@ func PrefixOption(name, help, example string) driver.Option {
 // ErrNotFound says that a server has no such path.
 var ErrNotFound = errors.New("it has no such path")
 
+// echoed is a query as VictoriaMetrics quotes it before it says what was wrong.
+var echoed = regexp.MustCompile(`query="(?:[^"\\]|\\.)*"`)
+
 // Explained returns a function that says, in one line and with how to fix it, what an
 // answer says whose status is none of success. Beside the status 404 any of the words
 // missing say that there is no such path. Advice is how to fix what it says, behind some
@@ -53,7 +57,7 @@ func Explained(missing []string, advice [][2]string) func(status int, body []byt
 		if json.Unmarshal(body, &e) != nil || e.Error == "" {
 			e.Error = string(body)
 		}
-		line := httpwire.OneLine(e.Error)
+		line := httpwire.OneLine(echoed.ReplaceAllString(e.Error, "query=…"))
 		if status == http.StatusUnauthorized || status == http.StatusForbidden {
 			return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s (it said: %s)", connection.User, connection.Password, TokenOption, line)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"sync/atomic"
 	"time"
 
@@ -150,8 +151,15 @@ func (s *settings) writes() lineproto.Endpoint {
 
 // explained says what an answer says whose status is none of success.
 func explained(status int, body []byte) error {
+	if most := mostPoints.FindSubmatch(body); most != nil {
+		return metric.Unsupported("the server returns at most %s points of a series; raise its -search.maxPointsPerTimeseries", most[1])
+	}
 	return promql.Explained([]string{"unsupported path", "missing route"}, advice())(status, body)
 }
+
+// mostPoints finds the limit of points in what the server says. It is a flag of the server's, so
+// that rendering cannot know it.
+var mostPoints = regexp.MustCompile(`-search\.maxPointsPerTimeseries=(\d+)`)
 
 // advice is how to fix what the server says by some words of it.
 func advice() [][2]string {
