@@ -64,6 +64,13 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
 			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
 		}
+		if t.Load != nil && t.Load.Mixed != nil {
+			for j := range t.Load.Mixed.Types {
+				if q := &t.Load.Mixed.Types[j]; !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+					warn("Target %s, queried while it was loaded: %s of the answers of %s were stale: they lack acknowledged rows.", t.Name, shareText(q.StaleShare()), q.Type)
+				}
+			}
+		}
 		if t.Load != nil && t.Load.Mixed.Failure() != nil {
 			warn("Target %s, queried while it was loaded: %v", t.Name, t.Load.Mixed.Failure())
 		}

@@ -47,6 +47,9 @@ func mixedTable(t *result.Target) *table {
 		if q.Unexamined > 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, count(q.Unexamined)), bad})
 		}
+		if !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are compared with none", q.Type, shareText(q.StaleShare())), bad})
+		}
 		if q.AtLeast > 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Executed)), dim})
 		}
@@ -77,7 +80,10 @@ func mixedCells(q *result.MixedType) []cell {
 		verdict.Text += fmt.Sprintf(" %s + %s counted", count(int64(q.Verdict.Checked)), count(q.Counted))
 	}
 	if q.Stale > 0 {
-		verdict.Text += ", stale"
+		verdict.Text += ", " + shareText(q.StaleShare()) + " stale"
+		if q.StaleShare() > result.MostStale {
+			verdict.Tone = bad
+		}
 		fresh = []cell{{Text: duration(q.Freshness.Median)}, {Text: duration(q.Freshness.Max)}}
 	}
 	response := cell{none, dim}

@@ -79,6 +79,11 @@ func (q *Queries) WithoutFigure() bool {
 	return q.Unsupported != "" || q.Withheld != "" || q.Failed != nil
 }
 
+// WithoutFigure is Queries.WithoutFigure.
+func (t *MixedType) WithoutFigure() bool {
+	return t.Unsupported != "" || t.Withheld != "" || t.Failed != nil
+}
+
 // MissingFigure is why the figures of the type are not shown: a word for tables, and the
 // reason. Both are empty where there are figures, and where the type was not run.
 func (q *Queries) MissingFigure() (word, why string) {

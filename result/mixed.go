@@ -68,6 +68,10 @@ type MixedType struct {
 	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: by an earlier version, which kept every so many-th
 	Counted int64   `json:"counted"`          // further answers whose number of rows was compared
 	Stale   int64   `json:"stale"`            // of both, right for an older state
+	// InParts is how many of the stale ones are right for no state of whole batches: the system
+	// shows the rows of a batch one after the other, and their values lie between those before
+	// the phase and the right ones. They have no part in Freshness.
+	InParts int64 `json:"in_parts,omitempty"`
 	// Unexamined answers were not right, and too many to look at all of them:
 	// those that were looked at were stale, unless the type is withheld.
 	Unexamined int64 `json:"unexamined,omitempty"`
@@ -75,6 +79,20 @@ type MixedType struct {
 	// the first batch that it lacks to the start of its query: for that long, at least,
 	// acknowledged rows were not visible.
 	Freshness Latency `json:"freshness"`
+}
+
+// MostStale is the share of stale answers above which a time is no figure of its own: the system
+// answered from less data than others, so that reports compare it with nothing. One in a
+// hundred, since so few hardly move a median.
+const MostStale = 0.01
+
+// StaleShare is the share of the checked answers that were stale, from 0 to 1.
+func (t *MixedType) StaleShare() float64 {
+	checked := int64(t.Verdict.Checked) + t.Counted
+	if checked == 0 {
+		return 0
+	}
+	return float64(t.Stale) / float64(checked)
 }
 
 // Problem returns the first reason for which a figure of the phase is withheld;
