@@ -125,3 +125,40 @@ func TestRowsAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkWide surveys files of many columns, or measurements. The time per value does not
+// depend on how many there are.
+func BenchmarkWide(b *testing.B) {
+	const rows = 5
+	for _, columns := range []int{1000, 9999} {
+		var csv, objects, points, tables strings.Builder
+		csv.WriteString("time")
+		for c := range columns {
+			fmt.Fprintf(&csv, ",c%d", c)
+		}
+		for row := range rows {
+			fmt.Fprintf(&csv, "\n2024-01-01T00:00:0%dZ", row)
+			fmt.Fprintf(&objects, `{"time":%d`, 1704067200+row)
+			points.WriteString("m ")
+			for c := range columns {
+				fmt.Fprintf(&csv, ",%d", c*row%97)
+				fmt.Fprintf(&objects, `,"c%d":%d`, c, c*row%97)
+				fmt.Fprintf(&points, "c%d=%di,", c, c*row%97)
+				fmt.Fprintf(&tables, "m%d,h%d=a%d v=%di %d\n", c, c, c, c*row%97, 1704067200+row)
+			}
+			objects.WriteString("}\n")
+			fmt.Fprintf(&points, "z=1i %d\n", 1704067200+row)
+		}
+		for _, file := range []struct{ name, text string }{{"t.csv", csv.String()}, {"t.ndjson", objects.String()}, {"t.lp", points.String()}, {"tables.lp", tables.String()}} {
+			path := write(b, file.name, file.text)
+			b.Run(fmt.Sprintf("%s/%d", file.name, columns), func(b *testing.B) {
+				for range b.N {
+					if _, err := inspected(b, "files="+path); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows*columns), "ns/value")
+			})
+		}
+	}
+}

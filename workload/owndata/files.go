@@ -301,7 +301,9 @@ func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	}
 	if l.format == formatParquet || l.format == formatArrow {
 		source, closer, err := openRecords(f, l.format, func(name string) bool {
-			return name == l.time || t.Tag(name) != nil || t.FieldIndex(name) >= 0
+			_, isTag := t.tagAt[name]
+			_, isField := t.fieldAt[name]
+			return name == l.time || isTag || isField
 		})
 		if err != nil {
 			return nil, err

@@ -38,11 +38,21 @@ func newTagSet(keys []string) *tagSet {
 	return s
 }
 
+// span returns the first number of a series of the set, and how many there are up to its last.
+func (s *tagSet) span() (first uint32, count int) {
+	if len(s.number) == 0 {
+		return 0, 0
+	}
+	first = s.number[0] // they rise
+	return first, int(s.number[len(s.number)-1]-first) + 1
+}
+
 // bytes is the memory that the set takes.
-func (s *tagSet) bytes(total uint32) int64 {
+func (s *tagSet) bytes() int64 {
+	_, count := s.span()
 	n := int64(cap(s.known.Bytes)) + 4*int64(cap(s.known.Offsets)+cap(s.number)) + int64(s.lookup.Bytes())
 	for i := range s.values {
-		n += int64(cap(s.values[i].Bytes)) + 4*int64(cap(s.values[i].Offsets)) + int64(s.of[i].Bytes()) + 4*int64(total)
+		n += int64(cap(s.values[i].Bytes)) + 4*int64(cap(s.values[i].Offsets)) + int64(s.of[i].Bytes()) + 4*int64(count)
 	}
 	return n
 }
@@ -82,6 +92,11 @@ func (t *table) columns(times ...string) []string {
 // newIndex makes the tables of sections, which are alike in both lists.
 func newIndex(name string, tags, fields []section) (*index, error) {
 	x := &index{byName: make(map[string]*table)}
+	tagsOf := make(map[string][]section)
+	for _, g := range tags {
+		tagsOf[g.table] = append(tagsOf[g.table], g)
+	}
+	sets := make(map[string]*tagSet) // tables with the same keys share one
 	for _, f := range fields {
 		t := &table{Table: &series.Table{Name: f.table}, place: len(x.tables)}
 		if t.Name == "" {
@@ -91,10 +106,7 @@ func newIndex(name string, tags, fields []section) (*index, error) {
 			return nil, fmt.Errorf("table %s is there twice", t.Name)
 		}
 		var keys []string
-		for _, g := range tags {
-			if g.table != f.table {
-				continue
-			}
+		for _, g := range tagsOf[f.table] {
 			for _, c := range g.columns {
 				if c.kind != 0 {
 					return nil, fmt.Errorf("tag %s has a type, which tags have not; leave it out", c.name)
@@ -108,8 +120,10 @@ func newIndex(name string, tags, fields []section) (*index, error) {
 			}
 			t.Fields = append(t.Fields, series.Field{Name: c.name, Type: c.kind, Length: c.size})
 		}
-		if t.set = x.shared(keys); t.set == nil {
+		same := fmt.Sprintf("%q", keys)
+		if t.set = sets[same]; t.set == nil {
 			t.set = newTagSet(keys)
+			sets[same] = t.set
 		}
 		x.tables, x.byName[t.Name] = append(x.tables, t), t
 	}
@@ -134,20 +148,6 @@ func newIndex(name string, tags, fields []section) (*index, error) {
 	return x, nil
 }
 
-// shared returns the tags that an earlier table has under the same keys; nil: none.
-func (x *index) shared(keys []string) *tagSet {
-	for _, t := range x.tables {
-		same := len(t.set.tags) == len(keys)
-		for i := range keys {
-			same = same && t.set.tags[i].Key == keys[i]
-		}
-		if same {
-			return t.set
-		}
-	}
-	return nil
-}
-
 // freeze makes the series' tags readable by number, and ends adding.
 func (x *index) freeze() {
 	done := make(map[*tagSet]bool)
@@ -158,12 +158,13 @@ func (x *index) freeze() {
 		}
 		done[s] = true
 		for i := range s.tags {
-			v := &tagValues{values: &s.values[i], codes: make([]int32, x.series)}
+			first, count := s.span()
+			v := &tagValues{values: &s.values[i], first: first, codes: make([]int32, count)}
 			for n := range v.codes {
 				v.codes[n] = lacks
 			}
 			for local, n := range s.number {
-				v.codes[n] = int32(binary.LittleEndian.Uint32(s.known.At(int32(local))[4*i:]))
+				v.codes[n-first] = int32(binary.LittleEndian.Uint32(s.known.At(int32(local))[4*i:]))
 			}
 			s.tags[i].Values = v
 		}
@@ -177,7 +178,7 @@ func (x *index) bytes() int64 {
 	for _, t := range x.tables {
 		if !done[t.set] {
 			done[t.set] = true
-			n += t.set.bytes(x.series)
+			n += t.set.bytes()
 		}
 	}
 	return n
@@ -186,16 +187,16 @@ func (x *index) bytes() int64 {
 // tagValues implements series.TagValues.
 type tagValues struct {
 	values *texts.List
-	codes  []int32 // per series
+	first  uint32  // series with the tags
+	codes  []int32 // per series from first on, up to the last one with the tags
 }
 
 // Append implements series.TagValues.
 func (v *tagValues) Append(dst []byte, of uint32) ([]byte, bool) {
-	code := v.codes[of]
-	if code == lacks {
+	if of -= v.first; int64(of) >= int64(len(v.codes)) || v.codes[of] == lacks { // below first it wraps around
 		return dst, false
 	}
-	return append(dst, v.values.At(code)...), true
+	return append(dst, v.values.At(v.codes[of])...), true
 }
 
 // errChanged is the error of rows that the survey has not seen.

@@ -260,15 +260,18 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 	}
 	p := newProfiler(ctx, l, progress)
 	var all []*profile
+	measurements := make(map[string]*profile)
 	for _, f := range l.files {
 		found, err := p.file(f)
 		if err != nil {
 			return of(setFiles, err)
 		}
-		if l.format == formatPoints {
-			all = join(all, found)
-		} else {
-			all = append(all, found...)
+		for _, one := range found {
+			if known := measurements[one.name]; l.format == formatPoints && known != nil {
+				known.merge(one)
+			} else {
+				all, measurements[one.name] = append(all, one), one
+			}
 		}
 	}
 	if l.format != formatPoints && !l.apart(all) {
@@ -286,18 +289,6 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 		return of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].name))
 	}
 	return l.fill(all)
-}
-
-// join adds profiles to those of the same name.
-func join(all, more []*profile) []*profile {
-	for _, p := range more {
-		if at := slices.IndexFunc(all, func(q *profile) bool { return q.name == p.name }); at >= 0 {
-			all[at].merge(p)
-		} else {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 // merge adds what is known of another file.

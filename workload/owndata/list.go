@@ -29,6 +29,7 @@ func parseList(text string) ([]section, error) {
 	var list []section
 	rest := text
 	open := false
+	var seen map[string]bool // the columns of the section at hand
 	for {
 		rest = strings.TrimLeft(rest, ", \t\r\n")
 		if rest == "" {
@@ -75,11 +76,13 @@ func parseList(text string) ([]section, error) {
 			return nil, fmt.Errorf("column %q stands outside of the brackets of a table", name)
 		}
 		into := &list[len(list)-1]
-		for _, other := range into.columns {
-			if other.name == name {
-				return nil, fmt.Errorf("column %q is there twice", name)
-			}
+		if seen == nil || len(into.columns) == 0 {
+			seen = make(map[string]bool)
 		}
+		if seen[name] {
+			return nil, fmt.Errorf("column %q is there twice", name)
+		}
+		seen[name] = true
 		into.columns = append(into.columns, c)
 	}
 	if open {

@@ -137,8 +137,29 @@ type observer struct {
 
 // order is how the rows of a table follow each other, per series.
 type order struct {
-	newest []int64 // largest time so far
-	row    []int64 // number of the row that has it; -1: none yet
+	pages [][]newestRow // of pageSeries series each, those that have rows
+}
+
+// newestRow is the largest time of a series, and the number of the row that has it; -1: the
+// series has none yet.
+type newestRow struct{ time, row int64 }
+
+// pageSeries is how many series of a table share memory: tables may have few of all series.
+const pageSeries = 64
+
+// newestRow returns that of a series.
+func (o *order) newestRow(series uint32) *newestRow {
+	page := int(series / pageSeries)
+	for len(o.pages) <= page {
+		o.pages = append(o.pages, nil)
+	}
+	if o.pages[page] == nil {
+		o.pages[page] = make([]newestRow, pageSeries)
+		for i := range o.pages[page] {
+			o.pages[page][i] = newestRow{math.MinInt64, -1}
+		}
+	}
+	return &o.pages[page][series%pageSeries]
 }
 
 // rowKey is what rows have in common of which some systems keep one.
@@ -173,20 +194,16 @@ func (o *observer) add(b *series.Batch) {
 func (o *observer) times(run *series.Run, table int) {
 	of := &o.tables[table]
 	for row, t := range run.Times {
-		s := int(run.Series[row])
-		for len(of.newest) <= s {
-			of.newest, of.row = append(of.newest, math.MinInt64), append(of.row, -1)
-		}
-		switch newest := of.newest[s]; {
-		case t > newest:
-			of.newest[s], of.row[s] = t, o.rows
-		case t == newest:
+		switch newest := of.newestRow(run.Series[row]); {
+		case t > newest.time:
+			*newest = newestRow{t, o.rows}
+		case t == newest.time:
 			o.equal++
-			mark(&o.older, of.row[s])
-			of.row[s] = o.rows
+			mark(&o.older, newest.row)
+			newest.row = o.rows
 		default:
 			o.late++
-			o.lateness = max(o.lateness, newest-t)
+			o.lateness = max(o.lateness, newest.time-t)
 			o.lateRows[rowKey{int32(table), run.Series[row], t}] = true
 		}
 		o.first, o.last = min(o.first, t), max(o.last, t)
@@ -324,24 +341,21 @@ func (s *survey) findRepeated(ctx context.Context, o *observer, progress func(ro
 			table := s.index.byName[run.Table.Name].place
 			of := &newest[table]
 			for row, t := range run.Times {
-				n := int(run.Series[row])
-				for len(of.newest) <= n {
-					of.newest, of.row = append(of.newest, math.MinInt64), append(of.row, -1)
-				}
+				newest := of.newestRow(run.Series[row])
 				key := rowKey{int32(table), run.Series[row], t}
 				before, known := int64(-1), false
 				if o.lateRows[key] {
 					before, known = last[key]
 					last[key] = number
-				} else if t == of.newest[n] {
-					before, known = of.row[n], true
+				} else if t == newest.time {
+					before, known = newest.row, true
 				}
 				if known {
 					s.repeated++
 					mark(&s.older, before)
 				}
-				if t >= of.newest[n] {
-					of.newest[n], of.row[n] = t, number
+				if t >= newest.time {
+					*newest = newestRow{t, number}
 				}
 				number++
 			}
