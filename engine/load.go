@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/result"
@@ -37,6 +38,7 @@ type LoadConfig struct {
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
+	Pulse *pulse.Pulse // as in QueryConfig
 }
 
 // Load writes the whole dataset to a prepared target and waits until the
@@ -84,6 +86,7 @@ func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t drive
 func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t driver.DB, progress Progress) (*loader, error) {
 	l := newLoader(cfg, oplog.Cell{}, fills, progress)
 	defer l.close()
+	defer l.clock.start(cfg.Pulse, false)()
 	err := l.connect(ctx, t)
 	if err == nil {
 		l.start, err = cfg.Start.clock(ctx)
@@ -118,6 +121,7 @@ type loader struct {
 	connections []*connection
 	tally       *tally.Tally
 	again       again
+	clock       clock
 	progress    Progress
 	out         result.Load // once it has ended
 }

@@ -29,6 +29,7 @@ type loop struct {
 	base     int
 	progress Progress
 	workers  []*worker
+	clock    clock
 
 	origin time.Time // of the clock, which stands still while queries are rendered
 	tally  *tally.Tally
@@ -106,6 +107,7 @@ func (l *loop) overtime() bool {
 // More is called while nobody works; nil: there is none. Beside, unless nil,
 // runs along with them.
 func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
+	defer l.clock.start(l.cfg.Pulse, l.cfg.Client)()
 	defer func() {
 		for _, w := range l.workers {
 			w.querier.Close() // reading only: nothing is lost with the connection
@@ -293,7 +295,7 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	if !op.BurnIn && w.first.Load() < 0 {
 		w.first.CompareAndSwap(-1, int64(time.Since(w.origin)))
 	}
-	err := run(ctx, w.querier, w.cfg.Timeout, q.Request, sink, w.origin, &op)
+	err := w.clock.run(ctx, w.querier, w.cfg.Timeout, q.Request, sink, w.origin, &op)
 	op.Values = op.Rows * int64(q.Values)
 	if due != nil {
 		op.Intended, op.Lag = due.due, due.lag
@@ -328,7 +330,9 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		taken.At, taken.Rows = op.Start, op.Rows
 		w.cfg.Capture.keep(*taken)
 	default:
-		w.recorded.Add(1)
+		if !op.Paused {
+			w.recorded.Add(1)
+		}
 		if i < w.count { // later ones are the same queries, which others may run at the same time
 			w.cfg.Capture.count(place%w.whole.Len(), op.Rows)
 		}

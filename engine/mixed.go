@@ -163,6 +163,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 
 // run connects everybody, passes over the loaded rows, and then runs the clock.
 func (m *mixed) run(ctx context.Context, t driver.DB) error {
+	defer m.clock.start(m.cfg.LoadConfig.Pulse, false)()
 	if err := m.connect(ctx, t); err != nil {
 		return err
 	}

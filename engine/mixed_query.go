@@ -171,7 +171,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	}
 
 	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(m.cfg.Part.Share.Place(n)), Query: int64(q.ID)}
-	err = run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
+	err = m.clock.run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
 	op.Values = op.Rows * int64(q.Values())
 	if m.cfg.paced(m.cfg.QueryRate) {
 		op.Intended, op.Lag = due.due, due.lag

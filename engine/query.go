@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/query"
@@ -39,6 +40,10 @@ type QueryConfig struct {
 	First   int
 	WarmUp  WarmUp
 	Capture *Capture // takes answers to be compared; nil: none
+	// Client says that the processor time is measured that this process itself uses for each
+	// query: not for a target that runs in it.
+	Client bool
+	Pulse  *pulse.Pulse // notices when this process stands still; nil: one of its own
 }
 
 // BoxExtension is how many times its time box a closed loop may take to record

@@ -5,19 +5,44 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 )
 
+// clock is what looks at the client itself while operations are under way.
+type clock struct {
+	pulse  *pulse.Pulse
+	client bool // processor time is measured
+}
+
+// start starts the pulse, unless there is one, and returns what ends it.
+func (c *clock) start(given *pulse.Pulse, client bool) (stop func()) {
+	*c = clock{given, client}
+	if given != nil {
+		return func() {}
+	}
+	c.pulse = pulse.Start()
+	return c.pulse.Stop
+}
+
 // run runs one query, cuts it off after the timeout, unless that is 0, and puts
 // into the operation how it ended, when, since start, and how large its answer was.
 // The error is why there is none; of one that was cut off it is one too.
-func run(ctx context.Context, q driver.Querier, timeout time.Duration, request driver.Request, sink query.Sink, start time.Time, op *oplog.Op) error {
+func (c *clock) run(ctx context.Context, q driver.Querier, timeout time.Duration, request driver.Request, sink query.Sink, start time.Time, op *oplog.Op) error {
 	limited, cancel := within(ctx, timeout)
 	defer cancel()
+	var begun time.Duration
+	if c.client {
+		begun = c.pulse.Begin()
+	}
 	op.Start = time.Since(start)
 	cost, err := q.Do(limited, request, sink)
 	op.Duration = time.Since(start) - op.Start
+	if c.client {
+		op.Client = min(c.pulse.End(begun), op.Duration)
+	}
+	op.Paused = c.pulse.Paused(start.Add(op.Start), op.Duration)
 	op.Intended, op.Rows, op.Bytes = op.Start, cost.Rows, cost.Bytes
 	switch {
 	case err == nil:

@@ -51,6 +51,7 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	if receipt.Acked.IsZero() {
 		op.Outcome = oplog.Unacknowledged
 	}
+	op.Paused = l.clock.pulse.Paused(begin, op.Duration)
 	c.recorder.Add(&op)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)

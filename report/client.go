@@ -19,6 +19,30 @@ type measurement struct {
 	Cells   []*result.Cell
 	Rows    int64 // loaded
 	Queries int64 // run
+	Paused  int64 // queries or batches during which tsmark stood still
+
+	clientTime, service float64 // of queries, in seconds: see result.Queries.ClientShare
+}
+
+// clientShare is the part of the service time in which tsmark itself used a processor.
+func (m *measurement) clientShare() result.Value {
+	if m.clientTime <= 0 || m.service <= 0 {
+		return result.Absent()
+	}
+	return result.Value(m.clientTime / m.service)
+}
+
+func pausedCell(n int64) cell {
+	if n == 0 {
+		return cell{none, dim}
+	}
+	return cell{count(n), bad}
+}
+
+// addQueries adds what a repeat has of the queries.
+func (m *measurement) addQueries(q *result.Queries) {
+	m.Cells, m.Queries, m.Paused = append(m.Cells, &q.Cell), m.Queries+q.Executed, m.Paused+q.Paused
+	m.clientTime, m.service = m.clientTime+q.ClientTime, m.service+q.Service.Mean*float64(q.Service.Count)
 }
 
 // measurements lists what was measured of a target and stands, the load first.
@@ -27,7 +51,7 @@ func measurements(t *result.Target) []measurement {
 	load := measurement{Name: compare.LoadSubject}
 	add := func(l *result.Load) {
 		if l.Stands() {
-			load.Cells, load.Rows = append(load.Cells, &l.Cell), load.Rows+l.Rows
+			load.Cells, load.Rows, load.Paused = append(load.Cells, &l.Cell), load.Rows+l.Rows, load.Paused+l.Paused
 		}
 	}
 	if len(t.Repeats) == 0 {
@@ -46,11 +70,11 @@ func measurements(t *result.Target) []measurement {
 		}
 		m := measurement{Name: q.Type}
 		if len(t.Repeats) == 0 {
-			m.Cells, m.Queries = []*result.Cell{&q.Cell}, q.Executed
+			m.addQueries(q)
 		}
 		for j := range t.Repeats {
 			if again := t.Repeats[j].Type(q.Type); again != nil && again.Executed > 0 {
-				m.Cells, m.Queries = append(m.Cells, &again.Cell), m.Queries+again.Executed
+				m.addQueries(again)
 			}
 		}
 		list = append(list, m)
@@ -116,6 +140,8 @@ func clientTable(r *result.Run) *table {
 	view := &table{Title: "Client: was it the limit?", Terminal: doubtful, Columns: []column{
 		{Head: "target"}, {Head: "measurement", Words: true},
 		{Head: "CPU", Help: "tsmark's share of all cores of the machine"},
+		{Head: "of queries", Help: "part of the service time of the queries in which tsmark itself used a processor"},
+		{Head: "stood still", Help: "queries or batches during which tsmark itself was stopped or had no processor: they are left out of the figures", Rank: 4},
 		{Head: "most", Help: "the same, of the repeat in which it was highest", Rank: 3},
 		{Head: "GC pause max", Help: "longest pause in which tsmark collected garbage; it lengthens latencies", Rank: 1},
 		{Head: "wait p99", Help: "scheduling delay: how long a goroutine that could go on waited for a processor, 99th percentile of the worst repeat"},
@@ -139,7 +165,7 @@ func clientTable(r *result.Run) *table {
 			if why := m.clientBound(); why != "" {
 				finding = cell{"client-bound: " + why, bad}
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: m.Name}, share(use.Share), share(use.ShareMax),
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: m.Name}, share(use.Share), share(m.clientShare()), pausedCell(m.Paused), share(use.ShareMax),
 				delay(use.PauseMax), delay(use.Scheduling), delay(use.SchedulingMax), finding}})
 		}
 	}

@@ -258,6 +258,8 @@ func csvColumns() []csvColumn {
 		// Both: the client; the worst of the repeats, but for its share of all cores.
 		{"client_bound", func(l *csvLine) any { return l.clientBound }},
 		{"client_share", of(func(c *clientUse) any { return c.Share })},
+		{"client_query_share", of(func(q csvRan) any { return q.ClientShare() })},
+		{"paused", either(of(func(w csvLoaded) any { return w.Paused }), of(func(q csvRan) any { return q.Paused }))},
 		{"client_gc_pause_max", of(func(c *clientUse) any { return c.PauseMax })},
 		{"client_scheduling_p99", of(func(c *clientUse) any { return c.Scheduling })},
 		// The host: why it was noisy, what could not be told, and shares of all

@@ -94,6 +94,9 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
 			plural(int(r.LostOperations), "operation"))
 	}
+	if n := pausedNote(r); n != "" {
+		warn("%s", n)
+	}
 	list = append(list, agentNotes(r)...)
 	list = append(list, selfTestNotes(r)...)
 	if n, noisy := noiseAlert(r); noisy {
@@ -128,6 +131,32 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 		}
 	}
 	return list
+}
+
+// pausedNote says what was measured while tsmark itself stood still; empty: nothing.
+func pausedNote(r *result.Run) string {
+	var queries, batches int64
+	for i := range r.Targets {
+		for _, m := range r.Targets[i].Measured() {
+			if m.Load != nil {
+				batches += m.Load.Paused
+			}
+			for j := range m.Queries {
+				queries += m.Queries[j].Paused
+			}
+		}
+	}
+	var parts []string
+	if queries > 0 {
+		parts = append(parts, counted(queries, "query", "queries"))
+	}
+	if batches > 0 {
+		parts = append(parts, counted(batches, "batch", "batches"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "tsmark itself stood still during " + strings.Join(parts, " and ") + ", because it was stopped or had no processor: their times are left out."
 }
 
 // affected are the query types of which something is wrong, and the targets.

@@ -138,7 +138,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	}
 	service, accumulated := make([]Latency, len(repeats)), make([][]float64, len(repeats))
 	pooled.Executed, pooled.BurnIn, pooled.AtLeast, pooled.Wall, pooled.Rows, pooled.Bytes, pooled.TimeBox, pooled.Values = 0, 0, 0, 0, 0, 0, 0, 0
-	pooled.WarmUp = WarmUp{}
+	pooled.WarmUp, pooled.Paused, pooled.PausedTime, pooled.ClientTime = WarmUp{}, 0, 0, 0
 	for i, q := range repeats {
 		service[i], accumulated[i] = q.Service, q.Accumulated
 		pooled.Withheld, pooled.Failed = cmp.Or(pooled.Withheld, q.Withheld), cmp.Or(pooled.Failed, q.Failed)
@@ -148,6 +148,9 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 		pooled.WarmUp.Add(q.WarmUp)
 		pooled.BurnIn += q.BurnIn
 		pooled.AtLeast += q.AtLeast
+		pooled.Paused += q.Paused
+		pooled.PausedTime += q.PausedTime
+		pooled.ClientTime += q.ClientTime
 		pooled.Wall += q.Wall
 		pooled.Rows += q.Rows
 		pooled.Bytes += q.Bytes
@@ -160,7 +163,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	if pooled.Wall > 0 {
 		done := pooled.Executed
 		if pooled.Open != nil { // whose wall clock has the captured ones
-			done += pooled.Sample.Captured
+			done += pooled.Sample.Captured + pooled.Paused
 		}
 		pooled.PerSecond = float64(done) / pooled.Wall
 	}

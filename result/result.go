@@ -310,6 +310,10 @@ type Load struct {
 	// ones, or nothing is known.
 	Shards []int64     `json:"shards,omitempty"`
 	Rates  []RatePoint `json:"rates,omitempty"`
+	// Paused is how many batches were under way while tsmark itself stood still, and
+	// PausedTime what they took together, in seconds: Batches has no time of them.
+	Paused     int64   `json:"paused,omitempty"`
+	PausedTime float64 `json:"paused_time,omitempty"`
 	// DiskBytes is the size after settling and all steps; -1: not known. So are
 	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
 	// was acknowledged.
@@ -478,9 +482,17 @@ type Queries struct {
 	WarmUp   WarmUp   `json:"warm_up,omitzero"`
 	BurnIn   int64    `json:"burn_in"`  // run first and not recorded
 	AtLeast  int64    `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
-	Distinct int      `json:"distinct"` // different queries that could be run
-	Timeout  float64  `json:"timeout"`  // a query is cut off after so long; 0: never
-	TimeBox  float64  `json:"time_box"` // 0: none
+	// Paused is how many queries were under way while tsmark itself stood still, because it
+	// was stopped or had no processor, and PausedTime what they took together, in seconds:
+	// they are left out of all figures.
+	Paused     int64   `json:"paused,omitempty"`
+	PausedTime float64 `json:"paused_time,omitempty"`
+	// ClientTime is the processor time, in seconds, that tsmark itself used for the queries,
+	// between sending each and the last byte of its answer: see ClientShare. 0: not measured.
+	ClientTime float64 `json:"client_time,omitempty"`
+	Distinct   int     `json:"distinct"` // different queries that could be run
+	Timeout    float64 `json:"timeout"`  // a query is cut off after so long; 0: never
+	TimeBox    float64 `json:"time_box"` // 0: none
 	// Wall is the wall clock from the first query to the last answer, burn-in left
 	// out; of a closed loop less the time of captured queries, divided by the workers.
 	Wall      float64 `json:"wall"`
@@ -575,6 +587,15 @@ func (q *Queries) VerdictText() string {
 		return q.Verdict.String() + " by " + q.By
 	}
 	return q.Verdict.String()
+}
+
+// ClientShare is the part of the service time of the queries in which tsmark itself used a
+// processor; absent: not measured, as of a target in its process.
+func (q *Queries) ClientShare() Value {
+	if q.ClientTime <= 0 || q.Service.Count == 0 {
+		return Absent()
+	}
+	return ratio(Value(q.ClientTime), Value(q.Service.Mean*float64(q.Service.Count)))
 }
 
 // Texts is TextsTSBS where the queries of the run were, otherwise empty.

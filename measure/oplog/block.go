@@ -18,9 +18,12 @@ const (
 // burnIn is added to an outcome in the log.
 const burnIn = 128
 
+// paused is added to an outcome in the log, of which there are fewer.
+const paused = 64
+
 // columns is how a block's operations look as columns; the number of each in
 // the log is its index plus one.
-const columns = 11
+const columns = 12
 
 // split returns an operation as values of columns. Before is the end of the
 // operation before it.
@@ -29,10 +32,13 @@ func split(op *Op, before time.Duration) [columns]int64 {
 	if op.BurnIn {
 		flags += burnIn
 	}
+	if op.Paused {
+		flags += paused
+	}
 	return [columns]int64{
 		flags, op.Sequence, op.Query - op.Sequence,
 		int64(op.Start - before), int64(op.Intended - op.Start), int64(op.Lag), int64(op.Duration), int64(op.Sent),
-		op.Rows, op.Bytes, op.Values,
+		op.Rows, op.Bytes, op.Values, int64(op.Client),
 	}
 }
 
@@ -43,6 +49,9 @@ func join(op *Op, v *[columns]int64, before time.Duration) error {
 	if op.BurnIn {
 		flags -= burnIn
 	}
+	if op.Paused = flags >= paused; op.Paused {
+		flags -= paused
+	}
 	if flags < 0 || flags >= int64(Outcomes) {
 		return fmt.Errorf("outcome %d is unknown", flags)
 	}
@@ -52,6 +61,7 @@ func join(op *Op, v *[columns]int64, before time.Duration) error {
 	op.Intended = op.Start + time.Duration(v[4])
 	op.Lag, op.Duration, op.Sent = time.Duration(v[5]), time.Duration(v[6]), time.Duration(v[7])
 	op.Rows, op.Bytes, op.Values = v[8], v[9], v[10]
+	op.Client = time.Duration(v[11])
 	return nil
 }
 

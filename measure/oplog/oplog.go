@@ -32,14 +32,15 @@
 //
 // and the columns
 //
-//	1  outcome, plus 128 in the burn-in    7  duration
+//	1  outcome, plus flags                 7  duration
 //	2  sequence                            8  sent
 //	3  query minus sequence             9  rows
 //	4  start minus end of the one before  10  bytes
 //	5  intended start minus start         11  values
-//	6  lag
+//	6  lag                                12  client
 //
-// where an end is start plus duration, times are in nanoseconds, and sums wrap
+// where the flags are 128 for the burn-in and 64 for an operation during which the client
+// stood still, an end is start plus duration, times are in nanoseconds, and sums wrap
 // around at 64 bits. Integers are chosen by what closed loops make small: a
 // worker begins where it ended, so starts cost a byte or two.
 //
@@ -71,6 +72,10 @@ type Op struct {
 	Rows     int64         // in the answer, or accepted
 	Bytes    int64         // of the answer, or handed over
 	Values   int64         // in a batch, those that are NULL left out; in an answer, with them
+	// Paused says that the client itself stood still meanwhile, as it was stopped or had no
+	// processor: the Duration does not count.
+	Paused bool
+	Client time.Duration // processor time that the client itself used for a query
 }
 
 // Outcome is how an operation ended.

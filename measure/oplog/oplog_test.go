@@ -99,10 +99,10 @@ func extreme(r *rand.Rand, n int) []Op {
 	ops := make([]Op, n)
 	for i := range ops {
 		ops[i] = Op{
-			Outcome: Outcome(r.IntN(int(Outcomes))), BurnIn: r.IntN(2) == 0,
+			Outcome: Outcome(r.IntN(int(Outcomes))), BurnIn: r.IntN(2) == 0, Paused: r.IntN(2) == 0,
 			Sequence: value(), Query: value(), Start: time.Duration(value()), Intended: time.Duration(value()),
 			Lag: time.Duration(value()), Duration: time.Duration(value()), Sent: time.Duration(value()),
-			Rows: value(), Bytes: value(), Values: value(),
+			Rows: value(), Bytes: value(), Values: value(), Client: time.Duration(value()),
 		}
 	}
 	return ops

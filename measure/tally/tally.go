@@ -22,6 +22,12 @@ type Tally struct {
 	Cell     oplog.Cell
 	Outcomes [oplog.Outcomes]int64 // operations by how they ended
 
+	// Paused is how many operations ended well while the client itself stood still: queries
+	// of them do not count, and of batches only the time does not. PausedTime is what they
+	// took together.
+	Paused     int64
+	PausedTime time.Duration
+
 	Rows, Bytes, Values int64 // of what counts
 	Service             *measure.Latency
 	Response            *measure.Latency // of the same operations, from when they were due; nil: no schedule
@@ -36,6 +42,7 @@ type Tally struct {
 
 	// Of queries.
 	Executed, BurnIn, AtLeast, AtLeastKept int64
+	Client                                 time.Duration // processor time that the client itself used for what counts
 	Capturing                              time.Duration // what captured queries of a closed loop took together
 	Arrivals, Dropped                      int64         // of a schedule, the dropped ones among them
 	Due                                    Span          // of these
@@ -97,6 +104,7 @@ func (t *Tally) Merge(o *Tally) {
 	for i, n := range o.Outcomes {
 		t.Outcomes[i] += n
 	}
+	t.Paused, t.PausedTime, t.Client = t.Paused+o.Paused, t.PausedTime+o.PausedTime, t.Client+o.Client
 	t.Rows, t.Bytes, t.Values = t.Rows+o.Rows, t.Bytes+o.Bytes, t.Values+o.Values
 	for number, of := range o.workers {
 		w := t.worker(uint32(number))
@@ -156,6 +164,10 @@ func (t *Tally) addBatch(op *oplog.Op) {
 		t.Resent += op.Values
 		return
 	case oplog.OK, oplog.Unacknowledged:
+		if op.Paused {
+			t.pause(op)
+			break
+		}
 		t.Service.Record(op.Duration)
 		t.worker(op.Worker).took += op.Duration
 		if t.Response != nil {
@@ -166,6 +178,12 @@ func (t *Tally) addBatch(op *oplog.Op) {
 	if (op.Outcome == oplog.OK || op.Outcome == oplog.Flushed) && op.Duration > 0 {
 		t.Acked = max(t.Acked, end)
 	}
+}
+
+// pause counts an operation whose time does not count.
+func (t *Tally) pause(op *oplog.Op) {
+	t.Paused++
+	t.PausedTime += op.Duration
 }
 
 func (t *Tally) addQuery(op *oplog.Op) {
@@ -191,6 +209,10 @@ func (t *Tally) addQuery(op *oplog.Op) {
 			t.Capturing += op.Duration
 		}
 		return
+	case done && op.Paused:
+		t.Span.add(first, end)
+		t.pause(op)
+		return
 	case !done:
 		t.Span.add(first, first)
 		if op.Outcome == oplog.Dropped {
@@ -203,6 +225,7 @@ func (t *Tally) addQuery(op *oplog.Op) {
 	t.Rows += op.Rows
 	t.Bytes += op.Bytes
 	t.Values += op.Values
+	t.Client += op.Client
 	seconds := op.Duration.Seconds()
 	if op.Outcome == oplog.AtLeast {
 		t.AtLeast++
@@ -276,7 +299,11 @@ func (t *Tally) Wall() float64 {
 	if t.Executed == 0 {
 		return 0
 	}
-	return (t.Span.Last - t.Span.First - t.Capturing/time.Duration(max(t.Workers(), 1))).Seconds()
+	out := t.Capturing
+	if t.Cell.Schedule == "" {
+		out += t.PausedTime
+	}
+	return (t.Span.Last - t.Span.First - out/time.Duration(max(t.Workers(), 1))).Seconds()
 }
 
 // PerSecond is how many queries were done a second; those whose answers were taken
@@ -284,7 +311,7 @@ func (t *Tally) Wall() float64 {
 func (t *Tally) PerSecond() float64 {
 	done, wall := t.Executed, t.Wall()
 	if t.Cell.Schedule != "" {
-		done += t.Outcomes[oplog.Captured]
+		done += t.Outcomes[oplog.Captured] + t.Paused
 	}
 	if wall <= 0 {
 		return 0

@@ -71,7 +71,7 @@ func (m *measured) add(op *oplog.Op) (took int64, counts bool) {
 	default:
 		return 0, false
 	}
-	if op.BurnIn { // its answer was kept, which takes time
+	if op.BurnIn || op.Paused { // its answer was kept, which takes time, or tsmark stood still
 		return 0, false
 	}
 	duration := op.Duration

@@ -347,6 +347,7 @@ func (o *onePart) query(ctx context.Context) error {
 	defer queries.close()
 
 	cfg := o.plan.settings.query
+	cfg.Client = !o.planned.caps.Embedded
 	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.least(o.Repeat), o.Share, o.start, o.Share.Of(cfg.Workers)
 	cfg.TimeBox, cfg.WarmUp.Time = o.TimeBox, o.Warm
 	cfg.Capture = new(engine.Capture)

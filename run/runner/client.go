@@ -40,6 +40,35 @@ func boundBy(measured *result.Cell, rate, ceiling, typical float64) string {
 	return ""
 }
 
+// Beyond these shares, of the service time of queries and of all that were run, tsmark
+// itself was too much of what was measured.
+const (
+	ownShare    = 0.5
+	pausedShare = 0.05
+)
+
+// boundByOwnTime says why the figures of queries are those of tsmark itself; empty: they
+// are not, as far as is known.
+func boundByOwnTime(q *result.Queries) string {
+	if share := q.ClientShare(); share.Known() && share > ownShare {
+		return fmt.Sprintf("tsmark itself computed during %.0f %% of the service time of the queries", 100*float64(share))
+	}
+	if all := q.Executed + q.Paused; float64(q.Paused) > pausedShare*float64(all) {
+		return fmt.Sprintf("tsmark stood still during %d of %d queries, which are left out", q.Paused, all)
+	}
+	return ""
+}
+
+// boundByPause says that a load's rates have time in which tsmark stood still; empty: they
+// have none that matters.
+func boundByPause(l *result.Load) string {
+	const share = 0.01
+	if l.Sent > 0 && l.PausedTime > share*l.Sent {
+		return fmt.Sprintf("tsmark stood still during %d of its batches, which took %.2g s together", l.Paused, l.PausedTime)
+	}
+	return ""
+}
+
 // calibrationTime is how long each of the two halves of a calibration takes.
 const calibrationTime = time.Second
 

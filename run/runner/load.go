@@ -148,6 +148,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 	if ceiling := l.run.Calibration; ceiling != nil && l.found.Sent > 0 {
 		l.found.ClientBound = boundBy(&where, float64(l.found.Rows)/l.found.Sent, ceiling.RowsPerSecond, 0)
 	}
+	l.found.ClientBound = cmp.Or(l.found.ClientBound, boundByPause(l.found))
 	if l.file != nil {
 		l.conclude(l.feed, l.found, err)
 	}

@@ -30,6 +30,26 @@ func TestBoundBy(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c, got, c.want)
 		}
 	}
+	// Of one worker no processor is ever full: what counts is the time of its queries.
+	queries := func(client float64, executed, paused int64) *result.Queries {
+		q := &result.Queries{Executed: executed, Paused: paused, ClientTime: client}
+		q.Service.Count, q.Service.Mean = executed, 0.01
+		return q
+	}
+	for _, c := range []struct {
+		q    *result.Queries
+		want string
+	}{
+		{queries(0.4, 100, 0), ""},
+		{queries(0.64, 100, 0), "tsmark itself computed during 64 % of the service time of the queries"},
+		{queries(0, 100, 0), ""},
+		{queries(0, 99, 1), ""},
+		{queries(0, 90, 10), "tsmark stood still during 10 of 100 queries, which are left out"},
+	} {
+		if got := boundByOwnTime(c.q); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.q, got, c.want)
+		}
+	}
 	// Others kept the processors busy: waiting for one is not the client's doing.
 	noise := result.NewNoise(10, 4)
 	noise.Others, noise.OthersMin, noise.OthersMax = 20, 20, 20

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -130,6 +131,7 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 	if ceiling := x.run.Calibration; ceiling != nil {
 		measured.ClientBound = boundBy(&measured.Cell, measured.PerSecond, ceiling.QueriesPerSecond, measured.Service.Median)
 	}
+	measured.ClientBound = cmp.Or(measured.ClientBound, boundByOwnTime(measured))
 	measured.Type, measured.Help = q.queryType.Name, q.queryType.Help
 	s := &measured.Sample
 	measured.Texts, measured.By, measured.NoReference = x.plan.texts(q), x.by(q), x.noReference(q)
@@ -147,6 +149,7 @@ func (x *queryStage) measureType(ctx context.Context, on *turn, q *typeQueries, 
 	queries := x.rendered(on.planned, q, on.repeat)
 	defer queries.close()
 	cfg := x.plan.settings.query
+	cfg.Client = !on.planned.caps.Embedded
 	cfg.First, _ = q.of(on.repeat)
 	cfg.Least, cfg.Log, cfg.Capture = q.least(on.repeat), log, capture
 	// One query that takes longer than the time box would cost more than all that
