@@ -48,6 +48,7 @@ var _ interface {
 	driver.AfterLoader
 	driver.Bounded
 	driver.Clock
+	driver.Configured
 	driver.DistinctCounter
 	driver.Grower
 	driver.ReadTeller
@@ -328,6 +329,15 @@ func (t *limited) AggregateFootprint(ctx context.Context, m *query.Materialized)
 	return call(ctx, t.limits.statement(), "measuring the aggregate "+m.Name(), func(ctx context.Context) (int64, error) {
 		return own.AggregateFootprint(ctx, m)
 	}, nil)
+}
+
+// Effective implements driver.Configured.
+func (t *limited) Effective(ctx context.Context) ([]driver.Effective, error) {
+	own, is := driver.As[driver.Configured](t.DB)
+	if !is {
+		return nil, nil
+	}
+	return call(ctx, t.limits.statement(), "reading back options", own.Effective, nil)
 }
 
 // ReadClock implements driver.Clock.
