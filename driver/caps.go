@@ -18,9 +18,12 @@ type Caps struct {
 
 	MaxWriters    int  // connections that can write at once, while others wait their turn; 0: any number
 	OneConnection bool // the server takes one connection: a second one would wait for ever
-	Dedupes       bool // a row that is sent twice, with the same series and time, is there once when the load has settled
-	MakesColumns  bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Grower
-	CountsPoints  bool // Census cannot count rows, only points
+	// ShowsInParts says that the rows of one batch become visible apart, so that an answer
+	// may lack some of them: it is right for no state of whole batches.
+	ShowsInParts bool
+	Dedupes      bool // a row that is sent twice, with the same series and time, is there once when the load has settled
+	MakesColumns bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Grower
+	CountsPoints bool // Census cannot count rows, only points
 
 	// InOrder says that late rows are refused, lost or dearer than others: those of a
 	// series that come after newer ones of it, and any that come after rows that are

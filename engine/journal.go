@@ -14,6 +14,8 @@ type Journal struct {
 	Loaded int64          // rows that were there before the first batch
 	Shares []WrittenShare // what each client wrote of the dataset's rows behind these
 	Types  []AnsweredType
+	// InParts is the target's Caps.ShowsInParts.
+	InParts bool
 }
 
 // Handed returns how many rows were handed to the target, whatever it said of

@@ -68,9 +68,8 @@ type MixedType struct {
 	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: by an earlier version, which kept every so many-th
 	Counted int64   `json:"counted"`          // further answers whose number of rows was compared
 	Stale   int64   `json:"stale"`            // of both, right for an older state
-	// InParts is how many of the stale ones are right for no state of whole batches: the system
-	// shows the rows of a batch one after the other, and their values lie between those before
-	// the phase and the right ones. They have no part in Freshness.
+	// InParts is how many of the stale ones are right for no state of whole batches, as of a
+	// system that shows the rows of a batch apart. They have no part in Freshness.
 	InParts int64 `json:"in_parts,omitempty"`
 	// Unexamined answers were not right, and too many to look at all of them:
 	// those that were looked at were stale, unless the type is withheld.

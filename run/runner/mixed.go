@@ -65,6 +65,7 @@ func (l *oneLoad) mix(ctx context.Context) error {
 	if err == nil {
 		task.Done("")
 		task = l.Display.Start("compare answers of "+l.out.Name, "rows", l.expected.Survey.Rows)
+		journal.InParts = l.planned.caps.ShowsInParts
 		err = verify.Mixed(ctx, l.dataset, journal, l.found.Mixed, progress)
 	}
 	if err != nil {

@@ -401,3 +401,43 @@ func TestMixedRates(t *testing.T) {
 		t.Errorf("%d rows acknowledged in the journal, %d counted", written, out.Writes.Rows)
 	}
 }
+
+// Of a system that shows the rows of a batch apart an answer without some of them is stale,
+// and not wrong; one with rows that are not there is wrong.
+func TestMixedInParts(t *testing.T) {
+	for name, test := range map[string]struct {
+		from, to string // in the query
+		wrong    bool
+	}{
+		"fewer rows": {`"end":"2016-01-01T0`, `"end":"2015-01-01T0`, false},
+		"more rows":  {`"end":"2016-01-01T0`, `"end":"2016-01-01T1`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec()
+			cfg := config(s)
+			cfg.Share = 0.2
+			out, journal, err := mixed(t, hinder(conformance.Memory("memory"), hindered{querier: func(q driver.Querier) driver.Querier {
+				return doFunc{q, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+					r.Text = strings.Replace(r.Text, test.from, test.to, 1)
+					return q.Do(ctx, r, sink)
+				}}
+			}}), s, cfg, "double-groupby-1")
+			if err != nil || out.Types[0].Withheld == "" {
+				t.Fatalf("without parts: %v, withheld %q", err, out.Types[0].Withheld)
+			}
+			d, err := tsbs.CPUOnly().Dataset(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			journal.InParts = true
+			q := &out.Types[0]
+			*q = result.MixedType{Type: q.Type}
+			if err := verify.Mixed(t.Context(), d, journal, out, ignore); err != nil {
+				t.Fatal(err)
+			}
+			if (q.Withheld != "") != test.wrong || !test.wrong && (q.InParts == 0 || q.Stale < q.InParts || q.StaleShare() < result.MostStale) {
+				t.Errorf("withheld %q, %d stale, %d of them in parts", q.Withheld, q.Stale, q.InParts)
+			}
+		})
+	}
+}
