@@ -85,9 +85,9 @@ func options() []driver.Option {
 func caps(o driver.Options) driver.Caps {
 	const kept = "VictoriaMetrics does not keep"
 	c := driver.Caps{
-		Language:      "MetricsQL",
-		CountsPoints:  true,
-		MakesColumns:  true,
+		Language:     "MetricsQL",
+		CountsPoints: true,
+		MakesColumns: true,
 		// One writer sent requests of 1,200 rows (12,000 samples), one after the other, and
 		// another connection read the newest times all the while: in 32 of 387 answers one
 		// series ended a row before the others of the same request (1.79.5).
