@@ -45,21 +45,21 @@ func analysisTable(a *analysis.Analysis) *table {
 	view := &table{Title: "Measurements", Columns: []column{
 		{Head: "what"}, {Head: "target", Words: true}, {Head: "repeat"}, {Head: "n", Help: "operations recorded"},
 		{Head: "/s", Help: "rows of a load, or queries, a second"}, {Head: "median"}, {Head: "p95"}, {Head: "p99"}, {Head: "p99.9", Rank: 1}, {Head: "max"},
-		{Head: "rows", Rank: 2}, {Head: "others", Words: true, Help: "operations that did not end well"},
+		{Head: "rows", Rank: 2}, {Head: "others", Words: true, Help: "operations that did not end well; paused: tsmark itself stood still meanwhile, so that their time is left out"},
 	}}
 	for i := range a.Cells {
 		f := &a.Cells[i]
-		name, times, n, perSecond, rows := joined(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), none, int64(0)
+		name, times, n, perSecond, rows, paused := joined(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), none, int64(0), int64(0)
 		switch {
 		case f.Load != nil:
 			l := f.Load
-			times, n, rows = l.Batches, l.Batches.Count, l.Rows
+			times, n, rows, paused = l.Batches, l.Batches.Count, l.Rows, l.Paused
 			if seconds := cmp.Or(l.Acked, l.Sent); seconds > 0 {
 				perSecond = digits(float64(l.Rows) / seconds)
 			}
 		case f.Queries != nil:
 			q := f.Queries
-			name, times, n, rows = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Executed, q.Rows
+			name, times, n, rows, paused = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Executed, q.Rows, q.Paused
 			if q.PerSecond > 0 {
 				perSecond = digits(q.PerSecond)
 			}
@@ -70,14 +70,18 @@ func analysisTable(a *analysis.Analysis) *table {
 		} {
 			cells = append(cells, cell{Text: latency(&times, figure.quantile, figure.seconds)})
 		}
-		view.Rows = append(view.Rows, row{Cells: append(cells, cell{Text: count(rows)}, cell{others(f.Outcomes), bad})})
+		view.Rows = append(view.Rows, row{Cells: append(cells, cell{Text: count(rows)}, cell{others(f.Outcomes, paused), bad})})
 	}
 	return view
 }
 
-// others lists the outcomes that are not as wanted.
-func others(outcomes map[oplog.Outcome]int64) string {
+// others lists the outcomes that are not as wanted, and how many operations are left out
+// because tsmark itself stood still.
+func others(outcomes map[oplog.Outcome]int64, paused int64) string {
 	var list []string
+	if paused > 0 {
+		list = append(list, count(paused)+" paused")
+	}
 	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
 		switch o {
 		case oplog.OK, oplog.Unacknowledged, oplog.Flushed:

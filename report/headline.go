@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/terms"
@@ -74,7 +75,7 @@ func newHeadline(g *group) *headline {
 		return nil
 	}
 	h.Answers = append(h.Answers, g.unequalTerms()...)
-	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.shortHosts(), g.agentsFact()},
+	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
 	return h
@@ -465,6 +466,23 @@ func (g *group) versionsFact() string {
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+// durabilityFact says that systems have the durability that each is shipped with, which is
+// not the same one; empty: of one system, and where levels were chosen. Those that differ
+// are among the terms.
+func (g *group) durabilityFact() string {
+	systems := map[string]bool{}
+	for _, s := range g.subjects {
+		if s.target.Durability != "" && s.target.Durability != driver.AsShipped {
+			return ""
+		}
+		systems[s.target.Kind] = true
+	}
+	if len(systems) < 2 {
+		return ""
+	}
+	return "durability as each system is shipped"
 }
 
 func (g *group) shortDataset() string {

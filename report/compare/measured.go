@@ -64,7 +64,6 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 			if single {
 				f.Comparison = stats.Paired(a[0].Times, b[0].Times)
 			}
-			f.A, f.B = a.Median(), b.Median() // the same medians
 			medians = &typeMedians{ofA, ofB}
 		}
 		figures = append(figures, f)

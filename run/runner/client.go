@@ -44,7 +44,7 @@ func boundBy(measured *result.Cell, rate, ceiling, typical float64) string {
 // itself was too much of what was measured.
 const (
 	ownShare    = 0.5
-	pausedShare = 0.05
+	pausedShare = 0.1
 )
 
 // boundByOwnTime says why the figures of queries are those of tsmark itself; empty: they
