@@ -1,0 +1,55 @@
+package terms
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+)
+
+// Sides with the same words stand together; what says where and as whom is no option; of
+// different systems options are not compared.
+func TestAmong(t *testing.T) {
+	side := func(name, kind, index string, embedded bool) Side {
+		r := &result.Run{ID: "r"}
+		return Side{name, []Measured{{r, &result.Target{Name: name, Kind: kind, Embedded: embedded, CoLocated: !embedded, Options: map[string]string{"index": index, "port": name}}}}}
+	}
+	for _, c := range []struct {
+		sides []Side
+		want  string
+	}{
+		{[]Side{side("a", "x", "on", true), side("b", "x", "on", true)}, ""},
+		{[]Side{side("a", "x", "on", true), side("b", "x", "off", true), side("c", "x", "on", true)}, "option index on (a, c), off (b)"},
+		{[]Side{side("a", "x", "on", true), side("b", "y", "off", false)}, "place in tsmark's process (a), a server on tsmark's host (b)"},
+	} {
+		got := ""
+		for _, d := range Among(c.sides...) {
+			if d.Condition == "host" { // a server on the host is on the same one
+				t.Errorf("%s", d)
+			}
+			got += d.String()
+		}
+		if got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestUnranked(t *testing.T) {
+	wrong := result.Queries{Type: "wrong", Withheld: "query 1", Verdict: result.Verdict{Difference: "query 1"}}
+	missing := result.Queries{Type: "missing", Withheld: "an agent did not finish its share"}
+	own := wrong
+	own.Type, own.Texts = "own", result.TextsOwn
+	for _, c := range []struct {
+		repeat result.Repeat
+		want   string
+	}{
+		{result.Repeat{Queries: []result.Queries{{Type: "fine"}, own, {Type: "none", Unsupported: "no"}}}, ""},
+		{result.Repeat{Queries: []result.Queries{wrong, {Type: "fine"}, missing}}, "wrong answers in wrong; figures of missing withheld"},
+		{result.Repeat{Load: &result.Load{Withheld: "7 rows are lost"}}, "the load is withheld"},
+		{result.Repeat{Load: &result.Load{Mixed: &result.Mixed{Types: []result.MixedType{{Type: "m", Withheld: "w", Verdict: wrong.Verdict}}}}}, "wrong answers in m (while rows were written)"},
+	} {
+		if got := Unranked(&result.Target{Repeats: []result.Repeat{c.repeat}}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
