@@ -65,10 +65,11 @@ type described struct {
 	Name          string            `json:"kind"`
 	Help          string            `json:"help"`
 	Embedded      bool              `json:"embedded"`
-	Missing       string            `json:"missing,omitempty"` // why this build cannot open it
-	Tested        string            `json:"tested,omitempty"`  // of servers that a script starts: versions on which the suite passed
-	Adapter       string            `json:"adapter,omitempty"` // of servers that users bring: which versions the suite passed on
-	Server        string            `json:"server,omitempty"`  // how such a server is to be had
+	Missing       string            `json:"missing,omitempty"`  // why this build cannot open it
+	Tested        string            `json:"tested,omitempty"`   // of servers that a script starts: versions on which the suite passed
+	StandIn       string            `json:"stand_in,omitempty"` // what tsmark server start starts in place of the system
+	Adapter       string            `json:"adapter,omitempty"`  // of servers that users bring: which versions the suite passed on
+	Server        string            `json:"server,omitempty"`   // how such a server is to be had
 	TimePrecision time.Duration     `json:"time_precision_ns"`
 	MaxWriters    int               `json:"max_writers"` // 0: any number
 	Dedupes       bool              `json:"dedupes"`
@@ -140,6 +141,7 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 		Profiles: append([]driver.Profile{}, d.Profiles...), Durabilities: append([]driver.Profile{}, d.Durabilities...),
 		Steps: append([]driver.Step{}, caps.Steps...),
 	}
+	about.StandIn = d.StandIn
 	if b := d.Brought; b != nil {
 		about.Adapter, about.Server = d.Adapter(), b.How
 	} else {
@@ -262,6 +264,9 @@ func describeDriver(w io.Writer, d *described) error {
 	}
 	if d.Adapter != "" {
 		fmt.Fprintf(out, "adapter\t%s\n", d.Adapter)
+	}
+	if d.StandIn != "" {
+		fmt.Fprintf(out, "stand-in\ttsmark server start %s starts %s\n", d.Name, d.StandIn)
 	}
 	fmt.Fprintf(out, "runs\t%s\ntimes\tto %v\nwriters at once\t%s\nrows sent twice\t%s, with the default options\n", runs, d.TimePrecision, writers, twice)
 	for i, u := range d.UseCases {

@@ -18,6 +18,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/servers"
 )
 
@@ -113,6 +115,9 @@ stores stays when it is stopped, and is there again when it is started.`,
 					return err
 				}
 				fmt.Fprintln(a.stdout, target)
+				if err := a.sayWhatAnswers(cmd.Context(), target); err != nil {
+					return err
+				}
 			}
 			return nil
 		},
@@ -303,6 +308,32 @@ func (a *app) serverTarget(background servers.Background, scripts servers.Script
 		parts = append(parts, option+"="+strings.Replace(options[option], "@servers/", "@"+scripts.Folder()+"/", 1))
 	}
 	return strings.Join(parts, ","), nil
+}
+
+// sayWhatAnswers says on standard error what a server is that tsmark has started, where that
+// is not what its driver is named for: standard output is for --target.
+func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
+	t, err := experiment.ParseTarget(target)
+	if err != nil {
+		return err
+	}
+	e := experiment.Default()
+	e.Targets = []experiment.Target{t}
+	plan, err := runner.NewPlan(e, a.catalog.forRunner(), runner.Steps{Load: true})
+	if err != nil {
+		return err
+	}
+	list, err := plan.Describe(ctx, os.TempDir())
+	if err != nil {
+		return &status{exitTarget, fmt.Sprintf("%s has started, and does not work: %v", t.Name, oneLine(err.Error()))}
+	}
+	switch d := &list[0]; {
+	case d.StandIn != "":
+		fmt.Fprintf(a.stderr, "%s: stand-in: %s: figures of it are marked, and compared with none\n", t.Name, d.StandIn)
+	case d.System != "":
+		fmt.Fprintf(a.stderr, "%s: it is %s\n", t.Name, d.Version)
+	}
+	return nil
 }
 
 // besideServers runs a command beside servers of its own, which end before this does.

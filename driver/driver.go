@@ -45,6 +45,10 @@ type Driver struct {
 	// Missing says why this build of tsmark cannot open the system, and how to get one
 	// that can: it was built without cgo. It renders queries all the same. Empty: it can.
 	Missing string
+	// StandIn says what the script servers/NAME starts in place of a server of the
+	// system as its users run it, as Description.StandIn does of what answers; some
+	// scripts do only without a variant that they have. Empty: it starts the system.
+	StandIn string
 	// Brought is about a server that users bring: no script in the folder servers
 	// starts it, so the built-in experiment databases and CI leave it out, and tests
 	// have it only where TSMARK_TEST_<NAME> says where one runs. Recordings of the
@@ -179,6 +183,13 @@ type Description struct {
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
+	// System names what answered, where that is not the system that the driver is named for:
+	// MariaDB, openGemini.
+	System string `json:"system,omitempty"`
+	// StandIn says what answers in place of a server of the system as its users run it:
+	// "chDB 26.9.0 behind tsmark's test server, not a ClickHouse server". Its figures are marked,
+	// and compared with nothing. Empty: nothing tells of one.
+	StandIn string `json:"stand_in,omitempty"`
 	// Elsewhere is what a user gives to have another place: path, database, server.
 	Elsewhere string `json:"-"`
 }

@@ -43,6 +43,14 @@ func (d *Driver) TestedText() string {
 	return strings.Join(versions, ", ")
 }
 
+// instead says what the suite passed on in place of a server; empty: nothing.
+func (d *Driver) instead() string {
+	if d.StandIn == "" {
+		return ""
+	}
+	return ", but against " + d.StandIn
+}
+
 // Adapter says of a server that users bring which versions the suite has passed on, to
 // stand behind "adapter"; empty: a script starts the server, or there is none.
 func (d *Driver) Adapter() string {
@@ -50,7 +58,7 @@ func (d *Driver) Adapter() string {
 	case d.Brought == nil:
 		return ""
 	case len(d.Tested) == 0:
-		return "not verified against a server of any version" + d.Brought.standing()
+		return "not verified against a server of any version" + d.instead()
 	}
 	return "verified against " + d.TestedText()
 }
@@ -66,7 +74,7 @@ func (d *Driver) Caution(version string) string {
 		text = "not verified against a server of this version, which it does not tell"
 	}
 	if len(d.Tested) == 0 {
-		return text + d.Brought.standing()
+		return text + d.instead()
 	}
 	return text + ", but against " + d.TestedText()
 }

@@ -258,9 +258,9 @@ func partsTable(r *result.Run) *table {
 			few := telling(uses)
 			left = max(left, len(uses)-len(few))
 			for _, u := range few {
-				view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, u.cells(s.Unit)...)})
+				view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Label()}, {Text: s.Name}}, u.cells(s.Unit)...)})
 			}
-			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Name}, {Text: s.Name}}, s.cells()...), Total: true})
+			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Label()}, {Text: s.Name}}, s.cells()...), Total: true})
 		}
 	}
 	if len(view.Rows) == 0 {

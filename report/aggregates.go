@@ -37,7 +37,7 @@ func aggregateTable(r *result.Run) *table {
 			continue
 		}
 		a := t.Load.Aggregate
-		name := cell{Text: t.Name}
+		name := cell{Text: t.Label()}
 		switch {
 		case a.Unsupported != "":
 			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + a.Unsupported, dim}})
@@ -100,8 +100,10 @@ func keptCells(t *result.Target, a *result.Aggregate) []cell {
 		return cells
 	}
 	cells[1] = cell{Text: digits(stats.Summarize(with).Median.Figure)}
-	cost := stats.Compare(with, alone) // of rates: the time of one is that of the other, turned round
-	cells[2], cells[3] = cell{Text: ratio(cost.Ratio.Figure)}, intervalOf(cost.Interval, ratio)
+	if t.Uncomparable() == "" {
+		cost := stats.Compare(with, alone) // of rates: the time of one is that of the other, turned round
+		cells[2], cells[3] = cell{Text: ratio(cost.Ratio.Figure)}, intervalOf(cost.Interval, ratio)
+	}
 	if fresh := stats.Summarize(estimate.Aggregates(t, estimate.Fresh)); fresh.N > 0 {
 		cells[4] = cell{Text: duration(fresh.Median.Figure)}
 	} else if a.Kept.Fresh < 0 {
@@ -152,7 +154,7 @@ func againstRowsTable(r *result.Run) *table {
 			if !aggregate {
 				continue
 			}
-			cells := []cell{{Text: t.Name}, {Text: raw}}
+			cells := []cell{{Text: t.Label()}, {Text: raw}}
 			if why := notCompared(t, raw, q); why.Text != "" {
 				cells = append(cells, cell{none, dim}, cell{}, why, cell{}, cell{}, cell{})
 				if reads {
@@ -198,6 +200,9 @@ func notCompared(t *result.Target, raw string, q *result.Queries) cell {
 	case result.Verified:
 		if !estimate.Verified(t, raw) {
 			return cell{"rows: not verified", dim}
+		}
+		if t.Uncomparable() != "" {
+			return cell{"stand-in", dim}
 		}
 		return cell{}
 	}

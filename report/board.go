@@ -26,7 +26,7 @@ func NewBoard(subjects ...Subject) *Board {
 	g := group{dataset: &subjects[0].Run.Dataset}
 	for _, s := range subjects {
 		t := &s.Run.Targets[s.Target]
-		g.subjects = append(g.subjects, subject{t.Name + " @" + s.Run.ID, s.Run, t})
+		g.subjects = append(g.subjects, subject{t.Label() + " @" + s.Run.ID, t.Name + " @" + s.Run.ID, s.Run, t})
 	}
 	return &Board{g}
 }
@@ -112,6 +112,9 @@ func (b *Board) standings(r row, what string, more func(*subject, *Standing)) []
 	return list
 }
 
+// importedMark stands behind figures of runs that came from a file.
+const importedMark = "¶"
+
 // doubtMark stands behind figures of runs about which something else is in doubt.
 const doubtMark = "§"
 
@@ -129,6 +132,9 @@ func runMarks(r *result.Run, own string) string {
 	}
 	if Doubt(r) != "" {
 		text += doubtMark
+	}
+	if r.NotMeasuredHere() != "" {
+		text += importedMark
 	}
 	return text
 }
@@ -153,6 +159,8 @@ func Doubt(r *result.Run) string {
 // MarkNotes explains each mark of standings, and the words of their ratios.
 func MarkNotes() []string {
 	return []string{
+		standInNote,
+		importedMark + " imported, not measured here: the figure is what the file of its run says.",
 		boundNote,
 		noisyNote,
 		"(" + boundMark + ") (" + noisyMark + ") this was the case in another measurement of the same run, not in this one.",

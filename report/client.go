@@ -152,7 +152,7 @@ func clientTable(r *result.Run) *table {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Embedded {
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}}, Span: cell{"n/a: shares tsmark's process", dim}})
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}}, Span: cell{"n/a: shares tsmark's process", dim}})
 			continue
 		}
 		for _, m := range measurements(t) {
@@ -165,7 +165,7 @@ func clientTable(r *result.Run) *table {
 			if why := m.clientBound(); why != "" {
 				finding = cell{"client-bound: " + why, bad}
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: m.Name}, share(use.Share), share(m.clientShare()), pausedCell(m.Paused), share(use.ShareMax),
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: m.Name}, share(use.Share), share(m.clientShare()), pausedCell(m.Paused), share(use.ShareMax),
 				delay(use.PauseMax), delay(use.Scheduling), delay(use.SchedulingMax), finding}})
 		}
 	}

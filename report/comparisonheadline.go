@@ -76,7 +76,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 		name string
 		of   *compare.Subject
 	}{{"A", &target.A}, {"B", &target.B}} {
-		h.Basis = append(h.Basis, side.name+": "+joined(" ", side.of.Name, side.of.Kind, side.of.Version))
+		h.Basis = append(h.Basis, side.name+": "+aboutSubject(side.of))
 	}
 	return h
 }
@@ -103,6 +103,15 @@ func termNotes(list []terms.Difference) []note {
 		}
 	}
 	return notes
+}
+
+// aboutSubject names a subject, its system and what stood in for that.
+func aboutSubject(s *compare.Subject) string {
+	text := joined(" ", s.Name, s.Kind, s.Version)
+	if s.StandIn != "" {
+		text += " (stand-in: " + s.StandIn + ")"
+	}
+	return text
 }
 
 // versus says of a figure which side is the better one.

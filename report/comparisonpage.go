@@ -54,7 +54,7 @@ func writeComparisonHTML(w io.Writer, c *compare.Comparison) error {
 	for i := range c.Targets {
 		target := &c.Targets[i]
 		view := comparisonTarget{Name: target.B.Name, Notes: target.Notes, Facts: []fact{
-			{"A", joined(" ", target.A.Name, target.A.Kind, target.A.Version)}, {"B", joined(" ", target.B.Name, target.B.Kind, target.B.Version)},
+			{"A", aboutSubject(&target.A)}, {"B", aboutSubject(&target.B)},
 		}}
 		for _, part := range comparisonParts(target) {
 			view.Sections = append(view.Sections, comparisonSection{part.table, newRatios(part.figures)})

@@ -176,6 +176,9 @@ func csvColumns() []csvColumn {
 		{"target", func(l *csvLine) any { return l.target.Name }},
 		{"target_kind", func(l *csvLine) any { return l.target.Kind }},
 		{"version", func(l *csvLine) any { return version(&l.target.Description) }},
+		{"system", func(l *csvLine) any { return l.target.Description.System }},
+		{"stand_in", func(l *csvLine) any { return l.target.Description.StandIn }},
+		{"origin", func(l *csvLine) any { return l.run.NotMeasuredHere() }},
 		{"options", func(l *csvLine) any { return changesFact(l.target.Changes) }},
 		{"verdict", func(l *csvLine) any { return l.verdict }},
 		{"withheld", func(l *csvLine) any { return l.withheld }},
@@ -651,7 +654,7 @@ func (l *csvLine) estimated(g *group, at int, r ranking) any {
 		l.about(e.Interval)
 	}
 	if f != nil {
-		l.against = g.subjects[r.Reference].Label
+		l.against = g.subjects[r.Reference].name
 		if l.about(f); f.Interval != nil {
 			l.about(csvRatio{f.Interval})
 		}

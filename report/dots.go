@@ -30,7 +30,7 @@ func newDots(g *group, l legend, queryType fact) *lines {
 	for i, s := range g.subjects {
 		figures := estimate.Loads(s.target, estimate.Settled)
 		if queryType.Key != loadTitle {
-			if !drawn(s.queries(queryType.Key)) {
+			if !g.draws(i, s.queries(queryType.Key)) {
 				continue
 			}
 			figures = g.samples(queryType.Key)[i].Medians()

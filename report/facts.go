@@ -31,6 +31,14 @@ func alertsBeside(r *result.Run, otherDatabases []note) []note {
 	case result.Incomplete:
 		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
 	}
+	if why := r.NotMeasuredHere(); why != "" {
+		warn("%s: the figures of run %s are what its file says.", strings.ToUpper(why[:1])+why[1:], r.ID)
+	}
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Description.StandIn != "" {
+			warn("STAND-IN: target %s is %s. Its figures say nothing of the system, and are compared with none.", t.Name, t.Description.StandIn)
+		}
+	}
 	loads, beside := 0, 0
 	var wrong, failed, missing affected
 	for i := range r.Targets {
@@ -364,7 +372,10 @@ const (
 )
 
 func targetFact(t *result.Target) string {
-	s := t.Name + ": " + joined(" ", t.Kind, version(&t.Description))
+	s := t.Name + ": " + t.System()
+	if t.Description.StandIn != "" {
+		s += "; stand-in: " + t.Description.StandIn
+	}
 	if t.Description.Location != "" {
 		s += " at " + t.Description.Location
 	}

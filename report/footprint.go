@@ -15,7 +15,7 @@ func stepsTable(r *result.Run) *table {
 			continue
 		}
 		add := func(when string, took, disk cell) {
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: when}, took, disk}})
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: when}, took, disk}})
 		}
 		at := func(n int64) cell {
 			if n < 0 {

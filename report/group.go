@@ -11,10 +11,15 @@ import (
 
 // subject is a target in a run, as one of several that are compared.
 type subject struct {
-	Label  string
+	Label  string // for people
+	name   string // for programs: the target's own, and its run's where there are several
 	run    *result.Run
 	target *result.Target
 }
+
+// apart reports whether the subject has no place beside others in figures of queries: it
+// failed, or is a stand-in.
+func (s *subject) apart() bool { return s.target.Failure != "" || s.target.Uncomparable() != "" }
 
 // queries returns what the subject recorded of a type; nil where it did not.
 func (s *subject) queries(queryType string) *result.Queries {
@@ -47,11 +52,15 @@ func groups(runs []*result.Run) []group {
 			list = append(list, group{dataset: &r.Dataset})
 		}
 		for j := range r.Targets {
-			label := r.Targets[j].Name
+			label, name := r.Targets[j].Label(), r.Targets[j].Name
 			if len(runs) > 1 {
+				name += " @" + shortID(runs, i)
 				label += " @" + shortID(runs, i)
+				if r.NotMeasuredHere() != "" {
+					label += " (imported)"
+				}
 			}
-			list[at].subjects = append(list[at].subjects, subject{label, r, &r.Targets[j]})
+			list[at].subjects = append(list[at].subjects, subject{label, name, r, &r.Targets[j]})
 		}
 	}
 	return list

@@ -30,7 +30,7 @@ func growthTable(r *result.Run) *table {
 		switch l := t.Load; {
 		case l == nil || l.Growth == nil:
 		case !l.Stands():
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
 		default:
 			took = true
 			view.Rows = append(view.Rows, growthRows(t)...)
@@ -51,7 +51,7 @@ func growthRows(t *result.Target) []row {
 	first := estimate.Growth(t, 0, estimate.StepSettled)
 	for i := range t.Load.Growth.Steps {
 		s := &t.Load.Growth.Steps[i]
-		cells := []cell{{Text: t.Name}, {Text: bringsText(i, s)}, {Text: count(s.Rows)}, {"n/a", dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}}
+		cells := []cell{{Text: t.Label()}, {Text: bringsText(i, s)}, {Text: count(s.Rows)}, {"n/a", dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}}
 		if e := stats.Summarize(estimate.Growth(t, i, estimate.StepAcked)); e.N > 0 {
 			cells[3] = measured(e, digits)
 		}
@@ -59,7 +59,7 @@ func growthRows(t *result.Target) []row {
 		if e := stats.Summarize(settled); e.N > 0 {
 			cells[4], cells[5] = measured(e, digits), intervalOf(e.Interval, digits)
 		}
-		if cost := stats.Compare(settled, first); i > 0 && cost.Ratio.Bound != stats.Unknown {
+		if cost := stats.Compare(settled, first); i > 0 && cost.Ratio.Bound != stats.Unknown && t.Uncomparable() == "" {
 			cells[6], cells[7] = cell{Text: cost.Ratio.Mark() + ratio(cost.Ratio.Figure)}, intervalOf(cost.Interval, ratio)
 		}
 		if e := stats.Summarize(estimate.Growth(t, i, func(s *result.GrowthStep) float64 { return s.Slowest })); e.N > 0 {

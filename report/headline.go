@@ -70,12 +70,12 @@ func newHeadline(g *group) *headline {
 	if len(h.Answers) == 0 {
 		h.Answers = g.single()
 	}
-	h.Answers = append(g.unrankedNotes(), h.Answers...)
+	h.Answers = append(g.unrankedNotes(len(h.Answers) > 0), h.Answers...)
 	if len(h.Answers) == 0 {
 		return nil
 	}
 	h.Answers = append(h.Answers, g.unequalTerms()...)
-	h.Basis = slices.DeleteFunc([]string{g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
+	h.Basis = slices.DeleteFunc([]string{g.standInFact(), g.importedFact(), g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
 	return h
@@ -226,7 +226,8 @@ func (g *group) byType() string {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return wins[b] - wins[a] })
 	word := " faster in "
-	if len(g.subjects) > 2 {
+	beside := slices.DeleteFunc(slices.Clone(g.subjects), func(s subject) bool { return s.target.Uncomparable() != "" })
+	if len(beside) > 2 {
 		word = " fastest in "
 	}
 	var parts []string
@@ -265,10 +266,14 @@ func levelText(i *stats.Interval) string {
 	return ""
 }
 
-// unrankedNotes name the targets whose figures have no place beside others, and why.
-func (g *group) unrankedNotes() []note {
+// unrankedNotes name the targets whose figures have no place beside others, and why. Where
+// there are answers, stand-ins are left to the basis of these.
+func (g *group) unrankedNotes(answered bool) []note {
 	var list []note
 	for i := range g.subjects {
+		if answered && g.subjects[i].target.Uncomparable() != "" {
+			continue
+		}
 		verb := " is not ranked: "
 		if len(g.subjects) == 1 {
 			verb = ": "
@@ -325,6 +330,9 @@ func (g *group) single() []note {
 	var list []note
 	for i, s := range g.subjects {
 		if s.target.Failure != "" || len(g.subjects) > 1 && g.unranked(i) != "" {
+			continue
+		}
+		if s.target.Uncomparable() != "" { // see unrankedNotes
 			continue
 		}
 		var parts []string
@@ -418,6 +426,31 @@ func (g *group) verifiedFact() string {
 	return text
 }
 
+// standInFact names the targets that are stand-ins, and what they are: no ratio has them.
+func (g *group) standInFact() string {
+	var list []string
+	for _, s := range g.subjects {
+		if what := s.target.Description.StandIn; what != "" {
+			list = append(list, s.Label+": "+what+", compared with none")
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// importedFact says of which runs the figures came from a file.
+func (g *group) importedFact() string {
+	var list []string
+	for _, s := range g.subjects {
+		if why := s.run.NotMeasuredHere(); why != "" && !slices.Contains(list, s.run.ID) {
+			list = append(list, s.run.ID)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return listed(list) + ": imported, not measured here"
+}
+
 // failedFact names the targets that failed: no ratio has them.
 func (g *group) failedFact() string {
 	var list []string
@@ -461,7 +494,7 @@ func (g *group) repeatsFact() string {
 func (g *group) versionsFact() string {
 	var list []string
 	for _, s := range g.subjects {
-		if text := joined(" ", s.target.Kind, version(&s.target.Description)); !slices.Contains(list, text) {
+		if text := s.target.System(); !slices.Contains(list, text) {
 			list = append(list, text)
 		}
 	}

@@ -95,7 +95,7 @@ func newPageRun(g *group, r *result.Run, of View) pageRun {
 	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		facts := []fact{{"kind", t.Kind}, {"version", version(&t.Description)}, {"location", t.Description.Location}, {"adapter", t.Adapter}, {"not loaded by tsmark", t.Adopted}, {"durability", t.Description.Durability},
+		facts := []fact{{"kind", t.Kind}, {"system", t.Description.System}, {"version", version(&t.Description)}, {"stand-in", t.Description.StandIn}, {"location", t.Description.Location}, {"adapter", t.Adapter}, {"not loaded by tsmark", t.Adopted}, {"durability", t.Description.Durability},
 			{"server", startedFact(t)}, {"types", t.Types}, {"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
 		if t.Embedded {
 			facts = append(facts, fact{"client", embedded})
@@ -107,7 +107,7 @@ func newPageRun(g *group, r *result.Run, of View) pageRun {
 			facts = append(facts, fact{"failure", t.Failure})
 		}
 		view.Targets = append(view.Targets, pageTarget{
-			Name:     t.Name,
+			Name:     t.Label(),
 			Facts:    slices.DeleteFunc(facts, func(f fact) bool { return f.Value == "" }),
 			Options:  pairs(t.Options),
 			Settings: pairs(t.Description.Settings),

@@ -56,7 +56,7 @@ func headlineOf(g *group) *headlineJSON {
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{p.Label, p.Times, p.Bound, p.Interval, p.Tone == dim, p.Verdict, p.Marks})
+				*to.list = append(*to.list, standingJSON{g.subjects[p.Subject].name, p.Times, p.Bound, p.Interval, p.Tone == dim, p.Verdict, p.Marks})
 			}
 		}
 	}
@@ -67,8 +67,9 @@ func headlineOf(g *group) *headlineJSON {
 // targets.
 type figureJSON struct {
 	Target   string          `json:"target"`
-	Subject  string          `json:"subject"` // a query type, or "load"
-	Unit     compare.Unit    `json:"unit"`    // of median and interval
+	StandIn  string          `json:"stand_in,omitempty"` // what answered in place of the system: such a figure is compared with none
+	Subject  string          `json:"subject"`            // a query type, or "load"
+	Unit     compare.Unit    `json:"unit"`               // of median and interval
 	Median   stats.Value     `json:"median"`
 	Interval *stats.Interval `json:"interval,omitempty"`
 	Rounds   int             `json:"rounds"`           // or loads, that these are over
@@ -96,14 +97,14 @@ func figuresOf(g *group) []figureJSON {
 		if e.N == 0 {
 			return
 		}
-		f.Target, f.Median, f.Interval = g.subjects[i].Label, e.Median, e.Interval
+		f.Target, f.StandIn, f.Median, f.Interval = g.subjects[i].name, g.subjects[i].target.Description.StandIn, e.Median, e.Interval
 		if why := g.unranked(i); why != "" {
 			f.Verdict = notRanked + ": " + why
 		} else if i == ranked.Reference {
 			f.Verdict = ranked.verdict(i)
 		}
 		if c := ranked.Figures[i]; c != nil {
-			f.Against, f.Ratio, f.RatioInterval, f.Verdict = g.subjects[ranked.Reference].Label, &c.Ratio, c.Interval, ranked.verdict(i)
+			f.Against, f.Ratio, f.RatioInterval, f.Verdict = g.subjects[ranked.Reference].name, &c.Ratio, c.Interval, ranked.verdict(i)
 		}
 		list = append(list, f)
 	}

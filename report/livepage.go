@@ -17,6 +17,7 @@ type Live struct {
 	Run, Name, Command string // empty: no run has begun
 	Workload           string // empty: not known yet
 	Targets            []string
+	StandIns           []string  // which targets are stand-ins, and what answers for them
 	Began, Now         time.Time // of what is watched, which may be several runs
 	Progress           progress.State
 	Measured           []LiveMeasured // the last active one first
@@ -79,6 +80,7 @@ type livePage struct {
 	Charts         []*lines
 	Ended          []liveNote
 	Over           *LiveEnd
+	StandIns       []string
 	Run            string
 	Nonce          string
 	Script         template.JS
@@ -135,7 +137,7 @@ func WriteLiveLogin(w io.Writer, wrong bool) error {
 }
 
 func (l *Live) page() livePage {
-	p := livePage{Run: l.Run, Over: l.Over, Measured: l.table(), Tiles: l.tiles()}
+	p := livePage{Run: l.Run, StandIns: l.StandIns, Over: l.Over, Measured: l.table(), Tiles: l.tiles()}
 	p.Heading = joined(" ", "Run", l.Run, l.Name)
 	if l.Run == "" {
 		p.Heading = "No run has begun yet"

@@ -43,7 +43,7 @@ func loadTable(g *group, r *result.Run) *table {
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		l := target.Load
-		name := cell{Text: target.Name}
+		name := cell{Text: target.Label()}
 		if l != nil {
 			t.Notes = append(t.Notes, faultNotes(target.Name, l)...)
 		}
@@ -238,7 +238,7 @@ func censusTable(r *result.Run) *table {
 			if c.Problem != "" {
 				finding = cell{c.Problem, bad}
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: c.Table}, {Text: count(c.Expected)}, found, finding}})
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: c.Table}, {Text: count(c.Expected)}, found, finding}})
 		}
 	}
 	if len(view.Rows) == 0 {

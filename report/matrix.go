@@ -90,13 +90,14 @@ type runMatrices struct {
 	Run      string            `json:"run"`
 	Name     string            `json:"name,omitempty"`
 	Status   result.Status     `json:"status"`
+	Imported string            `json:"imported,omitempty"` // that it was not measured here
 	Matrices []matrix.Matrices `json:"matrices"`
 }
 
 func writeMatricesJSON(w io.Writer, runs []*result.Run) error {
 	list := make([]runMatrices, 0, len(runs))
 	for _, r := range runs {
-		list = append(list, runMatrices{r.ID, r.Name, r.Status, matrix.Of(r)})
+		list = append(list, runMatrices{r.ID, r.Name, r.Status, r.NotMeasuredHere(), matrix.Of(r)})
 	}
 	return writeIndented(w, list)
 }
@@ -110,6 +111,9 @@ func matrixTables(r *result.Run) []*table {
 	for i := range list {
 		m := &list[i]
 		of := m.Target
+		if m.StandIn != "" {
+			of += " (stand-in)"
+		}
 		switch {
 		case m.Mixed:
 			of += ", all operations at once"

@@ -98,12 +98,18 @@ func matrixFacts(r *result.Run, m *matrix.Matrices) []fact {
 		{"run", r.ID}, {"name", r.Name}, {"status", string(r.Status)}, {"started", r.Started.UTC().Format(time.RFC3339)},
 		{"workload", r.Dataset.Spec.Name}, {"fingerprint", r.Dataset.Fingerprint}, {"target", m.Target}, {"phase", phase},
 	}
+	if why := r.NotMeasuredHere(); why != "" {
+		list = append(list, fact{"origin", why})
+	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Name != m.Target {
 			continue
 		}
 		list = append(list, fact{"kind", t.Kind}, fact{"version", version(&t.Description)})
+		if m.StandIn != "" {
+			list = append(list, fact{"stand-in", m.StandIn})
+		}
 		if l := t.Load; l != nil {
 			list = append(list, fact{"batch size", strconv.Itoa(l.BatchSize)}, fact{"writing clients", strconv.Itoa(l.Workers)})
 		}

@@ -14,7 +14,7 @@ func mixedTable(t *result.Target) *table {
 		return nil // a load that is withheld says why in its own table
 	}
 	m := t.Load.Mixed
-	view := &table{Title: "Load and queries: " + t.Name, Columns: []column{
+	view := &table{Title: "Load and queries: " + t.Label(), Columns: []column{
 		{Head: "type"},
 		{Head: "verdict", Help: "of the answers that were kept: right at once, or for an older state", Words: true},
 		{Head: "n", Help: "queries run"},

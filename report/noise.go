@@ -14,6 +14,11 @@ const noisyMark = "‡"
 
 const noisyNote = noisyMark + " noisy host: other processes or the hypervisor used part of the machine during the measurement; on a quiet host the figure may be better."
 
+// standInMark stands behind figures of a stand-in.
+const standInMark = "¤"
+
+const standInNote = standInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing of the system and are compared with none."
+
 // heard is what others took of the machine during a measurement, in all its
 // repeats.
 type heard struct {
@@ -63,11 +68,14 @@ func noisyIn(t *result.Target) map[string]string {
 	return found
 }
 
-// marksOf are the marks behind a figure of a target: that the client may have set
-// its pace, and that others disturbed it. What is compare.AllTypes for a figure
+// marksOf are the marks behind a figure of a target: that it is a stand-in's, that the
+// client may have set its pace, and that others disturbed it. What is compare.AllTypes for a figure
 // over all query types.
 func marksOf(t *result.Target, what string) string {
 	marks := ""
+	if t.Description.StandIn != "" {
+		marks = standInMark
+	}
 	for _, m := range []struct {
 		mark string
 		of   map[string]string
@@ -95,7 +103,7 @@ func typesAmong(t *result.Target, marked map[string]string) []string {
 // markNotes explains the marks that stand in rows.
 func markNotes(rows []row) []note {
 	var notes []note
-	for _, m := range []struct{ mark, text string }{{boundMark, boundNote}, {noisyMark, noisyNote}} {
+	for _, m := range []struct{ mark, text string }{{standInMark, standInNote}, {boundMark, boundNote}, {noisyMark, noisyNote}} {
 		if slices.ContainsFunc(rows, func(r row) bool {
 			return slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.Contains(c.Text, m.mark) })
 		}) {
@@ -178,7 +186,7 @@ func hostTable(r *result.Run) *table {
 			}
 			most := *n
 			most.Others = n.OthersMax
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: h.Name}, share(n.OthersShare()), share(most.OthersShare()),
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: h.Name}, share(n.OthersShare()), share(most.OthersShare()),
 				share(n.StealShare()), share(n.ThrottledShare()), share(n.MemoryShare()), finding}})
 		}
 	}

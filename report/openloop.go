@@ -14,7 +14,7 @@ func stands(q *result.Queries) bool { return q.Outcome() >= result.Empty }
 // openTable shows what an open loop has beyond service times; nil where a
 // target has none.
 func openTable(t *result.Target) *table {
-	view := &table{Title: "Open loop: " + t.Name, Columns: []column{
+	view := &table{Title: "Open loop: " + t.Label(), Columns: []column{
 		{Head: "type"},
 		{Head: "schedule", Help: "by which queries came, however slow answers were", Words: true, Rank: 3},
 		{Head: "offered/s", Help: "queries that came a second, on average"},
@@ -71,7 +71,7 @@ func openTable(t *result.Target) *table {
 
 // searchTable shows how the highest rate was found; nil where nobody searched.
 func searchTable(t *result.Target) *table {
-	view := &table{Title: "Highest rate: " + t.Name, Columns: []column{
+	view := &table{Title: "Highest rate: " + t.Label(), Columns: []column{
 		{Head: "type"},
 		{Head: "objective", Words: true},
 		{Head: "kept/s", Help: "highest rate that kept the objective; of several repeats the median one"},

@@ -66,7 +66,7 @@ func newPercentiles(g *group, l legend, queryType fact, time latencyOf) *lines {
 	last := nines(0.99)
 	for i, s := range g.subjects {
 		q := s.queries(queryType.Key)
-		if !drawn(q) {
+		if !g.draws(i, q) {
 			continue
 		}
 		times := time.of(q)

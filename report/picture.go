@@ -318,7 +318,7 @@ func (p *picture) lane(l *relativeLane, left, width vg.Length) {
 func (p *picture) foot(runs []*result.Run) {
 	p.y += 12
 	p.paragraph(writing{9, false, soft}, "Only verified answers are compared. Pale bars, ~ and tie: not shown to differ from the fastest. Lines on bars: intervals of the ratios. "+
-		noisyMark+" measured on a noisy host. "+boundMark+" tsmark itself may have set the pace. "+coversNote)
+		standInMark+" a stand-in, not a server of the system. "+noisyMark+" measured on a noisy host. "+boundMark+" tsmark itself may have set the pace. "+coversNote)
 	for _, r := range runs {
 		p.paragraph(writing{9, false, soft}, "tsmark "+r.Tool.String()+"; "+moment(r.Started)+"; "+command(r))
 	}

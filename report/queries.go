@@ -43,7 +43,7 @@ func onlyChecked(t *result.Target) bool {
 
 // checkTable shows what was compared where nothing was measured.
 func checkTable(t *result.Target) *table {
-	view := &table{Title: "Answers: " + t.Name, Columns: []column{
+	view := &table{Title: "Answers: " + t.Label(), Columns: []column{
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were the expected ones", Words: true},
 		{Head: "queries", Help: "queries whose answers were compared"},
@@ -78,7 +78,7 @@ func queryTable(g *group, at int) *table {
 	if onlyChecked(t) {
 		return checkTable(t)
 	}
-	title := "Queries: " + t.Name
+	title := "Queries: " + t.Label()
 	if n := t.Queries[0].Workers; n > 0 && !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
 		return q.Workers != n && q.Unsupported == ""
 	}) {

@@ -44,7 +44,7 @@ func newRanges(g *group, l legend) *ranges {
 	for n, s := range g.subjects {
 		for i := range s.target.Queries {
 			q := &s.target.Queries[i]
-			if e := g.rankType(q.Type).Estimates[n]; drawn(q) && e.Median.Figure > 0 {
+			if e := g.rankType(q.Type).Estimates[n]; g.draws(n, q) && e.Median.Figure > 0 {
 				values = append(values, e.Median.Figure)
 				if q.Service.Holds(0.99) {
 					values = append(values, q.Service.P99)
@@ -73,7 +73,7 @@ func newRanges(g *group, l legend) *ranges {
 			case result.Unverified:
 				n.Text += " unverified"
 			}
-			if e := estimates[i]; drawn(q) && e.Median.Figure > 0 {
+			if e := estimates[i]; g.draws(i, q) && e.Median.Figure > 0 {
 				n.Bar = percent(axis.at(e.Median.Figure))
 				n.Median = n.Bar
 				n.Hint = fmt.Sprintf("%s, %s: median %s", t.Key, s.Label, medianText(e))
@@ -104,6 +104,12 @@ func newRanges(g *group, l legend) *ranges {
 func drawn(q *result.Queries) bool {
 	s := q.Outcome()
 	return (s == result.Verified || s == result.Unverified && q.Texts == "") && q.Service.Median > 0
+}
+
+// draws reports whether charts of the group show the figures of a type of a subject: drawn
+// beside others, a stand-in would be compared with them.
+func (g *group) draws(i int, q *result.Queries) bool {
+	return drawn(q) && (len(g.subjects) == 1 || g.subjects[i].target.Uncomparable() == "")
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.2f%%", v*100) }

@@ -316,7 +316,7 @@ func (g *group) samples(queryType string) []estimate.Sample {
 	var alike [][]int // subjects that have queries in common to look for
 	for i, s := range g.subjects {
 		list[i] = estimate.Of(s.run, s.target, queryType)
-		if s.target.Failure != "" || len(list[i]) == 0 || !estimate.Verified(s.target, queryType) {
+		if s.apart() || len(list[i]) == 0 || !estimate.Verified(s.target, queryType) {
 			continue
 		}
 		at := slices.IndexFunc(alike, func(of []int) bool {

@@ -24,7 +24,7 @@ func Stored(r *result.Run) store.Figures {
 }
 
 func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
-	f := store.QueryFigure{Target: g.subjects[subject].Label, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
+	f := store.QueryFigure{Target: g.subjects[subject].name, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
 	switch {
 	case q.WithoutFigure() || !stands(q):
 		f.Verdict, f.Why = q.MissingFigure()
@@ -40,7 +40,7 @@ func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
 }
 
 func storedLoad(g *group, subject int, l *result.Load) store.LoadFigure {
-	f := store.LoadFigure{Target: g.subjects[subject].Label, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
+	f := store.LoadFigure{Target: g.subjects[subject].name, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
 	switch {
 	case !l.Stands():
 		f.Verdict, f.Why = l.Word(), l.Reason()

@@ -141,7 +141,7 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []fact {
 				return ""
 			}
 			t := &r.Targets[i]
-			return t.Name + ": " + joined(" ", t.Kind, version(&t.Description)) + changed(t)
+			return t.Name + ": " + t.System() + changed(t)
 		})
 	}
 	return list

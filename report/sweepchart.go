@@ -74,6 +74,9 @@ func sweptCurves(runs []*result.Run, path string, paths []string) []sweptCurve {
 	var list []sweptCurve
 	for _, r := range runs {
 		for i := range r.Targets {
+			if r.Targets[i].Uncomparable() != "" {
+				continue
+			}
 			others := slices.DeleteFunc(slices.Clone(r.Parameters), func(p result.Parameter) bool {
 				return p.Path == path || !slices.Contains(paths, p.Path)
 			})

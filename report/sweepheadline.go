@@ -35,7 +35,7 @@ func sweepAnswers(runs []*result.Run) []note {
 				list = append(list, note{name + " at " + pointLabel(r) + " is not ranked: " + why, bad})
 				continue
 			}
-			g.subjects = append(g.subjects, subject{pointLabel(r), r, t})
+			g.subjects = append(g.subjects, subject{pointLabel(r), pointLabel(r), r, t})
 		}
 		what, metric := compare.AllTypes, compare.GeoMean
 		if len(types) == 1 { // of which there is no mean

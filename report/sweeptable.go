@@ -65,9 +65,9 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 
 // sweptCells are a target's name and what came of it.
 func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
-	name, settled, disk, queries := cell{Text: t.Name}, cell{none, dim}, cell{none, dim}, cell{none, dim}
+	name, settled, disk, queries := cell{Text: t.Label()}, cell{none, dim}, cell{none, dim}, cell{none, dim}
 	if t.Failure != "" {
-		name = cell{t.Name + " (failed)", bad}
+		name = cell{t.Label() + " (failed)", bad}
 	}
 	l := t.Load
 	if l != nil && !l.Stands() {
@@ -80,7 +80,7 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 			disk = cell{Text: size(int64(estimate.Load(t, estimate.Disk).Median.Figure))}
 		}
 	}
-	if mean := sweptMean(r, t, types); mean > 0 {
+	if mean := sweptMean(r, t, types); mean > 0 && t.Uncomparable() == "" {
 		queries = cell{Text: duration(mean)}
 	}
 	return []cell{name, settled, disk, queries}

@@ -18,7 +18,7 @@ const timeAxis = "seconds since the start of the run"
 func targetNames(r *result.Run) []string {
 	names := make([]string, len(r.Targets))
 	for i := range r.Targets {
-		names[i] = r.Targets[i].Name
+		names[i] = r.Targets[i].Label()
 	}
 	return names
 }
@@ -157,7 +157,7 @@ func newSchedule(r *result.Run, styles legend, until float64) *lines {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		top := c.Top + float64(i)*row
-		label := t.Name
+		label := t.Label()
 		for _, m := range measurements(t) {
 			for _, span := range m.Cells {
 				if span.To <= span.From {

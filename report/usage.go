@@ -49,7 +49,7 @@ func usageTable(r *result.Run) *table {
 			if m.Queries > 0 {
 				queries = u.QueriesPerCPUSecond(m.Queries)
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Name}, {Text: m.Name},
+			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: m.Name},
 				figure(u.CPUPerMillionRows(m.Rows), digits), figure(queries, digits), figure(u.CPU, digits),
 				figure(u.RSSMax, sizeOf), figure(u.WrittenPerRow(m.Rows), sizeOf), figure(perRow, sizeOf), figure(u.DiskRead, sizeOf), figure(u.DiskWritten, sizeOf)}})
 		}

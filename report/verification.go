@@ -43,7 +43,7 @@ func WriteVerification(w io.Writer, r *result.Run, opts Options) error {
 	census := censusTable(r)
 	for i := range r.Targets {
 		target := &r.Targets[i]
-		v := verifiedTarget{Name: target.Name, System: joined(" ", target.Kind, version(&target.Description)), Failure: target.Failure}
+		v := verifiedTarget{Name: target.Label(), System: target.System(), Failure: target.Failure}
 		v.Tables = []*table{verifiedLoads(target), censusOf(census, target.Name), verifiedAnswers(target)}
 		v.Tables = slices.DeleteFunc(v.Tables, func(t *table) bool { return t == nil })
 		out.Targets = append(out.Targets, v)

@@ -124,9 +124,9 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 			suites = append(suites, "Faults")
 			about, err := os.Stat(filepath.Join(root, "servers", d.Name))
 			switch {
-			case (d.Brought == nil || d.Brought.StandIn != "") && (err != nil || about.Mode()&0o111 == 0):
+			case (d.Brought == nil || d.StandIn != "") && (err != nil || about.Mode()&0o111 == 0):
 				t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
-			case d.Brought != nil && d.Brought.StandIn == "" && err == nil:
+			case d.Brought != nil && d.StandIn == "" && err == nil:
 				t.Errorf("driver %s says that its server is brought, but servers/%[1]s starts one: remove Brought", d.Name)
 			case d.Brought == nil && len(d.Tested) == 0:
 				t.Errorf("driver %s does not say on which versions of its server the suite has passed: set Tested", d.Name)

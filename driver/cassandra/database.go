@@ -21,12 +21,19 @@ type database struct {
 	*link
 	layout  *layout
 	version string
+	standIn string // as driver.Description has it
 
 	mu     sync.Mutex     // guards what follows
 	schema *series.Schema // given to Create or Join; nil before
 
 	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
 }
+
+// testCluster is what servers/cassandra calls its cluster.
+const testCluster = "tsmark test setup"
+
+// standIn says what servers/cassandra starts.
+const standIn = "Cassandra in tsmark's test setup (one node, 768 MB of heap, quick compiler), not a server set up for figures"
 
 // open connects, and looks whether the server can do what the options ask for.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
@@ -40,7 +47,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 
 // fits finds out what the server is.
 func (d *database) fits(ctx context.Context, create bool) error {
-	rows, err := d.own(ctx, "SELECT release_version FROM system.local")
+	rows, err := d.own(ctx, "SELECT release_version, cluster_name FROM system.local")
 	if err != nil {
 		return err
 	}
@@ -48,6 +55,9 @@ func (d *database) fits(ctx context.Context, create bool) error {
 		return fmt.Errorf("%s tells %d versions", d.Address(), len(rows))
 	}
 	d.version = rows[0][0].String()
+	if rows[0][1].String() == testCluster {
+		d.standIn = standIn
+	}
 	var major, minor int
 	if _, err := fmt.Sscanf(d.version, "%d.%d", &major, &minor); err != nil || major < 4 || major == 4 && minor < 1 {
 		return fmt.Errorf("%s has Cassandra %s; tsmark needs 4.1 or newer, which group by floor(time, …)", d.Address(), d.version)
@@ -82,7 +92,7 @@ var told = []string{"authenticator", "commitlog_sync", "commitlog_sync_period", 
 
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
-	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.layout.keyspace, Elsewhere: connection.Database, Settings: map[string]string{}}
+	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.layout.keyspace, Elsewhere: connection.Database, StandIn: d.standIn, Settings: map[string]string{}}
 	set, err := d.set(ctx)
 	for name, value := range set {
 		if slices.Contains(told, name) {

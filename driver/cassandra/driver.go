@@ -90,6 +90,7 @@ func Driver() driver.Driver {
 			return fmt.Sprintf("keyspace %s of Cassandra at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
 		},
 		Tested:     []driver.Tested{{Version: "5.0"}},
+		StandIn:    standIn,
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := render(q, s, o)

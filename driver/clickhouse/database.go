@@ -24,6 +24,7 @@ type database struct {
 	admin   *sqlkit.Link[conn] // for everything but writers and queriers
 	meter   *sqlkit.Link[conn] // for Metrics, which waits for nobody
 	version string
+	standIn string      // as driver.Description has it
 	doubt   atomic.Bool // a batch may be stored in part
 
 	mu        sync.Mutex // guards what follows
@@ -80,7 +81,22 @@ func (d *database) fits(ctx context.Context) error {
 	if _, _ = fmt.Sscanf(d.version, "%d.", &major); major < oldest {
 		return fmt.Errorf("%s has ClickHouse %s; tsmark needs version %d or newer", d.config.location(), d.version, oldest)
 	}
-	return nil
+	d.standIn, err = standIn(ctx, d.admin)
+	return err
+}
+
+// standIn says that chDB answers, which is ClickHouse's engine as a library: it alone has
+// the function chdb. Empty: it is a server.
+func standIn(ctx context.Context, own sqlkit.Conn) (string, error) {
+	rows, err := sqlkit.QueryRows(ctx, own, "SELECT name FROM system.functions WHERE name = 'chdb'")
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	row, err := sqlkit.QueryRow(ctx, own, "SELECT chdb()")
+	if err != nil {
+		return "", err
+	}
+	return "chDB " + row[0].String() + " behind tsmark's test server, not a ClickHouse server", nil
 }
 
 // change is the Change of sqlkit.Tables.
@@ -117,7 +133,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		fsync = o == on
 	}
 	return driver.Description{
-		Version: "ClickHouse " + d.version, Location: d.config.location(), Durability: durability(fsync), Settings: found, Elsewhere: connection.Database,
+		Version: "ClickHouse " + d.version, Location: d.config.location(), Durability: durability(fsync), Settings: found, Elsewhere: connection.Database, StandIn: d.standIn,
 	}, nil
 }
 

@@ -98,6 +98,7 @@ func Driver() driver.Driver {
 		Endpoints:  endpoints,
 		Adopts:     adopts,
 		Tested:     []driver.Tested{{Version: "ClickHouse 26.9"}},
+		StandIn:    "chDB, its engine as a library, behind tsmark's test server, not a ClickHouse server",
 		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).Render(q, s)

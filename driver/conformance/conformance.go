@@ -124,7 +124,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	if s.kind.Brought == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}
-	if b := s.kind.Brought; b == nil || b.StandIn != "" { // see Joins
+	if b := s.kind.Brought; b == nil || s.kind.StandIn != "" { // see Joins
 		t.Run("several processes", s.joins)
 	}
 	t.Run("steps", s.steps)
@@ -132,7 +132,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("replace", s.replace)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
-	if b := s.kind.Brought; b == nil || b.StandIn != "" { // else recordings may stand in for its server: see Check
+	if b := s.kind.Brought; b == nil || s.kind.StandIn != "" { // else recordings may stand in for its server: see Check
 		t.Run("check", s.check)
 	}
 	t.Run("materialize", s.materialize)

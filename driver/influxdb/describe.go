@@ -41,7 +41,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", context.Cause(ctx))
 	}
 	if d.settings.gemini() {
-		out.Durability = geminiDurability
+		out.System, out.Durability = "openGemini", geminiDurability
 		return out, nil
 	}
 	out.Durability = influx.Durability("wal-fsync-delay", out.Settings["data.wal-fsync-delay"])

@@ -125,6 +125,10 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 // Describe implements driver.DB. What a server is set to it does not tell.
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.server.Version, Edition: d.server.Product, Location: d.Address() + "/" + d.settings.database, Elsewhere: "database"}
+	if _, engine, is := strings.Cut(d.server.Version, "-standin+"); is { // as servers/influxdb3.py tells it
+		name, version, _ := strings.Cut(engine, "-")
+		out.StandIn = strings.Replace(name, "datafusion", "DataFusion", 1) + " " + version + " behind tsmark's test server, not an InfluxDB 3 server"
+	}
 	out.Durability = "an acknowledged batch is in a file of the write-ahead log in the server's object store, which is written once in so long as its wal-flush-interval says (1s as shipped)"
 	if d.settings.noSync {
 		out.Durability = "an acknowledged batch is in the server's memory alone (no_sync=on), until the write-ahead log is written, once in so long as its wal-flush-interval says (1s as shipped): a crash loses batches"

@@ -55,9 +55,9 @@ func Driver() driver.Driver {
 		},
 		Endpoints:  endpoints,
 		TestServer: driver.Options{optionToken: "@servers/password"},
+		StandIn:    "DataFusion, its SQL engine, behind tsmark's test server, not an InfluxDB 3 server",
 		Brought: &driver.Brought{
-			How:     "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages, as docs/drivers/influxdb3.md says",
-			StandIn: "DataFusion, its SQL engine, behind a server of tsmark's own",
+			How: "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages, as docs/drivers/influxdb3.md says",
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-3"}, Options: map[string]string{"DB_NAME": connection.Database, "TOKEN": optionToken}},
 		Render:         render,

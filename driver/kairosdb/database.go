@@ -24,6 +24,8 @@ const (
 	pathDelete  = "/api/v1/datapoints/delete"
 	pathNames   = "/api/v1/metricnames"
 	pathVersion = "/api/v1/version"
+	// pathSetup is a file by which servers/kairosdb says what it starts.
+	pathSetup = "/tsmark-test-setup"
 )
 
 // serverOwn begins the metrics that a server writes of itself: five of every query,
@@ -65,6 +67,7 @@ type database struct {
 	settings *settings
 	own      metric.Console // for everything but writers and queriers
 	version  string
+	standIn  string // as driver.Description has it
 }
 
 // open connects, and finds out whether a KairosDB answers.
@@ -103,8 +106,24 @@ func (d *database) greet(ctx context.Context) error {
 	if name != "KairosDB" {
 		return fmt.Errorf("%s %w: what answers there is not KairosDB", d.Address(), driver.ErrUnreachable)
 	}
+	if !d.settings.queued {
+		d.standIn = standInH2
+		return nil
+	}
+	// Other servers have no such file, and say so in their own ways.
+	if answer, err = d.own.Get(ctx, http.MethodGet, pathSetup, nil); err == nil && strings.HasPrefix(string(answer), setupPrefix) {
+		d.standIn = httpwire.OneLine(string(answer))
+	}
 	return nil
 }
+
+const (
+	// standInH2 says what KairosDB on its embedded datastore is, which its authors offer for
+	// trying it out.
+	standInH2 = "KairosDB on its embedded H2, which is for development, not on Cassandra"
+	// setupPrefix begins the text of pathSetup.
+	setupPrefix = "KairosDB "
+)
 
 // Address implements driver.Server.
 func (d *database) Address() string { return d.settings.wire.Address() }
@@ -117,7 +136,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 // Describe implements driver.DB. The server tells no more than its version.
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
-		Version: d.version, Location: d.Address(),
+		Version: d.version, Location: d.Address(), StandIn: d.standIn,
 		Durability: "H2 commits each point, and writes it to disk up to 500 ms later (as options say: the server does not tell its datastore)",
 		Settings:   map[string]string{"datastore": datastoreH2 + ", as the option " + optionDatastore + " says"},
 		Elsewhere:  "server",

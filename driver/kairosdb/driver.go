@@ -56,6 +56,7 @@ func Driver() driver.Driver {
 		Place:      metric.Place("KairosDB", ""),
 		Endpoints:  endpoints,
 		Tested:     []driver.Tested{{Version: "1.3.0"}},
+		StandIn:    standInH2,
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

@@ -163,8 +163,12 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}
 	found["sql_mode"] = sqlMode // tsmark's own
 	version, _, _ := strings.Cut(d.version, "-")
+	system := ""
+	if d.system != "MySQL" {
+		system = d.system
+	}
 	return driver.Description{
-		Version: d.system + " " + version, Location: d.config.location(), Durability: durability(found), Settings: found, Elsewhere: connection.Database,
+		System: system, Version: d.system + " " + version, Location: d.config.location(), Durability: durability(found), Settings: found, Elsewhere: connection.Database,
 	}, nil
 }
 

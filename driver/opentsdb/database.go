@@ -133,6 +133,9 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newQuerier(d.settings), nil
 }
 
+// testSetup is the setting by which servers/opentsdb says what it starts.
+const testSetup = "tsmark.test_setup"
+
 // described are the settings that reports have.
 var described = []string{
 	"tsd.core.uid.random_metrics", "tsd.http.request.max_chunk", "tsd.query.multi_get.enable", "tsd.storage.enable_appends",
@@ -145,7 +148,7 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address(),
 		Durability: "acknowledged once HBase has the points in its log; when HBase's log is on disk the server does not tell",
-		Settings:   map[string]string{}, Elsewhere: "server",
+		Settings:   map[string]string{}, Elsewhere: "server", StandIn: d.config[testSetup],
 	}
 	switch {
 	case d.settings.telnet:

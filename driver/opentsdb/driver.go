@@ -54,6 +54,7 @@ func Driver() driver.Driver {
 		Endpoints: endpoints,
 		// The packages of 2.4.1 say BuildData for their version.
 		Tested:     []driver.Tested{{Version: "BuildData (revision eb125a342)"}},
+		StandIn:    "OpenTSDB on a standalone HBase in tsmark's test setup (512 MB of heap, quick compiler), not servers set up for figures",
 		TestServer: driver.Options{},
 		Render:     render,
 		Open:       open,

@@ -125,15 +125,15 @@ var settings = [...]string{
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Location: d.config.Location(), Settings: make(map[string]string, len(settings)), Elsewhere: "database"}
-	columns := []string{"current_setting('server_version')"}
+	columns := []string{"current_setting('server_version')", "version()"}
 	for _, name := range settings {
 		columns = append(columns, fmt.Sprintf("current_setting('%s', true)", name))
 	}
 	values, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+strings.Join(columns, ", "))
 	if err == nil {
-		out.Version = values[0].String()
+		out.Version, out.StandIn = values[0].String(), standIn(values[1].String(), d.variant.System)
 		for i, name := range settings {
-			if v := values[i+1]; v.Kind != query.Null {
+			if v := values[i+2]; v.Kind != query.Null {
 				out.Settings[name] = v.String()
 			}
 		}
@@ -146,6 +146,15 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}
 	out.Durability = durability(d.options[optionUnlogged] == on, out.Settings)
 	return out, nil
+}
+
+// standIn says that a PostgreSQL which says of itself what it was compiled by is one in
+// WebAssembly, such as PGlite. Empty: it is a server.
+func standIn(version, system string) string {
+	if !strings.Contains(version, "emcc") && !strings.Contains(version, "Emscripten") {
+		return ""
+	}
+	return system + " in PGlite (WebAssembly), not a PostgreSQL server"
 }
 
 // durability says when an acknowledged row is on disk.

@@ -112,6 +112,7 @@ func NewKind(v Variant) driver.Driver {
 		Endpoints:  endpoints,
 		Adopts:     adopts,
 		Tested:     v.Tested,
+		StandIn:    v.StandIn,
 		TestServer: v.TestServer,
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).Render(q, s)

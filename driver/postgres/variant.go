@@ -18,6 +18,7 @@ type Variant struct {
 	Help       string
 	Options    []driver.Option // beside PostgreSQL's
 	TestServer driver.Options
+	StandIn    string          // as driver.Driver has it
 	Tested     []driver.Tested // as driver.Driver has it
 	Profiles   []driver.Profile
 	// TSBS is the format of TSBS's query texts for it, which are about the normalized

@@ -28,6 +28,7 @@ func Driver() driver.Driver {
 		Name:   "timescaledb",
 		System: "TimescaleDB",
 		// PGlite, which stands in where the extension is not installed, takes one connection.
+		StandIn:    "TimescaleDB in PGlite (WebAssembly), not a PostgreSQL server",
 		TestServer: driver.Options{"user": "postgres", "password": "@servers/password", "database": "postgres", "connections": "one"},
 		Help:       "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
 		Options: []driver.Option{

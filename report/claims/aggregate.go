@@ -2,7 +2,6 @@ package claims
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/estimate"
@@ -24,11 +23,11 @@ func (r rule) aggregate() []Part {
 
 // fromAggregate is that comparison in a run.
 func (r rule) fromAggregate(what, queryType string, run *result.Run, system string) Part {
-	i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Kind == system })
-	if i < 0 {
-		return untested(what, system+" was not given")
+	s := sideOf(run, system)
+	if why := s.untestable(); why != "" {
+		return untested(what, why)
 	}
-	t := &run.Targets[i]
+	t := s.target
 	name := ""
 	for _, repeat := range t.Measured() {
 		for j := range repeat.Queries {

@@ -180,7 +180,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Nothing is decided where a system is absent, was loaded once, or has wrong contents.
+// Nothing is decided where a system is absent, was loaded once, has wrong contents, or where a
+// stand-in answered for it.
 func TestNotTested(t *testing.T) {
 	const claim = `rules: [{of: load, order: [questdb, influxdb]}]`
 	absent := run("20260101-000000-aaaa", "1", around(1), around(3))
@@ -191,10 +192,12 @@ func TestNotTested(t *testing.T) {
 	}
 	wrong := run("20260101-000000-aaaa", "1", around(1), around(3))
 	wrong.Targets[0].Repeats[2].Load.Withheld = "990 rows counted, 1,000 expected"
+	standIn := run("20260101-000000-aaaa", "1", around(1), around(3))
+	standIn.Targets[1].Description.StandIn = "an engine behind a test server"
 	for _, c := range []struct {
 		run *result.Run
 		why string
-	}{{absent, "influxdb was not given"}, {once, "too few repeats"}, {wrong, "withheld"}} {
+	}{{standIn, "influxdb is a stand-in: an engine behind a test server"}, {absent, "influxdb was not given"}, {once, "too few repeats"}, {wrong, "withheld"}} {
 		found := Judge(description(t, claim), Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {c.run}}})[0]
 		if found.Verdict != NotTested || !strings.Contains(found.Why, c.why) {
 			t.Errorf("%s (%s), want %q", found.Verdict, found.Why, c.why)

@@ -1,8 +1,6 @@
 package claims
 
 import (
-	"slices"
-
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
@@ -34,11 +32,11 @@ func (r rule) columns() []Part {
 // growth is what a system did with such rows in every load of a run. It is no matter of
 // degree: that all loads agree is asked for, and no interval.
 func growth(what string, run *result.Run, system string, take bool) Part {
-	i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Kind == system })
-	if i < 0 {
-		return untested(what, system+" was not given")
+	s := sideOf(run, system)
+	if why := s.untestable(); why != "" {
+		return untested(what, why)
 	}
-	t := &run.Targets[i]
+	t := s.target
 	took, refused := 0, 0
 	for _, repeat := range t.Measured() {
 		switch l := repeat.Load; {

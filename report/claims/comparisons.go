@@ -15,8 +15,8 @@ import (
 // advantage compares a figure of x with that of y, which may be of the same run.
 func (r rule) advantage(what, subject string, x, y side) Part {
 	for _, s := range []side{x, y} {
-		if s.target == nil {
-			return untested(what, s.name+" was not given")
+		if why := s.untestable(); why != "" {
+			return untested(what, why)
 		}
 	}
 	if _, own := figureOf(r.Figure); own || r.verbatim {
@@ -266,8 +266,8 @@ func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge 
 // reached is the part of one system and run: how many times the number it has.
 func (r rule) reached(what, subject string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
-	if s.target == nil {
-		return untested(what, s.name+" was not given")
+	if why := s.untestable(); why != "" {
+		return untested(what, why)
 	}
 	if r.Figure == document.ClientMost {
 		return r.clientReached(what, run)

@@ -31,8 +31,8 @@ func (r rule) fails() []Part {
 // of the point, as one that does not start.
 func (r rule) failed(what string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
-	if s.target == nil {
-		return untested(what, s.name+" was not given")
+	if why := s.untestable(); why != "" {
+		return untested(what, why)
 	}
 	if s.target.Failure == "" {
 		n := len(estimate.Loads(s.target, estimate.Settled))

@@ -224,8 +224,8 @@ const tooFewRepeats = "too few repeats for an interval"
 func (r rule) leads(run *result.Run, where map[string]string, subject, better, thanSubject, than string) (list []float64, missing string) {
 	x, y := r.side(run, better, where), r.side(run, than, where)
 	for _, s := range []side{x, y} {
-		if s.target == nil {
-			return nil, s.name + " was not given"
+		if why := s.untestable(); why != "" {
+			return nil, why
 		}
 	}
 	ofX, direction, missing := r.values(x, subject)

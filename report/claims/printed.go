@@ -313,6 +313,9 @@ func (x *asked) figure(f *printed.Figure, metric string, w who, verbatim bool) f
 	if s.target == nil {
 		return lacking("not given")
 	}
+	if why := s.target.Uncomparable(); why != "" {
+		return lacking(why)
+	}
 	if loads, _ := metrics(); slices.Contains(loads, metric) {
 		return x.ofLoads(s, metric)
 	}

@@ -245,6 +245,27 @@ type side struct {
 	name   string         // the system's, with the options that choose it
 }
 
+// untestable is why nothing can be said of the side: it is not there, or a stand-in was
+// measured; empty: it can.
+func (s side) untestable() string {
+	if s.target == nil {
+		return s.name + " was not given"
+	}
+	if why := s.target.Uncomparable(); why != "" {
+		return s.name + " is a " + why
+	}
+	return ""
+}
+
+// sideOf is a system's first target in a run, whatever its options.
+func sideOf(run *result.Run, system string) side {
+	s := side{run: run, name: system}
+	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Kind == system }); i >= 0 {
+		s.target = &run.Targets[i]
+	}
+	return s
+}
+
 // side returns a system's target in a run, with the options that where gives it.
 func (r rule) side(run *result.Run, system string, where map[string]string) side {
 	e, _ := r.d.Experiment(r.Of)

@@ -94,6 +94,9 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 			if r.Status != result.Complete {
 				c.Notes = append(c.Notes, fmt.Sprintf("Run %s is not complete.", r.ID))
 			}
+			if why := r.NotMeasuredHere(); why != "" {
+				c.Notes = append(c.Notes, fmt.Sprintf("Run %s: %s.", r.ID, why))
+			}
 		}
 	}
 	pairs, alone := match(a.subjects(), b.subjects())
@@ -179,6 +182,7 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 	t.Figures = append(t.Figures, compareLoads(a, b)...)
 	t.Figures = append(t.Figures, compareMixed(a, b)...)
 	t.bar(opts.Different || opts.AnyTerms)
+	t.Notes = append(t.Notes, exclude(t.Figures, a, b)...)
 	judge(t.Figures)
 	for i := range t.Figures {
 		f := &t.Figures[i]
@@ -186,6 +190,30 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 	}
 	t.Notes = append(t.Notes, append(a.failures("A"), b.failures("B")...)...)
 	return t
+}
+
+// exclude takes figures out of the comparison where a side is not comparable, and says of
+// which side that is so. Each side keeps its own figures.
+func exclude(figures []Figure, a, b Subject) (notes []string) {
+	whyA, whyB := a.uncomparable(), b.uncomparable()
+	if whyA != "" {
+		notes = append(notes, "A: "+a.Name+" is a "+whyA+"; nothing of it is compared.")
+	}
+	if whyB != "" {
+		notes = append(notes, "B: "+b.Name+" is a "+whyB+"; nothing of it is compared.")
+	}
+	if len(notes) == 0 {
+		return nil
+	}
+	for i := range figures {
+		f := &figures[i]
+		f.MissingA, f.MissingB = cmp.Or(whyA, f.MissingA), cmp.Or(whyB, f.MissingB)
+		f.Ratio, f.Interval, f.P, f.SmallestP = stats.Value{Bound: stats.Unknown}, nil, 1, 1
+		if f.Metric == GeoMean {
+			f.A, f.B = stats.Summarize(nil), stats.Summarize(nil)
+		}
+	}
+	return notes
 }
 
 // ownText reports whether a query type was texts that an experiment brought.

@@ -25,7 +25,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 	if missingA == "" && missingB == "" {
 		samples := []estimate.Sample{a, b}
 		for _, s := range beside {
-			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 && (different || s.sameQueries(sideA, name)) {
+			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 && s.uncomparable() == "" && (different || s.sameQueries(sideA, name)) {
 				samples = append(samples, s.sample(name))
 			}
 		}

@@ -88,6 +88,7 @@ func (s Side) subjects() []Subject {
 				at = len(list)
 				list = append(list, Subject{Name: t.Name, Kind: t.Kind, Version: t.Description.Version})
 			}
+			list[at].StandIn = cmp.Or(list[at].StandIn, t.Description.StandIn)
 			list[at].targets, list[at].runs = append(list[at].targets, t), append(list[at].runs, r)
 		}
 	}
@@ -140,6 +141,9 @@ type Subject struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
 	Version string `json:"version,omitempty"`
+	// StandIn is what answered in place of a server of the system, in any of the runs, so
+	// that nothing of the subject is compared; empty: nothing is known to have.
+	StandIn string `json:"stand_in,omitempty"`
 	targets []*result.Target
 	runs    []*result.Run // of each target
 }
@@ -157,6 +161,16 @@ func (s Subject) side(name string) terms.Side {
 func (s Subject) unranked() string {
 	for _, t := range s.targets {
 		if why := terms.Unranked(t); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// uncomparable is why no figure of the subject is compared; empty: they may be.
+func (s Subject) uncomparable() string {
+	for _, t := range s.targets {
+		if why := t.Uncomparable(); why != "" {
 			return why
 		}
 	}

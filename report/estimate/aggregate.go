@@ -29,9 +29,9 @@ func Own(t *result.Target, queryType string) Sample {
 
 // FromRows says how many times as long a query type takes from rows as from an
 // aggregate, by the queries that have a time of both: A is from the aggregate, B from
-// rows. Both are types of one target, verified in every round; else there is no ratio.
+// rows. Both are types of one target, verified in every round, and it is comparable; else there is no ratio.
 func FromRows(t *result.Target, rows, aggregate string) stats.Comparison {
-	if !Verified(t, rows) || !Verified(t, aggregate) {
+	if !Verified(t, rows) || !Verified(t, aggregate) || t.Uncomparable() != "" {
 		return stats.Compare(nil, nil)
 	}
 	both := Align(Own(t, aggregate), Own(t, rows))

@@ -24,7 +24,7 @@ func Of(r *result.Run, t *result.Target, queryType string) Sample {
 	var beside []map[int]*result.Queries
 	if Verified(t, queryType) {
 		for i := range r.Targets {
-			if o := &r.Targets[i]; o.Name != t.Name && o.Failure == "" && Verified(o, queryType) {
+			if o := &r.Targets[i]; o.Name != t.Name && o.Failure == "" && o.Uncomparable() == "" && Verified(o, queryType) {
 				beside = append(beside, rounds(o, queryType))
 			}
 		}

@@ -124,7 +124,8 @@ func (r *Run) counted() []measured {
 	list := make([]measured, 0, len(r.measured))
 	for _, m := range r.inTurn() {
 		list = append(list, *m)
-		list[len(list)-1].times = nil
+		last := &list[len(list)-1]
+		last.times, last.target = nil, r.label(m.target)
 	}
 	return list
 }

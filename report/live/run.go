@@ -5,6 +5,7 @@
 package live
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/runner"
 )
 
@@ -25,6 +27,7 @@ type Run struct {
 	mu        sync.Mutex // guards what follows, never for longer than a few milliseconds
 	beginning runner.Beginning
 	progress  func() progress.State // nil: not known yet
+	opened    map[string]opened     // by target
 	measured  map[key]*measured
 	turns     int // measurements that began
 	seconds   seconds
@@ -32,6 +35,9 @@ type Run struct {
 	failures  int64
 	over      *report.LiveEnd
 }
+
+// opened is what answers for a target.
+type opened struct{ label, standIn string }
 
 // key is what operations are shown together.
 type key struct {
@@ -42,7 +48,7 @@ type key struct {
 // NewRun returns what is known before any run has begun.
 func NewRun() *Run {
 	return &Run{
-		began: time.Now(), measured: make(map[key]*measured),
+		began: time.Now(), opened: make(map[string]opened), measured: make(map[key]*measured),
 		recent: map[oplog.Kind]*hdrhistogram.Histogram{oplog.Load: newTimes(), oplog.Query: newTimes()},
 	}
 }
@@ -61,10 +67,21 @@ func (r *Run) Begin(b runner.Beginning) {
 	defer r.mu.Unlock()
 	if b.ID != r.beginning.ID {
 		clear(r.measured)
+		clear(r.opened)
 		r.failures = 0
 	}
 	r.beginning = b
 }
+
+// Opened implements runner.Observer.
+func (r *Run) Opened(t *result.Target) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opened[t.Name] = opened{t.Label(), t.Description.StandIn}
+}
+
+// label is what a target is called. The caller holds the lock.
+func (r *Run) label(target string) string { return cmp.Or(r.opened[target].label, target) }
 
 // Operations implements runner.Observer.
 func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
@@ -148,11 +165,19 @@ func (r *Run) shown(at time.Time) (*report.Live, runner.Beginning, func() progre
 	defer r.mu.Unlock()
 	b, passed := r.beginning, at.Sub(r.began)
 	l := &report.Live{
-		Run: b.ID, Name: b.Name, Command: b.Command, Workload: b.Workload, Targets: b.Targets,
+		Run: b.ID, Name: b.Name, Command: b.Command, Workload: b.Workload,
 		Began: r.began, Now: at, Failures: r.failures, Over: r.over,
 	}
+	for _, name := range b.Targets {
+		l.Targets = append(l.Targets, r.label(name))
+		if what := r.opened[name].standIn; what != "" {
+			l.StandIns = append(l.StandIns, name+" is "+what)
+		}
+	}
 	for _, m := range r.inTurn() {
-		l.Measured = append(l.Measured, m.shown())
+		s := m.shown()
+		s.Target = r.label(s.Target)
+		l.Measured = append(l.Measured, s)
 	}
 	if last := newest(passed); last >= 0 {
 		l.Seconds, l.Newest = r.seconds.until(last), passed-time.Duration(last+1)*time.Second

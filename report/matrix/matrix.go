@@ -15,6 +15,8 @@ import (
 // Matrices are the two matrices of one target.
 type Matrices struct {
 	Target string `json:"target"`
+	// StandIn is as driver.Description has it.
+	StandIn string `json:"stand_in,omitempty"`
 	// Mixed says that all operations went on at once, as the tool has them;
 	// else they came one after the other, each by itself.
 	Mixed bool `json:"mixed"`
@@ -83,7 +85,7 @@ func Of(r *result.Run) []Matrices {
 
 // apart has the operations that came one after the other.
 func apart(t *result.Target) Matrices {
-	m := Matrices{Target: t.Name, SchemaCost: result.Absent()}
+	m := Matrices{Target: t.Name, StandIn: t.Description.StandIn, SchemaCost: result.Absent()}
 	if l := t.Load; l != nil {
 		m.SchemaCost = result.Value(l.Prepare)
 		// Of a mixed phase the load is what came before, which may be nothing.
@@ -105,7 +107,7 @@ func apart(t *result.Target) Matrices {
 // mixed has the operations of a mixed phase.
 func mixed(t *result.Target) Matrices {
 	phase := t.Load.Mixed
-	m := Matrices{Target: t.Name, Mixed: true, SchemaCost: result.Value(t.Load.Prepare), Elapsed: result.Value(phase.Wall)}
+	m := Matrices{Target: t.Name, StandIn: t.Description.StandIn, Mixed: true, SchemaCost: result.Value(t.Load.Prepare), Elapsed: result.Value(phase.Wall)}
 	writes := phase.Writes
 	writes.Withheld = cmp.Or(writes.Withheld, t.Load.Reason())
 	writes.Unverified = cmp.Or(writes.Unverified, t.Load.Unverified)

@@ -30,11 +30,13 @@ type group struct {
 
 // taker is a run that takes part in a group.
 type taker struct {
-	id, name  string
-	started   time.Time
-	targets   []string
-	doubt     string // see report.Doubt
-	described bool   // it has an experiment
+	id, name string
+	started  time.Time
+	targets  []string
+	doubt    string // see report.Doubt
+	imported string // as result.Run.NotMeasuredHere
+
+	described bool // it has an experiment
 }
 
 // The filters, in the order in which a reader chooses.
@@ -134,7 +136,7 @@ func (s *Site) sort(r *result.Run) {
 // takes notes that a target of a run takes part.
 func (g *group) takes(r *result.Run, t *result.Target) {
 	if n := len(g.runs); n == 0 || g.runs[n-1].id != r.ID {
-		g.runs = append(g.runs, taker{id: r.ID, name: r.Name, started: r.Started, doubt: report.Doubt(r), described: r.Experiment != ""})
+		g.runs = append(g.runs, taker{id: r.ID, name: r.Name, started: r.Started, doubt: report.Doubt(r), imported: r.NotMeasuredHere(), described: r.Experiment != ""})
 	}
 	last := &g.runs[len(g.runs)-1]
 	last.targets = append(last.targets, systemOf(t))
@@ -219,7 +221,7 @@ func durabilityOf(t *result.Target, levels []driver.Profile) string {
 }
 
 func systemOf(t *result.Target) string {
-	return printable.OneLine(joined(" ", t.Kind, t.Description.Version, t.Description.Edition))
+	return printable.OneLine(t.System())
 }
 
 // optionsOf are the profile and the options that are not as by default, but for those

@@ -70,12 +70,13 @@ type table struct {
 
 type tableRow struct {
 	System, Options, Durability, Measured string
-	Failure                               string
+	Failure, StandIn                      string
 	Cells                                 []tableCell
 }
 
 type tableCell struct {
-	Known bool
+	Known    bool
+	Imported string // empty: its run was measured here
 	report.Standing
 	Class                         string
 	Run, Verification, Experiment string // addresses
@@ -83,6 +84,7 @@ type tableCell struct {
 
 type tableRun struct {
 	ID, Name, Started, Targets, Doubt string
+	Imported                          string // empty: the run was measured here
 	Run, Verification, Experiment     string
 }
 
@@ -229,7 +231,7 @@ func newTable(g *group) table {
 	rows, boards := g.sorted(), make(map[string]*report.Board)
 	for _, r := range rows {
 		newest := &r.newest.run.Targets[r.newest.target]
-		t.Rows = append(t.Rows, tableRow{System: r.system, Options: r.options, Durability: newest.Description.Durability, Failure: newest.Failure,
+		t.Rows = append(t.Rows, tableRow{System: r.system, Options: r.options, Durability: newest.Description.Durability, Failure: newest.Failure, StandIn: newest.Description.StandIn,
 			Measured: measured(r), Cells: make([]tableCell, 0, len(t.Columns))})
 	}
 	for i := range t.Columns {
@@ -245,7 +247,7 @@ func newTable(g *group) table {
 	runs := slices.Clone(g.runs)
 	slices.SortFunc(runs, func(a, b taker) int { return cmp.Or(b.started.Compare(a.started), strings.Compare(a.id, b.id)) })
 	for _, r := range runs {
-		shown := tableRun{ID: r.id, Name: r.name, Started: r.started.UTC().Format("2006-01-02 15:04"), Targets: strings.Join(r.targets, ", "), Doubt: r.doubt,
+		shown := tableRun{ID: r.id, Name: r.name, Started: r.started.UTC().Format("2006-01-02 15:04"), Targets: strings.Join(r.targets, ", "), Doubt: r.doubt, Imported: r.imported,
 			Run: runFile(r.id, runPage), Verification: runFile(r.id, verificationPage)}
 		if r.described {
 			shown.Experiment = runFile(r.id, experimentFile)
@@ -256,7 +258,7 @@ func newTable(g *group) table {
 }
 
 func newCell(s report.Standing, of source) tableCell {
-	c := tableCell{Known: true, Standing: s, Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
+	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), Standing: s, Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
 	switch {
 	case s.Best:
 		c.Class = "best"

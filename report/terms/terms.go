@@ -349,6 +349,9 @@ func loads(of func(*result.Load) string) func(*result.Run, *result.Target) strin
 // nothing keeps it out. An answer that is wrong takes all of the target's figures out of
 // headlines, rankings and means: what made it wrong may have made the others fast.
 func Unranked(t *result.Target) string {
+	if why := t.Uncomparable(); why != "" {
+		return why
+	}
 	var wrong, withheld []string
 	add := func(name string, q result.Verdict, why string) {
 		list := &withheld

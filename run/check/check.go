@@ -152,6 +152,9 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 	if !x.caps.Embedded { // whose files may be in the folder of the trial
 		x.report.Location = d.Location
 	}
+	if d.StandIn != "" {
+		x.add("stand-in", Warned, "measure a server of the system: figures of a stand-in are marked in every report, and compared with none", "%s", d.StandIn)
+	}
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
 	told, tested := d.Version != "" && d.Version != driver.UnknownVersion, x.Driver.TestedText()
 	switch caution := x.Driver.Caution(d.Version); {

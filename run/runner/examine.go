@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/check"
 )
 
@@ -36,4 +37,34 @@ func (p *Plan) examine(ctx context.Context, c check.Config, dir string, t *plann
 	}
 	defer os.RemoveAll(folder) // nothing of the user's is in it
 	return check.Run(ctx, c, check.Target{Name: t.name, Driver: t.driver, Options: t.options, Folder: folder})
+}
+
+// Describe opens the targets of a plan, one after the other, and returns what each says of
+// itself. It changes nothing. What an embedded database needs for it is in a folder below
+// dir while it lasts.
+func (p *Plan) Describe(ctx context.Context, dir string) ([]driver.Description, error) {
+	var list []driver.Description
+	for i := range p.targets {
+		d, err := p.describe(ctx, dir, &p.targets[i])
+		if err != nil {
+			return nil, p.secrets.Error(err)
+		}
+		p.secrets.Hide(&d)
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func (p *Plan) describe(ctx context.Context, dir string, t *plannedTarget) (driver.Description, error) {
+	folder, err := os.MkdirTemp(dir, "tsmark-describe-")
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("making a folder to open %s: %w", t.name, err)
+	}
+	defer os.RemoveAll(folder) // nothing of the user's is in it
+	db, err := open(ctx, t, driver.Env{Dir: folder, Create: true})
+	if err != nil {
+		return driver.Description{}, err
+	}
+	defer db.Close() // reading only
+	return check.Describe(ctx, db)
 }

@@ -80,6 +80,9 @@ func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedT
 	}
 	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Adapter = planned.driver.Caution(out.Description.Version)
+	if x.Observer != nil {
+		x.Observer.Opened(out)
+	}
 	out.Types = planned.caps.Mapped(x.schema())
 	ports, err := x.server(ctx, t, out)
 	if err != nil {

@@ -73,6 +73,8 @@ type Overall struct {
 type Observer interface {
 	// Begin says that a run begins, or goes on. What a run saw before is over.
 	Begin(Beginning)
+	// Opened says what answers for a target, as soon as that is known.
+	Opened(*result.Target)
 	// Operations shows operations of a cell soon after they ended, whose times count
 	// from the start of their log. It keeps nothing of ops.
 	Operations(start time.Time, c oplog.Cell, ops []oplog.Op)

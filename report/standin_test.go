@@ -1,0 +1,153 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/result"
+)
+
+const chdb = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
+
+// What others come to is the same whether or not a stand-in ran beside them, and the
+// stand-in has no place, ratio or verdict in any format, but its mark in all of them.
+func TestStandInIsComparedWithNone(t *testing.T) {
+	with := agreeing(t, 6)
+	without := agreeing(t, 6)
+	without.Targets = slices.Delete(without.Targets, 0, 1)
+	with.Targets[0].Description.StandIn = chdb
+	name := with.Targets[0].Name
+	g, h, want := groupOf(with), newHeadline(groupOf(with)), newHeadline(groupOf(without))
+	for i, a := range want.Answers {
+		if len(h.Answers) <= i || h.Answers[i] != a {
+			t.Errorf("beside a stand-in the headline says %v, without it %v", h.Answers, want.Answers)
+			break
+		}
+	}
+	for _, s := range []*standings{h.Queries, h.Loads} {
+		if slices.ContainsFunc(s.Places, func(p standing) bool { return p.Subject == 0 }) {
+			t.Errorf("%s has the stand-in: %+v", s.Title, s.Places)
+		}
+	}
+	for _, f := range figuresOf(g) {
+		switch of := f.Target == name; {
+		case of && (f.Ratio != nil || !strings.HasPrefix(f.Verdict, notRanked) || f.StandIn != chdb):
+			t.Errorf("the figure of the stand-in is %+v", f)
+		case f.Against == name || !of && f.StandIn != "":
+			t.Errorf("the figure of %s is %+v", f.Target, f)
+		}
+	}
+	for _, format := range []Format{Text, Markdown, HTML, JSON, CSV, SVG} {
+		out := render(t, format, Options{Width: 1000, Verbose: true}, with)
+		if format == SVG { // a text breaks into lines there
+			out = strings.Join(strings.Split(out, "</text>\n"), " ")
+		}
+		for _, mark := range []string{"chDB 26.9", "not a ClickHouse server", map[Format]string{Text: name + " (stand-in)", Markdown: name + " (stand-in)", HTML: name + " (stand-in)"}[format]} {
+			if !strings.Contains(unmarked(out, format), unmarked(mark, format)) {
+				t.Errorf("%s lacks %q", format, mark)
+			}
+		}
+	}
+	for line := range strings.Lines(render(t, CSV, Options{}, with)) {
+		if strings.Contains(line, ","+name+",") && !strings.Contains(line, chdb) {
+			t.Errorf("a line of CSV is not marked: %s", line)
+		}
+	}
+	var verification bytes.Buffer
+	if err := WriteVerification(&verification, with, Options{}); err != nil || !strings.Contains(verification.String(), name+" (stand-in)") {
+		t.Errorf("the page of what was verified does not mark the stand-in (%v)", err)
+	}
+}
+
+// A stand-in alone has no headline but what it is.
+func TestStandInAlone(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets = run.Targets[:1]
+	run.Targets[0].Description.StandIn = chdb
+	h := newHeadline(groupOf(run))
+	if h == nil || h.Queries != nil || h.Loads != nil || len(h.Answers) != 1 || !strings.Contains(h.Answers[0].Text, chdb) || strings.Contains(h.Answers[0].Text, "rows/s") {
+		t.Errorf("headline %+v", h)
+	}
+}
+
+// A comparison file sets a stand-in against nothing, even itself.
+func TestStandInAgainstItself(t *testing.T) {
+	a, b := agreeing(t, 6), agreeing(t, 6)
+	b.ID += "b"
+	b.Targets[1].Description.StandIn = chdb
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{a}}, compare.Side{Runs: []*result.Run{b}}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Targets {
+		target := &c.Targets[i]
+		standIn := target.B.StandIn != ""
+		if standIn != (target.B.Name == b.Targets[1].Name) {
+			t.Errorf("%s: stand-in %q", target.B.Name, target.B.StandIn)
+		}
+		for _, f := range target.Figures {
+			if strings.HasPrefix(f.Why, "too few queries") {
+				continue
+			}
+			if (f.Verdict == compare.NotCompared) != standIn || standIn && (f.Significant() || !strings.Contains(f.Why, chdb)) {
+				t.Errorf("%s, %s %s: %s, %s", target.B.Name, f.Subject, f.Metric, f.Verdict, f.Why)
+			}
+		}
+	}
+	for _, format := range []Format{Text, Markdown, HTML, JSON, CSV} {
+		var out bytes.Buffer
+		if err := WriteComparison(&out, format, c, Options{Width: 1000}); err != nil || !strings.Contains(html.UnescapeString(out.String()), "not a ClickHouse server") {
+			t.Errorf("%s does not name the stand-in (%v)", format, err)
+		}
+	}
+	holds, _ := c.Check([]compare.Condition{{Metric: compare.Median, Rise: true, Absolute: true, Limit: 1e-12, AsIs: true}})
+	if slices.ContainsFunc(holds, func(f compare.Finding) bool { return f.Target == b.Targets[1].Name }) {
+		t.Errorf("a limit was judged by a stand-in: %v", holds)
+	}
+}
+
+// A system with another name than its driver is called by it.
+func TestSystemIsNamed(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets[2].Name, run.Targets[2].Kind = "mysql", "mysql"
+	run.Targets[2].Description.System, run.Targets[2].Description.Version = "MariaDB", "MariaDB 10.11.14"
+	h := newHeadline(groupOf(run))
+	if !strings.Contains(h.Answers[0].Text, "faster than mysql (MariaDB)") || !slices.ContainsFunc(h.Basis, func(s string) bool {
+		return strings.Contains(s, "MariaDB 10.11.14") && !strings.Contains(s, "mysql MariaDB")
+	}) {
+		t.Errorf("headline %q, by %q", h.Answers[0].Text, h.Basis)
+	}
+	var figures struct{ Figures []struct{ Target string } }
+	if err := json.Unmarshal([]byte(strings.Trim(render(t, JSON, Options{}, run), "[]\n ")), &figures); err != nil || figures.Figures[len(figures.Figures)-1].Target != "mysql" {
+		t.Errorf("JSON calls the target %+v (%v)", figures.Figures, err)
+	}
+}
+
+// Whoever reads figures of an imported run reads that they were not measured here.
+func TestImportedIsSaid(t *testing.T) {
+	here, from := agreeing(t, 6), agreeing(t, 6)
+	from.ID += "b"
+	from.Imported = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const mark = "mported, not measured here"
+	for _, format := range []Format{Text, Markdown, HTML, CSV, SVG} {
+		if out := render(t, format, Options{Width: 1000}, from); !strings.Contains(out, mark) {
+			t.Errorf("%s does not say it", format)
+		}
+		if out := render(t, format, Options{Width: 1000}, here); strings.Contains(out, mark) {
+			t.Errorf("%s says it of a run that was measured here", format)
+		}
+	}
+	if out := render(t, Text, Options{Width: 1000}, here, from); !strings.Contains(out, "(imported)") {
+		t.Error("beside another run its targets are not marked")
+	}
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{here}}, compare.Side{Runs: []*result.Run{from}}, compare.Options{})
+	if err != nil || !slices.ContainsFunc(c.Notes, func(s string) bool { return strings.Contains(s, from.ID) && strings.Contains(s, mark) }) {
+		t.Errorf("the comparison says %q (%v)", c.Notes, err)
+	}
+}
