@@ -199,9 +199,9 @@ func TestComparisonHeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms := note{"Not measured under the same terms: host server elsewhere (A), 64 cores; server elsewhere (B)", bad}
+	terms := note{"Not measured under the same terms: host: server elsewhere (A), 64 cores; server elsewhere (B)", bad}
 	h := comparisonHeadlines(c)[0]
-	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != plain || !slices.Contains(h.Answers, terms) {
+	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != plain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine: %q", h.Answers)
 	}
 	if c, err = compare.Runs(a, b, compare.Options{Different: true}); err != nil {

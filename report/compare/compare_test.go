@@ -61,16 +61,16 @@ func TestTerms(t *testing.T) {
 		want         string
 		load, median Verdict
 	}{
-		"clients":    {func(r *result.Run) { r.Agents = make([]result.Agent, 4) }, "clients 1 (A), 4 (B)", Slower, Slower},
-		"memory":     {func(r *result.Run) { r.Targets[0].ServerMemory = 1 << 30 }, "server memory all of its host's (A), at most 1.0 GiB (B)", Slower, Slower},
-		"index":      {func(r *result.Run) { r.Targets[0].Options = map[string]string{"index": "off", "port": "1"} }, "option index none (A), off (B)", Slower, Slower},
-		"batch":      {func(r *result.Run) { r.Targets[0].Repeats[0].Load.BatchSize = 1000 }, "batch size none (A), 1,000 (B)", Slower, Slower},
-		"workers":    {eachQuery(func(q *result.Queries) { q.Workers = 8 }), "query workers none (A), 8 (B)", Slower, Slower},
-		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s"} }), "loop closed (A), open, 100/s (B)", Slower, CannotTell},
-		"cold":       {eachQuery(func(q *result.Queries) { q.Cache, q.Cold = "dropped", true }), "cache warm (A), cold (B)", Slower, CannotTell},
-		"durability": {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, "durability as-shipped (A), relaxed (B)", CannotTell, CannotTell},
-		"settings":   {func(r *result.Run) { r.Targets[0].Description.Durability = "no fsync" }, "durability as-shipped (A), as-shipped: no fsync (B)", CannotTell, CannotTell},
-		"host":       {func(r *result.Run) { r.Host.Cores = 64 }, "host server elsewhere (A), 64 cores; server elsewhere (B)", CannotTell, CannotTell},
+		"clients":    {func(r *result.Run) { r.Agents = make([]result.Agent, 4) }, "clients: 1 (A), 4 (B)", Slower, Slower},
+		"memory":     {func(r *result.Run) { r.Targets[0].ServerMemory = 1 << 30 }, "server memory: all of its host's (A), at most 1.0 GiB (B)", Slower, Slower},
+		"index":      {func(r *result.Run) { r.Targets[0].Options = map[string]string{"index": "off", "port": "1"} }, "option index: none (A), off (B)", Slower, Slower},
+		"batch":      {func(r *result.Run) { r.Targets[0].Repeats[0].Load.BatchSize = 1000 }, "batch size: none (A), 1,000 (B)", Slower, Slower},
+		"workers":    {eachQuery(func(q *result.Queries) { q.Workers = 8 }), "query workers: none (A), 8 (B)", Slower, Slower},
+		"open loop":  {eachQuery(func(q *result.Queries) { q.Open = &result.OpenLoop{Schedule: "100/s"} }), "loop: closed (A), open, 100/s (B)", Slower, CannotTell},
+		"cold":       {eachQuery(func(q *result.Queries) { q.Cache, q.Cold = "dropped", true }), "cache: warm (A), cold (B)", Slower, CannotTell},
+		"durability": {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, "durability: as-shipped (A), relaxed (B)", CannotTell, CannotTell},
+		"settings":   {func(r *result.Run) { r.Targets[0].Description.Durability = "no fsync" }, "durability: as-shipped (A), as-shipped: no fsync (B)", CannotTell, CannotTell},
+		"host":       {func(r *result.Run) { r.Host.Cores = 64 }, "host: server elsewhere (A), 64 cores; server elsewhere (B)", CannotTell, CannotTell},
 	} {
 		a, b := system(1, 6, 1), system(2, 6, 1.1)
 		for _, r := range b.Runs {

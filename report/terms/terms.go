@@ -88,7 +88,7 @@ func (d Difference) String() string {
 	for i, v := range d.Values {
 		parts[i] = v.Text + " (" + strings.Join(v.Of, ", ") + ")"
 	}
-	return d.Condition + " " + strings.Join(parts, ", ")
+	return d.Condition + ": " + strings.Join(parts, ", ")
 }
 
 // Concerns reports whether the difference bears on queries, or else on loads.

@@ -18,8 +18,8 @@ func TestAmong(t *testing.T) {
 		want  string
 	}{
 		{[]Side{side("a", "x", "on", true), side("b", "x", "on", true)}, ""},
-		{[]Side{side("a", "x", "on", true), side("b", "x", "off", true), side("c", "x", "on", true)}, "option index on (a, c), off (b)"},
-		{[]Side{side("a", "x", "on", true), side("b", "y", "off", false)}, "place in tsmark's process (a), a server on tsmark's host (b)"},
+		{[]Side{side("a", "x", "on", true), side("b", "x", "off", true), side("c", "x", "on", true)}, "option index: on (a, c), off (b)"},
+		{[]Side{side("a", "x", "on", true), side("b", "y", "off", false)}, "place: in tsmark's process (a), a server on tsmark's host (b)"},
 	} {
 		got := ""
 		for _, d := range Among(c.sides...) {
