@@ -12,10 +12,12 @@ import (
 	"unicode"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store/archive"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
 // foreign writes a file with a run that was to execute a command, and did not
@@ -131,13 +133,16 @@ func TestTrust(t *testing.T) {
 	e.Targets = []experiment.Target{{Name: "a\x1b[2J", Kind: "pg", Start: "rm -rf ~", Restart: "again", Metrics: "http://m",
 		Options: experiment.Options{"path": "/etc/x", "password": "@/etc/passwd"}}}
 	e.Load.File, e.Load.Replace = "/in", true
+	e.Targets = append(e.Targets, experiment.Target{Name: "b", Kind: "sqlite"})
+	e.Queries.Own = []ownqueries.Query{{Name: "q", Texts: ownqueries.Texts{"sql": "SELECT steal()"}, Reference: "SELECT 'in DuckDB'"}}
+	drivers := catalog{drivers: all.Drivers()}.driver
 	for answer, agreed := range map[string]bool{"yes\n": true, "y\n": false, "": false, "no\nyes\n": false} {
 		var out strings.Builder
 		var in io.Reader = strings.NewReader(answer)
-		if err := (trust{in: in, out: &out}).decide("7", e); (err == nil) != agreed {
+		if err := (trust{in: in, out: &out, drivers: drivers}).decide("run 7", "was imported", e); (err == nil) != agreed {
 			t.Errorf("%q: %v", answer, err)
 		}
-		for _, want := range []string{"rm -rf ~", "again", "http://m", "/etc/x", "@/etc/passwd", "/in", "replaces"} {
+		for _, want := range []string{"rm -rf ~", "again", "http://m", "/etc/x", "@/etc/passwd", "/in", "replaces", "SELECT steal()", "SELECT 'in DuckDB'", "SQLite compiles it as a subquery"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q: does not show %s:\n%s", answer, want, out.String())
 			}
@@ -146,7 +151,7 @@ func TestTrust(t *testing.T) {
 			t.Error("an escape sequence reaches the terminal")
 		}
 	}
-	if err := (trust{out: io.Discard}).decide("7", e); err == nil || !strings.Contains(fmt.Sprint(err), "--yes") {
+	if err := (trust{out: io.Discard, drivers: drivers}).decide("run 7", "was imported", e); err == nil || !strings.Contains(fmt.Sprint(err), "--yes") {
 		t.Errorf("with nobody there: %v", err)
 	}
 }

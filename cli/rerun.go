@@ -24,8 +24,9 @@ func (a *app) rerunCommand() *cobra.Command {
 first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
 beginning or the end of one, or latest, which is the default.
 
-Of an imported run, which somebody else configured, it first shows the commands that
-it will execute and the places that it reads and writes, and asks for confirmation.
+If somebody else may have configured the run, since it was imported or its results are in
+a database, tsmark first shows the commands and query texts that it will execute and the
+places that it reads and writes, and asks for confirmation.
 
 --fail-if takes conditions as tsmark compare does.`,
 		Example: `  tsmark rerun
@@ -60,10 +61,8 @@ it will execute and the places that it reads and writes, and asks for confirmati
 			if err != nil {
 				return err
 			}
-			if !first.Imported.IsZero() {
-				if err := a.trusted(yes).decide(first.ID, e); err != nil {
-					return err
-				}
+			if err := a.trusted(yes).decide("run "+first.ID, a.origin(!first.Imported.IsZero()), e); err != nil {
+				return err
 			}
 			r, shown, err := a.newRunner(cmd, kept, e)
 			if err != nil {
@@ -91,7 +90,7 @@ it will execute and the places that it reads and writes, and asks for confirmati
 			return checked(c, conditions, ofRun)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "execute an imported run without confirmation")
+	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
 	failIfFlag(cmd, &failIf)
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)

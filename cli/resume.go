@@ -14,6 +14,7 @@ import (
 
 func (a *app) resumeCommand() *cobra.Command {
 	given := newSettings(a)
+	yes := false
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Continue a run or sweep that was interrupted or killed",
@@ -23,8 +24,10 @@ off begins again.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
 of one, or latest; the default is the newest that did not finish. A run that is
-part of a sweep stands for the sweep. Imported runs are not resumed. A run with agents
-waits for as many as it had, unless --agents says how many.`,
+part of a sweep stands for the sweep. Imported runs are not resumed. If the results are in
+a database, to which others may write, tsmark first shows the commands and query texts that
+it will execute, and asks for confirmation. A run with agents waits for as many as it had,
+unless --agents says how many.`,
 		Example: `  tsmark resume
   tsmark resume 3f2a`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -53,7 +56,7 @@ waits for as many as it had, unless --agents says how many.`,
 				return err
 			}
 			if found.Sweep != "" {
-				return a.resumeSweep(cmd, kept, found, given)
+				return a.resumeSweep(cmd, kept, found, given, yes)
 			}
 			run, err := kept.Run(ctx, found.Runs[0])
 			if err != nil {
@@ -63,7 +66,7 @@ waits for as many as it had, unless --agents says how many.`,
 				if found, err = kept.Find(ctx, run.Sweep); err != nil {
 					return err
 				}
-				return a.resumeSweep(cmd, kept, found, given)
+				return a.resumeSweep(cmd, kept, found, given, yes)
 			}
 			if run.Status == result.Complete {
 				return a.nothingToResume("run %s is complete; tsmark report %[1]s shows it", run.ID)
@@ -81,6 +84,9 @@ waits for as many as it had, unless --agents says how many.`,
 			if err := a.team.shares(plan); err != nil {
 				return err
 			}
+			if err := a.trusted(yes).decide("run "+run.ID, a.origin(false), e); err != nil {
+				return err
+			}
 			r, shown, err := a.newRunner(cmd, kept, e)
 			if err != nil {
 				return err
@@ -96,6 +102,7 @@ waits for as many as it had, unless --agents says how many.`,
 			return outcome(ctx, resumed, err)
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
 	given.timeoutFlags(cmd)
 	a.team.add(cmd)
 	forceFlag(cmd)

@@ -62,7 +62,7 @@ func (a *app) pageOf(run *result.Run) error {
 
 // resumeSweep goes on with a sweep, changed by the flags that are given, at the
 // first point that is not complete.
-func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *settings) error {
+func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *settings, yes bool) error {
 	ctx := cmd.Context()
 	record, runs, err := readSweep(ctx, kept, found)
 	if err != nil {
@@ -85,6 +85,9 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 		return fmt.Errorf("this tsmark cannot read what the sweep was to do: %w", err)
 	}
 	if err := given.apply(cmd, e, nil); err != nil {
+		return err
+	}
+	if err := a.trusted(yes).decide("sweep "+record.ID, a.origin(false), e); err != nil {
 		return err
 	}
 	steps, _ := stepsOf(record.Command)

@@ -9,33 +9,54 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// trust decides whether what an imported run was to do is done here.
+// trust decides whether what somebody else's run was to do is done here.
 type trust struct {
-	yes bool      // --yes
-	in  io.Reader // where somebody answers; nil: nobody is there
-	out io.Writer
+	yes     bool      // --yes
+	in      io.Reader // where somebody answers; nil: nobody is there
+	out     io.Writer
+	drivers func(name string) (driver.Driver, error)
 }
 
 func (a *app) trusted(yes bool) trust {
-	t := trust{yes: yes, out: a.stderr}
+	t := trust{yes: yes, out: a.stderr, drivers: a.catalog.driver}
 	if f, ok := isFile(a.stderr); ok && progress.IsTerminal(f) && progress.IsTerminal(os.Stdin) {
 		t.in = os.Stdin
 	}
 	return t
 }
 
-// decide shows what the experiment does beyond tsmark itself, and returns an
-// error unless somebody agrees.
-func (t trust) decide(runID string, e *experiment.Experiment) error {
-	if !t.yes && t.in == nil {
-		return fmt.Errorf("run %s was imported, and there is no terminal to ask for confirmation; read what tsmark report %s --experiment shows, its commands above all, and add --yes", runID, runID)
+// origin says why a run may be somebody else's: it was imported, or its results are in a
+// database that others can write to. Empty: it is the user's own.
+func (a *app) origin(imported bool) string {
+	switch {
+	case imported:
+		return "was imported"
+	case store.Database(a.results):
+		return "is in a database to which others may write"
 	}
-	fmt.Fprintf(t.out, "Run %s was imported. With your rights it\n", runID)
-	for _, line := range reaches(e) {
+	return ""
+}
+
+// decide shows what the experiment of a run or sweep does beyond tsmark itself, and returns
+// an error unless somebody agrees. Subject is run or sweep and its id; origin is that of
+// app.origin, and empty needs nobody.
+func (t trust) decide(subject, origin string, e *experiment.Experiment) error {
+	if origin == "" {
+		return nil
+	}
+	if !t.yes && t.in == nil {
+		return fmt.Errorf("%s %s, and there is no terminal to ask for confirmation; read what tsmark report %s --experiment shows, its commands above all, and add --yes",
+			subject, origin, subject[strings.LastIndex(subject, " ")+1:])
+	}
+	fmt.Fprintf(t.out, "The %s %s. With your rights it\n", subject, origin)
+	for _, line := range t.reaches(e) {
 		fmt.Fprintln(t.out, "  "+line)
 	}
 	if t.yes {
@@ -44,16 +65,16 @@ func (t trust) decide(runID string, e *experiment.Experiment) error {
 	fmt.Fprint(t.out, "Do it? Type yes: ")
 	answer, _ := bufio.NewReader(t.in).ReadString('\n') // nothing is no yes
 	if strings.TrimSpace(answer) != "yes" {
-		return fmt.Errorf("run %s was imported, and is not repeated", runID)
+		return fmt.Errorf("%s %s, and is not executed", subject, origin)
 	}
 	return nil
 }
 
 // reaches lists what an experiment does beyond the process and the results
-// folder: commands for the shell, files, and servers that it connects to and
-// gives secrets to. Of options only the kind knows which are which, so all are
-// shown.
-func reaches(e *experiment.Experiment) []string {
+// folder: commands for the shell, files, servers that it connects to and
+// gives secrets to, and query texts. Of options only the driver knows which are which, so
+// all are shown.
+func (t trust) reaches(e *experiment.Experiment) []string {
 	var list []string
 	add := func(what, value string) {
 		if value != "" {
@@ -73,9 +94,39 @@ func reaches(e *experiment.Experiment) []string {
 		add("reads metrics "+of, t.Exporter)
 		add("reads metrics "+of, t.Metrics)
 	}
+	for i := range e.Queries.Own {
+		q := &e.Queries.Own[i]
+		for _, language := range slices.Sorted(maps.Keys(q.Texts)) {
+			add(fmt.Sprintf("runs as query %+q, for %+q, the text", q.Name, language), q.Texts[language])
+		}
+		add(fmt.Sprintf("runs as query %+q, in tsmark's own DuckDB, the text", q.Name), q.Reference)
+	}
+	list = append(list, t.confinements(e)...)
 	add("reads", e.Load.File)
 	if e.Load.Replace {
 		list = append(list, "replaces datasets that tsmark loaded there")
+	}
+	return list
+}
+
+// confinements say what the query texts of an experiment could still do on its targets.
+func (t trust) confinements(e *experiment.Experiment) (list []string) {
+	if !slices.ContainsFunc(e.Queries.Own, func(q ownqueries.Query) bool { return q.IsText() }) {
+		return nil
+	}
+	for i := range e.Targets {
+		target := &e.Targets[i]
+		kind, err := t.drivers(target.Kind)
+		if err != nil {
+			continue // it does not run
+		}
+		options, err := kind.Resolve(target.Options)
+		if err != nil {
+			continue
+		}
+		if l := kind.LiteralsOf(options); l != nil {
+			list = append(list, fmt.Sprintf("runs each text on target %+q so: %s", target.Name, l.Confinement))
+		}
 	}
 	return list
 }

@@ -64,7 +64,7 @@ type Driver struct {
 	Render func(*query.Query, *series.Schema, Options) (Request, error)
 	// Literals are how texts that users write in its language are filled in: a Request
 	// with such a text is sent over the ordinary Querier. The options have passed Resolve.
-	// Nil: it takes none.
+	// A driver with Literals opens databases that are TextCheckers. Nil: it takes none.
 	Literals func(Options) query.Literals
 	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
 	// the system, or tsmark does not know them.
@@ -125,6 +125,10 @@ type Env struct {
 // Request is a rendered query.
 type Request struct {
 	Text string
+	// UserText says that a user wrote the text. It may be hostile, as in a run that was
+	// imported: it has passed TextChecker.CheckText, and a Querier runs it read-only where
+	// the system has such a mode.
+	UserText bool
 }
 
 // DB is an open system under test. Its methods may be called from several

@@ -37,6 +37,17 @@ type Inspector interface {
 	Inspect(context.Context) error
 }
 
+// TextChecker is a DB that runs query texts written by users. Every driver with Literals
+// opens one.
+type TextChecker interface {
+	// CheckText returns an error unless the text is a single statement that only reads.
+	// The system's own parser decides, or a read-only mode of the system that no text can
+	// leave: what tsmark took for a comment or a quoted text may be none for the system. It
+	// executes nothing. Each text is checked after its values were filled in, while the
+	// clock is stopped.
+	CheckText(ctx context.Context, text string) error
+}
+
 // Step is something done after a load.
 type Step struct {
 	Name string                      `json:"name"` // as experiments name it

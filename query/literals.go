@@ -8,6 +8,9 @@ type Literals struct {
 	// Unsupported is why texts cannot be run with the options at hand; empty: they can.
 	Unsupported string
 	Language    string // in lower case: sql, influxql
+	// Confinement says what keeps a user's text from changing anything, and what such a
+	// text could do all the same. Users read it before a text of somebody else's runs.
+	Confinement string
 	// Text returns a text between quotes; an error: there is no such literal.
 	Text func(string) (string, error)
 	// Time returns a time, rounded up to the first one that the database can name.

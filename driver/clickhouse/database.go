@@ -186,6 +186,12 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
+// CheckText implements driver.TextChecker: the server describes the text as a subquery,
+// which can only read. It reads no row for that.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	return d.admin.Exec(ctx, sqlkit.Parenthesized("DESCRIBE TABLE", text))
+}
+
 // AfterLoad implements driver.AfterLoader.
 func (d *database) AfterLoad() []driver.Step {
 	able := steps()

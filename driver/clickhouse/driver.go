@@ -57,6 +57,9 @@ const (
 	off = "off"
 )
 
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "ClickHouse describes it as a subquery first, so it changes no table; table functions can still read the server's files, call other servers and run the server's own scripts: use an account that may only read"
+
 // Driver describes ClickHouse.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -110,7 +113,7 @@ func Driver() driver.Driver {
 			}
 			return driver.Request{Text: text}, nil
 		}},
-		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals() },
+		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals(confinement) },
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err

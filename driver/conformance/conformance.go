@@ -127,6 +127,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	if b := s.kind.Brought; b == nil || s.kind.StandIn != "" { // see Joins
 		t.Run("several processes", s.joins)
 	}
+	t.Run("texts of users", s.userTexts)
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)

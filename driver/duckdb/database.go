@@ -59,8 +59,13 @@ func openFile(ctx context.Context, path string, options driver.Options) (*databa
 	if d.raw, err = openRaw(path, map[string]string{
 		"threads":      options[optionThreads],
 		"memory_limit": options[optionMemoryLimit],
-		// Nothing may be downloaded in the middle of a measurement.
+		// Nothing may be downloaded in the middle of a measurement, and no text of a user's
+		// may reach a file, an address or an extension, or allow itself to.
 		"autoinstall_known_extensions": "false",
+		"autoload_known_extensions":    "false",
+		"allow_community_extensions":   "false",
+		"enable_external_access":       "false",
+		"lock_configuration":           "true",
 	}); err != nil {
 		return nil, err
 	}

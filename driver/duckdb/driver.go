@@ -24,6 +24,9 @@ const (
 	optionMemoryLimit = "memory_limit"
 )
 
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "DuckDB takes nothing but a SELECT, and its access to files, addresses and extensions is locked"
+
 // Driver describes DuckDB. Rendering needs nothing; Open needs a tsmark that was
 // built with cgo; Missing says so where it was not.
 func Driver() driver.Driver {
@@ -50,7 +53,7 @@ func Driver() driver.Driver {
 		Adopts:     driver.AdoptsOwn,
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
-		Literals:   sqlkit.Literals(newDialect),
+		Literals:   sqlkit.Literals(newDialect, confinement),
 		RenderFrom: sqlkit.RenderFrom(newDialect),
 		Open:       open,
 		Missing:    missing,

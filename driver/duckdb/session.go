@@ -3,6 +3,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (s *session) Query(ctx context.Context, text string, sink query.Sink) (driv
 	case s.Closed():
 		return driver.Cost{}, sqlkit.ErrClosed
 	case strings.Contains(text, "\x00"):
-		return driver.Cost{}, errors.New("DuckDB would cut the statement off at its NUL character")
+		return driver.Cost{}, errNUL
 	}
 	return sqlkit.Interruptible(ctx, "DuckDB", func() { duck.Interrupt(s.conn) }, func() (driver.Cost, error) {
 		var result duck.Result
@@ -46,6 +47,38 @@ func (s *session) Query(ctx context.Context, text string, sink query.Sink) (driv
 		return s.read(ctx, &result, sink)
 	})
 }
+
+// CheckText implements sqlkit.Session: DuckDB parses and binds the text.
+func (s *session) CheckText(text string) error {
+	switch {
+	case s.Closed():
+		return sqlkit.ErrClosed
+	case strings.Contains(text, "\x00"):
+		return errNUL
+	}
+	var statements duck.ExtractedStatements
+	n := duck.ExtractStatements(s.conn, text, &statements)
+	defer duck.DestroyExtracted(&statements)
+	switch {
+	case n == 0:
+		return failure(cmp.Or(duck.ExtractStatementsError(statements), "the text is empty"))
+	case n > 1:
+		return fmt.Errorf("the text has %d statements; a query is one", n)
+	}
+	var statement duck.PreparedStatement
+	prepared := duck.PrepareExtractedStatement(s.conn, statements, 0, &statement)
+	defer duck.DestroyPrepare(&statement)
+	if prepared != duck.StateSuccess {
+		return failure(duck.PrepareError(statement))
+	}
+	if duck.PreparedStatementType(statement) != duck.StatementTypeSelect {
+		return errors.New("DuckDB parses the text as a statement that does more than read; write a SELECT")
+	}
+	return nil
+}
+
+// errNUL is the error of a text that DuckDB would see a part of.
+var errNUL = errors.New("DuckDB would cut the statement off at its NUL character")
 
 // failure makes an error of DuckDB's message, without the stack trace that
 // fatal ones carry. That of a full disk wraps syscall.ENOSPC.

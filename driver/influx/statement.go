@@ -1,11 +1,14 @@
 package influx
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/influxdata/influxql"
 
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
@@ -104,13 +107,37 @@ func text(value string) string { return sql.Backslashes.Of(value) }
 // Literals are those of InfluxQL.
 func Literals() query.Literals {
 	return query.Literals{
-		Language: "influxql",
-		Text:     func(value string) (string, error) { return text(value), sql.Backslashes.Check(value) },
-		Time:     func(t time.Time) string { return text(t.UTC().Format(time.RFC3339Nano)) },
+		Language:    "influxql",
+		Confinement: "InfluxDB's own parser takes it as one SELECT without INTO, or as one SHOW, first",
+		Text:        func(value string) (string, error) { return text(value), sql.Backslashes.Check(value) },
+		Time:        func(t time.Time) string { return text(t.UTC().Format(time.RFC3339Nano)) },
 		Regexp: func(expression string) (string, error) {
 			return "/" + strings.ReplaceAll(expression, "/", `\/`) + "/", nil
 		},
 	}
+}
+
+// CheckText returns an error unless InfluxDB's own parser takes a text as one statement that
+// only reads.
+func CheckText(text string) error {
+	parsed, err := influxql.ParseQuery(text)
+	if err != nil {
+		return err
+	}
+	if n := len(parsed.Statements); n != 1 {
+		return fmt.Errorf("the text has %d statements; a query is one", n)
+	}
+	switch s := parsed.Statements[0].(type) {
+	case *influxql.SelectStatement:
+		if s.Target != nil {
+			return errors.New("the text writes its answer INTO a measurement; leave that out")
+		}
+	case *influxql.ShowMeasurementsStatement, *influxql.ShowTagKeysStatement, *influxql.ShowTagValuesStatement, *influxql.ShowFieldKeysStatement,
+		*influxql.ShowSeriesStatement, *influxql.ShowSeriesCardinalityStatement, *influxql.ShowTagValuesCardinalityStatement:
+	default:
+		return errors.New("the text is neither a SELECT nor a SHOW of measurements, series, tags or fields")
+	}
+	return nil
 }
 
 // number returns a number, for which InfluxQL knows no exponent.

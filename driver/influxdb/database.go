@@ -129,6 +129,9 @@ func (d *database) table(ctx context.Context, text string) ([]influx.Shown, erro
 	return d.shows.Table(ctx, text)
 }
 
+// CheckText implements driver.TextChecker.
+func (d *database) CheckText(_ context.Context, text string) error { return influx.CheckText(text) }
+
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return influx.NewQuerier(d.settings.endpoint()), nil

@@ -116,6 +116,13 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newFlight(d.settings), nil
 }
 
+// CheckText implements driver.TextChecker: the server explains a query of the text, which it
+// does not run.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	_, err := d.own.ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT 1 FROM", text)+" AS t")
+	return err
+}
+
 // TakesLines implements driver.LineTaker.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
 	// Where tags come first in other lines is no matter: the table has its columns.

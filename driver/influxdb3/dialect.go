@@ -70,10 +70,12 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	return driver.Request{Text: text}, err
 }
 
+const confinement = "InfluxDB 3 explains it as a subquery first, and its query interface takes statements that read and no others"
+
 // literals are those of texts that users write. JSON does not say which texts are times,
 // and leaves NULL out: of such an answer nobody knows the columns.
 func literals(o driver.Options) query.Literals {
-	l := newDialect().Literals()
+	l := newDialect().Literals(confinement)
 	if o[optionRead] == readHTTP {
 		l.Unsupported = fmt.Sprintf("answers to own texts are read over Flight alone, since JSON has no columns; leave out %s=%s", optionRead, readHTTP)
 	}

@@ -63,6 +63,7 @@ var _ interface {
 	driver.SeriesLister
 	driver.Server
 	driver.Storage
+	driver.TextChecker
 	driver.Watcher
 } = (*limited)(nil)
 
@@ -247,6 +248,15 @@ func (t *limited) Reads(ctx context.Context, q driver.Request) (read driver.Read
 		return err
 	})
 	return read, ok, err
+}
+
+// CheckText implements driver.TextChecker.
+func (t *limited) CheckText(ctx context.Context, text string) error {
+	own, ok := driver.As[driver.TextChecker](t.DB)
+	if !ok {
+		return errNot("runs texts of users")
+	}
+	return run(ctx, t.limits.statement(), "checking that a text only reads", func(ctx context.Context) error { return own.CheckText(ctx, text) })
 }
 
 // ListSeries implements driver.SeriesLister.

@@ -54,6 +54,8 @@ type conn struct {
 	wire *limit.Conn
 	id   int64 // by which the server knows it
 	cut  bool  // in the middle of an answer
+	// Its transactions are read-only.
+	confined bool
 
 	dest    []sqldriver.Value
 	row     []query.Value // handed to the sink
@@ -100,6 +102,17 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// Confine implements sqlkit.Confiner. The functions of a text cannot change tables in a
+// read-only transaction.
+func (c *conn) Confine(ctx context.Context) error {
+	if c.confined {
+		return nil
+	}
+	err := c.Exec(ctx, "SET SESSION TRANSACTION READ ONLY")
+	c.confined = err == nil
+	return err
 }
 
 // Ping implements sqlkit.Remote.

@@ -278,6 +278,23 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
+// CheckText implements driver.TextChecker: the server prepares the text, and again as a
+// subquery, which can only read and has no INTO.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	return d.admin.Do(ctx, func(c *conn) error {
+		for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
+			statement, err := c.prepare(ctx, one)
+			if err != nil {
+				return err
+			}
+			if err := statement.Close(); err != nil {
+				return c.failed(ctx, err)
+			}
+		}
+		return nil
+	})
+}
+
 // Settle implements driver.DB. Acknowledged rows are visible. What is left is to
 // bring them from the log into the files, which the server would do later while
 // queries are run. A user who may not order that settles without.

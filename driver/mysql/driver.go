@@ -53,6 +53,9 @@ const (
 	indexNone     = "none"
 )
 
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "the server prepares it as a subquery first and runs it in read-only transactions; functions can still read files (LOAD_FILE), wait and take locks: use an account that may only read"
+
 // Driver describes MySQL and MariaDB.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -95,7 +98,7 @@ func Driver() driver.Driver {
 			text, err := newDialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
-		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals() },
+		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals(confinement) },
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := newDialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err

@@ -80,6 +80,34 @@ func (c *Conn) Query(ctx context.Context, text string, sink query.Sink) (driver.
 	return cost, c.failed(ctx, err)
 }
 
+// QueryReadOnly runs one statement in a transaction of its own, which the statement begin
+// makes read-only and which is rolled back. The three go to the server together.
+func (c *Conn) QueryReadOnly(ctx context.Context, begin, text string, sink query.Sink) (driver.Cost, error) {
+	return c.readOnly(ctx, begin, func(b *pgconn.Batch) { b.ExecParams(text, nil, nil, nil, binary) }, sink)
+}
+
+// readOnly is QueryReadOnly of what add adds.
+func (c *Conn) readOnly(ctx context.Context, begin string, add func(*pgconn.Batch), sink query.Sink) (cost driver.Cost, err error) {
+	c.unread.Row()
+	batch := new(pgconn.Batch)
+	batch.ExecParams(begin, nil, nil, nil, nil)
+	add(batch)
+	batch.ExecParams("ROLLBACK", nil, nil, nil, nil)
+	results := c.pg.ExecBatch(ctx, batch)
+	for n := 0; err == nil && results.NextResult(); n++ {
+		if n == 1 {
+			cost, err = c.read(results.ResultReader(), sink)
+		}
+	}
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		c.Rollback(ctx)
+	}
+	return cost, c.failed(ctx, err)
+}
+
 // QuerySimple runs one statement by the simple protocol, in which values are texts.
 func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	c.unread.Row()

@@ -30,6 +30,10 @@ const maxPrepared = 256
 // Querier implements driver.Querier over a connection, which it opens again
 // where it broke.
 type Querier struct {
+	// ReadOnly is the statement that begins a transaction in which nothing can be changed:
+	// texts of users run in one. Empty: the server has no such transactions.
+	ReadOnly string
+
 	config   *Config
 	protocol Protocol
 	conn     *Conn
@@ -70,17 +74,32 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		}
 		*q = again
 	}
-	switch q.protocol {
-	case Simple:
+	confined := r.UserText && q.ReadOnly != ""
+	switch {
+	case q.protocol == Prepared:
+		statement, err := q.prepare(ctx, r.Text)
+		if err != nil {
+			return driver.Cost{}, err
+		}
+		if confined {
+			return q.conn.readOnly(ctx, q.ReadOnly, func(b *pgconn.Batch) { b.ExecPrepared(statement.Name, nil, nil, binary) }, sink)
+		}
+		cost, err := q.conn.read(q.conn.pg.ExecStatement(ctx, statement, nil, nil, binary), sink)
+		return cost, q.conn.failed(ctx, err)
+	case confined && q.protocol == Simple:
+		// The simple protocol itself takes several statements, one of which could end the
+		// transaction.
+		return q.conn.readOnly(ctx, q.ReadOnly, func(b *pgconn.Batch) { b.ExecParams(r.Text, nil, nil, nil, nil) }, sink)
+	case confined:
+		return q.conn.QueryReadOnly(ctx, q.ReadOnly, r.Text, sink)
+	case q.protocol == Simple:
 		return q.conn.QuerySimple(ctx, r.Text, sink)
-	case Prepared:
-		return q.ask(ctx, r.Text, sink)
 	}
 	return q.conn.Query(ctx, r.Text, sink)
 }
 
-// ask runs a prepared statement, which it prepares where it is new.
-func (q *Querier) ask(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+// prepare returns the prepared statement of a text, which it prepares where it is new.
+func (q *Querier) prepare(ctx context.Context, text string) (*pgconn.StatementDescription, error) {
 	pg := q.conn.pg
 	q.conn.unread.Row()
 	statement := q.prepared[text]
@@ -88,20 +107,19 @@ func (q *Querier) ask(ctx context.Context, text string, sink query.Sink) (driver
 		name := "tsmark" + strconv.Itoa(q.next)
 		if old := q.names[q.next]; old != "" {
 			if err := pg.Deallocate(ctx, name); err != nil {
-				return driver.Cost{}, q.conn.failed(ctx, err)
+				return nil, q.conn.failed(ctx, err)
 			}
 			delete(q.prepared, old)
 			q.names[q.next] = ""
 		}
 		var err error
 		if statement, err = pg.Prepare(ctx, name, text, nil); err != nil {
-			return driver.Cost{}, q.conn.failed(ctx, err)
+			return nil, q.conn.failed(ctx, err)
 		}
 		q.prepared[text], q.names[q.next] = statement, text
 		q.next = (q.next + 1) % maxPrepared
 	}
-	cost, err := q.conn.read(pg.ExecStatement(ctx, statement, nil, nil, binary), sink)
-	return cost, q.conn.failed(ctx, err)
+	return statement, nil
 }
 
 // Close implements driver.Querier.

@@ -182,7 +182,21 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	if err != nil {
 		return nil, fmt.Errorf("opening a connection for reading: %w", d.full(ctx, err))
 	}
+	q.ReadOnly = readOnly
 	return q, nil
+}
+
+// readOnly begins a transaction that can change nothing: once it has a snapshot, it cannot
+// be made read-write.
+const readOnly = "BEGIN READ ONLY"
+
+// CheckText implements driver.TextChecker. A cursor is declared for one query only, and not
+// for one with INTO or with statements that change data; declaring it reads no row.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	return d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		_, err := c.QueryReadOnly(ctx, readOnly, "DECLARE tsmark_text NO SCROLL CURSOR FOR\n"+text, nil)
+		return err
+	})
 }
 
 // Footprint implements driver.DB: the tables with their indexes, partitions and

@@ -71,6 +71,9 @@ const (
 	off = "off"
 )
 
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "it runs in a read-only transaction that is rolled back, after the server took it as the query of a cursor; functions can still reach outside of the transaction (dblink, lo_export, pg_terminate_backend): use a role that may only read"
+
 // Driver describes PostgreSQL.
 func Driver() driver.Driver {
 	return NewKind(Variant{
@@ -118,7 +121,7 @@ func NewKind(v Variant) driver.Driver {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
-		Literals: func(o driver.Options) query.Literals { return v.dialect(o).Literals() },
+		Literals: func(o driver.Options) query.Literals { return v.dialect(o).Literals(confinement) },
 		TSBS:     v.tsbs(),
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).RenderFrom(q, m, s)

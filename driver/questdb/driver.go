@@ -47,6 +47,9 @@ const (
 	configVariable = "QDB_CLIENT_CONF" // of QuestDB's own clients
 )
 
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "QuestDB explains it as a subquery first, so it can only read; functions that read the server's files still can"
+
 // Driver describes QuestDB.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -70,7 +73,7 @@ func Driver() driver.Driver {
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
 		Render:     render,
-		Literals:   sqlkit.Literals(newDialect),
+		Literals:   sqlkit.Literals(newDialect, confinement),
 		RenderFrom: renderFrom,
 		TSBS:       &driver.TSBS{Format: "questdb", Request: driver.Verbatim},
 		Open:       open,

@@ -11,6 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/jsonrows"
 	"github.com/tsmark/tsmark/driver/pgwire"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 )
 
 // NewQuerier implements driver.DB.
@@ -26,6 +27,13 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 		}
 	}
 	return nil, fmt.Errorf("opening a connection to QuestDB for reading: %w", err)
+}
+
+// CheckText implements driver.TextChecker: the server explains a query of the text, which it
+// does not run.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	_, err := d.own.Ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT count() FROM", text))
+	return err
 }
 
 // newExec returns a connection that runs statements over REST's /exec.

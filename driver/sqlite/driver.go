@@ -50,6 +50,9 @@ const (
 	indexNone      = "none"
 )
 
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "SQLite compiles it as a subquery first, so it can only read the database file"
+
 // Driver describes SQLite.
 func Driver() driver.Driver {
 	return driver.Driver{
@@ -108,7 +111,7 @@ func Driver() driver.Driver {
 		Adopts:     driver.AdoptsOwn,
 		Place:      func(o driver.Options) string { return driver.FilePlace(o[sqlkit.Path]) },
 		Render:     sqlkit.Render(newDialect),
-		Literals:   sqlkit.Literals(newDialect),
+		Literals:   sqlkit.Literals(newDialect, confinement),
 		RenderFrom: sqlkit.RenderFrom(newDialect),
 		Open:       open,
 	}

@@ -101,6 +101,19 @@ func (s *session) prepare(text string) (compiled, error) {
 	return nil, fmt.Errorf("not one statement: %q", text)
 }
 
+// CheckText implements sqlkit.Session: SQLite compiles the text, which is one statement, and
+// again as a subquery, which can only read.
+func (s *session) CheckText(text string) error {
+	for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
+		c, err := s.prepare(one)
+		if err != nil {
+			return err
+		}
+		c.finalize()
+	}
+	return nil
+}
+
 // read runs the statement and hands its rows to the sink.
 func (s *session) read(c compiled, sink query.Sink) (cost driver.Cost, err error) {
 	s.row, s.cells = s.row[:0], s.cells[:0]

@@ -3,6 +3,7 @@ package sqlkit
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
@@ -48,8 +49,16 @@ func QueryRow(ctx context.Context, c Conn, text string) ([]query.Value, error) {
 }
 
 // Literals is the Literals of a driver.Driver whose dialect no option changes.
-func Literals(dialect func() *sql.Dialect) func(driver.Options) query.Literals {
-	return func(driver.Options) query.Literals { return dialect().Literals() }
+func Literals(dialect func() *sql.Dialect, confinement string) func(driver.Options) query.Literals {
+	return func(driver.Options) query.Literals { return dialect().Literals(confinement) }
+}
+
+// Parenthesized returns a statement that ends with a user's text in parentheses, where the
+// system's language takes a query and nothing else. If the system's parser takes both the
+// text and this statement, the text is one query: it cannot close the parenthesis and still
+// be a statement by itself.
+func Parenthesized(before, text string) string {
+	return before + " (\n" + strings.TrimRight(text, "; \t\r\n") + "\n)"
 }
 
 // Render is the Render of a driver.Driver whose dialect no option changes.

@@ -19,6 +19,8 @@ import (
 type Session interface {
 	// Query is that of Conn. It wraps ctx's error where that ends it.
 	Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error)
+	// CheckText is that of driver.TextChecker.
+	CheckText(text string) error
 	// Close releases the connection; a second call does nothing.
 	Close()
 	Closed() bool
@@ -110,6 +112,13 @@ func (e *Embedded[S]) Open(ctx context.Context) (err error) {
 	}
 	e.own, err = e.Connect(ctx)
 	return err
+}
+
+// CheckText implements driver.TextChecker.
+func (e *Embedded[S]) CheckText(_ context.Context, text string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.own.CheckText(text)
 }
 
 // Query implements Conn.

@@ -38,7 +38,21 @@ func (q *Querier[C]) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 		}
 		q.conn = fresh
 	}
+	if r.UserText {
+		if c, ok := any(q.conn).(Confiner); ok {
+			if err := c.Confine(ctx); err != nil {
+				return driver.Cost{}, fmt.Errorf("making the connection read-only: %w", err)
+			}
+		}
+	}
 	return q.conn.Query(ctx, r.Text, sink)
+}
+
+// Confiner is a Remote that can be made read-only.
+type Confiner interface {
+	// Confine makes it read-only from now on, for texts of users. A second call does
+	// nothing.
+	Confine(context.Context) error
 }
 
 // Close implements driver.Querier.

@@ -6,10 +6,12 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Literals returns the literals of the dialect, for texts that somebody else wrote.
-func (d *Dialect) Literals() query.Literals {
+// Literals returns the literals of the dialect, for texts that users wrote. Confinement is
+// that of query.Literals.
+func (d *Dialect) Literals(confinement string) query.Literals {
 	return query.Literals{
-		Language: "sql",
+		Language:    "sql",
+		Confinement: confinement,
 		Text: func(value string) (string, error) {
 			return d.Text(value), d.CheckText(value)
 		},

@@ -343,7 +343,7 @@ func (o *onePart) query(ctx context.Context) error {
 		}
 	}
 	q.expected[o.viewOf(o.planned)].counted = counted
-	queries := o.rendered(o.planned, q, o.Repeat)
+	queries := o.rendered(o.planned, q, o.Repeat, o.db)
 	defer queries.close()
 
 	cfg := o.plan.settings.query
@@ -357,7 +357,7 @@ func (o *onePart) query(ctx context.Context) error {
 	}
 	if o.WarmUp {
 		var err error
-		if cfg.WarmUp.Queries, err = o.warmUps(o.planned, q, o.Repeat); err != nil {
+		if cfg.WarmUp.Queries, err = o.warmUps(ctx, o.planned, q, o.Repeat, o.db); err != nil {
 			return err
 		}
 	}

@@ -207,10 +207,11 @@ func named(queries iter.Seq[query.Query], queryType string) iter.Seq[query.Query
 	}
 }
 
-// renderer returns how a target puts queries of a type: from rows, or from the aggregate.
-func (t *plannedTarget) renderer(q *typeQueries) verify.Renderer {
+// renderer returns how a target puts queries of a type: from rows, from the aggregate, or as
+// texts of the user's, which the open database checks.
+func (t *plannedTarget) renderer(ctx context.Context, db driver.DB, q *typeQueries) verify.Renderer {
 	if q.written != nil {
-		return func(one *query.Query, _ *series.Schema) (driver.Request, error) { return t.fill(q.written, one) }
+		return func(one *query.Query, _ *series.Schema) (driver.Request, error) { return t.fill(ctx, db, q.written, one) }
 	}
 	if q.from == nil {
 		return t.driver.Renderer(t.options)
@@ -247,7 +248,7 @@ func (x *checkStage) read(ctx context.Context, on *turn, q *typeQueries) (*resul
 	if !ok {
 		return nil, nil
 	}
-	render := on.planned.renderer(q)
+	render := on.planned.renderer(ctx, on.db, q)
 	var rows, bytes []float64
 	for i := range q.early {
 		request, err := render(&q.early[i], x.dataset.Schema())

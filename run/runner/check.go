@@ -152,10 +152,16 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 	if err := noAggregate(on.out, q); err != nil {
 		return unsupported(out, err)
 	}
-	render := on.planned.renderer(q)
+	render := on.planned.renderer(ctx, on.db, q)
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range q.all {
-		if _, err := render(&one, x.dataset.Schema()); err != nil {
+		var err error
+		if q.written != nil { // the database checks a text shortly before it runs
+			_, err = on.planned.text(q.written, &one)
+		} else {
+			_, err = render(&one, x.dataset.Schema())
+		}
+		if err != nil {
 			return unsupported(out, err)
 		}
 	}

@@ -50,7 +50,7 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 // queryTypeCold runs one query. Disturbed says why it does not count and is to be
 // run again; empty: it counts.
 func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries) (disturbed string, err error) {
-	queries := x.rendered(on.planned, q, on.repeat)
+	queries := x.rendered(on.planned, q, on.repeat, on.db)
 	defer queries.close()
 	queries.most = 1
 	first, _ := q.of(on.repeat)

@@ -286,7 +286,7 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 	for i := range answers {
 		list[i] = verify.Taken{Answered: &answers[i], Expected: x.answers[held][x.keyOf(p, &answers[i])]}
 	}
-	verdict, open, err := verify.Captured(ctx, cfg, t, planned.renderer(x.queriesOf(p.queryType)), x.viewed[held].dataset, list)
+	verdict, open, err := verify.Captured(ctx, cfg, t, planned.renderer(ctx, t, x.queriesOf(p.queryType)), x.viewed[held].dataset, list)
 	if err != nil {
 		err = fmt.Errorf("comparing answers of %s: %w", p.queryType, err)
 	}

@@ -146,7 +146,7 @@ func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measure
 
 // measureType measures one type, once it is warm.
 func (x *queryStage) measureType(ctx context.Context, on *turn, q *typeQueries, capture *engine.Capture, log *oplog.Section, task Task) (*result.Queries, error) {
-	queries := x.rendered(on.planned, q, on.repeat)
+	queries := x.rendered(on.planned, q, on.repeat, on.db)
 	defer queries.close()
 	cfg := x.plan.settings.query
 	cfg.Client = !on.planned.caps.Embedded
@@ -156,7 +156,7 @@ func (x *queryStage) measureType(ctx context.Context, on *turn, q *typeQueries, 
 	// is measured, and of so long a time the connection is no part.
 	if cfg.WarmUp.Time > 0 || !x.slow[slowType{on.planned.name, q.queryType.Name}] {
 		var err error
-		if cfg.WarmUp.Queries, err = x.warmUps(on.planned, q, on.repeat); err != nil {
+		if cfg.WarmUp.Queries, err = x.warmUps(ctx, on.planned, q, on.repeat, on.db); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/query"
 )
@@ -13,6 +14,10 @@ import (
 // clock goes on: so many that nearly all experiments need no pause, and that in
 // others they cost next to nothing; in most languages some 25 MB.
 const renderedAtOnce = 1 << 16
+
+// checkedAtOnce is renderedAtOnce of texts of users, each of which the database checks:
+// a time box may end long before all of them have run.
+const checkedAtOnce = 1 << 9
 
 // rendered is the queries of a type that a repeat runs, in the target's language:
 // an engine.Source.
@@ -32,8 +37,11 @@ type rendered struct {
 }
 
 // rendered returns the queries of a type that a repeat runs. They are to be closed.
-func (s *subject) rendered(planned *plannedTarget, q *typeQueries, repeat int) *rendered {
-	r := &rendered{subject: s, planned: planned, of: q, most: renderedAtOnce, stop: func() {}, render: s.renderer(planned, q)}
+func (s *subject) rendered(planned *plannedTarget, q *typeQueries, repeat int, db driver.DB) *rendered {
+	r := &rendered{subject: s, planned: planned, of: q, most: renderedAtOnce, stop: func() {}, render: s.renderer(planned, q, db)}
+	if q.written != nil {
+		r.most = checkedAtOnce
+	}
 	r.first, r.end = q.of(repeat)
 	return r
 }
@@ -63,7 +71,7 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, er
 			return nil, err
 		}
 		q, _ = r.next() // there are as many as were drawn at first
-		one, err := r.render.one(&q)
+		one, err := r.render.one(ctx, &q)
 		if err != nil {
 			return nil, err
 		}

@@ -236,9 +236,9 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 }
 
 // renderOne renders one query, whose answer is nothing known of.
-func (s *subject) renderOne(planned *plannedTarget, of *typeQueries, q *query.Query) (engine.Rendered, error) {
+func (s *subject) renderOne(ctx context.Context, planned *plannedTarget, of *typeQueries, q *query.Query) (engine.Rendered, error) {
 	schema := s.dataset.Schema()
-	request, err := planned.renderer(of)(q, schema)
+	request, err := planned.renderer(ctx, nil, of)(q, schema)
 	if err != nil {
 		return engine.Rendered{}, err
 	}
@@ -251,12 +251,12 @@ func (s *subject) renderOne(planned *plannedTarget, of *typeQueries, q *query.Qu
 
 // warmUps returns the queries that connections are warmed up with, other ones in
 // each repeat in as far as there are such.
-func (s *subject) warmUps(planned *plannedTarget, q *typeQueries, repeat int) ([]engine.Rendered, error) {
-	render := s.renderer(planned, q)
+func (s *subject) warmUps(ctx context.Context, planned *plannedTarget, q *typeQueries, repeat int, db driver.DB) ([]engine.Rendered, error) {
+	render := s.renderer(planned, q, db)
 	defer render.close()
 	var list []engine.Rendered
 	for i := range q.spare {
-		one, err := render.one(&q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
+		one, err := render.one(ctx, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
 		if err != nil {
 			return nil, err
 		}

@@ -47,6 +47,7 @@ type renderer struct {
 	subject *subject
 	planned *plannedTarget
 	of      *typeQueries
+	db      driver.DB // checks the texts of users
 
 	next func() (string, bool) // TSBS's text of a number; nil: none is drawn
 	at   int                   // that number
@@ -54,31 +55,52 @@ type renderer struct {
 }
 
 // renderer returns one, which is to be closed.
-func (s *subject) renderer(planned *plannedTarget, q *typeQueries) *renderer {
-	return &renderer{subject: s, planned: planned, of: q, stop: func() {}}
+func (s *subject) renderer(planned *plannedTarget, q *typeQueries, db driver.DB) *renderer {
+	return &renderer{subject: s, planned: planned, of: q, db: db, stop: func() {}}
 }
 
 // one renders a query, of whose answer nothing is known.
-func (r *renderer) one(q *query.Query) (engine.Rendered, error) {
+func (r *renderer) one(ctx context.Context, q *query.Query) (engine.Rendered, error) {
 	if r.subject.plan.hasMeaning(r.of) {
-		return r.subject.renderOne(r.planned, r.of, q)
+		return r.subject.renderOne(ctx, r.planned, r.of, q)
 	}
-	request, err := r.text(q)
+	request, err := r.text(ctx, q)
 	return engine.Rendered{ID: q.ID, Request: request, Rows: engine.AnyRows, Whole: true}, err
 }
 
 // text returns the text that stands for a query.
-func (r *renderer) text(q *query.Query) (driver.Request, error) {
+func (r *renderer) text(ctx context.Context, q *query.Query) (driver.Request, error) {
 	if r.of.written == nil || r.subject.plan.experiment.Queries.Verbatim() {
 		return r.verbatim(q.ID)
 	}
-	return r.planned.fill(r.of.written, q)
+	return r.planned.fill(ctx, r.db, r.of.written, q)
 }
 
-// fill returns a text of the user's for a query.
-func (t *plannedTarget) fill(own *ownqueries.Query, q *query.Query) (driver.Request, error) {
-	text, err := own.Text(q, t.driver.Name, t.driver.LiteralsOf(t.options))
-	return driver.Request{Text: text}, err
+// fill returns a text of the user's for a query, once the open database has checked it.
+func (t *plannedTarget) fill(ctx context.Context, db driver.DB, own *ownqueries.Query, q *query.Query) (driver.Request, error) {
+	text, err := t.text(own, q)
+	if err == nil {
+		err = checkText(ctx, db, text)
+	}
+	return driver.Request{Text: text, UserText: true}, err
+}
+
+// text returns such a text, unchecked.
+func (t *plannedTarget) text(own *ownqueries.Query, q *query.Query) (string, error) {
+	return own.Text(q, t.driver.Name, t.driver.LiteralsOf(t.options))
+}
+
+// checkText returns an error unless the database says that a user's text only reads.
+func checkText(ctx context.Context, db driver.DB, text string) error {
+	checker, ok := driver.As[driver.TextChecker](db)
+	if !ok {
+		return fmt.Errorf("%w: the database cannot tell whether a text only reads", query.ErrUnsupported)
+	}
+	err := checker.CheckText(ctx, text)
+	if err == nil || ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w: it is not taken as one query that only reads: %w", query.ErrUnsupported, errRefused, err)
 }
 
 // verbatim returns TSBS's text of a number. They are drawn one after the other: the
@@ -121,7 +143,7 @@ func (r *renderer) close() { r.stop() }
 // those texts are as old as TSBS, and servers are not. A text of the user's that it
 // refuses fails.
 func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, out *result.Queries, task Task) (*result.Queries, error) {
-	render := x.renderer(on.planned, q)
+	render := x.renderer(on.planned, q, on.db)
 	defer render.close()
 	if out.Texts == result.TextsTSBS {
 		if _, err := render.verbatim(0); err != nil { // where there is none, none is sent
@@ -134,14 +156,13 @@ func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, o
 	}
 	defer querier.Close() // reading only
 	for i := range q.early {
-		one, err := render.one(&q.early[i])
-		if err != nil {
-			return lacking(out, err)
-		}
-		begin := time.Now()
-		err = x.try(ctx, querier, one.Request)
-		if box := x.plan.experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box {
-			x.slow[slowType{on.planned.name, q.queryType.Name}] = true
+		one, err := render.one(ctx, &q.early[i])
+		if err == nil {
+			begin := time.Now()
+			err = x.try(ctx, querier, one.Request)
+			if box := x.plan.experiment.TimeBoxOfRepeat(); box > 0 && time.Since(begin) > box {
+				x.slow[slowType{on.planned.name, q.queryType.Name}] = true
+			}
 		}
 		task.Add(1)
 		switch {

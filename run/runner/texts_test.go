@@ -36,19 +36,19 @@ func TestTextsByNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := slices.Collect(all)
-	r := s.renderer(planned, &typeQueries{queryType: workload.QueryType{Name: "high-cpu-1"}})
+	r := s.renderer(planned, &typeQueries{queryType: workload.QueryType{Name: "high-cpu-1"}}, nil)
 	defer r.close()
 	for _, number := range []int{0, 1, 2, 7, 99, 0, 0, 50, 49} {
-		one, err := r.one(&query.Query{Type: "high-cpu-1", ID: number})
+		one, err := r.one(t.Context(), &query.Query{Type: "high-cpu-1", ID: number})
 		if err != nil || one.Request.Text != texts[number].Statement() || one.Rows != engine.AnyRows || one.ID != number {
 			t.Errorf("query %d: %+v, %v; want %q", number, one, err, texts[number].Statement())
 		}
 	}
 	// Those beside the ones that are measured have texts too.
-	if _, err := r.one(&query.Query{Type: "high-cpu-1", ID: 100 + earlyQueries + spareQueries - 1}); err != nil {
+	if _, err := r.one(t.Context(), &query.Query{Type: "high-cpu-1", ID: 100 + earlyQueries + spareQueries - 1}); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.one(&query.Query{Type: "high-cpu-1", ID: 100 + earlyQueries + spareQueries}); err == nil {
+	if _, err := r.one(t.Context(), &query.Query{Type: "high-cpu-1", ID: 100 + earlyQueries + spareQueries}); err == nil {
 		t.Error("a text was made that is of no query")
 	}
 }
@@ -62,8 +62,8 @@ func TestNoTexts(t *testing.T) {
 		queryType string
 	}{{tsbs.CPUOnly(), none, "lastpoint"}, {tsbs.CPUOnly(), quest, "cpu-max-all-1"}, {iotdb.Workload(), quest, "latest-point"}} {
 		s := verbatimSubject(t, c.use, 10)
-		r := s.renderer(&plannedTarget{driver: c.of}, &typeQueries{queryType: workload.QueryType{Name: c.queryType}})
-		_, err := r.one(&query.Query{Type: c.queryType})
+		r := s.renderer(&plannedTarget{driver: c.of}, &typeQueries{queryType: workload.QueryType{Name: c.queryType}}, nil)
+		_, err := r.one(t.Context(), &query.Query{Type: c.queryType})
 		if want := "TSBS has no text for " + c.queryType + " for " + c.of.Name; !errors.Is(err, query.ErrUnsupported) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
