@@ -465,6 +465,9 @@ func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 	if err := a.watch(cmd); err != nil {
 		return nil, display{}, err
 	}
+	for _, line := range a.trusted(false).confinements(e) {
+		fmt.Fprintf(a.stderr, "tsmark %s\n", line)
+	}
 	shown := a.newDisplay(e.Load.ReportingPeriod)
 	r := &runner.Runner{
 		Store: kept, Dir: a.folder(), Display: shown,

@@ -186,9 +186,21 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
-// CheckText implements driver.TextChecker: the server describes the text as a subquery,
-// which can only read. It reads no row for that.
+// CheckText implements driver.TextChecker: the server's parser takes the text apart and
+// writes it down again, without comments, so its first word tells what it does, and it is described as a subquery. The text
+// goes there as a value: a server that takes several statements would run what follows a
+// text that closes a parenthesis. Servers have this function from version 23.10 on.
 func (d *database) CheckText(ctx context.Context, text string) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT formatQuerySingleLine("+literal(text)+")")
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(strings.TrimLeft(string(row[0].Text), "( "), " ")
+	if first != "SELECT" && first != "WITH" {
+		return fmt.Errorf("ClickHouse parses the text as a statement that begins with %s; write a SELECT", first)
+	}
+	// The function takes DELETE FROM cpu for a SELECT without its first word. The text is
+	// one statement by now, and a subquery needs that word.
 	return d.admin.Exec(ctx, sqlkit.Parenthesized("DESCRIBE TABLE", text))
 }
 

@@ -58,7 +58,7 @@ const (
 )
 
 // confinement is the query.Literals.Confinement of its texts.
-const confinement = "ClickHouse describes it as a subquery first, so it changes no table; table functions can still read the server's files, call other servers and run the server's own scripts: use an account that may only read"
+const confinement = "ClickHouse's parser takes it as one SELECT first, so it changes no table; table functions can still read the server's files, call other servers and run the server's own scripts: use an account that may only read"
 
 // Driver describes ClickHouse.
 func Driver() driver.Driver {

@@ -80,7 +80,7 @@ func ambiguousTexts() []string {
 // before it runs, and queries run as they are.
 func (s *suite) userTexts(t *testing.T) {
 	l := s.kind.LiteralsOf(s.options)
-	if l == nil {
+	if l == nil || l.Unsupported != "" {
 		t.Log("n/a: it runs no texts of users")
 		return
 	}

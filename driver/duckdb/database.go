@@ -60,7 +60,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (*databa
 		"threads":      options[optionThreads],
 		"memory_limit": options[optionMemoryLimit],
 		// Nothing may be downloaded in the middle of a measurement, and no text of a user's
-		// may reach a file, an address or an extension, or allow itself to.
+		// may reach a file, an address or an extension.
 		"autoinstall_known_extensions": "false",
 		"autoload_known_extensions":    "false",
 		"allow_community_extensions":   "false",

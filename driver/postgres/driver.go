@@ -121,7 +121,13 @@ func NewKind(v Variant) driver.Driver {
 			text, err := v.dialect(o).Render(q, s)
 			return driver.Request{Text: text}, err
 		},
-		Literals: func(o driver.Options) query.Literals { return v.dialect(o).Literals(confinement) },
+		Literals: func(o driver.Options) query.Literals {
+			l := v.dialect(o).Literals(confinement)
+			if o[optionConnections] == connectionsOne {
+				l.Unsupported = "the server takes one connection, and a text is checked on another one than it runs on"
+			}
+			return l
+		},
 		TSBS:     v.tsbs(),
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).RenderFrom(q, m, s)
