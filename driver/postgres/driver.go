@@ -128,7 +128,7 @@ func NewKind(v Variant) driver.Driver {
 			}
 			return l
 		},
-		TSBS:     v.tsbs(),
+		TSBS: v.tsbs(),
 		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
 			text, err := v.dialect(o).RenderFrom(q, m, s)
 			return driver.Request{Text: text}, err

@@ -211,7 +211,9 @@ func named(queries iter.Seq[query.Query], queryType string) iter.Seq[query.Query
 // texts of the user's, which the open database checks.
 func (t *plannedTarget) renderer(ctx context.Context, db driver.DB, q *typeQueries) verify.Renderer {
 	if q.written != nil {
-		return func(one *query.Query, _ *series.Schema) (driver.Request, error) { return t.fill(ctx, db, q.written, one) }
+		return func(one *query.Query, _ *series.Schema) (driver.Request, error) {
+			return t.fill(ctx, db, q.written, one)
+		}
 	}
 	if q.from == nil {
 		return t.driver.Renderer(t.options)
