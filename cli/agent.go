@@ -38,7 +38,7 @@ flags that its run needs.
 It stops what it does when its run is stopped, and within seconds when the run is no
 longer there. It takes part only in runs of its own version of tsmark. More is in
 docs/scale-out.md.`,
-		Example: `  tsmark agent --join nats://coordinator:4222 --token @token --allow questdb@db1
+		Example: `  tsmark agent --join tls://coordinator:4222 --token @token --allow questdb@db1
   tsmark agent --join nats://127.0.0.1:4222 --name a --once --allow postgres@db1:5432
   tsmark agent --join tls://coordinator:4222 --ca ca.pem --cert agent.pem --key agent.key --allow iotdb@db1`,
 		Args: noArguments,
@@ -144,6 +144,7 @@ func (g *accessFlags) add(prefix, token, authority, certificate string) func(*co
 		f.StringVar(&g.CA, prefix+"ca", "", "PEM `file` of the certificate authority "+authority)
 		f.StringVar(&g.Cert, prefix+"cert", "", "PEM `file` of the certificate "+certificate)
 		f.StringVar(&g.Key, prefix+"key", "", "PEM `file` of its key")
+		f.BoolVar(&g.Insecure, prefix+"insecure", false, "use a NATS server of yours without TLS: others on the network can read and change all")
 	}
 }
 

@@ -258,7 +258,7 @@ func TestAgentsPasswords(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := f.start(append([]string{"load", "--results", "results", "--agents", "1", "--agents-listen", "127.0.0.1:0", "--agents-token", "@token", "--agents-wait", "100ms"}, rowsOf("null")...)...)
-	if code := f.ended(few); code != exitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join nats://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
+	if code := f.ended(few); code != exitTarget || !regexp.MustCompile(`start the others by: tsmark agent --join tls://127\.0\.0\.1:[0-9]+ --token @FILE\n`).MatchString(f.said.String()) {
 		t.Errorf("exit status %d:\n%s", code, f.said.String())
 	}
 

@@ -44,7 +44,7 @@ func (g *teamFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(count(&g.agents, 0), agentsFlag, "wait for so many tsmark agent, and share the work among them; 0: this process does it")
 	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join; one that other machines reach needs --agents-token or certificates")
-	f.StringVar(&g.nats, natsFlag, "", "`URL` of a NATS server of yours with JetStream, where agents join in place of here")
+	f.StringVar(&g.nats, natsFlag, "", "`URL` of a NATS server of yours, where agents join in place of here")
 	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, are shown")(cmd)
 	f.Var(span{&g.lost}, lostFlag, "silence after which an agent counts as lost")
 	f.Var(span{&g.wait}, waitFlag, "how long to wait for agents to join; 0: until Ctrl-C")
@@ -66,7 +66,7 @@ const leastLost = 2 * time.Second
 func (g *teamFlags) check(cmd *cobra.Command) error {
 	f := cmd.Flags()
 	if g.agents == 0 {
-		for _, name := range []string{listenFlag, natsFlag, lostFlag, waitFlag, "agents-token", "agents-credentials", "agents-ca", "agents-cert", "agents-key"} {
+		for _, name := range []string{listenFlag, natsFlag, lostFlag, waitFlag, "agents-token", "agents-credentials", "agents-ca", "agents-cert", "agents-key", "agents-insecure"} {
 			if f.Changed(name) {
 				return fmt.Errorf("--%s is for a run with agents; add --%s N, or leave it out", name, agentsFlag)
 			}
@@ -81,6 +81,9 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	if !f.Changed(natsFlag) {
+		if access.Insecure {
+			return fmt.Errorf("--agents-insecure is for a NATS server of yours; add --%s URL, or leave it out", natsFlag)
+		}
 		if access.Token != "" {
 			if err := listen.CheckToken(access.Token); err != nil {
 				return fmt.Errorf("--agents-token: %w", err)
@@ -158,6 +161,9 @@ func (f *fleet) Close() error {
 // Private implements runner.Agents.
 func (f *fleet) Private() bool { return f.meeting.Private() }
 
+// Dismiss implements runner.Agents.
+func (f *fleet) Dismiss(member, sent string) { f.coordinator.Dismiss(member, sent) }
+
 // StopWithin implements runner.Agents.
 func (f *fleet) StopWithin() time.Duration { return f.stopWithin }
 
@@ -222,7 +228,7 @@ func (a *app) gather(cmd *cobra.Command) (err error) {
 	if url != "" {
 		at = broker.Remote{URL: url, Access: access}
 	} else {
-		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access, Dir: temporary.Path()})
+		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access, Agents: g.agents})
 		if err != nil {
 			return fmt.Errorf("--%s: %w", listenFlag, err)
 		}
@@ -261,6 +267,9 @@ func (g *teamFlags) await(ctx context.Context, c *agents.Coordinator, url string
 	join := "tsmark agent --join " + url
 	if access.Token != "" {
 		join += " --token @FILE"
+	}
+	if access.Insecure {
+		join += " --insecure"
 	}
 	if access.CA != "" {
 		join += " --ca FILE --cert FILE --key FILE"

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/report"
 )
@@ -114,6 +116,10 @@ func Start(run *Run, o Options) (*Server, error) {
 	return s, nil
 }
 
+// mostConnections is how many connections an address takes at once; others wait in the kernel.
+// Each is a file, of which the run needs its own.
+const mostConnections = 4 * mostReaders
+
 // listen serves at an address, and returns its URL.
 func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (string, error) {
 	a, err := listen.Parse(text, exampleAddress)
@@ -128,6 +134,7 @@ func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (stri
 	if err != nil {
 		return "", err
 	}
+	l = netutil.LimitListener(l, mostConnections)
 	mux := http.NewServeMux()
 	add(mux)
 	server := &http.Server{

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,7 +58,7 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 	}
 	process := rand.Text()
 	connection := "tsmark agent " + process
-	c, err := a.connect(ctx, b, connection)
+	c, err := a.connect(ctx, b, connection, process)
 	if err != nil {
 		return err
 	}
@@ -84,9 +85,9 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 }
 
 // connect waits for a server.
-func (a Agent) connect(ctx context.Context, b Broker, name string) (*nats.Conn, error) {
+func (a Agent) connect(ctx context.Context, b Broker, name, process string) (*nats.Conn, error) {
 	for said := false; ; said = true {
-		c, err := b.Connect(ctx, name)
+		c, err := b.Connect(ctx, name, process)
 		switch {
 		case ctx.Err() != nil:
 			if err == nil {
@@ -107,7 +108,7 @@ func (a Agent) connect(ctx context.Context, b Broker, name string) (*nats.Conn, 
 
 // join waits until a coordinator takes the agent on.
 func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (*membership, error) {
-	h.ID = rand.Text() // one for all attempts: a coordinator may have taken the agent on by an earlier one
+	h.ID = h.Process + "." + rand.Text() // one for all attempts: a coordinator may have taken the agent on by an earlier one
 	for said := ""; ; {
 		m, why, err := a.tryJoin(ctx, b, c, h, work)
 		switch {
@@ -145,7 +146,7 @@ func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, wor
 	if err != nil {
 		return nil, "", err
 	}
-	got, err := once(ctx, c, joinSubject, text, max(a.Patience, time.Second))
+	got, err := once(ctx, c, fmt.Sprintf(joinSubject, h.Process), text, max(a.Patience, time.Second))
 	if err != nil || json.Unmarshal(got.Data, &m.welcome) != nil {
 		return nil, "waiting for a coordinator at " + a.URL, nil
 	}
@@ -226,6 +227,17 @@ func (m *membership) subscribe() error {
 	return nil
 }
 
+// send sends the coordinator a message, which may be lost.
+func (m *membership) send(subject string, v any) {
+	send(m.control, subjectOf(subject, m.welcome.Coordinator, m.id), v)
+}
+
+// process is that of the agent.
+func (m *membership) process() string {
+	process, _, _ := strings.Cut(m.id, ".")
+	return process
+}
+
 // hear takes the messages of a subject until the membership ends.
 func (m *membership) hear(subject, id string, take nats.MsgHandler) error {
 	s, err := m.control.Subscribe(fmt.Sprintf(subject, id), take)
@@ -266,7 +278,7 @@ func (m *membership) serve(ctx context.Context) (final bool, why error) {
 	}
 	stuck := errors.Is(why, errStuck)
 	if ctx.Err() != nil || stuck {
-		send(m.control, fmt.Sprintf(leaveSubject, m.welcome.Coordinator), about{Member: m.id, Text: why.Error()})
+		m.send(leaveSubject, about{Text: why.Error()})
 		_ = m.control.FlushTimeout(m.welcome.Timing.Beat) // who does not hear it notices the silence
 	}
 	quit()
@@ -296,7 +308,7 @@ func (m *membership) beat(ctx context.Context) {
 	t := m.welcome.Timing
 	for last := time.Now(); ; last = time.Now() {
 		m.mu.Lock()
-		b := beat{Member: m.id}
+		var b beat
 		if m.task != nil {
 			b.Command, b.Done = m.task.command.ID, m.task.progress.Load()
 		}
@@ -305,7 +317,7 @@ func (m *membership) beat(ctx context.Context) {
 		}
 		silence, task := time.Since(m.heard), m.task
 		m.mu.Unlock()
-		send(m.control, fmt.Sprintf(beatSubject, m.welcome.Coordinator), b)
+		m.send(beatSubject, b)
 		if task != nil {
 			task.send(true) // one that got lost is sent again
 		}
@@ -377,13 +389,13 @@ func (m *membership) stopped(a about) {
 	defer m.mu.Unlock()
 	if !m.seen[a.Command] && m.ctx.Err() == nil {
 		m.seen[a.Command] = true
-		m.tasks.Go(func() { m.tell(done{Member: m.id, Command: a.Command, Error: a.Text}) })
+		m.tasks.Go(func() { m.tell(done{Command: a.Command, Error: a.Text}) })
 	}
 }
 
 // tell tells the coordinator what became of a command, unless there is none any longer.
 func (m *membership) tell(d done) {
-	_ = ask(m.ctx, m.control, fmt.Sprintf(doneSubject, m.welcome.Coordinator), d, 2*m.welcome.Timing.Beat)
+	_ = ask(m.ctx, m.control, subjectOf(doneSubject, m.welcome.Coordinator, m.id), d, 2*m.welcome.Timing.Beat)
 }
 
 func (m *membership) released(a about) {

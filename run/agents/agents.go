@@ -5,9 +5,9 @@
 // coordinator has gone.
 //
 // They meet at a NATS server, which package broker embeds in the coordinator or finds
-// elsewhere. Requests and heartbeats are plain messages. Results are objects of JetStream:
-// an agent keeps its result until the coordinator has it whole, over any number of
-// reconnects.
+// elsewhere. All is requests and messages. An agent keeps its result until the coordinator has it
+// whole, over any number of reconnects. Neither side believes the other: an agent does only what
+// it was started for, and an agent that sends what it must not loses its place.
 package agents
 
 import (
@@ -114,7 +114,7 @@ type Outcome struct {
 type Lost struct {
 	Name string // of the agent
 	How  Loss
-	Text string // for Said: what the agent said
+	Text string // for Said: what the agent said; for Malformed: what it sent
 	// Silence is how long nothing had been heard.
 	Silence time.Duration
 }
@@ -130,6 +130,8 @@ const (
 	Gone
 	// Said: it said that it ends.
 	Said
+	// Malformed: it sent what no agent sends.
+	Malformed
 	// Stuck: it was told to stop its command, and did not within Timing.Stop.
 	Stuck
 )
@@ -140,6 +142,8 @@ func (l *Lost) Error() string {
 		return fmt.Sprintf("agent %s was lost: its connection ended, and it did not come back within %v; see whether its process ended", l.Name, l.Silence.Round(100*time.Millisecond))
 	case Said:
 		return fmt.Sprintf("agent %s was lost: it ended: %s", l.Name, l.Text)
+	case Malformed:
+		return fmt.Sprintf("agent %s was lost: it sent %s", l.Name, l.Text)
 	case Stuck:
 		return fmt.Sprintf("agent %s was lost: it did not stop what it did within %v; end its process", l.Name, l.Silence)
 	default:

@@ -58,7 +58,7 @@ func (l *lines) String() string {
 // place starts a server.
 func place(t testing.TB, access broker.Access) *broker.Server {
 	t.Helper()
-	s, err := broker.Start(t.Context(), broker.Options{Listen: "127.0.0.1:0", Access: access, Dir: t.TempDir()})
+	s, err := broker.Start(t.Context(), broker.Options{Listen: "127.0.0.1:0", Access: access, Agents: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +481,7 @@ func TestReleased(t *testing.T) {
 	}
 	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
 	joined(t, c, 1)
-	c.join(hello{ID: "hanging", Name: "b", Tool: tool}) // who does not answer, so that closing takes a while
+	c.join(hello{ID: "hanging", Name: "b", Tool: tool, Coordinator: c.id}) // who does not answer, so that closing takes a while
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
-// cluster is a NATS cluster of three servers with JetStream that let in who has credentials.
+// cluster is a NATS cluster of three servers that let in who has credentials.
 type cluster struct {
 	servers     []*server.Server
 	credentials string // a file of one who may do all of it
@@ -33,7 +33,7 @@ type operator struct {
 	claims   *jwt.OperatorClaims
 	system   string // account for what servers tell each other
 	accounts server.MemAccResolver
-	user     []byte // credentials of a user of an account that has JetStream
+	user     []byte // credentials of a user
 }
 
 // signed is a claim with a signature.
@@ -60,7 +60,7 @@ func key(t *testing.T, create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, str
 	return pair, public
 }
 
-// newOperator makes an operator with two accounts, one with JetStream and a user.
+// newOperator makes an operator with two accounts, one with a user.
 func newOperator(t *testing.T) *operator {
 	t.Helper()
 	o := new(operator)
@@ -74,7 +74,6 @@ func newOperator(t *testing.T) *operator {
 	signed(t, o.claims, root)
 
 	bench := jwt.NewAccountClaims(accountName)
-	bench.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
 	for _, a := range []struct{ name, text string }{
 		{o.system, signed(t, jwt.NewAccountClaims(o.system), root)},
 		{accountName, signed(t, bench, root)},
@@ -121,7 +120,6 @@ func startCluster(t *testing.T) *cluster {
 	for i, port := range ports {
 		s, err := server.NewServer(&server.Options{
 			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
-			JetStream: true, StoreDir: t.TempDir(), DisableJetStreamBanner: true,
 			Cluster: server.ClusterOpts{Name: "bench", Host: "127.0.0.1", Port: port}, Routes: routes,
 			TrustedOperators: []*jwt.OperatorClaims{o.claims}, SystemAccount: o.system, AccountResolver: &o.accounts,
 		})
@@ -137,8 +135,8 @@ func startCluster(t *testing.T) *cluster {
 			t.Fatal("a NATS server is not ready within 20 s")
 		}
 	}
-	until(t, "the cluster has a leader that knows all", func() bool {
-		return slices.ContainsFunc(c.servers, func(s *server.Server) bool { return s.JetStreamIsLeader() && len(s.JetStreamClusterPeers()) == size })
+	until(t, "all servers know each other", func() bool {
+		return !slices.ContainsFunc(c.servers, func(s *server.Server) bool { return s.NumRoutes() < size-1 })
 	})
 	return c
 }

@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/allow"
@@ -21,7 +22,8 @@ import (
 // Broker is the NATS server at which all meet: broker.Server or broker.Remote.
 type Broker interface {
 	// Connect makes a connection of that name, which comes back whenever it breaks.
-	Connect(ctx context.Context, name string) (*nats.Conn, error)
+	// agent is the process of an agent, empty for a coordinator.
+	Connect(ctx context.Context, name, agent string) (*nats.Conn, error)
 	// Connected reports whether a connection of that name stands, where that is known.
 	Connected(name string) (stands, known bool)
 }
@@ -44,9 +46,7 @@ type Coordinator struct {
 	id      string
 	broker  Broker
 	control *nats.Conn
-	bulk    *nats.Conn // for results, behind which nothing else is to wait
-	stream  jetstream.JetStream
-	results jetstream.ObjectStore
+	bulk    *nats.Conn      // for results, behind which nothing else is to wait
 	ctx     context.Context // ends by Close
 	end     context.CancelFunc
 	tasks   sync.WaitGroup
@@ -86,9 +86,6 @@ func steady() func() time.Time {
 	return func() time.Time { return base.Add(time.Since(base)) }
 }
 
-// bucketAge is how long a result stays at a server whose coordinator died.
-const bucketAge = 24 * time.Hour
-
 // NewCoordinator begins to take agents on. Close it; the broker is the caller's.
 func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, error) {
 	if o.Timing == (Timing{}) {
@@ -115,31 +112,31 @@ func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, err
 }
 
 func (c *Coordinator) connect(ctx context.Context) (err error) {
-	if c.control, err = c.broker.Connect(ctx, "tsmark coordinator "+c.id); err != nil {
+	if c.control, err = c.broker.Connect(ctx, "tsmark coordinator "+c.id, ""); err != nil {
 		return err
 	}
-	if c.bulk, err = c.broker.Connect(ctx, "tsmark results "+c.id); err != nil {
+	if c.bulk, err = c.broker.Connect(ctx, "tsmark results "+c.id, ""); err != nil {
 		return err
-	}
-	if c.stream, err = jetstream.New(c.bulk); err != nil {
-		return err
-	}
-	if err := c.store(ctx); err != nil {
-		return fmt.Errorf("making a place for results in JetStream: %w; the NATS server must have JetStream, and let tsmark make streams", err)
 	}
 	for subject, take := range map[string]nats.MsgHandler{
-		beatSubject:  func(m *nats.Msg) { read(m, c.beaten) },
-		shareSubject: func(m *nats.Msg) { read(m, c.shares) },
-		readySubject: func(m *nats.Msg) { read(m, func(a about) { c.ready(a); reply(m, answer{}) }) },
-		doneSubject:  func(m *nats.Msg) { read(m, func(d done) { c.done(d); reply(m, answer{}) }) },
-		leaveSubject: func(m *nats.Msg) { read(m, c.left) },
+		beatSubject:  receive(c, c.beaten),
+		shareSubject: receive(c, c.shares),
+		readySubject: receive(c, c.ready),
+		doneSubject:  receive(c, c.done),
+		leaveSubject: receive(c, c.left),
 	} {
-		if _, err := c.control.Subscribe(fmt.Sprintf(subject, c.id), take); err != nil {
+		if _, err := c.control.Subscribe(fmt.Sprintf(subject, c.id, "*.*"), take); err != nil {
 			return err
 		}
 	}
-	c.joins, err = c.control.QueueSubscribe(joinSubject, coordinators, func(m *nats.Msg) {
+	if _, err := c.bulk.Subscribe(fmt.Sprintf(chunkSubject, c.id, "*.*"), c.chunk); err != nil {
+		return err
+	}
+	c.joins, err = c.control.QueueSubscribe(fmt.Sprintf(joinSubject, "*"), coordinators, func(m *nats.Msg) {
 		read(m, func(h hello) {
+			if !h.proper(strings.TrimPrefix(m.Subject, fmt.Sprintf(joinSubject, ""))) {
+				return // who asks so is no agent
+			}
 			if w, ok := c.join(h); ok {
 				reply(m, w)
 			}
@@ -148,29 +145,45 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// store makes the place for results. In a cluster three servers keep each of them, so that one
-// may fail, if there are three that can.
-func (c *Coordinator) store(ctx context.Context) (err error) {
-	place := jetstream.ObjectStoreConfig{Bucket: c.bucket(), Description: "results of tsmark's agents", TTL: bucketAge}
-	if c.bulk.ConnectedClusterName() != "" {
-		place.Replicas = 3
-		if c.results, err = c.stream.CreateObjectStore(ctx, place); err == nil {
-			return nil
+// receive takes messages of members, and answers those that are requests. A member that sends
+// what no agent sends loses its place: take returns why, or nothing. The lock is not held.
+func receive[T any](c *Coordinator, take func(member string, v T) string) nats.MsgHandler {
+	return func(m *nats.Msg) {
+		var v T
+		sender, wrong := senderOf(m), "it cannot be read"
+		if len(m.Data) > maxMessage {
+			wrong = fmt.Sprintf("it has %d bytes", len(m.Data))
+		} else if json.Unmarshal(m.Data, &v) == nil {
+			wrong = take(sender, v)
 		}
-		place.Replicas = 1
+		if wrong != "" {
+			c.Dismiss(sender, "a message that no agent sends: "+wrong)
+			return
+		}
+		if m.Reply != "" {
+			reply(m, answer{})
+		}
 	}
-	c.results, err = c.stream.CreateObjectStore(ctx, place)
-	return err
 }
 
-func (c *Coordinator) bucket() string { return "tsmark-" + c.id }
+// Dismiss ends the membership of an agent that sent what it must not.
+func (c *Coordinator) Dismiss(member, sent string) {
+	c.mu.Lock()
+	m := c.members[member]
+	c.mu.Unlock()
+	if m == nil {
+		return
+	}
+	c.lose(m, &Lost{Name: m.Name, How: Malformed, Text: sent})
+	send(c.control, fmt.Sprintf(releaseSubject, member), about{Text: "it sent " + sent})
+}
 
 // join takes an agent on, or says why not; false: it is closing, and says nothing.
 func (c *Coordinator) join(h hello) (w welcome, ok bool) {
-	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Bucket: c.bucket(), Timing: c.options.Timing, Needs: c.options.Needs}
+	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Timing: c.options.Timing, Needs: c.options.Needs}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h.Process != "" && !c.asked[h.Process] || !c.stopBy[h.Process].IsZero() {
+	if !c.asked[h.Process] && len(c.asked) < mostKnown || !c.stopBy[h.Process].IsZero() {
 		c.asked[h.Process] = true
 		delete(c.stopBy, h.Process)
 		c.alter()
@@ -199,6 +212,9 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 	}
 	return w, true
 }
+
+// mostKnown is how many processes, and lost members, a coordinator keeps in mind.
+const mostKnown = 100_000
 
 // mostRefused is of how many agents it is known why they were refused.
 const mostRefused = 1000
@@ -250,6 +266,9 @@ func (c *Coordinator) meet(m *member) {
 	}
 }
 
+// mostOffset is by how much a member's clock may differ: by more no certificate would be valid.
+const mostOffset = 50 * 365 * 24 * time.Hour
+
 // exchange measures a member's clock once.
 func (c *Coordinator) exchange(m *member) bool {
 	sent := c.options.Now()
@@ -258,12 +277,15 @@ func (c *Coordinator) exchange(m *member) bool {
 	if err != nil {
 		return false
 	}
-	read(got, func(t tick) {
-		m.clocks.add(exchange{sent, time.Unix(0, t.Received), time.Unix(0, t.Answered), back})
-		c.mu.Lock()
-		m.heard = time.Now()
-		c.mu.Unlock()
-	})
+	var t tick
+	if json.Unmarshal(got.Data, &t) != nil || t.Answered < t.Received || t.Answered-t.Received > int64(back.Sub(sent)) || time.Unix(0, t.Received).Sub(sent).Abs() > mostOffset {
+		c.Dismiss(m.ID, "a message that no agent sends: its clock cannot be read")
+		return false
+	}
+	m.clocks.add(exchange{sent, time.Unix(0, t.Received), time.Unix(0, t.Answered), back})
+	c.mu.Lock()
+	m.heard = time.Now()
+	c.mu.Unlock()
 	return true
 }
 
@@ -320,34 +342,39 @@ func (c *Coordinator) Members() []Member {
 func (c *Coordinator) heardOf(id string) *member {
 	m := c.members[id]
 	if m == nil {
-		send(c.control, fmt.Sprintf(releaseSubject, id), about{Member: id, Text: "the coordinator counts it as lost"})
+		if id == "" {
+			return nil
+		}
+		send(c.control, fmt.Sprintf(releaseSubject, id), about{Text: "the coordinator counts it as lost"})
 		return nil
 	}
 	m.heard = time.Now()
 	return m
 }
 
-func (c *Coordinator) beaten(b beat) {
+func (c *Coordinator) beaten(member string, b beat) string {
 	c.mu.Lock()
-	m := c.heardOf(b.Member)
+	m := c.heardOf(member)
 	if m == nil || m.run == nil || m.run.command.ID != b.Command || m.run.progress >= b.Done {
 		c.mu.Unlock()
-		return
+		return ""
 	}
 	r := m.run
 	r.progress = b.Done
 	c.mu.Unlock()
 	r.phase.tell(func(o Observer) { o.Progress(m.ID, b.Done) })
+	return ""
 }
 
 // left is told by an agent that ends.
-func (c *Coordinator) left(a about) {
+func (c *Coordinator) left(member string, a about) string {
 	c.mu.Lock()
-	m := c.members[a.Member]
+	m := c.members[member]
 	c.mu.Unlock()
 	if m != nil {
 		c.lose(m, &Lost{Name: m.Name, How: Said, Text: a.Text})
 	}
+	return ""
 }
 
 // lose takes a member off, and ends what it does.
@@ -358,6 +385,9 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 		return
 	}
 	delete(c.members, m.ID)
+	if len(c.lost) >= mostKnown {
+		clear(c.lost) // those of commands are in their runs
+	}
 	c.lost[m.ID] = why
 	if m.run != nil && !m.run.delivered && why.How != Said {
 		c.stopBy[m.Process] = m.heard.Add(c.options.Timing.StopWithin())
@@ -467,7 +497,7 @@ func (c *Coordinator) Close() error {
 		c.mu.Lock()
 		for id := range c.members {
 			told.Go(func() {
-				_ = ask(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Member: id, Text: "the run is over", Final: true}, c.options.Timing.Beat) // who does not hear it notices that nobody is there
+				_ = ask(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Text: "the run is over", Final: true}, c.options.Timing.Beat) // who does not hear it notices that nobody is there
 			})
 		}
 		c.mu.Unlock()
@@ -476,16 +506,10 @@ func (c *Coordinator) Close() error {
 	}
 	c.end()
 	c.tasks.Wait()
-	var err error
-	if c.results != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), c.options.Timing.Lost)
-		err = c.stream.DeleteObjectStore(ctx, c.bucket())
-		cancel()
-	}
 	for _, conn := range []*nats.Conn{c.control, c.bulk} {
 		if conn != nil {
 			conn.Close()
 		}
 	}
-	return err
+	return nil
 }

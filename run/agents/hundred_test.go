@@ -43,13 +43,13 @@ func (u usage) pace(agents int) float64 {
 // itself, which it does not count as sent.
 func meter(t *testing.T, s *broker.Server, p *proxy, c *Coordinator) func() usage {
 	t.Helper()
-	own, err := s.Connect(t.Context(), "the test")
+	own, err := s.Connect(t.Context(), "the test", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(own.Close)
 	var beats, bytes atomic.Int64
-	if _, err := own.Subscribe(fmt.Sprintf(beatSubject, c.id), func(m *nats.Msg) { beats.Add(1); bytes.Add(int64(len(m.Data))) }); err != nil {
+	if _, err := own.Subscribe(fmt.Sprintf(beatSubject, c.id, "*.*"), func(m *nats.Msg) { beats.Add(1); bytes.Add(int64(len(m.Data))) }); err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()

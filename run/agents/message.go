@@ -3,28 +3,33 @@ package agents
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/agents/broker"
 	"github.com/tsmark/tsmark/run/allow"
 )
 
-// The subjects, in which %s is the ID of a coordinator or of a member. Requests are answered
-// with an answer, and may come twice: who waits in vain for an answer asks again.
+// The subjects, in which %s is the ID of a coordinator or of a member. That of a member is the
+// ID of its process and one of its membership, with a point between: the server lets a process
+// publish on subjects with its own ID alone, and by the subject the coordinator knows who sent
+// a message. Requests are answered with an answer, and may come twice: who waits in vain for an
+// answer asks again.
 const (
-	joinSubject  = "tsmark.join"  // request to any coordinator: hello → welcome
-	coordinators = "coordinators" // of which one gets each
+	joinSubject  = "tsmark.join.%s" // request of a process to any coordinator: hello → welcome
+	coordinators = "coordinators"   // of which one gets each
 
-	// To a coordinator.
-	toCoordinator = "tsmark.coordinator.%s."
+	// From a member to a coordinator, in which the first %s is the coordinator.
+	toCoordinator = "tsmark.coordinator.%s.%s."
 	beatSubject   = toCoordinator + "beat"  // message: beat
 	shareSubject  = toCoordinator + "share" // message: shares
 	readySubject  = toCoordinator + "ready" // request: about
 	doneSubject   = toCoordinator + "done"  // request: done
+	chunkSubject  = toCoordinator + "chunk" // request: bytes of a result
 	leaveSubject  = toCoordinator + "leave" // message: about
 
 	// From a coordinator to all its members.
@@ -53,12 +58,25 @@ type hello struct {
 	Objection   string `json:"objection,omitempty"`
 }
 
+// maxMessage is how large a message of a member is at most, in bytes, and maxText a text in one.
+const (
+	maxMessage = 256 << 10
+	maxText    = 8 << 10
+)
+
+// proper reports whether an agent of that process can have sent it.
+func (h *hello) proper(process string) bool {
+	own, membership, ok := strings.Cut(h.ID, ".")
+	facts, err := json.Marshal(h)
+	return ok && err == nil && len(facts) <= maxMessage && broker.ValidID(process) && own == process && h.Process == process && broker.ValidID(membership) &&
+		h.Name != "" && max(len(h.Name), len(h.Connection), len(h.Objection), len(h.Coordinator)) <= maxText
+}
+
 // welcome answers hello.
 type welcome struct {
 	Coordinator string      `json:"coordinator"` // its ID
 	Host        string      `json:"host"`        // where it runs
 	Tool        result.Tool `json:"tool"`
-	Bucket      string      `json:"bucket"` // of results
 	Timing      Timing      `json:"timing"`
 	Needs       allow.Needs `json:"needs"` // what its runs need of an agent
 	Refusal     refusal     `json:"refusal,omitempty"`
@@ -77,14 +95,12 @@ const (
 
 // beat says that a member is there.
 type beat struct {
-	Member  string `json:"member"`
 	Command string `json:"command,omitempty"`
 	Done    int64  `json:"done,omitempty"` // rows or queries
 }
 
 // about names a command of a member, and says something.
 type about struct {
-	Member  string `json:"member"`
 	Command string `json:"command,omitempty"`
 	Text    string `json:"text,omitempty"`
 	Final   bool   `json:"final,omitempty"` // of a release: the run is over
@@ -104,17 +120,15 @@ type start struct {
 
 // done says what became of a command.
 type done struct {
-	Member  string `json:"member"`
 	Command string `json:"command"`
 	Error   string `json:"error,omitempty"`
-	Size    int64  `json:"size,omitempty"`  // bytes of the result, which is in the bucket by the command's ID; 0: there is none
+	Size    int64  `json:"size,omitempty"`  // bytes of the result, which came before; 0: there is none
 	Began   int64  `json:"began,omitempty"` // by the member's clock; 0: it did not
 	Skew    int64  `json:"skew,omitempty"`
 }
 
 // shares are values of Task.Share.
 type shares struct {
-	Member  string           `json:"member"`
 	Command string           `json:"command"`
 	Values  map[string]int64 `json:"values"`
 }
@@ -149,9 +163,7 @@ func reply(m *nats.Msg, v any) {
 	}
 }
 
-// ask sends a request until it is answered, and reads the answer. It waits for each answer
-// twice as long as for the one before, up to sixteen times: on a crowded machine all answers may
-// come late. Its error is that of ctx, or what the answer says.
+// ask sends a request until it is answered, as untilAnswered does.
 func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Duration) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -160,22 +172,7 @@ func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Dur
 	if limit := c.MaxPayload(); limit > 0 && int64(len(text)) > limit {
 		return fmt.Errorf("a command of %d bytes is larger than the %d that the NATS server takes; raise its max_payload", len(text), limit)
 	}
-	for longest := 16 * each; ; each = min(2*each, longest) {
-		got, err := once(ctx, c, subject, text, each)
-		if err == nil {
-			var a answer
-			switch {
-			case json.Unmarshal(got.Data, &a) != nil:
-				return errors.New("an answer that is none of tsmark's")
-			case a.Error != "":
-				return errors.New(a.Error)
-			}
-			return nil
-		}
-		if err := wait(ctx, each/4); err != nil {
-			return err
-		}
-	}
+	return untilAnswered(ctx, each, func(ctx context.Context) (*nats.Msg, error) { return c.RequestWithContext(ctx, subject, text) })
 }
 
 // once sends a request once and waits so long for the answer.
@@ -203,4 +200,18 @@ func read[T any](m *nats.Msg, take func(T)) {
 	if json.Unmarshal(m.Data, &v) == nil {
 		take(v)
 	}
+}
+
+// subjectOf is a subject of a member's to its coordinator.
+func subjectOf(subject, coordinator, member string) string {
+	return fmt.Sprintf(subject, coordinator, member)
+}
+
+// senderOf is the member that sent a message to a coordinator: its process and its membership.
+func senderOf(m *nats.Msg) string {
+	parts := strings.Split(m.Subject, ".")
+	if len(parts) != 6 {
+		return ""
+	}
+	return parts[3] + "." + parts[4]
 }

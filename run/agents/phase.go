@@ -33,6 +33,8 @@ type run struct {
 	ended     bool
 	progress  int64
 	outcome   Outcome
+	given     time.Time // when it was, by the coordinator's clock
+	intake    intake
 }
 
 // finish ends a run with an outcome, unless it has one.
@@ -119,7 +121,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	stop := func(why string) *time.Timer {
 		for _, r := range c.unfinished(p) {
 			asking.Go(func() {
-				_ = c.tellMember(over, r, stopSubject, about{Member: r.member.ID, Command: r.command.ID, Text: why})
+				_ = c.tellMember(over, r, stopSubject, about{Command: r.command.ID, Text: why})
 			})
 		}
 		return time.AfterFunc(c.options.Timing.Stop, func() {
@@ -174,6 +176,9 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	}
 	cancel()
 	asking.Wait()
+	for _, r := range p.runs {
+		r.intake.drop()
+	}
 	if stopped != nil {
 		stopped.Stop()
 	}
@@ -244,7 +249,7 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 		c.given[command.ID] = true
 	}
 	for id, command := range commands {
-		r := &run{phase: p, member: c.members[id], command: command}
+		r := &run{phase: p, member: c.members[id], command: command, given: c.options.Now()}
 		p.runs[id] = r
 		if r.member == nil {
 			r.member = &member{hello: hello{ID: id, Name: c.lost[id].Name}}
@@ -332,67 +337,83 @@ func (c *Coordinator) runOf(id, command string) *run {
 }
 
 // ready is told by a member that has prepared everything.
-func (c *Coordinator) ready(a about) {
+func (c *Coordinator) ready(member string, a about) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r := c.runOf(a.Member, a.Command); r != nil && !r.ready {
+	if r := c.runOf(member, a.Command); r != nil && !r.ready {
 		r.ready = true
 		r.phase.signal()
 	}
+	return ""
 }
 
+// mostShared is how many values the commands of a phase may share.
+const mostShared = 16
+
 // shares is told by a member that got on.
-func (c *Coordinator) shares(s shares) {
+func (c *Coordinator) shares(member string, s shares) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.runOf(s.Member, s.Command)
+	r := c.runOf(member, s.Command)
 	if r == nil {
-		return
+		return ""
 	}
 	for name, v := range s.Values {
 		values := r.phase.values[name]
 		if values == nil {
+			if len(r.phase.values) >= mostShared || len(name) > maxText {
+				return "it shares too many values"
+			}
 			values = map[string]int64{}
 			r.phase.values[name] = values
 		}
-		if last, ok := values[s.Member]; !ok || v > last {
-			values[s.Member] = v
+		if last, ok := values[member]; !ok || v > last {
+			values[member] = v
 		}
 	}
 	select {
 	case c.shared <- struct{}{}:
 	default:
 	}
+	return ""
 }
 
+// clockSlack is by how much the time at which a member says that it began may be off: clocks
+// are corrected while it works.
+const clockSlack = time.Minute
+
 // done is told by a member whose command has ended.
-func (c *Coordinator) done(d done) {
+func (c *Coordinator) done(member string, d done) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.runOf(d.Member, d.Command)
+	r := c.runOf(member, d.Command)
 	if r == nil || r.delivered {
-		return // it is told again
+		return "" // it is told again
 	}
-	r.delivered = true
-	o := Outcome{Skew: time.Duration(d.Skew), Clock: r.member.clocks.at(c.options.Now())}
+	now := c.options.Now()
+	o := Outcome{Skew: time.Duration(d.Skew), Clock: r.member.clocks.at(now)}
 	if d.Began != 0 {
 		o.Started = time.Unix(0, d.Began).Add(-o.Clock.Offset)
+		if o.Started.Before(r.given.Add(-clockSlack)) || o.Started.After(now.Add(clockSlack)) {
+			return "its command began when it cannot have begun"
+		}
 	}
+	if o.Skew < 0 || o.Skew > now.Sub(r.given)+clockSlack || d.Size < 0 {
+		return "its figures are impossible"
+	}
+	r.delivered = true
 	if d.Error != "" {
-		o.Err = errors.New(d.Error)
+		o.Err = errors.New(d.Error[:min(len(d.Error), maxText)])
 	}
-	if d.Size == 0 {
-		r.finish(o)
-		return
-	}
-	c.tasks.Go(func() {
-		file, err := c.fetch(d.Command, d.Size)
+	c.tasks.Go(func() { // a chunk may still be on its way to a slow disk
+		file, err := r.intake.take(d.Size)
 		o.File = file
 		if err != nil {
-			o.Err = fmt.Errorf("the result of agent %s could not be read: %w", r.member.Name, err)
+			o.Err = errors.Join(o.Err, fmt.Errorf("the result of agent %s could not be read: %w", r.member.Name, err))
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		r.finish(o)
 	})
+	return ""
 }

@@ -2,127 +2,144 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
-// attempts is how often the coordinator reads a result that is at the server.
-const attempts = 5
+// Results travel in chunks, each of which is a request that the coordinator answers once it has
+// written the chunk to its file. An agent keeps its result until the last chunk was answered,
+// and sends a chunk again that may have been lost; the coordinator knows by the offset what it
+// has already.
+const (
+	chunkSize = 128 << 10
+	// MostResult is how large the result of a command may be, in bytes.
+	MostResult = 4 << 30
+	// chunkTime is how long a coordinator may take to answer a chunk, whatever breaks
+	// meanwhile. A disk that takes longer does not come back.
+	chunkTime = time.Minute
+)
 
-// fetch reads a result from the server into a file, whose digest it checks, and removes it
-// there.
-func (c *Coordinator) fetch(name string, size int64) (file string, err error) {
-	for n := 1; ; n++ {
-		if file, err = c.fetchOnce(name, size); err == nil {
-			_ = c.results.Delete(c.ctx, name) // Close removes what stays
-			return file, nil
-		}
-		if n == attempts || wait(c.ctx, c.options.Timing.Beat) != nil {
-			return "", err
-		}
-	}
+// Headers of a chunk.
+const (
+	commandHeader = "Tsmark-Command"
+	offsetHeader  = "Tsmark-Offset"
+)
+
+// intake is a result on its way from its agent to a file of the coordinator. Its own lock guards
+// it: who writes to a slow disk must not hold heartbeats up.
+type intake struct {
+	mu     sync.Mutex
+	file   *os.File // nil: nothing came yet
+	size   int64
+	closed bool
 }
 
-func (c *Coordinator) fetchOnce(name string, size int64) (_ string, err error) {
-	ctx, cancel := transfer(c.ctx, c.bulk, size)
-	defer cancel()
-	// A cluster that has just lost a server leaves requests without an answer.
-	stalled := time.AfterFunc(stallTime, cancel)
-	defer stalled.Stop()
-	object, err := c.results.Get(ctx, name)
+// resultFile makes a file for a result. The folder may be gone: an agent waits for days, and
+// machines clean up among temporary files.
+func resultFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "tsmark-result-*")
+	if errors.Is(err, os.ErrNotExist) && dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		return os.CreateTemp(dir, "tsmark-result-*")
+	}
+	return f, err
+}
+
+// add writes a chunk that begins at the offset, or knows that it has it.
+func (i *intake) add(dir string, offset int64, chunk []byte) (err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	end := offset + int64(len(chunk))
+	switch {
+	case offset < 0 || end > MostResult:
+		return fmt.Errorf("the result is larger than %d bytes", int64(MostResult))
+	case end <= i.size && len(chunk) > 0: // it is sent again
+		return nil
+	case i.closed:
+		return errors.New("nobody waits for the result any longer")
+	case offset != i.size || len(chunk) == 0:
+		return fmt.Errorf("a chunk begins at byte %d, and byte %d is next", offset, i.size)
+	}
+	if i.file == nil {
+		if i.file, err = resultFile(dir); err != nil {
+			return fmt.Errorf("the coordinator cannot keep the result: %w", err)
+		}
+	}
+	if n, err := i.file.WriteAt(chunk, offset); err != nil {
+		return fmt.Errorf("the coordinator cannot keep the result: writing %d of %d bytes: %w", n, len(chunk), err)
+	}
+	i.size = end
+	return nil
+}
+
+// take returns the file of a result, which is whole if it has that size; empty: there is none.
+func (i *intake) take(size int64) (name string, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.closed = true
+	if i.file == nil {
+		if size != 0 {
+			return "", errors.New("nothing of it came")
+		}
+		return "", nil
+	}
+	err = i.file.Close()
+	if err == nil && i.size != size {
+		err = fmt.Errorf("%d of %d bytes came", i.size, size)
+	}
 	if err != nil {
+		_ = os.Remove(i.file.Name())
 		return "", err
 	}
-	defer func() { err = errors.Join(err, object.Close()) }()
-	f, err := os.CreateTemp(c.options.Dir, "tsmark-result-*")
+	return i.file.Name(), nil
+}
+
+// drop removes what came of a result that nobody took.
+func (i *intake) drop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.closed {
+		return
+	}
+	if i.closed = true; i.file != nil {
+		_ = i.file.Close()
+		_ = os.Remove(i.file.Name())
+	}
+}
+
+// chunk takes a chunk of a result.
+func (c *Coordinator) chunk(m *nats.Msg) {
+	offset, err := strconv.ParseInt(m.Header.Get(offsetHeader), 10, 64)
+	c.mu.Lock()
+	r := c.runOf(senderOf(m), m.Header.Get(commandHeader))
+	c.mu.Unlock()
+	switch {
+	case r == nil:
+		err = errors.New("nobody waits for the result any longer")
+	case err == nil:
+		err = r.intake.add(c.options.Dir, offset, m.Data)
+	}
 	if err != nil {
-		return "", fmt.Errorf("making a file for it: %w", err)
+		reply(m, answer{err.Error()})
+		return
 	}
-	_, err = io.Copy(f, &attended{object, stalled}) // whose end says whether the digest is right
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
+	reply(m, answer{})
 }
 
-// stallTime is how long a server may take to answer a request, or to send the next chunk of a
-// result. That takes less on the slowest network.
-const stallTime = 10 * time.Second
-
-// attended is a reader that puts off a timer each time that it brings something.
-type attended struct {
-	io.Reader
-	stalled *time.Timer
-}
-
-// Read implements io.Reader.
-func (a *attended) Read(p []byte) (int, error) {
-	n, err := a.Reader.Read(p)
-	if n > 0 {
-		a.stalled.Reset(stallTime)
-	}
-	return n, err
-}
-
-// transfer is the context of one attempt to move so many bytes over a connection. It ends when
-// that breaks: what was on its way may be lost then, and nobody answers it.
-func transfer(ctx context.Context, c *nats.Conn, size int64) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
-	broken := c.StatusChanged(nats.RECONNECTING, nats.CLOSED)
-	go func() {
-		defer c.RemoveStatusListener(broken)
-		select {
-		case <-ctx.Done():
-		case <-broken:
-			cancel()
-		}
-	}()
-	return ctx, cancel
-}
-
-// transferTime is how long one attempt to move so many bytes may take: as if the network were
-// slow beyond all use. It is the end of what got stuck without a connection that broke.
-func transferTime(size int64) time.Duration {
-	const start, slowest = 30 * time.Second, 100_000 // bytes a second
-	return start + time.Duration(size/slowest)*time.Second
-}
-
-// put brings a file to the server whole, however often the connection breaks meanwhile, until
-// ctx ends.
-func (m *membership) put(ctx context.Context, name, file string, size int64) error {
-	for {
-		err := m.putOnce(ctx, name, file, size)
-		var path *os.PathError
-		if err == nil || errors.As(err, &path) {
-			return err
-		}
-		if cause := wait(ctx, m.welcome.Timing.Beat/2); cause != nil {
-			return cause
-		}
-	}
-}
-
-func (m *membership) putOnce(ctx context.Context, name, file string, size int64) error {
+// put brings a file to the coordinator whole, however often the connection breaks meanwhile,
+// until ctx ends.
+func (m *membership) put(ctx context.Context, command, file string, size int64) error {
 	c, err := m.transfers()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := transfer(ctx, c, size)
-	defer cancel()
-	js, err := jetstream.New(c)
-	if err != nil {
-		return err
-	}
-	asking, done := context.WithTimeout(ctx, stallTime)
-	defer done()
-	store, err := js.ObjectStore(asking, m.welcome.Bucket)
 	if err != nil {
 		return err
 	}
@@ -130,9 +147,54 @@ func (m *membership) putOnce(ctx context.Context, name, file string, size int64)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	_, err = store.Put(ctx, jetstream.ObjectMeta{Name: name}, f)
-	return err
+	defer f.Close() // reading only
+	chunk := make([]byte, min(chunkSize, max(c.MaxPayload()/2, 1<<10)))
+	for offset := int64(0); offset < size; {
+		n, err := f.ReadAt(chunk[:min(int64(len(chunk)), size-offset)], offset)
+		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
+			return fmt.Errorf("reading the result: %w", err)
+		}
+		message := nats.NewMsg(subjectOf(chunkSubject, m.welcome.Coordinator, m.id))
+		message.Header.Set(commandHeader, command)
+		message.Header.Set(offsetHeader, strconv.FormatInt(offset, 10))
+		message.Data = chunk[:n]
+		if err := m.putChunk(ctx, c, message); err != nil {
+			return err
+		}
+		offset += int64(n)
+	}
+	return nil
+}
+
+// putChunk sends a chunk until it is answered.
+func (m *membership) putChunk(ctx context.Context, c *nats.Conn, chunk *nats.Msg) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, chunkTime, fmt.Errorf("the coordinator does not take it for %v; see whether its disk is full or hangs", chunkTime))
+	defer cancel()
+	return untilAnswered(ctx, 2*m.welcome.Timing.Beat, func(ctx context.Context) (*nats.Msg, error) { return c.RequestMsgWithContext(ctx, chunk) })
+}
+
+// untilAnswered makes a request until it is answered, and reads the answer. It waits for each answer
+// twice as long as for the one before, up to sixteen times: on a crowded machine all answers may
+// come late. Its error is the cause of ctx's end, or what the answer says.
+func untilAnswered(ctx context.Context, each time.Duration, request func(context.Context) (*nats.Msg, error)) error {
+	for longest := 16 * each; ; each = min(2*each, longest) {
+		once, cancel := context.WithTimeout(ctx, each)
+		got, err := request(once)
+		cancel()
+		if err == nil {
+			var a answer
+			switch {
+			case json.Unmarshal(got.Data, &a) != nil:
+				return errors.New("an answer that is none of tsmark's")
+			case a.Error != "":
+				return errors.New(a.Error)
+			}
+			return nil
+		}
+		if err := wait(ctx, each/4); err != nil {
+			return err
+		}
+	}
 }
 
 // transfers is the connection for results, made when the first one is due: heartbeats do not
@@ -143,7 +205,7 @@ func (m *membership) transfers() (*nats.Conn, error) {
 	if m.bulk != nil {
 		return m.bulk, nil
 	}
-	c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id)
+	c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id, m.process())
 	if err == nil {
 		m.bulk = c
 	}

@@ -49,7 +49,7 @@ func (t *task) execute() {
 	err := m.work.Do(t.ctx, t.command, t)
 	close(t.ended)
 	t.send(true)
-	d := done{Member: m.id, Command: t.command.ID, Began: t.began.Load(), Skew: t.skew.Load()}
+	d := done{Command: t.command.ID, Began: t.began.Load(), Skew: t.skew.Load()}
 	err = errors.Join(err, t.err)
 	if t.file != nil {
 		size, failed := t.deliver()
@@ -102,7 +102,7 @@ func (t *task) Ready(ctx context.Context) (time.Time, error) {
 	m := t.of
 	answered := make(chan error, 1)
 	go func() {
-		answered <- ask(ctx, m.control, fmt.Sprintf(readySubject, m.welcome.Coordinator), about{Member: m.id, Command: t.command.ID}, 2*m.welcome.Timing.Beat)
+		answered <- ask(ctx, m.control, subjectOf(readySubject, m.welcome.Coordinator, m.id), about{Command: t.command.ID}, 2*m.welcome.Timing.Beat)
 	}()
 	var at time.Time
 	for at.IsZero() {
@@ -163,7 +163,7 @@ func (t *task) send(again bool) {
 		return
 	}
 	t.fresh, t.sent = false, time.Now()
-	send(t.of.control, fmt.Sprintf(shareSubject, t.of.welcome.Coordinator), shares{t.of.id, t.command.ID, maps.Clone(t.values)})
+	t.of.send(shareSubject, shares{t.command.ID, maps.Clone(t.values)})
 }
 
 // Least is Task's.
@@ -177,7 +177,7 @@ func (t *task) Least(name string) (int64, bool) {
 // Write is Task's.
 func (t *task) Write(p []byte) (n int, err error) {
 	if t.file == nil && t.err == nil {
-		t.file, t.err = os.CreateTemp(t.of.agent.Dir, "tsmark-result-*")
+		t.file, t.err = resultFile(t.of.agent.Dir)
 	}
 	if t.err != nil {
 		return 0, fmt.Errorf("keeping the result: %w", t.err)

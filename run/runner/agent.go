@@ -97,8 +97,10 @@ type partResult struct {
 	Client      *result.Client      `json:"client,omitempty"`
 	Noise       *result.Noise       `json:"noise,omitempty"`
 
-	agent string
-	share workload.Share
+	agent   string
+	share   workload.Share
+	answers []engine.Answered // that Taken has
+	journal engine.Journal    // that Journal has
 }
 
 // Agent does parts of the phases of runs, one after the other, for the Runner of another

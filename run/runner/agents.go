@@ -30,6 +30,8 @@ type Agents interface {
 	// Private reports whether nobody else can read what is sent to the members, so that
 	// it may have secrets in it.
 	Private() bool
+	// Dismiss ends the membership of a member that sent what no Agent writes.
+	Dismiss(member, sent string)
 	// StopWithin is how long a member may go on with a part after this process has died.
 	StopWithin() time.Duration
 	// Asked reports whether a process, as Member has it, has asked to join, also in vain.

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -43,6 +42,7 @@ type joined struct {
 	tally   *tally.Tally
 	log     *oplog.Section
 	workers int // of shares that were joined
+	queries int // that are drawn of the type; 0: the cell says it
 }
 
 // joinedAs is the only measurement of a phase.
@@ -188,8 +188,25 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			failed = cmp.Or(failed, fmt.Errorf("agent %s: %w", a.member.Name, o.Err))
 		}
 		if o.File != "" {
-			if err := p.join(&part, a.share, o.File, began); err != nil {
+			file, err := os.Open(o.File)
+			if err != nil {
 				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
+			}
+			defer file.Close() // reading only
+			log, err := p.read(&part, a.share, common.Job, file, time.Since(given))
+			if err != nil {
+				why := fmt.Errorf("agent %s was lost: it sent a result that no agent sends: %w", a.member.Name, err)
+				p.Agents.Dismiss(a.member.ID, "a result that no agent sends: "+err.Error())
+				p.lostAgent(a.member.Name, why)
+				if !o.Lost {
+					part.Lost = why.Error()
+					lost = append(lost, part)
+				}
+				p.parts = append(p.parts, part)
+				continue
+			}
+			if err := p.join(&part, a.share, log, began); err != nil {
+				return nil, false, fmt.Errorf("joining what agent %s did: %w", a.member.Name, err)
 			}
 			// What was heard last is older.
 			w.Progress(a.member.ID, max(w.done[a.member.ID], p.results[len(p.results)-1].Done))
@@ -251,21 +268,32 @@ func startOf(outcomes []Outcome) time.Time {
 	return first.Add(sum / time.Duration(n))
 }
 
-// join adds what an agent did, which began then, to the whole, and to its part.
-func (p *sharedPhase) join(part *result.Part, share workload.Share, name string, began time.Time) error {
-	file, err := os.Open(name)
+// read reads what an agent did and checks it; the log is nil where there are no operations.
+func (p *sharedPhase) read(part *result.Part, share workload.Share, job string, file *os.File, elapsed time.Duration) (log *oplog.Reader, err error) {
+	info, err := file.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer file.Close() // reading only
-	found, log, err := readPart(file)
+	found, size, err := readPart(file, info.Size())
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if log, err = readLog(file, size); err != nil {
+		return nil, err
+	}
+	if err := p.checkPart(job, found, log, elapsed); err != nil {
+		return nil, err
 	}
 	found.agent, found.share = part.Agent, share
 	p.results = append(p.results, found)
+	return readLog(file, size)
+}
+
+// join adds what an agent did, which began then, to the whole, and to its part.
+func (p *sharedPhase) join(part *result.Part, share workload.Share, log *oplog.Reader, began time.Time) error {
+	found := p.results[len(p.results)-1]
 	part.Client, part.Noise = found.Client, found.Noise
-	if found.Calibration != nil {
+	if found.Calibration != nil && p.ceilings != nil {
 		p.ceilings[part.Agent] = *found.Calibration
 	}
 	if log == nil {
@@ -313,34 +341,40 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, name string,
 	return nil
 }
 
-// readPart reads what Agent.Do wrote; without a log where there are no operations.
-func readPart(file *os.File) (*partResult, *oplog.Reader, error) {
-	info, err := file.Stat()
-	if err != nil || info.Size() == 0 {
-		return new(partResult), nil, err
+// readPart reads the figures that Agent.Do wrote, and says how large the log before them is.
+func readPart(file io.ReaderAt, whole int64) (found *partResult, log int64, err error) {
+	found = new(partResult)
+	if whole == 0 {
+		return found, 0, nil
 	}
 	var length [8]byte
-	behind := info.Size() - int64(len(length))
+	behind := whole - int64(len(length))
+	if behind < 0 {
+		return nil, 0, errors.New("it is damaged")
+	}
 	if _, err := file.ReadAt(length[:], behind); err != nil {
-		return nil, nil, fmt.Errorf("its end: %w", err)
+		return nil, 0, fmt.Errorf("its end: %w", err)
 	}
 	size := binary.LittleEndian.Uint64(length[:])
-	if size > uint64(behind) {
-		return nil, nil, errors.New("it is damaged")
+	if size > uint64(min(behind, mostFigures)) {
+		return nil, 0, errors.New("it is damaged")
 	}
 	text := make([]byte, size)
 	if _, err := file.ReadAt(text, behind-int64(size)); err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
-	found := new(partResult)
 	if err := json.Unmarshal(text, found); err != nil {
-		return nil, nil, fmt.Errorf("its figures: %w", err)
+		return nil, 0, fmt.Errorf("its figures: %w", err)
 	}
-	if behind == int64(size) {
-		return found, nil, nil
+	return found, behind - int64(size), nil
+}
+
+// readLog reads the log of operations, which is at the beginning; nil: there is none.
+func readLog(file io.ReaderAt, size int64) (*oplog.Reader, error) {
+	if size == 0 {
+		return nil, nil
 	}
-	log, err := oplog.NewReader(io.NewSectionReader(file, 0, behind-int64(size)))
-	return found, log, err
+	return oplog.NewReader(io.NewSectionReader(file, 0, size))
 }
 
 // replayed is how many operations are recorded before the run's log is to have written them.
@@ -505,11 +539,7 @@ func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.Quer
 		if r.Queries != nil {
 			parts = append(parts, r.Queries)
 		}
-		if len(r.Taken) > 0 {
-			answers, damaged := readAnswers(bytes.NewReader(r.Taken))
-			cfg.Capture.Take(answers)
-			err = cmp.Or(err, damaged)
-		}
+		cfg.Capture.Take(r.answers)
 	}
 	out, joining := engine.JoinQueries(cfg, p.into[0].tally, queries, parts, p.behind)
 	out.Parts = p.parts

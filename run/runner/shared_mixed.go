@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/gob"
@@ -27,7 +26,7 @@ func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, writ
 	for i := range types {
 		of := tally.New(queriedBeside(written, types[i].Type, config.Queriers, l.plan.experiment.Mixed.QueryRate), 0)
 		tallies = append(tallies, of)
-		p.into = append(p.into, &joined{tally: of, log: types[i].Log})
+		p.into = append(p.into, &joined{tally: of, log: types[i].Log, queries: len(types[i].Queries)})
 	}
 	common, err := l.partFor(partMixed, l.planned)
 	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, l.repeat, make(map[string]string)
@@ -47,9 +46,7 @@ func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, writ
 			continue
 		}
 		parts = append(parts, r.Mixed)
-		if damaged := l.joinJournal(journal, r, types); err == nil {
-			err = damaged
-		}
+		l.joinJournal(journal, r, types)
 	}
 	var joining error
 	l.found.Mixed, joining = engine.JoinMixed(config, p.into[0].tally, tallies, parts)
@@ -74,11 +71,8 @@ func writeJournal(out io.Writer, j *engine.Journal) error {
 }
 
 // joinJournal adds what writeJournal wrote of a part.
-func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.MixedQueries) error {
-	var from engine.Journal
-	if err := gob.NewDecoder(bytes.NewReader(r.Journal)).Decode(&from); err != nil {
-		return fmt.Errorf("reading what an agent remembers of a mixed phase: %w", err)
-	}
+func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.MixedQueries) {
+	from := &r.journal
 	for i := range from.Shares {
 		from.Shares[i].Own, from.Shares[i].Uncertainty = l.ownedBy(r.share), l.uncertaintyOf(r.agent)
 		to.Shares = append(to.Shares, from.Shares[i])
@@ -96,7 +90,6 @@ func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.
 		to.Types[kind].Full = append(to.Types[kind].Full, t.Full...)
 		to.Types[kind].Counted = append(to.Types[kind].Counted, t.Counted...)
 	}
-	return nil
 }
 
 // uncertaintyOf is how well an agent's clock is known.

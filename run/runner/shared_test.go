@@ -36,7 +36,9 @@ type crew struct {
 	bodies     [][]byte
 	calls      int
 	stopWithin time.Duration
-	asked      map[string]bool // processes that asked to join
+	dismissed  []string                      // what members sent
+	alters     func(member int, file string) // nil: nobody changes what a member wrote
+	asked      map[string]bool               // processes that asked to join
 	// dies says after how many rows or queries of a call a member dies: 0: before it is
 	// ready; less than 0: it does not.
 	dies func(call, member int) int64
@@ -66,6 +68,16 @@ func (f *crew) Members() (list []runner.Member) {
 
 // Private implements runner.Agents.
 func (f *crew) Private() bool { return !f.public }
+
+// Dismiss implements runner.Agents.
+func (f *crew) Dismiss(member, sent string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var at int
+	fmt.Sscan(member, &at)
+	f.agents[at] = nil
+	f.dismissed = append(f.dismissed, sent)
+}
 
 // StopWithin implements runner.Agents.
 func (f *crew) StopWithin() time.Duration { return f.stopWithin }
@@ -182,6 +194,9 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.Par
 				f.mu.Unlock()
 			}
 			_ = file.Close()
+			if f.alters != nil {
+				f.alters(at, file.Name())
+			}
 			p.done++
 			p.failed = p.failed || o.Err != nil
 			p.look()

@@ -14,12 +14,16 @@ import (
 
 // Access is what one needs to connect: what a server asks for, and what a client shows.
 type Access struct {
-	Token       string // a secret; empty: none
+	// Token is a secret of both; empty: none. Without certificates a server that tsmark starts
+	// also proves by it who it is, before a client shows it.
+	Token       string
 	Credentials string // file of NATS credentials (.creds), for a server that exists; empty: none
 	// Files of PEM. For a server that tsmark starts Cert and Key are its certificate, and CA
 	// is who signed those that clients must show. For a client CA is who signed the server's
 	// certificate (empty: whom the system trusts), Cert and Key are what it shows.
 	CA, Cert, Key string
+	// Insecure lets a client use a server that neither encrypts nor proves who it is.
+	Insecure bool
 }
 
 // mutual reports whether a server asks clients for certificates.
@@ -61,9 +65,15 @@ func (a Access) tls(trust func(*tls.Config, *x509.CertPool)) (*tls.Config, error
 	return c, nil
 }
 
-// options are those of a client.
-func (a Access) options() (options []nats.Option, err error) {
+// pinned reports whether a client expects a server that knows the token.
+func (a Access) pinned() bool { return a.Token != "" && a.CA == "" && a.Cert == "" && !a.Insecure }
+
+// options are those of a client; agent is the process of an agent, empty for a coordinator.
+func (a Access) options(agent string) (options []nats.Option, err error) {
 	config, err := a.tls(func(c *tls.Config, pool *x509.CertPool) { c.RootCAs = pool })
+	if a.pinned() {
+		config, err = expected(a.Token)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +82,9 @@ func (a Access) options() (options []nats.Option, err error) {
 	}
 	if a.Token != "" {
 		options = append(options, nats.Token(a.Token))
+	}
+	if agent != "" {
+		options = append(options, nats.UserInfo(agent, ""), nats.CustomInboxPrefix("_INBOX."+agent))
 	}
 	if a.Credentials != "" {
 		if _, err := os.Stat(a.Credentials); err != nil {

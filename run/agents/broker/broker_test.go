@@ -2,9 +2,11 @@ package broker
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
+	"io"
 	"net"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +16,13 @@ import (
 
 const token = "a-token-of-tests-0123"
 
+// agentID is the process of an agent.
+const agentID = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // started starts a server.
 func started(t *testing.T, access Access) *Server {
 	t.Helper()
-	s, err := Start(t.Context(), Options{Listen: "127.0.0.1:0", Access: access, Dir: t.TempDir()})
+	s, err := Start(t.Context(), Options{Listen: "127.0.0.1:0", Access: access})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +33,12 @@ func started(t *testing.T, access Access) *Server {
 // passes fails unless two clients reach each other by a server.
 func passes(t *testing.T, s *Server, access Access) {
 	t.Helper()
-	inside, err := s.Connect(t.Context(), "inside")
+	inside, err := s.Connect(t.Context(), "inside", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer inside.Close()
-	outside, err := Remote{URL: s.URL(), Access: access}.Connect(t.Context(), "outside")
+	outside, err := Remote{URL: s.URL(), Access: access}.Connect(t.Context(), "outside", agentID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +49,11 @@ func passes(t *testing.T, s *Server, access Access) {
 	if stands, known := s.Connected("nobody"); stands || !known {
 		t.Error("the server knows a connection of nobody's")
 	}
-	got, err := outside.SubscribeSync("x")
+	got, err := outside.SubscribeSync("tsmark.pulse.x")
 	if err != nil || outside.Flush() != nil {
 		t.Fatal("cannot subscribe")
 	}
-	if err := inside.Publish("x", []byte("hello")); err != nil {
+	if err := inside.Publish("tsmark.pulse.x", []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := got.NextMsg(5 * time.Second); err != nil || string(m.Data) != "hello" {
@@ -59,7 +64,7 @@ func passes(t *testing.T, s *Server, access Access) {
 // refused fails unless a client is refused, in a line with that text.
 func refused(t *testing.T, url string, access Access, want string) {
 	t.Helper()
-	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside")
+	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside", agentID)
 	if err == nil {
 		c.Close()
 		t.Errorf("it is let in; want: %s", want)
@@ -75,8 +80,8 @@ func TestToken(t *testing.T) {
 	passes(t, started(t, Access{}), Access{})
 	s := started(t, Access{Token: token})
 	passes(t, s, Access{Token: token})
-	refused(t, s.URL(), Access{}, "does not accept the token")
-	refused(t, s.URL(), Access{Token: "another-token-0123456"}, "does not accept the token")
+	refused(t, s.URL(), Access{}, "is not trusted")
+	refused(t, s.URL(), Access{Token: "another-token-0123456"}, "does not know the token, and is not told it")
 	if strings.Contains(s.URL(), token) {
 		t.Error("the URL has the token")
 	}
@@ -96,7 +101,8 @@ func TestEncrypted(t *testing.T) {
 	}
 	passes(t, s, Access{Token: token, CA: cert})
 	refused(t, s.URL(), Access{Token: token, CA: wrong}, "is not trusted")
-	refused(t, s.URL(), Access{Token: token}, "is not trusted")
+	refused(t, s.URL(), Access{Token: token}, "does not know the token")
+	refused(t, s.URL(), Access{CA: cert, Token: "another-token-0123456"}, "does not accept the token")
 	refused(t, s.URL(), Access{CA: cert}, "does not accept the token")
 
 	mutual := started(t, Access{Cert: cert, Key: key, CA: own})
@@ -107,6 +113,93 @@ func TestEncrypted(t *testing.T) {
 	plain := started(t, Access{})
 	refused(t, plain.URL(), Access{CA: cert}, "does not encrypt, but a certificate was given")
 	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// asks for")
+}
+
+// Whoever listens at the address of a coordinator learns nothing of the token: neither one that
+// does not encrypt, nor one that shows any certificate.
+func TestImpostor(t *testing.T) {
+	cert, key := stub.Certificate(t)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, encrypts := range map[string]bool{"plain": false, "encrypted": true} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		heard := make(chan string, 1)
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			_, _ = fmt.Fprintf(conn, "INFO {\"server_id\":\"x\",\"version\":\"2.10.0\",\"proto\":1,\"max_payload\":1048576,\"tls_required\":%v}\r\n", encrypts)
+			if encrypts {
+				conn = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{pair}})
+			}
+			text, _ := io.ReadAll(conn)
+			heard <- string(text)
+		}()
+		want := "cannot prove that it knows the token, and is not told it"
+		if encrypts {
+			want = "does not know the token, and is not told it"
+		}
+		refused(t, "nats://"+l.Addr().String(), Access{Token: token}, want)
+		if text := <-heard; strings.Contains(text, token) || strings.Contains(text, "CONNECT") {
+			t.Errorf("%s: it heard %q", name, text)
+		}
+	}
+}
+
+// An agent can use no subject but its own: it cannot hear what others are told, command them,
+// answer or publish in their place, or play the coordinator.
+func TestSubjects(t *testing.T) {
+	const other = "ZYXWVUTSRQPONMLKJIHGFEDCBA"
+	s := started(t, Access{Token: token})
+	inside, err := s.Connect(t.Context(), "inside", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	everything, err := inside.SubscribeSync(">")
+	if err != nil || inside.Flush() != nil {
+		t.Fatal("cannot subscribe")
+	}
+	outside, err := Remote{URL: s.URL(), Access: Access{Token: token}}.Connect(t.Context(), "outside", agentID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close()
+	for _, subject := range []string{"tsmark.join." + other, "tsmark.coordinator.c." + other + ".m.beat", "tsmark.agent." + other + ".m.do", "tsmark.pulse.c", "_INBOX." + other + ".x", "$SYS.REQ.SERVER.PING", "$JS.API.INFO", "x"} {
+		if err := outside.Publish(subject, []byte("refused")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := outside.Publish("tsmark.join."+agentID, []byte("taken")); err != nil || outside.Flush() != nil {
+		t.Fatal("cannot publish")
+	}
+	if m, err := everything.NextMsg(5 * time.Second); err != nil || string(m.Data) != "taken" {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for _, subject := range []string{"tsmark.agent." + other + ".>", "tsmark.agent.>", "tsmark.coordinator.>", "tsmark.join.*", "_INBOX.>", ">"} {
+		got, err := outside.SubscribeSync(subject)
+		if err != nil || outside.Flush() != nil {
+			t.Fatal("cannot subscribe")
+		}
+		if err := inside.Publish(strings.NewReplacer(">", "x", "*", "x").Replace(subject), nil); err != nil || inside.Flush() != nil {
+			t.Fatal("cannot publish")
+		}
+		if m, err := got.NextMsg(20 * time.Millisecond); err == nil {
+			t.Errorf("it hears %s", m.Subject)
+		}
+	}
+	if c, err := (Remote{URL: s.URL(), Access: Access{Token: token}}).Connect(t.Context(), "outside", "*"); err == nil {
+		c.Close()
+		t.Error("an agent may be everybody")
+	}
 }
 
 // What cannot be is refused before anything listens, in a line that says how to fix it.
@@ -133,16 +226,12 @@ func TestRefusedOptions(t *testing.T) {
 		"not a certificate": {Options{Listen: "127.0.0.1:0", Access: Access{Cert: cert, Key: key, CA: key}}, "has no certificate in PEM"},
 		"taken":             {Options{Listen: taken.Addr().String()}, "choose another port"},
 	} {
-		c.options.Dir = t.TempDir()
 		s, err := Start(t.Context(), c.options)
 		if err == nil {
 			_ = s.Close()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v; want: %s", name, err, c.want)
-		}
-		if left, err := os.ReadDir(c.options.Dir); err != nil || len(left) > 0 {
-			t.Errorf("%s: left behind: %v, %v", name, left, err)
 		}
 	}
 }
@@ -156,36 +245,39 @@ func TestRefusedURLs(t *testing.T) {
 		"nats://" + token + "@h:4222":  "has no user or token in it",
 		"nats://h:4222/x":              "ends with its port",
 		"nats://h:4222,http://h2:4222": "is nats://HOST:PORT",
+		"nats://h:4222":                "whoever answers at nats://h:4222 would be believed",
+		"nats://127.0.0.1:1,nats://h":  "whoever answers at nats://h would be believed",
 	} {
 		err := Remote{URL: url}.Check()
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
 			t.Errorf("%s: %v; want: %s", url, err, want)
 		}
 	}
-	for _, url := range []string{"nats://h:4222", "tls://h:4222", "nats://a:4222,nats://b:4222", "nats://h"} {
+	for _, url := range []string{"nats://127.0.0.1:4222", "tls://h:4222", "nats://localhost:4222,nats://[::1]:4222", "tls://a,tls://b"} {
 		if err := (Remote{URL: url}).Check(); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
+	for _, access := range []Access{{Token: token}, {CA: "x"}, {Insecure: true}} {
+		if err := (Remote{URL: "nats://h:4222", Access: access}).Check(); err != nil {
+			t.Errorf("%+v: %v", access, err)
+		}
+	}
 }
 
-// Nobody there is another matter than being refused: that may pass. A server that has ended
-// leaves nothing behind.
+// Nobody there is another matter than being refused: that may pass.
 func TestUnreachable(t *testing.T) {
 	s := started(t, Access{})
 	url := s.URL()
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("its folder: %v", err)
-	}
-	if _, err := (Remote{URL: url}).Connect(t.Context(), "x"); !errors.Is(err, ErrUnreachable) {
+	if _, err := (Remote{URL: url}).Connect(t.Context(), "x", agentID); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Remote{URL: url}).Connect(ctx, "x"); err == nil {
+	if _, err := (Remote{URL: url}).Connect(ctx, "x", agentID); err == nil {
 		t.Error("connected after the end")
 	}
 }

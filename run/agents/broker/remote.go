@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/tsmark/tsmark/internal/listen"
 )
 
 // Remote is a NATS server that exists, or a cluster of them.
@@ -36,7 +38,17 @@ func (r Remote) Check() error {
 			return errors.New("the URL of a NATS server ends with its port, as in nats://HOST:4222")
 		}
 	}
-	return r.Access.pair()
+	if err := r.Access.pair(); err != nil {
+		return err
+	}
+	if a := r.Access; !a.Insecure && a.Token == "" && a.CA == "" && a.Cert == "" {
+		for text := range strings.SplitSeq(r.URL, ",") {
+			if u, err := url.Parse(text); err == nil && u.Scheme != "tls" && !(listen.Address{Host: u.Hostname()}).Loopback() {
+				return fmt.Errorf("whoever answers at %s would be believed, and others could read and change what is sent: give the token of the coordinator, or who signed the server's certificate, or --insecure in a network that only you use", text)
+			}
+		}
+	}
+	return nil
 }
 
 // Reconnecting is how a connection finds that its server does not answer, and how often it
@@ -48,13 +60,14 @@ const (
 	dialTime      = 3 * time.Second
 )
 
-// Connect connects to it. The connection comes back whenever it breaks. An error says how to
-// fix it, and is ErrUnreachable where nobody answered.
-func (r Remote) Connect(ctx context.Context, name string) (*nats.Conn, error) {
+// Connect connects to it, as an agent of that process, or as a coordinator where that is empty.
+// The connection comes back whenever it breaks. An error says how to fix it, and is
+// ErrUnreachable where nobody answered.
+func (r Remote) Connect(ctx context.Context, name, agent string) (*nats.Conn, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	options, err := r.Access.options()
+	options, err := r.Access.options(agent)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +104,16 @@ func (r Remote) explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
 		return Denied(r.URL)
+	case errors.Is(err, errStranger):
+		return fmt.Errorf("the server at %s does not know the token, and is not told it: it is no coordinator, or one that was given another token or a certificate; give its token, or who signed its certificate", r.URL)
+	case errors.Is(err, nats.ErrSecureConnWanted) && r.Access.pinned():
+		return fmt.Errorf("the NATS server at %s does not encrypt, so it cannot prove that it knows the token, and is not told it; give the address of the coordinator, or --insecure for a NATS server in a network that only you use", r.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted) && (r.Access.Cert != "" || r.Access.CA != ""):
 		return fmt.Errorf("the NATS server at %s does not encrypt, but a certificate was given; start it with one, or leave the certificates out", r.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the NATS server at %s does not encrypt, which tls:// asks for; write nats://, or start it with a certificate", r.URL)
 	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &record):
-		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; give who signed it", r.URL, err)
+		return fmt.Errorf("the certificate of the NATS server at %s is not trusted: %w; give who signed it, or the token of the coordinator", r.URL, err)
 	case errors.As(err, &alert), errors.Is(err, nats.ErrSecureConnRequired), errors.Is(err, nats.ErrTLS), strings.Contains(err.Error(), "tls: "):
 		return fmt.Errorf("the NATS server at %s does not accept this encryption: %w; give the certificate and key that it asks for", r.URL, err)
 	default:
@@ -113,7 +130,10 @@ func Denied(url string) error {
 // tell: it asks who connects, and is encrypted.
 func (r Remote) Private() bool {
 	asks := r.Access.Token != "" || r.Access.Credentials != "" || r.Access.Cert != ""
-	encrypts := r.Access.CA != "" || r.Access.Cert != ""
+	if r.Access.Insecure {
+		return false
+	}
+	encrypts := r.Access.pinned() || r.Access.CA != "" || r.Access.Cert != ""
 	for text := range strings.SplitSeq(r.URL, ",") {
 		if !encrypts && !strings.HasPrefix(text, "tls://") {
 			return false

@@ -2,6 +2,8 @@ package broker
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -24,7 +26,7 @@ const DefaultAddress = "127.0.0.1:4222"
 type Options struct {
 	Listen string // HOST:PORT; a port of 0 is a free one
 	Access Access // what clients need; others than on loopback need a token or a certificate
-	Dir    string // under which it keeps what it holds, in a folder of its own that Close removes; empty: that of temporary files
+	Agents int    // how many are to connect; 0: one
 }
 
 // Check reports why such a server is not to be started, in a line that says how to fix it.
@@ -51,14 +53,22 @@ func (o Options) Check() error {
 
 // Server is a NATS server in this process.
 type Server struct {
-	access Access
-	host   string // that it was told to listen on
-	folder string
-	server *server.Server
+	access   Access
+	host     string // that it was told to listen on
+	password string // of this process
+	server   *server.Server
 }
 
-// startTime is how long a server may take to start: it makes a folder and listens.
+// startTime is how long a server may take to start.
 const startTime = 10 * time.Second
+
+// What clients may use at most.
+const (
+	maxPayload  = 1 << 20 // bytes of a message
+	maxPending  = 8 << 20 // bytes that wait for a client, before it is cut off
+	maxSubjects = 100     // subscriptions of a client
+	spareConns  = 32      // connections beside those of the agents: of who waits, or comes again
+)
 
 // Start starts a server. Its error is one of Options.Check, or says why it could not be.
 func Start(ctx context.Context, o Options) (*Server, error) {
@@ -72,6 +82,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	encryption, err := o.Access.tls(func(c *tls.Config, pool *x509.CertPool) {
 		c.ClientCAs, c.ClientAuth = pool, tls.RequireAndVerifyClientCert
 	})
+	if encryption == nil && o.Access.Token != "" && err == nil {
+		encryption, err = identified(o.Access.Token)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -86,28 +99,24 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(o.Dir, "tsmark-agents-*")
-	if err != nil {
-		return nil, fmt.Errorf("making a folder for the results of agents: %w", err)
-	}
-	s := &Server{access: o.Access, host: a.Host, folder: folder}
-	if err := s.start(ctx, a, encryption); err != nil {
-		s.Close()
-		return nil, err
+	s := &Server{access: o.Access, host: a.Host, password: rand.Text()}
+	if err := s.start(ctx, a, encryption, o.Agents); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Server) start(ctx context.Context, a listen.Address, encryption *tls.Config) (err error) {
+func (s *Server) start(ctx context.Context, a listen.Address, encryption *tls.Config, agents int) (err error) {
 	host := a.Host
 	if host == "" {
 		host = server.DEFAULT_HOST
 	}
 	s.server, err = server.NewServer(&server.Options{
-		ServerName: "tsmark", Host: host, Port: a.Port, Authorization: s.access.Token,
-		TLSConfig: encryption, TLS: encryption != nil, TLSVerify: s.access.mutual(), TLSTimeout: 5,
-		JetStream: true, StoreDir: s.folder, DisableJetStreamBanner: true,
-		NoSigs: true,
+		ServerName: "tsmark", Host: host, Port: a.Port,
+		CustomClientAuthentication: &gate{sha256.Sum256([]byte(s.password)), sha256.Sum256([]byte(s.access.Token)), s.access.Token != ""},
+		TLSConfig:                  encryption, TLS: encryption != nil, TLSVerify: s.access.mutual(), TLSTimeout: 5,
+		NoSigs: true, NoSystemAccount: true,
+		MaxPayload: maxPayload, MaxPending: maxPending, MaxSubs: maxSubjects, MaxConn: 2*max(agents, 1) + spareConns,
 		// A connection over which nothing comes is to stand for longer than it takes to find
 		// its agent lost: that it stands tells a hanging agent from a dead one.
 		PingInterval: 30 * time.Second,
@@ -145,25 +154,20 @@ func (s *Server) URL() string {
 		}
 	}
 	scheme := "nats"
-	if s.access.Cert != "" {
+	if s.access.Cert != "" || s.access.Token != "" {
 		scheme = "tls"
 	}
 	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.server.Addr().(*net.TCPAddr).Port))
 }
 
-// Private reports whether nobody else can read what goes through it: others cannot connect,
-// and what leaves this machine is encrypted.
-func (s *Server) Private() bool {
-	return (s.access.Token != "" || s.access.mutual()) && (s.access.Cert != "" || listen.Address{Host: s.host}.Loopback())
-}
+// Private reports whether nobody else can read what goes through it: others cannot connect, and
+// what is sent is encrypted.
+func (s *Server) Private() bool { return s.access.Token != "" || s.access.mutual() }
 
-// Connect connects to it within this process.
-func (s *Server) Connect(_ context.Context, name string) (*nats.Conn, error) {
-	options := []nats.Option{nats.Name(name), nats.InProcessServer(s.server), nats.MaxReconnects(-1), nats.ErrorHandler(ignore)}
-	if s.access.Token != "" {
-		options = append(options, nats.Token(s.access.Token))
-	}
-	return nats.Connect("", options...)
+// Connect connects to it within this process, as the coordinator.
+func (s *Server) Connect(_ context.Context, name, _ string) (*nats.Conn, error) {
+	return nats.Connect("", nats.Name(name), nats.InProcessServer(s.server), nats.MaxReconnects(-1), nats.ErrorHandler(ignore),
+		nats.UserInfo("coordinator", s.password))
 }
 
 // Connected reports whether a connection of that name stands.
@@ -193,13 +197,13 @@ func (s *Server) Traffic() (t Traffic, err error) {
 	return Traffic{v.InMsgs, v.OutMsgs, v.InBytes, v.OutBytes}, nil
 }
 
-// Close ends it, and removes what it held.
+// Close ends it.
 func (s *Server) Close() error {
 	if s.server != nil {
 		s.server.Shutdown()
 		s.server.WaitForShutdown()
 	}
-	return os.RemoveAll(s.folder)
+	return nil
 }
 
 // fatal keeps why a server cannot start, and logs nothing: its lines have what clients sent.

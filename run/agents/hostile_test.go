@@ -1,0 +1,131 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tsmark/tsmark/run/agents/broker"
+	"github.com/tsmark/tsmark/run/allow"
+)
+
+// An agent that sends what no agent sends loses its place, with one line, and the coordinator
+// goes on.
+func TestHostileAgent(t *testing.T) {
+	s := place(t, broker.Access{})
+	var said lines
+	c := coordinator(t, s, Options{Agents: 1, Say: said.say})
+	for subject, body := range map[string]string{
+		beatSubject:  "\xff{",
+		readySubject: `{"command": 3}`,
+		shareSubject: `{"values": "many"}`,
+		doneSubject:  `{"command":"1","size":-1}`,
+		leaveSubject: strings.Repeat(" ", maxMessage+1),
+		chunkSubject: "", // which is answered by an error
+	} {
+		work := make(chan *task, 1)
+		a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
+			work <- t.(*task)
+			<-ctx.Done()
+			return nil
+		}))
+		members := joined(t, c, 1)
+		ended := make(chan Outcome, 1)
+		id := "1"
+		c.mu.Lock()
+		delete(c.given, id+"-a")
+		c.mu.Unlock()
+		go func() {
+			outcomes, _ := c.Do(t.Context(), to(members, Command{ID: id}), nil)
+			ended <- outcomes[members[0].ID]
+		}()
+		m := (<-work).of
+		body = strings.Replace(body, `"1"`, `"1-a"`, 1)
+		if subject == chunkSubject {
+			message := nats.NewMsg(subjectOf(subject, c.id, m.id))
+			message.Header.Set(commandHeader, "1-a")
+			message.Header.Set(offsetHeader, "77")
+			message.Data = []byte("x")
+			got, err := m.control.RequestMsg(message, 5*time.Second)
+			var answered answer
+			if err != nil || json.Unmarshal(got.Data, &answered) != nil || !strings.Contains(answered.Error, "begins at byte 77, and byte 0 is next") {
+				t.Errorf("%v, %+v", err, answered)
+			}
+			c.Dismiss(m.id, "a result that no agent sends")
+		} else if err := m.control.Publish(subjectOf(subject, c.id, m.id), []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		o := <-ended
+		var lost *Lost
+		if !errors.As(o.Err, &lost) || lost.How != Malformed || strings.Contains(o.Err.Error(), "\n") || !strings.Contains(o.Err.Error(), "agent a was lost: it sent a ") {
+			t.Errorf("%s: %v", subject, o.Err)
+		}
+		a.stop(errors.New("done"))
+		a.wait(t)
+		untilGone(t, c)
+	}
+}
+
+func untilGone(t *testing.T, c *Coordinator) {
+	t.Helper()
+	until(t, "nobody is left", func() bool { return len(c.Members()) == 0 })
+}
+
+// An agent that does not allow what the runs need is refused, with one line on both sides, and
+// waits.
+func TestObjection(t *testing.T) {
+	s := place(t, broker.Access{})
+	var said lines
+	c := coordinator(t, s, Options{Agents: 1, Say: said.say, Needs: allow.Needs{Targets: []string{"postgres@db1:5432"}}})
+	a := serve(t, s.URL(), Agent{Name: "a", Allow: allow.List{Targets: []string{"postgres@db2"}}.Check}, broker.Access{}, echo)
+	const why = "this agent does not allow postgres@db1:5432; start it with --allow postgres@db1:5432"
+	until(t, "the agent says it", func() bool {
+		return strings.Contains(a.String(), "the coordinator on here cannot use this agent: "+why)
+	})
+	until(t, "the coordinator says it", func() bool { return said.String() == "agent a was refused: "+why })
+	serve(t, s.URL(), Agent{Name: "b", Allow: allow.List{Targets: []string{"postgres@db1"}}.Check}, broker.Access{}, echo)
+	joined(t, c, 1)
+}
+
+// A folder for results that was cleaned away is made again; one that takes nothing ends the
+// command with one line, at once.
+func TestResultFolder(t *testing.T) {
+	s := place(t, broker.Access{})
+	c := coordinator(t, s, Options{Agents: 1})
+	gone := filepath.Join(c.options.Dir, "gone")
+	c.options.Dir = gone
+	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
+	members := joined(t, c, 1)
+	outcomes, err := c.Do(t.Context(), to(members, Command{ID: "1", Body: []byte("whole")}), nil)
+	if got := content(t, outcomes[members[0].ID]); err != nil || string(got) != "whole" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(gone, nil, 0o600); err != nil { // in the place of the folder
+		t.Fatal(err)
+	}
+	outcomes, err = c.Do(t.Context(), to(members, Command{ID: "2", Body: []byte("whole")}), nil)
+	if got := outcomes[members[0].ID].Err; err != nil || got == nil || !strings.Contains(got.Error(), "delivering the result: the coordinator cannot keep the result: ") || strings.Contains(got.Error(), "\n") {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Whatever one sends who wants to join, it is an agent or nothing.
+func FuzzHello(f *testing.F) {
+	f.Add([]byte(`{"id":"A.B","name":"a","process":"A"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var h hello
+		if json.Unmarshal(text, &h) == nil && h.proper(h.Process) && (len(h.ID) != 53 || h.Name == "") {
+			t.Errorf("%+v", h)
+		}
+	})
+}
