@@ -66,6 +66,7 @@ var toldLies = []toldLie{
 	{Lie: lie.Stale, answers: true, long: true},
 	{Lie: lie.Between, answers: true},
 	{Lie: lie.NoMiddle, answers: true, long: true},
+	{Lie: lie.Guesses, answers: true, long: true},
 	{Lie: lie.Truncated, answers: true},
 	{Lie: lie.Stalls, long: true},
 }

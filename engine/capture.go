@@ -3,33 +3,38 @@ package engine
 import (
 	"slices"
 	"sync"
+
+	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/query"
 )
 
-// Capture takes the answers of a sample of the queries of one type while they
-// are measured. What is taken is not recorded: taking an answer costs the client
-// time. Its zero value takes nothing.
+// Capture keeps the answers of a sample of the queries of one type while they
+// are measured. Every answer is read in the same way, on the clock: whole or into a
+// digest. Its zero value keeps nothing, and has rows only counted.
 //
 // One Capture is for one phase, or for the phases of a search one after the
-// other. The position of an operation in the sample is its number among those of
-// its own repeat times the repeats, plus its repeat: so of a type that is slow
-// the first queries of the repeats are in one stretch, of which one is taken.
+// other.
 type Capture struct {
-	Sample          Sample
-	Repeat, Repeats int // this one, from 0, and how many there are
+	Sample Sample
 	// Counts says that the number of rows of every other answer is kept too, of
 	// queries that several run again that of one of them.
 	Counts bool
 
-	Begun int64   // operations of earlier phases
-	first int     // place of the first query of the phase
-	rows  []int64 // with Counts, by place from first on: rows of the answer, and 1; 0: there is none
-	mu    sync.Mutex
-	kept  []Answered
+	Begun   int64   // operations of earlier phases
+	first   int     // place of the first query of the phase
+	rows    []int64 // with Counts, by place from first on: rows of the answer, and 1; 0: there is none
+	mu      sync.Mutex
+	kept    reservoir
+	counted []Answered // by other clients
 }
 
 // begin prepares for a phase of so many queries from a place on.
 func (c *Capture) begin(first, count int) {
-	if c != nil && c.Counts && c.rows == nil {
+	if c == nil {
+		return
+	}
+	c.kept.Sample = c.Sample
+	if c.Counts && c.rows == nil {
 		c.first, c.rows = first, make([]int64, count)
 	}
 }
@@ -42,10 +47,8 @@ func (c *Capture) count(place int, rows int64) {
 	}
 }
 
-// wants reports whether the answer to the i-th operation of this phase is taken.
-func (c *Capture) wants(i int64) bool {
-	return c != nil && i >= 0 && c.Sample.Has((c.Begun+i)*int64(c.Repeats)+int64(c.Repeat))
-}
+// reads reports whether answers are read, and not only their rows counted.
+func (c *Capture) reads() bool { return c != nil && c.Sample.wanted > 0 }
 
 // end ends a phase of so many operations.
 func (c *Capture) end(operations int64) {
@@ -54,27 +57,70 @@ func (c *Capture) end(operations int64) {
 	}
 }
 
-// Take takes answers that another client of the same phase took.
+// Take takes the Answers of another client of the same phase.
 func (c *Capture) Take(answers []Answered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept = append(c.kept, answers...)
+	c.kept.Sample = c.Sample
+	for i := range answers {
+		a := &answers[i]
+		if a.Answer != nil || a.Digest != nil {
+			a = c.kept.offer(a)
+		}
+		if c.Counts && a != nil {
+			c.counted = append(c.counted, Answered{Place: a.Place, Rows: a.Rows})
+		}
+	}
 }
 
-func (c *Capture) keep(a Answered) {
+// offer offers an answer to the sample.
+func (c *Capture) offer(a *Answered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept = append(c.kept, a)
+	c.kept.offer(a)
 }
 
-// Answers are those that were taken, in no order, and with Counts those of which
+// Kept is how many answers the sample has.
+func (c *Capture) Kept() int64 {
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return int64(len(c.kept.kept))
+}
+
+// Answers are those of the sample, in no order, and with Counts those of which
 // only the number of rows is known.
 func (c *Capture) Answers() []Answered {
-	answers := slices.Clone(c.kept)
-	for place, rows := range c.rows {
-		if rows > 0 {
-			answers = append(answers, Answered{Place: c.first + place, Rows: rows - 1})
+	answers := slices.Clone(c.kept.kept)
+	sampled := make(map[int]bool, len(answers))
+	for i := range answers {
+		sampled[answers[i].Place] = true
+	}
+	for _, a := range c.counted {
+		if !sampled[a.Place] {
+			answers = append(answers, a)
+		}
+	}
+	for at, rows := range c.rows {
+		if place := c.first + at; rows > 0 && !sampled[place] {
+			answers = append(answers, Answered{Place: place, Rows: rows - 1})
 		}
 	}
 	return answers
 }
+
+// read returns the sink for an answer: it keeps the answer whole, or as the digest
+// that the oracle has of such answers.
+func (a *Answered) read(whole bool, columns []query.Column) query.Sink {
+	if !whole {
+		a.Digest = query.NewDigest(columns)
+		return a.Digest
+	}
+	a.Answer = &query.Answer{}
+	return &limit.Sink{To: a.Answer, Rows: maxKept, Bytes: limit.OwnBytes}
+}
+
+// maxKept is the most rows of an answer that is kept until it is checked.
+const maxKept = 2_000_000

@@ -54,7 +54,7 @@ func capturable(n, rows int, whole bool) engine.List {
 // queries come.
 func TestCaptureCounts(t *testing.T) {
 	inBothLoops(t, func(t *testing.T, run queryFunc) {
-		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 10, engine.OneOf, 100), Repeats: 1, Counts: true}
+		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 10), Counts: true}
 		list := capturable(100, 0, true)
 		for i := range list {
 			list[i].Rows = engine.AnyRows
@@ -73,58 +73,46 @@ func TestCaptureCounts(t *testing.T) {
 				whole++
 			}
 		}
-		if len(places) != 97 || whole != q.Sample.Captured || whole == 0 {
+		if len(places) != 97 || whole != q.Sample.Captured || whole != 10 {
 			t.Errorf("%d places, %d whole answers of %d captured", len(places), whole, q.Sample.Captured)
 		}
 	})
 }
 
-// Answers that are taken are the sample's, whole or as digests, and have no time;
-// all others have one.
+// Every answer is read and has a time; those of the sample are kept, whole or as digests.
 func TestCapture(t *testing.T) {
 	for _, whole := range []bool{false, true} {
-		sample := engine.NewSample("seed", "t", 10, engine.OneOf, 6*100)
-		c, s := &engine.Capture{Sample: sample, Repeat: 2, Repeats: 6}, &chatty{rows: 3}
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, First: 200, Capture: c}, s, capturable(100, 3, whole), ignore)
+		sample := engine.NewSample("seed", "t", 10)
+		c, s := &engine.Capture{Sample: sample}, &chatty{rows: 3}
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, First: 200, BurnIn: 5, Capture: c}, s, capturable(105, 3, whole), ignore)
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
-		taken := make(map[int]bool)
+		want := kept(sample, ascending(100))
 		for _, a := range c.Answers() {
-			taken[a.Place] = true
 			if (a.Answer != nil) != whole || (a.Digest != nil) == whole || a.Rows != 3 || whole && len(a.Answer.Rows) != 3 || !whole && a.Digest.Rows() != 3 {
-				t.Errorf("the answer at place %d was taken as %+v", a.Place, a)
+				t.Errorf("the answer at place %d was kept as %+v", a.Place, a)
 			}
-		}
-		for i := range 100 {
-			if wanted := sample.Has(int64(6*i + 2)); taken[200+i] != wanted || i < len(q.Each) && (q.Each[i] == 0) != wanted {
-				t.Errorf("place %d: taken: %v, wanted: %v", 200+i, taken[200+i], wanted)
+			if place := int64(a.Place) - 205; place != a.Position || !want[place] {
+				t.Errorf("the answer at place %d was kept, which is number %d", a.Place, a.Position)
 			}
+			delete(want, a.Position)
 		}
-		if n := int64(len(taken)); n < 3 || q.Executed != 100-n || q.Sample.Captured != n || q.Sample.Different != int(100-n) || s.taken != int(n) {
-			t.Errorf("%d taken, %d ran, %+v, %d seen", n, q.Executed, q.Sample, s.taken)
+		if len(want) > 0 {
+			t.Errorf("answers %v were not kept", want)
+		}
+		if q.Executed != 100 || q.Sample.Captured != 10 || q.Sample.Different != 100 || s.taken != 105 {
+			t.Errorf("%d ran, %+v, %d were read", q.Executed, q.Sample, s.taken)
 		}
 	}
 }
 
 // An answer without an end is wrong at its first row too many, and takes no memory.
 func TestCaptureIsBounded(t *testing.T) {
-	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
+	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1)}
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Capture: c}, &chatty{rows: 1_000_000}, capturable(1, 5, true), ignore)
 	if err != nil || q.Withheld != "query 0: more than the 5 rows expected in the answer" || len(c.Answers()) != 0 {
 		t.Errorf("withheld %q, error %v, %d answers", q.Withheld, err, len(c.Answers()))
-	}
-}
-
-// Where all answers were taken the first query is run again for its time, if
-// a time is wanted.
-func TestCaptureOfAll(t *testing.T) {
-	for _, least := range []int{0, 1} {
-		c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, Least: least, Capture: c}, &chatty{rows: 5}, capturable(1, 5, true), ignore)
-		if err != nil || q.Withheld != "" || q.Executed != int64(least) || len(q.Each) != least || q.Sample.Captured != 1 {
-			t.Errorf("least %d: %d ran, %d captured, times %v, error %v", least, q.Executed, q.Sample.Captured, q.Each, err)
-		}
 	}
 }
 

@@ -59,10 +59,12 @@ type AnsweredType struct {
 
 // Answered is a query and what is known of its answer.
 type Answered struct {
-	Query query.Query   // with the window that it had; not set by a Capture
-	Place int           // of the query among those drawn for its type
-	At    time.Duration // when it was run, since the phase began
-	Rows  int64
+	Query query.Query // with the window that it had; not set by a Capture
+	Place int         // of the query among those drawn for its type
+	// Position is the operation's in the sample: its number in the phase, from 0.
+	Position int64
+	At       time.Duration // when it was run, since the phase began
+	Rows     int64
 	// One of these is set for an answer that was kept: the digest where
 	// oracle.Expectation has one.
 	Answer *query.Answer
@@ -70,6 +72,5 @@ type Answered struct {
 }
 
 // maxCounted bounds the answers of all types together whose number of rows is
-// remembered: all of the first so many, and then fewer and fewer, some 40 MB in
-// all after a million answers of each of 16 types.
+// remembered: a random sample of so many, some 4 MB.
 const maxCounted = 8_192

@@ -86,9 +86,6 @@ func (l *loop) load(ctx context.Context, i int) error {
 
 // loaded is the first of the queries up to some end that is not rendered.
 func (l *loop) loaded(end int) int {
-	if end > l.count { // what is run again is at the beginning
-		return end
-	}
 	return min(end, l.base+len(l.block))
 }
 
@@ -198,6 +195,7 @@ func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Quer
 	q.Verdict, q.Stopped, q.WarmUp = known.Verdict, known.Stopped, known.WarmUp
 	q.TimeBox, q.Timeout = cfg.TimeBox.Seconds(), cfg.Timeout.Seconds()
 	q.Distinct = distinct(source, func(int) bool { return true })
+	q.Sample.Captured = cfg.Capture.Kept()
 	q.Sample.Different = distinct(source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
 	return &q, err
 }
@@ -281,12 +279,11 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	place := w.place(i)
 	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(place), Query: int64(q.ID)}
 	var sink query.Sink // a nil interface has the rows only counted
-	var taken *Answered
+	var answer *Answered
 	var kept *limit.Sink
-	// A query that is run again, where all answers were taken, is there to be timed.
-	if w.cfg.Capture.wants(int64(place-w.burnIn)) && (due != nil || i < w.count) {
-		taken = &Answered{Place: w.cfg.First + place%w.whole.Len()}
-		sink = taken.keep(q.Whole, q.Columns)
+	if w.cfg.Capture.reads() {
+		answer = &Answered{Place: w.cfg.First + place%w.whole.Len(), Position: w.cfg.Capture.Begun + int64(place-w.burnIn)}
+		sink = answer.read(q.Whole, q.Columns)
 		if q.Rows != AnyRows {
 			kept = limit.Expected(sink, q.Rows, q.Free)
 			sink = kept
@@ -304,14 +301,12 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	case op.Outcome != oplog.OK:
 	case q.Rows != AnyRows && op.Rows != q.Rows:
 		op.Outcome = oplog.Wrong
-	case taken != nil:
-		op.Outcome = oplog.Captured
 	}
 	w.recorder.Add(&op)
 	switch {
 	case op.Outcome == oplog.AtLeast && q.Rows != AnyRows && op.Rows > q.Rows: // it would not have become right
 		return &wrongAnswer{q.ID, fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, q.Rows)}
-	case op.Outcome == oplog.AtLeast: // what it took is a lower bound, even where the answer was to be taken
+	case op.Outcome == oplog.AtLeast: // what it took is a lower bound
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("query %d: %w", q.ID, err)
 	case kept != nil && kept.Came() > q.Rows:
@@ -324,18 +319,18 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 		return &wrongAnswer{q.ID, fmt.Sprintf("%d rows in the answer, %d expected", op.Rows, q.Rows)}
 	}
 	w.progress(1)
-	switch {
-	case op.BurnIn:
-	case op.Outcome == oplog.Captured:
-		taken.At, taken.Rows = op.Start, op.Rows
-		w.cfg.Capture.keep(*taken)
-	default:
-		if !op.Paused {
-			w.recorded.Add(1)
-		}
-		if i < w.count { // later ones are the same queries, which others may run at the same time
-			w.cfg.Capture.count(place%w.whole.Len(), op.Rows)
-		}
+	if op.BurnIn {
+		return nil
+	}
+	if !op.Paused {
+		w.recorded.Add(1)
+	}
+	if i < w.count { // later ones are the same queries, which others may run at the same time
+		w.cfg.Capture.count(place%w.whole.Len(), op.Rows)
+	}
+	if answer != nil {
+		answer.At, answer.Rows = op.Start, op.Rows
+		w.cfg.Capture.offer(answer)
 	}
 	return nil
 }

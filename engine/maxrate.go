@@ -95,7 +95,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	var best *result.Queries
 	kept, log, box := false, cfg.Log, cfg.TimeBox
 	var undecided result.RateTry
-	captured, warm := int64(0), result.WarmUp{}
+	warm := result.WarmUp{}
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
 		cfg.Log = log.WithSchedule(cfg.Schedule.String())
@@ -111,7 +111,6 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 		for range 2 {
 			q, err = run(ctx, cfg)
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
-			captured += q.Sample.Captured
 			warm.Add(q.WarmUp)
 			if err == nil && q.WithoutFigure() {
 				err = errNoFigure
@@ -132,7 +131,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	})
 	search.Objective = keep.String()
 	best.Open.Search = &search
-	best.Sample.Captured, best.WarmUp = captured, warm // all tries are one sample
+	best.Sample.Captured, best.WarmUp = cfg.Capture.Kept(), warm // all tries are one sample
 	if errors.Is(err, errTooFew) {
 		search.Tries = append(search.Tries, undecided)
 	}

@@ -19,7 +19,7 @@ func (m *mixed) finish() (*Journal, error) {
 	j := &Journal{Loaded: m.cfg.Loaded, Shares: []WrittenShare{{Writes: m.ledger.written, Own: m.cfg.Part.Own}}}
 	var tallies []*tally.Tally
 	for _, t := range m.types {
-		j.Types = append(j.Types, AnsweredType{Full: t.full, Counted: t.counted})
+		j.Types = append(j.Types, AnsweredType{Full: t.full.kept, Counted: t.counted.kept})
 		m.out.Types, tallies = append(m.out.Types, t.out), append(tallies, t.tally)
 	}
 	return j, errors.Join(err, mixedFigures(&m.out, m.tally, tallies))
@@ -46,7 +46,7 @@ func mixedFigures(out *result.Mixed, writes *tally.Tally, types []*tally.Tally) 
 // typeFigures fills in those of a type, of a phase that took so many seconds.
 func typeFigures(out *result.MixedType, t *tally.Tally, wall float64) error {
 	q, err := result.QueriesOf(t)
-	out.Executed, out.AtLeast, out.AtLeastKept = q.Executed, q.AtLeast, t.AtLeastKept
+	out.Executed, out.AtLeast = q.Executed, q.AtLeast
 	out.Rows, out.Bytes, out.Values, out.Accumulated = q.Rows, q.Bytes, q.Values, q.Accumulated
 	out.Service = q.Service
 	if q.Open != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -163,14 +162,9 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	n := t.answered
 	t.answered++
 	t.mu.Unlock()
-	kept := t.inFull.Has(int64(n))
-	answer := Answered{Query: q, Place: place}
-	var sink query.Sink // a nil interface has the rows only counted
-	if kept {
-		sink = answer.keep(wholeAnswer(&q, m.dataset.Schema()), q.Columns(m.dataset.Schema().Table(q.Table)))
-	}
-
-	op := oplog.Op{BurnIn: kept, Worker: uint32(m.worker), Sequence: int64(m.cfg.Part.Share.Place(n)), Query: int64(q.ID)}
+	answer := Answered{Query: q, Place: place, Position: int64(m.cfg.Part.Share.Place(n))}
+	sink := answer.read(wholeAnswer(&q, m.dataset.Schema()), q.Columns(m.dataset.Schema().Table(q.Table)))
+	op := oplog.Op{Worker: uint32(m.worker), Sequence: answer.Position, Query: int64(q.ID)}
 	err = m.clock.run(ctx, m.querier, m.cfg.Timeout, request, sink, m.start, &op)
 	op.Values = op.Rows * int64(q.Values())
 	if m.cfg.paced(m.cfg.QueryRate) {
@@ -178,7 +172,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	}
 	m.logs[kind].Record(op)
 	answer.At, answer.Rows = op.Start, op.Rows
-	t.record(&op, &answer, n)
+	t.record(&op, &answer)
 	switch {
 	case err == nil || op.Outcome == oplog.AtLeast: // of one that was cut off, what it took is a lower bound
 	case ctx.Err() != nil:
@@ -202,20 +196,6 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	}
 	return true, nil
 }
-
-// keep returns the sink for an answer that is kept: whole, or as the digest
-// that the oracle has of such answers.
-func (a *Answered) keep(whole bool, columns []query.Column) query.Sink {
-	if !whole {
-		a.Digest = query.NewDigest(columns)
-		return a.Digest
-	}
-	a.Answer = &query.Answer{}
-	return &limit.Sink{To: a.Answer, Rows: maxKept, Bytes: limit.OwnBytes}
-}
-
-// maxKept is the most rows of an answer that is kept until it is checked.
-const maxKept = 2_000_000
 
 // wholeAnswer reports whether an answer is kept whole.
 func wholeAnswer(q *query.Query, s *series.Schema) bool { return !q.Stored() || KeepsWhole(q, s) }

@@ -17,12 +17,11 @@ type mixedType struct {
 	next    atomic.Int64 // queries drawn
 	ended   atomic.Bool  // withheld or not supported
 
-	mu               sync.Mutex // guards what follows
-	out              result.MixedType
-	tally            *tally.Tally
-	answered         int
-	inFull, counting Sample
-	full, counted    []Answered
+	mu            sync.Mutex // guards what follows
+	out           result.MixedType
+	tally         *tally.Tally
+	answered      int
+	full, counted reservoir
 }
 
 // newMixedType returns a type that is run by a schedule, empty: whenever a querier
@@ -30,8 +29,8 @@ type mixedType struct {
 func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{
 		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Wanted: keep},
-		tally:  tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
-		inFull: NewSample(seed, q.Type, keep, OneOf, Endless), counting: NewSample(seed, q.Type+" counted", count, 1, Endless),
+		tally: tally.New(oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: q.Type, Schedule: schedule, Workers: queriers}, 0),
+		full:  reservoir{Sample: NewSample(seed, q.Type, keep)}, counted: reservoir{Sample: NewSample(seed, q.Type, count)},
 	}
 	t.ended.Store(len(q.Queries) == 0)
 	return t
@@ -46,17 +45,17 @@ func (t *mixedType) end(set func(*result.MixedType)) {
 	}
 }
 
-// record adds an operation of the type to its figures, and the answer, which is the n-th of
-// this client, to its samples.
-func (t *mixedType) record(op *oplog.Op, a *Answered, n int) {
+// record adds an operation of the type to its figures, and the answer to its samples:
+// an answer that is not kept in full is counted.
+func (t *mixedType) record(op *oplog.Op, a *Answered) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tally.Add(op)
-	switch {
-	case op.Outcome != oplog.OK:
-	case op.BurnIn:
-		t.full = append(t.full, *a)
-	case t.counting.Has(int64(n)):
-		t.counted = append(t.counted, *a)
+	if op.Outcome != oplog.OK {
+		return
+	}
+	if rejected := t.full.offer(a); rejected != nil {
+		rejected.Answer, rejected.Digest = nil, nil
+		t.counted.offer(rejected)
 	}
 }

@@ -22,8 +22,7 @@ type QueryConfig struct {
 	BurnIn  int           // queries run first and not recorded
 	TimeBox time.Duration // no query starts later than this after the first recorded one; 0: none
 	// Least is how many queries are to be recorded: for them a closed loop extends
-	// its TimeBox, up to BoxExtension times. One is recorded in any case, though
-	// the first query be run again for it. 0: what comes is enough.
+	// its TimeBox, up to BoxExtension times. 0: what comes is enough.
 	Least   int
 	Timeout time.Duration // a query is cut off after this; 0: never
 	// Until ends a closed loop, before its queries or its TimeBox do, once the
@@ -39,7 +38,7 @@ type QueryConfig struct {
 	// First is the place of the first query among those drawn for its type.
 	First   int
 	WarmUp  WarmUp
-	Capture *Capture // takes answers to be compared; nil: none
+	Capture *Capture // keeps answers to be compared; nil: none
 	// Client says that the processor time is measured that this process itself uses for each
 	// query: not for a target that runs in it.
 	Client bool
@@ -75,8 +74,8 @@ type Rendered struct {
 	Rows    int64 // that the answer must have; AnyRows: nobody knows
 	Values  int   // in each of them, as query.Query.Values has it
 	Free    int64 // bytes of free texts that each has at most
-	// Columns are those of the answer, for a Capture, which keeps it whole or else
-	// as a digest.
+	// Columns are those of the answer, for a Capture, which reads it whole or else
+	// into a digest.
 	Columns []query.Column
 	Whole   bool
 }
@@ -171,17 +170,12 @@ func (s *stage) more(l *loop) bool {
 		s.next.Store(int64(rendered))
 		return true
 	}
-	if s.cfg.Least > 0 && s.end >= s.count && l.recorded.Load() == 0 && l.captured() {
-		s.next.Store(int64(s.end)) // all answers were taken: the first is run again for its time
-		s.end++
-		return true
-	}
 	if s.overtime.Load() || s.end >= s.count {
 		return false
 	}
 	times := recordedTimes(l.tally.Each()[s.cfg.BurnIn:s.end])
 	if missing := s.rule.Next() - len(times); missing > 0 {
-		s.next.Store(int64(s.end)) // captured queries have no time
+		s.next.Store(int64(s.end)) // some have no time
 		s.end = min(s.end+missing, s.count)
 		return true
 	}
@@ -191,11 +185,6 @@ func (s *stage) more(l *loop) bool {
 	s.next.Store(int64(s.end))
 	s.extend()
 	return true
-}
-
-// captured reports whether the answer to any query was taken.
-func (l *loop) captured() bool {
-	return slices.ContainsFunc(l.workers, func(w *worker) bool { return w.recorder.Outcomes[oplog.Captured] > 0 })
 }
 
 // recordedTimes returns the times without those that were not recorded.

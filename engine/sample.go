@@ -1,64 +1,82 @@
 package engine
 
 import (
-	"encoding/binary"
-	"slices"
-	"sort"
+	"container/heap"
 
 	"github.com/cespare/xxhash/v2"
 )
 
-// Sample chooses at random which operations of a phase have their answers taken,
-// before it is known how many there will be, and so that no target can foresee
-// it. Operations have positions from 0 on. These are divided into stretches, and
-// in each of them one position is chosen, each with the same chance: a seed
-// that nobody else knows decides. The first stretches are as long as OneOf says;
-// from the position on at which that would be more than the answers wanted, each
-// is so long as the positions before it divided by the answers wanted. So
+// Sample chooses at random which answers of a phase are compared. Each operation has a
+// position, and each position a priority: a number that a seed decides, which nobody
+// else knows. The sample is the answers with the highest priorities, as many as are
+// wanted, or all where there are no more. So
 //
-//   - at any moment the sample is at least as dense, everywhere, as one of so many
-//     answers as wanted that is spread evenly over all operations so far;
-//   - of n operations it takes not more than wanted*(2+1.5*ln(n/wanted)) answers;
-//   - what it chooses depends on nothing that happened: all targets have the same
-//     queries taken, and a run that is resumed goes on with the same sample.
+//   - each answer is in it with the same chance, whatever became of others: that an
+//     answer is kept, or is not, says nothing about the next one;
+//   - it does not depend on what happened, such as how long an answer took;
+//   - all targets with as many answers have the same queries in it, and a part of a run
+//     that is done again has them again;
+//   - several clients find it together: it is in what each of them keeps.
+//
+// The choice falls when an answer has been read, and every answer is read in the same
+// way. A target cannot tell them apart while it answers.
 //
 // The zero value chooses nothing.
-type Sample struct{ at []int64 }
+type Sample struct {
+	key    uint64
+	wanted int
+}
 
-// OneOf is the share of operations whose answers are taken at the most, as its
-// reciprocal: those have no latency.
-const OneOf = 3
+// NewSample returns a sample of so many answers. Each text makes another sample of the
+// same seed.
+func NewSample(seed, text string, wanted int) Sample {
+	return Sample{xxhash.Sum64String(seed + "\x00" + text), wanted}
+}
 
-// Endless is a number of operations that no phase has.
-const Endless = 1 << 40
+// priority is that of a position: SplitMix64 from the key on, which gives different
+// positions different numbers.
+func (s Sample) priority(position int64) uint64 {
+	x := s.key + uint64(position)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
 
-// NewSample returns a sample of so many answers as wanted, at least 1, of at most
-// so many operations, one of so many as oneOf at the most. Each text makes another
-// sample of the same seed.
-func NewSample(seed, text string, wanted, oneOf int, operations int64) Sample {
-	digest := xxhash.New()
-	var s Sample
-	for start := int64(0); start < operations; {
-		length := max(int64(oneOf), start/int64(max(wanted, 1)))
-		if start == 0 {
-			length = min(length, operations) // one is chosen of however few
-		}
-		digest.Reset()
-		_, _ = digest.WriteString(seed + "\x00" + text + "\x00") // a hash takes everything
-		_, _ = digest.Write(binary.LittleEndian.AppendUint64(nil, uint64(start)))
-		s.at = append(s.at, start+int64(digest.Sum64()%uint64(length)))
-		start += length
+// reservoir keeps the answers of a sample. It is for one goroutine at a time.
+type reservoir struct {
+	Sample
+	kept []Answered // a heap, whose first element has the lowest priority
+}
+
+// offer offers an answer, and returns the one that has no place in the sample any more,
+// or never had; nil: there is room for all.
+func (r *reservoir) offer(a *Answered) (rejected *Answered) {
+	switch {
+	case r.wanted == 0:
+		return a
+	case len(r.kept) < r.wanted:
+		heap.Push(r, *a)
+		return nil
+	case r.priority(a.Position) <= r.priority(r.kept[0].Position):
+		return a
 	}
-	return s
+	lowest := r.kept[0]
+	r.kept[0] = *a
+	heap.Fix(r, 0)
+	return &lowest
 }
 
-// Has reports whether the sample has a position.
-func (s Sample) Has(position int64) bool {
-	_, found := slices.BinarySearch(s.at, position)
-	return found
-}
+// The methods of heap.Interface.
 
-// Until is how many positions below a bound it has.
-func (s Sample) Until(bound int64) int {
-	return sort.Search(len(s.at), func(i int) bool { return s.at[i] >= bound })
+func (r *reservoir) Len() int { return len(r.kept) }
+func (r *reservoir) Less(i, j int) bool {
+	return r.priority(r.kept[i].Position) < r.priority(r.kept[j].Position)
+}
+func (r *reservoir) Swap(i, j int) { r.kept[i], r.kept[j] = r.kept[j], r.kept[i] }
+func (r *reservoir) Push(a any)    { r.kept = append(r.kept, a.(Answered)) }
+func (r *reservoir) Pop() any {
+	last := len(r.kept) - 1
+	a := r.kept[last]
+	r.kept = r.kept[:last]
+	return a
 }

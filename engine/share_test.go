@@ -64,7 +64,7 @@ func logged(t *testing.T, run func(*oplog.Section, engine.Start) *result.Queries
 }
 
 // What several clients run together is what one runs: each query once, with the same
-// burn-in, the same answers taken and the same arrivals.
+// burn-in, the same answers kept and the same arrivals.
 func TestSharesOfQueries(t *testing.T) {
 	source := queries(50)
 	type seen struct {
@@ -74,7 +74,7 @@ func TestSharesOfQueries(t *testing.T) {
 		outcome         oplog.Outcome
 	}
 	sample := func() *engine.Capture {
-		return &engine.Capture{Sample: engine.NewSample("seed", "type", 10, 3, 200), Repeats: 1}
+		return &engine.Capture{Sample: engine.NewSample("seed", "type", 10)}
 	}
 	for name, run := range map[string]func(engine.QueryConfig) (*result.Queries, error){
 		"closed": func(cfg engine.QueryConfig) (*result.Queries, error) {
@@ -85,16 +85,20 @@ func TestSharesOfQueries(t *testing.T) {
 		},
 	} {
 		var whole []seen
+		var sampled []int64
 		for count := 1; count <= 4; count++ {
 			var all []seen
+			together := sample()
 			for i := range count {
+				own := sample()
 				_, ops := logged(t, func(log *oplog.Section, start engine.Start) *result.Queries {
-					q, err := run(engine.QueryConfig{Workers: 2, BurnIn: 7, Log: log, Start: start, Share: workload.Share{Index: i, Count: count}, Capture: sample()})
+					q, err := run(engine.QueryConfig{Workers: 2, BurnIn: 7, Log: log, Start: start, Share: workload.Share{Index: i, Count: count}, Capture: own})
 					if err != nil || q.Withheld != "" {
 						t.Fatal(err, q.Withheld)
 					}
 					return q
 				})
+				together.Take(own.Answers())
 				for _, op := range ops {
 					due := op.Intended
 					if name == "closed" {
@@ -107,9 +111,17 @@ func TestSharesOfQueries(t *testing.T) {
 			if name == "closed" {
 				slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.sequence, b.sequence) })
 			}
+			var positions []int64
+			for _, a := range together.Answers() {
+				positions = append(positions, a.Position)
+			}
+			slices.Sort(positions)
 			if count == 1 {
-				whole = all
+				whole, sampled = all, positions
 				continue
+			}
+			if name == "closed" && !slices.Equal(positions, sampled) || len(positions) != 10 {
+				t.Errorf("%s, %d clients: answers %v were kept, by one client %v", name, count, positions, sampled)
 			}
 			if len(all) != len(whole) {
 				t.Fatalf("%s, %d clients: %d operations, one has %d", name, count, len(all), len(whole))

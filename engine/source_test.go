@@ -69,7 +69,7 @@ func TestBlocks(t *testing.T) {
 		"burn-in":  {BurnIn: 15},
 		"until":    {Until: 1e-9},
 		"time box": {TimeBox: time.Hour},
-		"captured": {Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 20, 3, n), Repeats: 1}},
+		"captured": {Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 20)}},
 	} {
 		s, busy, ran := counting()
 		source := &blocky{List: queries(n), size: 10, takes: takes, busy: busy}
@@ -77,8 +77,8 @@ func TestBlocks(t *testing.T) {
 		begin := time.Now()
 		q, err := engine.Query(t.Context(), cfg, s, source, ignore)
 		passed := time.Since(begin)
-		if err != nil || q.Withheld != "" || q.Executed+q.BurnIn+q.Sample.Captured != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Executed) {
-			t.Fatalf("%s: %d ran, %d in the burn-in, %d captured, %d different of %d, %q, error %v", name, q.Executed, q.BurnIn, q.Sample.Captured, q.Sample.Different, q.Distinct, q.Withheld, err)
+		if err != nil || q.Withheld != "" || q.Executed+q.BurnIn != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Executed) {
+			t.Fatalf("%s: %d ran, %d in the burn-in, %d different of %d, %q, error %v", name, q.Executed, q.BurnIn, q.Sample.Different, q.Distinct, q.Withheld, err)
 		}
 		for i := range n {
 			if times := ran()[fmt.Sprint(i)]; times != 1 {
@@ -100,17 +100,6 @@ func TestBlocksInATimeBox(t *testing.T) {
 	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: box}, s, source, ignore)
 	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Executed)+2*source.size || q.Distinct != 100_000 {
 		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Executed, source.rendered, err)
-	}
-}
-
-// Where all answers were taken the first query is run again, and rendered again.
-func TestBlocksBeginAgain(t *testing.T) {
-	s := &chatty{rows: 5}
-	source := &blocky{List: capturable(1, 5, true), size: 1, busy: new(atomic.Int64)}
-	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1, 1, 1), Repeats: 1}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Least: 1, Capture: c}, s, source, ignore)
-	if err != nil || q.Executed != 1 || q.Sample.Captured != 1 || len(s.ran) != 2 {
-		t.Errorf("%d ran, %d captured, error %v", q.Executed, q.Sample.Captured, err)
 	}
 }
 

@@ -23,7 +23,7 @@ func rowWork() work {
 }
 
 func queryWork() work {
-	return work{"queries/s", (*result.Part).Done, func(p *result.Part) *result.Latency { return p.Service }}
+	return work{"queries/s", func(p *result.Part) int64 { return p.Queries }, func(p *result.Part) *result.Latency { return p.Service }}
 }
 
 // shared is a measurement that agents shared, or one kind of work in it, with

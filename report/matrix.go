@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/report/matrix"
@@ -175,7 +174,6 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 	for _, metric := range matrix.Metrics() {
 		view.Columns = append(view.Columns, column{Head: metric.Name, Help: metric.Help})
 	}
-	var kept []string
 	for i := range m.Operations {
 		o := &m.Operations[i]
 		cells := []cell{{Text: o.Name}}
@@ -188,12 +186,6 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 			cells = append(cells, recorded(v, func(seconds float64) string { return digits(seconds * 1e3) }))
 		}
 		view.Rows = append(view.Rows, matrixRow(o, cells))
-		if o.Untimed > 0 {
-			kept = append(kept, fmt.Sprintf("%s %s of %s", o.Name, count(o.Untimed), count(int64(o.OK))))
-		}
-	}
-	if len(kept) > 0 {
-		view.Notes = []note{{"Answers that were kept to be checked, which takes time, have no latency but a part in SLOWEST_THREAD: " + strings.Join(kept, ", "), dim}}
 	}
 	return view
 }

@@ -113,9 +113,6 @@ type Part struct {
 	Wall    float64 `json:"wall"`
 	Rows    int64   `json:"rows,omitempty"`    // accepted
 	Queries int64   `json:"queries,omitempty"` // run and recorded
-	// Captured is queries of an open loop whose answers were taken to be compared. Its
-	// rate has them, as that of the whole has.
-	Captured int64 `json:"captured,omitempty"`
 	// Batches are from handing a batch over to its acknowledgement; Service is from
 	// sending a query to the last byte of its answer. Nil: it had none.
 	Batches *Latency `json:"batches,omitempty"`
@@ -143,10 +140,7 @@ func (p *Part) Whole() bool { return p.Lost == "" }
 func (p *Part) RowRate() float64 { return PerSecond(p.Rows, p.Wall) }
 
 // QueryRate is the queries a second of the part; 0: it had none.
-func (p *Part) QueryRate() float64 { return PerSecond(p.Done(), p.Wall) }
-
-// Done is how many queries its rate counts.
-func (p *Part) Done() int64 { return p.Queries + p.Captured }
+func (p *Part) QueryRate() float64 { return PerSecond(p.Queries, p.Wall) }
 
 // PerSecond is a rate; 0: no time passed.
 func PerSecond(n int64, wall float64) float64 {

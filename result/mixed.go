@@ -47,17 +47,12 @@ type MixedType struct {
 	Failed      *Failure `json:"failed,omitempty"`      // as in Queries
 	Executed    int64    `json:"asked"`                 // those cut off counted
 	AtLeast     int64    `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
-	// AtLeastKept is how many of these have no latency, since their answers were
-	// to be kept.
-	AtLeastKept int64   `json:"at_least_kept,omitempty"`
-	PerSecond   float64 `json:"per_second"`
-	Rows        int64   `json:"rows"`  // of all answers
-	Bytes       int64   `json:"bytes"` // of all answers
-	// Service is from sending a query to the last byte of its answer. Queries
-	// whose answers were kept are left out: keeping takes time.
+	PerSecond   float64  `json:"per_second"`
+	Rows        int64    `json:"rows"`  // of all answers
+	Bytes       int64    `json:"bytes"` // of all answers
+	// Service is from sending a query until its answer was read to the last byte.
 	Service Latency `json:"service"`
-	// Values and Accumulated are those of Queries; queries whose answers were
-	// kept take part.
+	// Values and Accumulated are those of Queries.
 	Values      int64     `json:"values,omitempty"`
 	Accumulated []float64 `json:"accumulated,omitempty"`
 	// Response, of the same queries, is from the intended start to the last

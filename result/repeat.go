@@ -162,8 +162,8 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	pooled.PerSecond = 0
 	if pooled.Wall > 0 {
 		done := pooled.Executed
-		if pooled.Open != nil { // whose wall clock has the captured ones
-			done += pooled.Sample.Captured + pooled.Paused
+		if pooled.Open != nil { // whose wall clock has those left out
+			done += pooled.Paused
 		}
 		pooled.PerSecond = float64(done) / pooled.Wall
 	}

@@ -494,7 +494,7 @@ type Queries struct {
 	Timeout    float64 `json:"timeout"`  // a query is cut off after so long; 0: never
 	TimeBox    float64 `json:"time_box"` // 0: none
 	// Wall is the wall clock from the first query to the last answer, burn-in left
-	// out; of a closed loop less the time of captured queries, divided by the workers.
+	// out; of a closed loop less PausedTime, divided by the workers.
 	Wall      float64 `json:"wall"`
 	PerSecond float64 `json:"per_second"`
 	Rows      int64   `json:"rows"`  // of all answers

@@ -6,11 +6,10 @@ import "math"
 // the oracle's. The zero value is that of runs by earlier versions, which
 // compared the first ones of each type before they measured.
 type Sample struct {
-	Wanted int `json:"wanted,omitempty"` // answers to be compared of each type, all repeats together
+	Wanted int `json:"wanted,omitempty"` // answers to be compared of each type in a repeat
 	Early  int `json:"early,omitempty"`  // further answers that were compared before: to queries that are not measured
-	// Captured queries were run in the measured phase, at places that no target
-	// could know, and their answers taken to be compared. They are not recorded:
-	// taking an answer costs the client time.
+	// Captured is how many of the measured queries had their answers kept to be compared,
+	// chosen at random. Every answer is read in the same way, so they have a time as others.
 	Captured int64 `json:"captured,omitempty"`
 	// Agreed is how many further answers had as many rows as those of other systems
 	// to the same queries, where only that they agree can tell.
@@ -45,14 +44,14 @@ func (q *Queries) Counted() int64 {
 	if q.Sample.Wanted == 0 { // by an earlier version, which compared others
 		return n
 	}
-	return max(n+q.Sample.Captured-int64(q.Verdict.Checked), 0)
+	return max(n-int64(q.Verdict.Checked), 0)
 }
 
 // Found is a share of wrong answers: if so many of those measured, or more, were
 // wrong, wherever in the phase, the comparison would have found one with a
 // probability of 95 %. 0: not known. Of a random sample of k answers that is
-// 1 - 0.05^(1/k). The sample is denser at the beginning of a phase, and as dense
-// as one of Sample.Wanted answers at its end: that is what counts.
+// 1 - 0.05^(1/k). Of repeats taken together each has a sample of its own, of Sample.Wanted
+// answers: that is what counts, since the wrong answers may all be in one of them.
 func (q *Queries) Found() float64 {
 	k := min(q.Verdict.Checked, q.Sample.Wanted)
 	if k == 0 {

@@ -57,7 +57,6 @@ func QueriesOf(t *tally.Tally) (Queries, error) {
 		Wall: t.Wall(), PerSecond: t.PerSecond(), Each: each, Service: service,
 		Paused: t.Paused, PausedTime: t.PausedTime.Seconds(), ClientTime: t.Client.Seconds(),
 	}
-	q.Sample.Captured = t.Outcomes[oplog.Captured]
 	if t.Cell.Schedule == "" {
 		return q, err
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance/lie"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -25,7 +27,15 @@ func Liars() []driver.Driver {
 		liar("lies-when-asked-again", func(_, before int) bool { return before > 0 }),
 		// Of each three answers it expects the first to be compared.
 		liar("lies-between-samples", func(asked, _ int) bool { return asked > 2 && (asked-1)%3 != 0 }),
+		guesser(),
 	}
+}
+
+// guesser returns a kind that lies where the time since the query before lets it take an
+// answer for one that is not compared.
+func guesser() driver.Driver {
+	var all lie.Guesser // of the types one after the other
+	return liar("guesses-by-gaps", func(int, int) bool { return all.Safe(time.Now()) })
 }
 
 // lying is Memory that lies in some answers.

@@ -60,7 +60,7 @@ type Op struct {
 	Cell    uint32 // index of its Cell; Record sets it
 	Worker  uint32 // Record sets it
 	Outcome Outcome
-	BurnIn  bool // it does not count; see Mixed for its meaning there
+	BurnIn  bool // it does not count
 
 	Sequence int64 // place in the order in which operations were to start, from 0
 	Query    int64 // identifier of a query; those that come again keep theirs
@@ -93,14 +93,13 @@ const (
 	Dropped                       // due while the queue was full, and never started
 	Interrupted                   // ended by the end of the run
 	Retried                       // a batch that failed and was sent again: the operation that ended it stands apart
-	Captured                      // answered, and the answer was taken to be compared, which takes time: its duration does not count
 	Started                       // no operation: the clock of a load started, at Start
 	Outcomes                      // their number
 )
 
 // String returns the outcome as reports print it.
 func (o Outcome) String() string {
-	names := [Outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried", "captured", "started"}
+	names := [Outcomes]string{"ok", "unacknowledged", "flushed", "at least", "failed", "wrong", "stale", "dropped", "interrupted", "retried", "started"}
 	if o >= Outcomes {
 		return fmt.Sprintf("outcome %d", uint8(o))
 	}
@@ -131,8 +130,7 @@ const (
 // queries by themselves.
 type Part string
 
-// The parts. In Mixed, an operation in the burn-in is a query whose answer
-// was kept: it counts, but its time does not.
+// The parts.
 const (
 	Mixed Part = "mixed" // batches written, and queries run, beside each other
 	Rest  Part = "rest"  // batches written alone after that

@@ -41,13 +41,12 @@ type Tally struct {
 	rates  rates
 
 	// Of queries.
-	Executed, BurnIn, AtLeast, AtLeastKept int64
-	Client                                 time.Duration // processor time that the client itself used for what counts
-	Capturing                              time.Duration // what captured queries of a closed loop took together
-	Arrivals, Dropped                      int64         // of a schedule, the dropped ones among them
-	Due                                    Span          // of these
-	Lag                                    *measure.Latency
-	each                                   *each
+	Executed, BurnIn, AtLeast int64
+	Client                    time.Duration // processor time that the client itself used for what counts
+	Arrivals, Dropped         int64         // of a schedule, the dropped ones among them
+	Due                       Span          // of these
+	Lag                       *measure.Latency
+	each                      *each
 
 	workers []worker
 }
@@ -80,7 +79,7 @@ func (s Span) Seconds() float64 { return (s.Last - s.First).Seconds() }
 // the rates of a load: see Rates. Memory is 300 KiB for each histogram, and 8 bytes
 // for each query of a type, however often it is run.
 func New(cell oplog.Cell, period time.Duration) *Tally {
-	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{count: cell.Queries, around: cell.Schedule == ""}}
+	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{count: cell.Queries}}
 	if cell.Schedule != "" {
 		t.Response = measure.NewLatency()
 		if cell.Kind == oplog.Query {
@@ -125,8 +124,8 @@ func (t *Tally) Merge(o *Tally) {
 	}
 	t.Sent, t.Acked, t.Resent = max(t.Sent, o.Sent), max(t.Acked, o.Acked), t.Resent+o.Resent
 	t.rates.merge(&o.rates)
-	t.Executed, t.BurnIn, t.AtLeast, t.AtLeastKept = t.Executed+o.Executed, t.BurnIn+o.BurnIn, t.AtLeast+o.AtLeast, t.AtLeastKept+o.AtLeastKept
-	t.Capturing, t.Arrivals, t.Dropped = t.Capturing+o.Capturing, t.Arrivals+o.Arrivals, t.Dropped+o.Dropped
+	t.Executed, t.BurnIn, t.AtLeast = t.Executed+o.Executed, t.BurnIn+o.BurnIn, t.AtLeast+o.AtLeast
+	t.Arrivals, t.Dropped = t.Arrivals+o.Arrivals, t.Dropped+o.Dropped
 }
 
 // Add adds an operation. It allocates nothing, but that what grows with the time
@@ -188,8 +187,7 @@ func (t *Tally) pause(op *oplog.Op) {
 
 func (t *Tally) addQuery(op *oplog.Op) {
 	done := op.Outcome == oplog.OK || op.Outcome == oplog.AtLeast || op.Outcome == oplog.Stale
-	kept := op.BurnIn && t.Cell.Part == oplog.Mixed // its answer was
-	if op.BurnIn && !kept {
+	if op.BurnIn {
 		if done {
 			t.BurnIn++
 		}
@@ -203,12 +201,6 @@ func (t *Tally) addQuery(op *oplog.Op) {
 		t.Lag.Record(op.Lag)
 	}
 	switch {
-	case op.Outcome == oplog.Captured:
-		t.Span.add(first, end)
-		if t.Cell.Schedule == "" {
-			t.Capturing += op.Duration
-		}
-		return
 	case done && op.Paused:
 		t.Span.add(first, end)
 		t.pause(op)
@@ -233,15 +225,9 @@ func (t *Tally) addQuery(op *oplog.Op) {
 	} else {
 		t.worker(op.Worker).took += op.Duration
 	}
-	if kept {
-		if op.Outcome == oplog.AtLeast {
-			t.AtLeastKept++
-		}
-	} else {
-		t.Service.Record(op.Duration)
-		if t.Response != nil {
-			t.Response.Record(end - op.Intended)
-		}
+	t.Service.Record(op.Duration)
+	if t.Response != nil {
+		t.Response.Record(end - op.Intended)
 	}
 	if t.Cell.Part != oplog.Mixed { // where the same query has another window each time
 		t.each.add(op.Sequence, seconds)
@@ -293,25 +279,24 @@ func ofEach[F any](t *Tally, figure func(*worker) F) []F {
 	return list
 }
 
-// Wall is how long queries were run, in seconds: in a closed loop, whose workers
-// wait while an answer is taken, less their part of that. 0 where nothing counts.
+// Wall is how long queries were run, in seconds: in a closed loop less the workers' part of what
+// operations took that were left out. 0 where nothing counts.
 func (t *Tally) Wall() float64 {
 	if t.Executed == 0 {
 		return 0
 	}
-	out := t.Capturing
+	out := time.Duration(0)
 	if t.Cell.Schedule == "" {
-		out += t.PausedTime
+		out = t.PausedTime
 	}
 	return (t.Span.Last - t.Span.First - out/time.Duration(max(t.Workers(), 1))).Seconds()
 }
 
-// PerSecond is how many queries were done a second; those whose answers were taken
-// take part in an open loop, whose wall clock has them.
+// PerSecond is how many queries were done a second: of an open loop also those left out.
 func (t *Tally) PerSecond() float64 {
 	done, wall := t.Executed, t.Wall()
 	if t.Cell.Schedule != "" {
-		done += t.Outcomes[oplog.Captured] + t.Paused
+		done += t.Paused
 	}
 	if wall <= 0 {
 		return 0
@@ -335,8 +320,7 @@ func (t *Tally) Each() []float64 { return t.each.seconds }
 // each is the times of queries.
 type each struct {
 	seconds []float64
-	count   int  // before they come again; 0: not said
-	around  bool // one that comes again may be the first that has a time, as its answer was taken
+	count   int // before they come again; 0: not said
 }
 
 // mostEach bounds the memory of each.
@@ -350,9 +334,6 @@ func (e *each) reserve() {
 }
 
 func (e *each) add(place int64, seconds float64) {
-	if e.around && e.count > 0 && place >= int64(e.count) {
-		place %= int64(e.count)
-	}
 	if place < 0 || place >= mostEach || e.count > 0 && place >= int64(e.count) {
 		return
 	}

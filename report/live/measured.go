@@ -95,7 +95,7 @@ func (m *measured) rate() float64 {
 
 // well is how many operations ended well.
 func (m *measured) well() (n int64) {
-	for _, o := range []oplog.Outcome{oplog.OK, oplog.Unacknowledged, oplog.Stale, oplog.Captured} {
+	for _, o := range []oplog.Outcome{oplog.OK, oplog.Unacknowledged, oplog.Stale} {
 		n += m.outcomes[o]
 	}
 	return n

@@ -121,7 +121,7 @@ func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 // answered reports whether a query has come to its answer, or its time limit.
 func answered(op *oplog.Op) bool {
 	switch op.Outcome {
-	case oplog.OK, oplog.AtLeast, oplog.Stale, oplog.Captured:
+	case oplog.OK, oplog.AtLeast, oplog.Stale:
 		return true
 	}
 	return false

@@ -62,9 +62,6 @@ type Operation struct {
 	CostThroughput result.Value `json:"cost_time_throughput"`
 
 	Latency Latency `json:"latency"`
-	// Untimed is how many operations of OK have no part in the latencies but
-	// for SlowestThread, since their answers were kept to be checked.
-	Untimed int64 `json:"untimed,omitempty"`
 }
 
 // Of returns the matrices of all targets of a run, in their order: of what came

@@ -81,11 +81,9 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 	case q.Executed == 0:
 		o.NotRun = true
 	default:
-		cutOff := q.AtLeast - q.AtLeastKept // and have a latency
 		o.answers(q.Executed, q.AtLeast, q.Verdict)
 		if q.AtLeast == 0 || q.Accumulated != nil { // else nobody recorded how many of these have a latency
-			o.Untimed = q.Executed - q.AtLeast - (q.Service.Count - cutOff)
-			o.Latency.fill(&q.Service, cutOff)
+			o.Latency.fill(&q.Service, q.AtLeast)
 		}
 		o.points(q.Values, q.Accumulated)
 		o.rates(elapsed, q.Accumulated)

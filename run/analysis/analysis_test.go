@@ -179,13 +179,13 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Queries whose answers are taken to be compared have no time: the log says so,
-// and gives the same figures without them.
+// Queries whose answers are read and kept to be compared have a time as others: the log
+// gives the same figures.
 func TestCaptured(t *testing.T) {
 	for _, schedule := range []string{"", "2000/s"} {
 		cfg := engine.QueryConfig{
 			Workers: 2, BurnIn: 10, Timeout: 5 * time.Millisecond, Least: 1, First: 400,
-			Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 10, engine.OneOf, engine.Endless), Repeats: 1},
+			Capture: &engine.Capture{Sample: engine.NewSample("seed", "t", 10)},
 		}
 		var want *result.Queries
 		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 2, Queries: 200, First: 400}
@@ -202,14 +202,10 @@ func TestCaptured(t *testing.T) {
 				t.Fatal(err, want.Withheld)
 			}
 		}).Queries
-		if want.Sample.Captured < 10 || got.Sample.Captured != want.Sample.Captured || int64(len(cfg.Capture.Answers())) != want.Sample.Captured {
-			t.Errorf("%d captured in the log, %d by the engine, %d answers", got.Sample.Captured, want.Sample.Captured, len(cfg.Capture.Answers()))
+		if want.Sample.Captured != 10 || len(cfg.Capture.Answers()) != 10 {
+			t.Errorf("%d captured, %d answers", want.Sample.Captured, len(cfg.Capture.Answers()))
 		}
-		for _, a := range cfg.Capture.Answers() {
-			if i := a.Place - 400; schedule == "" && (i < 10 || i < len(want.Each) && want.Each[i] != 0) {
-				t.Errorf("the answer at place %d was taken, and has the time %v", a.Place, want.Each[i])
-			}
-		}
+		want.Sample.Captured = 0 // which operations do not tell
 		if got.First != 400 {
 			t.Errorf("the first query is %d", got.First)
 		}

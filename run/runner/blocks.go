@@ -99,16 +99,6 @@ func (b *blocks) of(repeat int) (first, end int) {
 	return (repeat - 1) * b.count / b.repeats, repeat * b.count / b.repeats
 }
 
-// longest is how many places the longest block has.
-func (b *blocks) longest() int {
-	longest := 0
-	for repeat := range b.repeats {
-		first, end := b.of(repeat + 1)
-		longest = max(longest, end-first)
-	}
-	return longest
-}
-
 // id is the identifier of the query at a place: the same for the same query.
 func (b *blocks) id(place int) int {
 	if b.same == nil {

@@ -18,9 +18,7 @@ import (
 
 // queryCold runs one query of each type, each of a target that has just been
 // opened, after what the machine kept of its files was dropped. In each repeat
-// it is another query. Answers that are compared take time to take: one repeat of
-// a type, which no target can know, runs a further query so, and that is not
-// recorded.
+// it is another query.
 func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 	task := x.Display.Start("query "+on.out.Name+" cold"+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", int64(len(x.queries)))
 	for i := range x.queries {
@@ -58,48 +56,24 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 	if q.repeated {
 		place = (on.repeat - 1) % queries.Len()
 	}
-	chosen := choose(x.run.CheckSeed, q.queryType.Name+" cold", 2*q.repeats, 1)[0]
-	verbatim := !x.expects(q) && !x.agrees(q)                            // whose answers are compared with nothing
-	takes, behind := !verbatim && chosen/2 == on.repeat-1, chosen%2 == 1 // a further query, and after the recorded one
-	var taken []engine.Answered
-	take := func() error {
-		other := (place + 1) % queries.Len()
-		one, err := queries.Render(ctx, other)
-		if err != nil {
-			return err
-		}
-		capture := engine.Capture{Sample: engine.NewSample("", "", 1, 1, 1), Repeats: 1}
-		_, err = x.queryOneCold(ctx, on, q, one, engine.QueryConfig{First: first + other, Capture: &capture}, "cold, to be compared")
-		taken = capture.Answers()
-		return err
-	}
-	if takes && !behind {
-		if err := take(); err != nil {
-			return "", err
-		}
-	}
 	one, err := queries.Render(ctx, place)
 	if err != nil {
 		return "", err
 	}
-	measured, err := x.queryOneCold(ctx, on, q, one, engine.QueryConfig{First: first + place}, "cold")
+	capture := x.capture(q, on.repeat)
+	measured, err := x.queryOneCold(ctx, on, q, one, engine.QueryConfig{First: first + place, Capture: capture})
 	if err != nil {
 		return "", err
 	}
 	if why := x.disturbed(measured.Noise); why != "" {
 		return why, nil
 	}
-	if takes && behind {
-		if err := take(); err != nil {
-			return "", err
-		}
-	}
-	measured.Distinct, measured.Sample.Captured = queries.Len(), int64(len(taken))
-	return "", x.keep(ctx, on, q, measured, taken)
+	measured.Distinct = queries.Len()
+	return "", x.keep(ctx, on, q, measured, capture.Answers())
 }
 
 // queryOneCold runs one query of a target made cold.
-func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries, one engine.List, cfg engine.QueryConfig, setting string) (*result.Queries, error) {
+func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries, one engine.List, cfg engine.QueryConfig) (*result.Queries, error) {
 	what, cold, err := x.chill(ctx, on.planned, on.env)
 	if err != nil {
 		return nil, err
@@ -111,7 +85,7 @@ func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries,
 	defer t.Close() // reading only
 	x.attend(ctx, on.planned.name)
 	cfg.Log, err = x.operations.section(oplog.Cell{
-		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: setting,
+		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: "cold",
 	})
 	if err != nil {
 		return nil, err

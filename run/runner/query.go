@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -12,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// queryStage measures the queries of a target in a repeat, and keeps the answers
-// that it takes.
+// queryStage measures the queries of a target in a repeat, and keeps a sample of the
+// answers.
 type queryStage struct {
 	*stage
 	slow map[slowType]bool
@@ -66,7 +67,7 @@ func (x *queryStage) measureTypes(ctx context.Context, on *turn, task Task) erro
 }
 
 // measureQuietly measures a type, and again where the experiment requires a quiet
-// host and others disturbed it. It returns the answers that were taken meanwhile.
+// host and others disturbed it. It returns the answers that were kept meanwhile.
 func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, []engine.Answered, error) {
 	first, end := q.of(on.repeat)
 	for try := 1; ; try++ {
@@ -101,29 +102,23 @@ func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQuerie
 	}
 }
 
-// capture takes the answers of the type's sample in a repeat.
+// capture keeps the answers of the type's sample in a repeat.
 func (x *queryStage) capture(q *typeQueries, repeat int) *engine.Capture {
 	if !x.expects(q) && !x.agrees(q) {
-		return new(engine.Capture) // which takes nothing
+		return new(engine.Capture) // which keeps nothing
 	}
 	return x.plan.capture(q, x.run.CheckSeed, repeat, x.agrees(q))
 }
 
-// capture takes the answers of the sample of a type that the seed chooses, and maybe
-// counts the rows of the others.
+// capture keeps the answers of the sample of a type in a repeat that the seed chooses, and
+// maybe counts the rows of the others.
 func (p *Plan) capture(q *typeQueries, seed string, repeat int, counts bool) *engine.Capture {
-	operations := int64(q.repeats) * int64(q.longest())
-	if p.experiment.Queries.Open() {
-		operations = engine.Endless
-	}
-	return &engine.Capture{
-		Sample: engine.NewSample(seed, q.queryType.Name, p.experiment.Queries.Verify, engine.OneOf, operations),
-		Repeat: repeat - 1, Repeats: q.repeats, Counts: counts,
-	}
+	text := q.queryType.Name + " " + strconv.Itoa(repeat)
+	return &engine.Capture{Sample: engine.NewSample(seed, text, p.experiment.Queries.Verify), Counts: counts}
 }
 
 // keep puts what was measured of a type into the run, and stores it with the
-// answers that were taken meanwhile.
+// answers that were kept meanwhile.
 func (x *queryStage) keep(ctx context.Context, on *turn, q *typeQueries, measured *result.Queries, taken []engine.Answered) error {
 	if err := x.taken().put(phase{on.out.Name, q.queryType.Name, on.repeat}, taken); err != nil {
 		return fmt.Errorf("%w: keeping answers that are to be compared: %w", errStore, err)

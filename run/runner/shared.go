@@ -323,9 +323,7 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, log *oplog.R
 	}
 	if q := found.Queries; q != nil {
 		part.Queries, part.Service, typical = q.Executed, &q.Service, q.Service.Median
-		if part.Wall = q.Wall; q.Open != nil {
-			part.Captured = q.Sample.Captured
-		}
+		part.Wall = q.Wall
 	}
 	if part.Client != nil {
 		measured := result.Cell{Client: part.Client, Noise: part.Noise}

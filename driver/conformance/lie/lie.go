@@ -25,6 +25,9 @@ type Lie struct {
 	// order. Answers are numbered from 1, over all connections, among those to
 	// queries that differ by numbers and texts alone.
 	Answer func(nth int64, rows int) []int
+	// ByGaps has Answer deceive only where a Guesser takes it for safe, by the time since the
+	// answer before.
+	ByGaps bool
 	// OldAfter is the number of the last honest answer of a kind: all later ones
 	// are that one again. 0: answers are not kept.
 	OldAfter int64
@@ -104,9 +107,11 @@ var (
 		}
 		return all(max(0, rows-1))
 	}}
+	// Guesses leaves the middle row out where the gaps between queries say that an answer has
+	// just been kept.
+	Guesses = Lie{Name: "guesses by gaps", ByGaps: true, Answer: func(_ int64, rows int) []int { return withoutMiddle(rows) }}
 	// Stalls is honest and holds three answers of thirty, one after the other, back
-	// for a second each. Of three in a row at most two are taken to be compared,
-	// which have no latency: engine.OneOf.
+	// for a second each.
 	Stalls = Lie{Name: "a second's stall", Delay: func(nth int64) time.Duration {
 		if n := nth % 30; n >= 15 && n < 18 {
 			return time.Second

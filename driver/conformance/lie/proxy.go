@@ -33,6 +33,7 @@ type proxy struct {
 	mu      sync.Mutex // guards what follows
 	rows    int64      // written
 	answers map[string]int64
+	gaps    map[string]*Guesser
 	old     map[string][]byte
 	conns   map[net.Conn]bool
 	closed  bool
@@ -57,7 +58,7 @@ func New(l Lie, table string, addresses ...string) (*Group, error) {
 		}
 		p := &proxy{
 			lie: l, table: table, to: to, listen: listen, passed: make(chan net.Conn), ended: make(chan struct{}),
-			answers: make(map[string]int64), old: make(map[string][]byte), conns: make(map[net.Conn]bool),
+			answers: make(map[string]int64), gaps: make(map[string]*Guesser), old: make(map[string][]byte), conns: make(map[net.Conn]bool),
 		}
 		p.web = &http.Server{Handler: p.handler(), ReadHeaderTimeout: time.Minute}
 		g.proxies = append(g.proxies, p)
@@ -281,13 +282,23 @@ func (p *proxy) read(kindOf string, rows int) reading {
 	p.answers[kindOf]++
 	nth := p.answers[kindOf]
 	r := reading{rows: all(rows), old: p.old[kindOf], keep: nth == cmp.Or(p.lie.OldAfter, never)}
-	if p.lie.Answer != nil {
+	if p.lie.Answer != nil && (!p.lie.ByGaps || p.safe(kindOf)) {
 		r.rows = p.lie.Answer(nth, rows)
 	}
 	if p.lie.Delay != nil {
 		r.delay = p.lie.Delay(nth)
 	}
 	return r
+}
+
+// safe reports whether the next answer of a kind is taken for one that is not compared.
+func (p *proxy) safe(kindOf string) bool {
+	g := p.gaps[kindOf]
+	if g == nil {
+		g = new(Guesser)
+		p.gaps[kindOf] = g
+	}
+	return g.Safe(time.Now())
 }
 
 // remember keeps an answer for later.
