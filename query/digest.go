@@ -20,7 +20,9 @@ type Digest struct {
 }
 
 // NewDigest returns the digest of an empty answer with the columns.
-func NewDigest(columns []Column) *Digest { return &Digest{columns: columns, scratch: make([]byte, 0, 256)} }
+func NewDigest(columns []Column) *Digest {
+	return &Digest{columns: columns, scratch: make([]byte, 0, 256)}
+}
 
 // Row implements Sink.
 func (d *Digest) Row(row []Value) error {
