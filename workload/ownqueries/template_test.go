@@ -14,7 +14,7 @@ import (
 // literals are those of standard SQL.
 func literals() query.Literals {
 	d := sql.Dialect{Precision: time.Second, Time: func(t time.Time) string { return "'" + t.UTC().Format(time.RFC3339) + "'" }}
-	return d.Literals()
+	return d.Literals("")
 }
 
 // filled is a query with all kinds of values.
