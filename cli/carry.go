@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/run/store/archive"
 )
@@ -211,10 +212,13 @@ func here(ctx context.Context, kept *store.Store, e *archive.Entry) (bool, error
 	return true, err
 }
 
-// add adds a run, and those of its files that are not there: a run without its
-// files tells less than files without a run.
+// add adds a run and its operation logs, unless they are there. It writes the run's page
+// again: one in the file may hold anything, scripts included, and so no other file is kept.
 func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, present bool) error {
 	for _, f := range e.Files {
+		if !archive.OperationLog(f.Name) {
+			continue
+		}
 		name := filepath.Join(a.folder(), e.Run.ID, filepath.FromSlash(f.Name))
 		if _, err := os.Lstat(name); err == nil {
 			continue
@@ -238,6 +242,13 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, pres
 	if err := kept.Add(ctx, e.Run); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "imported run %s\n", e.Run.ID)
+	run, err := e.Run.Pooled()
+	if err != nil {
+		return err
+	}
+	if _, err := a.writePage(run.ID, func(out io.Writer) error { return report.Of(run).Write(out, report.HTML, report.Options{}) }); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "imported run %s\n", e.Run.ID)
 	return err
 }

@@ -41,6 +41,28 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	if code != exitUsage || !strings.Contains(said, "run "+run.ID+" is here already, and not the same") || strings.Count(said, "\n") != 1 {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
+	fresh.ID = "20200101-000000-0001"
+	entry := archive.Entry{Run: &fresh, Files: []archive.File{{Name: "report.html", Data: []byte("<script>hostile()")}, {Name: "run.js", Data: []byte("hostile()")}}}
+	if f, err = os.Create(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := archive.Write(f, result.Tool{}, []archive.Entry{entry}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third := t.TempDir()
+	if code, said := try(t, kind, "tsmark", "import", file, "--results", third); code != exitDone {
+		t.Errorf("exit status %d, said %s", code, said)
+	}
+	page, err := os.ReadFile(filepath.Join(third, fresh.ID, "report.html"))
+	if err != nil || strings.Contains(string(page), "hostile") || !strings.Contains(string(page), "imported") {
+		t.Errorf("the page was not rendered from the document (%v)", err)
+	}
+	if _, err := os.Stat(filepath.Join(third, fresh.ID, "run.js")); err == nil {
+		t.Error("a file that is no operation log was kept")
+	}
 	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)

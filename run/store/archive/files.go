@@ -33,7 +33,7 @@ func Collect(dir string, r *result.Run) (files []File, left []string, err error)
 		switch {
 		case !d.Type().IsRegular() || name == "running" || strings.HasPrefix(path.Base(name), "."):
 			return nil
-		case below && databases[top] && !operationLog(name):
+		case below && databases[top] && !OperationLog(name):
 			return nil
 		}
 		info, err := d.Info()
@@ -57,6 +57,7 @@ func Collect(dir string, r *result.Run) (files []File, left []string, err error)
 	return files, left, nil
 }
 
-func operationLog(name string) bool {
+// OperationLog reports whether a file of a run's folder is an operation log by its name.
+func OperationLog(name string) bool {
 	return strings.HasSuffix(name, ".oplog") || strings.HasSuffix(name, ".tsmlog")
 }
