@@ -14,8 +14,12 @@ func NewCrateDB(s *series.Schema) Encoder {
 			return newSeriesText(s, func(dst []byte, series uint32) []byte {
 				dst = append(append(dst, t.Name...), "\t{"...)
 				for i := range t.Tags {
-					value, _ := t.Tags[i].Values.Append(nil, series)
-					dst = appendJSONPair(dst, i > 0, t.Tags[i].Key, string(value))
+					if i > 0 {
+						dst = append(dst, ',')
+					}
+					dst = append(append(append(dst, '"'), t.Tags[i].Key...), `":"`...)
+					dst, _ = t.Tags[i].Values.Append(dst, series)
+					dst = append(dst, '"')
 				}
 				return append(dst, "}\t"...)
 			})

@@ -254,6 +254,11 @@ func facts(r *result.Run) []fact {
 		{"dataset", datasetFact(&r.Dataset)},
 	}
 	list = append(list, fileFacts(r.Dataset.Files)...)
+	if again := r.Dataset.Reread; again != nil {
+		for _, line := range again.Lines() {
+			list = append(list, fact{"files read twice", line})
+		}
+	}
 	if place := sweepFact(&r.Place); place != "" {
 		list = append(list, fact{"sweep", place})
 	}

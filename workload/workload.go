@@ -13,6 +13,8 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -293,6 +295,29 @@ type FromFiles interface {
 	Dataset
 	// Files lists them in the order in which they are read.
 	Files() []File
+	// Reread tells what a second reader made of a sample of the rows.
+	Reread() Reread
+}
+
+// Reread is what came of reading a sample of the rows of files again, by a reader that
+// shares no code with that of the load, before anything was loaded: no value differed.
+type Reread struct {
+	Reader  string   `json:"reader,omitempty"`  // the second reader, with its version; empty: none could read the rows
+	Rows    int64    `json:"rows,omitempty"`    // that were compared
+	Columns int      `json:"columns,omitempty"` // of these, in the file with most
+	Skipped []string `json:"skipped,omitempty"` // what was not compared, and why
+}
+
+// Lines says it in words, a line each.
+func (r *Reread) Lines() []string {
+	var lines []string
+	if r.Reader != "" {
+		lines = append(lines, fmt.Sprintf("%s reads the same values in a sample of %s rows and up to %d columns", r.Reader, humanize.Comma(r.Rows), r.Columns))
+	}
+	for _, skipped := range r.Skipped {
+		lines = append(lines, "not checked by a second reader: "+skipped)
+	}
+	return lines
 }
 
 // File is a file of rows.

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
 // Results travel in chunks, each of which is a request that the coordinator answers once it has
@@ -141,7 +139,7 @@ func (c *Coordinator) chunk(m *nats.Msg) {
 // put brings a file to the coordinator whole, however often the connection breaks meanwhile,
 // until ctx ends.
 func (m *membership) put(ctx context.Context, command, file string, size int64) error {
-	c, err := m.transfers(ctx)
+	c, err := m.transfers()
 	if err != nil {
 		return err
 	}
@@ -200,23 +198,16 @@ func untilAnswered(ctx context.Context, each time.Duration, request func(context
 }
 
 // transfers is the connection for results, made when the first one is due: heartbeats do not
-// wait behind them. A broker that cannot be reached at the moment is tried again for chunkTime.
-func (m *membership) transfers(ctx context.Context) (*nats.Conn, error) {
+// wait behind them.
+func (m *membership) transfers() (*nats.Conn, error) {
 	m.transferring.Lock()
 	defer m.transferring.Unlock()
 	if m.bulk != nil {
 		return m.bulk, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, chunkTime)
-	defer cancel()
-	for {
-		c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id, m.process())
-		if err == nil {
-			m.bulk = c
-			return c, nil
-		}
-		if !errors.Is(err, broker.ErrUnreachable) || wait(ctx, m.welcome.Timing.Beat) != nil {
-			return nil, err
-		}
+	c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id, m.process())
+	if err == nil {
+		m.bulk = c
 	}
+	return c, err
 }

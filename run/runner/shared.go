@@ -485,7 +485,8 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 	if err = cmp.Or(err, joining); err != nil {
 		return err
 	}
-	return engine.Settle(ctx, config, p.start, l.schema(), l.db, engine.Loaded{Accepted: l.found.Rows}, l.found)
+	l.found.Settled, err = engine.Settle(ctx, config, p.start, l.db)
+	return err
 }
 
 // queryShared has agents run the queries of a type as the configuration says, which is

@@ -66,7 +66,8 @@ func (s *subject) prepare(spec workload.Spec, seed string) error {
 		return s.plan.specProblem(err)
 	}
 	if f, ok := d.(workload.FromFiles); ok {
-		s.record.Files = f.Files()
+		reread := f.Reread()
+		s.record.Files, s.record.Reread = f.Files(), &reread
 	}
 	s.texted, _ = w.(workload.Texted)
 	about := w.Describe(spec)

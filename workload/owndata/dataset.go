@@ -37,6 +37,9 @@ func (d dataset) Latest() workload.Dataset {
 // Files implements workload.FromFiles.
 func (d dataset) Files() []workload.File { return d.files }
 
+// Reread implements workload.FromFiles.
+func (d dataset) Reread() workload.Reread { return d.reread }
+
 // open starts a pass over the rows.
 func (s *survey) open() *reader {
 	f, err := newFiller(s.layout, s.index)

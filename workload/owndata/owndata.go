@@ -283,6 +283,7 @@ func (s *survey) facts() []string {
 	}
 	add("times from %s to %s%s", s.values.First.Format(time.RFC3339Nano), s.values.Last.Format(time.RFC3339Nano), step)
 	add("%s series, whose index takes %s of memory", humanize.Comma(int64(s.index.series)), humanize.IBytes(uint64(s.index.bytes())))
+	facts = append(facts, s.reread.Lines()...)
 	facts = append(facts, s.notes()...)
 	if s.late > 0 {
 		add("%s rows are out of order, by up to %v behind a newer row of their series", humanize.Comma(s.late), s.lateness)

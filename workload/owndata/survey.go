@@ -34,6 +34,8 @@ type survey struct {
 	older    series.Bitmap // those rows, by their number; nil: there are none
 	zoneless int64         // times without a zone
 	others   int64         // rows of measurements that are no table, which are left out
+
+	reread workload.Reread // what a second reader made of a sample
 }
 
 // take surveys the rows of a layout that is complete. Its error is a *settingError.
@@ -67,6 +69,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		return err
 	})
 	o := newObserver(x)
+	sample := newSample(l)
 	r := &reader{survey: s, observed: o}
 	if r.filler, err = newFiller(l, x); err != nil {
 		return nil, of(setTimeFormat, err)
@@ -77,6 +80,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		if err = r.Next(&batch, surveyRows); err == nil {
 			o.add(&batch)
 			s.pieces.add(r.at, r.group, &batch)
+			sample.Add(r.at, s.files[r.at].Rows, &batch)
 			s.files[r.at].Rows += int64(batch.Rows())
 			progress(batch.Rows())
 			err = ctx.Err()
@@ -106,6 +110,9 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		s.schema.Tables = append(s.schema.Tables, t.Table)
 	}
 	if err := s.findRepeated(ctx, o, progress); err != nil {
+		return nil, of(setFiles, err)
+	}
+	if s.reread, err = sample.Check(ctx, len(l.files), s.again); err != nil {
 		return nil, of(setFiles, err)
 	}
 	if s.repeated > 0 {

@@ -1,0 +1,633 @@
+package witness
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"os"
+	"strconv"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/tsmark/tsmark/internal/unpack"
+)
+
+// arrowReader decodes Arrow's IPC format, files and streams, as its specification says
+// (Message.fbs, Schema.fbs, File.fbs). It knows the types that are loaded; of others it
+// knows how many buffers they have.
+type arrowReader struct{ file *File }
+
+func openArrow(f *File) (reader, error) { return arrowReader{f}, nil }
+
+func (arrowReader) name() string { return "a second decoder of Arrow" }
+
+// Of the format.
+const (
+	arrowMagic   = "ARROW1"
+	continuation = 0xffffffff
+
+	headerSchema, headerDictionary, headerRecords = 1, 2, 3
+
+	typeNull, typeInt, typeFloat, typeBinary, typeText, typeBool, typeDecimal, typeDate   = 1, 2, 3, 4, 5, 6, 7, 8
+	typeTimestamp, typeList, typeStruct, typeUnion, typeFixedList, typeMap                = 10, 12, 13, 14, 16, 17
+	typeLargeBinary, typeLargeText, typeLargeList, typeRuns, typeBinaryView, typeTextView = 19, 20, 21, 22, 23, 24
+	typeListView, typeLargeListView                                                       = 25, 26
+)
+
+// table is a table of FlatBuffers: a place in a buffer.
+type table struct {
+	buf []byte
+	at  int
+}
+
+func root(buf []byte) table { return table{buf, int(binary.LittleEndian.Uint32(buf))} }
+
+// slot returns where a field stands; 0: it is not there.
+func (t table) slot(i int) int {
+	vtable := t.at - int(int32(binary.LittleEndian.Uint32(t.buf[t.at:])))
+	if 4+2*i >= int(binary.LittleEndian.Uint16(t.buf[vtable:])) {
+		return 0
+	}
+	if offset := int(binary.LittleEndian.Uint16(t.buf[vtable+4+2*i:])); offset > 0 {
+		return t.at + offset
+	}
+	return 0
+}
+
+// number reads a field of so many bytes, with a sign.
+func (t table) number(i, size int, otherwise int64) int64 {
+	at := t.slot(i)
+	if at == 0 {
+		return otherwise
+	}
+	return integer(t.buf[at:], size, true)
+}
+
+// integer reads a little-endian number.
+func integer(b []byte, size int, signed bool) int64 {
+	switch n := uint64(0); size {
+	case 1:
+		if n = uint64(b[0]); signed {
+			return int64(int8(n))
+		}
+		return int64(n)
+	case 2:
+		if n = uint64(binary.LittleEndian.Uint16(b)); signed {
+			return int64(int16(n))
+		}
+		return int64(n)
+	case 4:
+		if n = uint64(binary.LittleEndian.Uint32(b)); signed {
+			return int64(int32(n))
+		}
+		return int64(n)
+	}
+	return int64(binary.LittleEndian.Uint64(b))
+}
+
+// table returns a field that is a table; its place is 0 where there is none.
+func (t table) table(i int) table {
+	at := t.slot(i)
+	if at == 0 {
+		return table{}
+	}
+	return table{t.buf, at + int(binary.LittleEndian.Uint32(t.buf[at:]))}
+}
+
+// vector returns where the elements of a field that is a vector begin, and their number.
+func (t table) vector(i int) (begin, n int) {
+	at := t.slot(i)
+	if at == 0 {
+		return 0, 0
+	}
+	at += int(binary.LittleEndian.Uint32(t.buf[at:]))
+	return at + 4, int(binary.LittleEndian.Uint32(t.buf[at:]))
+}
+
+func (t table) tables(i int) []table {
+	begin, n := t.vector(i)
+	var all []table
+	for at := begin; at < begin+4*n; at += 4 {
+		all = append(all, table{t.buf, at + int(binary.LittleEndian.Uint32(t.buf[at:]))})
+	}
+	return all
+}
+
+// arrowField is a column of a schema.
+type arrowField struct {
+	name       string
+	kind       int   // type…
+	size       int   // bytes of a value, of numbers and decimals
+	signed     bool  // of whole numbers
+	scale      int64 // of decimals
+	unit       int64 // of times, in nanoseconds
+	children   []arrowField
+	dense      bool        // of unions
+	dictionary int64       // -1: none
+	index      *arrowField // of values in the dictionary
+}
+
+func fieldOf(t table) arrowField {
+	begin, n := t.vector(0)
+	f := arrowField{name: string(t.buf[begin : begin+n]), kind: int(t.number(2, 1, 0)), dictionary: -1}
+	of := t.table(3)
+	switch f.kind {
+	case typeInt:
+		f.size, f.signed = int(of.number(0, 4, 0))/8, of.number(1, 1, 0) != 0
+	case typeFloat:
+		f.size = 2 << of.number(0, 2, 0)
+	case typeDecimal:
+		f.scale, f.size = of.number(1, 4, 0), int(of.number(2, 4, 128))/8
+	case typeDate:
+		f.size = 4
+		if of.number(0, 2, 1) == 1 {
+			f.size = 8
+		}
+	case typeTimestamp:
+		f.size, f.unit = 8, 1e9
+		for range of.number(0, 2, 0) {
+			f.unit /= 1000
+		}
+	case typeUnion:
+		f.dense = of.number(0, 2, 0) == 1
+	}
+	for _, child := range t.tables(5) {
+		f.children = append(f.children, fieldOf(child))
+	}
+	if d := t.table(4); d.at > 0 {
+		f.dictionary = d.number(0, 8, 0)
+		f.index = &arrowField{kind: typeInt, size: 4, signed: true, dictionary: -1}
+		if i := d.table(1); i.at > 0 {
+			f.index.size, f.index.signed = int(i.number(0, 4, 0))/8, i.number(1, 1, 0) != 0
+		}
+	}
+	return f
+}
+
+// arrowArray is the values of a field in a batch.
+type arrowArray struct {
+	field   *arrowField
+	rows    int64
+	buffers [][]byte // but for that of validity
+	valid   []byte   // nil: all are
+	from    []arrowArray
+}
+
+// decoder is what is known of a file while it is read.
+type decoder struct {
+	fields       []arrowField
+	dictionaries map[int64][]arrowArray // by number, each of one or more pieces
+}
+
+// batch is a batch that is being taken apart.
+type batch struct {
+	of      table
+	body    []byte
+	node    int
+	buffer  int
+	counts  int // of variadic buffers that were used
+	codec   int64
+	decoder *decoder
+}
+
+func (d *decoder) batch(of table, body []byte) *batch {
+	b := &batch{of: of, body: body, codec: -1, decoder: d}
+	if c := of.table(3); c.at > 0 {
+		b.codec = c.number(0, 1, 0)
+	}
+	return b
+}
+
+// next returns the next buffer, decompressed.
+func (b *batch) next() []byte {
+	begin, n := b.of.vector(2)
+	if b.buffer >= n {
+		panic("a batch lacks buffers")
+	}
+	at := begin + 16*b.buffer
+	b.buffer++
+	offset, size := integer(b.of.buf[at:], 8, true), integer(b.of.buf[at+8:], 8, true)
+	raw := b.body[offset : offset+size]
+	if b.codec < 0 || size == 0 {
+		return raw
+	}
+	whole := integer(raw, 8, true)
+	if raw = raw[8:]; whole == -1 {
+		return raw
+	}
+	if whole > maxBuffer {
+		panic("a buffer is too large")
+	}
+	var from io.Reader = lz4.NewReader(bytes.NewReader(raw))
+	if b.codec == 1 {
+		z, err := zstd.NewReader(bytes.NewReader(raw), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			panic(err)
+		}
+		defer z.Close()
+		from = z
+	}
+	out, err := io.ReadAll(io.LimitReader(from, whole))
+	if err != nil || int64(len(out)) != whole {
+		panic(fmt.Sprintf("a buffer has %d bytes of %d: %v", len(out), whole, err))
+	}
+	return out
+}
+
+// maxBuffer bounds a buffer.
+const maxBuffer = 1 << 30
+
+// array takes the next array of a field.
+func (b *batch) array(f *arrowField) arrowArray {
+	if f.index != nil && f.dictionary >= 0 {
+		a := b.array(f.index)
+		a.from = b.decoder.dictionaries[f.dictionary]
+		return a
+	}
+	begin, n := b.of.vector(1)
+	if b.node >= n {
+		panic("a batch lacks nodes")
+	}
+	a := arrowArray{field: f, rows: integer(b.of.buf[begin+16*b.node:], 8, true)}
+	nulls := integer(b.of.buf[begin+16*b.node+8:], 8, true)
+	b.node++
+	buffers := 1
+	switch f.kind {
+	case typeNull, typeRuns, typeUnion:
+		buffers = 0
+		if f.kind == typeUnion {
+			if b.next(); f.dense {
+				b.next()
+			}
+		}
+	default:
+		if valid := b.next(); nulls != 0 {
+			a.valid = valid
+		}
+		switch f.kind {
+		case typeStruct, typeFixedList:
+			buffers = 0
+		case typeBinary, typeText, typeLargeBinary, typeLargeText, typeListView, typeLargeListView:
+			buffers = 2
+		case typeBinaryView, typeTextView:
+			at, _ := b.of.vector(4)
+			buffers = 1 + int(integer(b.of.buf[at+8*b.counts:], 8, true))
+			b.counts++
+		}
+	}
+	for range buffers {
+		a.buffers = append(a.buffers, b.next())
+	}
+	for i := range f.children {
+		b.array(&f.children[i])
+	}
+	return a
+}
+
+// get reads the value of a row.
+func (a *arrowArray) get(v *value, row int64) {
+	f := a.field
+	if f.kind == typeNull || len(a.valid) > 0 && a.valid[row/8]>>(row%8)&1 == 0 {
+		v.kind = isNull
+		return
+	}
+	v.kind = isAbsent
+	switch f.kind {
+	case typeInt:
+		v.kind, v.int = isInt, integer(a.buffers[0][row*int64(f.size):], f.size, f.signed)
+		if !f.signed && f.size == 8 && v.int < 0 {
+			v.kind, v.text = isDigits, strconv.AppendUint(nil, uint64(v.int), 10)
+		}
+	case typeFloat:
+		b := a.buffers[0][row*int64(f.size):]
+		switch v.kind = isSingle; f.size {
+		case 2:
+			v.float = half(binary.LittleEndian.Uint16(b))
+		case 4:
+			v.float = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		default:
+			v.kind, v.float = isFloat, math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
+	case typeBool:
+		v.kind, v.int = isBool, int64(a.buffers[0][row/8]>>(row%8)&1)
+	case typeDecimal:
+		v.kind, v.text = isDigits, decimal(a.buffers[0][row*int64(f.size):][:f.size], f.scale)
+	case typeDate:
+		v.kind, v.int = isDay, integer(a.buffers[0][row*int64(f.size):], f.size, true)
+		if f.size == 8 {
+			const day = nsOfDay / 1e6
+			v.int = (v.int - (v.int%day+day)%day) / day
+		}
+	case typeTimestamp:
+		v.kind, v.int, v.unit = isTime, integer(a.buffers[0][row*8:], 8, true), f.unit
+	case typeBinary, typeText:
+		from, to := integer(a.buffers[0][4*row:], 4, false), integer(a.buffers[0][4*row+4:], 4, false)
+		v.kind, v.text = isText, a.buffers[1][from:to]
+	case typeLargeBinary, typeLargeText:
+		from, to := integer(a.buffers[0][8*row:], 8, true), integer(a.buffers[0][8*row+8:], 8, true)
+		v.kind, v.text = isText, a.buffers[1][from:to]
+	case typeBinaryView, typeTextView:
+		of := a.buffers[0][16*row:][:16]
+		n := integer(of, 4, false)
+		if v.kind, v.text = isText, of[4:]; n > 12 {
+			in, at := integer(of[8:], 4, false), integer(of[12:], 4, false)
+			v.text = a.buffers[1+in][at:]
+		}
+		v.text = v.text[:n]
+	}
+	if a.from != nil && v.kind == isInt {
+		at := v.int
+		for i := range a.from {
+			if at < a.from[i].rows {
+				a.from[i].get(v, at)
+				return
+			}
+			at -= a.from[i].rows
+		}
+		panic("a value is not in its dictionary")
+	}
+}
+
+// half is a float of 16 bits.
+func half(bits uint16) float64 {
+	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
+	v := 0.0
+	switch exponent {
+	case 0:
+		v = math.Ldexp(mantissa, -24)
+	case 0x1f:
+		if v = math.Inf(1); mantissa != 0 {
+			v = math.NaN()
+		}
+	default:
+		v = math.Ldexp(1024+mantissa, exponent-25)
+	}
+	if bits>>15 == 1 {
+		v = -v
+	}
+	return v
+}
+
+// decimal writes a number of two's complement, the lowest byte first, with a scale.
+func decimal(little []byte, scale int64) []byte {
+	big1 := make([]byte, len(little))
+	for i, b := range little {
+		big1[len(little)-1-i] = b
+	}
+	n := new(big.Int).SetBytes(big1)
+	if big1[0]&0x80 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(little))))
+	}
+	return append(n.Append(nil, 10), "e"+strconv.FormatInt(-scale, 10)...)
+}
+
+// read implements reader.
+func (r arrowReader) read(ctx context.Context, columns []column, spans []span, visit func(row int64, values []value)) (err error) {
+	failed := func(why any) error {
+		return cannot("%s: its second decoder says %s", r.file.Path, oneLine(fmt.Sprint(why)))
+	}
+	defer func() {
+		if p := recover(); p != nil { // what the load's reader has read may have a form that this one does not know
+			err = failed(p)
+		}
+	}()
+	raw, err := os.Open(r.file.Path)
+	if err != nil {
+		return failed(err)
+	}
+	defer raw.Close()
+	d := &decoder{dictionaries: make(map[int64][]arrowArray)}
+	var at int64 // row
+	values := make([]value, len(columns))
+	take := func(of table, body func() ([]byte, error)) error {
+		rows := of.number(0, 8, 0)
+		begin := at
+		at += rows
+		wanted := begin <= r.file.Rows && at > r.file.Rows
+		for _, s := range spans {
+			wanted = wanted || s.first < at && s.first+s.rows > begin
+		}
+		if !wanted {
+			return nil
+		}
+		b, err := body()
+		if err != nil {
+			return err
+		}
+		d.rows(of, b, begin, columns, values, spans, r.file.Rows, visit)
+		return ctx.Err()
+	}
+	magic := make([]byte, len(arrowMagic))
+	if _, err := raw.ReadAt(magic, 0); err == nil && string(magic) == arrowMagic {
+		err = d.file(raw, take)
+		if err != nil {
+			return failed(err)
+		}
+		return nil
+	}
+	content, _, err := unpack.Reader(raw)
+	if err != nil {
+		return failed(err)
+	}
+	if err := d.stream(bufio.NewReaderSize(content, 1<<20), take); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+// message returns the header of a message, its type and the length of its body.
+func message(metadata []byte) (of table, header, body int64) {
+	m := root(metadata)
+	return m.table(2), m.number(1, 1, 0), m.number(3, 8, 0)
+}
+
+// header takes what a schema or dictionary says.
+func (d *decoder) header(of table, header int64, body []byte) {
+	switch header {
+	case headerSchema:
+		if of.number(0, 2, 0) != 0 {
+			panic("numbers are big-endian")
+		}
+		for _, f := range of.tables(1) {
+			d.fields = append(d.fields, fieldOf(f))
+		}
+	case headerDictionary:
+		id := of.number(0, 8, 0)
+		f := d.dictionaryField(d.fields, id)
+		if f == nil {
+			return
+		}
+		values := *f
+		values.dictionary, values.index = -1, nil
+		a := d.batch(of.table(1), body).array(&values)
+		if of.number(2, 1, 0) == 0 {
+			d.dictionaries[id] = nil
+		}
+		d.dictionaries[id] = append(d.dictionaries[id], a)
+	}
+}
+
+func (d *decoder) dictionaryField(in []arrowField, id int64) *arrowField {
+	for i := range in {
+		if in[i].dictionary == id {
+			return &in[i]
+		}
+		if f := d.dictionaryField(in[i].children, id); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// rows visits the rows of a batch that are wanted.
+func (d *decoder) rows(of table, body []byte, begin int64, columns []column, values []value, spans []span, beyond int64, visit func(row int64, values []value)) {
+	b := d.batch(of, body)
+	arrays := make([]*arrowArray, len(columns))
+	places := make(map[string]int)
+	for i, c := range columns {
+		places[c.name] = i
+	}
+	for i := range d.fields {
+		a := b.array(&d.fields[i])
+		if place, ok := places[d.fields[i].name]; ok {
+			arrays[place] = &a
+		}
+	}
+	show := func(first, last int64) {
+		for row := max(first, begin); row < min(last, begin+of.number(0, 8, 0)); row++ {
+			for i, a := range arrays {
+				values[i] = value{kind: isAbsent}
+				if a != nil {
+					a.get(&values[i], row-begin)
+				}
+			}
+			visit(row, values)
+		}
+	}
+	for _, s := range spans {
+		show(s.first, s.first+s.rows)
+	}
+	show(beyond, beyond+1)
+}
+
+// errShort is the error of a file that says it has more than it has.
+var errShort = errors.New("a message is longer than the file")
+
+// file reads a file by its footer.
+func (d *decoder) file(raw *os.File, take func(table, func() ([]byte, error)) error) error {
+	info, err := raw.Stat()
+	if err != nil {
+		return err
+	}
+	piece := func(offset, size int64) ([]byte, error) {
+		if offset < 0 || size < 0 || offset > info.Size()-size {
+			return nil, errShort
+		}
+		b := make([]byte, size)
+		_, err := raw.ReadAt(b, offset)
+		return b, err
+	}
+	end, err := piece(info.Size()-10, 10)
+	if err != nil {
+		return err
+	}
+	size := integer(end, 4, true)
+	buf, err := piece(info.Size()-10-size, size)
+	if err != nil {
+		return err
+	}
+	footer := root(buf)
+	d.header(footer.table(1), headerSchema, nil)
+	for _, vector := range []int{2, 3} {
+		begin, n := footer.vector(vector)
+		for at := begin; at < begin+24*n; at += 24 {
+			offset, size := integer(buf[at:], 8, true), integer(buf[at+8:], 4, true)
+			metadata, err := piece(offset, size)
+			if err != nil {
+				return err
+			}
+			of, header, length := message(unprefixed(metadata))
+			body := func() ([]byte, error) { return piece(offset+size, length) }
+			if header == headerRecords {
+				err = take(of, body)
+			} else {
+				var b []byte
+				if b, err = body(); err == nil {
+					d.header(of, header, b)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unprefixed is metadata without its length.
+func unprefixed(metadata []byte) []byte {
+	if binary.LittleEndian.Uint32(metadata) == continuation {
+		return metadata[8:]
+	}
+	return metadata[4:]
+}
+
+// stream reads message after message.
+func (d *decoder) stream(in *bufio.Reader, take func(table, func() ([]byte, error)) error) error {
+	for {
+		var prefix [4]byte
+		if _, err := io.ReadFull(in, prefix[:]); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		size := binary.LittleEndian.Uint32(prefix[:])
+		if size == continuation {
+			if _, err := io.ReadFull(in, prefix[:]); err != nil {
+				return err
+			}
+			size = binary.LittleEndian.Uint32(prefix[:])
+		}
+		if size == 0 {
+			return nil
+		}
+		metadata, err := exactly(in, int64(size))
+		if err != nil {
+			return err
+		}
+		of, header, length := message(metadata)
+		if header == headerRecords {
+			read := false
+			if err := take(of, func() ([]byte, error) { read = true; return exactly(in, length) }); err != nil {
+				return err
+			}
+			if !read {
+				if _, err := io.CopyN(io.Discard, in, length); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		body, err := exactly(in, length)
+		if err != nil {
+			return err
+		}
+		d.header(of, header, body)
+	}
+}
+
+// exactly reads so many bytes, and no more memory than there are.
+func exactly(in io.Reader, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	if m, err := io.CopyN(&b, in, n); err != nil {
+		return nil, fmt.Errorf("a message has %d bytes of %d: %w", m, n, err)
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,7 @@
+//go:build !cgo || !(linux || darwin) || !(amd64 || arm64)
+
+package witness
+
+func openDuckDB(f *File) (reader, error) {
+	return nil, cannot("this tsmark was built without DuckDB, whose reader checks files of %s", f.Format)
+}

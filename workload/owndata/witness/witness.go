@@ -1,0 +1,223 @@
+// Package witness reads a sample of the rows of users' files a second time, by readers that
+// share no code with those that loads use, and compares all values: what one library reads
+// wrongly is then neither loaded nor taken for the expected contents.
+//
+// Parquet, CSV and JSON are read by DuckDB, line protocol by InfluxData's own decoder, and
+// Arrow by a small decoder of this package. Values are compared by what they mean: the
+// number 1.10 and the text 1.1 of JSON are one value.
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tsmark/tsmark/internal/unpack"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// The formats of files, as package owndata names them.
+const (
+	CSV     = "csv"
+	Objects = "ndjson"
+	Points  = "influx"
+	Parquet = "parquet"
+	Arrow   = "arrow"
+)
+
+// File is a file to be read a second time.
+type File struct {
+	Path       string
+	Format     string
+	Header     []string                // of CSV: the names of all columns
+	HasHeader  bool                    // of CSV: the first record has these names
+	Delimiter  byte                    // of CSV
+	Time       string                  // column of the time; of line protocol it has none
+	TimeOfDay  string                  // column of the times of day, where Time has dates alone; empty: none
+	TimeFormat string                  // as the setting time-format says
+	Null       string                  // text of a missing value, beside no text
+	Loads      func(table string) bool // of line protocol: whether rows of a measurement are loaded
+	Rows       int64                   // that were loaded
+}
+
+// unable says why a file, or a column of it, could not be read a second time: no sign that
+// it was read wrongly the first time.
+type unable struct{ reason string }
+
+func (u *unable) Error() string { return u.reason }
+
+func cannot(format string, args ...any) error { return &unable{fmt.Sprintf(format, args...)} }
+
+// Difference is the error of values that two readers read differently.
+type Difference struct {
+	File   string
+	Row    int64 // from 0
+	Column string
+	First  string // what the load's reader says
+	Second string // and the other one
+	Reader string
+	More   int64 // further values of the sample that differ
+}
+
+// Error implements error.
+func (d *Difference) Error() string {
+	more := ""
+	if d.More > 0 {
+		more = fmt.Sprintf(" (and %s more values of the sample)", humanize.Comma(d.More))
+	}
+	return fmt.Sprintf("%s:row %d: column %s: tsmark reads %s and %s reads %s%s; write the file again in another encoding or format, or leave the column out",
+		d.File, d.Row, d.Column, d.First, d.Reader, d.Second, more)
+}
+
+// reader reads rows of a file, in any order.
+type reader interface {
+	// name says who reads, with the version where there is one.
+	name() string
+	// read calls visit with the values of each row of the spans, by their place in columns.
+	// Values are valid until it returns. The first row that a file has beyond all that were
+	// loaded is visited, too, and the header of CSV as row -1, with the names. An *unable
+	// error says why rows cannot be read.
+	read(ctx context.Context, columns []column, spans []span, visit func(row int64, values []value)) error
+}
+
+// span is consecutive rows of a file.
+type span struct{ first, rows int64 }
+
+// maxColumns is how many columns of a file are compared: of more, a random choice.
+const maxColumns = 1000
+
+// Check reads the rows of the sample again and compares them; file describes the files, of
+// which there are n. Its error is a *Difference, that of file, or the context's.
+func (s *Sample) Check(ctx context.Context, n int, file func(i int) (File, error)) (workload.Reread, error) {
+	var found workload.Reread
+	skipped := make(map[string]bool)
+	for i := range n {
+		windows := s.of(i)
+		if len(windows) == 0 {
+			continue
+		}
+		f, err := file(i)
+		if err != nil {
+			return found, err
+		}
+		rows, columns, name, err := s.file(ctx, &f, windows, skipped)
+		if why := (*unable)(nil); errors.As(err, &why) {
+			skipped[why.reason] = true
+			continue
+		} else if err != nil {
+			return found, err
+		}
+		found.Reader, found.Rows, found.Columns = name, found.Rows+rows, max(found.Columns, columns)
+	}
+	found.Skipped = slices.Sorted(maps.Keys(skipped))
+	if more := len(found.Skipped) - maxSkipped; more > 0 {
+		found.Skipped = append(found.Skipped[:maxSkipped], fmt.Sprintf("and %d more", more))
+	}
+	return found, nil
+}
+
+// maxSkipped is how many lines say what was not compared.
+const maxSkipped = 10
+
+// file compares the windows of one file.
+func (s *Sample) file(ctx context.Context, f *File, windows []*window, skipped map[string]bool) (rows int64, columns int, name string, err error) {
+	r, err := open(f)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	c := newComparison(f, r.name(), windows)
+	if all := len(c.columns); all > 2+maxColumns {
+		c.choose(s.seed, maxColumns)
+		skipped[fmt.Sprintf("all but %[2]d random columns of the %[3]d of %[1]s", f.Path, maxColumns, all)] = true
+	}
+	var spans []span
+	for _, w := range c.windows {
+		spans = append(spans, span{w.first, w.rows})
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, cannot("reading %s again took more than %v", f.Path, maxTime))
+	defer cancel()
+	if err := r.read(ctx, c.columns, spans, c.row); err != nil {
+		if ctx.Err() != nil {
+			return 0, 0, "", context.Cause(ctx)
+		}
+		return 0, 0, "", err
+	}
+	c.finish()
+	for reason := range c.skipped {
+		skipped[reason] = true
+	}
+	if c.difference != nil {
+		return 0, 0, "", c.difference
+	}
+	return c.rows, len(c.columns), r.name(), nil
+}
+
+// maxTime bounds the reading of one file.
+const maxTime = 2 * time.Minute
+
+// open chooses the reader of a file.
+func open(f *File) (reader, error) {
+	switch f.Format {
+	case Arrow:
+		return openArrow(f)
+	case Points:
+		return pointReader{f}, nil
+	}
+	return openDuckDB(f)
+}
+
+// oneLine is a message of others in one line, and not a long one.
+func oneLine(message string) string {
+	const most = 200
+	message, _, _ = strings.Cut(strings.TrimSpace(message), "\n")
+	if len(message) > most {
+		message = message[:most] + "…"
+	}
+	return message
+}
+
+// compressionOf names the compression of a file by its first bytes: gzip, zstd or uncompressed.
+func compressionOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return "uncompressed"
+	}
+	defer f.Close()
+	var begin [4]byte
+	switch n, _ := io.ReadFull(f, begin[:]); {
+	case n > 1 && begin[0] == 0x1f && begin[1] == 0x8b:
+		return "gzip"
+	case begin == [4]byte{0x28, 0xb5, 0x2f, 0xfd}:
+		return "zstd"
+	}
+	return "uncompressed"
+}
+
+// delimiterLine reports whether a file of CSV begins with Excel's line sep=; of the delimiter,
+// and whether that line is anything but these five characters.
+func delimiterLine(path string) (there, odd bool) {
+	raw, err := os.Open(path)
+	if err != nil {
+		return false, false
+	}
+	content, _, err := unpack.Reader(raw)
+	if err != nil {
+		raw.Close()
+		return false, false
+	}
+	defer content.Close()
+	begin := make([]byte, 16)
+	n, _ := io.ReadFull(content, begin)
+	whole, _, _ := strings.Cut(string(begin[:n]), "\n")
+	line := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(whole, "\ufeff"), "\r"), `"`)
+	there = len(line) == len("sep=;") && strings.EqualFold(line[:4], "sep=")
+	return there, there && line != whole
+}
