@@ -108,6 +108,12 @@ type DistinctCounter interface {
 	DistinctCensus(context.Context, *series.Table) (Census, error)
 }
 
+// RowCounter is a DB that counts rows cheaply, as a query sees them.
+type RowCounter interface {
+	// CountRows returns how many rows of a table a query sees now.
+	CountRows(context.Context, *series.Table) (int64, error)
+}
+
 // SeriesLister is a DB that can tell of which series a table's rows are.
 type SeriesLister interface {
 	// ListSeries gives the sink the tags of each series that has rows in a table,

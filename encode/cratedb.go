@@ -14,12 +14,8 @@ func NewCrateDB(s *series.Schema) Encoder {
 			return newSeriesText(s, func(dst []byte, series uint32) []byte {
 				dst = append(append(dst, t.Name...), "\t{"...)
 				for i := range t.Tags {
-					if i > 0 {
-						dst = append(dst, ',')
-					}
-					dst = append(append(append(dst, '"'), t.Tags[i].Key...), `":"`...)
-					dst, _ = t.Tags[i].Values.Append(dst, series)
-					dst = append(dst, '"')
+					value, _ := t.Tags[i].Values.Append(nil, series)
+					dst = appendJSONPair(dst, i > 0, t.Tags[i].Key, string(value))
 				}
 				return append(dst, "}\t"...)
 			})

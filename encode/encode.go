@@ -29,22 +29,28 @@ type Format struct {
 
 // Formats lists the formats.
 func Formats() []Format {
-	any := func(n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
-		return func(s *series.Schema) (Encoder, error) { return n(s), nil }
+	checked := func(x syntax, n func(*series.Schema) (Encoder, error)) func(*series.Schema) (Encoder, error) {
+		return func(s *series.Schema) (Encoder, error) {
+			if err := x.check(s); err != nil {
+				return nil, err
+			}
+			return n(s)
+		}
 	}
-	bare := func(n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
-		return func(s *series.Schema) (Encoder, error) { return n(s), fixedTexts(s) }
+	lines := checked(lineSyntax, func(s *series.Schema) (Encoder, error) { return LineProtocol{Escape: ", ="}.New(s), nil })
+	bare := func(x syntax, n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
+		return checked(x, func(s *series.Schema) (Encoder, error) { return n(s), fixedTexts(s) })
 	}
 	return []Format{
-		{"influx", "line protocol: measurement,tags fields nanoseconds", any(NewLineProtocol)},
-		{"questdb", "as influx", any(NewLineProtocol)},
-		{"victoriametrics", "as influx", any(NewLineProtocol)},
-		{"timescaledb", "TSBS's pairs of tag and value lines after a header", bare(NewTimescaleDB)},
-		{"clickhouse", "as timescaledb", bare(NewTimescaleDB)},
-		{"timestream", "as timescaledb without the header", bare(NewTimestream)},
-		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", bare(NewCrateDB)},
-		{"cassandra", "a line a value: table by type, series, field, day, nanoseconds, value", NewCassandra},
-		{"prometheus", "a remote-write TimeSeries message a value, each after its length", NewPrometheus},
+		{"influx", "line protocol: measurement,tags fields nanoseconds", lines},
+		{"questdb", "as influx", lines},
+		{"victoriametrics", "as influx", lines},
+		{"timescaledb", "TSBS's pairs of tag and value lines after a header", bare(pairsSyntax, NewTimescaleDB)},
+		{"clickhouse", "as timescaledb", bare(pairsSyntax, NewTimescaleDB)},
+		{"timestream", "as timescaledb without the header", bare(pairsSyntax, NewTimestream)},
+		{"cratedb", "table, tags as JSON, nanoseconds and values between tabs, after a header", bare(crateSyntax, NewCrateDB)},
+		{"cassandra", "a line a value: table by type, series, field, day, nanoseconds, value", checked(cassandraSyntax, NewCassandra)},
+		{"prometheus", "a remote-write TimeSeries message a value, each after its length", checked(labelSyntax, NewPrometheus)},
 	}
 }
 

@@ -23,6 +23,7 @@ type connection struct {
 	again    *again          // of all workers
 	start    time.Time       // of the phase
 	recorder *tally.Recorder // of the phase
+	written  *written        // nil: nothing is remembered of it
 
 	held     []*batch // in their order; only with retry
 	accepted int64

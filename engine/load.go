@@ -39,6 +39,8 @@ type LoadConfig struct {
 	// and settling, whose time includes it.
 	Acked func(context.Context)
 	Pulse *pulse.Pulse // as in QueryConfig
+	// Visible says how is found out, on the clock, that the rows are visible.
+	Visible Visibility
 }
 
 // Load writes the whole dataset to a prepared target and waits until the
@@ -47,7 +49,7 @@ type LoadConfig struct {
 // rows that the target accepted.
 func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
 	l, err := send(ctx, cfg, fillsOf(&cfg, d), t, progress)
-	return l.settled(ctx, t, err)
+	return l.settled(ctx, d.Schema(), t, err)
 }
 
 // Send is Load without the settling: for one of several clients, each of which writes
@@ -79,7 +81,7 @@ func fillsOf(cfg *LoadConfig, d workload.Dataset) []func(*batch) error {
 func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
 	cfg.Owner, cfg.InOrder = nil, 0 // of lines nobody knows whose they are
 	l, err := send(ctx, cfg, []func(*batch) error{linesOf(lines, cfg.BatchSize)}, t, progress)
-	return l.settled(ctx, t, err)
+	return l.settled(ctx, cfg.Visible.Schema, t, err)
 }
 
 // send connects the workers, and runs the clock until all is written.
@@ -105,11 +107,16 @@ func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t dri
 
 // settled returns the figures of a load, once the target has settled, unless an error
 // ended it.
-func (l *loader) settled(ctx context.Context, t driver.DB, err error) (*result.Load, error) {
+func (l *loader) settled(ctx context.Context, schema *series.Schema, t driver.DB, err error) (*result.Load, error) {
 	if err == nil {
-		l.out.Settled, err = Settle(ctx, l.cfg, l.start, t)
+		err = Settle(ctx, l.cfg, l.start, schema, t, l.loaded(), &l.out)
 	}
 	return &l.out, err
+}
+
+// loaded is what the workers have written.
+func (l *loader) loaded() Loaded {
+	return Loaded{Sample: rowsToLookFor(l.connections), Accepted: l.out.Rows}
 }
 
 // loader is the state that the workers of one load share.
@@ -150,6 +157,9 @@ func (l *loader) connect(ctx context.Context, t driver.DB) error {
 		c, err := connect(ctx, t, i, l.cfg.Retry, &l.again)
 		if err != nil {
 			return err
+		}
+		if l.cfg.Visible.Render != nil {
+			c.written = newWritten()
 		}
 		l.connections = append(l.connections, c)
 	}
@@ -234,23 +244,60 @@ func (l *loader) figures() (result.Load, error) {
 	return out, err
 }
 
-// Settle calls cfg.Acked, waits until the target has settled, also for its return as
-// cfg.Retry allows, and returns how many seconds after the start of the load it had.
-func Settle(ctx context.Context, cfg LoadConfig, start time.Time, t driver.DB) (float64, error) {
+// Settle calls cfg.Acked and waits until the target has settled: until all that was written,
+// in tables of the schema, is visible to queries and background work is idle, also for the
+// target's return as cfg.Retry allows. It notes in out how many seconds after the start of
+// the load that was. A nil schema: nothing is looked for.
+func Settle(ctx context.Context, cfg LoadConfig, start time.Time, schema *series.Schema, t driver.DB, w Loaded, out *result.Load) error {
 	if cfg.Acked != nil {
 		cfg.Acked(ctx)
 	}
 	tries := attempts{retry: cfg.Retry, random: rand.New(rand.NewPCG(0, 0))}
 	for {
-		at, err := driver.Settled(ctx, t)
+		at, visible, err := settle(ctx, newSight(cfg.Visible, schema, t, w), t)
 		if err == nil {
-			return at.Sub(start).Seconds(), nil
+			out.Settled, out.Visible = at.Sub(start).Seconds(), visible
+			return nil
 		}
 		if err = temporary(err); ctx.Err() == nil && driver.AsTemporary(err) != nil {
 			if err = tries.next(ctx, err); err == nil {
 				continue
 			}
 		}
-		return 0, fmt.Errorf("waiting for the load to settle: %w", err)
+		return fmt.Errorf("waiting for the load to settle: %w", err)
 	}
+}
+
+// settle waits once. Where the target must be watched, its rows are looked for meanwhile: they
+// may become visible while nothing seems to be going on. Else they are looked for once the
+// target says that it has settled.
+func settle(ctx context.Context, s *sight, t driver.DB) (time.Time, *result.Visible, error) {
+	if s == nil {
+		at, err := driver.Settled(ctx, t)
+		return at, nil, err
+	}
+	var at, seen time.Time
+	done := make(chan struct{})
+	settling := func() (err error) {
+		at, err = driver.Settled(ctx, t)
+		close(done)
+		return err
+	}
+	looking := func() (err error) {
+		seen, err = s.await(ctx, done)
+		return err
+	}
+	var err error
+	if _, watched := driver.As[driver.Watcher](t); watched {
+		var group errgroup.Group
+		group.Go(settling)
+		group.Go(looking)
+		err = group.Wait()
+	} else if err = settling(); err == nil {
+		err = looking()
+	}
+	if at.Before(seen) {
+		at = seen
+	}
+	return at, &s.out, err
 }

@@ -95,7 +95,8 @@ func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB
 		err = figuresErr
 	}
 	if err == nil && m.cfg.Part.Peers == nil {
-		if m.out.Writes.Settled, err = Settle(ctx, m.cfg.LoadConfig, m.start, t); err != nil {
+		m.cfg.Visible.Before = m.cfg.Loaded
+		if err = Settle(ctx, m.cfg.LoadConfig, m.start, d.Schema(), t, Loaded{Sample: rowsToLookFor(m.connections), Accepted: m.out.Writes.Rows}, &m.out.Writes); err != nil {
 			m.out.Writes.Settled = time.Since(m.start).Seconds()
 		}
 	}

@@ -53,6 +53,7 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	}
 	op.Paused = l.clock.pulse.Paused(begin, op.Duration)
 	c.recorder.Add(&op)
+	c.written.add(&b.Batch)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)
 	l.order.written(done)

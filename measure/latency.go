@@ -2,10 +2,16 @@
 package measure
 
 import (
+	"compress/zlib"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"math/bits"
+	"strings"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -13,6 +19,9 @@ import (
 
 // Longest is the longest duration that a Latency tells apart from longer ones.
 const Longest = time.Hour
+
+// precision is the number of significant digits of a Latency.
+const precision = 3
 
 // Latency is a histogram of durations from 1 ns to Longest, kept to three
 // significant digits (HdrHistogram). Minimum, maximum, mean and standard
@@ -28,7 +37,7 @@ type Latency struct {
 
 // NewLatency returns an empty histogram.
 func NewLatency() *Latency {
-	return &Latency{hist: hdrhistogram.New(1, int64(Longest), 3), min: math.MaxInt64}
+	return &Latency{hist: hdrhistogram.New(1, int64(Longest), precision), min: math.MaxInt64}
 }
 
 // Record adds a duration. One outside the range counts as the nearest end of
@@ -238,6 +247,10 @@ func (l *Latency) Encode() (string, error) {
 // Decode reads what Encode wrote. The exact figures are not part of it: those
 // of the result are the histogram's, good to three significant digits.
 func Decode(encoded string) (*Latency, error) {
+	// The library allocates what the header requests, up to tens of megabytes.
+	if err := checkRange(encoded); err != nil {
+		return nil, fmt.Errorf("decoding a histogram: %w", err)
+	}
 	hist, err := hdrhistogram.Decode([]byte(encoded))
 	if err != nil {
 		return nil, fmt.Errorf("decoding a histogram: %w", err)
@@ -250,12 +263,40 @@ func Decode(encoded string) (*Latency, error) {
 	return l, nil
 }
 
+// checkRange returns an error unless the histogram has the range and the precision of
+// NewLatency's.
+func checkRange(encoded string) error {
+	const outer, digits, lowest, highest, end = 8, 12, 16, 24, 32 // offsets in bytes
+	text := base64.NewDecoder(base64.StdEncoding, strings.NewReader(encoded))
+	if _, err := io.CopyN(io.Discard, text, outer); err != nil {
+		return fmt.Errorf("reading its header: %w", err)
+	}
+	plain, err := zlib.NewReader(text)
+	if err != nil {
+		return fmt.Errorf("reading its header: %w", err)
+	}
+	var header [end]byte
+	if _, err := io.ReadFull(plain, header[:]); err != nil {
+		return fmt.Errorf("reading its header: %w", err)
+	}
+	number := func(at int) uint64 { return binary.BigEndian.Uint64(header[at:]) }
+	if binary.BigEndian.Uint32(header[digits:]) != precision || number(lowest) > 1 || number(highest) != uint64(Longest) {
+		return errors.New("its range or precision is not that of tsmark's histograms")
+	}
+	return nil
+}
+
 // Restore reads what Encode wrote, and takes the exact figures from the summary
 // made of the same Latency.
 func Restore(encoded string, exact Summary) (*Latency, error) {
 	l, err := Decode(encoded)
 	if err != nil || l.Count() == 0 {
 		return l, err
+	}
+	for _, figure := range []float64{exact.Min, exact.Mean, exact.Max, exact.StdDev} {
+		if !(figure >= 0 && figure < math.MaxInt64/1e9) {
+			return nil, fmt.Errorf("the figures of a histogram have %g seconds, which no operation can take", figure)
+		}
 	}
 	l.min, l.max = int64(math.Round(exact.Min*1e9)), int64(math.Round(exact.Max*1e9))
 	l.spread(exact.Mean*1e9, exact.StdDev*1e9)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // near reports whether got differs from want by at most the fraction tol.
@@ -224,5 +226,30 @@ func BenchmarkRecord(b *testing.B) {
 	for b.Loop() {
 		l.Record(d)
 		d = d*3%time.Second + 1
+	}
+}
+
+// A histogram may come from anybody: figures that no operation can have, and ranges that
+// take much memory, are errors.
+func TestRestoreRefuses(t *testing.T) {
+	l := NewLatency()
+	l.Record(time.Second)
+	encoded, err := l.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, figure := range []float64{1e308, -1, math.NaN(), math.Inf(1)} {
+		for _, exact := range []Summary{{Mean: figure}, {StdDev: figure}, {Min: figure}, {Max: figure}} {
+			if _, err := Restore(encoded, exact); err == nil {
+				t.Errorf("%+v: no error", exact)
+			}
+		}
+	}
+	wide, err := (&Latency{hist: hdrhistogram.New(1, math.MaxInt64, 5)}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(wide); err == nil {
+		t.Error("a histogram of another range was decoded")
 	}
 }

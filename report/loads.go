@@ -80,6 +80,9 @@ func loadTable(g *group, r *result.Run) *table {
 			acked = cell{"n/a", dim}
 			t.Notes = append(t.Notes, note{target.Name + ": its protocol does not acknowledge rows", dim})
 		}
+		if v := l.Visible; v != nil {
+			t.Notes = append(t.Notes, sightNotes(target.Name, v)...)
+		}
 		if l.Unverified != "" {
 			t.Notes = append(t.Notes, note{target.Name + ": " + l.Unverified, bad})
 		}
@@ -130,6 +133,31 @@ func loadTable(g *group, r *result.Run) *table {
 	}
 	t.Notes = append(t.Notes, markNotes(t.Rows)...)
 	return t
+}
+
+// sightNotes says how the rows of a load were found to be visible.
+func sightNotes(name string, v *result.Visible) []note {
+	var parts []string
+	if v.Rows > 0 {
+		parts = append(parts, fmt.Sprintf("%s of the load", counted(int64(v.Rows), "row", "rows")))
+	}
+	if v.Counted > 0 {
+		parts = append(parts, "a count of all")
+	}
+	var notes []note
+	if len(parts) > 0 {
+		notes = append(notes, note{fmt.Sprintf("%s: settled includes the queries that saw %s: %s", name, strings.Join(parts, " and "), duration(v.Seconds)), dim})
+	}
+	if v.Unlooked != "" {
+		notes = append(notes, note{name + ": rows of the load were not queried before it counted as settled: " + v.Unlooked, bad})
+	}
+	if v.Missing != "" {
+		notes = append(notes, note{fmt.Sprintf("%s: %s were not visible when the clock was stopped", name, v.Missing), bad})
+	}
+	if v.Late > 0 {
+		notes = append(notes, note{fmt.Sprintf("%s: rows appeared while they were counted: settled includes %s until the census found all", name, duration(v.Late)), bad})
+	}
+	return notes
 }
 
 // standingTone is the tone of why a load does not stand.

@@ -61,3 +61,12 @@ func (l *Load) Unexcluded() string {
 	}
 	return ""
 }
+
+// Settle notes that the load settled so many seconds later than the clock said: a census then
+// found rows that had been missing.
+func (l *Load) Settle(later float64) {
+	if l.Visible == nil {
+		l.Visible = &Visible{}
+	}
+	l.Settled, l.Visible.Late = l.Settled+later, later
+}

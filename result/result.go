@@ -302,7 +302,9 @@ type Load struct {
 	Sent      float64 `json:"sent"`       // from the start until the last row was handed over
 	Acked     float64 `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
 	Settled   float64 `json:"settled"`    // until all rows were visible and background work idle
-	Batches   Latency `json:"batches"`    // from handing a batch over to its acknowledgement
+	// Visible is how was found out, on the clock, that the rows were visible; nil: nobody looked.
+	Visible *Visible `json:"visible,omitempty"`
+	Batches Latency  `json:"batches"` // from handing a batch over to its acknowledgement
 	// Accumulated is, of each worker, what its batches took together, in
 	// seconds; nil: not recorded.
 	Accumulated []float64 `json:"accumulated,omitempty"`
@@ -348,6 +350,21 @@ type Load struct {
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
 	Census     []CensusResult `json:"census,omitempty"`
 	Cell
+}
+
+// Visible is how was found out that the rows of a load were visible.
+type Visible struct {
+	Rows    int     `json:"rows"`              // that were queried and found: last ones, and others drawn at random
+	Counted int64   `json:"counted,omitempty"` // rows that the target counted; 0: nothing was counted
+	Looks   int     `json:"looks"`             // until all was there
+	Seconds float64 `json:"seconds"`           // that the last look took: what looking cost a system whose rows were there
+	// Missing is what was not visible when nothing further had become visible for a while;
+	// empty: nothing.
+	Missing  string `json:"missing,omitempty"`
+	Unlooked string `json:"unlooked,omitempty"` // why no rows were queried
+	// Late is by how many seconds the load settled later than that, since the census found
+	// rows missing that came after all; 0: it found all. Settled includes it.
+	Late float64 `json:"late,omitempty"`
 }
 
 // Cell is where a measurement stands on the run's time line, and what it ran

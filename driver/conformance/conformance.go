@@ -230,9 +230,15 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := engine.Load(ctx, engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}, e.dataset, db, func(int) {})
+	load, err := engine.Load(ctx, engine.LoadConfig{
+		Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder,
+		Visible: engine.Visibility{Render: s.kind.Renderer(s.options), Count: !s.caps.CountsPoints && held == e.dataset},
+	}, e.dataset, db, func(int) {})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if v := load.Visible; v != nil && (v.Missing != "" || v.Unlooked != "") {
+		t.Errorf("rows of the load were not seen: %+v", v)
 	}
 	if held == e.dataset && load.Rows != expected.Survey.Rows {
 		t.Errorf("%d rows accepted, %d written", load.Rows, expected.Survey.Rows)

@@ -2,6 +2,7 @@ package iotdb
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/query"
@@ -45,7 +46,12 @@ func plainName(name string) bool {
 // escaped reports whether a tag's value has a backslash before it in a path.
 func escaped(value string) bool {
 	rest := strings.TrimLeft(value, `\`)
-	return rest == missing || rest == "root"
+	return rest == missing || reservedNode(rest)
+}
+
+// reservedNode reports whether a name cannot be a node, not even in quotes, whatever its case.
+func reservedNode(name string) bool {
+	return slices.ContainsFunc([]string{"root", "time", "timestamp"}, func(word string) bool { return strings.EqualFold(name, word) })
 }
 
 // tagNode returns the node of a tag's value.

@@ -135,6 +135,8 @@ func check(o driver.Options, s *series.Schema) error {
 			return fmt.Errorf("two tables would be called %s: rename one", name)
 		case name == "" || strings.ContainsAny(name, "\n\x00"):
 			return fmt.Errorf("IoTDB has no path or table called %q: rename the table", t.Name)
+		case !inTables && reservedNode(name):
+			return fmt.Errorf("IoTDB reserves the name %s in paths: rename the table, or choose %s=%s", name, optionModel, modelTable)
 		}
 		tables[m.named(t.Name)] = true
 		taken := map[string]bool{}
@@ -149,6 +151,8 @@ func check(o driver.Options, s *series.Schema) error {
 			switch {
 			case name == "" || strings.ContainsAny(name, "\n\x00"):
 				return fmt.Errorf("table %s has a tag or field called %q, which IoTDB cannot have: rename it", t.Name, name)
+			case !inTables && slices.ContainsFunc(measurements(t, t.Fields, nil), func(m measurement) bool { return m.name == name && strings.EqualFold(name, "root") }):
+				return fmt.Errorf("table %s has a field or numeric tag called %s, a name that IoTDB reserves in paths: rename it, or choose %s=%s", t.Name, name, optionModel, modelTable)
 			case key == rowName && !inTables:
 				return fmt.Errorf("table %s has a tag or field called %s, which is tsmark's own: rename it", t.Name, name)
 			case taken[key]:

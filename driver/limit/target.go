@@ -60,6 +60,7 @@ var _ interface {
 	driver.Materializer
 	driver.Metered
 	driver.Processes
+	driver.RowCounter
 	driver.SeriesLister
 	driver.Server
 	driver.Storage
@@ -207,6 +208,17 @@ func (t *limited) DistinctCensus(ctx context.Context, table *series.Table) (driv
 	}
 	return call(ctx, t.limits.step(), "counting different rows of table "+table.Name, func(ctx context.Context) (driver.Census, error) {
 		return own.DistinctCensus(ctx, table)
+	}, nil)
+}
+
+// CountRows implements driver.RowCounter.
+func (t *limited) CountRows(ctx context.Context, table *series.Table) (int64, error) {
+	own, ok := driver.As[driver.RowCounter](t.DB)
+	if !ok {
+		return 0, errNot("counts rows")
+	}
+	return call(ctx, t.limits.step(), "counting the rows of table "+table.Name, func(ctx context.Context) (int64, error) {
+		return own.CountRows(ctx, table)
 	}, nil)
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,7 +57,24 @@ var concerns = []driver.Concern{
 	{Setting: "long_query_time", Wrong: driver.Is("0", "0.000000"), Effect: "with slow_query_log each statement is written to the log", Fix: "set long_query_time to 10"},
 	{Setting: "max_execution_time", Wrong: driver.IsNot("0"), Effect: "the server ends long queries", Fix: "set max_execution_time to 0"},
 	{Setting: "max_statement_time", Wrong: driver.IsNot("0", "0.000000"), Effect: "the server ends long queries", Fix: "set max_statement_time to 0"},
+	{Setting: "max_allowed_packet", Wrong: func(v string) bool { n, err := strconv.Atoi(v); return err == nil && n < 2*insertBytes }, Effect: "statements of a load have up to about 1 MiB, and the server refuses longer ones than that", Fix: morePacket},
 	{Setting: "version", Wrong: func(v string) bool { return strings.Contains(strings.ToLower(v), "debug") }, Effect: "the server is a debug build, which is several times slower", Fix: "use a release build"},
+}
+
+// morePacket is how a server takes the statements of a load.
+const morePacket = "run SET GLOBAL max_allowed_packet = 16777216 there, or set it in the server's configuration"
+
+// leastPacket is the smallest max_allowed_packet with which LOAD DATA is tried: the library
+// sends files in packets of 16 KiB, and where one is too long the server cuts the connection
+// without saying why.
+const leastPacket = 64 << 10
+
+// checkPacket returns an error where LOAD DATA cannot work with a max_allowed_packet.
+func checkPacket(value string) error {
+	if n, err := strconv.Atoi(value); err == nil && n < leastPacket {
+		return fmt.Errorf("max_allowed_packet is %d bytes on the server, and LOAD DATA needs at least %d; %s", n, leastPacket, morePacket)
+	}
+	return nil
 }
 
 // Advise implements driver.Adviser.

@@ -125,7 +125,7 @@ func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
 // settings so, which have no values of a connection's own.
 func (d *database) load(ctx context.Context) error {
 	for _, want := range []struct{ option, name string }{
-		{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}, {optionMethod, "local_infile"},
+		{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}, {optionMethod, "local_infile"}, {optionMethod, "max_allowed_packet"},
 	} {
 		row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT @@GLOBAL."+want.name)
 		if err != nil {
@@ -133,6 +133,12 @@ func (d *database) load(ctx context.Context) error {
 		}
 		is, value := row[0].String(), d.options[want.option]
 		switch {
+		case want.name == "max_allowed_packet":
+			if value == methodLoad {
+				if err := checkPacket(is); err != nil {
+					return fmt.Errorf("%s: %w", d.config.location(), err)
+				}
+			}
 		case want.option == optionMethod:
 			if is == "0" && value == methodLoad {
 				return fmt.Errorf("%s: local_infile is OFF on the server, so it takes no LOAD DATA LOCAL; %s", d.config.location(), letLocalIn)

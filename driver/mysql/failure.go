@@ -25,6 +25,7 @@ const (
 	errNoDatabase      = 1049
 	errShutdown        = 1053
 	errTableFull       = 1114
+	errPacket          = 1153 // longer than max_allowed_packet
 	errLocked          = 1205
 	errDeadlock        = 1213
 	errNotPermitted    = 1227
@@ -88,6 +89,8 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	switch my.Number {
 	case errWriteFile, errDiskFull, errTableFull:
 		return fmt.Errorf("%w; free space on the server (%s)", syscall.ENOSPC, message(my))
+	case errPacket:
+		return fmt.Errorf("%w; %s", &failure{my}, morePacket)
 	case errDeadlock, errLocked:
 		return &driver.Temporary{Err: &failure{my}, Refused: true}
 	case errShutdown, errKilled, errShutdownSession:

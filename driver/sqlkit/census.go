@@ -57,6 +57,23 @@ func (c *Counter) Census(ctx context.Context, t *series.Table) (driver.Census, e
 	return c.of(ctx, t, false)
 }
 
+// CountRows implements driver.RowCounter.
+func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	t, count := c.named(t), "count(*)"
+	if c.Dialect.Narrow { // every row has the first field
+		count = c.Dialect.Filtered("count", "*", sql.FieldColumn+" = "+c.Dialect.Text(t.Fields[0].Name))
+	}
+	var answer query.Answer
+	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s", count, c.from(t, false)), limit.Own(&answer))
+	if err == nil && (len(answer.Rows) != 1 || answer.Rows[0][0].Kind != query.Int) {
+		err = fmt.Errorf("expected one whole number, found %d rows", len(answer.Rows))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return answer.Rows[0][0].Int, nil
+}
+
 // DistinctCensus implements driver.DistinctCounter.
 func (c *Counter) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
 	return c.of(ctx, t, true)

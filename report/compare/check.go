@@ -159,11 +159,23 @@ func (c Condition) judge(f *Figure) (holds, judged bool) {
 		return c.beyond(f)
 	}
 	holds = c.holds(f)
-	known := f.Decidable()
+	known := f.Decidable() || f.testable() && c.excluded(f.Interval)
 	if c.AsIs {
 		known = f.barred == "" && f.tells(1+c.Limit)
 	}
 	return holds, holds || f.MissingA == "" && known
+}
+
+// excluded reports whether an interval of the ratio lies on that side of the limit on which
+// the condition does not hold: however scattered the repeats are, it is judged then.
+func (c Condition) excluded(i *stats.Interval) bool {
+	switch {
+	case i == nil:
+		return false
+	case c.Rise:
+		return i.Hi.Bound == stats.Exact && i.Hi.Figure < 1+c.Limit
+	}
+	return i.Lo.Bound == stats.Exact && i.Lo.Figure > 1+c.Limit
 }
 
 // tells reports whether it is known on which side of a limit the ratio is.

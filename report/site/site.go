@@ -139,8 +139,11 @@ func (s *Site) write(name string, data []byte) error {
 }
 
 // Finish writes the page of all results, and what tells that tsmark made the folder.
-// There is at least one run.
+// Without any table there is nothing to show, which is an error.
 func (s *Site) Finish() error {
+	if len(s.groups) == 0 {
+		return errors.New("no target of these runs has stored anything yet; wait for a run to finish, or name another folder")
+	}
 	if err := s.writeTables(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -544,4 +545,17 @@ func TestOrderAndSlugs(t *testing.T) {
 	if slug("cpu-only") != "cpu-only" {
 		t.Error(slug("cpu-only"))
 	}
+}
+
+// A run that was killed before its first target was stored has no table.
+func TestRunWithoutTargets(t *testing.T) {
+	killed := &result.Run{ID: "20260131-154500-dead", Started: time.Date(2026, 1, 31, 15, 45, 0, 0, time.UTC), Status: result.Running}
+	s := New(memory{}, Options{})
+	if err := s.Add(killed); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Finish(); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one line", err)
+	}
+	built(t, Options{}, killed, made(t, 1, 2))
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
 // Results travel in chunks, each of which is a request that the coordinator answers once it has
@@ -139,7 +141,7 @@ func (c *Coordinator) chunk(m *nats.Msg) {
 // put brings a file to the coordinator whole, however often the connection breaks meanwhile,
 // until ctx ends.
 func (m *membership) put(ctx context.Context, command, file string, size int64) error {
-	c, err := m.transfers()
+	c, err := m.transfers(ctx)
 	if err != nil {
 		return err
 	}
@@ -198,16 +200,23 @@ func untilAnswered(ctx context.Context, each time.Duration, request func(context
 }
 
 // transfers is the connection for results, made when the first one is due: heartbeats do not
-// wait behind them.
-func (m *membership) transfers() (*nats.Conn, error) {
+// wait behind them. A broker that cannot be reached at the moment is tried again for chunkTime.
+func (m *membership) transfers(ctx context.Context) (*nats.Conn, error) {
 	m.transferring.Lock()
 	defer m.transferring.Unlock()
 	if m.bulk != nil {
 		return m.bulk, nil
 	}
-	c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id, m.process())
-	if err == nil {
-		m.bulk = c
+	ctx, cancel := context.WithTimeout(ctx, chunkTime)
+	defer cancel()
+	for {
+		c, err := m.broker.Connect(m.ctx, "tsmark results of "+m.id, m.process())
+		if err == nil {
+			m.bulk = c
+			return c, nil
+		}
+		if !errors.Is(err, broker.ErrUnreachable) || wait(ctx, m.welcome.Timing.Beat) != nil {
+			return nil, err
+		}
 	}
-	return c, err
 }

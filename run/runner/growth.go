@@ -82,6 +82,7 @@ func (l *oneLoad) sendSteps(ctx context.Context, config engine.LoadConfig, progr
 		if err != nil {
 			return err
 		}
+		config.Visible.Before += found.Rows
 		growth.Steps = append(growth.Steps, result.GrowthStep{
 			Tags: step.Tags, Fields: step.Fields, Rows: found.Rows, Sent: found.Sent, Acked: found.Acked, Settled: found.Settled,
 			Median: found.Batches.Median, Slowest: found.Batches.Max,

@@ -124,7 +124,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 	}
 	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", total)
 	config := l.plan.settings.load
-	config.Log, config.Owner, config.InOrder = l.log, l.owner, l.planned.caps.InOrder
+	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.owner, l.planned.caps.InOrder, l.visibility()
 	config.Acked = func(ctx context.Context) {
 		acked = footprint(ctx, l.db)
 		l.phaseEnds(ctx)
@@ -160,6 +160,19 @@ func (l *oneLoad) send(ctx context.Context) error {
 		l.task.Done("")
 	}
 	return err
+}
+
+// visibility is how is found out that rows are visible. How many there should be is not known
+// where the target keeps one row of a series and time, and the dataset may have several.
+func (l *oneLoad) visibility() engine.Visibility {
+	if l.planned.caps.Discards || l.planned.caps.Language == "" {
+		return engine.Visibility{}
+	}
+	repeats := l.viewed[latestRows].dataset != nil || l.unknown()
+	return engine.Visibility{
+		Render: l.planned.driver.Renderer(l.planned.options), Schema: l.feed.schema,
+		Count: !l.planned.caps.CountsPoints && !(l.planned.caps.Dedupes && repeats),
+	}
 }
 
 // leaveMark tells later commands how far the load came, also one that an error
@@ -219,7 +232,7 @@ func (l *oneLoad) count(ctx context.Context) (err error) {
 	}
 	// Rows of a protocol that does not acknowledge may be missing, but are not lost.
 	sent := verify.Sent{Acknowledged: l.mark.Complete && l.found.Acked > 0, Twice: l.mark.SentTwice}
-	if l.found.Census, err = l.census(ctx, l.turn, sent); err != nil {
+	if err = l.countUntilComplete(ctx, sent); err != nil {
 		l.found.Withheld = "not counted: " + reason(ctx, err)
 		return err
 	}
@@ -227,6 +240,38 @@ func (l *oneLoad) count(ctx context.Context) (err error) {
 		l.found.Withheld = cmp.Or(l.found.Withheld, c.Problem)
 	}
 	return nil
+}
+
+// recount is for how long rows that are missing may take to appear, from one census to the
+// next.
+const recount = 500 * time.Millisecond
+
+// countUntilComplete takes a census, and again as long as rows are missing and more and more
+// appear: the load had not settled, and the time until they were there is part of what it took.
+func (l *oneLoad) countUntilComplete(ctx context.Context, sent verify.Sent) error {
+	begin, before := time.Now(), int64(-1)
+	for {
+		taken := time.Now()
+		census, err := l.census(ctx, l.turn, sent)
+		if err != nil {
+			l.found.Census = census
+			return err
+		}
+		l.found.Census = census
+		missing := l.found.Lost()
+		if missing == 0 && before > 0 && !slices.ContainsFunc(census, func(c result.CensusResult) bool { return c.Problem != "" }) {
+			l.found.Settle(taken.Sub(begin).Seconds())
+		}
+		if missing == 0 || before >= 0 && missing >= before {
+			return nil
+		}
+		before = missing
+		select {
+		case <-time.After(recount):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 const (

@@ -113,7 +113,7 @@ func mixedSeed(check, target string, repeat int) string {
 // mixedConfig is what the phase of a target in a repeat is like.
 func (l *oneLoad) mixedConfig() engine.MixedConfig {
 	c := l.plan.settings.mixed
-	c.Owner, c.Start = l.owner, l.record.Spec.Start
+	c.Owner, c.Start, c.Visible = l.owner, l.record.Spec.Start, l.visibility()
 	c.Loaded, c.Lateness = l.rowsBefore(), l.expected.Survey.Lateness
 	c.Seed = mixedSeed(l.run.CheckSeed, l.out.Name, l.repeat)
 	return c
@@ -131,6 +131,7 @@ func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, journal *e
 	if l.Agents != nil {
 		rest, err = l.restShared(ctx, c.LoadConfig, journal, task)
 	} else {
+		c.Visible.Before = done
 		rest, err = engine.Load(ctx, c.LoadConfig, workload.After(l.dataset, done), l.db, func(rows int) { task.Add(int64(rows)) })
 	}
 	m := l.found.Mixed

@@ -485,8 +485,7 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 	if err = cmp.Or(err, joining); err != nil {
 		return err
 	}
-	l.found.Settled, err = engine.Settle(ctx, config, p.start, l.db)
-	return err
+	return engine.Settle(ctx, config, p.start, l.schema(), l.db, engine.Loaded{Accepted: l.found.Rows}, l.found)
 }
 
 // queryShared has agents run the queries of a type as the configuration says, which is

@@ -52,7 +52,9 @@ func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, writ
 	l.found.Mixed, joining = engine.JoinMixed(config, p.into[0].tally, tallies, parts)
 	l.found.Mixed.Writes.Parts = p.parts
 	if err = cmp.Or(err, joining); err == nil {
-		l.found.Mixed.Writes.Settled, err = engine.Settle(ctx, config.LoadConfig, p.start, l.db)
+		writes := &l.found.Mixed.Writes
+		config.Visible.Before = config.Loaded
+		err = engine.Settle(ctx, config.LoadConfig, p.start, l.schema(), l.db, engine.Loaded{Accepted: writes.Rows}, writes)
 	}
 	return journal, err
 }
@@ -133,6 +135,6 @@ func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, jour
 	if err = cmp.Or(err, joining); err != nil {
 		return rest, err
 	}
-	rest.Settled, err = engine.Settle(ctx, config, p.start, l.db)
-	return rest, err
+	config.Visible.Before = -1 // what the phase has written is not known here
+	return rest, engine.Settle(ctx, config, p.start, l.schema(), l.db, engine.Loaded{Accepted: rest.Rows}, rest)
 }

@@ -702,10 +702,10 @@ func TestNoOrphanLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := newCrew(t, 2, c)
-	before.stopWithin = 40 * time.Second
+	before.stopWithin = 2 * time.Minute
 	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
 	run, err := r.Run(t.Context(), p, "run", nil)
-	if err != nil || !run.Passed() || run.AgentsStopWithin != 40 || run.Agents[1].Process != "process b" {
+	if err != nil || !run.Passed() || run.AgentsStopWithin != 120 || run.Agents[1].Process != "process b" {
 		t.Fatalf("%v, %+v", err, run)
 	}
 	// It was killed in its load: one agent has found the other coordinator, and a spare one is
@@ -736,7 +736,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	r.Agents = now
 	begun := time.Now()
 	resumed, err := r.Resume(t.Context(), p, run)
-	if took := time.Since(begun); err != nil || took > 30*time.Second {
+	if took := time.Since(begun); err != nil || took > 100*time.Second {
 		t.Fatalf("after %v: %v", took, err)
 	}
 	<-ended

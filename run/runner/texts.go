@@ -100,7 +100,7 @@ func checkText(ctx context.Context, db driver.DB, text string) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable) {
 		return err
 	}
-	return fmt.Errorf("%w: %w: it is not taken as one query that only reads: %w", query.ErrUnsupported, errRefused, err)
+	return fmt.Errorf("%w: %w: not taken as one query that only reads: %w", query.ErrUnsupported, errRefused, err)
 }
 
 // verbatim returns TSBS's text of a number. They are drawn one after the other: the

@@ -123,7 +123,7 @@ func endOfFields(text []byte) int {
 			i++
 		case '"':
 			// Quotes are only special where a value begins.
-			if i == 0 || text[i-1] != '=' {
+			if i == 0 || text[i-1] != '=' || i > 1 && text[i-2] == '\\' {
 				continue
 			}
 			n := endOfQuotes(text[i:])

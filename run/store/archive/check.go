@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
+
+	"github.com/tsmark/tsmark/result"
 )
 
 // runID is what run IDs look like. They are names of folders.
@@ -37,28 +38,11 @@ func check(entries []Entry) error {
 }
 
 func checkRun(e *Entry) error {
-	for _, moment := range []time.Time{e.Run.Started, e.Run.Finished} {
-		if moment.Year() < 0 || moment.Year() > 9999 { // which the store's texts cannot say
-			return errors.New("its times are none")
-		}
+	if err := result.Check(e.Run); err != nil {
+		return err
 	}
-	targets := make(map[string]bool)
-	for i := range e.Run.Targets {
-		t := &e.Run.Targets[i]
-		if t.Name == "" || targets[t.Name] {
-			return errors.New("its targets have not each a name of their own")
-		}
-		targets[t.Name] = true
-		if _, err := t.Pooled(); err != nil {
-			return fmt.Errorf("target %s: %w", t.Name, err)
-		}
-		repeats := make(map[int]bool)
-		for _, r := range t.Repeats {
-			if r.Number < 1 || repeats[r.Number] {
-				return fmt.Errorf("target %s: its repeats have not each a number of their own", t.Name)
-			}
-			repeats[r.Number] = true
-		}
+	if _, err := e.Run.Pooled(); err != nil {
+		return err
 	}
 	files := make(map[string]bool)
 	for _, f := range e.Files {
