@@ -124,7 +124,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	if s.kind.Brought == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}
-	if b := s.kind.Brought; b == nil || s.kind.StandIn != "" { // see Joins
+	if !s.recorded() { // see Joins
 		t.Run("several processes", s.joins)
 	}
 	t.Run("texts of users", s.userTexts)
@@ -133,7 +133,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("replace", s.replace)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
-	if b := s.kind.Brought; b == nil || s.kind.StandIn != "" { // else recordings may stand in for its server: see Check
+	if !s.recorded() { // see Check
 		t.Run("check", s.check)
 	}
 	t.Run("materialize", s.materialize)
@@ -230,10 +230,11 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, err := engine.Load(ctx, engine.LoadConfig{
-		Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder,
-		Visible: engine.Visibility{Render: s.kind.Renderer(s.options), Count: !s.caps.CountsPoints && held == e.dataset},
-	}, e.dataset, db, func(int) {})
+	config := engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}
+	if !s.recorded() {
+		config.Visible = engine.Visibility{Render: s.kind.Renderer(s.options), Count: !s.caps.CountsPoints && held == e.dataset}
+	}
+	load, err := engine.Load(ctx, config, e.dataset, db, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,9 +294,16 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 	}
 }
 
+// recorded reports whether recordings of conversations may stand in for the server. They
+// know no look at rows that was added after they were made.
+func (s *suite) recorded() bool { return s.kind.Brought != nil && s.kind.StandIn == "" }
+
 // readBack reads some rows of the sample back.
 func (s *suite) readBack(t *testing.T, db driver.DB, expected *oracle.Expectations, census []result.CensusResult) {
 	t.Helper()
+	if s.recorded() {
+		return
+	}
 	const some = 30 // drivers differ in rows of other types and tables, not in many rows
 	survey := expected.Survey
 	survey.Sample = survey.Sample[:min(some, len(survey.Sample))]

@@ -63,7 +63,11 @@ func TestSharedAnswersAreThoseAlone(t *testing.T) {
 			if problem := unlike(q, d.data.schema, &want, &got); problem != "" {
 				t.Errorf("seed %d, query %d: %s\n%+v", seed, i, problem, *q)
 			}
-			if got.Rows != pass.Counted[i] {
+			counted := got.Rows
+			if slices.ContainsFunc(got.Choices, func(c query.Choice) bool { return c.Optional }) {
+				counted = oracle.AnyNumber
+			}
+			if counted != pass.Counted[i] {
 				t.Errorf("seed %d, query %d: answered %d rows, counted %d\n%+v", seed, i, got.Rows, pass.Counted[i], *q)
 			}
 		}
