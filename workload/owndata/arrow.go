@@ -34,6 +34,31 @@ const (
 // recordRows is how many rows of Parquet are decoded at once.
 const recordRows = 16 << 10
 
+// maxPiece bounds a piece of memory that a file of record batches may need: damaged ones name
+// sizes that nobody has.
+const maxPiece = 2 << 30
+
+// bounded is an allocator that panics for larger pieces.
+type bounded struct{ memory.Allocator }
+
+// Allocate implements memory.Allocator.
+func (b bounded) Allocate(size int) []byte {
+	fits(size)
+	return b.Allocator.Allocate(size)
+}
+
+// Reallocate implements memory.Allocator.
+func (b bounded) Reallocate(size int, piece []byte) []byte {
+	fits(size)
+	return b.Allocator.Reallocate(size, piece)
+}
+
+func fits(size int) {
+	if size < 0 || size > maxPiece {
+		panic(fmt.Sprintf("it says that a piece of it takes %d bytes of memory, and %d are the most", size, maxPiece))
+	}
+}
+
 // recordSource reads record batches one after the other.
 type recordSource interface {
 	// next returns the next one, which is valid until the call after; io.EOF: there is
@@ -69,7 +94,7 @@ func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, err
 	if err != nil {
 		return nil, fmt.Errorf("is no Parquet file that can be read (%w); %s", err, copyAgain)
 	}
-	of, err := pqarrow.NewFileReader(in, pqarrow.ArrowReadProperties{BatchSize: recordRows}, memory.DefaultAllocator)
+	of, err := pqarrow.NewFileReader(in, pqarrow.ArrowReadProperties{BatchSize: recordRows}, bounded{memory.DefaultAllocator})
 	if err != nil {
 		return nil, err
 	}

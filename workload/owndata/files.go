@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/number"
@@ -384,11 +385,18 @@ func whole(raw *os.File) error {
 
 // openRecords opens a file of record batches, of which those columns are read that are
 // wanted; nil: all.
-func openRecords(f inputFile, format string, wanted func(string) bool) (recordSource, io.Closer, error) {
+func openRecords(f inputFile, format string, wanted func(string) bool) (source recordSource, closer io.Closer, err error) {
 	raw, err := os.Open(f.name)
 	if err != nil {
 		return nil, nil, infile.Unreadable(f.name, err)
 	}
+	// The library panics for some files that are damaged.
+	defer func() {
+		if p := recover(); p != nil {
+			raw.Close()
+			source, closer, err = nil, nil, fmt.Errorf("%s is damaged: %v; %s", f.name, p, copyAgain)
+		}
+	}()
 	fail := func(err error) (recordSource, io.Closer, error) {
 		raw.Close()
 		return nil, nil, fmt.Errorf("%s: %w", f.name, err)
@@ -408,7 +416,7 @@ func openRecords(f inputFile, format string, wanted func(string) bool) (recordSo
 		return fail(err)
 	}
 	if string(magic) == magicArrow {
-		of, err := ipc.NewFileReader(raw)
+		of, err := ipc.NewFileReader(raw, ipc.WithAllocator(bounded{memory.DefaultAllocator}))
 		if err != nil {
 			return fail(fmt.Errorf("is no whole Arrow file (%w); %s", err, copyAgain))
 		}
@@ -418,7 +426,7 @@ func openRecords(f inputFile, format string, wanted func(string) bool) (recordSo
 	if err != nil {
 		return fail(err)
 	}
-	of, err := ipc.NewReader(content)
+	of, err := ipc.NewReader(content, ipc.WithAllocator(bounded{memory.DefaultAllocator}))
 	if err != nil {
 		content.Close()
 		return nil, nil, fmt.Errorf("%s: is no Arrow that can be read (%w); %s, or %s", f.name, err, giveFormat, copyAgain)

@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/owndata/witness"
 )
 
 // layout says how the rows of files become tables: the settings, read.
@@ -105,6 +106,13 @@ func readLayout(v option.Values) (*layout, error) {
 	if l.format == autoFormat {
 		if l.format, err = formatOf(l.files[0]); err != nil {
 			return nil, of(setFiles, err)
+		}
+	}
+	if l.format == formatArrow {
+		for _, f := range l.files {
+			if err := witness.CheckMetadata(f.name); err != nil {
+				return nil, of(setFiles, fmt.Errorf("%s is no Arrow that can be read: %w; %s, or %s", f.name, err, giveFormat, copyAgain))
+			}
 		}
 	}
 	if l.timeFormat != "" {

@@ -293,7 +293,7 @@ func TestStatements(t *testing.T) {
 
 // recordsFile writes record batches of one column beside a time and a number, as Parquet
 // or Arrow.
-func recordsFile(t *testing.T, format string, of arrow.DataType, build func(array.Builder)) string {
+func recordsFile(t testing.TB, format string, of arrow.DataType, build func(array.Builder)) string {
 	t.Helper()
 	fields := []arrow.Field{{Name: "time", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: of, Nullable: true}}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))

@@ -108,7 +108,11 @@ func (t table) vector(i int) (begin, n int) {
 		return 0, 0
 	}
 	at += int(binary.LittleEndian.Uint32(t.buf[at:]))
-	return at + 4, int(binary.LittleEndian.Uint32(t.buf[at:]))
+	begin, n = at+4, int(binary.LittleEndian.Uint32(t.buf[at:]))
+	if n > len(t.buf)-begin {
+		panic("a vector is longer than its message")
+	}
+	return begin, n
 }
 
 func (t table) tables(i int) []table {
@@ -184,6 +188,9 @@ type arrowArray struct {
 type decoder struct {
 	fields       []arrowField
 	dictionaries map[int64][]arrowArray // by number, each of one or more pieces
+
+	checks  bool // metadata alone is looked at
+	checked int  // fields
 }
 
 // batch is a batch that is being taken apart.
@@ -442,6 +449,69 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 	return nil
 }
 
+// maxFields bounds the fields of a schema, with those within others.
+const maxFields = 1 << 20
+
+// CheckMetadata returns an error where the metadata of a file of Arrow names more than the
+// file has: libraries make room for it before they look. It reads no values.
+func CheckMetadata(path string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its metadata is damaged (%s)", oneLine(fmt.Sprint(p)))
+		}
+	}()
+	raw, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	d := &decoder{checks: true}
+	take := func(of table, _ func() ([]byte, error)) error {
+		checkBatch(of)
+		return nil
+	}
+	magic := make([]byte, len(arrowMagic))
+	if _, err := raw.ReadAt(magic, 0); err == nil && string(magic) == arrowMagic {
+		return d.file(raw, take)
+	}
+	content, _, err := unpack.Reader(raw)
+	if err != nil {
+		return err
+	}
+	return d.stream(bufio.NewReaderSize(content, 1<<20), take)
+}
+
+// check panics where a schema has vectors that its message does not hold.
+func (d *decoder) check(schema table) {
+	schema.tables(2)
+	var check func(fields []table, depth int)
+	check = func(fields []table, depth int) {
+		if d.checked += len(fields); d.checked > maxFields || depth > 64 {
+			panic("its schema has too many fields")
+		}
+		for _, f := range fields {
+			for _, pair := range f.tables(6) {
+				pair.vector(0)
+				pair.vector(1)
+			}
+			check(f.tables(5), depth+1)
+		}
+	}
+	check(schema.tables(1), 0)
+}
+
+// checkBatch panics where a batch has vectors that its message does not hold.
+func checkBatch(of table) {
+	for i, size := range map[int]int{1: 16, 2: 16, 4: 8} {
+		if begin, n := of.vector(i); begin > len(of.buf)-n*size {
+			panic("a batch has a vector that is longer than its message")
+		}
+	}
+	if of.number(0, 8, 0) < 0 {
+		panic("a batch has fewer rows than none")
+	}
+}
+
 // message returns the header of a message, its type and the length of its body.
 func message(metadata []byte) (of table, header, body int64) {
 	m := root(metadata)
@@ -450,6 +520,15 @@ func message(metadata []byte) (of table, header, body int64) {
 
 // header takes what a schema or dictionary says.
 func (d *decoder) header(of table, header int64, body []byte) {
+	if d.checks {
+		switch header {
+		case headerSchema:
+			d.check(of)
+		case headerDictionary:
+			checkBatch(of.table(1))
+		}
+		return
+	}
 	switch header {
 	case headerSchema:
 		if of.number(0, 2, 0) != 0 {
