@@ -131,7 +131,10 @@ func parquetType(t series.Type) (schema.LogicalType, pq.Type) {
 }
 
 func (p *parquetFile) write(t *table) error {
-	group := p.out.AppendBufferedRowGroup()
+	group, err := p.out.AppendBufferedRowGroupChecked()
+	if err != nil {
+		return err
+	}
 	var next atomic.Int64
 	var workers errgroup.Group
 	for i := range p.scratch {
@@ -170,7 +173,9 @@ func (e *parquetEncoder) column(w pqfile.ColumnChunkWriter, t *table, i int, s *
 		}
 	default:
 		at := tag - len(t.tags)
-		e.field(w, &t.fields[at], t.of.Fields[at].Length, t.rows(), s)
+		if err := e.field(w, &t.fields[at], t.of.Fields[at].Length, t.rows(), s); err != nil {
+			return err
+		}
 		// Long texts may have ended a page, behind which there is nothing to flush: the
 		// library panics then.
 		if buffered, ok := w.(interface{ EstimatedBufferedValueBytes() int64 }); t.fields[at].free != nil && ok && buffered.EstimatedBufferedValueBytes() == 0 {
@@ -182,24 +187,24 @@ func (e *parquetEncoder) column(w pqfile.ColumnChunkWriter, t *table, i int, s *
 }
 
 // field writes the column of a field, whose texts have a length.
-func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, length, rows int, s *parquetScratch) {
+func (e *parquetEncoder) field(w pqfile.ColumnChunkWriter, c *column, length, rows int, s *parquetScratch) (err error) {
 	levels := e.levels(c.valid, c.nulls, rows, s)
-	// Not WriteBatch, which makes a text for an assertion at every value. Pages
-	// go to memory, so that errors cannot come up before the row group is closed.
+	// Not WriteBatch, which makes a text for an assertion at every value.
 	switch w := w.(type) {
 	case *pqfile.Int64ColumnChunkWriter:
-		w.WriteBatchSpaced(c.ints, levels, nil, c.valid, 0)
+		_, err = w.WriteBatchSpacedWithError(c.ints, levels, nil, c.valid, 0)
 	case *pqfile.Float64ColumnChunkWriter:
-		w.WriteBatchSpaced(c.floats, levels, nil, c.valid, 0)
+		_, err = w.WriteBatchSpacedWithError(c.floats, levels, nil, c.valid, 0)
 	case *pqfile.Int32ColumnChunkWriter:
-		w.WriteBatchSpaced(s.cells.asShorts(c.ints), levels, nil, c.valid, 0)
+		_, err = w.WriteBatchSpacedWithError(s.cells.asShorts(c.ints), levels, nil, c.valid, 0)
 	case *pqfile.Float32ColumnChunkWriter:
-		w.WriteBatchSpaced(s.cells.asSingles(c.floats), levels, nil, c.valid, 0)
+		_, err = w.WriteBatchSpacedWithError(s.cells.asSingles(c.floats), levels, nil, c.valid, 0)
 	case *pqfile.BooleanColumnChunkWriter:
-		w.WriteBatchSpaced(s.cells.asBools(c.ints), levels, nil, c.valid, 0)
+		_, err = w.WriteBatchSpacedWithError(s.cells.asBools(c.ints), levels, nil, c.valid, 0)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		w.WriteBatchSpaced(s.cells.asArrays(c, length), levels, nil, c.valid, 0)
+		_, err = w.WriteBatchSpacedWithError(s.cells.asArrays(c, length), levels, nil, c.valid, 0)
 	}
+	return err
 }
 
 // levels returns the definition levels of a column.

@@ -122,10 +122,10 @@ func (p *parquetSource) isINT96(column int) bool {
 	return p.of.ParquetReader().MetaData().Schema.Column(column).PhysicalType() == parquet.Types.Int96
 }
 
-// invalidINT96 returns what is wrong with the first INT96 value of the row group that 64 bits
-// of nanoseconds do not hold, and its row; nil: there is none. INT96 holds all years, and
+// invalidINT96 returns the row of the first INT96 value of the row group that 64 bits of
+// nanoseconds do not hold, and what is wrong with it; nil: there is none. INT96 holds all years, and
 // the library's error does not say where the value stands.
-func (p *parquetSource) invalidINT96() (err error, row int64) {
+func (p *parquetSource) invalidINT96() (row int64, problem error) {
 	rows := p.of.ParquetReader().RowGroup(p.group)
 	for _, column := range p.columns {
 		if !p.isINT96(column) {
@@ -133,19 +133,19 @@ func (p *parquetSource) invalidINT96() (err error, row int64) {
 		}
 		of, err := rows.Column(column)
 		if err != nil {
-			return nil, 0
+			return 0, nil
 		}
 		values, levels := make([]parquet.Int96, recordRows), make([]int16, recordRows)
 		for row := int64(0); of.HasNext(); {
 			n, _, err := of.(*file.Int96ColumnChunkReader).ReadBatch(recordRows, values, levels, nil)
 			if err != nil || n == 0 {
-				return nil, 0
+				return 0, nil
 			}
 			at := 0
 			for _, level := range levels[:n] {
 				if level == of.Descriptor().MaxDefinitionLevel() {
 					if _, err := values[at].ToTimestamp(); err != nil {
-						return farTime(of.Descriptor().Name(), values[at].ToTime().Format(time.RFC3339Nano)), row
+						return row, farTime(of.Descriptor().Name(), values[at].ToTime().Format(time.RFC3339Nano))
 					}
 					at++
 				}
@@ -153,7 +153,7 @@ func (p *parquetSource) invalidINT96() (err error, row int64) {
 			}
 		}
 	}
-	return nil, 0
+	return 0, nil
 }
 
 func (p *parquetSource) schema() (*arrow.Schema, error) {
@@ -176,7 +176,7 @@ func (p *parquetSource) next() (arrow.RecordBatch, int, int64, error) {
 			p.records.Release()
 			p.records = nil
 			if err != nil && !errors.Is(err, io.EOF) {
-				if far, row := p.invalidINT96(); far != nil {
+				if row, far := p.invalidINT96(); far != nil {
 					return nil, p.group, row, far
 				}
 				return nil, p.group, p.row, err

@@ -123,7 +123,10 @@ func TestINT96(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := file.NewParquetWriter(out, root)
-			g := w.AppendRowGroup()
+			g, err := w.AppendRowGroupChecked()
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, write := range []func(file.ColumnChunkWriter) error{
 				func(c file.ColumnChunkWriter) error {
 					_, err := c.(*file.Int96ColumnChunkWriter).WriteBatch([]parquet.Int96{day(0), day(1), day(2)}, nil, nil)
