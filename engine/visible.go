@@ -137,6 +137,7 @@ type sight struct {
 	schema  *series.Schema
 	lookups []oracle.Lookup // of rows that were not seen yet
 	loaded  Loaded
+	querier driver.Querier // for lookups; nil: none is open
 
 	tables  []*series.Table // that are counted; nil: none is
 	counted int64
@@ -165,18 +166,12 @@ func newSight(cfg Visibility, schema *series.Schema, t driver.DB, w Loaded) *sig
 // await looks until all is visible, or, once settled is closed, nothing further has become so
 // for a while. It returns when all was.
 func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Time, err error) {
-	var querier driver.Querier
-	if len(s.lookups) > 0 {
-		if querier, err = s.target.NewQuerier(ctx, 0); err != nil {
-			return at, fmt.Errorf("connecting to look for rows: %w", err)
-		}
-		defer querier.Close() // reading only
-	}
+	defer s.disconnect()
 	var progress poll.Progress
 	since := time.Time{} // nothing further became visible
 	err = poll.Until(ctx, firstSight, longestSight, func() (bool, error) {
 		begin := time.Now()
-		done, err := s.look(ctx, querier)
+		done, err := s.look(ctx)
 		at = time.Now()
 		s.out.Looks++
 		s.out.Seconds = at.Sub(begin).Seconds()
@@ -208,9 +203,9 @@ func (s *sight) missing() string {
 }
 
 // look looks once for what was not seen yet, and reports whether all is there.
-func (s *sight) look(ctx context.Context, querier driver.Querier) (bool, error) {
+func (s *sight) look(ctx context.Context) (bool, error) {
 	for len(s.lookups) > 0 {
-		seen, err := s.sees(ctx, querier, &s.lookups[0])
+		seen, err := s.sees(ctx, &s.lookups[0])
 		switch {
 		case err != nil && answered(ctx, err): // the system has no such query, or cannot run it
 			s.out.Unlooked, s.lookups = err.Error(), nil
@@ -221,6 +216,7 @@ func (s *sight) look(ctx context.Context, querier driver.Querier) (bool, error) 
 			s.lookups = s.lookups[1:]
 		}
 	}
+	s.disconnect() // counting may need the only connection that the server takes
 	if s.tables == nil {
 		return true, nil
 	}
@@ -248,16 +244,30 @@ func answered(ctx context.Context, err error) bool {
 }
 
 // sees reports whether a row is visible.
-func (s *sight) sees(ctx context.Context, querier driver.Querier, l *oracle.Lookup) (bool, error) {
+func (s *sight) sees(ctx context.Context, l *oracle.Lookup) (bool, error) {
+	if s.querier == nil {
+		var err error
+		if s.querier, err = s.target.NewQuerier(ctx, 0); err != nil {
+			return false, fmt.Errorf("connecting to look for rows: %w", err)
+		}
+	}
 	request, err := s.cfg.Render(&l.Query, s.schema)
 	if err != nil {
 		return false, err
 	}
 	column, at := query.Column{Kind: query.Time}, query.Value{Kind: query.Time, Int: l.Time}
 	seen := false
-	_, err = querier.Do(ctx, request, query.SinkFunc(func(row []query.Value) error {
+	_, err = s.querier.Do(ctx, request, query.SinkFunc(func(row []query.Value) error {
 		seen = seen || len(row) > 0 && column.Matches(at, row[0])
 		return nil
 	}))
 	return seen, err
+}
+
+// disconnect closes the connection that rows are looked for with.
+func (s *sight) disconnect() {
+	if s.querier != nil {
+		s.querier.Close() // reading only
+		s.querier = nil
+	}
 }

@@ -110,8 +110,11 @@ func readLayout(v option.Values) (*layout, error) {
 	}
 	if l.format == formatArrow {
 		for _, f := range l.files {
-			if err := witness.CheckMetadata(f.name); err != nil {
-				return nil, of(setFiles, fmt.Errorf("%s is no Arrow that can be read: %w; %s, or %s", f.name, err, giveFormat, copyAgain))
+			err := witness.CheckMetadata(f.name)
+			if errors.Is(err, witness.ErrCut) {
+				return nil, of(setFiles, fmt.Errorf("%s: %w; %s", f.name, err, copyAgain))
+			} else if err != nil {
+				return nil, of(setFiles, fmt.Errorf("%s: is no Arrow that can be read (%w); %s, or %s", f.name, err, giveFormat, copyAgain))
 			}
 		}
 	}

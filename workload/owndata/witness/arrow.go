@@ -596,6 +596,9 @@ func (d *decoder) rows(of table, body []byte, begin int64, columns []column, val
 	show(beyond, beyond+1)
 }
 
+// ErrCut is the error of a file of Arrow whose end is missing.
+var ErrCut = errors.New("is cut off: it does not end as Arrow does")
+
 // errShort is the error of a file that says it has more than it has.
 var errShort = errors.New("a message is longer than the file")
 
@@ -616,6 +619,9 @@ func (d *decoder) file(raw *os.File, take func(table, func() ([]byte, error)) er
 	end, err := piece(info.Size()-10, 10)
 	if err != nil {
 		return err
+	}
+	if string(end[4:]) != arrowMagic {
+		return ErrCut
 	}
 	size := integer(end, 4, true)
 	buf, err := piece(info.Size()-10-size, size)
