@@ -561,12 +561,26 @@ func missingFigures(run *result.Run) []string {
 	for _, m := range []struct {
 		what  string
 		names []string
-	}{{"figures were withheld: ", withheld(run)}, {"queries failed: ", failed(run)}} {
+	}{{"figures were withheld: ", withheld(run)}, {"queries failed: ", failed(run)}, {"no highest rate: ", ratesNotFound(run)}} {
 		if len(m.names) > 0 {
 			list = append(list, m.what+strings.Join(m.names, ", "))
 		}
 	}
 	return list
+}
+
+// ratesNotFound names the query types of a run whose highest rate was not found, with
+// why.
+func ratesNotFound(run *result.Run) []string {
+	var names []string
+	for _, t := range run.Targets {
+		for _, q := range t.Queries {
+			if why := q.RateNotFound(); why != "" {
+				names = append(names, fmt.Sprintf("%s %s (%s)", t.Name, q.Type, why))
+			}
+		}
+	}
+	return names
 }
 
 // failed names the query types of a run that failed, with why.

@@ -79,10 +79,11 @@ func following(found result.RateSearch, limit float64) float64 {
 // fails is tried a second time. cfg.Schedule
 // does not count; cfg.TimeBox or cfg.Count, one of which must be given, says
 // how long a try takes. A time box becomes longer, up to ten times, where at
-// that rate too few queries would come to tell the objective's percentile (see
-// Objective.Least). A try that cannot be judged even so ends the search as its
-// last one, since a lower rate would bring even fewer. A withheld result ends
-// the search and is returned.
+// that rate too few queries come to tell the objective's percentile (see
+// Objective.Least), and once more where too few of those that came count, since
+// the client stood still during some. A try that cannot be judged even so ends the
+// search as its last one, since a lower rate would bring even fewer. A withheld
+// result ends the search and is returned.
 func FindMaxRate(ctx context.Context, cfg OpenConfig, s Search, keep Objective, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	return FindMaxRateBy(ctx, cfg, s, keep, func(ctx context.Context, cfg OpenConfig) (*result.Queries, error) {
 		return QueryOpen(ctx, cfg, t, source, progress)
@@ -99,16 +100,13 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
 		cfg.Log = log.WithSchedule(cfg.Schedule.String())
-		if box > 0 {
-			enough := time.Duration((float64(keep.Least()) - 0.5) / rate * float64(time.Second))
-			cfg.TimeBox = max(box, min(enough, 10*box))
-		}
+		cfg.TimeBox = tryTime(box, keep.Least(), rate)
 		var q *result.Queries
 		var err error
 		failed := ""
 		// One stall of the machine must not end a doubling: a rate fails if it
 		// fails twice.
-		for range 2 {
+		for runs := 0; runs < 2; runs++ {
 			q, err = run(ctx, cfg)
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
 			warm.Add(q.WarmUp)
@@ -117,6 +115,11 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 			}
 			failed = failure(q, keep)
 			if err == nil && sound(q) && q.Open.Response.Count < keep.Least() {
+				if longer := min(2*cfg.TimeBox, maxExtension*box); longer > cfg.TimeBox {
+					cfg.TimeBox = longer
+					runs--
+					continue
+				}
 				undecided, err = result.RateTry{Rate: rate, Failed: failed}, errTooFew
 			}
 			if failed == "" || err != nil {
@@ -146,6 +149,20 @@ var (
 	errNoFigure = errors.New("the queries have no figure")
 	errTooFew   = errors.New("too few answers")
 )
+
+// maxExtension is how many times longer than the time box a try may take.
+const maxExtension = 10
+
+// tryTime is how long a try takes that needs so many answers at a rate: the time
+// box, or longer. A quarter more arrivals are due than are needed, since queries do
+// not count during which the client stood still. Without a time box it is 0.
+func tryTime(box time.Duration, least int64, rate float64) time.Duration {
+	if box == 0 || least == 1 {
+		return box
+	}
+	enough := min(1.25*float64(least)/rate, maxExtension*box.Seconds()) // seconds, bounded before it becomes a Duration
+	return max(box, time.Duration(enough*float64(time.Second)))
+}
 
 // sound reports whether a rate was kept to and every query was answered.
 func sound(q *result.Queries) bool { return q.Open.Saturated == "" && q.AtLeast == 0 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 		for range least - 1 {
 			l.Record(time.Millisecond)
 		}
-		want := fmt.Sprintf("%s needs at least %d answers, and there were %d", name, least, least-1)
+		want := fmt.Sprintf("%s needs at least %d answers, and %d count", name, least, least-1)
 		if least == 1 {
 			want = "nothing was answered"
 		}
@@ -84,9 +85,45 @@ func TestFindMaxRateNeedsAnswers(t *testing.T) {
 		t.Errorf("2 queries in the time box, which is made longer: %+v", found)
 	}
 	for name, found := range map[string]*result.RateSearch{"time box": find(time.Millisecond, 0), "count": find(0, 9)} {
-		if found.Kept != 0 || found.Failed != 0 || len(found.Tries) != 1 || !strings.HasPrefix(found.Tries[0].Failed, "p90 needs at least 10 answers, and there were ") {
+		if found.Kept != 0 || found.Failed != 0 || len(found.Tries) != 1 || !strings.HasPrefix(found.Tries[0].Failed, "p90 needs at least 10 answers, and ") {
 			t.Errorf("%s: %+v", name, found)
 		}
+	}
+}
+
+// Queries during which the client stood still do not count: more are due than the
+// percentile needs, and where too few of them count the try is longer once more. It
+// ends the search only at ten times the time box.
+func TestFindMaxRateWhereQueriesDoNotCount(t *testing.T) {
+	keep := engine.Objective{Statistic: "p99", Below: time.Second}
+	for name, test := range map[string]struct {
+		counts []int64 // answers that count, of each run
+		boxes  []time.Duration
+		kept   float64
+		failed string
+	}{
+		"all count":        {[]int64{100}, []time.Duration{1250 * time.Millisecond}, 100, ""},
+		"too few at first": {[]int64{99, 100}, []time.Duration{1250 * time.Millisecond, 2500 * time.Millisecond}, 100, ""},
+		"always too few": {[]int64{1, 2, 3}, []time.Duration{1250 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second}, 0,
+			"p99 needs at least 100 answers, and 3 count: allow a longer time box (--time-box) or more queries (--queries)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var boxes []time.Duration
+			cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{TimeBox: 500 * time.Millisecond}}
+			q, err := engine.FindMaxRateBy(t.Context(), cfg, engine.Search{To: 100}, keep, func(_ context.Context, cfg engine.OpenConfig) (*result.Queries, error) {
+				open := &result.OpenLoop{}
+				open.Response.Count = test.counts[len(boxes)]
+				boxes = append(boxes, cfg.TimeBox)
+				return &result.Queries{Open: open}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := q.Open.Search
+			if len(found.Tries) != 1 || found.Tries[0].Failed != test.failed || found.Kept != test.kept || !slices.Equal(boxes, test.boxes[:len(boxes)]) {
+				t.Errorf("%+v after %v", found, boxes)
+			}
+		})
 	}
 }
 

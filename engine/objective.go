@@ -51,7 +51,7 @@ func (o Objective) Missed(response measure.Summary) string {
 	case response.Count == 0:
 		return "nothing was answered"
 	case response.Count < o.Least():
-		return fmt.Sprintf("%s needs at least %d answers, and there were %d: allow a longer time box, or more queries", o.Statistic, o.Least(), response.Count)
+		return fmt.Sprintf("%s needs at least %d answers, and %d count: allow a longer time box (--time-box) or more queries (--queries)", o.Statistic, o.Least(), response.Count)
 	case seconds < o.Below.Seconds():
 		return ""
 	}

@@ -225,8 +225,10 @@ func outcome(r *result.Run) note {
 		return note{"incomplete", bad}
 	case r.AnyWithheld():
 		return note{"complete, figures withheld", bad}
-	case !r.Passed():
+	case r.AnyFailed():
 		return note{"complete, queries failed", bad}
+	case r.AnyRateNotFound():
+		return note{"complete, no highest rate found", bad}
 	case r.Texts() == result.TextsTSBS:
 		return note{"complete, queries not verified: " + result.TSBSText, bad}
 	case r.Unverified() != "":

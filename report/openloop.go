@@ -108,8 +108,8 @@ func searchTable(t *result.Target) *table {
 			{Text: q.Type}, {Text: s.Objective}, rate(s.Kept, "none"), rate(s.Failed, "none did"),
 			{Text: strings.Join(each, " · ")}, {Text: strings.Join(tries, " · ")},
 		}})
-		if last := s.Tries[max(0, len(s.Tries)-1):]; len(last) > 0 && last[0].Failed != "" && last[0].Rate != s.Failed {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: the search ended at %s/s: %s", q.Type, digits(last[0].Rate), last[0].Failed), bad})
+		if last := s.Undecided(); last != nil {
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: the search ended at %s/s: %s", q.Type, digits(last.Rate), last.Failed), bad})
 		}
 		at := slices.IndexFunc(s.Tries, func(try result.RateTry) bool { return try.Rate == s.Failed && try.Failed != "" })
 		if at >= 0 {

@@ -699,6 +699,32 @@ type RateTry struct {
 	Failed string  `json:"failed,omitempty"` // why it does not keep the objective; empty: it does
 }
 
+// Undecided returns the try that ended the search because it could not be judged, nil if
+// each try was.
+func (s *RateSearch) Undecided() *RateTry {
+	if len(s.Tries) == 0 {
+		return nil
+	}
+	if last := &s.Tries[len(s.Tries)-1]; last.Failed != "" && last.Rate != s.Failed {
+		return last
+	}
+	return nil
+}
+
+// NotFound says why the search found no highest rate; empty: it found one.
+func (s *RateSearch) NotFound() string {
+	undecided := s.Undecided()
+	switch {
+	case undecided != nil:
+		return undecided.Failed
+	case s.Kept > 0:
+		return ""
+	case len(s.Tries) == 0:
+		return "nothing was tried"
+	}
+	return "none keeps " + s.Objective + ": " + s.Tries[len(s.Tries)-1].Failed
+}
+
 // Verdict is the outcome of comparing answers with the oracle's.
 type Verdict struct {
 	Checked    int    `json:"checked"`              // queries compared
@@ -763,13 +789,31 @@ func (r *Run) AnyWithheld() bool {
 }
 
 // Passed reports whether every figure of the run stands: it is complete, no
-// load and no type is withheld, and no type failed.
+// load and no type is withheld, none failed, and each search found a rate.
 func (r *Run) Passed() bool {
-	if r.Status != Complete || r.AnyWithheld() {
-		return false
-	}
-	return !slices.ContainsFunc(r.Targets, func(t Target) bool {
+	return r.Status == Complete && !r.AnyWithheld() && !r.AnyFailed() && !r.AnyRateNotFound()
+}
+
+// AnyFailed reports whether a target, queries beside a load or a query type failed.
+func (r *Run) AnyFailed() bool {
+	return slices.ContainsFunc(r.Targets, func(t Target) bool {
 		return t.Failure != "" || t.Load != nil && t.Load.Mixed.Failure() != nil ||
 			slices.ContainsFunc(t.Queries, func(q Queries) bool { return q.Failed != nil })
 	})
+}
+
+// AnyRateNotFound reports whether a search for the highest rate found none.
+func (r *Run) AnyRateNotFound() bool {
+	return slices.ContainsFunc(r.Targets, func(t Target) bool {
+		return slices.ContainsFunc(t.Queries, func(q Queries) bool { return q.RateNotFound() != "" })
+	})
+}
+
+// RateNotFound says why a search for the highest rate found none; empty: it found one,
+// nobody searched, or the figures are missing for another reason.
+func (q *Queries) RateNotFound() string {
+	if q.WithoutFigure() || q.Open == nil || q.Open.Search == nil {
+		return ""
+	}
+	return q.Open.Search.NotFound()
 }

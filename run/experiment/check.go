@@ -104,7 +104,7 @@ func (e *Experiment) Check() error {
 	case q.Cache == CacheCold && (q.WarmUp > 0 || q.BurnIn > 0 || q.Open()):
 		c.add("queries.cache", "cold runs one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
 	}
-	c.open(q)
+	c.open(e)
 	if err := q.Windows.Check(); err != nil {
 		c.add("queries.windows", "%s", err)
 	}
@@ -196,16 +196,15 @@ func (c *checker) columns(e *Experiment) {
 }
 
 // open checks what concerns an open loop.
-func (c *checker) open(q *Queries) {
+func (c *checker) open(e *Experiment) {
+	q := &e.Queries
 	if q.Rate != "" {
 		if _, err := pace.Parse(q.Rate); err != nil {
 			c.add("queries.rate", "%s", err)
 		}
 	}
 	if q.FindMaxRate != "" {
-		if _, err := engine.ParseObjective(q.FindMaxRate); err != nil {
-			c.add("queries.find-max-rate", "%s", err)
-		}
+		c.objective(e)
 	}
 	if q.Rate != "" && q.FindMaxRate != "" {
 		c.add("queries.find-max-rate", "looks for a rate, and queries.rate gives one; leave one of them out")
@@ -214,6 +213,21 @@ func (c *checker) open(q *Queries) {
 		c.add("queries.queue", "is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out")
 	}
 	c.within("queries.queue", q.Queue, 0, MaxQueries)
+}
+
+// objective checks the objective of a search. Without a time box each try runs the
+// queries of its repeat once: they must be enough for the percentile.
+func (c *checker) objective(e *Experiment) {
+	q := &e.Queries
+	keep, err := engine.ParseObjective(q.FindMaxRate)
+	if err != nil {
+		c.add("queries.find-max-rate", "%s", err)
+		return
+	}
+	runs := q.PerType()/max(e.QueryRepeats(), 1) - q.BurnIn
+	if q.TimeBox == 0 && int64(runs) < keep.Least() {
+		c.add("queries.find-max-rate", "%s needs at least %d answers, and a try would run %d queries: raise queries.count, or set queries.time-box", keep.Statistic, keep.Least(), max(runs, 0))
+	}
 }
 
 // texts checks what concerns the texts of queries. TSBS's have windows of their own,

@@ -43,6 +43,10 @@ func TestCheck(t *testing.T) {
 		{"rate", func(e *Experiment) { e.Queries.Rate = "fast" }, `queries.rate: schedule "fast": want 1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s or poisson:1000/s`},
 		{"rate and objective", func(e *Experiment) { e.Queries.Rate, e.Queries.FindMaxRate = "10/s", "p99<1s" },
 			`queries.find-max-rate: looks for a rate, and queries.rate gives one; leave one of them out`},
+		{"objective of few queries", func(e *Experiment) {
+			e.Queries.FindMaxRate, e.Queries.TimeBox, e.Queries.Count, e.Queries.Repeats, e.Queries.BurnIn = "p99<1s", 0, 220, 2, 11
+		},
+			`queries.find-max-rate: p99 needs at least 100 answers, and a try would run 99 queries: raise queries.count, or set queries.time-box`},
 		{"queue of a closed loop", func(e *Experiment) { e.Queries.Queue = 5 },
 			`queries.queue: is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out`},
 		{"statement time-out", func(e *Experiment) { e.Timeouts.Statement = -1 }, `timeouts.statement: must be 0 or more, not -1ns`},
