@@ -16,6 +16,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
@@ -121,6 +122,10 @@ latencies that somebody else can reproduce.`,
 			switch {
 			case a.results == "":
 				return errors.New("--results: is empty; name a folder")
+			case store.CheckName(a.results) != nil:
+				return fmt.Errorf("--results: %w", store.CheckName(a.results))
+			case infile.IsURL(a.files):
+				return errors.New("--files: is a URL; name a folder")
 			case a.files != "" && !store.Database(a.results):
 				return errors.New("--files is for results in a database; in a folder they stand beside its runs")
 			}

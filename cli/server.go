@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
@@ -193,6 +194,9 @@ every server, but for those that take very long to install.`,
 // background is the servers of a folder; empty: where they are kept by default.
 func (a *app) background(folder string) (servers.Background, error) {
 	var err error
+	if infile.IsURL(folder) {
+		return servers.Background{}, errors.New("--servers: is a URL; name a folder")
+	}
 	if folder == "" {
 		folder, err = servers.StateFolder()
 	} else {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -27,9 +28,17 @@ func Cannot(do, name string, err error) error {
 	return fmt.Errorf("cannot %s %s: %w", do, name, err)
 }
 
+// IsURL reports whether a name that should be a file's is a URL, whatever its scheme.
+func IsURL(name string) bool {
+	scheme, _, found := strings.Cut(name, "://")
+	return found && scheme != "" && !strings.ContainsAny(scheme, `/\`)
+}
+
 // remedy says how to fix an error; empty: nobody knows.
 func remedy(name string, err error) string {
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && IsURL(name):
+		return "it is a URL, and tsmark reads files: download it first"
 	case errors.Is(err, fs.ErrNotExist):
 		if folder, failed := os.Getwd(); failed == nil && !filepath.IsAbs(name) {
 			return "give its right name; it was looked for from " + folder + " on"

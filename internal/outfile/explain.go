@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/tsmark/tsmark/internal/infile"
 )
 
 // explain puts an error of the system into one line that says what could not
@@ -40,6 +42,8 @@ func remedy(name string, err error) string {
 		return "; give the name of a file, in it or elsewhere"
 	case errors.Is(err, syscall.ENOTDIR):
 		return "; a part of the path is a file: choose another folder"
+	case errors.Is(err, fs.ErrNotExist) && infile.IsURL(name):
+		return "; it is a URL, and tsmark writes files: name a file, and upload it afterwards"
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("; create the folder %s first, or choose another", dir)
 	case errors.Is(err, fs.ErrPermission):

@@ -357,6 +357,9 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%v\n got %s\nwant %s", cause, got, want)
 		}
 	}
+	if got, want := explain("s3://b/a", fs.ErrNotExist), "; it is a URL, and tsmark writes files: name a file, and upload it afterwards"; !strings.HasSuffix(got.Error(), want) {
+		t.Errorf("%v\nwant its end %s", got, want)
+	}
 }
 
 // A reader that ends early shows as an error, not as a killed program.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -60,6 +61,16 @@ type place interface {
 // places are folders.
 func Database(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
+// CheckName refuses the name of a place that is the URL of something else than a
+// PostgreSQL database. The error does not repeat the URL, which may have a password.
+func CheckName(name string) error {
+	if !infile.IsURL(name) || Database(name) {
+		return nil
+	}
+	scheme, _, _ := strings.Cut(name, "://")
+	return fmt.Errorf("%s:// is no place for results; name a folder, or the URL of a PostgreSQL database, as in postgres://USER@HOST/DATABASE", scheme)
 }
 
 // Open opens a place of results, and creates what it needs there: a folder and
