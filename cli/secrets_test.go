@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -317,5 +318,40 @@ func TestSecretsFromFiles(t *testing.T) {
 	code, said = try(t, kind, args...)
 	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "cannot read the secret behind @ in ") {
 		t.Errorf("exit status %d, said %s", code, said)
+	}
+}
+
+// A password that is an ordinary word or number hides nothing but itself.
+func TestOrdinaryPasswords(t *testing.T) {
+	stars := func(password string) map[string]int {
+		kind := conformance.Memory("plain")
+		kind.Options = []driver.Option{{Name: "password", Secret: true}}
+		dir, count := t.TempDir(), make(map[string]int)
+		code, said := try(t, kind, "tsmark", "run", "--verbose", "--results", dir, "--scale", "2", "--log-interval", "10m", "--queries", "2", "--verify", "1",
+			"--query-type", "lastpoint", "--target", "p=plain,password="+password)
+		if code != exitDone {
+			t.Fatalf("exit status %d\n%s", code, said)
+		}
+		count["run"] = strings.Count(said, "***")
+		for _, format := range report.Formats() {
+			if format == "png" {
+				continue // any bytes
+			}
+			_, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
+			count[format] = strings.Count(said, "***")
+		}
+		return count
+	}
+	want := stars(plantedPassword)
+	for _, password := range []string{"is", "rows", "1", "verified"} {
+		if got := stars(password); !maps.Equal(got, want) {
+			t.Errorf("%s is hidden %v times, a password that is no word %v times", password, got, want)
+		}
+	}
+	for _, password := range []string{"is", "option"} {
+		code, said := try(t, leaky(new(string)), "tsmark", "run", "--results", t.TempDir(), "--target", "leaky,path=x,password="+password)
+		if want := "tsmark: --target leaky,path=x,password=***: leaky has no option \"path\"; known: password, token, url, user\n"; code != exitUsage || said != want {
+			t.Errorf("exit status %d, said %s", code, said)
+		}
 	}
 }

@@ -8,13 +8,25 @@ import (
 // everybodys are names of secrets that everybody uses, as a regular expression.
 const everybodys = `[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:secret|api|access|private)[_-]?key)`
 
-// places returns where secrets stand in texts, each as the last group. The first
-// place is that of NAME=VALUE.
-func places(names []string) []*regexp.Regexp {
+// anyName is each name of a secret, as an alternative of a regular expression.
+func anyName(names []string) string {
 	all := everybodys
 	for _, name := range names {
 		all += "|" + regexp.QuoteMeta(name)
 	}
+	return all
+}
+
+// named returns where a value follows a name in prose and in YAML: password: x,
+// password "x", password (x).
+func named(names []string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:` + anyName(names) + `)(?:['")\]]*\s*[:=]\s*['"(]*|\s+(?:is\s+)?['"(]+)([^\s,;&'")]+)`)
+}
+
+// places returns where secrets stand in texts, each as the last group. The first
+// place is that of NAME=VALUE.
+func places(names []string) []*regexp.Regexp {
+	all := anyName(names)
 	const value = `('[^']*'|"[^"]*"|`
 	list := []string{
 		`\b(?:` + all + `)=` + value + `[^,;&\s'"]+)`,

@@ -27,19 +27,21 @@ const placeholder = "@FILE"
 // Redactor blots secrets out of texts: the values that it was told, as they
 // are and as URLs, JSON, HTML, SQL, Go, hex and Base64 write them; and what
 // stands where secrets do, such as the password of a URL or what is behind
-// password= or --password. Once it knows all it may be used by several
-// goroutines.
+// password= or --password. A value that is an ordinary word or number is hidden there
+// alone. Once it knows all it may be used by several goroutines.
 type Redactor struct {
 	places []*regexp.Regexp
-	values []string // longest first: one may be part of another
-	plain  []string // as they were told, to be found in what is encoded
+	named  *regexp.Regexp  // where a value follows the name of a secret in prose, its only group
+	values []string        // longest first: one may be part of another
+	common map[string]bool // the values that are ordinary
+	plain  []string        // as they were told, to be found in what is encoded
 	public map[string]bool
 }
 
 // New returns a Redactor that knows the names of these secrets, beside those
 // that everybody uses.
 func New(names ...string) *Redactor {
-	return &Redactor{places: places(names), public: make(map[string]bool)}
+	return &Redactor{places: places(names), named: named(names), common: make(map[string]bool), public: make(map[string]bool)}
 }
 
 // Public says which values are no secrets where they stand alone: one that is
@@ -58,6 +60,10 @@ func (r *Redactor) Add(values ...string) {
 			continue
 		}
 		r.plain = append(r.plain, v)
+		if ordinary(v) {
+			r.common[v] = true
+			continue
+		}
 		for _, form := range forms(v) {
 			if form != "" && !slices.Contains(r.values, form) {
 				r.values = append(r.values, form)
@@ -98,14 +104,16 @@ func (r *Redactor) Learn(text string) {
 	for _, found := range attached(text) {
 		r.learned(text[found[0]:found[1]])
 	}
-	within := false
+	whole := "" // the value with what of it stood behind commas
 	for part := range strings.SplitSeq(text, ",") {
-		named := r.places[0].MatchString(part)
-		if !named && within && !strings.Contains(part, "=") {
-			r.Add(part)
-			continue
+		if found := r.places[0].FindStringSubmatch(part); found != nil {
+			whole = found[1]
+		} else if whole != "" && !strings.Contains(part, "=") {
+			whole += "," + part
+			r.Add(part, whole)
+		} else {
+			whole = ""
 		}
-		within = named
 	}
 }
 
@@ -131,11 +139,33 @@ func (r *Redactor) Text(text string) string {
 		text = replace(text, v)
 	}
 	text = r.decoded(text)
+	text = blot(text, r.commonPlaces(text))
 	for _, place := range r.places {
 		text = blot(text, place.FindAllStringSubmatchIndex(text, -1))
 	}
 	return blot(text, attached(text))
 }
+
+// commonPlaces returns where ordinary values follow the names of secrets.
+func (r *Redactor) commonPlaces(text string) [][]int {
+	if len(r.common) == 0 {
+		return nil
+	}
+	var found [][]int
+	for _, m := range r.named.FindAllStringSubmatchIndex(text, -1) {
+		value := text[m[2]:m[3]]
+		if sentence := strings.TrimRight(value, marks); !r.common[value] && r.common[sentence] {
+			m[3] = m[2] + len(sentence)
+		}
+		if r.common[text[m[2]:m[3]]] {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// marks may follow a value in a sentence.
+const marks = ".:!?"
 
 // Args returns a command line without secrets: unlike in a text the name of one
 // may be the argument before it.
@@ -153,13 +183,14 @@ func (r *Redactor) Args(args []string) []string {
 	return shown
 }
 
-// blot puts Mark in the place of the last group of each match, unless it is a placeholder.
+// blot puts Mark in the place of the last group of each match, unless it is a
+// placeholder, or Mark already.
 func blot(text string, matches [][]int) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range matches {
 		from, to := m[len(m)-2], m[len(m)-1]
-		if text[from:to] == placeholder {
+		if value := text[from:to]; value == placeholder || strings.TrimRight(value, marks) == Mark {
 			continue
 		}
 		b.WriteString(text[at:from])
@@ -202,13 +233,12 @@ func (r *Redactor) within(plain string) bool {
 	})
 }
 
-// shortest is the length from which a value is a secret also within a word.
-// Shorter ones are part of many words.
+// shortest is the length from which a value may be a secret also within a word.
 const shortest = 4
 
 // replace puts Mark in the place of a value.
 func replace(text, value string) string {
-	if len(value) >= shortest {
+	if anywhere(value) {
 		return strings.ReplaceAll(text, value, Mark)
 	}
 	var b strings.Builder

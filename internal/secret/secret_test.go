@@ -15,7 +15,7 @@ import (
 func TestText(t *testing.T) {
 	r := New("license")
 	r.Public("postgres")
-	r.Add("tr0ub4dor", "p@ss/w rd", "postgres", "abc", "", Mark)
+	r.Add("tr0ub4dor", "p@ss/w rd", "postgres", "ab1", "", Mark)
 	for in, want := range map[string]string{
 		"nothing to hide":                           "nothing to hide",
 		"login of tr0ub4dor failed":                 "login of *** failed",
@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 		"host=x PASSWORD='a b' user=y":          "host=x PASSWORD=*** user=y",
 		"pg,license=77,path=x":                  "pg,license=***,path=x",
 		"pg,license=***,path=x":                 "pg,license=***,path=x",
-		"abc abcd (abc) xabc abc":               "*** abcd (***) xabc ***",
+		"ab1 ab1d (ab1) xab1 ab1":               "*** ab1d (***) xab1 ***",
 		"secret_key=1;auth.token=2":             "secret_key=***;auth.token=***",
 		"http://localhost:8086/ping":            "http://localhost:8086/ping",
 		"unexpected token: x":                   "unexpected token: x",
@@ -47,7 +47,7 @@ func TestLearn(t *testing.T) {
 	r.Learn("a=pg,license=hunter2,behind,the,path=/data/x,comma")
 	r.Learn("postgres://me:sw%40rdfish@host/db")
 	r.Learn(`host=x password="open sesame"`)
-	for _, secret := range []string{"hunter2", "behind", "sw%40rdfish", "sw@rdfish", "open sesame"} {
+	for _, secret := range []string{"hunter2", "hunter2,behind", "hunter2,behind,the", "sw%40rdfish", "sw@rdfish", "open sesame"} {
 		if got := r.Text("it is " + secret); got != "it is ***" {
 			t.Errorf("%q: %q", secret, got)
 		}
@@ -84,7 +84,7 @@ func FuzzText(f *testing.F) {
 	f.Add("http://u:", "p@ss", "@host")
 	f.Add("**", "****", "*")
 	f.Fuzz(func(t *testing.T, before, value, after string) {
-		if len(value) < shortest || strings.Contains(value, "*") {
+		if !anywhere(value) || ordinary(value) || strings.Contains(value, "*") {
 			t.Skip() // within words, and from stars, it cannot be told
 		}
 		r := New()
@@ -93,6 +93,49 @@ func FuzzText(f *testing.F) {
 			t.Errorf("%q is in %q", value, got)
 		}
 	})
+}
+
+// A value that is an ordinary word or number hides no ordinary text, and is hidden where
+// it stands as a secret.
+func TestOrdinary(t *testing.T) {
+	const text = "what is verified is on the page: 10 rows of 1234567 in test.db, 5 % of p99 - the latest, (is) \"is\" token bucket; the password is wrong --- Test"
+	for _, value := range []string{"is", "on", "a", "1", "10", "1234567", "5", "%", "-", "---", "the", "rows", "test", "Test", "verified", "password", "p99", "page", "est", "0.5", "10s"} {
+		r := New("license")
+		r.Add(value)
+		if got := r.Text(text); got != text {
+			t.Errorf("of %q: %q", value, got)
+		}
+		escaped := url.UserPassword("u", value).String()
+		for place, want := range map[string]string{
+			"pg,password=" + value + ",port=1":                                          "pg,password=***,port=1",
+			"run --password " + strconv.Quote(value) + " x":                             "run --password *** x",
+			"postgres://" + escaped + "@h/db":                                           "postgres://u:***@h/db",
+			"http://h/write?token=" + url.QueryEscape(value) + "&db=a":                  "http://h/write?token=***&db=a",
+			`{"user":"ann","password":"` + value + `"}`:                                 `{"user":"ann","password":***}`,
+			"license: " + value + "\nport: 1":                                           "license: ***\nport: 1",
+			"login failed (password \"" + value + "\")":                                 "login failed (password \"***\")",
+			"the password is '" + value + "'.":                                          "the password is '***'.",
+			"using password: " + value + ".":                                            "using password: ***.",
+			"you sent Basic " + base64.StdEncoding.EncodeToString([]byte("ann:"+value)): "you sent Basic ***",
+		} {
+			if got := r.Text(place); got != want {
+				t.Errorf("of %q: %q became %q", value, place, got)
+			}
+		}
+	}
+	for _, value := range []string{"geheim", "x7q", "sw0rdfish", "hUnTer", "correct-horse", "is this", "test1", "1234567890123"} {
+		r := New()
+		r.Add(value)
+		if got := r.Text("login with " + value + " failed"); got != "login with *** failed" {
+			t.Errorf("%q: %q", value, got)
+		}
+	}
+	// Short ones of letters alone are part of words.
+	r := New()
+	r.Add("tion")
+	if got := r.Text("station tion"); got != "station ***" {
+		t.Error(got)
+	}
 }
 
 // In commands, addresses and what servers echo, secrets have places of their
