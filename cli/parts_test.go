@@ -137,7 +137,7 @@ func TestTargetsInOnePlace(t *testing.T) {
 			results := t.TempDir()
 			w := &watched{t: t}
 			said := w.tsmark(exitDone, append([]string{"run", "--verbose", "--results", results, "--replace"}, args...)...)
-			says(t, said, "part 1 of 2", "part 2 of 2", "Targets that share a place took their turns one after the other",
+			says(t, said, "part 1 of 2", "part 2 of 2", "Targets that share a place were measured one after the other",
 				"loaded and queried in part 2 of 2 of the run, since it shares "+path+" with")
 			if w.asked.Load() == 0 {
 				t.Error("nothing was asked")

@@ -61,6 +61,7 @@ places that it reads and writes, and asks for confirmation.
 			if err != nil {
 				return err
 			}
+			plan.KeepOrder(first)
 			if err := a.trusted(yes).decide("run "+first.ID, a.origin(!first.Imported.IsZero()), e); err != nil {
 				return err
 			}

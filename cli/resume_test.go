@@ -42,7 +42,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 	}
 	longest := time.Since(started) / 2 // between two kills: busy machines need longer
 	var finished map[string]any
-	killed, completed := 0, 0
+	killed, completed, order := 0, 0, "" // that which a run has at first
 	for killed < kills || completed == 0 && killed < 4*kills {
 		cmd := exec.Command("tsmark", args...)
 		cmd.Env = append(os.Environ(), "NO_COLOR=1")
@@ -77,6 +77,10 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 				}
 			}
 		}
+		if order != "" && run.OrderSeed != order || run.OrderSeed == "" {
+			t.Fatalf("after %d kills the order of turns is that of %q, was %q", killed, run.OrderSeed, order)
+		}
+		order = run.OrderSeed
 		now := cells(run)
 		for name, was := range finished {
 			if diff := cmp.Diff(was, now[name], absent); diff != "" {
@@ -97,7 +101,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 				}
 			}
 			completed++
-			finished, args = nil, begin
+			finished, args, order = nil, begin, ""
 		}
 	}
 	if completed == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// turns says which targets of the runs took their turns one after the other
-// rather than in the same rounds; empty: none of them.
+// turns says in which order the targets of the runs took their turns; empty: where there
+// is one target, or it is not known.
 func turns(runs ...*result.Run) []note {
 	var list []note
 	for _, r := range runs {
@@ -22,8 +22,11 @@ func turns(runs ...*result.Run) []note {
 			}
 		}
 		if parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" }); len(parts) > 1 {
-			list = append(list, note{fmt.Sprintf("Targets that share a place took their turns one after the other: %s. Only targets of one part took turns in each round: ratios between parts include any change of the machine in between.",
+			list = append(list, note{fmt.Sprintf("Targets that share a place were measured one after the other: %s. Only the turns of one part were shuffled: ratios between parts include any change of the machine in between.",
 				strings.Join(parts, "; then ")), dim})
+		}
+		if r.OrderSeed != "" && len(r.Targets) > 1 {
+			list = append(list, note{"The targets took their turns in random order, chosen by the seed " + r.OrderSeed + ".", dim})
 		}
 	}
 	return list

@@ -25,3 +25,19 @@ func TestTurns(t *testing.T) {
 		}
 	}
 }
+
+func TestOrderIsNamed(t *testing.T) {
+	two := []result.Target{{Name: "a"}, {Name: "b"}}
+	for want, r := range map[string]*result.Run{
+		"The targets took their turns in random order, chosen by the seed XYZ.": {OrderSeed: "XYZ", Targets: two},
+		"": {OrderSeed: "XYZ", Targets: two[:1]},
+	} {
+		var said string
+		for _, n := range turns(r, &result.Run{Targets: two}) {
+			said += n.Text
+		}
+		if said != want {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	}
+}

@@ -62,6 +62,9 @@ type Run struct {
 	// back: a random number that no target could know. Empty: nothing was compared, or
 	// by an earlier version, which compared the first ones.
 	CheckSeed string `json:"check_seed,omitempty"`
+	// OrderSeed is what chose the order of the targets' turns, a random number. Empty: by
+	// an earlier version, whose order was fixed.
+	OrderSeed string `json:"order_seed,omitempty"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`

@@ -50,6 +50,7 @@ func (x *execution) look(ctx context.Context) error {
 	e := x.plan.experiment
 	x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
 	x.subject.seed = x.run.CheckSeed
+	x.run.OrderSeed = cmp.Or(x.run.OrderSeed, x.plan.orderSeed, rand.Text())
 	if x.plan.steps.Load {
 		if err := x.openFile(); err != nil {
 			return err
@@ -111,7 +112,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		return badInput(err)
 	}
 	defer x.Display.Overall(Overall{})
-	part, finished, order := 0, 0, x.plan.order()
+	part, finished, order := 0, 0, x.plan.order(x.run.OrderSeed)
 	for i, c := range order {
 		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
 		if x.leftOut(c) {
@@ -283,7 +284,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 
 // pending reports whether loads of a target are not done yet, and other cells.
 func (x *execution) pending(index int) (loads, more bool) {
-	for _, c := range x.plan.order() {
+	for _, c := range x.plan.order(x.run.OrderSeed) {
 		if c.target != index || x.done(c) {
 			continue
 		}

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +19,10 @@ func TestOverall(t *testing.T) {
 	x := newExecution(&Runner{}, p)
 	x.run.Targets = make([]result.Target, 2)
 	x.queries = make([]typeQueries, 3)
-	cells := p.order()
+	cells := p.order("")
+	slices.SortStableFunc(cells, func(a, b cell) int {
+		return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.target, b.target))
+	})
 	if len(cells) != 10 { // two loads, two checks, four rounds, two comparisons
 		t.Fatalf("%d cells", len(cells))
 	}

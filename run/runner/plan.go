@@ -51,6 +51,7 @@ type Plan struct {
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it
+	orderSeed  string       // see KeepOrder; empty: each run draws one
 }
 
 // Steps is which parts of an experiment are executed.
