@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
 )
@@ -92,6 +93,17 @@ func outputsAgree(t *testing.T, run *result.Run) {
 	if len(exact) != 3*(5+1) {
 		t.Fatalf("JSON has %d figures", len(exact))
 	}
+	if len(run.Targets[0].Repeats) == 1 { // else nothing shows what such a figure looks like
+		without := 0
+		for key, f := range exact {
+			if f.High == 0 && !strings.HasSuffix(key, " "+compare.LoadSubject) {
+				without++
+			}
+		}
+		if without == 0 || without == 3*5 {
+			t.Fatalf("%d figures of %d have no interval", without, 3*5)
+		}
+	}
 	inCSV := fromCSV(t, run)
 	overallAgrees(t, run, inCSV)
 	for key, f := range inCSV {
@@ -114,7 +126,7 @@ func outputsAgree(t *testing.T, run *result.Run) {
 			if f.Median < f.Low || f.Median > f.High {
 				t.Errorf("%s: %v lies outside its interval %v to %v", key, f.Median, f.Low, f.High)
 			}
-		} else if subject != compare.LoadSubject || len(run.Targets[0].Repeats) > 1 {
+		} else if len(run.Targets[0].Repeats) > 1 {
 			t.Errorf("%s has no interval", key)
 		}
 		shown.times = f.times()
@@ -129,8 +141,8 @@ func outputsAgree(t *testing.T, run *result.Run) {
 				own, row = "Load", target
 			}
 			line := find(lines(own), row)
-			if !slices.Contains(line, unspaced(shown.median)) || f.High > 0 && !slices.Contains(line, unspaced(interval)) {
-				t.Errorf("%s: %s: %q lacks %s or %s", name, key, line, shown.median, interval)
+			if !slices.Contains(line, unspaced(shown.median)) || slices.Contains(line, unspaced(interval)) != (f.High > 0) {
+				t.Errorf("%s: %s: %q lacks %s or %s, or has an interval that is not known", name, key, line, shown.median, interval)
 			}
 			if subject == compare.LoadSubject {
 				row = "load, settled rows/s"
@@ -338,8 +350,8 @@ func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]st
 				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.subjects[i].Label, lane.Median, lane.Text, duration(f.Median))
 				continue
 			}
-			if !strings.Contains(lane.Hint, duration(f.Low)+"–"+duration(f.High)) {
-				t.Errorf("the hint %q lacks the interval", lane.Hint)
+			if strings.Contains(lane.Hint, duration(f.Low)+"–"+duration(f.High)) != (f.High > 0) || strings.Contains(lane.Hint, "–") != (f.High > 0) {
+				t.Errorf("the hint %q lacks the interval, or has one that is not known", lane.Hint)
 			}
 			places = append(places, place{at, math.Log(f.Median)})
 		}
@@ -377,8 +389,13 @@ func comparesAgree(t *testing.T, run *result.Run, exact map[string]stated) {
 			if f.A.Median.Figure != a.Median || f.B.Median.Figure != b.Median || f.Metric == compare.Median && f.Queries != a.queries {
 				t.Errorf("%v: %s %v and %v, the report has %v and %v", pair, f.Subject, f.A.Median, f.B.Median, a.Median, b.Median)
 			}
-			if a.High > 0 && (f.A.Interval.Lo.Figure != a.Low || f.B.Interval.Hi.Figure != b.High) {
-				t.Errorf("%v: %s lies from %v, the report has %v", pair, f.Subject, f.A.Interval.Lo, a.Low)
+			for _, side := range []struct {
+				has  *stats.Interval
+				want stated
+			}{{f.A.Interval, a}, {f.B.Interval, b}} {
+				if (side.has != nil) != (side.want.High > 0) || side.has != nil && (side.has.Lo.Figure != side.want.Low || side.has.Hi.Figure != side.want.High) {
+					t.Errorf("%v: %s lies in %+v, the report has %v to %v", pair, f.Subject, side.has, side.want.Low, side.want.High)
+				}
 			}
 			worse, against := b, pair[0]
 			if f.Metric == compare.Load {

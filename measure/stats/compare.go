@@ -157,7 +157,8 @@ func SmallestP(n, m int) float64 {
 // Paired compares the latencies of the same queries in one repeat of each
 // side, given in the order of the queries. The ratio is that of the medians. The
 // interval is that of the median of the queries' ratios, so that what makes one query
-// harder than another cancels, and nil where it does not hold the ratio; it and the sign
+// harder than another cancels, and nil where it does not hold the ratio or where there are
+// too few independent queries; it and the sign
 // test's p-value count as many independent queries as the series is worth (see Within). That holds for these two repeats: what
 // differs from repeat to repeat is not in it, so that even a small p-value does
 // not show that the systems differ. Both samples have the same length.
@@ -180,11 +181,11 @@ func Paired(a, b []float64) Comparison {
 		}
 	}
 	sorted := s.sorted()
-	worth := float64(len(a)) / autocorrelation(exceeds(s.lo, middle(sorted.lo)))
+	worth := independent(s.lo, middle(sorted.lo))
 	if lo, hi, level, ok := dependent(len(a), worth); ok {
 		c.Interval = sorted.interval(lo, hi, level)
 	}
-	c.P, c.SmallestP = signTest(signs)
+	c.P, c.SmallestP = signTest(signs, worth/float64(len(a)))
 	c.Ratio = c.B.Median.By(c.A.Median)
 	if c.Interval != nil && !c.Interval.Holds(c.Ratio) {
 		c.Interval = nil
@@ -192,13 +193,14 @@ func Paired(a, b []float64) Comparison {
 	return c
 }
 
-// signTest is the two-sided sign test of a series of 0 and 1, with as many of
-// them as it is worth, and the smallest p-value of so many.
-func signTest(signs []float64) (p, smallest float64) {
+// signTest is the two-sided sign test of a series of 0 and 1, and the smallest p-value of
+// so many. It counts as many of them as are independent: not more than a share, which the
+// series itself may lower.
+func signTest(signs []float64, share float64) (p, smallest float64) {
 	if len(signs) == 0 {
 		return 1, 1
 	}
-	worth := math.Max(1, math.Floor(float64(len(signs))/autocorrelation(signs)))
+	worth := math.Max(1, math.Floor(float64(len(signs))*min(share, 1/autocorrelation(signs))))
 	longer := gonum.Mean(signs, nil)
 	rarer := math.Round(min(longer, 1-longer) * worth)
 	coin := distuv.Binomial{N: worth, P: 0.5}

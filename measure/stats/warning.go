@@ -48,8 +48,10 @@ func (e *Estimate) warn(sample, stretches []float64) {
 	}
 	worth := int(e.Effective)
 	switch {
+	case e.Interval == nil && e.N < leastIndependent:
+		warn(TooFew, "%s: no interval", worthOf(e.N, e.N))
 	case e.Interval == nil:
-		warn(TooFew, "%s: no interval", worthOf(e.N, worth))
+		warn(TooFew, "%s: too few for an interval", worthOf(e.N, worth))
 	case e.Interval.Level < Confidence:
 		warn(TooFew, "%s: the interval is their range, at a level of %.3g %%, not 95 %%", worthOf(e.N, worth), 100*e.Interval.Level)
 	}
