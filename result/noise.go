@@ -107,8 +107,8 @@ func (n *Noise) Judge(bound float64) {
 		}
 	}
 	// The clock of stolen time ticks every 10 ms.
-	if n.Steal.Known() && n.Steal-0.01 > Value(bound)*capacity {
-		n.Reasons = append(n.Reasons, "the hypervisor took "+share(n.StealShare())+" of the CPU (steal)")
+	if s := n.StealShare(); s.Known() && n.Steal-0.01 > Value(bound)*capacity {
+		n.Reasons = append(n.Reasons, "the hypervisor took "+share(s)+" of the CPU (steal)")
 	}
 	if s := n.ThrottledShare(); s.Known() && s > quietThrottled {
 		n.Reasons = append(n.Reasons, "a CPU limit held tsmark back in "+share(s)+" of the scheduling periods")

@@ -191,7 +191,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	if err != nil {
 		out.Failure = err.Error()
 	}
-	return x.keepTarget(context.WithoutCancel(ctx), out)
+	return outlast(ctx, func(ctx context.Context) error { return x.keepTarget(ctx, out) })
 }
 
 // perform does a cell: it opens the target, gives it to the stage of the cell, and

@@ -76,7 +76,7 @@ func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int,
 			load.Withheld, load.Settled = ErrNotQuiet.Error()+": "+why, 0
 			err = tooNoisy("the load of target "+out.Name, why)
 		}
-		return both(err, x.keepLoad(context.WithoutCancel(ctx), out, number, load))
+		return both(err, outlast(ctx, func(ctx context.Context) error { return x.keepLoad(ctx, out, number, load) }))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/limit"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
@@ -170,7 +171,7 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
 		x.operations.discard()
 		discard(x.servers.of)
-		return nil, both(err, r.Store.Discard(context.WithoutCancel(ctx), x.run.ID))
+		return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.run.ID) }))
 	}
 	return x.finish(ctx, err)
 }
@@ -268,7 +269,7 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 		x.run.Status = result.Complete
 	}
 	// An interrupted run is stored all the same, and says that it was.
-	if saveErr := x.Store.Save(context.WithoutCancel(ctx), &x.run); saveErr != nil {
+	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.Store.Save(ctx, &x.run) }); saveErr != nil {
 		err = both(err, saveErr)
 	}
 	pooled, poolErr := x.run.Pooled()
@@ -289,6 +290,14 @@ func both(err, stored error) error {
 // errStore is wrapped where a result could not be stored, which is no fault of
 // the target's and ends the run.
 var errStore = errors.New("results cannot be stored")
+
+// outlast stores something also when ctx has ended: in the time that limit.Grace says, so
+// that nobody waits for results that do not answer.
+func outlast(ctx context.Context, store func(context.Context) error) error {
+	longer, end := limit.Outlive(ctx)
+	defer end()
+	return store(longer)
+}
 
 // stored returns the error of a store, marked as one.
 func stored(err error) error {

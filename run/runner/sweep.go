@@ -250,7 +250,7 @@ func (r *Runner) ended(ctx context.Context, record *result.Sweep, kept []*result
 	if len(kept) > 0 {
 		return err
 	}
-	return both(err, r.Store.DiscardSweep(context.WithoutCancel(ctx), record.ID))
+	return both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.DiscardSweep(ctx, record.ID) }))
 }
 
 func ids(runs []*result.Run) []string {

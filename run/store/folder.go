@@ -153,28 +153,28 @@ func (f *folder) migrated(ctx context.Context) error {
 // process that is at it.
 const lockName = "running"
 
-func (f *folder) lock(_ context.Context, id string) (unlock func(), free bool, err error) {
+func (f *folder) lock(_ context.Context, id string) (unlock func(context.Context), free bool, err error) {
 	path := filepath.Join(f.dir, id, lockName)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, false, err
 	}
 	held := flock.New(path)
 	free, err = held.TryLock()
-	return func() {
+	return func(context.Context) {
 		_ = os.Remove(path) // while it is held, so that nobody else's is removed
 		_ = held.Unlock()
 	}, free, err
 }
 
-func (f *folder) locked(_ context.Context, id string) bool {
+func (f *folder) locked(_ context.Context, id string) (bool, error) {
 	path := filepath.Join(f.dir, id, lockName)
 	if _, err := os.Stat(path); err != nil {
-		return false // its end removes it
+		return false, nil // its end removes it
 	}
 	held := flock.New(path)
 	free, err := held.TryRLock()
 	if free {
 		_ = held.Unlock()
 	}
-	return !free && err == nil
+	return !free, err
 }

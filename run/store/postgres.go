@@ -31,15 +31,15 @@ type postgres struct{ db *sql.DB }
 // openPostgres opens the database of a URL, for adding runs to it where create is
 // set. The rest of what is needed to connect, the password above all, comes from
 // where PostgreSQL's own programs take it: PGPASSWORD, ~/.pgpass, PGSSLMODE.
-func openPostgres(ctx context.Context, name string, figures func(*result.Run) Figures, create bool) (*Store, error) {
+func openPostgres(ctx context.Context, name string, figures func(*result.Run) Figures, create bool, limit time.Duration) (*Store, error) {
 	config, shown, err := postgresConfig(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: stdlib.OpenDB(*config), figures: figures}
+	s := &Store{db: stdlib.OpenDB(*config), figures: figures, limit: limit}
 	s.place = postgres{s.db}
 	if err := s.openSchema(ctx, shown, create); err != nil {
-		return nil, errors.Join(err, s.db.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -72,8 +72,13 @@ func postgresConfig(name string) (config *pgx.ConnConfig, shown string, err erro
 // openSchema sees that the schema is there and up to date.
 func (s *Store) openSchema(ctx context.Context, shown string, create bool) error {
 	there := false
-	err := s.db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", schemaName+".goose_db_version").Scan(&there)
+	err := s.within(ctx, func(ctx context.Context) error {
+		return s.db.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL", schemaName+".goose_db_version").Scan(&there)
+	})
 	if err != nil {
+		if errors.Is(err, errSilent) {
+			return fmt.Errorf("cannot open the results in %s: %w", shown, err)
+		}
 		return fmt.Errorf("cannot open the results in %s: %s; is the server up, and are user, password and database right?", shown, oneProblem(err))
 	}
 	if !there && !create {
@@ -135,7 +140,8 @@ func (p postgres) alone(ctx context.Context, do func() error) error {
 	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1, 0)", lockSpace); err != nil {
 		return err
 	}
-	defer conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1, 0)", lockSpace) // ends with the connection in any case
+	// It ends with the connection in any case, as where the context has ended.
+	defer conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1, 0)", lockSpace)
 	exists := false
 	err = conn.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NOT NULL", schemaName).Scan(&exists)
 	if err == nil && !exists { // which others may have done for somebody who may not
@@ -151,7 +157,7 @@ func (postgres) migrated(context.Context) error { return nil }
 
 // lock holds an advisory lock on a connection of its own: it ends with the
 // process, however that ends, and machines that share the database see it.
-func (p postgres) lock(ctx context.Context, id string) (unlock func(), free bool, err error) {
+func (p postgres) lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return nil, false, err
@@ -160,16 +166,15 @@ func (p postgres) lock(ctx context.Context, id string) (unlock func(), free bool
 	if err != nil || !free {
 		return nil, false, errors.Join(err, conn.Close())
 	}
-	return func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1, hashtext($2))", lockSpace, id)
+	return func(ctx context.Context) {
+		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1, hashtext($2))", lockSpace, id)
 		_ = conn.Close() // if it is broken, so is the lock
 	}, true, nil
 }
 
-func (p postgres) locked(ctx context.Context, id string) bool {
-	held := false
-	err := p.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+func (p postgres) locked(ctx context.Context, id string) (held bool, err error) {
+	err = p.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 		AND classid::bigint = $1 AND objid::bigint = hashtext($2)::bigint & 4294967295)`, int64(lockSpace), id).Scan(&held)
-	return err == nil && held
+	return held, err
 }

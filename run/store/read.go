@@ -75,6 +75,9 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 			return err
 		}
 		if number > 0 {
+			if run == nil {
+				return ErrNotFound // pieces alone are no run
+			}
 			var p result.Piece
 			if err := json.Unmarshal(text, &p); err != nil {
 				return err
@@ -93,10 +96,28 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 	if err == nil && run == nil {
 		err = ErrNotFound // it was removed just now
 	}
+	if err == nil {
+		err = checkStored(run, id)
+	}
 	if err == nil && pieces > 0 {
 		document, err = result.Encode(run)
 	}
 	return run, document, err
+}
+
+// checkStored returns why a run cannot be one that tsmark stored under the ID: others may
+// write to a shared database, and a folder may have come from elsewhere.
+func checkStored(run *result.Run, id string) error {
+	switch {
+	case !result.ProperID(id):
+		return fmt.Errorf("its id %q names no folder", id)
+	case run.ID != id:
+		return fmt.Errorf("its document is of run %q", run.ID)
+	}
+	if err := result.Check(run); err != nil {
+		return fmt.Errorf("its document is damaged: %w", err)
+	}
+	return nil
 }
 
 // resolve finds the ID of the run that a reference means.

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/pressly/goose/v3"
 
@@ -38,6 +40,8 @@ type Store struct {
 	db      *sql.DB
 	place   place
 	figures func(*result.Run) Figures
+	limit   time.Duration // see within; 0: none
+	silent  atomic.Bool   // the database had no answer in time at last
 }
 
 // place is what SQLite and PostgreSQL do in different ways.
@@ -52,9 +56,9 @@ type place interface {
 	migrated(ctx context.Context) error
 	// lock keeps every other process from a run or sweep; free is false where one
 	// is at it.
-	lock(ctx context.Context, id string) (unlock func(), free bool, err error)
+	lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error)
 	// locked reports whether a process is at a run or sweep.
-	locked(ctx context.Context, id string) bool
+	locked(ctx context.Context, id string) (bool, error)
 }
 
 // Database reports whether the name of a place is the URL of a database. Other
@@ -79,7 +83,7 @@ func CheckName(name string) error {
 // show are those of the function.
 func Open(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
 	if Database(name) {
-		return openPostgres(ctx, name, figures, true)
+		return openPostgres(ctx, name, figures, true, statementLimit)
 	}
 	return openFolder(ctx, name, figures)
 }
@@ -88,13 +92,17 @@ func Open(ctx context.Context, name string, figures func(*result.Run) Figures) (
 // ErrNoResults. A folder that cannot be written to is read as it is.
 func OpenExisting(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
 	if Database(name) {
-		return openPostgres(ctx, name, figures, false)
+		return openPostgres(ctx, name, figures, false, statementLimit)
 	}
 	return openExistingFolder(ctx, name, figures)
 }
 
 // Close releases the database.
 func (s *Store) Close() error {
+	if s.silent.Load() {
+		go s.db.Close() // it takes leave of each connection, and waits for an answer
+		return nil
+	}
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("closing the results: %w", err)
 	}
@@ -116,9 +124,11 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 	newest := all[len(all)-1].Version
 	version, err := s.version(ctx)
 	if write && version < newest {
-		err = s.place.alone(ctx, func() error {
-			_, err := provider.Up(ctx)
-			return err
+		err = s.within(ctx, func(ctx context.Context) error {
+			return s.place.alone(ctx, func() error {
+				_, err := provider.Up(ctx)
+				return err
+			})
 		})
 		if err != nil {
 			return fmt.Errorf("bringing the schema up to date: %w", err)
@@ -140,33 +150,60 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 
 // version is that of the schema; before there is one, its error says so.
 func (s *Store) version(ctx context.Context) (version int64, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
+	err = s.within(ctx, func(ctx context.Context) error {
+		return s.db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
+	})
 	return version, err
 }
 
 // Lock keeps every other process from the run or sweep until unlock is called;
 // where one is at it there is an error.
 func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) {
-	unlock, free, err := s.place.lock(ctx, id)
+	var release func(context.Context)
+	free := false
+	err = s.within(ctx, func(ctx context.Context) (err error) {
+		release, free, err = s.place.lock(ctx, id)
+		return err
+	})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("locking %s: %w", id, err)
 	case !free:
 		return nil, fmt.Errorf("%s is going on in another process; wait for its end, or end it", id)
 	}
-	return unlock, nil
+	return func() {
+		_ = s.within(context.WithoutCancel(ctx), func(ctx context.Context) error {
+			release(ctx)
+			return ctx.Err()
+		})
+	}, nil
 }
 
 // GoingOn reports whether a process is at the run or sweep. One that is stored as
 // running and is not going on was killed.
-func (s *Store) GoingOn(ctx context.Context, id string) bool { return s.place.locked(ctx, id) }
+func (s *Store) GoingOn(ctx context.Context, id string) bool {
+	held := false
+	err := s.within(ctx, func(ctx context.Context) (err error) {
+		held, err = s.place.locked(ctx, id)
+		return err
+	})
+	return err == nil && held
+}
 
-func (s *Store) exec(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	return s.db.ExecContext(ctx, s.place.bind(statement), args...)
+func (s *Store) exec(ctx context.Context, statement string, args ...any) (done sql.Result, err error) {
+	err = s.within(ctx, func(ctx context.Context) (err error) {
+		done, err = s.db.ExecContext(ctx, s.place.bind(statement), args...)
+		return err
+	})
+	return done, err
 }
 
 // each calls row for each row of a query.
 func (s *Store) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	return s.within(ctx, func(ctx context.Context) error { return s.rows(ctx, row, query, args) })
+}
+
+func (s *Store) rows(ctx context.Context, row func(*sql.Rows) error, query string, args []any) error {
 	rows, err := s.db.QueryContext(ctx, s.place.bind(query), args...)
 	if err != nil {
 		return err
@@ -180,8 +217,15 @@ func (s *Store) each(ctx context.Context, row func(*sql.Rows) error, query strin
 	return rows.Err()
 }
 
+// statements does some in a transaction, by exec.
+type statements func(exec func(statement string, args ...any) (changed int64, err error)) error
+
 // transaction does all or nothing.
-func (s *Store) transaction(ctx context.Context, do func(exec func(statement string, args ...any) (changed int64, err error)) error) error {
+func (s *Store) transaction(ctx context.Context, do statements) error {
+	return s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) })
+}
+
+func (s *Store) transact(ctx context.Context, do statements) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func newRun(t *testing.T) *result.Run {
 		Place:          result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
 		CheckSeed:      "a seed", Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Twin: "other", Embedded: true, CoLocated: true, Idle: "pause", Turn: &result.Turn{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
+				Name: "duck", Kind: "duckdb", Twin: "quest", Embedded: true, CoLocated: true, Idle: "pause", Turn: &result.Turn{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []driver.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
@@ -225,14 +225,14 @@ func TestBeginGivesIDs(t *testing.T) {
 func TestBeginNeverOverwrites(t *testing.T) {
 	s := openTemp(t)
 	r := newRun(t)
-	r.ID = "mine"
+	r.ID = "20260131-154500-mine"
 	must(t, s.Begin(t.Context(), r))
 	other := newRun(t)
-	other.ID, other.Name = "mine", "other"
+	other.ID, other.Name = "20260131-154500-mine", "other"
 	if err := s.Begin(t.Context(), other); err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("beginning the same id again: %v", err)
 	}
-	got, err := s.Run(t.Context(), "mine")
+	got, err := s.Run(t.Context(), "20260131-154500-mine")
 	must(t, err)
 	if got.Name != "nightly" {
 		t.Errorf("the run is now %q", got.Name)

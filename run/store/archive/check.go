@@ -6,21 +6,17 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/tsmark/tsmark/result"
 )
-
-// runID is what run IDs look like. They are names of folders.
-var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-z]+$`)
 
 // check finds what no results folder could have held. An archive may come from
 // anybody: nothing in it may lead to a file outside the run's folder.
 func check(entries []Entry) error {
 	seen := make(map[string]bool)
 	for _, e := range entries {
-		if e.Run == nil || !runID.MatchString(e.Run.ID) {
+		if e.Run == nil || !result.ProperID(e.Run.ID) {
 			return errors.New("a run has no id")
 		}
 		if seen[e.Run.ID] {

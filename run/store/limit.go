@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Limits of what a database is waited for. A folder has none: SQLite waits for nobody else
+// for longer than its busy_timeout.
+const (
+	// statementLimit is how long statements that belong together may take: a document of some
+	// hundred MiB over a slow network does not come near it.
+	statementLimit = time.Minute
+	// silentLimit is how long further ones may take after one had no answer: what is still to
+	// be done at the end of a run, or after Ctrl-C, does not wait for each again.
+	silentLimit = time.Second
+)
+
+// errSilent is wrapped by the errors about a database that did not answer in time.
+var errSilent = errors.New("the database of the results does not answer")
+
+// within calls do with a context that ends at the limit, and says so in its error.
+func (s *Store) within(ctx context.Context, do func(context.Context) error) error {
+	if s.limit == 0 {
+		return do(ctx)
+	}
+	limit := s.limit
+	if s.silent.Load() {
+		limit = min(limit, silentLimit)
+	}
+	begin := time.Now()
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(limited)
+	waited := time.Since(begin)
+	switch {
+	case err == nil || limited.Err() == nil:
+		s.silent.Store(false)
+		return err
+	case waited < min(limit, silentLimit): // somebody else ended it
+		return err
+	}
+	s.silent.Store(true)
+	return fmt.Errorf("%w (waited %s): it is silent, or another session holds a lock there; see to it, and go on with tsmark resume",
+		errSilent, waited.Round(time.Second/10))
+}
