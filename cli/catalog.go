@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/servers"
@@ -15,9 +16,12 @@ import (
 type catalog struct {
 	workloads []workload.Workload
 	drivers   []driver.Driver
+	pulse     func() *pulse.Pulse // notices during measurements that tsmark stands still; nil: nothing does
 }
 
-func newCatalog(w []workload.Workload, k []driver.Driver) catalog { return catalog{w, k} }
+func newCatalog(w []workload.Workload, k []driver.Driver) catalog {
+	return catalog{workloads: w, drivers: k}
+}
 
 func (c catalog) workload(name string) (workload.Workload, error) {
 	for _, w := range c.workloads {
@@ -54,7 +58,7 @@ func (c catalog) driverNames() []string {
 }
 
 func (c catalog) forRunner() runner.Catalog {
-	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Servers: func() (string, error) {
+	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, Servers: func() (string, error) {
 		scripts, err := servers.Unpack()
 		return scripts.Folder(), err
 	}}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/driver/all"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/printable"
@@ -61,7 +62,9 @@ type app struct {
 }
 
 func knownCatalog() catalog {
-	return newCatalog(workloads.Workloads(), all.Drivers())
+	c := newCatalog(workloads.Workloads(), all.Drivers())
+	c.pulse = pulse.Start
+	return c
 }
 
 // main runs the app's command line and returns the exit status.

@@ -17,7 +17,9 @@ import (
 // Main runs the process's own command line and returns the exit status. Ctrl-C,
 // SIGTERM, and SIGHUP where it is not ignored, as it is under nohup, end it in
 // order; a second one ends it at once, with the servers that it started.
-func Main() int {
+func Main() int { return run(knownCatalog()) }
+
+func run(known catalog) int {
 	endings := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		endings = append(endings, syscall.SIGHUP)
@@ -36,7 +38,7 @@ func Main() int {
 		fmt.Fprintln(os.Stderr, "\ntsmark: ended at once; tsmark resume goes on with what was not finished")
 		os.Exit(exitInterrupted)
 	}()
-	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: knownCatalog(), children: started}).main(ctx)
+	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: known, children: started}).main(ctx)
 }
 
 // Command is the whole command line with its help, to be described and not to be run: its

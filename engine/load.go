@@ -38,7 +38,7 @@ type LoadConfig struct {
 	// Acked, where it is not nil, is called between the last acknowledgement
 	// and settling, whose time includes it.
 	Acked func(context.Context)
-	Pulse *pulse.Pulse // as in QueryConfig
+	Pulse func() *pulse.Pulse // as in QueryConfig
 	// Visible says how is found out, on the clock, that the rows are visible.
 	Visible Visibility
 }

@@ -42,7 +42,9 @@ type QueryConfig struct {
 	// Client says that the processor time is measured that this process itself uses for each
 	// query: not for a target that runs in it.
 	Client bool
-	Pulse  *pulse.Pulse // notices when this process stands still; nil: one of its own
+	// Pulse begins what notices that this process stands still, and measures its processor
+	// time; it is stopped when all has run. Nil: nothing does.
+	Pulse func() *pulse.Pulse
 }
 
 // BoxExtension is how many times its time box a closed loop may take to record

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"testing"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -17,19 +16,12 @@ type clock struct {
 	client bool // processor time is measured
 }
 
-// start starts the pulse, unless there is one, and returns what ends it.
-func (c *clock) start(given *pulse.Pulse, client bool) (stop func()) {
-	*c = clock{given, client}
-	if given != nil {
-		return func() {}
+// start starts the pulse, if there is to be one, and returns what ends it.
+func (c *clock) start(begin func() *pulse.Pulse, client bool) (stop func()) {
+	*c = clock{client: client}
+	if begin != nil {
+		c.pulse = begin()
 	}
-	if testing.Testing() {
-		// Tests count operations, and the processor that they run on is crowded: a test
-		// of gaps adds them itself.
-		c.pulse = pulse.Silent()
-		return func() {}
-	}
-	c.pulse = pulse.Start()
 	return c.pulse.Stop
 }
 

@@ -49,7 +49,7 @@ func errorOf(ctx context.Context, err error) error {
 func TestPaused(t *testing.T) {
 	for _, schedule := range []string{"", "1000/s"} {
 		p := pulse.Silent()
-		cfg := engine.QueryConfig{Workers: 1, BurnIn: 10, Timeout: 5 * time.Millisecond, Pulse: p, Client: true}
+		cfg := engine.QueryConfig{Workers: 1, BurnIn: 10, Timeout: 500 * time.Millisecond, Pulse: func() *pulse.Pulse { return p }, Client: true}
 		var want *result.Queries
 		cell := oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Schedule: schedule, Workers: 1, Queries: 200}
 		got := recorded(t, cell, func(s *oplog.Section) {

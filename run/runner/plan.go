@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/oracle"
@@ -34,6 +35,9 @@ type Catalog struct {
 	// Servers makes the folder with the scripts that start servers, which targets
 	// name as experiment.Servers. Nil: there are none.
 	Servers func() (string, error)
+	// Pulse begins what notices during a measurement that this process stands still; nil:
+	// nothing does.
+	Pulse func() *pulse.Pulse
 }
 
 // Plan is an experiment whose every name has been found and every value
@@ -97,7 +101,7 @@ func (p *Plan) check() error {
 		return err
 	}
 	var err error
-	if p.settings, err = readSettings(e); err != nil {
+	if p.settings, err = readSettings(e, c.Pulse); err != nil {
 		return err
 	}
 	if err := p.sections(); err != nil {

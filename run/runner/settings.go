@@ -5,6 +5,7 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -28,7 +29,7 @@ type settings struct {
 }
 
 // readSettings reads those of an experiment that was checked.
-func readSettings(e *experiment.Experiment) (s settings, err error) {
+func readSettings(e *experiment.Experiment, begin func() *pulse.Pulse) (s settings, err error) {
 	if s.retry, err = engine.ParseRetry(e.Load.Retry); err != nil {
 		return s, e.Problem("load.retry", "%s", err)
 	}
@@ -46,17 +47,17 @@ func readSettings(e *experiment.Experiment) (s settings, err error) {
 			return s, e.Problem(experiment.MemoryPath, "this host keeps no server to it: %s; leave it out, or run tsmark as root", why)
 		}
 	}
-	s.load = engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: s.retry}
-	if err := s.readQueries(e); err != nil {
+	s.load = engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: s.retry, Pulse: begin}
+	if err := s.readQueries(e, begin); err != nil {
 		return s, err
 	}
 	return s, s.readMixed(e)
 }
 
-func (s *settings) readQueries(e *experiment.Experiment) (err error) {
+func (s *settings) readQueries(e *experiment.Experiment, begin func() *pulse.Pulse) (err error) {
 	q := &e.Queries
 	s.query = engine.QueryConfig{
-		Workers: q.Workers, BurnIn: q.BurnIn, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: q.WarmUp},
+		Workers: q.Workers, BurnIn: q.BurnIn, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: q.WarmUp}, Pulse: begin,
 	}
 	if q.Until != "" {
 		if s.query.Until, err = experiment.ParseShare(q.Until); err != nil {
