@@ -104,7 +104,7 @@ func (p *pairs) Set(text string) error {
 	for _, item := range strings.Split(text, ",") {
 		key, value, ok := strings.Cut(item, "=")
 		if !ok || key == "" || value == "" {
-			return fmt.Errorf("%q is not KEY=VALUE", item)
+			return fmt.Errorf("%q is not KEY=VALUE; a comma separates settings, so write a value with one in an experiment", item)
 		}
 		key = p.workload + "." + key
 		p.settings.Set(key, value)

@@ -37,7 +37,9 @@ func Formats() []Format {
 			return n(s)
 		}
 	}
-	lines := checked(lineSyntax, func(s *series.Schema) (Encoder, error) { return LineProtocol{Escape: ", ="}.New(s), nil })
+	lines := checked(lineSyntax, func(s *series.Schema) (Encoder, error) {
+		return LineProtocol{Escape: ", =", EscapeTable: ", "}.New(s), nil
+	})
 	bare := func(x syntax, n func(*series.Schema) Encoder) func(*series.Schema) (Encoder, error) {
 		return checked(x, func(s *series.Schema) (Encoder, error) { return n(s), fixedTexts(s) })
 	}

@@ -28,6 +28,8 @@ type LineProtocol struct {
 	// Escape are the characters that a backslash stands before in names and in
 	// the values of tags. All are ASCII.
 	Escape string
+	// EscapeTable is Escape of names of tables; empty: the same.
+	EscapeTable string
 	// Table and Column return the names under which the system has a table, and
 	// a tag or a field; nil: their own.
 	Table, Column func(string) string
@@ -81,7 +83,9 @@ func (l LineProtocol) values() lineValues {
 // table returns what lines of a table consist of. The text of its series is
 // not kept ready.
 func (l LineProtocol) table(t *series.Table) lineTable {
-	name := l.name(l.Table, t.Name)
+	of := l
+	of.Escape = cmp.Or(l.EscapeTable, l.Escape)
+	name := of.name(l.Table, t.Name)
 	keys := make([]string, len(t.Tags))
 	for i := range t.Tags {
 		keys[i] = l.name(l.Column, t.Tags[i].Key) + "="

@@ -52,16 +52,21 @@ func Types() map[series.Type]driver.Stored {
 	}
 }
 
-// Escaped are the characters that a backslash stands before in names and tags.
-const Escaped = ", ="
+// Escaped are the characters that a backslash stands before in names and tags, and
+// EscapedMeasurement in names of measurements.
+const (
+	Escaped            = ", ="
+	EscapedMeasurement = ", "
+)
 
 // Lines is line protocol as TSBS writes it, but for characters that must be
 // Escaped, and for rows without any field, which TSBS leaves out.
 func Lines(unit time.Duration) encode.LineProtocol {
 	return encode.LineProtocol{
-		Escape:   Escaped,
-		NullName: NullField,
-		Null:     func(series.Type) string { return "t" },
-		Unit:     unit,
+		Escape:      Escaped,
+		EscapeTable: EscapedMeasurement,
+		NullName:    NullField,
+		Null:        func(series.Type) string { return "t" },
+		Unit:        unit,
 	}
 }

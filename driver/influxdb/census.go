@@ -170,14 +170,15 @@ func (s *seriesKeys) Row(row []query.Value) error {
 	clear(s.row)
 	text := row[0].Text
 	var key, part []byte // of a tag: what stands before its =, and what since then; the measurement has no key
+	tags := false // the measurement, which may have an equals sign, is behind
 	for i := 0; i <= len(text); i++ {
 		switch {
 		case i == len(text) || text[i] == ',':
 			if at := slices.Index(s.keys, string(key)); at >= 0 && key != nil {
 				s.row[at] = query.Value{Kind: query.Text, Text: part}
 			}
-			key, part = nil, nil
-		case text[i] == '=' && key == nil:
+			key, part, tags = nil, nil, true
+		case text[i] == '=' && key == nil && tags:
 			key, part = part, []byte{}
 		default:
 			if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(influx.Escaped, text[i+1]) >= 0 {

@@ -17,6 +17,8 @@ func TestReadTwice(t *testing.T) {
 		"csv":     write(t, "t.csv", "time,host,v,s\r\n2024-01-01T00:00:00Z,a,1.50,\"x, \"\"y\"\"\"\r\n2024-01-01 00:00:01+01:00,b,,\"\"\r\n"),
 		"sep":     write(t, "t.csv", "sep=;\ntime;v\n2024-01-01T00:00:00Z;1\n2024-01-01T00:00:01Z;2\n"),
 		"ndjson":  write(t, "t.ndjson", "{\"time\":1704067200,\"v\":1.50,\"s\":\"\\u00fc\"}\n\n{\"time\":1704067201,\"v\":null,\"b\":true}\n"),
+		"array":   write(t, "t.json", "[{\"time\":1704067200,\"v\":1.50},{\"time\":1704067201,\"v\":2}]"),
+		"pretty":  write(t, "t.json", "{\n\"time\":1704067200,\n\"v\":1.50}\n{\n\"time\":1704067201,\"v\":2}\n"),
 		"points":  write(t, "t.lp", "m,host=a\\ b v=1.5,s=\"x \\\"y\\\" \\\\\",n=1i,b=t 1704067200000000000\nm,host=c v=2 1704067201000000000\n"),
 		"parquet": recordsFile(t, "parquet", arrow.BinaryTypes.String, build),
 		"arrow":   recordsFile(t, "arrow", arrow.BinaryTypes.String, build),

@@ -343,7 +343,7 @@ func (r *recordFile) next(f *filler) (err error) {
 	// The library panics for some files that are damaged.
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the file is damaged (%v); %s", p, copyAgain)
+			err = errors.New("the file " + unread(p))
 		}
 	}()
 	for {
@@ -351,7 +351,7 @@ func (r *recordFile) next(f *filler) (err error) {
 			if r.batch, r.group, r.first, err = r.source.next(); err != nil {
 				r.row, r.at, r.batch = 0, 0, nil
 				if damaged := (*unpack.Damaged)(nil); !errors.Is(err, io.EOF) && !errors.Is(err, errYear) && !errors.As(err, &damaged) {
-					err = fmt.Errorf("the file is damaged (%w); %s", err, copyAgain)
+					err = errors.New("the file " + unread(err))
 				}
 				return err
 			}
@@ -437,8 +437,8 @@ func (r *recordFile) take(f *filler, n int) error {
 				continue
 			}
 			text, err := r.textOf(tag.column, r.row)
-			if err == nil && !f.absent(text) {
-				err = f.tag(tag.place, text)
+			if err == nil {
+				err = f.tagText(tag.place, text, true)
 			}
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package owndata
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,20 @@ type csvRecords struct {
 var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter; " + correct)
 
 // errColumns is the error of a record that has not as many cells as the header.
-func errColumns(cells, columns int) error {
-	return fmt.Errorf("the row has %d columns, and the header %d; %s, or give the right delimiter", cells, columns, correct)
+func errColumns(cells int, columns []string) error {
+	return fmt.Errorf("the row has %d columns, and the header %d; %s", cells, len(columns), cmp.Or(isComment(columns[0]), correct+", or give the right delimiter"))
+}
+
+// isComment says of a header that is none what to do; empty: it may be one.
+func isComment(header string) string {
+	const takeOut = "take it out, as by grep -v '^#'"
+	switch {
+	case strings.HasPrefix(header, "#group"), strings.HasPrefix(header, "#datatype"), strings.HasPrefix(header, "#default"):
+		return "the header is one of InfluxDB's annotations; " + takeOut
+	case strings.HasPrefix(header, "#"):
+		return "the header looks like a comment; " + takeOut
+	}
+	return ""
 }
 
 // next returns the cells of the next record, which are valid until the next call;
@@ -310,7 +323,7 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 		case !utf8.ValidString(name):
 			return nil, nil, errName("column", []byte(name))
 		case seen[name]:
-			return nil, nil, fmt.Errorf("the header has two columns %q; give names with columns, and the file without its header", name)
+			return nil, nil, fmt.Errorf("the header has two columns %q; %s", name, cmp.Or(isComment(string(cells[0])), "give names with columns, and the file without its header"))
 		}
 		columns, seen[name] = append(columns, name), true
 	}
@@ -325,21 +338,24 @@ func (c *csvRows) next(f *filler) error {
 			return err
 		}
 		if len(cells) != len(c.roles) {
-			return errColumns(len(cells), len(c.roles))
+			return errColumns(len(cells), c.columns)
 		}
 		f.begin(c.table)
 		var date, ofDay []byte
 		for i, cell := range cells {
+			// Blanks alone are a text in quotes, and no value without.
+			quoted := c.records.quotes(i)
+			if inner := trim(cell); len(inner) < len(cell) && f.absent(inner) && (len(inner) > 0 || !quoted) {
+				cell = inner
+			}
 			switch r := c.roles[i]; r.what {
 			case isField:
 				if !r.free {
 					cell = trim(cell)
 				}
-				err = f.field(r.place, cell, c.records.quotes(i))
+				err = f.field(r.place, cell, quoted)
 			case isTag:
-				if !f.absent(cell) {
-					err = f.tag(r.place, cell)
-				}
+				err = f.tagText(r.place, cell, quoted)
 			case isTime, isTimeOfDay:
 				if cell = trim(cell); f.absent(cell) {
 					err = noTime(c.columns[i])

@@ -383,6 +383,18 @@ func whole(raw *os.File) error {
 	return nil
 }
 
+// unread is what is wrong with a file of record batches that the library cannot read: it is
+// damaged, or the library lacks something.
+func unread(why any) string {
+	text := fmt.Sprint(why)
+	for _, lacks := range []string{"unimplemented", "not implemented", "not supported", "unsupported", "not yet"} {
+		if strings.Contains(strings.ToLower(text), lacks) {
+			return fmt.Sprintf("has an encoding, compression or type that tsmark cannot read (%s); write it again with others, as with Parquet's encoding PLAIN and compression zstd", text)
+		}
+	}
+	return fmt.Sprintf("is damaged (%s); %s", text, copyAgain)
+}
+
 // openRecords opens a file of record batches, of which those columns are read that are
 // wanted; nil: all.
 func openRecords(f inputFile, format string, wanted func(string) bool) (source recordSource, closer io.Closer, err error) {
@@ -394,7 +406,7 @@ func openRecords(f inputFile, format string, wanted func(string) bool) (source r
 	defer func() {
 		if p := recover(); p != nil {
 			raw.Close()
-			source, closer, err = nil, nil, fmt.Errorf("%s is damaged: %v; %s", f.name, p, copyAgain)
+			source, closer, err = nil, nil, fmt.Errorf("%s %s", f.name, unread(p))
 		}
 	}()
 	fail := func(err error) (recordSource, io.Closer, error) {

@@ -28,7 +28,14 @@ type filler struct {
 	joined []byte // a date and a time of day
 	words  bool   // nan, inf and the like are floats
 
-	others int64 // rows of measurements that are no table, which are left out
+	others    int64           // rows of measurements that are no table, which are left out
+	emptyTags map[tagOf]int64 // rows in which a tag is an empty text
+}
+
+// tagOf is a tag by its place in its table.
+type tagOf struct {
+	table *table
+	place int
 }
 
 // maxBatchText is how many bytes of free texts a batch has about: one with more is full,
@@ -186,6 +193,21 @@ func (f *filler) text(c *series.Column, of *series.Field, text []byte) error {
 	return nil
 }
 
+// tagText sets a tag to a text, which is empty, and there, or stands for no value. Few
+// systems tell an empty tag from none, so that it is read as missing, and counted.
+func (f *filler) tagText(place int, text []byte, there bool) error {
+	if !f.absent(text) {
+		return f.tag(place, text)
+	}
+	if len(text) == 0 && there {
+		if f.emptyTags == nil {
+			f.emptyTags = make(map[tagOf]int64)
+		}
+		f.emptyTags[tagOf{f.table, place}]++
+	}
+	return nil
+}
+
 // invalidUTF8 is the error of a text of a column in one of the lists.
 func invalidUTF8(column, list string, text []byte) error {
 	return fmt.Errorf("column %s: %q is not valid UTF-8; convert the file, or leave the column out of %s", column, text[:min(len(text), shown)], list)
@@ -220,7 +242,7 @@ func (f *filler) time(column string, text []byte) (int64, error) {
 	switch {
 	case err == nil:
 		return t, nil
-	case errors.Is(err, errYear), errors.As(err, new(zoneError)):
+	case errors.Is(err, errYear), errors.Is(err, errCalendar), errors.As(err, new(zoneError)):
 		return 0, fmt.Errorf("column %s: %q %w; %s, or leave it out", column, text[:min(len(text), shown)], err, correct)
 	}
 	return 0, fmt.Errorf("column %s: %q %w; %s, or say with own.time-format how times are written", column, text[:min(len(text), shown)], err, correct)

@@ -77,6 +77,17 @@ type table struct {
 	seen []bool
 }
 
+// widestTag is the tag with the most values.
+func (t *table) widestTag() string {
+	at := 0
+	for i := range t.set.values {
+		if t.set.values[i].Len() > t.set.values[at].Len() {
+			at = i
+		}
+	}
+	return t.set.tags[at].Key
+}
+
 // columns are the names of the columns of the time, the tags and the fields, each once.
 func (t *table) columns(times ...string) []string {
 	names := slices.Clone(times)

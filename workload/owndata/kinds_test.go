@@ -41,6 +41,8 @@ func TestLinesRefused(t *testing.T) {
 		`m,a=1,b=2,a=3 v=1i 17`:               `the line has tag a twice`,
 		`m,a=1 v=1i,w=2i,v=3i 17`:             `the line has field v twice`,
 		`,a=1 v=1i 17`:                        `the line has no measurement`,
+		`m,a=C:\ v=1i 17`:                     `the line has no fields behind its tags; note that a backslash before a blank escapes the blank`,
+		`m v=1i 1.5`:                          `the time "1.5" is no integer of 64 bits`,
 		`m,a=1,b v=1i 17`:                     `"b" is no key=value`,
 		`m,a,b=1 v=1i 17`:                     `"a" is no key=value`,
 		`m,a="x,y" v=1i 17`:                   `"y\"" is no key=value`,
@@ -117,6 +119,7 @@ func TestNamesOfLines(t *testing.T) {
 		"both by name": {"t.lp", `m,host=s,port=eth0 port="up",v=10i` + end, proposal{
 			settings: []string{"fields=port:text, v:int", "tags=host, port"}, want: map[string]string{"tags": "host, port", "fields": "port:text, v:int"}, quiet: true,
 		}, []string{"m host=s port=eth0 2025-01-28T15:47:43Z port=up v=10"}},
+		"an equals sign":   {"t.lp", `m\=x\,y,ho\=st=a\=b v\=1=1i` + end, proposal{quiet: true}, []string{`m\=x,y ho=st=a=b 2025-01-28T15:47:43Z v=1=1`}},
 		"in another table": {"t.lp", `m,port=a v=1i` + end + `n,host=a port=2i` + end, proposal{want: map[string]string{"tags": "m(port), n(host)", "fields": "m(v:int), n(port:int)"}, quiet: true}, nil},
 		"a field time of integers": {"t.lp", "m,host=a v=1u,time=16924971591000u" + end, proposal{
 			want: map[string]string{"time-format": "ns", "tags": "host", "fields": "v:int"}, facts: []string{"field time of table m is left out: the time of rows has its name"},
@@ -233,7 +236,7 @@ func TestAbbreviationsOfZones(t *testing.T) {
 			"offset too": {"t.csv", "when,v\n2024-07-01 12:00:00 +0200 CEST,1\n", proposal{settings: []string{"time-format=2006-01-02 15:04:05 -0700 MST"}}, []string{"t 2024-07-01T10:00:00Z v=1"}},
 			"by itself":  {"t.csv", "when,v\n2024-07-01 12:00:00 CEST,1\n", proposal{settings: []string{"time=when"}, refused: `t.csv:2: column when: "2024-07-01 12:00:00 CEST" has the zone CEST, whose offset`}, nil},
 		}
-		for _, abbreviation := range []string{"CEST", "CET", "EST", "PST", "BST", "+02"} {
+		for _, abbreviation := range []string{"CEST", "CET", "EST", "PST", "BST", "+02", "GMT+2", "GMT-11"} {
 			text := "when,v\n2024-07-01 12:00:00 " + abbreviation + ",1\n"
 			refused := fmt.Sprintf(`t.csv:2: column when: "2024-07-01 12:00:00 %s" has the zone %s, whose offset its abbreviation does not tell`, abbreviation, abbreviation)
 			kinds[abbreviation] = kind{"t.csv", text, proposal{settings: []string{layout}, refused: refused}, nil}
@@ -281,6 +284,10 @@ func TestOtherBytes(t *testing.T) {
 	checkKinds(t, map[string]kind{
 		"header":        {"t.csv", "time,H\xf6he\n2024-01-01,1\n", proposal{refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8; convert the file`}, nil},
 		"header, given": {"t.csv", "time,H\xf6he,v\n2024-01-01,1,2\n", proposal{settings: []string{"fields=v:int", "time=time", "time-format=rfc3339", "tags=none", "table=t", "delimiter=,"}, refused: `t.csv:1: the name of column "H\xf6he" is not valid UTF-8`}, nil},
+		"old Macs":      {"t.csv", "time,v\r2024-01-01,1\r", proposal{refused: "t.csv:1: the lines of the file end in carriage returns alone; convert it"}, nil},
+		"Latin-1":       {"t.ndjson", "{\"time\":\"2024-01-01\",\"h\":\"K\xf6ln\"}\n", proposal{refused: "t.ndjson:1: the line is not valid UTF-8; convert the file"}, nil},
+		"a comment":     {"t.csv", "# made by x\n" + text, proposal{refused: "t.csv:2: the row has 2 columns, and the header 1; the header looks like a comment; take it out"}, nil},
+		"annotations":   {"t.csv", "#group,false,false\n#datatype,string,long\n", proposal{refused: "t.csv:1: the header has two columns \"false\"; the header is one of InfluxDB's annotations; take it out"}, nil},
 		"UTF-16":        {"t.csv", "\xff\xfe" + utf16(text), proposal{refused: "t.csv:1: the file is UTF-16; convert it, as by iconv -f utf-16 -t utf-8"}, nil},
 		"big endian":    {"t.csv", "\xfe\xff\x00t\x00i", proposal{refused: "t.csv:1: the file is UTF-16"}, nil},
 		"without mark":  {"t.csv", utf16(text), proposal{refused: "t.csv:1: the file looks like UTF-16"}, nil},
@@ -320,6 +327,63 @@ func TestTypesOfLines(t *testing.T) {
 		"two":    {"t.lp", line("1i", "2i", "1.5"), proposal{want: map[string]string{"fields": "v:float"}, facts: []string{"column v is int in t.lp:1 and float in t.lp:3, so it is float; InfluxDB would refuse the later ones"}}, nil},
 		"a time": {"t.lp", line("1i", "t", "1i", `"2024-01-01"`), proposal{want: map[string]string{"fields": "v:text"}, facts: []string{"column v is int in t.lp:1, bool in t.lp:2 and text in t.lp:4, so it is a text"}}, nil},
 		"one":    {"t.lp", line("1i", "2i"), proposal{want: map[string]string{"fields": "v:int"}, quiet: true}, nil},
+	})
+}
+
+// Numbers that people decorate make no tag of a column, and those that floats do not hold
+// are named.
+func TestOddNumbers(t *testing.T) {
+	for _, odd := range []string{"5%", "5.5 %", "$1.50", "2 €", "€3", "1'000", "12 000", "12\u202f000.5", "1_000", "(3.5)", "\u22123", "-$5"} {
+		p := proposal{want: map[string]string{"tags": "", "fields": "p:text, v:int"}, facts: []string{fmt.Sprintf("column p has numbers with other signs, such as %q in t.csv:2, so it is a text; write digits alone", odd)}}
+		p.check(t, write(t, "t.csv", "time,p,v\n2024-01-01,"+odd+",1\n2024-01-02,4,1\n2024-01-03,NA,1\n2024-01-04,"+odd+",1\n"))
+	}
+	for _, name := range []string{"a 5", "10.0.0.1", "030 123", "5m", "1 2", "48 11.5", "5-6", "A%", "%", "1 000 00", "2024-01"} {
+		p := proposal{want: map[string]string{"tags": "p", "fields": "v:int"}, quiet: true}
+		p.check(t, write(t, "t.csv", "time,p,v\n2024-01-01,"+name+",1\n2024-01-02,b,1\n"))
+	}
+	for number, rounded := range map[string]bool{"0.1234567890123456789": true, "12345678901234567.89e-3": true, "0.1": false, "0.1000000000000000055511151231257827021181583404541015625": false, "0.00000000000000000000001": false, "1.50000000000000000000": false, "1e-400": false} {
+		p := proposal{want: map[string]string{"fields": "v:float"}}
+		if rounded {
+			p.facts = []string{"column v is float, which rounds " + number + " in t.csv:2: it keeps 15 to 17 digits"}
+		}
+		p.check(t, write(t, "t.csv", "time,v\n2024-01-01,"+number+"\n2024-01-02,0.5\n"))
+		if found, err := inspected(t, "files="+write(t, "t.lp", "m v="+number+" 1700000000\n")); err != nil || strings.Contains(strings.Join(found.Facts, "\n"), "rounds "+number) != rounded {
+			t.Errorf("%s as line protocol: %v, %v", number, found, err)
+		}
+	}
+}
+
+// Digits beyond nanoseconds, and tags of no characters, are lost with a note.
+func TestWhatIsLost(t *testing.T) {
+	finer := []string{"2 times have digits beyond nanoseconds, which are cut off"}
+	empty := []string{"tag h of table t is empty in 1 rows, which is read as missing; a field holds empty texts"}
+	checkKinds(t, map[string]kind{
+		"texts": {"t.csv", "time,v\n2024-01-01T00:00:00.1234567891Z,1\n2024-01-01T00:00:01.1234567890123Z,1\n2024-01-01T00:00:01.1234567890Z,1\n", proposal{facts: finer}, nil},
+		"units": {"t.csv", "time,v\n1704067200000.1234567,1\n1704067201000.1234567,1\n1704067201000.123456000,1\n", proposal{facts: finer}, nil},
+		"CSV":   {"t.csv", "time,h,v\n2024-01-01,\"\",1\n2024-01-02,,2\n2024-01-03,a,3\n2024-01-04,  ,4\n", proposal{facts: empty}, []string{"t 2024-01-01T00:00:00Z v=1", "t 2024-01-02T00:00:00Z v=2", "t h=a 2024-01-03T00:00:00Z v=3", "t 2024-01-04T00:00:00Z v=4"}},
+		"JSON":  {"t.ndjson", "{\"time\":\"2024-01-01\",\"h\":\"\",\"v\":1}\n{\"time\":\"2024-01-02\",\"h\":null,\"v\":1}\n{\"time\":\"2024-01-03\",\"h\":\"a\",\"v\":1}\n", proposal{facts: empty}, nil},
+		"blanks": {"t.csv", "time,s,v\n2024-01-01,a,1\n2024-01-02,  ,2\n2024-01-03,\"  \",3\n2024-01-04, NA,4\n2024-01-05,\"NA\",5\n", proposal{settings: []string{"null=NA", "tags=none"}, want: map[string]string{"fields": "s:text, v:int"}},
+			[]string{"t 2024-01-01T00:00:00Z s=a v=1", "t 2024-01-02T00:00:00Z v=2", "t 2024-01-03T00:00:00Z s=   v=3", "t 2024-01-04T00:00:00Z v=4", "t 2024-01-05T00:00:00Z v=5"}},
+		"series":       {"t.csv", rowsOf("time,p,v", 12, func(i int) string { return fmt.Sprintf("%d kW,1", i) }), proposal{want: map[string]string{"tags": "p"}, facts: []string{"most series of table t have one row: a tag may rather be a field, as p with 12 values"}}, nil},
+		"twice":        {"t.ndjson", "{\"time\":\"2024-01-01\",\"v\":1}\n{\"time\":\"2024-01-02\",\"v\":1,\"\\u0076\":null}\n", proposal{refused: "t.ndjson:2: the object has member v twice"}, nil},
+		"twice, given": {"t.ndjson", "{\"time\":\"2024-01-01\",\"h\":\"a\",\"h\":\"b\",\"v\":1}\n", proposal{settings: []string{"fields=v:int", "tags=h", "time=time", "time-format=rfc3339", "table=t"}, refused: "t.ndjson:1: the object has member h twice"}, nil},
+	})
+	for _, format := range []string{"parquet", "arrow"} {
+		path := recordsFile(t, format, arrow.BinaryTypes.String, func(b array.Builder) { b.(*array.StringBuilder).AppendValues([]string{"", "a"}, nil) })
+		proposal{settings: []string{"tags=x", "fields=n:int", "table=t"}, facts: []string{"tag x of table t is empty in 1 rows"}}.check(t, path)
+	}
+}
+
+// Times that no calendar has are told from other ways of writing, and errors offer the
+// likeliest of these.
+func TestErrorsOfTimes(t *testing.T) {
+	checkKinds(t, map[string]kind{
+		"midnight":    {"t.csv", "time,v\n2024-01-01T24:00:00Z,1\n", proposal{refused: `t.csv:2: column time: "2024-01-01T24:00:00Z" has a month, day, hour, minute or second that there is not; correct the line`}, nil},
+		"leap second": {"t.csv", "time,v\n2016-12-31T23:59:60Z,1\n", proposal{settings: []string{"time=time", "time-format=rfc3339"}, refused: `t.csv:2: column time: "2016-12-31T23:59:60Z" has a month, day, hour, minute or second that there is not; correct the line`}, nil},
+		"February 30": {"t.csv", "time,v\n2024-02-30,1\n", proposal{refused: `t.csv:2: column time: "2024-02-30" has a month, day`}, nil},
+		"digits":      {"t.csv", "time,v\n20240102100000,1\n", proposal{refused: "column time of t.csv has numbers from 20240102100000 to 20240102100000, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column time --time-format 20060102150405"}, nil},
+		"slashes":     {"t.csv", "time,v\n2024/01/02 10:00:00,1\n", proposal{refused: `t.csv:2: column time: "2024/01/02 10:00:00" is no time such as 2006-01-02T15:04:05Z; say how times are written with own.time and own.time-format, as in --time-column time --time-format '2006/01/02 15:04:05'`}, nil},
+		"wrapped":     {"t.json", `{"data":[{"time":"2024-01-01","v":1}]}`, proposal{refused: "no column of t.json holds times; column data cannot be the time: it has a nested value"}, nil},
 	})
 }
 

@@ -32,6 +32,7 @@ type layout struct {
 	fields     []section // nil: not known yet
 	pinned     bool      // the settings hold a digest, so that tags that they leave out are none
 	found      bool      // that the files have the columns was seen
+	tagsFound  bool      // by their values, and not by settings or line protocol
 
 	notes []string // what who proposed the rest should tell, each a line
 }
@@ -407,6 +408,7 @@ func (l *layout) fill(all []*profile) error {
 		}
 		if wantTags && len(tags.columns) > 0 {
 			l.tags = append(l.tags, tags)
+			l.tagsFound = l.format != formatPoints
 		}
 	}
 	return nil
@@ -570,6 +572,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 	few := !c.many && (c.distinct.Len() <= fewTags || int64(c.distinct.Len())*rowsPerTag <= rows)
 	near, wrong, almost := c.almost()
 	commas := c.commas > 0 && c.commas == c.notFloat.count
+	odd := c.dressed > 0 && c.dressed+c.commas+c.notFloat.missing == c.notFloat.count
 	switch {
 	case c.name == "":
 		note("a column without a name is left out; name the columns with own.columns, and give the file without its header")
@@ -601,7 +604,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 		field(series.Text, 0)
 		note("column %s is a text: all its times are outside the years %d to %d, the first is %q in %s; leave it out of fields, or give --null (own.null) for what stands for a missing time",
 			c.name, minYear, maxYear, c.notTime.texts[0], c.notTime.first.where())
-	case few && !almost && !commas && len(c.types) < 2 && l.format != formatPoints && c.longest <= longestTag:
+	case few && !almost && !commas && !odd && len(c.types) < 2 && l.format != formatPoints && c.longest <= longestTag:
 		if !givenTags {
 			tags.columns = append(tags.columns, column{name: c.name})
 			l.noteTag(c)
@@ -619,6 +622,8 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 		case commas:
 			l.note("column %s has numbers with commas, such as %q in %s, so it is a text; write them with a point for the decimals, and with nothing for thousands",
 				c.name, c.notFloat.texts[0], c.notFloat.first.where())
+		case odd:
+			l.note("column %s has numbers with other signs, such as %q in %s, so it is a text; write digits alone, with a point for the decimals", c.name, c.firstDressed.text, c.firstDressed.at.where())
 		case len(c.types) > 1:
 			l.note("column %s is %s, so it is a text; write one type for all values, or leave the column out of fields", c.name, c.typesText())
 		}

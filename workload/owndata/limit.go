@@ -49,5 +49,5 @@ func (p *profiler) addColumn(of *profile, name []byte) error {
 
 // errName is the error of a name that is not UTF-8.
 func errName(what string, name []byte) error {
-	return fmt.Errorf("the name of %s %q is not valid UTF-8; convert the file, as by iconv -f latin1 -t utf-8", what, name[:min(len(name), shown)])
+	return fmt.Errorf("the name of %s %q is not valid UTF-8; convert the file, as by iconv -f latin1 -t utf-8 if it is Latin-1", what, name[:min(len(name), shown)])
 }

@@ -95,6 +95,9 @@ func cutPoint(line []byte) (p point, err error) {
 		return p, errors.New("the line has no fields; " + correct)
 	}
 	if len(p.time) == 0 {
+		if indexPlain(p.fields, '=') < 0 {
+			return p, errors.New("the line has no fields behind its tags; note that a backslash before a blank escapes the blank; " + correct)
+		}
 		return p, errNoRowTime
 	}
 	return p, nil
@@ -215,7 +218,7 @@ func duplicateTag(tags []pair) error {
 		seen := make(map[string]bool, len(tags))
 		for _, tag := range tags {
 			if seen[string(tag.key)] {
-				return errTwice("tag", tag.key)
+				return errTwice("line", "tag", tag.key)
 			}
 			seen[string(tag.key)] = true
 		}
@@ -224,15 +227,15 @@ func duplicateTag(tags []pair) error {
 	for i := range tags {
 		for _, before := range tags[:i] {
 			if bytes.Equal(before.key, tags[i].key) {
-				return errTwice("tag", before.key)
+				return errTwice("line", "tag", before.key)
 			}
 		}
 	}
 	return nil
 }
 
-func errTwice(what string, name []byte) error {
-	return fmt.Errorf("the line has %s %s twice; %s", what, name, correct)
+func errTwice(row, what string, name []byte) error {
+	return fmt.Errorf("the %s has %s %s twice; %s", row, what, name, correct)
 }
 
 var errComma = errors.New("a comma has nothing behind it; " + correct)
@@ -269,9 +272,15 @@ func cutField(list []byte) (field pair, rest []byte, err error) {
 
 // plainText appends a name or tag without the backslashes that escape a comma, a blank or
 // an equals sign.
-func plainText(dst, text []byte) []byte {
+func plainText(dst, text []byte) []byte { return unescaped(dst, text, ", =") }
+
+// plainMeasurement is plainText of a measurement, in which a backslash before an equals sign
+// stands for itself.
+func plainMeasurement(dst, text []byte) []byte { return unescaped(dst, text, ", ") }
+
+func unescaped(dst, text []byte, special string) []byte {
 	for i, b := range text {
-		if b == '\\' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == ' ' || text[i+1] == '=') {
+		if b == '\\' && i+1 < len(text) && strings.IndexByte(special, text[i+1]) >= 0 {
 			continue
 		}
 		dst = append(dst, b)
@@ -436,7 +445,7 @@ func (p *pointRows) newHead(f *filler, text []byte) (of headOf, err error) {
 	if err != nil {
 		return of, err
 	}
-	p.text = plainText(p.text[:0], measurement)
+	p.text = plainMeasurement(p.text[:0], measurement)
 	if of.table = p.index.byName[string(p.text)]; of.table == nil {
 		return of, nil
 	}
@@ -474,7 +483,7 @@ func (p *pointRows) fields(f *filler, rest []byte) error {
 			at, expected = named, named
 		}
 		if p.marks.has(at) {
-			return errTwice("field", of.key)
+			return errTwice("line", "field", of.key)
 		}
 		value, quoted := of.value, of.value[0] == '"'
 		if quoted {

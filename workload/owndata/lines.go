@@ -71,6 +71,9 @@ func isText(head []byte) error {
 			return errors.New("the file " + known.what)
 		}
 	}
+	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0 {
+		return errors.New(`the lines of the file end in carriage returns alone; convert it, as by tr '\r' '\n'`)
+	}
 	if len(head) > 1 && (head[0] == 0) != (head[1] == 0) {
 		return errors.New("the file looks like UTF-16 without a byte order mark; convert it, as by iconv -f utf-16le -t utf-8, or utf-16be")
 	}

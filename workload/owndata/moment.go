@@ -45,6 +45,7 @@ type clock struct {
 	layout string // of package time; empty: RFC 3339
 
 	zoneless int64 // times without a zone that were read, as UTC
+	finer    int64 // times with digits beyond nanoseconds
 
 	date [10]byte // of the last time
 	day  int64    // its seconds since 1970
@@ -66,7 +67,10 @@ func newClock(format string) (*clock, error) {
 	return nil, fmt.Errorf("%q is no format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, asText)
 }
 
-var errNoTime = errors.New("is no time such as 2006-01-02T15:04:05Z")
+var (
+	errNoTime   = errors.New("is no time such as 2006-01-02T15:04:05Z")
+	errCalendar = errors.New("has a month, day, hour, minute or second that there is not")
+)
 
 // parse returns the nanoseconds since 1970.
 func (c *clock) parse(text []byte) (int64, error) {
@@ -87,8 +91,9 @@ func (c *clock) parse(text []byte) (int64, error) {
 		case !strings.Contains(c.layout, "MST"):
 			c.zoneless++
 		default:
-			// Package time makes up an offset of 0 for abbreviations that it does not know.
-			if name, _ := t.Zone(); name != "UTC" && !strings.HasPrefix(name, "GMT") {
+			// Package time makes up an offset of 0 for abbreviations that it does not know, and
+			// takes GMT+2 for a name alone.
+			if name, _ := t.Zone(); name != "UTC" && name != "GMT" {
 				return 0, zoneError(strings.Clone(name))
 			}
 		}
@@ -127,13 +132,16 @@ func (c *clock) epoch(text []byte) (int64, error) {
 	if ns/c.unit != n {
 		return 0, errYear
 	}
-	before, part := ns, c.unit
+	before, part, finer := ns, c.unit, false
 	for _, b := range fraction {
 		digit := int64(b) - '0'
 		if digit < 0 || digit > 9 {
 			return 0, errors.New("is no number of " + c.unitName() + " since 1970")
 		}
-		part /= 10 // what is finer than a nanosecond is cut off
+		if part /= 10; part == 0 && digit > 0 && !finer { // what is finer than a nanosecond is cut off
+			finer = true
+			c.finer++
+		}
 		if text[0] == '-' {
 			ns -= digit * part
 		} else {
@@ -199,20 +207,26 @@ func (c *clock) timeOfDay(text []byte) (seconds, fraction int64, err error) {
 		rest = rest[3:]
 		if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
 			rest = rest[1:]
-			part := int64(1e9)
+			part, finer := int64(1e9), false
 			for len(rest) > 0 && rest[0]-'0' <= 9 {
-				part /= 10
+				if part /= 10; part == 0 && rest[0] > '0' && !finer {
+					finer = true
+					c.finer++
+				}
 				fraction += int64(rest[0]-'0') * part
 				rest = rest[1:]
 			}
 		}
 	}
-	if !ok1 || !ok2 || !ok3 || hour > 23 || minute > 59 || second > 59 {
+	if !ok1 || !ok2 || !ok3 {
 		return 0, 0, errNoTime
 	}
 	offset, err := c.zone(rest)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, 0, err
+	case hour > 23 || minute > 59 || second > 59:
+		return 0, 0, errCalendar
 	}
 	return hour*3600 + minute*60 + second - offset, fraction, nil
 }
@@ -303,7 +317,7 @@ func days(date []byte) (int64, error) {
 	}
 	t := time.Date(year, time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
 	if t.Day() != int(day) || t.Month() != time.Month(month) {
-		return 0, errNoTime
+		return 0, errCalendar
 	}
 	return t.Unix() / (24 * 60 * 60), nil
 }

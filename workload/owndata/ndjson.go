@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -185,6 +186,9 @@ func malformed(err error) error {
 	if errors.As(err, &syntax) && syntax.Err != nil {
 		err = syntax.Err
 	}
+	if syntax != nil && strings.Contains(err.Error(), "invalid UTF-8") {
+		return errors.New("the line is not valid UTF-8; convert the file, as by iconv -f latin1 -t utf-8 if it is Latin-1")
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON of the line is cut off; " + correct + ", or copy the file again")
 	}
@@ -198,7 +202,8 @@ type objectRows struct {
 	of      map[string]memberRole
 	seen    []bool   // per role, whether a row names it; nil: nobody wants to know
 	timeOf  []string // the column of the time, or those of the date and the time of day
-	marks   marks
+	marks   marks    // of fields that have a value or NULL
+	members marks    // of roles
 
 	filler *filler // of the row at hand
 	date   []byte  // of the row at hand, and its time of day
@@ -245,6 +250,7 @@ func (o *objectRows) next(f *filler) error {
 	for {
 		f.begin(o.table)
 		o.marks.begin(len(o.table.Fields))
+		o.members.begin(len(o.of))
 		o.date, o.ofDay = o.date[:0], o.ofDay[:0]
 		if err := o.objects.next(o.set); err != nil {
 			return err
@@ -273,7 +279,10 @@ func (o *objectRows) member(name, value []byte, kind jsontext.Kind) (err error) 
 	if !known {
 		return nil
 	}
-	if o.seen != nil {
+	if o.members.has(r.at) {
+		return errTwice("object", "member", name)
+	}
+	if o.members.set(r.at); o.seen != nil {
 		o.seen[r.at] = true
 	}
 	switch {
@@ -288,9 +297,7 @@ func (o *objectRows) member(name, value []byte, kind jsontext.Kind) (err error) 
 	case isTimeOfDay:
 		o.ofDay = append(o.ofDay[:0], value...)
 	case isTag:
-		if !f.absent(value) {
-			err = f.tag(r.place, value)
-		}
+		err = f.tagText(r.place, value, true)
 	case isField:
 		o.marks.set(r.place)
 		err = f.field(r.place, value, kind == '"')

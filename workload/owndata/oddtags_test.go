@@ -16,7 +16,7 @@ import (
 )
 
 // writeTags writes a row a value of the tag path to a file and opens it.
-func writeTags(t *testing.T, field string, values ...string) workload.Dataset {
+func writeTags(t *testing.T, table, field string, values ...string) workload.Dataset {
 	t.Helper()
 	var file bytes.Buffer
 	for i, v := range values {
@@ -30,7 +30,7 @@ func writeTags(t *testing.T, field string, values ...string) workload.Dataset {
 	if err := os.WriteFile(name, file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return opened(t, "files="+name, "table=t", "tags=path")
+	return opened(t, "files="+name, "table="+table, "tags=path")
 }
 
 // Tags of any content are read from what generate writes as they were, or refused with
@@ -44,7 +44,7 @@ func TestOddTags(t *testing.T) {
 		for range 1 + random.IntN(5) {
 			value.WriteString(parts[random.IntN(len(parts))])
 		}
-		d := writeTags(t, "k "+value.String()+`="`, value.String(), "plain")
+		d := writeTags(t, "t=x, y", "k "+value.String()+`="`, value.String(), "plain")
 		want := read(t, d)
 		for _, format := range []string{"influx", "questdb", "victoriametrics"} {
 			of, err := generate.Find(format)
@@ -80,7 +80,7 @@ func TestRefusedTags(t *testing.T) {
 		{"a\nb", "influx questdb victoriametrics timescaledb clickhouse timestream cassandra"},
 		{`C:\`, "influx questdb victoriametrics"},
 	} {
-		d := writeTags(t, "v", c.value, "plain")
+		d := writeTags(t, "t", "v", c.value, "plain")
 		var refused []string
 		for _, of := range generate.Formats() {
 			path := filepath.Join(t.TempDir(), "out")
@@ -100,7 +100,7 @@ func TestRefusedTags(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "out")
 	value := `say "hi", C:\` + "\n"
-	made(t, "cratedb", path, writeTags(t, "v", value, "plain"))
+	made(t, "cratedb", path, writeTags(t, "t", "v", value, "plain"))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package owndata
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,6 +165,47 @@ func withCommas(text []byte) bool {
 	return commas > 0 && text[last] >= '0' && text[last] <= '9' && (commas == 1 || thousands(text))
 }
 
+// dressed reports whether a text is a number with other signs in it than those that numbers
+// are read with: 5 %, $1.50, 1'000, 12 000, (3.5) or a minus sign of typography.
+func dressed(text []byte) bool {
+	const longest = 40
+	if len(text) > longest {
+		return false
+	}
+	whole := string(text)
+	if inner, ok := strings.CutPrefix(whole, "("); ok && strings.HasSuffix(inner, ")") {
+		whole = inner[:len(inner)-1]
+	}
+	whole = strings.TrimPrefix(strings.TrimPrefix(whole, "\u2212"), "-")
+	whole = strings.Trim(whole, "%‰$€£¥ \u00a0\u202f")
+	for _, sign := range []string{" ", "\u00a0", "\u202f", "\u2009", "'", "’", "_"} {
+		if ungrouped, ok := ungroup(whole, sign); ok {
+			whole = ungrouped
+			break
+		}
+	}
+	return whole != string(text) && len(whole) > 0 && whole[0] >= '0' && whole[0] <= '9' && (isNumber([]byte(whole)) || withCommas([]byte(whole)))
+}
+
+// ungroup takes the signs out of a number that separate three digits each; false: it has
+// none, or they separate others.
+func ungroup(number, sign string) (string, bool) {
+	whole, decimals := number, ""
+	if at := strings.IndexAny(number, ".,"); at >= 0 {
+		whole, decimals = number[:at], number[at:]
+	}
+	groups := strings.Split(whole, sign)
+	if len(groups) < 2 || len(groups[0]) == 0 || len(groups[0]) > 3 || groups[0][0] == '0' {
+		return "", false
+	}
+	for _, group := range groups[1:] {
+		if len(group) != 3 {
+			return "", false
+		}
+	}
+	return strings.Join(groups, "") + decimals, true
+}
+
 // thousands reports whether the commas of a number stand before three digits each.
 func thousands(text []byte) bool {
 	whole, _, _ := strings.Cut(string(text), ".")
@@ -175,21 +217,50 @@ func thousands(text []byte) bool {
 	return true
 }
 
-// large is a whole number that a float rounds.
+// large is a number that a float rounds.
 type large struct {
 	text string
 	at   Error
 }
 
-// rounds reports whether a float does not hold a whole number of digits.
+// rounds reports whether a float does not hold a whole number of digits, or one with so
+// many digits behind the first that is none of zero that every float of them is rounded.
 func rounds(digits []byte, v float64) bool {
+	whole, known, zeros := true, 0, 0
 	for _, b := range digits {
-		if (b < '0' || b > '9') && b != '-' {
+		switch {
+		case b == 'e', b == 'E':
+			return known > digitsOfFloats+2 && !holds(digits, v)
+		case b == '0':
+			zeros++
+		case b > '0' && b <= '9':
+			if known > 0 {
+				known += zeros
+			}
+			known, zeros = known+1, 0
+		case b == '.':
+			whole = false
+		case b != '-':
 			return false
 		}
 	}
+	if !whole {
+		return known > digitsOfFloats+2 && !holds(digits, v)
+	}
 	var buf [400]byte
 	return string(strconv.AppendFloat(buf[:0], v, 'f', 0, 64)) != string(digits)
+}
+
+// holds reports whether a float is a number of many digits exactly, as programs write floats
+// in full.
+func holds(digits []byte, v float64) bool {
+	const most = 1100 // characters: every float has fewer
+	if len(digits) > most || v == 0 {
+		return false
+	}
+	n, ok := new(big.Rat).SetString(string(digits))
+	of := new(big.Rat).SetFloat64(v)
+	return ok && of != nil && n.Cmp(of) == 0
 }
 
 // isNumber reports whether a text is a number.

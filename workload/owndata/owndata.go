@@ -258,11 +258,28 @@ func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*In
 	return &Inspection{pinned, w.known(pinned).facts()}, nil
 }
 
+// fewRows is how many rows say nothing of how many a series has.
+const fewRows = 10
+
 // notes are what people should know of how rows are read.
 func (s *survey) notes() []string {
 	notes := slices.Clone(s.layout.notes)
 	if c, err := newClock(s.layout.timeFormat); err == nil && c.layout != "" && s.zoneless > 0 {
 		notes = append(notes, fmt.Sprintf("%s times have no zone, and are taken as UTC", humanize.Comma(s.zoneless)))
+	}
+	if s.finer > 0 {
+		notes = append(notes, fmt.Sprintf("%s times have digits beyond nanoseconds, which are cut off", humanize.Comma(s.finer)))
+	}
+	for _, t := range s.index.tables {
+		for i := range t.Tags {
+			if n := s.emptyTags[tagOf{t, i}]; n > 0 {
+				notes = append(notes, fmt.Sprintf("tag %s of table %s is empty in %s rows, which is read as missing; a field holds empty texts", t.Tags[i].Key, t.Name, humanize.Comma(n)))
+			}
+		}
+		if rows := s.tableRows[t.place]; s.layout.tagsFound && rows >= fewRows && int64(2*len(t.set.number)) > rows {
+			notes = append(notes, fmt.Sprintf("most series of table %s have one row: a tag may rather be a field, as %s with %s values; name the tags with own.tags, or --tags",
+				t.Name, t.widestTag(), humanize.Comma(int64(t.set.values[t.tagAt[t.widestTag()]].Len()))))
+		}
 	}
 	if s.others > 0 {
 		notes = append(notes, fmt.Sprintf("%s rows of measurements that own.fields and own.table do not name are left out", humanize.Comma(s.others)))
@@ -278,7 +295,7 @@ func (s *survey) facts() []string {
 		add("%s: %s, %s rows, sha256 %s", f.Name, humanize.IBytes(uint64(f.Bytes)), humanize.Comma(f.Rows), f.SHA256)
 	}
 	step := ""
-	if s.values.Step > 1 {
+	if s.values.Step > 1 && s.values.First.Before(s.values.Last) {
 		step = fmt.Sprintf(", multiples of %v", s.values.Step)
 	}
 	add("times from %s to %s%s", s.values.First.Format(time.RFC3339Nano), s.values.Last.Format(time.RFC3339Nano), step)

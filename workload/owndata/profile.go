@@ -104,6 +104,8 @@ type columnProfile struct {
 	oddTimesOfDay    int64 // values such as 3:04 PM, which need a layout
 	code             bool  // a value such as 0123, which a number would change
 	commas           int64
+	dressed          int64 // numbers such as 5 % and 1'000
+	firstDressed     *large
 	types            []typePlace // that the format says, where they differ, in the order in which they come
 	rounded          *large      // a whole number that a float changes
 
@@ -116,7 +118,7 @@ type columnProfile struct {
 	lookup   *texts.Lookup
 	many     bool // more than are remembered
 
-	row int64 // of line protocol: the last one that has the field
+	row int64 // of JSON and of fields of line protocol: the last one that has the column
 }
 
 // typePlace is a type that the format says of a value, and where the first such value
@@ -166,12 +168,14 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 			c.notFloat.add(text, &p.at, c.values)
 			if withCommas(text) {
 				c.commas++
+			} else if dressed(text) {
+				if c.dressed++; c.firstDressed == nil {
+					c.firstDressed = &large{string(text), p.at}
+				}
 			}
 		default:
 			c.float(v)
-			if (v >= exact || v <= -exact) && c.rounded == nil && rounds(text, v) {
-				c.rounded = &large{string(text), p.at}
-			}
+			c.round(text, v, &p.at)
 		}
 	}
 	if !c.notBool.gaveUp {
@@ -206,6 +210,13 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 		c.notUTF8.add(text, &p.at, c.values)
 	}
 	c.remember(text)
+}
+
+// round remembers the first number that a float does not hold.
+func (c *columnProfile) round(text []byte, v float64, at *Error) {
+	if c.rounded == nil && (v >= exact || v <= -exact || len(text) > digitsOfFloats+2) && rounds(text, v) {
+		c.rounded = &large{string(text[:min(len(text), shown)]), *at}
+	}
 }
 
 // addEmpty looks at an empty text that is not missing, which only texts hold.
@@ -279,7 +290,10 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	if c.badZone == nil {
 		c.badZone = other.badZone
 	}
-	c.commas += other.commas
+	c.commas, c.dressed = c.commas+other.commas, c.dressed+other.dressed
+	if c.firstDressed == nil {
+		c.firstDressed = other.firstDressed
+	}
 	c.notInt.merge(&other.notInt)
 	c.notFloat.merge(&other.notFloat)
 	c.notBool.merge(&other.notBool)
@@ -423,6 +437,10 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 					}
 					c = one.column(string(name))
 				}
+				if c.row == one.rows+1 {
+					return errTwice("object", "member", name)
+				}
+				c.row = one.rows + 1
 				p.at.Line = o.lines.line
 				p.member(c, value, kind)
 				return nil
@@ -446,7 +464,7 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 	for {
 		cells, err := records.next()
 		if err == nil && len(cells) != len(columns) {
-			err = errColumns(len(cells), len(columns))
+			err = errColumns(len(cells), columns)
 		}
 		if err != nil {
 			return []*profile{one}, at(records.lines.line, err)
@@ -513,7 +531,7 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 			if measurement, tags, err = cutHead(cut.head, tags[:0]); err != nil {
 				return all, err
 			}
-			text = plainText(text[:0], measurement)
+			text = plainMeasurement(text[:0], measurement)
 			if of = byName[string(text)]; of == nil {
 				if err := p.addTable(text); err != nil {
 					return all, err
@@ -555,7 +573,7 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 				c = of.column(string(text))
 			}
 			if c.row == of.rows+1 {
-				return all, errTwice("field", field.key)
+				return all, errTwice("line", "field", field.key)
 			}
 			c.row = of.rows + 1
 			if err := p.pointField(c, field.value); err != nil {
@@ -564,7 +582,7 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 		}
 		n, ok := number.Int(cut.time)
 		if !ok {
-			return all, fmt.Errorf("the time %q is no integer", cut.time[:min(len(cut.time), shown)])
+			return all, fmt.Errorf("the time %q is no integer of 64 bits; %s", cut.time[:min(len(cut.time), shown)], correct)
 		}
 		of.time.values++
 		of.time.integer(n)
@@ -602,7 +620,10 @@ func (p *profiler) pointField(c *columnProfile, value []byte) error {
 			c.rounded = &large{string(digits), p.at}
 		}
 	case series.Float:
-		_, ok = number.Float(digits)
+		var v float64
+		if v, ok = number.Float(digits); ok {
+			c.round(digits, v, &p.at)
+		}
 	case series.Bool:
 		_, ok = number.Bool(value)
 	}
@@ -650,7 +671,7 @@ func (p *profiler) records(f inputFile, one *profile) (err error) {
 	defer closer.Close()
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%s is damaged: %v; %s", f.name, r, copyAgain)
+			err = fmt.Errorf("%s %s", f.name, unread(r))
 		}
 	}()
 	schema, err := source.schema()

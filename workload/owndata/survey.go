@@ -28,12 +28,17 @@ type survey struct {
 	values series.Values
 	nulls  [][]int64 // per table and field
 
+	tableRows []int64
+
 	late     int64         // rows behind a newer one of their series
 	lateness time.Duration // by how much at most
 	repeated int64         // rows whose series and time come again later
 	older    series.Bitmap // those rows, by their number; nil: there are none
 	zoneless int64         // times without a zone
+	finer    int64         // times with digits beyond nanoseconds
 	others   int64         // rows of measurements that are no table, which are left out
+
+	emptyTags map[tagOf]int64 // empty texts, per tag
 
 	reread workload.Reread // what a second reader made of a sample
 }
@@ -101,7 +106,8 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		return nil, err
 	}
 	x.freeze()
-	s.rows, s.zoneless, s.nulls, s.others = o.rows, r.filler.clock.zoneless, o.nulls, r.filler.others
+	s.rows, s.nulls, s.tableRows, s.others, s.emptyTags = o.rows, o.nulls, o.tableRows, r.filler.others, r.filler.emptyTags
+	s.zoneless, s.finer = r.filler.clock.zoneless, r.filler.clock.finer
 	s.pieces.end()
 	s.late, s.lateness = o.late, time.Duration(o.lateness)
 	s.values = o.values()

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -113,6 +115,19 @@ func (l *layout) noTimes(c *columnProfile, fix string) error {
 	return of(setFiles, &at)
 }
 
+// likelyFormat is a time-format, as people write it on a command line, that a text may have.
+func likelyFormat(text string) string {
+	for _, layout := range [...]string{"20060102150405", "20060102", "20060102T150405Z0700", "2006/01/02 15:04:05", "2006/01/02 15:04", "02.01.2006 15:04:05", "02.01.2006 15:04", "02.01.2006"} {
+		if t, err := time.ParseInLocation(layout, text, time.UTC); err == nil && t.Year() > 1900 && t.Year() < 2100 {
+			return shellName(layout)
+		}
+	}
+	if isNumber([]byte(text)) {
+		return perSecond
+	}
+	return "'01/02/2006 15:04'"
+}
+
 // findTimeOfDay finds the column of the times of day where the proposed time has dates alone.
 func (l *layout) findTimeOfDay(date *columnProfile, all []*profile) {
 	if kind, _ := date.kind(); kind != series.Date || l.timeFormat != "" || !l.joinsTimes() {
@@ -204,7 +219,7 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			return nil, of(setFiles, c.badZone)
 		}
 		if kind, _ := c.kind(); kind == series.Text && named(c.name) > 0 && len(c.notTime.texts) > 0 && l.timeFormat == "" {
-			return nil, l.noTimes(c, fmt.Sprintf("say how times are written with own.time and own.time-format, as in --time-column %s --time-format '01/02/2006 15:04'", shellName(c.name)))
+			return nil, l.noTimes(c, fmt.Sprintf("say how times are written with own.time and own.time-format, as in --time-column %s --time-format %s", shellName(c.name), likelyFormat(c.notTime.texts[0])))
 		}
 	}
 	for _, c := range p.columns {
@@ -212,15 +227,14 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			if _, err := l.unitOf(c, c.lowestOf(), c.highestOf()); err != nil {
 				return nil, err
 			}
-			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format s",
-				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name)))
+			return nil, of(setTime, fmt.Errorf("column %s of %s has numbers from %s to %s, which are no times from 1980 to 2100; say how they are written with own.time and own.time-format, as in --time-column %s --time-format %s",
+				c.name, p.file, humanize.Ftoa(c.lowestOf()), humanize.Ftoa(c.highestOf()), shellName(c.name), likelyFormat(strconv.FormatFloat(c.highestOf(), 'f', -1, 64))))
 		}
 	}
-	nested := ""
+	nested, most := "", -1
 	for _, c := range p.columns {
-		if c.left != "" && named(c.name) > 0 {
-			nested = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left)
-			break
+		if c.left != "" && named(c.name) > most {
+			nested, most = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left), named(c.name)
 		}
 	}
 	return nil, of(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].name, nested, some(p.names())))

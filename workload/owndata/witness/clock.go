@@ -59,8 +59,10 @@ func (c *clock) read(v *value) (int64, bool) {
 		if err != nil {
 			continue
 		}
-		if name, offset := t.Zone(); offset == 0 && name != "UTC" && name != "" && name != "GMT" {
-			return 0, false // an abbreviation that says nothing
+		if strings.Contains(c.layout[at], "MST") && !strings.Contains(c.layout[at], "07") {
+			if name, _ := t.Zone(); name != "UTC" && name != "GMT" {
+				return 0, false // an abbreviation, whose offset package time does not know
+			}
 		}
 		c.likely = at
 		return t.UnixNano(), true

@@ -35,7 +35,8 @@ func quoted(text, quote string) string {
 // read implements reader.
 func (d duckReader) read(ctx context.Context, columns []column, spans []span, visit func(row int64, values []value)) error {
 	failed := func(message string) error {
-		return cannot("%s: DuckDB says %s", d.file.Path, oneLine(message))
+		path, _ := filepath.Abs(d.file.Path)
+		return cannot("%s: DuckDB says %s", d.file.Path, oneLine(strings.ReplaceAll(message, path, d.file.Path)))
 	}
 	path, err := filepath.Abs(d.file.Path)
 	if err != nil {
@@ -160,7 +161,7 @@ func (d duckReader) from(path string, columns []column) (from, number string) {
 		for _, c := range columns {
 			list = append(list, quoted(c.name, "'")+":'VARCHAR'")
 		}
-		from = fmt.Sprintf("read_json(%s, columns={%s}, format='newline_delimited', records=true, hive_partitioning=false, compression=%s)", quoted(path, "'"), strings.Join(list, ","), d.compression(path))
+		from = fmt.Sprintf("read_json(%s, columns={%s}, format='%s', records=true, hive_partitioning=false, compression=%s)", quoted(path, "'"), strings.Join(list, ","), jsonLayout(path), d.compression(path))
 	}
 	number = quoted(rowNumber, `"`)
 	return fmt.Sprintf("(SELECT *, row_number() OVER () - 1 AS %s FROM %s)", number, from), number

@@ -201,22 +201,40 @@ func compressionOf(path string) string {
 	return "uncompressed"
 }
 
-// delimiterLine reports whether a file of CSV begins with Excel's line sep=; of the delimiter,
-// and whether that line is anything but these five characters.
-func delimiterLine(path string) (there, odd bool) {
+// firstLine is the first line of a text, decompressed, as far as so many bytes hold it.
+func firstLine(path string, most int) string {
 	raw, err := os.Open(path)
 	if err != nil {
-		return false, false
+		return ""
 	}
 	content, _, err := unpack.Reader(raw)
 	if err != nil {
 		raw.Close()
-		return false, false
+		return ""
 	}
 	defer content.Close()
-	begin := make([]byte, 16)
+	begin := make([]byte, most)
 	n, _ := io.ReadFull(content, begin)
-	whole, _, _ := strings.Cut(string(begin[:n]), "\n")
+	line, _, _ := strings.Cut(string(begin[:n]), "\n")
+	return line
+}
+
+// jsonLayout is what DuckDB calls the layout of a file of JSON, by its first line: one object
+// a line, unless that begins an array or does not end.
+func jsonLayout(path string) string {
+	const most = 256 << 10
+	line := firstLine(path, most)
+	text := strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+	if strings.HasPrefix(text, "[") || text != "" && !strings.HasSuffix(text, "}") && len(line) < most {
+		return "auto"
+	}
+	return "newline_delimited"
+}
+
+// delimiterLine reports whether a file of CSV begins with Excel's line sep=; of the delimiter,
+// and whether that line is anything but these five characters.
+func delimiterLine(path string) (there, odd bool) {
+	whole := firstLine(path, 16)
 	line := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(whole, "\ufeff"), "\r"), `"`)
 	there = len(line) == len("sep=;") && strings.EqualFold(line[:4], "sep=")
 	return there, there && line != whole
