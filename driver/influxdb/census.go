@@ -170,7 +170,7 @@ func (s *seriesKeys) Row(row []query.Value) error {
 	clear(s.row)
 	text := row[0].Text
 	var key, part []byte // of a tag: what stands before its =, and what since then; the measurement has no key
-	tags := false // the measurement, which may have an equals sign, is behind
+	tags := false        // the measurement, which may have an equals sign, is behind
 	for i := 0; i <= len(text); i++ {
 		switch {
 		case i == len(text) || text[i] == ',':
