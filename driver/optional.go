@@ -19,6 +19,14 @@ func As[I any](t DB) (I, bool) {
 	return as, ok
 }
 
+// Waiter is a DB whose server tells what statements wait for.
+type Waiter interface {
+	// WaitsFor says in one line who holds a lock that a statement on the target's tables waits
+	// for, and how to end it; empty: none waits, or the server does not tell. It waits for no
+	// other method.
+	WaitsFor(context.Context) (holder string, err error)
+}
+
 // AfterLoader is a DB with work that users of the system do once data is
 // loaded, such as gathering statistics or compressing. An experiment names the
 // steps that it wants; each is timed apart.

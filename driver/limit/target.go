@@ -32,13 +32,14 @@ func Driver(k driver.Driver, l Limits) driver.Driver {
 }
 
 // Target returns an open target that keeps the limits.
-func Target(t driver.DB, l Limits) driver.DB { return &limited{t, l} }
+func Target(t driver.DB, l Limits) driver.DB { return &limited{t, l, newLocks(t, l)} }
 
 // limited is a target that keeps limits. It has the methods of all that a target
 // may be beside; driver.As tells which of them the target has.
 type limited struct {
 	driver.DB
 	limits Limits
+	locks  locks
 }
 
 // What a target may be beside must stand here: driver.As finds nothing else of a
@@ -65,6 +66,7 @@ var _ interface {
 	driver.Server
 	driver.Storage
 	driver.TextChecker
+	driver.Waiter
 	driver.Watcher
 } = (*limited)(nil)
 
@@ -116,19 +118,27 @@ func (t *limited) NewQuerier(ctx context.Context, worker int) (driver.Querier, e
 	if err != nil {
 		return nil, err
 	}
-	return querier{q, t.limits.step()}, nil
+	return querier{q, t.limits.step(), t.locks}, nil
 }
 
 // Settle implements driver.DB.
 func (t *limited) Settle(ctx context.Context) error {
-	return run(ctx, t.limits.step(), "waiting until the target has settled", t.DB.Settle)
+	watched, end := t.locks.watch(ctx)
+	return end(run(watched, t.limits.step(), "waiting until the target has settled", t.DB.Settle))
+}
+
+// readUnblocked reads a table within the limit of a step, unless somebody has locked it.
+func readUnblocked[T any](ctx context.Context, t *limited, doing string, read func(context.Context) (T, error)) (T, error) {
+	watched, end := t.locks.watch(ctx)
+	value, err := call(watched, t.limits.step(), doing, read, nil)
+	return value, end(err)
 }
 
 // Census implements driver.DB.
 func (t *limited) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
-	return call(ctx, t.limits.step(), "counting table "+table.Name, func(ctx context.Context) (driver.Census, error) {
+	return readUnblocked(ctx, t, "counting table "+table.Name, func(ctx context.Context) (driver.Census, error) {
 		return t.DB.Census(ctx, table)
-	}, nil)
+	})
 }
 
 // Footprint implements driver.DB.
@@ -206,9 +216,9 @@ func (t *limited) DistinctCensus(ctx context.Context, table *series.Table) (driv
 	if !ok {
 		return driver.Census{}, errNot("counts different rows")
 	}
-	return call(ctx, t.limits.step(), "counting different rows of table "+table.Name, func(ctx context.Context) (driver.Census, error) {
+	return readUnblocked(ctx, t, "counting different rows of table "+table.Name, func(ctx context.Context) (driver.Census, error) {
 		return own.DistinctCensus(ctx, table)
-	}, nil)
+	})
 }
 
 // CountRows implements driver.RowCounter.
@@ -217,9 +227,9 @@ func (t *limited) CountRows(ctx context.Context, table *series.Table) (int64, er
 	if !ok {
 		return 0, errNot("counts rows")
 	}
-	return call(ctx, t.limits.step(), "counting the rows of table "+table.Name, func(ctx context.Context) (int64, error) {
+	return readUnblocked(ctx, t, "counting the rows of table "+table.Name, func(ctx context.Context) (int64, error) {
 		return own.CountRows(ctx, table)
-	}, nil)
+	})
 }
 
 // Join implements driver.Joiner.
@@ -399,6 +409,7 @@ func errNot(does string) error { return fmt.Errorf("the target is none that %s",
 type querier struct {
 	driver.Querier
 	limit *Late
+	locks locks
 }
 
 // Do implements driver.Querier. A query that has an end of its own keeps that,
@@ -407,10 +418,13 @@ func (q querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dri
 	if _, ends := ctx.Deadline(); ends {
 		return q.Querier.Do(ctx, r, sink)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, q.limit.Limit, q.limit)
+	watched, end := q.locks.watch(ctx)
+	limited, cancel := context.WithTimeoutCause(watched, q.limit.Limit, q.limit)
 	defer cancel()
 	cost, err := q.Querier.Do(limited, r, sink)
-	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+	blocked := watched.Err() != nil
+	err = end(err)
+	if err != nil && !blocked && ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("a query: %w", q.limit)
 	}
 	return cost, err

@@ -78,4 +78,21 @@ func TestLockedByOthers(t *testing.T) {
 	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
+
+	// Reading a locked table ends soon, too, and says the same.
+	if err := other.Exec(t.Context(), "BEGIN", "LOCK TABLE "+schema.Tables[0].Name); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Census(t.Context(), schema.Tables[0])
+	for _, want := range []string{"for a lock in vain", "application payroll", "has table " + schema.Tables[0].Name + " locked (AccessExclusiveLock)", "pg_terminate_backend("} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("counting: it does not say %q: %v", want, err)
+		}
+	}
+	if err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Census(t.Context(), schema.Tables[0]); err != nil {
+		t.Errorf("counting once it is free: %v", err)
+	}
 }

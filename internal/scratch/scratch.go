@@ -30,18 +30,19 @@ const attempts = 10
 // given one. Before, it removes folders of that name which this user's killed processes have
 // left there. Close removes the folder.
 func New(dir, name string) (*Folder, error) {
+	elsewhere, other := "", ""
 	if dir == "" {
-		dir = os.TempDir()
+		dir, elsewhere, other = os.TempDir(), "; TMPDIR says where they are", "; set TMPDIR to a folder on another file system"
 	}
 	sweep(dir, name)
 	for range attempts {
 		path, err := os.MkdirTemp(dir, name+"-*")
 		if err != nil {
-			return nil, fmt.Errorf("making a folder for temporary files: %w; TMPDIR says where they are", err)
+			return nil, fmt.Errorf("making a folder for temporary files: %w%s", err, elsewhere)
 		}
 		held, err := lock(path, os.O_CREATE|os.O_RDWR)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("locking %s: %w; set TMPDIR to a folder on another file system", path, err), os.RemoveAll(path))
+			return nil, errors.Join(fmt.Errorf("locking %s: %w%s", path, err, other), os.RemoveAll(path))
 		}
 		if held != nil {
 			return &Folder{path, held}, nil

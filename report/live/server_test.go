@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -442,6 +443,48 @@ func TestMostReaders(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Error("who has gone still counts")
+}
+
+// What opens more connections than an address takes waits, and uses up no files of the run.
+func TestMostConnections(t *testing.T) {
+	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
+	address := strings.TrimSuffix(strings.TrimPrefix(s.PageURL, "http://"), "/")
+	ask := func() (conn net.Conn, answer *bufio.Reader) {
+		t.Helper()
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if _, err := fmt.Fprintf(conn, "GET /nothing HTTP/1.1\r\nHost: %s\r\n\r\n", address); err != nil {
+			t.Fatal(err)
+		}
+		return conn, bufio.NewReader(conn)
+	}
+	var first net.Conn
+	for i := range mostConnections {
+		conn, answer := ask()
+		if i == 0 {
+			first = conn
+		}
+		if _, err := answer.ReadString('\n'); err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+	}
+	further, answer := ask()
+	// One that is taken has its answer in no time; no wait makes one that waits be answered.
+	if err := further.SetReadDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := answer.Peek(1); err == nil {
+		t.Errorf("a connection beyond the limit is answered: %q", line)
+	}
+	if err := errors.Join(first.Close(), further.SetReadDeadline(time.Time{})); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answer.ReadString('\n'); err != nil {
+		t.Errorf("once another has ended: %v", err)
+	}
 }
 
 // Runs, pages and metrics go on beside each other.

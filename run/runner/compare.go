@@ -30,6 +30,23 @@ type phase struct {
 // memory, and a run that is resumed has them still.
 type takenAnswers string
 
+// unfinishedAnswers matches files whose process was killed before they were whole.
+const unfinishedAnswers = "*.tmp"
+
+// sweep removes what a killed process has left: the answers are taken again. The run must
+// be locked.
+func (dir takenAnswers) sweep() error {
+	left, err := filepath.Glob(filepath.Join(string(dir), unfinishedAnswers))
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		err = errors.Join(err, os.Remove(path))
+	}
+	_ = os.Remove(string(dir)) // fails, and stays, while answers are in it
+	return err
+}
+
 func (x *stage) taken() takenAnswers {
 	return takenAnswers(filepath.Join(x.Dir, x.run.ID, "taken-answers"))
 }
@@ -47,7 +64,7 @@ func (dir takenAnswers) put(p phase, answers []engine.Answered) error {
 	if err := os.MkdirAll(string(dir), 0o777); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(string(dir), "*.tmp")
+	file, err := os.CreateTemp(string(dir), unfinishedAnswers)
 	if err != nil {
 		return err
 	}

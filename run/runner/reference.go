@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/internal/scratch"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -25,9 +25,9 @@ const referenceDriver = "duckdb"
 type references struct {
 	kind    driver.Driver
 	options driver.Options
-	missing string        // why this tsmark has none; empty: it has, or nobody has looked yet
-	looked  bool          // somebody has
-	dirs    [views]string // with the dataset as some targets hold it; empty: not loaded yet
+	missing string                 // why this tsmark has none; empty: it has, or nobody has looked yet
+	looked  bool                   // somebody has
+	folders [views]*scratch.Folder // with the dataset as some targets hold it; nil: not loaded yet
 }
 
 // byReferenceText reports whether the right answers of a type are those of its reference.
@@ -53,15 +53,15 @@ func (r *references) look(s *subject) (err error) {
 	if r.options, err = r.kind.Resolve(nil); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(s.scratch, "reference-")
+	folder, err := scratch.New(s.scratch, "reference")
 	if err != nil {
 		return err
 	}
-	db, err := r.kind.Open(context.Background(), driver.Env{Dir: dir, Create: true}, r.options) // which waits for nobody
+	db, err := r.kind.Open(context.Background(), driver.Env{Dir: folder.Path(), Create: true}, r.options) // which waits for nobody
 	if err == nil {
 		err = db.Close()
 	}
-	return errors.Join(err, os.RemoveAll(dir))
+	return errors.Join(err, folder.Close())
 }
 
 // expects reports whether the right answers of a type are known.
@@ -114,7 +114,7 @@ func (s *subject) byReference(ctx context.Context, v view, q *typeQueries, queri
 		return nil, fmt.Errorf("loading DuckDB for the reference texts of own queries: %w", err)
 	}
 	r := &s.references
-	db, err := r.kind.Open(ctx, driver.Env{Dir: r.dirs[v]}, r.options)
+	db, err := r.kind.Open(ctx, driver.Env{Dir: r.folders[v].Path()}, r.options)
 	if err != nil {
 		return nil, fmt.Errorf("opening DuckDB for the reference texts of own queries: %w", err)
 	}
@@ -156,21 +156,21 @@ const referenceBatch = 10_000
 // loadReference loads the dataset as some targets hold it, once.
 func (s *subject) loadReference(ctx context.Context, v view) (err error) {
 	r := &s.references
-	if r.dirs[v] != "" {
+	if r.folders[v] != nil {
 		return nil
 	}
-	dir, err := os.MkdirTemp(s.scratch, "reference-")
+	folder, err := scratch.New(s.scratch, "reference")
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, folder.Close())
 			return
 		}
-		r.dirs[v] = dir
+		r.folders[v] = folder
 	}()
-	db, err := r.kind.Open(ctx, driver.Env{Dir: dir, Create: true}, r.options)
+	db, err := r.kind.Open(ctx, driver.Env{Dir: folder.Path(), Create: true}, r.options)
 	if err != nil {
 		return err
 	}
@@ -192,10 +192,10 @@ func (s *subject) loadReference(ctx context.Context, v view) (err error) {
 // drop removes the databases.
 func (r *references) drop() error {
 	var errs []error
-	for v, dir := range r.dirs {
-		if dir != "" {
-			errs = append(errs, os.RemoveAll(dir))
-			r.dirs[v] = ""
+	for v, folder := range r.folders {
+		if folder != nil {
+			errs = append(errs, folder.Close())
+			r.folders[v] = nil
 		}
 	}
 	return errors.Join(errs...)

@@ -205,6 +205,9 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ..
 	if err := r.orphans(ctx, killed...); err != nil {
 		return nil, err
 	}
+	if err := x.taken().sweep(); err != nil {
+		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", ErrInput, err)
+	}
 	// Killed once more, it was running, whatever had ended it before.
 	x.run.Status, x.run.Reason = result.Running, ""
 	if err := x.Store.Save(ctx, &x.run); err != nil {
