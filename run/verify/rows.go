@@ -22,8 +22,8 @@ import (
 // sum. The findings go to the census, whose tables with a problem are passed over: how many
 // rows were compared, and the first difference of a table. Floats of a target that rounds
 // are compared by so many digits; 0: as they are. What prevents a comparison, such as a
-// time-out, is no difference: the census says why rows were not read back. The error is ctx's
-// end, or a target that is gone.
+// time-out or a connection that broke, is no difference: the census says why rows were not
+// read back. The error is ctx's end, or a target that is gone.
 func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey *oracle.Survey, digits int, census []result.CensusResult) error {
 	r := rowsRead{cfg: cfg, target: t, render: render, survey: survey, digits: digits, tables: make(map[string]*tableRead)}
 	for i := range census {
@@ -34,6 +34,11 @@ func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey 
 	all := oracle.Lookups(survey.Sample)
 	r.lookups = slices.DeleteFunc(all, func(l oracle.Lookup) bool { return r.tables[l.Table.Name] == nil })
 	err := r.run(ctx)
+	for i := min(r.next.Load(), int64(len(r.lookups))); i < int64(len(r.lookups)); i++ { // left when every connection broke
+		if t := r.tables[r.lookups[i].Table.Name]; r.broken != nil && t.unread == "" {
+			t.unread = r.broken.Error()
+		}
+	}
 	for _, t := range r.tables {
 		if t.Contents.Rows == 0 {
 			t.Contents.RowsUnread = t.unread
@@ -56,6 +61,7 @@ type rowsRead struct {
 
 	mu     sync.Mutex // guards what follows
 	tables map[string]*tableRead
+	broken error // why a connection broke; nil: none did
 }
 
 // tableRead is what became of the rows of a table.
@@ -69,20 +75,14 @@ func (r *rowsRead) run(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	for worker := range min(r.cfg.Workers, len(r.lookups)) {
 		group.Go(func() error {
-			querier, err := r.target.NewQuerier(groupCtx, worker)
-			if err != nil {
-				return fmt.Errorf("connecting to read rows back: %w", err)
+			err := r.work(groupCtx, worker)
+			if !driver.Broken(groupCtx, r.target, err) {
+				return err
 			}
-			defer querier.Close() // reading only
-			for {
-				i := r.next.Add(1) - 1
-				if i >= int64(len(r.lookups)) {
-					return nil
-				}
-				if err := r.look(groupCtx, querier, i); err != nil {
-					return fmt.Errorf("reading rows back: %w", err)
-				}
-			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.broken = err
+			return nil // other workers go on
 		})
 	}
 	err := group.Wait()
@@ -90,6 +90,24 @@ func (r *rowsRead) run(ctx context.Context) error {
 		err = ctx.Err()
 	}
 	return err
+}
+
+// work looks rows up over one connection until none is left.
+func (r *rowsRead) work(ctx context.Context, worker int) error {
+	querier, err := r.target.NewQuerier(ctx, worker)
+	if err != nil {
+		return fmt.Errorf("connecting to read rows back: %w", err)
+	}
+	defer querier.Close() // reading only
+	for {
+		i := r.next.Add(1) - 1
+		if i >= int64(len(r.lookups)) {
+			return nil
+		}
+		if err := r.look(ctx, querier, i); err != nil {
+			return fmt.Errorf("reading rows back: %w", err)
+		}
+	}
 }
 
 // enough reports whether no more of a table's rows need be read before that of a place.
@@ -109,7 +127,7 @@ func (r *rowsRead) look(ctx context.Context, q driver.Querier, place int64) erro
 	begin := time.Now()
 	difference, err := r.differs(ctx, q, l)
 	took := time.Since(begin).Seconds()
-	if err != nil && (ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable)) {
+	if err != nil && ctx.Err() != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -117,6 +135,9 @@ func (r *rowsRead) look(ctx context.Context, q driver.Querier, place int64) erro
 	t := r.tables[l.Table.Name]
 	t.Contents.Seconds += took / float64(max(r.cfg.Workers, 1))
 	switch {
+	case errors.Is(err, driver.ErrUnreachable):
+		t.unread = err.Error()
+		return err
 	case err != nil:
 		t.unread = err.Error()
 	case difference != "" && (t.Problem == "" || place < t.first):

@@ -1,7 +1,10 @@
 package verify_test
 
 import (
+	"context"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/workload"
@@ -23,7 +27,7 @@ func TestRows(t *testing.T) {
 		if !swaps && kind.Name != "memory" {
 			continue
 		}
-		census, survey := readBack(t, kind, "a seed", 40)
+		census, survey := readBack(t, kind, "a seed", 40, 2)
 		c := &census[0]
 		switch {
 		case c.Contents.RowsUnread != "":
@@ -37,7 +41,7 @@ func TestRows(t *testing.T) {
 }
 
 // readBack loads a target, and compares its census and its rows.
-func readBack(t *testing.T, kind driver.Driver, seed string, scale uint32) ([]result.CensusResult, *oracle.Survey) {
+func readBack(t *testing.T, kind driver.Driver, seed string, scale uint32, workers int) ([]result.CensusResult, *oracle.Survey) {
 	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := tsbs.CPUOnly()
@@ -64,8 +68,54 @@ func readBack(t *testing.T, kind driver.Driver, seed string, scale uint32) ([]re
 	if err != nil || census[0].Problem != "" {
 		t.Fatalf("error %v, problem %q", err, census[0].Problem)
 	}
-	if err := verify.Rows(t.Context(), verify.Config{Workers: 2}, db, kind.Renderer(nil), survey, 0, census); err != nil {
+	if err := verify.Rows(t.Context(), verify.Config{Workers: workers}, db, kind.Renderer(nil), survey, 0, census); err != nil {
 		t.Fatal(err)
 	}
 	return census, survey
+}
+
+// A connection that breaks while rows are read back is no difference: the census says that
+// they were not compared, and why. A target that is gone is an error.
+func TestRowsOverBrokenConnections(t *testing.T) {
+	for workers, want := range map[int]int64{1: 4, 2: oracle.SampleRows - 1} {
+		census, survey := readBack(t, disconnecting(5), "a seed", 40, workers)
+		c := &census[0]
+		if c.Problem != "" || c.Contents.Rows != want || int64(len(survey.Sample)) != oracle.SampleRows || c.Contents.RowsUnread != "some of them: the server hung up: cannot be reached" {
+			t.Errorf("%d workers: problem %q, %d rows compared, %q", workers, c.Problem, c.Contents.Rows, c.Contents.RowsUnread)
+		}
+	}
+}
+
+// disconnecting is a driver one of whose connections breaks at the query of a number.
+func disconnecting(at int64) driver.Driver {
+	kind, queries := conformance.Memory("disconnecting"), new(atomic.Int64)
+	open := kind.Open
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		return &disconnected{db, at, queries}, err
+	}
+	return kind
+}
+
+type disconnected struct {
+	driver.DB
+	at      int64
+	queries *atomic.Int64
+}
+
+func (d *disconnected) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := d.DB.NewQuerier(ctx, worker)
+	return &disconnectedQuerier{q, d}, err
+}
+
+type disconnectedQuerier struct {
+	driver.Querier
+	of *disconnected
+}
+
+func (q *disconnectedQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.of.queries.Add(1) == q.of.at {
+		return driver.Cost{}, fmt.Errorf("the server hung up: %w", driver.ErrUnreachable)
+	}
+	return q.Querier.Do(ctx, r, sink)
 }
