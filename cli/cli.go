@@ -217,7 +217,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	})
 	if instead := insteadOf(unknown.GetSpecifiedName()); instead != "" {
-		return fmt.Errorf("--%s is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
+		// With a colon: what follows the name of a secret flag is taken for the secret.
+		return fmt.Errorf("--%s: is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
 	}
 	name := "--" + unknown.GetSpecifiedName()
 	return fmt.Errorf("unknown flag %s%s", name, suggest.Or(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))

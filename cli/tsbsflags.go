@@ -10,8 +10,10 @@ func insteadOf(flag string) string {
 		return "the target null keeps nothing, as in tsmark load null"
 	case "db-name":
 		return "the database is an option of the target, as in postgres,database=NAME"
-	case "host", "port", "user", "pass", "password", "dbuser", "dbpass", "hosts", "url", "urls", "postgres", "admin-db-name", "endpoint", "ilp-bind-to":
-		return "it is an option of the target, as in postgres,host=db1,user=bench; tsmark drivers DRIVER lists them, and TSMARK_TARGET_PASSWORD in the environment gives a password"
+	case "pass", "password", "dbpass":
+		return "set TSMARK_TARGET_PASSWORD in the environment, TARGET being the target's name, or the option password of the target to a file, as in timescaledb,password=@FILE"
+	case "host", "port", "user", "dbuser", "hosts", "url", "urls", "postgres", "admin-db-name", "endpoint", "ilp-bind-to":
+		return "it is an option of the target, as in postgres,host=db1,user=bench; tsmark drivers DRIVER lists them"
 	case "chunk-time", "partitions", "partition-index", "time-index", "time-partition-index", "field-index", "field-index-count", "in-table-partition-tag",
 		"use-hypertable", "use-jsonb-tags", "use-insert", "use-copy", "force-text-format", "create-metrics-table", "gzip", "consistency", "backoff",
 		"replication-factor", "replicas", "shards", "aggregation-plan", "chunk-response-size", "write-timeout", "read-timeout", "query-timeout",
