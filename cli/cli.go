@@ -81,7 +81,7 @@ func (a *app) main(ctx context.Context) int {
 	}
 	code, text := exitUsage, err.Error()
 	var s *status
-	switch {
+	switch err = unreached(err); {
 	case errors.As(err, &s):
 		code, text = s.code, s.text
 	case ctx.Err() != nil:

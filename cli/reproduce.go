@@ -549,7 +549,7 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 	plan := sweep.Single()
 	if plan == nil {
 		_, runs, err := p.app.runPoints(cmd, kept, whole, sweep, "run", func(*result.Run) error { return nil })
-		return runs, err
+		return runs, unreached(err)
 	}
 	r, shown, err := p.app.newRunner(cmd, kept, whole)
 	if err != nil {
@@ -558,7 +558,7 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 	defer shown.Close()
 	run, err := r.Run(cmd.Context(), plan, "run", p.app.args)
 	if run == nil || err != nil {
-		return nil, err
+		return nil, unreached(err)
 	}
 	return []*result.Run{run}, nil
 }

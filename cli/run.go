@@ -555,6 +555,15 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 	return nil
 }
 
+// unreached gives the error of a run none of whose targets could be reached its exit
+// status; other errors stay as they are.
+func unreached(err error) error {
+	if nobody := (*runner.UnreachedError)(nil); errors.As(err, &nobody) {
+		return &status{exitTarget, err.Error()}
+	}
+	return err
+}
+
 // missingFigures says which figures of a run are missing, and in which way.
 func missingFigures(run *result.Run) []string {
 	var list []string

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
@@ -128,8 +130,8 @@ func badInput(err error) error {
 // Run executes a plan and returns the run as it was stored. What
 // concerns one target, such as a server that fails, is in the run; the
 // error is for what ends all of it: ctx's end, ErrInput, or a store that does
-// not work. Of a run that ErrInput ended before anything was measured nothing
-// is kept. args is the command line, for the record.
+// not work. Of a run that ErrInput ended before anything was measured, or none of
+// whose targets could be reached (an UnreachedError), nothing is kept. args is the command line, for the record.
 //
 // Secrets of the plan are in none of what is stored, shown or returned.
 func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
@@ -173,7 +175,37 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		discard(x.servers.of)
 		return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.run.ID) }))
 	}
+	if err == nil && ctx.Err() == nil {
+		if err := x.unreachedTargets(); err != nil {
+			x.operations.discard()
+			return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.run.ID) }))
+		}
+	}
 	return x.finish(ctx, err)
+}
+
+// UnreachedError says of a run that none of its targets could be reached, and that so
+// nothing was measured: of such a run nothing is kept.
+type UnreachedError struct {
+	failures []string // of each target
+}
+
+func (e *UnreachedError) Error() string { return strings.Join(e.failures, "\n") }
+
+// unreachedTargets returns an UnreachedError where no target could be reached before
+// anything was measured. A run that started servers is kept, since their logs say why.
+func (x *execution) unreachedTargets() error {
+	if x.measured() {
+		return nil
+	}
+	var failures []string
+	for i := range x.run.Targets {
+		if !x.unreached[i] || x.plan.targets[i].start != "" {
+			return nil
+		}
+		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.run.Targets[i].Name, printable.OneLine(x.run.Targets[i].Failure)))
+	}
+	return &UnreachedError{failures}
 }
 
 // Resume goes on with a run that was interrupted or killed, at the first piece

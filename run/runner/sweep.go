@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,8 +178,9 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 // RunSweep executes the points of a sweep that runs, which belong to it, have
 // not completed: it goes on with those that were begun, and begins the others.
 // done is called with each as it ends. It returns all runs in the order of
-// their points. A target that fails ends its run and not the sweep; what ends
-// all of it is as for Run. A sweep of which there is no run is not kept. The servers
+// their points. A target that fails ends its run and not the sweep, and
+// a point none of whose targets can be reached is passed over, until the error of the
+// first one is returned; what ends all of it is as for Run. A sweep of which there is no run is not kept. The servers
 // that were started for the sweep have ended when it returns.
 func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) (all []*result.Run, err error) {
 	unlock, err := r.lock(ctx, "sweep", record.ID)
@@ -205,6 +207,7 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 		r = &withOwn
 	}
 	kept := slices.Clone(runs)
+	var unreached error // of the first point none of whose targets could be reached
 	for i, plan := range s.plans {
 		place := result.Place{Sweep: record.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(s.points[i].Parameters)}
 		at := slices.IndexFunc(kept, func(run *result.Run) bool { return run.Point == place.Point })
@@ -225,9 +228,17 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 		if err == nil {
 			err = ctx.Err()
 		}
-		if err != nil {
-			return kept, r.ended(ctx, record, kept, fmt.Errorf("point %d of %d, %s: %w", place.Point, place.Points, place.Parameters, err))
+		if err == nil {
+			continue
 		}
+		err = fmt.Errorf("point %d of %d, %s: %w", place.Point, place.Points, place.Parameters, err)
+		if nobody := (*UnreachedError)(nil); !errors.As(err, &nobody) {
+			return kept, r.ended(ctx, record, kept, err)
+		}
+		unreached = cmp.Or(unreached, err)
+	}
+	if unreached != nil {
+		return kept, r.ended(ctx, record, kept, unreached)
 	}
 	return kept, nil
 }
