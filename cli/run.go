@@ -539,10 +539,14 @@ func outcome(ctx context.Context, run *result.Run, err error) error {
 	case err != nil:
 		return err
 	}
+	var failures []string
 	for _, t := range run.Targets {
 		if t.Failure != "" {
-			return &status{exitTarget, fmt.Sprintf("target %s failed: %s", t.Name, oneLine(t.Failure))}
+			failures = append(failures, fmt.Sprintf("target %s failed: %s", t.Name, oneLine(t.Failure)))
 		}
+	}
+	if len(failures) > 0 {
+		return &status{exitTarget, strings.Join(failures, "\n")}
 	}
 	for _, t := range compare.SelfTests(run) {
 		if len(t.Differs()) > 0 {

@@ -213,17 +213,46 @@ func Failed(doing, trust string, waited time.Duration, err error) error {
 }
 
 // Cause is an error of connecting, whose text leaves out the address that doing names already
-// of what the system said to a connection over TCP.
+// of what the system said to a connection over TCP. Of several attempts, as pgx makes with
+// and without TLS, each thing is said once.
 func Cause(doing string, err error) error {
+	var said []string
+	for _, attempt := range attempts(err) {
+		if text := attemptText(doing, attempt); !slices.Contains(said, text) {
+			said = append(said, text)
+		}
+	}
+	if text := strings.Join(said, "; "); text != err.Error() {
+		return &short{text, err}
+	}
+	return err
+}
+
+// attempts returns the errors that errors.Join put together, each on its line; one error
+// is itself.
+func attempts(err error) []error {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if joined, several := e.(interface{ Unwrap() []error }); several && strings.Contains(e.Error(), "\n") {
+			return joined.Unwrap()
+		}
+	}
+	return []error{err}
+}
+
+// attemptText is what failed in one attempt.
+func attemptText(doing string, err error) string {
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return name.Error()
+	}
 	var op *net.OpError
-	if !errors.As(err, &op) || op.Op != "dial" || op.Addr == nil || !strings.HasPrefix(op.Net, "tcp") || strings.Contains(err.Error(), "\n") { // of several attempts
-		return err
+	if !errors.As(err, &op) || op.Op != "dial" || op.Addr == nil || !strings.HasPrefix(op.Net, "tcp") {
+		return err.Error()
 	}
-	said := op.Err.Error()
 	if address := op.Addr.String(); !strings.Contains(doing, address) {
-		said = address + ": " + said
+		return address + ": " + op.Err.Error()
 	}
-	return &short{said, err}
+	return op.Err.Error()
 }
 
 // short is an error in other words.

@@ -59,7 +59,9 @@ func TestFailed(t *testing.T) {
 		{"connecting to db1:1", refused, "connecting to db1:1: " + up + " (127.0.0.1:1: connect: connection refused)"},
 		{"connecting to x", &net.OpError{Op: "dial", Net: "unix", Addr: &net.UnixAddr{Name: "/run/x", Net: "unix"}, Err: errors.New("no such file")}, "connecting to x: " + up + " (dial unix /run/x: no such file)"},
 		{"connecting to x:1", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("lookup x: no such host")}, "connecting to x:1: " + up + " (dial tcp: lookup x: no such host)"},
-		{"connecting to x:1", errors.Join(refused, errors.New("EOF")), "connecting to x:1: " + up + " (dial tcp 127.0.0.1:1: connect: connection refused EOF)"},
+		{"connecting to x:1", errors.Join(refused, errors.New("EOF")), "connecting to x:1: " + up + " (127.0.0.1:1: connect: connection refused; EOF)"},
+		{"connecting to 127.0.0.1:1", fmt.Errorf("failed to connect: %w", errors.Join(fmt.Errorf("127.0.0.1:1: dial error: %w", refused), fmt.Errorf("127.0.0.1:1 again: %w", refused))), "connecting to 127.0.0.1:1: " + up + " (connect: connection refused)"},
+		{"connecting to x:1", fmt.Errorf("failed to connect to x: hostname resolving error: %w", &net.DNSError{Err: "no such host", Name: "x"}), "connecting to x:1: " + up + " (lookup x: no such host)"},
 		{"connecting to x:1", errors.New("EOF"), "connecting to x:1: " + up + " (EOF)"},
 	} {
 		if err := connection.Failed(c.doing, "trust it", 0, c.err); err.Error() != c.want || !errors.Is(err, driver.ErrUnreachable) {

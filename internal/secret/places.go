@@ -5,8 +5,12 @@ import (
 	"strings"
 )
 
-// everybodys are names of secrets that everybody uses, as a regular expression.
-const everybodys = `[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|(?:secret|api|access|private)[_-]?key)`
+// everybodys are names of secrets that everybody uses, as a regular expression, and
+// withoutTokens those among them that no parser calls a part of a text.
+const (
+	withoutTokens = `[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|credentials?|(?:secret|api|access|private)[_-]?key)`
+	everybodys    = withoutTokens + `|[a-z0-9_.-]*token`
+)
 
 // anyName is each name of a secret, as an alternative of a regular expression.
 func anyName(names []string) string {
@@ -32,8 +36,8 @@ func places(names []string) []*regexp.Regexp {
 		`\b(?:` + all + `)=` + value + `[^,;&\s'"]+)`,
 		// --password X. What begins with - is the next flag.
 		`(?:^|[\s'"])--?(?:` + all + `|pass|pw|auth)\s+` + value + `[^\s'"-][^\s'"]*)`,
-		// PASSWORD 'x' in SQL.
-		`\b(?:` + all + `|identified by)\s+('[^']*')`,
+		// PASSWORD 'x' in SQL. A token before a quote is a parser's.
+		`\b(?:` + withoutTokens + `|identified by)\s+('[^']*')`,
 		// "password": "x" in JSON.
 		`["'](?:` + all + `)["']\s*:\s*("(?:[^"\\]|\\.)*"|'[^']*')`,
 		// ?auth=x in URLs.

@@ -31,6 +31,7 @@ func TestText(t *testing.T) {
 		"secret_key=1;auth.token=2":             "secret_key=***;auth.token=***",
 		"http://localhost:8086/ping":            "http://localhost:8086/ping",
 		"unexpected token: x":                   "unexpected token: x",
+		"sequence end token ']' not found":      "sequence end token ']' not found",
 		"join by: tsmark agent --token @FILE":   "join by: tsmark agent --token @FILE",
 		"agent --token @FILE --ca FILE":         "agent --token @FILE --ca FILE",
 		"agent --token @FILEHANDLE":             "agent --token ***",

@@ -80,5 +80,5 @@ func (x *checkStage) adoptedCensus(ctx context.Context, on *turn) ([]result.Cens
 			return nil, fmt.Errorf("there is no %s", o)
 		}
 	}
-	return x.census(ctx, on, verify.Sent{})
+	return x.census(ctx, on, verify.Sent{}, nil)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -34,6 +35,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 	if err != nil {
 		return err
 	}
+	short, _, _ := strings.Cut(doubt, ": ")
 	first := on.out.RepeatOf(1)
 	for i := range x.queries {
 		q := &x.queries[i]
@@ -58,6 +60,8 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		switch {
 		case checked.Unsupported != "":
 			task.Done("n/a: " + checked.Unsupported)
+		case doubt != "": // which was told of the contents
+			task.Fail(strings.TrimSuffix(short+"; "+checked.Verdict.Difference, "; "))
 		case checked.Withheld != "":
 			task.Fail(checked.Withheld)
 		case checked.Failed != nil:
@@ -88,7 +92,7 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 	if on.adopted {
 		return "", nil // it was compared
 	}
-	census, err := x.census(ctx, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice})
+	census, err := x.census(ctx, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil)
 	if err != nil {
 		return "", err
 	}
@@ -105,8 +109,9 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 	return "", nil
 }
 
-// census compares what a target holds with the dataset, and shows what comes of it.
-func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent) ([]result.CensusResult, error) {
+// census compares what a target holds with the dataset, and shows what comes of it, unless
+// the census before said so already.
+func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent, before []result.CensusResult) ([]result.CensusResult, error) {
 	survey := x.surveyFor(on.planned)
 	task := x.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
 	found, err := verify.Census(ctx, on.db, survey, sent, func() { task.Add(1) })
@@ -117,17 +122,25 @@ func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent) ([]resul
 		fail(ctx, task, err)
 		return found, err
 	}
-	for _, c := range found {
+	switch problem := problemOf(found); {
+	case problem == "":
+		task.Done("contents as expected")
+	case on.adopted, problem == problemOf(before): // it is told where the run ends, or was
+		task.Fail("")
+	default:
+		task.Fail(problem)
+	}
+	return found, nil
+}
+
+// problemOf is the first problem of a census; empty: there is none.
+func problemOf(census []result.CensusResult) string {
+	for _, c := range census {
 		if c.Problem != "" {
-			if on.adopted { // which ends the run, and is told there
-				c.Problem = ""
-			}
-			task.Fail(c.Problem)
-			return found, nil
+			return c.Problem
 		}
 	}
-	task.Done("contents as expected")
-	return found, nil
+	return ""
 }
 
 // lastLoad is the load that queries run on; nil: there is none.

@@ -236,9 +236,7 @@ func (l *oneLoad) count(ctx context.Context) (err error) {
 		l.found.Withheld = "not counted: " + reason(ctx, err)
 		return err
 	}
-	for _, c := range l.found.Census {
-		l.found.Withheld = cmp.Or(l.found.Withheld, c.Problem)
-	}
+	l.found.Withheld = cmp.Or(l.found.Withheld, problemOf(l.found.Census))
 	return nil
 }
 
@@ -252,14 +250,14 @@ func (l *oneLoad) countUntilComplete(ctx context.Context, sent verify.Sent) erro
 	begin, before := time.Now(), int64(-1)
 	for {
 		taken := time.Now()
-		census, err := l.census(ctx, l.turn, sent)
+		census, err := l.census(ctx, l.turn, sent, l.found.Census)
 		if err != nil {
 			l.found.Census = census
 			return err
 		}
 		l.found.Census = census
 		missing := l.found.Lost()
-		if missing == 0 && before > 0 && !slices.ContainsFunc(census, func(c result.CensusResult) bool { return c.Problem != "" }) {
+		if missing == 0 && before > 0 && problemOf(census) == "" {
 			l.found.Settle(taken.Sub(begin).Seconds())
 		}
 		if missing == 0 || before >= 0 && missing >= before {

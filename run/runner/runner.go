@@ -342,15 +342,21 @@ func stored(err error) error {
 	return fmt.Errorf("%w: %w", errStore, err)
 }
 
-// fail ends a task that an error ended. One that ends the whole run is told where
-// that ends, and not here too.
+// fail ends a task that an error ended. The error is told where the run ends, and not
+// here too: of one that ends the whole run that is at once.
 func fail(ctx context.Context, task Task, err error) {
-	if ctx.Err() == nil && endsRun(err) {
+	switch {
+	case ctx.Err() != nil:
+		task.Fail(reason(ctx, err))
+	case endsRun(err):
 		task.Fail("")
-		return
+	default:
+		task.Fail(leftOut)
 	}
-	task.Fail(reason(ctx, err))
 }
+
+// leftOut is what is said of a target when it fails.
+const leftOut = "the target takes no further part"
 
 // endsRun reports whether an error is about what the user gave, the results or
 // the host, and not about one target.

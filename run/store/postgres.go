@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"github.com/tsmark/tsmark/driver/connection"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/result"
 )
@@ -79,7 +80,7 @@ func (s *Store) openSchema(ctx context.Context, shown string, create bool) error
 		if errors.Is(err, errSilent) {
 			return fmt.Errorf("cannot open the results in %s: %w", shown, err)
 		}
-		return fmt.Errorf("cannot open the results in %s: %s; is the server up, and are user, password and database right?", shown, oneProblem(err))
+		return fmt.Errorf("cannot open the results in %s: %s; is the server up, and are user, password and database right?", shown, oneProblem(shown, err))
 	}
 	if !there && !create {
 		return fmt.Errorf("%w in %s; run tsmark run first, or name another database or a folder with --results", ErrNoResults, shown)
@@ -90,14 +91,14 @@ func (s *Store) openSchema(ctx context.Context, shown string, create bool) error
 	return nil
 }
 
-// oneProblem is the error of connecting on one line, of the several that pgx
+// oneProblem is the error of connecting to a place on one line, of the several that pgx
 // strings together the server's own.
-func oneProblem(err error) string {
+func oneProblem(place string, err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
 		return said.Message
 	}
-	return printable.OneLine(err.Error())
+	return printable.OneLine(connection.Cause(place, err).Error())
 }
 
 // bind writes query marks as $1, $2, …: no statement has one in a text.
