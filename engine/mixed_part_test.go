@@ -198,15 +198,23 @@ func TestMixedPartsKeepRates(t *testing.T) {
 
 // Who waits for the others ends when it is told to, and says how far it came.
 func TestMixedPartsStopped(t *testing.T) {
-	batches := 0
+	batches, rows, all := 0, 0, make(chan struct{})
 	working := &stub{
-		write: func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil },
-		do:    func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil },
+		write: func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
+			if rows += b.Rows(); rows == 3000 {
+				close(all)
+			}
+			return accept(b), nil
+		},
+		do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil },
 	}
 	failing := &stub{do: working.do}
-	failing.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
+	failing.write = func(ctx context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 		if batches++; batches == 5 {
-			time.Sleep(30 * time.Millisecond) // the other one has written all by then
+			select {
+			case <-all: // however long the other one takes
+			case <-ctx.Done():
+			}
 			return driver.Receipt{}, errors.New("disk full")
 		}
 		return accept(b), nil

@@ -412,7 +412,9 @@ func TestOneInstant(t *testing.T) {
 // A phase whose agents start together is called off when one of them cannot.
 func TestCalledOff(t *testing.T) {
 	s := place(t, broker.Access{})
-	c := coordinator(t, s, Options{Agents: 2})
+	timing := quick()
+	timing.Lost, timing.Stop = time.Minute, time.Minute // nobody is lost, however busy the machine is
+	c := coordinator(t, s, Options{Agents: 2, Timing: timing})
 	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
 		_, err := t.Ready(ctx)
 		return err
