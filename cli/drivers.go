@@ -68,6 +68,7 @@ type described struct {
 	Missing       string            `json:"missing,omitempty"`  // why this build cannot open it
 	Tested        string            `json:"tested,omitempty"`   // of servers that a script starts: versions on which the suite passed
 	StandIn       string            `json:"stand_in,omitempty"` // what tsmark server start starts in place of the system
+	ResultCache   string            `json:"result_cache"`       // what it has, and how it is turned off
 	Adapter       string            `json:"adapter,omitempty"`  // of servers that users bring: which versions the suite passed on
 	Server        string            `json:"server,omitempty"`   // how such a server is to be had
 	TimePrecision time.Duration     `json:"time_precision_ns"`
@@ -141,7 +142,7 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 		Profiles: append([]driver.Profile{}, d.Profiles...), Durabilities: append([]driver.Profile{}, d.Durabilities...),
 		Steps: append([]driver.Step{}, caps.Steps...),
 	}
-	about.StandIn = d.StandIn
+	about.StandIn, about.ResultCache = d.StandIn, d.ResultCache.String()
 	if b := d.Brought; b != nil {
 		about.Adapter, about.Server = d.Adapter(), b.How
 	} else {
@@ -268,6 +269,7 @@ func describeDriver(w io.Writer, d *described) error {
 	if d.StandIn != "" {
 		fmt.Fprintf(out, "stand-in\ttsmark server start %s starts %s\n", d.Name, d.StandIn)
 	}
+	fmt.Fprintf(out, "result cache\t%s\n", d.ResultCache)
 	fmt.Fprintf(out, "runs\t%s\ntimes\tto %v\nwriters at once\t%s\nrows sent twice\t%s, with the default options\n", runs, d.TimePrecision, writers, twice)
 	for i, u := range d.UseCases {
 		head := ""

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 )
@@ -16,6 +18,10 @@ func expecting(text string, runs []*result.Run) (string, error) {
 	e.Expect = expectation(runs[0])
 	for _, r := range runs[1:] {
 		e.Expect = common(e.Expect, expectation(r))
+	}
+	// Of a sweep each run draws its own queries.
+	if len(runs[0].QuerySets) > 0 && !slices.ContainsFunc(runs, func(r *result.Run) bool { return r.QuerySeed != runs[0].QuerySeed }) {
+		e.Queries.Seed = runs[0].QuerySeed
 	}
 	out, err := experiment.Marshal(e)
 	return string(out), err

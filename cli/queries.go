@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -51,6 +52,10 @@ func (a *app) queriesCommand() *cobra.Command {
 text in a database's language. tsbs-timescaledb and the other tsbs-… are the texts that
 TSBS's own generator makes for a database, word for word, as a run with
 --query-texts tsbs sends them.
+
+Without --query-seed the dataset's seed draws them, as TSBS's own. A run draws others by a
+random seed, which its report names: --query-seed prints these. Types with too few
+different queries are drawn by the dataset's seed in runs, too.
 
 As TSBS's users do, windows are drawn up to one second behind --timestamp-end,
 or up to it where it lies one second behind the last interval already.`,
@@ -131,6 +136,7 @@ or up to it where it lies one second behind the last interval already.`,
 		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
 		f.StringArrayVar(&own, ownQueriesFlag, nil, ownQueriesHelp)
 		f.Var(count(&n, 1), "queries", "queries of each type")
+		f.Var(count(&spec.QuerySeed, math.MinInt64), querySeedFlag, "draw the queries by this seed; 0: by the dataset's")
 		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
 		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
 		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))

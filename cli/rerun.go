@@ -15,13 +15,13 @@ import (
 
 func (a *app) rerunCommand() *cobra.Command {
 	var failIf []string
-	yes := false
+	yes, sameQueries := false, false
 	given := newSettings(a)
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run, and compare both",
-		Long: `Does again what a run did, as a new run, reports it, and compares it with the
-first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
+		Long: `Does again what a run did, as a new run with new queries drawn in the same way, reports
+it, and compares it with the first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
 beginning or the end of one, or latest, which is the default.
 
 If somebody else may have configured the run, since it was imported or its results are in
@@ -57,7 +57,7 @@ places that it reads and writes, and asks for confirmation.
 			if err != nil {
 				return err
 			}
-			e, plan, err := a.planOf(cmd, first, given)
+			e, plan, err := a.planOf(cmd, first, given, sameQueries)
 			if err != nil {
 				return err
 			}
@@ -92,6 +92,7 @@ places that it reads and writes, and asks for confirmation.
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
+	cmd.Flags().BoolVar(&sameQueries, "same-queries", false, "run the same queries, which a result cache may answer, in place of new ones drawn in the same way")
 	failIfFlag(cmd, &failIf)
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)

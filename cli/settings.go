@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -241,6 +242,8 @@ type both struct {
 
 func (b both) Set(text string) error { return cmp.Or(b.number.Set(text), b.other.Set(text)) }
 
+const querySeedFlag = "query-seed"
+
 const ownQueriesHelp = "`file` of query types of your own, beside the workload's: docs/own-queries.md; may be repeated"
 
 const windowsHelp = "recent: windows end close to the dataset's end; sliding: each overlaps the one before by 98 %, or sliding:5s: is 5s behind it; uniform, the default: as TSBS draws them"
@@ -253,6 +256,8 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
 	s.means("check-seed", "queries.check-seed")
+	f.Var(count(&q.Seed, math.MinInt64), querySeedFlag, "draw the queries by this seed; the dataset's draws TSBS's own; 0: a random one for each run, so that the server has not seen its queries before")
+	s.means(querySeedFlag, "queries.seed")
 	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, whose answers nobody verifies; default: equal")
 	s.means("query-texts", "queries.query-texts")
 	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")

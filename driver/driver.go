@@ -66,6 +66,8 @@ type Driver struct {
 	// with such a text is sent over the ordinary Querier. The options have passed Resolve.
 	// A driver with Literals opens databases that are TextCheckers. Nil: it takes none.
 	Literals func(Options) query.Literals
+	// ResultCache is the system's, and how every connection of the driver turns it off.
+	ResultCache ResultCache
 	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
 	// the system, or tsmark does not know them.
 	TSBS *TSBS
@@ -105,6 +107,17 @@ type TSBS struct {
 	// wraps query.ErrUnsupported where the text does not fit the options, which have
 	// passed Resolve: where the tables are not as TSBS lays them out.
 	Request func(text string, o Options) (Request, error)
+	// Cached says that the texts let the system's ResultCache answer, as TSBS sends them.
+	Cached bool
+}
+
+// ResultCacheOf is ResultCache where queries are TSBS's own texts, or are not.
+func (d *Driver) ResultCacheOf(tsbsTexts bool) ResultCache {
+	c := d.ResultCache
+	if tsbsTexts && d.TSBS != nil && d.TSBS.Cached {
+		c.Off = ""
+	}
+	return c
 }
 
 // Verbatim is a TSBS.Request that sends every text.

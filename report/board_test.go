@@ -77,7 +77,7 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 		withoutWithheld(&r.Targets[0])
 	}
 	for r, drawn := range map[*result.Run]string{a: "1", b: "2", c: "1"} {
-		r.QuerySets = append(r.QuerySets, result.QuerySet{Type: other, Count: 1000, Fingerprint: drawn, Begin: drawn})
+		r.QuerySets = append(r.QuerySets, result.QuerySet{Type: other, Count: 1000, Fingerprint: drawn, Definition: drawn})
 	}
 	two := NewBoard(Subject{a, 0}, Subject{b, 0})
 	for i, s := range two.Type(other) {

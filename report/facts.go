@@ -392,6 +392,9 @@ func targetFact(t *result.Target) string {
 	if t.Adopted != "" {
 		s += "; not loaded by tsmark: " + t.Adopted
 	}
+	if t.ResultCache.Name != "" {
+		s += "; result cache: " + t.ResultCache.String()
+	}
 	if t.Embedded {
 		s += "; " + embedded
 	}

@@ -79,8 +79,8 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 		Host: result.Host{OS: "Debian GNU/Linux 12", Kernel: "6.1.0", Arch: "amd64", CPU: "AMD EPYC 7763", Cores: 16, Memory: 64 << 30,
 			FileSystem: "ext4", Virtualization: "kvm", Disk: "a model, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
 			Governor: "performance", Turbo: "on", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 8 << 30},
-		QuerySets: []result.QuerySet{{Type: "lastpoint", Count: 1000, Fingerprint: "8899aabbccddeeff", Begin: "0011223344556677"},
-			{Type: "high-cpu-1", Count: 100, Fingerprint: "ffeeddccbbaa9988", Begin: "0011223344556677"}},
+		QuerySets: []result.QuerySet{{Type: "lastpoint", Count: 1000, Fingerprint: "8899aabbccddeeff", Definition: "0011223344556677"},
+			{Type: "high-cpu-1", Count: 100, Fingerprint: "ffeeddccbbaa9988", Definition: "0011223344556677"}},
 		Dataset: result.Dataset{Spec: spec, Fingerprint: "8f14e45fceea167a", Series: 1000, Rows: 8_640_000, Metrics: 86_400_000, RawBytes: 3_120_450_000},
 	}
 	wrong := queries(t, 6, "high-cpu-1", "readings of one host above a threshold", 1000, 900*time.Microsecond, 300)

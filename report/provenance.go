@@ -38,17 +38,29 @@ func hostFact(h *result.Host) string {
 // limit" as a number.
 const unlimited = 1 << 50
 
-// queriesFact says how many queries were drawn, and how many of them every
-// target ran at least; empty: none, or not known. Runs with the same
-// fingerprint were given the same queries.
+// queriesFact says how many queries were drawn, by which seed, and how many of them every
+// target ran at least; empty: none, or not known. Runs with the same fingerprint were given
+// the same queries.
 func queriesFact(r *result.Run) string {
+	text := drawnFact(r)
+	if text == "" {
+		return ""
+	}
+	if r.QuerySeed != 0 {
+		text += fmt.Sprintf(", by the seed %d", r.QuerySeed)
+	}
+	sum := sha256.New()
+	for _, q := range r.QuerySets {
+		fmt.Fprintf(sum, "%s %d %s\n", q.Type, q.Count, q.Fingerprint)
+	}
+	return text + "; fingerprint " + hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// drawnFact says how many queries were drawn and run; empty: none, or not known.
+func drawnFact(r *result.Run) string {
 	sets := r.QuerySets
 	if len(sets) == 0 {
 		return ""
-	}
-	sum := sha256.New()
-	for _, q := range sets {
-		fmt.Fprintf(sum, "%s %d %s\n", q.Type, q.Count, q.Fingerprint)
 	}
 	counts := []int{sets[0].Count, sets[0].Count}
 	for _, q := range sets {
@@ -70,7 +82,7 @@ func queriesFact(r *result.Run) string {
 	} else if least > 0 {
 		text += fmt.Sprintf(", at least %s of them run (%s)", count(least), who)
 	}
-	return text + "; fingerprint " + hex.EncodeToString(sum.Sum(nil)[:8])
+	return text
 }
 
 // changesFact says which options are not as by default.

@@ -320,7 +320,7 @@ func (g *group) samples(queryType string) []estimate.Sample {
 			continue
 		}
 		at := slices.IndexFunc(alike, func(of []int) bool {
-			return result.SameQueries(g.subjects[of[0]].run, s.run, queryType)
+			return result.AlikeQueries(g.subjects[of[0]].run, s.run, queryType)
 		})
 		if at < 0 {
 			at, alike = len(alike), append(alike, nil)

@@ -131,7 +131,11 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []fact {
 	}
 	common("dataset", func(r *result.Run) string { return datasetFact(&r.Dataset) })
 	common("queries", func(r *result.Run) string {
-		return queriesFact(&result.Run{QuerySets: r.QuerySets}) // how many were run is each point's own
+		drawn := &result.Run{QuerySets: r.QuerySets, QuerySeed: r.QuerySeed} // how many were run is each point's own
+		if slices.ContainsFunc(runs, func(other *result.Run) bool { return other.QuerySeed != r.QuerySeed }) && len(r.QuerySets) > 0 {
+			return drawnFact(drawn) + ", by a seed of each run's own"
+		}
+		return queriesFact(drawn)
 	})
 	common("host", func(r *result.Run) string { return hostFact(&r.Host) })
 	common("tsmark", func(r *result.Run) string { return r.Tool.String() })

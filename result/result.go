@@ -65,6 +65,10 @@ type Run struct {
 	// OrderSeed is what chose the order of the targets' turns, a random number. Empty: by
 	// an earlier version, whose order was fixed.
 	OrderSeed string `json:"order_seed,omitempty"`
+	// QuerySeed is what the queries were drawn by: a random number unless the experiment
+	// said one, so that no server has answered the run's queries before. 0: the dataset's
+	// own seed.
+	QuerySeed int64 `json:"query_seed,omitempty"`
 	// Resources is what the client, its host and the servers were seen to use,
 	// on the time line of the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
@@ -157,39 +161,37 @@ func SameMachine(a, b *Host) bool {
 type QuerySet struct {
 	Type  string `json:"type" redact:"-"`
 	Count int    `json:"count"`
-	// Fingerprint tells them from other ones, Begin the first BeginCount of
-	// them: see query.Fingerprint.
+	// Fingerprint tells them from other ones: see query.Fingerprint. Definition is that of
+	// the first DefinitionCount queries that the dataset's own seed draws in the same way,
+	// whatever the run's seed: it tells queries about other things from these.
 	Fingerprint string `json:"fingerprint" redact:"-"`
-	Begin       string `json:"begin" redact:"-"`
+	Definition  string `json:"begin" redact:"-"`
 }
 
-// BeginCount is how many queries stand for all that are drawn in the same
-// way, where of two runs one drew more than the other.
-const BeginCount = 10
+// DefinitionCount is how many queries stand for all that are drawn in the same way.
+const DefinitionCount = 100
 
-// Alike reports whether the queries of the smaller number are the first ones
-// of the others, in as far as fingerprints tell.
-func (q *QuerySet) Alike(other *QuerySet) bool {
-	if q.Count == other.Count {
-		return q.Fingerprint == other.Fingerprint
-	}
-	return q.Begin == other.Begin
-}
+// Alike reports whether both are drawn in the same way, so that their figures can be
+// compared, maybe by different seeds.
+func (q *QuerySet) Alike(other *QuerySet) bool { return q.Definition == other.Definition }
 
-// OtherQueries returns a query type of which the runs have different
-// queries; empty: there is none, or nothing is known of one of them.
+// Equal reports whether both are the same queries.
+func (q *QuerySet) Equal(other *QuerySet) bool { return q.Fingerprint == other.Fingerprint }
+
+// OtherQueries returns a query type whose queries the runs draw in different ways; empty:
+// there is none, or nothing is known of one of them.
 func OtherQueries(a, b *Run) (queryType string) {
 	for i := range a.QuerySets {
-		if name := a.QuerySets[i].Type; !SameQueries(a, b, name) {
+		if name := a.QuerySets[i].Type; !AlikeQueries(a, b, name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// SameQueries reports whether two runs may have the same queries of a type: nothing that
-// is known of them tells them apart.
-func SameQueries(a, b *Run, queryType string) bool {
+// AlikeQueries reports whether two runs may draw the queries of a type in the same way:
+// nothing that is known of them tells them apart.
+func AlikeQueries(a, b *Run, queryType string) bool {
 	p, q := a.QuerySet(queryType), b.QuerySet(queryType)
 	return p == nil || q == nil || p.Alike(q)
 }
@@ -270,6 +272,8 @@ type Target struct {
 	// Adapter says that tsmark's driver was not verified against a server of this
 	// version; empty: its conformance suite passed on one, or CI has one.
 	Adapter string `json:"adapter,omitempty"`
+	// ResultCache is its system's cache of answers.
+	ResultCache driver.ResultCache `json:"result_cache,omitzero"`
 	// Idle is what became of its server while other targets had their turn, as
 	// experiments say it; empty: tsmark did not start the server.
 	Idle string `json:"idle,omitempty"`

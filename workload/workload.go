@@ -3,6 +3,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -47,7 +48,13 @@ type Spec struct {
 	// QuerySettings are the parameters of the workload's queries, which are no
 	// part of the dataset.
 	QuerySettings Settings `json:"-" yaml:"-"`
+	// QuerySeed is that of the queries' random stream, which is no part of the dataset
+	// either; 0: Seed, by which TSBS draws its own queries.
+	QuerySeed int64 `json:"-" yaml:"-"`
 }
+
+// DrawingSeed is the seed by which queries are drawn.
+func (s Spec) DrawingSeed() int64 { return cmp.Or(s.QuerySeed, s.Seed) }
 
 // RowsAtMost bounds the rows of a dataset of which each epoch has so many at
 // most. It is exact where no series begins late and nothing is dealt to groups.
@@ -186,8 +193,8 @@ type Workload interface {
 	QueryTypes() []QueryType
 	// Queries draws the first n queries of a type, one by one, so that a million
 	// of them need no memory; each pass over the sequence draws them anew. The
-	// draws depend on the specification alone: not on the target, nor on other
-	// types.
+	// draws depend on the specification alone, its QuerySeed included: not on the
+	// target, nor on other types.
 	Queries(spec Spec, queryType string, n int) (iter.Seq[query.Query], error)
 }
 

@@ -20,6 +20,26 @@ func TestDriversAreComplete(t *testing.T) {
 	}
 }
 
+// Each driver says what result cache the system has, and how it is turned off. Of those
+// without one in the list it was looked up that the system has none.
+func TestResultCaches(t *testing.T) {
+	known := map[string]string{
+		"clickhouse":      "query cache, off by use_query_cache=0 with each query",
+		"kairosdb":        "query cache on disk, off by cache_time 0, which queries have that say nothing of it",
+		"mysql":           "MariaDB's query cache (MySQL 8 has none), off by SET SESSION query_cache_type = OFF in each session",
+		"victoriametrics": "rollup result cache, off by nocache=1 with each query",
+	}
+	for _, d := range Drivers() {
+		want, ok := known[d.Name]
+		if !ok {
+			want = "none known"
+		}
+		if got := d.ResultCache.String(); got != want || d.ResultCache.Answers() {
+			t.Errorf("%s: %q, want %q", d.Name, got, want)
+		}
+	}
+}
+
 // Every driver that keeps rows says how it holds each type, in every layout.
 func TestTypesAreTold(t *testing.T) {
 	for _, d := range Drivers() {

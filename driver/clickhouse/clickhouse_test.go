@@ -41,6 +41,16 @@ func TestExisting(t *testing.T) {
 	conformance.Prepare(t, db, 3, schema.Tables...)
 }
 
+// No query is answered from the server's query cache.
+func TestNoQueryCache(t *testing.T) {
+	for _, protocol := range []string{"native", "http"} {
+		db := open(t, server(t, "protocol", protocol))
+		if rows := conformance.Query(t, db, "SELECT value, changed FROM system.settings WHERE name = 'use_query_cache'"); len(rows) != 1 || rows[0][0].String() != "0" || rows[0][1].String() != "1" {
+			t.Errorf("%s: use_query_cache, and whether it was set: %v", protocol, rows)
+		}
+	}
+}
+
 // What a server tells of itself, of its tables and of its work.
 func TestFigures(t *testing.T) {
 	for _, protocol := range []string{"native", "http"} {

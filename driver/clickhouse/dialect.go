@@ -49,7 +49,9 @@ func newDialect(o driver.Options) *sql.Dialect {
 
 // settings are those of each connection, without which queries would mean something
 // else: an alias would hide the column from which it is made, and a set operation
-// keep rows that are alike. The last one lets a batch have rows of many months.
+// keep rows that are alike. A batch may have rows of many months. No answer comes from the
+// query cache, which a user's profile may turn on; the query condition cache, an index of
+// the granules that a filter has skipped, stays as the server has it.
 func settings() []setting {
 	return []setting{
 		{"prefer_column_name_to_alias", "1"},
@@ -57,6 +59,7 @@ func settings() []setting {
 		{"intersect_default_mode", "DISTINCT"},
 		{"except_default_mode", "DISTINCT"},
 		{"max_partitions_per_insert_block", "0"},
+		{"use_query_cache", "0"},
 	}
 }
 

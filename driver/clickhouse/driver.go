@@ -66,6 +66,7 @@ func Driver() driver.Driver {
 		Name: "clickhouse",
 		Help: "ClickHouse, written and queried in blocks of columns over its native protocol or HTTP; " +
 			"proven on the engine of ClickHouse 26.9 (chdb) behind tsmark's own server of both protocols",
+		ResultCache: driver.ResultCache{Name: "query cache", Off: "use_query_cache=0 with each query"},
 		Options: connection.Options(
 			option.Option{Name: connection.Port, Default: "9000", Help: "port of the native protocol, with protocol=native"},
 			option.Option{Name: optionHTTPPort, Type: option.Port(), Default: "8123", Help: "port of HTTP, with protocol=http"},

@@ -45,9 +45,10 @@ const (
 // Driver describes KairosDB.
 func Driver() driver.Driver {
 	return driver.Driver{
-		Name:    "kairosdb",
-		Help:    "KairosDB, a server, written and queried in JSON over HTTP",
-		Options: options(),
+		Name:        "kairosdb",
+		Help:        "KairosDB, a server, written and queried in JSON over HTTP",
+		ResultCache: driver.ResultCache{Name: "query cache on disk", Off: "cache_time 0, which queries have that say nothing of it"},
+		Options:     options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "what its datastore does: H2 writes points to disk up to 500 ms after they were acknowledged, for Cassandra they are queued in files first; a client cannot change it", Options: driver.Options{}},
 		},

@@ -97,12 +97,36 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 		return nil, c.connecting(ctx, bounded, err)
 	}
 	out.my = my.(library)
-	if err := out.rows(bounded, "SELECT CONNECTION_ID()", func(row []query.Value) error { out.id = row[0].Int; return nil }); err != nil {
+	err = out.rows(bounded, "SELECT CONNECTION_ID()", func(row []query.Value) error { out.id = row[0].Int; return nil })
+	if err == nil {
+		err = out.withoutCache(bounded)
+	}
+	if err != nil {
 		_ = out.Close()
 		return nil, err
 	}
 	return out, nil
 }
+
+// withoutCache has the session take no answers from the query cache, which MariaDB has, and
+// MySQL had before 8.
+func (c *conn) withoutCache(ctx context.Context) error {
+	on := false
+	err := c.rows(ctx, showCache, func(row []query.Value) error { on = row[1].String() != cacheOff; return nil })
+	if err != nil || !on {
+		return err
+	}
+	if err := c.Exec(ctx, setCacheOff); err != nil {
+		return fmt.Errorf("turning off the query cache, which would answer queries that were run before: %w", err)
+	}
+	return nil
+}
+
+const (
+	showCache   = "SHOW SESSION VARIABLES LIKE 'query\\_cache\\_type'"
+	cacheOff    = "OFF"
+	setCacheOff = "SET SESSION query_cache_type = " + cacheOff
+)
 
 // Confine implements sqlkit.Confiner. The functions of a text cannot change tables in a
 // read-only transaction.

@@ -100,11 +100,21 @@ func (d *database) fits(ctx context.Context) error {
 }
 
 // Effective implements driver.Configured. Only a load sets options: the settings are global.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
-	if !d.loads {
-		return nil, nil
+// The query cache is off in every session.
+func (d *database) Effective(ctx context.Context) (list []driver.Effective, err error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, showCache)
+	if err != nil {
+		return nil, err
 	}
-	var list []driver.Effective
+	for _, row := range rows { // none where the server has no query cache
+		list = append(list, driver.Effective{
+			Wanted: cacheOff, Setting: "query_cache_type", Found: row[1].String(),
+			Remedy: "a proxy between may drop SET SESSION: connect to the server itself, or turn its query cache off",
+		})
+	}
+	if !d.loads {
+		return list, nil
+	}
 	for _, s := range []struct{ option, name string }{{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}} {
 		if d.options[s.option] == "" {
 			continue

@@ -59,8 +59,9 @@ const confinement = "the server prepares it as a subquery first and runs it in r
 // Driver describes MySQL and MariaDB.
 func Driver() driver.Driver {
 	return driver.Driver{
-		Name: "mysql",
-		Help: "MySQL 8 or newer, and MariaDB 10.11 or newer, written by LOAD DATA LOCAL INFILE",
+		Name:        "mysql",
+		Help:        "MySQL 8 or newer, and MariaDB 10.11 or newer, written by LOAD DATA LOCAL INFILE",
+		ResultCache: driver.ResultCache{Name: "MariaDB's query cache (MySQL 8 has none)", Off: setCacheOff + " in each session"},
 		Options: connection.Options(
 			option.Option{Name: connection.Host, Help: "host of the server, or the path of its socket"},
 			option.Option{Name: connection.Port, Default: "3306"},

@@ -60,6 +60,8 @@ func endless(begin, part string) func(net.Conn) {
 				say(packets(1, okay))
 			case strings.Contains(text, "CONNECTION_ID"):
 				say(packets(1, "\x01", column, eof, "\x017", eof))
+			case strings.HasPrefix(text, "\x03SHOW SESSION VARIABLES"): // it has none of the name
+				say(packets(1, "\x02", column, column, eof, eof))
 			case text[0] == 0x16:
 				say(packets(1, statement, column, eof))
 			default:

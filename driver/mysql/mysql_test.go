@@ -114,6 +114,39 @@ func TestWriterIsCutOff(t *testing.T) {
 	}
 }
 
+// No query is answered from a query cache that the server has on, and a session in which it
+// is on is told.
+func TestNoQueryCache(t *testing.T) {
+	options := server(t)
+	cache := func(db driver.DB, like string) string {
+		rows := conformance.Query(t, db, "SHOW SESSION "+like)
+		if len(rows) == 0 {
+			t.Skip("the server has no query cache")
+		}
+		return rows[0][1].String()
+	}
+	const session, hits = `VARIABLES LIKE 'query\_cache\_type'`, `STATUS LIKE 'Qcache_hits'`
+	cache(open(t, options), session)
+	admin(t, options, "SET GLOBAL query_cache_type = ON", "SET GLOBAL query_cache_size = 1048576")
+	defer admin(t, options, "SET GLOBAL query_cache_type = OFF")
+	db := open(t, options)
+	table := conformance.Table("a")
+	conformance.Prepare(t, db, 10, table)
+	conformance.Write(t, db, batch(table, 100))
+	before := cache(db, hits)
+	for range 3 {
+		conformance.Query(t, db, "SELECT COUNT(*) FROM "+table.Name)
+	}
+	if state, after := cache(db, session), cache(db, hits); state != "OFF" || after != before {
+		t.Errorf("query_cache_type is %s in a session, and queries hit the cache: %s before, %s after", state, before, after)
+	}
+	configured, _ := driver.As[driver.Configured](db)
+	effective, err := configured.Effective(t.Context())
+	if err != nil || !slices.ContainsFunc(effective, func(e driver.Effective) bool { return e.Setting == "query_cache_type" && e.Found == "OFF" }) {
+		t.Errorf("%+v, %v", effective, err)
+	}
+}
+
 // Tags are what they were, whatever stands in them, and are told apart by each byte.
 func TestTagsAreBytes(t *testing.T) {
 	values := conformance.Names{`a\b`, `a\\b`, "line\nbreak", "tab\there", "o'brien", `"`, "`", "%", "a", "a ", "A", "ä", "", `\N`, "NULL"}

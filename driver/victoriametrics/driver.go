@@ -57,16 +57,17 @@ func Driver() driver.Driver {
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "samples are kept in memory for up to a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
 		},
-		Caps:       caps,
-		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
-		Place:      metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
-		Endpoints:  endpoints,
-		Adopts:     adopts,
-		Tested:     []driver.Tested{{Version: "1.79"}, {Version: "v1.150"}},
-		TestServer: driver.Options{},
-		Render:     render,
-		TSBS:       &driver.TSBS{Format: "victoriametrics", Request: driver.Verbatim},
-		Open:       open,
+		Caps:        caps,
+		Modules:     []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:       metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
+		Endpoints:   endpoints,
+		Adopts:      adopts,
+		Tested:      []driver.Tested{{Version: "1.79"}, {Version: "v1.150"}},
+		TestServer:  driver.Options{},
+		Render:      render,
+		TSBS:        &driver.TSBS{Format: "victoriametrics", Request: driver.Verbatim, Cached: true},
+		ResultCache: driver.ResultCache{Name: "rollup result cache", Off: "nocache=1 with each query"},
+		Open:        open,
 	}
 }
 

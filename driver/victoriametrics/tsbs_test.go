@@ -19,9 +19,9 @@ func TestTSBSTexts(t *testing.T) { conformance.Texts(t, Driver(), server(t)) }
 // The request is TSBS's to the byte, behind the prefix of a cluster, and the samples of
 // its answer are counted.
 func TestTSBSRequest(t *testing.T) {
-	var asked string
+	var asked, uncached string
 	host, port := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = r.Method + " " + r.URL.RequestURI()
+		asked, uncached = r.Method+" "+r.URL.RequestURI(), r.FormValue("nocache")
 		stub.Saying(http.StatusOK, "", `{"status":"success","data":{"resultType":"matrix","result":[`+
 			`{"metric":{"__name__":"cpu_usage_user"},"values":[[1,"2"],[2,"3"]]},{"metric":{"hostname":"host_1"},"values":[[1,"2"]]}]}}`)(w, r)
 	})
@@ -52,7 +52,10 @@ func TestTSBSRequest(t *testing.T) {
 		}
 	}
 	// A plan is sent as ever on the same connection.
-	if _, err := q.Do(t.Context(), driver.Request{Text: "{\"at\":1}\ncpu_usage_user"}, nil); err != nil || asked != "POST /select/0/prometheus/api/v1/query" {
-		t.Errorf("asked %q, %v", asked, err)
+	if _, err := q.Do(t.Context(), driver.Request{Text: "{\"at\":1}\ncpu_usage_user"}, nil); err != nil || asked != "POST /select/0/prometheus/api/v1/query" || uncached != "1" {
+		t.Errorf("asked %q, nocache %q, %v", asked, uncached, err)
+	}
+	if !kind.ResultCacheOf(true).Answers() || kind.ResultCacheOf(false).Answers() {
+		t.Error("the cache answers TSBS's own requests, and no others")
 	}
 }

@@ -189,6 +189,9 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 		f.NoisyA, f.NoisyB = a.noisy(f), b.noisy(f)
 	}
 	t.Notes = append(t.Notes, append(a.failures("A"), b.failures("B")...)...)
+	if note := sameQueriesNote(a, b); note != "" {
+		t.Notes = append(t.Notes, note)
+	}
 	return t
 }
 
@@ -214,6 +217,38 @@ func exclude(figures []Figure, a, b Subject) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// sameQueriesNote says of which types runs of both sides have the same queries, so that a
+// cache of answers may have served the later one. It is empty where there are none, or all
+// of them are types with too few different queries for a run to have others, of systems
+// whose own caches do not answer.
+func sameQueriesNote(a, b Subject) string {
+	var same []string
+	answers := slices.ContainsFunc(slices.Concat(a.targets, b.targets), func(t *result.Target) bool { return t.ResultCache.Answers() })
+	chosen := answers
+	for _, name := range types(a, b) {
+		for _, r := range a.runs {
+			for _, other := range b.runs {
+				p, q := r.QuerySet(name), other.QuerySet(name)
+				if r.ID == other.ID || p == nil || q == nil || !p.Equal(q) {
+					continue
+				}
+				chosen = chosen || r.QuerySeed == other.QuerySeed
+				if !slices.Contains(same, name) {
+					same = append(same, name)
+				}
+			}
+		}
+	}
+	if len(same) == 0 || !chosen {
+		return ""
+	}
+	note := "A and B ran the same queries of " + strings.Join(same, ", ") + ": a cache may have answered those of the later run"
+	if !answers {
+		note += ", though none of the systems' own (" + a.targets[0].ResultCache.String() + ")"
+	}
+	return note + "."
 }
 
 // ownText reports whether a query type was texts that an experiment brought.

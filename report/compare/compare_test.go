@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/result"
 )
@@ -272,7 +273,7 @@ func TestByType(t *testing.T) {
 	a, b := system(1, 6, 1), system(2, 6, 1)
 	for side, s := range map[string]Side{"f": a, "g": b} {
 		for _, r := range s.Runs {
-			r.QuerySets = []result.QuerySet{{Type: "first", Count: 200, Fingerprint: side}, {Type: "second", Count: 150, Fingerprint: "both"}}
+			r.QuerySets = []result.QuerySet{{Type: "first", Count: 200, Definition: side}, {Type: "second", Count: 150, Definition: "both"}}
 		}
 	}
 	if _, err := Runs(a, b, Options{}); !errors.Is(err, ErrDifferent) {
@@ -300,7 +301,7 @@ func TestByType(t *testing.T) {
 	// A third side with other queries takes none away from those that have the same.
 	third := system(3, 6, 1)
 	for _, r := range third.Runs {
-		r.QuerySets = []result.QuerySet{{Type: "second", Count: 10, Fingerprint: "other", Begin: "other"}}
+		r.QuerySets = []result.QuerySet{{Type: "second", Count: 10, Definition: "other"}}
 		q := &r.Targets[0].Repeats[0].Queries[1]
 		q.Each = q.Each[:10]
 	}
@@ -320,8 +321,8 @@ func TestRefused(t *testing.T) {
 	b.Runs[0].Dataset.Fingerprint = "g"
 	other, unknown := b, system(3, 1, 1)
 	unknown.Runs[0].Dataset.Unverified = result.UnknownDataset
-	asked := func(s Side, fingerprint, begin string, count int) Side {
-		s.Runs[0].QuerySets = []result.QuerySet{{Type: "first", Count: 5, Fingerprint: "x"}, {Type: "lastpoint", Count: count, Fingerprint: fingerprint, Begin: begin}}
+	asked := func(s Side, fingerprint, definition string, count int) Side {
+		s.Runs[0].QuerySets = []result.QuerySet{{Type: "first", Count: 5, Definition: "x"}, {Type: "lastpoint", Count: count, Fingerprint: fingerprint, Definition: definition}}
 		return s
 	}
 	for _, c := range []struct {
@@ -330,7 +331,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{a, other, "runs a-1 and a-2 have different datasets (fingerprints f and g)"},
 		{a, unknown, "runs a-1 and a-3: nobody knows whether their datasets are the same"},
-		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "b", 20), "runs a-1 and a-2 have different queries of type lastpoint"},
+		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "f", "c", 20), "runs a-1 and a-2 have different queries of type lastpoint"},
 		{asked(system(1, 1, 1), "f", "b", 20), asked(system(2, 1, 1), "g", "c", 30), "runs a-1 and a-2 have different queries of type lastpoint"},
 	} {
 		_, err := Runs(c.a, c.b, Options{})
@@ -342,12 +343,12 @@ func TestRefused(t *testing.T) {
 			t.Errorf("told to: %v", err)
 		}
 	}
-	// More of the same queries are no other ones; of a run that does not know
-	// what it ran nothing can be said.
+	// Queries that were drawn in the same way can be compared, by whatever seed and however
+	// many; of a run that does not know what it ran nothing can be said.
 	more := asked(system(2, 1, 1), "g", "b", 30)
 	for _, first := range []Side{asked(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {
 		if _, err := Runs(first, more, Options{}); err != nil {
-			t.Errorf("more of the same: %v", err)
+			t.Errorf("drawn in the same way: %v", err)
 		}
 	}
 	for want, sides := range map[string][2]Side{
@@ -427,5 +428,34 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 	}
 	if f := target.figure("second", Median); f.Verdict == NotCompared {
 		t.Errorf("another type: %s: %s", f.Verdict, f.Why)
+	}
+}
+
+// Where both sides ran the same queries a line says so, but for types of which there are no
+// others, if no cache of the systems answers.
+func TestSameQueries(t *testing.T) {
+	side := func(n uint64, seed int64, first, second string, cache driver.ResultCache) Side {
+		s := system(n, 1, 1)
+		for _, r := range s.Runs {
+			r.QuerySeed, r.QuerySets = seed, []result.QuerySet{{Type: "first", Fingerprint: first}, {Type: "second", Fingerprint: second}}
+			r.Targets[0].ResultCache = cache
+		}
+		return s
+	}
+	off, on := driver.ResultCache{Name: "query cache", Off: "x=0"}, driver.ResultCache{Name: "query cache"}
+	for name, c := range map[string]struct {
+		a, b Side
+		want string
+	}{
+		"other queries":           {side(1, 7, "f", "s", off), side(2, 8, "g", "t", off), ""},
+		"a type without others":   {side(1, 7, "f", "s", off), side(2, 8, "g", "s", off), ""},
+		"that a cache may answer": {side(1, 7, "f", "s", on), side(2, 8, "g", "s", on), "A and B ran the same queries of second: a cache may have answered those of the later run."},
+		"one seed": {side(1, 7, "f", "s", off), side(2, 7, "f", "s", off),
+			"A and B ran the same queries of first, second: a cache may have answered those of the later run, though none of the systems' own (query cache, off by x=0)."},
+	} {
+		notes := compared(t, c.a, c.b).Targets[0].Notes
+		if got := strings.Join(notes, "\n"); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "same queries") {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

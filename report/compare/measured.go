@@ -19,13 +19,13 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 	repeatsA, missingA := sideA.repeats(name)
 	repeatsB, missingB := sideB.repeats(name)
 	a, b := sideA.sample(name), sideB.sample(name)
-	if missingA == "" && missingB == "" && !different && !sideA.sameQueries(sideB, name) {
+	if missingA == "" && missingB == "" && !different && !sideA.alikeQueries(sideB, name) {
 		missingA, missingB = otherQueries, otherQueries
 	}
 	if missingA == "" && missingB == "" {
 		samples := []estimate.Sample{a, b}
 		for _, s := range beside {
-			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 && s.uncomparable() == "" && (different || s.sameQueries(sideA, name)) {
+			if _, missing := s.repeats(name); missing == "" && len(s.failures("")) == 0 && s.uncomparable() == "" && (different || s.alikeQueries(sideA, name)) {
 				samples = append(samples, s.sample(name))
 			}
 		}

@@ -186,11 +186,11 @@ func (s Subject) sample(queryType string) estimate.Sample {
 	return all
 }
 
-// sameQueries reports whether all runs of two subjects may have the same queries of a
-// type.
-func (s Subject) sameQueries(other Subject, queryType string) bool {
+// alikeQueries reports whether all runs of two subjects may draw the queries of a type in
+// the same way.
+func (s Subject) alikeQueries(other Subject, queryType string) bool {
 	all := slices.Concat(s.runs, other.runs)
-	return !slices.ContainsFunc(all, func(r *result.Run) bool { return !result.SameQueries(all[0], r, queryType) })
+	return !slices.ContainsFunc(all, func(r *result.Run) bool { return !result.AlikeQueries(all[0], r, queryType) })
 }
 
 // repeats are what a subject recorded of a type, one or several of each of its

@@ -63,7 +63,7 @@ func made(t testing.TB, n int, slower float64, change ...func(*result.Run)) *res
 		ID: started.Format("20060102-150405-") + fmt.Sprintf("%04x", n), Command: "run", Args: []string{"tsmark", "run", "e.yaml"},
 		Experiment: "targets:\n  - driver: alpha\n  - driver: beta\n", Started: started, Finished: started.Add(time.Minute), Status: result.Complete,
 		Tool: result.Tool{Version: "1.2.3", Go: "go1.26"}, CheckSeed: "42",
-		QuerySets: []result.QuerySet{{Type: "lastpoint", Count: 120, Fingerprint: "f1", Begin: "b1"}, {Type: "high-cpu-1", Count: 120, Fingerprint: "f1", Begin: "b1"}},
+		QuerySets: []result.QuerySet{{Type: "lastpoint", Count: 120, Fingerprint: "f1", Definition: "b1"}, {Type: "high-cpu-1", Count: 120, Fingerprint: "f1", Definition: "b1"}},
 		Host:      result.Host{OS: "Linux", Arch: "amd64", CPU: "A processor", Cores: 4, Memory: 16 << 30},
 		Dataset: result.Dataset{Fingerprint: "8f14e45fceea167a", Rows: 100000, Metrics: 1000000, Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100,
 			Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC), End: time.Date(2016, 1, 2, 0, 0, 0, 0, time.UTC), Interval: 10 * time.Second}},

@@ -85,7 +85,7 @@ func (c *column) queries() string {
 		return "not known"
 	}
 	const enough = 8 // of 16 digits, to tell some columns apart
-	return c.drawn.Begin[:min(enough, len(c.drawn.Begin))]
+	return c.drawn.Definition[:min(enough, len(c.drawn.Definition))]
 }
 
 // Head is the column's name.
@@ -250,7 +250,7 @@ func columnsOf(r *result.Run, t *result.Target) []column {
 	add := func(what, how, help string) {
 		c := column{key: what + "\x00" + how, what: what, How: how, Help: help, order: len(list), drawn: r.QuerySet(what)}
 		if c.drawn != nil {
-			c.key += "\x00" + c.drawn.Fingerprint
+			c.key += "\x00" + c.drawn.Definition
 		}
 		list = append(list, c)
 	}

@@ -255,11 +255,11 @@ func TestNothingIsMixed(t *testing.T) {
 				}
 			}
 		}, 1, 4},
-		"other queries":                      {func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Begin = "2", "2" }, 1, 4},
-		"other queries behind the first ten": {func(r *result.Run) { r.QuerySets[0].Fingerprint = "2" }, 1, 4},
-		"more queries":                       {func(r *result.Run) { r.QuerySets[0].Count, r.QuerySets[0].Fingerprint = 40, "2" }, 1, 3},
-		"queries of an old run":              {func(r *result.Run) { r.QuerySets = nil }, 1, 5},
-		"fewer targets":                      {func(r *result.Run) { r.Targets = r.Targets[:1] }, 1, 3},
+		"other queries":           {func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = "2", "2" }, 1, 4},
+		"queries by another seed": {func(r *result.Run) { r.QuerySets[0].Fingerprint = "2" }, 1, 3},
+		"more queries":            {func(r *result.Run) { r.QuerySets[0].Count, r.QuerySets[0].Fingerprint = 40, "2" }, 1, 3},
+		"queries of an old run":   {func(r *result.Run) { r.QuerySets = nil }, 1, 5},
+		"fewer targets":           {func(r *result.Run) { r.Targets = r.Targets[:1] }, 1, 3},
 		"a writer at most": {func(r *result.Run) { // of one target, which the experiment did not want
 			for j := range r.Targets[0].Repeats {
 				r.Targets[0].Repeats[j].Load.Workers = 1
@@ -313,7 +313,7 @@ func TestHeads(t *testing.T) {
 			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, own text", "high-cpu-1: 1 worker"}},
 		"TSBS": {[]*result.Run{made(t, 1, 1, func(r *result.Run) { texts(r, result.TextsTSBS) })},
 			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, TSBS&#39;s text", "high-cpu-1: 1 worker"}},
-		"different": {[]*result.Run{made(t, 1, 1), made(t, 2, 1, func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Begin = "f2", "b2" })},
+		"different": {[]*result.Run{made(t, 1, 1), made(t, 2, 1, func(r *result.Run) { r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = "f2", "b2" })},
 			[]string{"load, rows/s: 2 workers, batches of 10,000", "lastpoint: 1 worker, queries b1", "lastpoint: 1 worker, queries b2", "high-cpu-1: 1 worker"}},
 	} {
 		if got := heads(built(t, Options{}, c.runs...)[indexFile]); !slices.Equal(got, c.want) {
@@ -325,7 +325,7 @@ func TestHeads(t *testing.T) {
 // What is not compared is no tie, and does not stop the rest from being compared.
 func TestDifferentQueries(t *testing.T) {
 	other := func(r *result.Run) {
-		r.Targets, r.QuerySets[0].Fingerprint, r.QuerySets[0].Begin = r.Targets[1:], "f2", "b2"
+		r.Targets, r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = r.Targets[1:], "f2", "b2"
 	}
 	page := built(t, Options{}, made(t, 1, 1.3, func(r *result.Run) { r.Targets = r.Targets[:1] }), made(t, 2, 1.3, other))[indexFile]
 	a, b := cellsOf(t, page, "alpha 1.9"), cellsOf(t, page, "beta 10.0 community")

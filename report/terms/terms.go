@@ -50,6 +50,7 @@ func conditions() []condition {
 		{name: "loop", bars: true, scope: Queries, read: queries(loop)},
 		{name: "cache", bars: true, scope: Queries, read: queries(cache)},
 
+		{name: "result cache", scope: Queries, read: resultCache},
 		{name: "place", read: place},
 		{name: "query workers", scope: Queries, read: queries(func(q *result.Queries) string { return count(q.Workers) })},
 		{name: "query time-out", scope: Queries, read: queries(func(q *result.Queries) string { return seconds(q.Timeout) })},
@@ -276,6 +277,14 @@ func memory(_ *result.Run, t *result.Target) string {
 		return "all of its host's"
 	}
 	return "at most " + humanize.IBytes(uint64(t.ServerMemory))
+}
+
+// resultCache is a cache of answers that may have answered.
+func resultCache(_ *result.Run, t *result.Target) string {
+	if t.ResultCache.Answers() {
+		return t.ResultCache.String()
+	}
+	return ""
 }
 
 func loop(q *result.Queries) string {

@@ -155,6 +155,7 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 	if d.StandIn != "" {
 		x.add("stand-in", Warned, "measure a server of the system: figures of a stand-in are marked in every report, and compared with none", "%s", d.StandIn)
 	}
+	x.add("result cache", OK, "", "%s", x.Driver.ResultCache)
 	text := strings.TrimSpace(d.Version + " " + d.Edition)
 	told, tested := d.Version != "" && d.Version != driver.UnknownVersion, x.Driver.TestedText()
 	switch caution := x.Driver.Caution(d.Version); {

@@ -208,6 +208,9 @@ type Queries struct {
 	Files []string           `yaml:"files,flow,omitempty"`
 	// Settings are the parameters of the workload's queries.
 	Settings workload.Settings `yaml:",inline"`
+	// Seed draws the queries. 0: each run has a random one, so that no server has answered
+	// its queries before; the run records it. The dataset's seed draws TSBS's own queries.
+	Seed int64 `yaml:"seed,omitempty"`
 	// Verify is how many answers of each type and target are compared with the
 	// oracle's, at least 1: of a random sample of what was measured. See
 	// engine.Sample.

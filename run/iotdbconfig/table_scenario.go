@@ -130,7 +130,7 @@ func queryParameters() []Parameter {
 		{Name: "QUERY_INTERVAL", Default: "250000", form: whole(1), Fate: Honoured, Becomes: "queries.iotdb.span"},
 		{Name: "QUERY_LOWER_VALUE", Default: "-5", form: number(-1e15, 1e15), Fate: Honoured, Becomes: "queries.iotdb.above"},
 		{Name: "GROUP_BY_TIME_UNIT", Default: "20000", form: whole(1), Fate: Honoured, Becomes: "queries.iotdb.bucket"},
-		{Name: "QUERY_SEED", Default: "151658", form: whole(anyWhole), Fate: Ignored, Why: "queries are drawn by workload.seed, and are not the tool's"},
+		{Name: "QUERY_SEED", Default: "151658", form: whole(anyWhole), Fate: Ignored, Why: "each run draws queries of its own, unless queries.seed is set, and they are not the tool's"},
 		{Name: "RESULT_ROW_LIMIT", Default: "-1", form: whole(anyWhole), Fate: Refused, Why: "queries with a limit are types of their own: --query-type limit,value-range-limit"},
 		{Name: "ALIGN_BY_DEVICE", Default: "false", form: truth(), Fate: Refused, Why: "it is IoTDB's, and another query"},
 	}

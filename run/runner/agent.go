@@ -47,7 +47,8 @@ type part struct {
 	// agent draws itself.
 	Fingerprint string         `json:"fingerprint"`
 	Queries     string         `json:"queries,omitempty"`
-	Seed        string         `json:"seed,omitempty"` // result.Run.CheckSeed
+	Seed        string         `json:"seed,omitempty"`       // result.Run.CheckSeed
+	QuerySeed   int64          `json:"query_seed,omitempty"` // result.Run.QuerySeed
 	Share       workload.Share `json:"share"`
 
 	// Of a load with a mixed phase: the dataset's first rows are loaded before it, and of
@@ -116,8 +117,14 @@ type Agent struct {
 
 // preparedPart is what parts of a run have in common.
 type preparedPart struct {
+	from    preparedFrom
+	subject *subject
+}
+
+// preparedFrom is what of a part its subject depends on.
+type preparedFrom struct {
 	experiment, spec, seed, environ string
-	subject                         *subject
+	querySeed                       int64
 }
 
 // Do does a part: body is as a Runner made it. What it writes are the operations, by the
@@ -144,8 +151,8 @@ func (a *Agent) prepare(p *part) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := preparedPart{experiment: p.Experiment, spec: string(spec), seed: p.Seed, environ: strings.Join(p.Environ, "\x00")}
-	if last := a.prepared; last != nil && last.experiment == key.experiment && last.spec == key.spec && last.seed == key.seed && last.environ == key.environ {
+	from := preparedFrom{experiment: p.Experiment, spec: string(spec), seed: p.Seed, environ: strings.Join(p.Environ, "\x00"), querySeed: p.QuerySeed}
+	if last := a.prepared; last != nil && last.from == from {
 		return last.subject, nil
 	}
 	e, err := experiment.Parse("the coordinator's experiment", []byte(p.Experiment))
@@ -171,13 +178,13 @@ func (a *Agent) prepare(p *part) (*subject, error) {
 		return nil, plan.secrets.Error(err)
 	}
 	s := &subject{plan: plan, display: noDisplay{}, record: &result.Dataset{}}
-	if err := s.prepare(p.Spec, p.Seed); err != nil {
+	if err := s.prepare(p.Spec, p.Seed, p.QuerySeed); err != nil {
 		return nil, plan.secrets.Error(err)
 	}
 	if s.record.Fingerprint != p.Fingerprint {
 		return nil, fmt.Errorf("the dataset is %s here and %s at the coordinator: the files, or the programs, differ", s.record.Fingerprint, p.Fingerprint)
 	}
-	key.subject, a.prepared = s, &key
+	a.prepared = &preparedPart{from, s}
 	return s, nil
 }
 
@@ -489,7 +496,7 @@ func (r ownReader) Next(b *series.Batch, max int) error {
 
 // partFor is what a part of a phase on a target has in common with every other one.
 func (x *stage) partFor(job string, planned *plannedTarget) (part, error) {
-	p := part{Job: job, Spec: x.record.Spec, Steps: x.plan.steps, Fingerprint: x.record.Fingerprint, Seed: x.run.CheckSeed}
+	p := part{Job: job, Spec: x.record.Spec, Steps: x.plan.steps, Fingerprint: x.record.Fingerprint, Seed: x.run.CheckSeed, QuerySeed: x.run.QuerySeed}
 	p.Spec.QuerySettings = nil
 	e := x.plan.openly(x.plan.experiment)
 	e.Adopt = false

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
+	random "math/rand/v2"
 	"slices"
 	"strings"
 	"syscall"
@@ -55,6 +57,7 @@ func (x *execution) look(ctx context.Context) error {
 	x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
 	x.subject.seed = x.run.CheckSeed
 	x.run.OrderSeed = cmp.Or(x.run.OrderSeed, x.plan.orderSeed, rand.Text())
+	x.run.QuerySeed = cmp.Or(x.run.QuerySeed, e.Queries.Seed, newQuerySeed())
 	if x.plan.steps.Load {
 		if err := x.openFile(); err != nil {
 			return err
@@ -79,6 +82,9 @@ func (x *execution) look(ctx context.Context) error {
 	}
 	return x.lookForQuiet(ctx)
 }
+
+// newQuerySeed draws a seed of queries. The random stream of TSBS tells just these apart.
+func newQuerySeed() int64 { return 1 + random.Int64N(math.MaxInt32-1) }
 
 // measured reports whether the run has any result.
 func (x *execution) measured() bool {
@@ -167,6 +173,7 @@ func (x *execution) enlist() {
 			t := result.Target{
 				Name: planned.name, Twin: planned.twin, Kind: planned.driver.Name, Embedded: planned.caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
+				ResultCache: planned.driver.ResultCacheOf(x.plan.experiment.Queries.Verbatim()),
 			}
 			if planned.start != "" {
 				t.Idle, t.ServerMemory = planned.idle, planned.memory

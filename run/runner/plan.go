@@ -344,6 +344,7 @@ type typeQueries struct {
 	from      *query.Materialized   // that the queries are answered from; nil: rows
 	all       iter.Seq[query.Query] // that can be measured, in their order, the same each time
 	early     []query.Query         // whose answers are checked before anything is measured
+	seed      int64                 // that drew them; 0: the dataset's
 	record    result.QuerySet
 	blocks
 	// spare are queries to warm up with. They are none of those that are measured,
@@ -376,24 +377,22 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 		if n > 0 && p.steps.Query {
 			more = earlyQueries + spareQueries
 		}
-		queries, err := p.drawType(w, t.Name, spec, n, more)
-		if err != nil {
-			return nil, err
-		}
 		q := typeQueries{queryType: t, written: p.written(t.Name)}
 		if _, aggregate := result.RawType(t.Name); aggregate {
 			q.from = &p.aggregate.Materialized
-		}
-		if q.all, err = p.drawType(w, t.Name, spec, n, 0); err != nil {
-			return nil, err
 		}
 		var chosen []int
 		if !p.steps.Query {
 			chosen = choose(seed, t.Name, n, p.experiment.Queries.Verify)
 		}
-		behind, err := q.divide(queries, n, p.experiment.QueryRepeats(), chosen)
+		behind, err := p.divide(&q, w, spec, n, more, chosen)
 		if err != nil {
 			return nil, err
+		}
+		if n > 0 {
+			if q.record.Definition, err = p.definition(w, t.Name, spec); err != nil {
+				return nil, err
+			}
 		}
 		if p.steps.Query {
 			chosen = choose(seed, t.Name, len(behind), earlyQueries)
@@ -413,11 +412,48 @@ func (p *Plan) draw(w workload.Workload, types []workload.QueryType, spec worklo
 	return drawn, nil
 }
 
+// divide draws the queries of a type, and does as typeQueries.divide. A type that has so
+// few different queries that each repeat runs the same is drawn by the dataset's seed:
+// none of them can be new to a server that has answered the type before, and of two runs
+// that drew more of one query and fewer of another the figures would differ.
+func (p *Plan) divide(q *typeQueries, w workload.Workload, spec workload.Spec, n, more int, chosen []int) (behind []query.Query, err error) {
+	for {
+		queries, err := p.drawType(w, q.queryType.Name, spec, n, more)
+		if err != nil {
+			return nil, err
+		}
+		if q.all, err = p.drawType(w, q.queryType.Name, spec, n, 0); err != nil {
+			return nil, err
+		}
+		behind, err := q.divide(queries, n, p.experiment.QueryRepeats(), chosen)
+		if q.seed = spec.QuerySeed; err != nil || !q.repeated || q.seed == 0 {
+			return behind, err
+		}
+		spec.QuerySeed, q.early = 0, nil
+	}
+}
+
+// definition is QuerySet.Definition of a type.
+func (p *Plan) definition(w workload.Workload, name string, spec workload.Spec) (string, error) {
+	spec.QuerySeed = 0
+	queries, err := p.drawType(w, name, spec, result.DefinitionCount, 0)
+	if err != nil {
+		return "", err
+	}
+	f := query.NewFingerprint()
+	for q := range queries {
+		if err := f.Add(&q); err != nil {
+			return "", err
+		}
+	}
+	return f.String(), nil
+}
+
 // divide takes the first n queries and those behind them: it records them,
 // divides them among repeats, and has those checked early that are at the places
 // chosen, which ascend. It returns what is behind them, as divider.divide does.
 func (q *typeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chosen []int) (behind []query.Query, err error) {
-	all, begin, divided := query.NewFingerprint(), query.NewFingerprint(), newDivider(n, repeats)
+	all, divided := query.NewFingerprint(), newDivider(n, repeats)
 	place := 0
 	var one query.Query // one for all: what is given on moves to the heap
 	for one = range queries {
@@ -428,16 +464,13 @@ func (q *typeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chos
 		if err := all.Add(&one); err != nil {
 			return nil, err
 		}
-		if place < result.BeginCount {
-			_ = begin.Add(&one) // as all took it
-		}
 		divided.add(&one)
 		if len(chosen) > 0 && chosen[0] == place {
 			q.early, chosen = append(q.early, one), chosen[1:]
 		}
 		place++
 	}
-	q.record = result.QuerySet{Type: q.queryType.Name, Count: place, Fingerprint: all.String(), Begin: begin.String()}
+	q.record = result.QuerySet{Type: q.queryType.Name, Count: place, Fingerprint: all.String()}
 	q.blocks, behind = divided.divide(behind)
 	return behind, nil
 }

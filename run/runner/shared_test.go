@@ -215,6 +215,7 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.Par
 type world struct {
 	dedupes bool
 	delay   time.Duration // of a query and of a batch
+	texts   []string      // of queries that were run, in their order
 	fails   int           // the batch that cannot be written, from 1; 0: none
 	inOrder time.Duration // Caps.InOrder
 	mu      sync.Mutex
@@ -276,17 +277,20 @@ func (h *handle) Settle(ctx context.Context) error {
 
 func (h *handle) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
 	q, err := h.DB.NewQuerier(ctx, worker)
-	return &delayed{q, h.of.delay}, err
+	return &delayed{q, h.of}, err
 }
 
 // delayed answers queries later.
 type delayed struct {
 	driver.Querier
-	delay time.Duration
+	of *world
 }
 
 func (d *delayed) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	time.Sleep(d.delay)
+	time.Sleep(d.of.delay)
+	d.of.mu.Lock()
+	d.of.texts = append(d.of.texts, r.Text)
+	d.of.mu.Unlock()
 	return d.Querier.Do(ctx, r, sink)
 }
 
@@ -396,6 +400,7 @@ func small(t *testing.T, w string) *experiment.Experiment {
 	e.Targets = []experiment.Target{{Name: "x", Kind: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}
 	e.Load.Workers, e.Load.BatchSize = 5, 97
 	e.Queries.Workers, e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats, e.Queries.CheckSeed = 4, 60, 0, 1, "a seed"
+	e.Queries.Seed = 7 // which is not the dataset's
 	e.Queries.Types = []string{"single-groupby-1-1-1", "single-groupby-1-8-1", "lastpoint"}
 	if w == "iotdb" {
 		e.Queries.Types = []string{experiment.AllTypes}

@@ -58,7 +58,7 @@ func (x *stage) keepQueries(ctx context.Context, out *result.Target, repeat int,
 // fix fixes the dataset and draws the queries, and sees that they are those
 // that the experiment expects.
 func (x *stage) fix(spec workload.Spec) error {
-	if err := x.subject.prepare(spec, x.run.CheckSeed); err != nil {
+	if err := x.subject.prepare(spec, x.run.CheckSeed, x.run.QuerySeed); err != nil {
 		return err
 	}
 	x.run.QuerySets = x.drawn()

@@ -51,14 +51,16 @@ func (s *subject) schema() *series.Schema {
 	return s.dataset.Schema()
 }
 
-// prepare fixes the dataset and draws the queries. The seed chooses which answers
-// are checked before anything is measured.
-func (s *subject) prepare(spec workload.Spec, seed string) error {
+// prepare fixes the dataset and draws the queries, by a seed of theirs. The check's seed
+// chooses which answers are checked before anything is measured.
+func (s *subject) prepare(spec workload.Spec, checkSeed string, querySeed int64) error {
 	w, types, err := s.plan.dataset(spec)
 	if err != nil {
 		return err
 	}
-	if s.queries, err = s.plan.draw(w, types, spec, s.plan.experiment.Queries.PerType(), seed); err != nil {
+	drawing := spec
+	drawing.QuerySeed = querySeed
+	if s.queries, err = s.plan.draw(w, types, drawing, s.plan.experiment.Queries.PerType(), checkSeed); err != nil {
 		return err
 	}
 	d, err := w.Dataset(spec)

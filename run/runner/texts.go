@@ -132,7 +132,9 @@ func (r *renderer) texts() (iter.Seq[string], error) {
 	if kind.TSBS == nil || s.texted == nil {
 		return nil, fmt.Errorf("%w: TSBS has no text for %s for %s", query.ErrUnsupported, name, kind.Name)
 	}
-	return s.texted.Texts(kind.TSBS.Format, s.record.Spec, name, s.plan.experiment.Queries.PerType()+earlyQueries+spareQueries)
+	spec := s.record.Spec
+	spec.QuerySeed = r.of.seed
+	return s.texted.Texts(kind.TSBS.Format, spec, name, s.plan.experiment.Queries.PerType()+earlyQueries+spareQueries)
 }
 
 // close ends the drawing.

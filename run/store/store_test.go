@@ -44,7 +44,7 @@ func newRun(t *testing.T) *result.Run {
 		Host: result.Host{OS: "Debian 12", Kernel: "6.1", Arch: "amd64", CPU: "a CPU", Cores: 8, Memory: 64 << 30,
 			FileSystem: "ext4", Virtualization: "kvm", Disk: "a disk, SSD", Swap: 1 << 30, NUMANodes: 2, ClockSource: "tsc",
 			Governor: "performance", Turbo: "off", OpenFiles: 1024, CPULimit: 1.5, MemoryLimit: 1 << 33},
-		QuerySets: []result.QuerySet{{Type: "z-asked-first", Count: 500, Fingerprint: "8899aabbccddeeff", Begin: "7766554433221100"}},
+		QuerySets: []result.QuerySet{{Type: "z-asked-first", Count: 500, Fingerprint: "8899aabbccddeeff", Definition: "7766554433221100"}},
 		Dataset: result.Dataset{
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},

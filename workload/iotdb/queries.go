@@ -157,7 +157,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 		return nil, workload.Bad("timestamp-end", "%s has windows of %s but the dataset spans %s; lengthen it, set iotdb-queries span, or leave the type out", t.name, a.span, spec.End.Sub(spec.Start))
 	}
 	return func(yield func(query.Query) bool) {
-		r := &stream{seed: s.seed, of: streamOf(allDevices, number, forQueries)}
+		r := &stream{seed: uint64(spec.DrawingSeed()), of: streamOf(allDevices, number, forQueries)}
 		var q query.Query // one for all: what is given on moves to the heap
 		for i := range n {
 			q = query.Query{Type: t.name, ID: i}

@@ -91,7 +91,7 @@ func (e *extended) schemaOf(spec workload.Spec) (*series.Schema, error) {
 }
 
 // Queries implements workload.Workload. Each type is drawn from a stream of its own,
-// which begins with the dataset's seed and the type's name; windows are cut to
+// which begins with the seed of queries and the type's name; windows are cut to
 // microseconds.
 func (e *extended) Queries(spec workload.Spec, queryType string, n int) (iter.Seq[query.Query], error) {
 	q := e.find(queryType)
@@ -102,7 +102,7 @@ func (e *extended) Queries(spec workload.Spec, queryType string, n int) (iter.Se
 	if err != nil {
 		return nil, err
 	}
-	d := drawing{q: q, table: tableOf(schema, q.Table), schema: schema, texts: q.identity(), seed: spec.Seed}
+	d := drawing{q: q, table: tableOf(schema, q.Table), schema: schema, texts: q.identity(), seed: spec.DrawingSeed()}
 	if d.table == nil {
 		return nil, fmt.Errorf("query type %s: the dataset has no table %q", q.Name, q.Table)
 	}

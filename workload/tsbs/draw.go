@@ -58,7 +58,7 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 			t.name, t.hosts, s.Scale)}
 	}
 	return func(yield func(query.Query) bool) {
-		r := newRandom(s.Seed)
+		r := newRandom(s.DrawingSeed())
 		var q query.Query // one for all: what is given on moves to the heap
 		for i := range n {
 			q = query.Query{Type: t.name, ID: i, Table: t.table, Above: t.above, Present: t.present, Shape: t.shape}
