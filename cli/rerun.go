@@ -57,11 +57,14 @@ places that it reads and writes, and asks for confirmation.
 			if err != nil {
 				return err
 			}
-			e, plan, err := a.planOf(cmd, first, given, sameQueries)
+			e, plan, err := a.planOf(cmd, first, given)
 			if err != nil {
 				return err
 			}
 			plan.KeepOrder(first)
+			if sameQueries {
+				plan.KeepQueries(first)
+			}
 			if err := a.trusted(yes).decide("run "+first.ID, a.origin(!first.Imported.IsZero()), e); err != nil {
 				return err
 			}

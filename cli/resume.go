@@ -77,7 +77,7 @@ unless --agents says how many.`,
 			if err := a.team.asBefore(cmd, run); err != nil {
 				return err
 			}
-			e, plan, err := a.planOf(cmd, run, given, true)
+			e, plan, err := a.planOf(cmd, run, given)
 			if err != nil {
 				return err
 			}
@@ -124,18 +124,14 @@ func notImported(run *result.Run) error {
 	return fmt.Errorf("run %s was imported, and is not resumed; tsmark report %s --experiment shows what it was to do, tsmark rerun %s does it as a run of your own", run.ID, run.ID, run.ID)
 }
 
-// planOf plans what a run was to do, changed by the flags that are given, and with the same
-// queries if that is wanted.
-func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings, sameQueries bool) (*experiment.Experiment, *runner.Plan, error) {
+// planOf plans what a run was to do, changed by the flags that are given.
+func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *runner.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
 		return nil, nil, fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
 	}
 	if err := given.apply(cmd, e, nil); err != nil {
 		return nil, nil, err
-	}
-	if sameQueries {
-		e.Queries.Seed = run.QuerySeed
 	}
 	steps, ok := stepsOf(run.Command)
 	if !ok {

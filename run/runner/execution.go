@@ -57,7 +57,7 @@ func (x *execution) look(ctx context.Context) error {
 	x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
 	x.subject.seed = x.run.CheckSeed
 	x.run.OrderSeed = cmp.Or(x.run.OrderSeed, x.plan.orderSeed, rand.Text())
-	x.run.QuerySeed = cmp.Or(x.run.QuerySeed, e.Queries.Seed, newQuerySeed())
+	x.run.QuerySeed = cmp.Or(x.run.QuerySeed, x.plan.querySeed, e.Queries.Seed, newQuerySeed())
 	if x.plan.steps.Load {
 		if err := x.openFile(); err != nil {
 			return err

@@ -85,6 +85,10 @@ func (p *Plan) order(seed string) []cell {
 // earlier run of the same experiment took them.
 func (p *Plan) KeepOrder(of *result.Run) { p.orderSeed = of.OrderSeed }
 
+// KeepQueries has a run of the plan run the queries that an earlier run of the same
+// experiment ran.
+func (p *Plan) KeepQueries(of *result.Run) { p.querySeed = of.QuerySeed }
+
 // loads is how often each target is loaded, if not cut short: see
 // execution.longLoads. The command that only loads does so once, where nobody
 // said otherwise.

@@ -56,6 +56,7 @@ type Plan struct {
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it
 	orderSeed  string       // see KeepOrder; empty: each run draws one
+	querySeed  int64        // see KeepQueries; 0: the experiment's, or each run draws one
 }
 
 // Steps is which parts of an experiment are executed.
