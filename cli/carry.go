@@ -17,6 +17,8 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/run/analysis"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/run/store/archive"
 )
@@ -122,6 +124,10 @@ func (a *app) importCommand() *cobra.Command {
 ids that they have. A run that is here already is passed over where it is the
 same, and refused where it differs. - is standard input.
 
+The figures of a run are derived again from the operation log in the file. A run that has
+another figure is refused; of one without a log, reports say that its figures were not
+checked.
+
 An imported run was configured by somebody else. It is listed as imported, tsmark
 resume does not continue it, and tsmark rerun shows its commands and asks for
 confirmation.
@@ -147,6 +153,11 @@ is read.`,
 				read, err := readArchive(name, most)
 				if err != nil {
 					return infile.Cannot("import", name, err)
+				}
+				for i := range read {
+					if err := imported(&read[i]); err != nil {
+						return fmt.Errorf("cannot import %s: %w", name, err)
+					}
 				}
 				entries = append(entries, read...)
 			}
@@ -195,6 +206,26 @@ func readArchive(name string, limit int64) ([]archive.Entry, error) {
 	return archive.Read(in, limit)
 }
 
+// imported marks a run of a file as imported, whatever the file says, and compares its
+// figures with those that its operation logs tell. Another figure is an error.
+func imported(e *archive.Entry) (err error) {
+	period := time.Duration(-1)
+	if of, err := experiment.Parse("experiment of run "+e.Run.ID, []byte(e.Run.Experiment)); err == nil {
+		period = of.Load.ReportingPeriod
+	}
+	var logs [][]byte
+	for _, f := range e.Files {
+		if archive.OperationLog(f.Name) {
+			logs = append(logs, f.Data)
+		}
+	}
+	e.Run.Imported = time.Now().UTC()
+	if e.Run.Unchecked, err = analysis.Check(e.Run, logs, period); err != nil {
+		return fmt.Errorf("run %s: %w", e.Run.ID, err)
+	}
+	return nil
+}
+
 // here reports whether the results have the run already. Another one of the
 // same id is an error.
 func here(ctx context.Context, kept *store.Store, e *archive.Entry) (bool, error) {
@@ -238,7 +269,6 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, pres
 	if present, err := here(ctx, kept, e); err != nil || present {
 		return err
 	}
-	e.Run.Imported = time.Now().UTC() // whatever the file says
 	if err := kept.Add(ctx, e.Run); err != nil {
 		return err
 	}
@@ -249,6 +279,10 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, pres
 	if _, err := a.writePage(run.ID, func(out io.Writer) error { return report.Of(run).Write(out, report.HTML, report.Options{}) }); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "imported run %s\n", e.Run.ID)
+	unchecked := ""
+	if e.Run.Unchecked != "" {
+		unchecked = "; figures not checked: " + e.Run.Unchecked
+	}
+	_, err = fmt.Fprintf(a.stdout, "imported run %s%s\n", e.Run.ID, unchecked)
 	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,5 +72,60 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	runs, err := kept.Runs(t.Context())
 	if err != nil || len(runs) != 1 || runs[0].Name != run.Name {
 		t.Errorf("now there are %+v (%v)", runs, err)
+	}
+}
+
+// A run of which a figure was changed is refused, whatever its checksum says; one without
+// its log is imported, and said not to have been checked.
+func TestImportRefusesDoctoredFigures(t *testing.T) {
+	dir, kind := t.TempDir(), conformance.Memory("memory")
+	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
+		"--queries", "5", "--verify", "1", "--query-type", "lastpoint", "--repeats", "2", "--load-repeats", "2"}
+	if code, said := try(t, kind, args...); code != exitDone {
+		t.Fatalf("exit status %d\n%s", code, said)
+	}
+	imported := func(change func(*archive.Entry)) (code int, said, results string) {
+		t.Helper()
+		run := newest(t, dir)
+		files, _, err := archive.Collect(filepath.Join(dir, run.ID), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry := archive.Entry{Run: run, Files: files}
+		change(&entry)
+		var out bytes.Buffer
+		if err := archive.Write(&out, result.Tool{}, []archive.Entry{entry}); err != nil {
+			t.Fatal(err)
+		}
+		file, results := filepath.Join(t.TempDir(), "run.json"), t.TempDir()
+		if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		code, said = try(t, kind, "tsmark", "import", file, "--results", results)
+		return code, said, results
+	}
+	if code, said, results := imported(func(*archive.Entry) {}); code != exitDone || strings.Contains(said, "not checked") || newest(t, results).Unchecked != "" {
+		t.Errorf("an honest run: exit status %d, said %s", code, said)
+	}
+	for what, change := range map[string]func(*archive.Entry){
+		"median of service of lastpoint of memory in round 2": func(e *archive.Entry) { e.Run.Targets[0].Repeats[1].Queries[0].Service.Median /= 2 },
+		"per_second of lastpoint of memory in round 1":        func(e *archive.Entry) { e.Run.Targets[0].Repeats[0].Queries[0].PerSecond *= 2 },
+		"rows of load 2 of memory":                            func(e *archive.Entry) { e.Run.Targets[0].Repeats[1].Load.Rows *= 2 },
+	} {
+		code, said, results := imported(change)
+		if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "the run contradicts its operation log: "+what+" is ") {
+			t.Errorf("%s: exit status %d, said %s", what, code, said)
+		}
+		if newest(t, results) != nil {
+			t.Errorf("%s: the run is here", what)
+		}
+	}
+	code, said, results := imported(func(e *archive.Entry) { e.Files, e.Run.Unchecked = nil, "whatever" })
+	const why = "the archive has no operation log"
+	if code != exitDone || !strings.Contains(said, "; figures not checked: "+why) || newest(t, results).Unchecked != why {
+		t.Errorf("without a log: exit status %d, said %s", code, said)
+	}
+	if code, said := try(t, kind, "tsmark", "report", "--results", results); code != exitDone || !strings.Contains(said, "mported, not measured here, figures not checked: "+why) {
+		t.Errorf("its report: exit status %d, said %s", code, said)
 	}
 }

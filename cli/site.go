@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -140,7 +139,9 @@ func eachExported(name string, limit int64, do func(*result.Run) error) error {
 		return infile.Unreadable(name, err)
 	}
 	for i := range entries {
-		entries[i].Run.Imported = time.Now().UTC() // whatever the file says
+		if err := imported(&entries[i]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 		if err := do(entries[i].Run); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -99,14 +99,15 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	warm := result.WarmUp{}
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
-		cfg.Log = log.WithSchedule(cfg.Schedule.String())
 		cfg.TimeBox = tryTime(box, keep.Least(), rate)
 		var q *result.Queries
 		var err error
-		failed := ""
+		failed, attempts := "", 0
 		// One stall of the machine must not end a doubling: a rate fails if it
 		// fails twice.
 		for runs := 0; runs < 2; runs++ {
+			attempts++
+			cfg.Log = log.WithSchedule(cfg.Schedule.String(), attempts)
 			q, err = run(ctx, cfg)
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
 			warm.Add(q.WarmUp)

@@ -439,16 +439,22 @@ func (g *group) standInFact() string {
 
 // importedFact says of which runs the figures came from a file.
 func (g *group) importedFact() string {
-	var list []string
+	runs := make(map[string][]string) // by what is said of them
+	var said []string
 	for _, s := range g.subjects {
-		if why := s.run.NotMeasuredHere(); why != "" && !slices.Contains(list, s.run.ID) {
-			list = append(list, s.run.ID)
+		why := s.run.NotMeasuredHere()
+		if why == "" || slices.Contains(runs[why], s.run.ID) {
+			continue
 		}
+		if runs[why] == nil {
+			said = append(said, why)
+		}
+		runs[why] = append(runs[why], s.run.ID)
 	}
-	if len(list) == 0 {
-		return ""
+	for i, why := range said {
+		said[i] = listed(runs[why]) + ": " + why
 	}
-	return listed(list) + ": imported, not measured here"
+	return strings.Join(said, "; ")
 }
 
 // failedFact names the targets that failed: no ratio has them.

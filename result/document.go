@@ -75,7 +75,7 @@ func decode(text []byte, strict bool) (*Run, error) {
 // when it came here.
 func (r *Run) recorded() *Run {
 	run := *r
-	run.Imported = time.Time{}
+	run.Imported, run.Unchecked = time.Time{}, ""
 	run.Targets = slices.Clone(r.Targets)
 	for i := range run.Targets {
 		t := &run.Targets[i]

@@ -44,10 +44,15 @@ func (t *Target) Uncomparable() string {
 }
 
 // NotMeasuredHere is the mark of a run that came from a file: its figures are what the file
-// says. Empty: it was executed into the results folder that it is in.
+// says, and Unchecked is why they were not compared with its operation log. Empty: it was
+// executed into the results folder that it is in.
 func (r *Run) NotMeasuredHere() string {
-	if r.Imported.IsZero() {
+	const mark = "imported, not measured here"
+	switch {
+	case r.Imported.IsZero():
 		return ""
+	case r.Unchecked == "":
+		return mark
 	}
-	return "imported, not measured here"
+	return mark + ", figures not checked: " + r.Unchecked
 }

@@ -51,9 +51,12 @@ type Run struct {
 	// the results folder that it is in. What an imported run was to do may be
 	// anybody's word: it is not executed unasked.
 	Imported time.Time `json:"imported,omitzero"`
-	Tool     Tool      `json:"tool"`
-	Host     Host      `json:"host"`
-	Dataset  Dataset   `json:"dataset"`
+	// Unchecked is why the figures of an imported run were not all compared with those that
+	// its operation log tells; empty: they were, or the run was executed here.
+	Unchecked string  `json:"unchecked,omitempty"`
+	Tool      Tool    `json:"tool"`
+	Host      Host    `json:"host"`
+	Dataset   Dataset `json:"dataset"`
 	// QuerySets are the queries that were drawn, by query type; nil: none, or not
 	// known.
 	QuerySets []QuerySet `json:"questions,omitempty"`

@@ -2,7 +2,9 @@ package oplog
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,13 +114,16 @@ func (w *Writer) Section(c Cell) *Section {
 }
 
 // WithSchedule returns the section of the same cell under another schedule, as
-// a search for the highest rate tries many.
-func (s *Section) WithSchedule(schedule string) *Section {
+// a search for the highest rate tries many, some of them in several attempts, from 1 on.
+func (s *Section) WithSchedule(schedule string, attempt int) *Section {
 	if s == nil {
 		return nil
 	}
 	c := s.cell
 	c.Schedule = schedule
+	if attempt > 1 {
+		c.Setting = strings.TrimSpace(fmt.Sprintf("%s attempt %d", c.Setting, attempt))
+	}
 	return s.w.Section(c)
 }
 

@@ -87,7 +87,7 @@ func TestObserve(t *testing.T) {
 // Whoever records nothing needs no if.
 func TestNilRecordsNothing(t *testing.T) {
 	var s *Section
-	s = s.WithSchedule("100/s")
+	s = s.WithSchedule("100/s", 1)
 	r := s.Recorder(0, start())
 	r.Record(Op{})
 	r.Close()

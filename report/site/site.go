@@ -79,7 +79,7 @@ func (s *Site) Add(recorded *result.Run) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", recorded.ID, err)
 	}
-	run.Imported = recorded.Imported // which is no part of the document
+	run.Imported, run.Unchecked = recorded.Imported, recorded.Unchecked // which are no part of the document
 	if err := s.writeRun(run); err != nil {
 		return err
 	}

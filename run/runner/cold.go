@@ -33,7 +33,7 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 				err = tooNoisy("target "+on.out.Name, disturbed)
 				break
 			}
-			disturbed, err = x.queryTypeCold(ctx, on, q)
+			disturbed, err = x.queryTypeCold(ctx, on, q, try)
 		}
 		if err != nil {
 			fail(ctx, task, err)
@@ -47,7 +47,7 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 
 // queryTypeCold runs one query. Disturbed says why it does not count and is to be
 // run again; empty: it counts.
-func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries) (disturbed string, err error) {
+func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries, try int) (disturbed string, err error) {
 	queries := x.rendered(on.planned, q, on.repeat, on.db)
 	defer queries.close()
 	queries.most = 1
@@ -61,7 +61,7 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 		return "", err
 	}
 	capture := x.capture(q, on.repeat)
-	measured, err := x.queryOneCold(ctx, on, q, one, engine.QueryConfig{First: first + place, Capture: capture})
+	measured, err := x.queryOneCold(ctx, on, q, one, try, engine.QueryConfig{First: first + place, Capture: capture})
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +73,7 @@ func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries
 }
 
 // queryOneCold runs one query of a target made cold.
-func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries, one engine.List, cfg engine.QueryConfig) (*result.Queries, error) {
+func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries, one engine.List, try int, cfg engine.QueryConfig) (*result.Queries, error) {
 	what, cold, err := x.chill(ctx, on.planned, on.env)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries,
 	defer t.Close() // reading only
 	x.attend(ctx, on.planned.name)
 	cfg.Log, err = x.operations.section(oplog.Cell{
-		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: "cold",
+		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: strings.TrimSpace("cold " + settingOfTry(try)),
 	})
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func (l *oneLoad) nextStep(number int, step *workload.Step, config *engine.LoadC
 		return err
 	}
 	config.Log, err = l.operations.section(oplog.Cell{
-		Kind: oplog.Load, Part: oplog.Step(number), Target: l.out.Name, Repeat: l.repeat, Workers: config.Workers,
+		Kind: oplog.Load, Part: oplog.Step(number), Target: l.out.Name, Repeat: l.repeat, Setting: l.setting, Workers: config.Workers,
 	})
 	return err
 }

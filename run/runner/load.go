@@ -26,18 +26,19 @@ type loadStage struct{ *stage }
 type oneLoad struct {
 	*loadStage
 	*turn
-	feed  *feed
-	mark  session.Mark // that it leaves
-	log   *oplog.Section
-	task  Task
-	found *result.Load    // nil: nothing was measured yet
-	steps []workload.Step // of a load whose columns appear; nil: all are created
+	feed    *feed
+	mark    session.Mark // that it leaves
+	log     *oplog.Section
+	setting string // of its cells in the operation log
+	task    Task
+	found   *result.Load    // nil: nothing was measured yet
+	steps   []workload.Step // of a load whose columns appear; nil: all are created
 }
 
 // load loads a target and keeps what came of it: again where others disturbed the
 // load or a step after it, and the host must be quiet.
 func (x *loadStage) load(ctx context.Context, on *turn) error {
-	if err := x.quietly(ctx, on.out, on.repeat, func() (*result.Load, error) { return x.loadOnce(ctx, on) }); err != nil {
+	if err := x.quietly(ctx, on.out, on.repeat, func(try int) (*result.Load, error) { return x.loadOnce(ctx, on, try) }); err != nil {
 		return err
 	}
 	return x.withoutQueries(ctx, on.out)
@@ -45,7 +46,7 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 
 // loadOnce loads, settles and counts. What was measured by then is returned with
 // every error; nil: nothing.
-func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error) {
+func (x *loadStage) loadOnce(ctx context.Context, on *turn, try int) (*result.Load, error) {
 	f, err := x.feed(ctx, on.db, on.planned)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn) (*result.Load, error
 			return nil, err
 		}
 	}
-	l := &oneLoad{loadStage: x, turn: on, feed: f, mark: on.mark}
+	l := &oneLoad{loadStage: x, turn: on, feed: f, mark: on.mark, setting: settingOfTry(try)}
 	if grows, err := l.grow(); err != nil || !grows {
 		return l.found, err
 	}
@@ -110,7 +111,7 @@ func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 	if l.out.Description, err = check.Describe(ctx, l.db); err != nil { // some settings are made with the tables
 		return 0, fmt.Errorf("reading version and settings: %w", err)
 	}
-	l.log, err = l.operations.section(oplog.Cell{Kind: oplog.Load, Target: l.out.Name, Repeat: l.repeat, Workers: l.plan.settings.load.Workers})
+	l.log, err = l.operations.section(oplog.Cell{Kind: oplog.Load, Target: l.out.Name, Repeat: l.repeat, Setting: l.setting, Workers: l.plan.settings.load.Workers})
 	return prepared, err
 }
 

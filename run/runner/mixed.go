@@ -31,7 +31,7 @@ func (s *subject) rowsBefore() int64 {
 func (l *oneLoad) mix(ctx context.Context) error {
 	config := l.mixedConfig()
 	written := oplog.Cell{
-		Kind: oplog.Load, Target: l.out.Name, Part: oplog.Mixed, Repeat: l.repeat,
+		Kind: oplog.Load, Target: l.out.Name, Part: oplog.Mixed, Repeat: l.repeat, Setting: l.setting,
 		Workers: config.Workers, Schedule: l.plan.experiment.Mixed.RowRate,
 	}
 	var err error

@@ -74,9 +74,7 @@ func (x *queryStage) measureQuietly(ctx context.Context, on *turn, q *typeQuerie
 		logged := oplog.Cell{
 			Kind: oplog.Query, Target: on.out.Name, Type: q.queryType.Name, Repeat: on.repeat,
 			Workers: x.plan.experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.plan.experiment.Queries.Rate,
-		}
-		if try > 1 {
-			logged.Setting = fmt.Sprintf("try %d", try) // the log keeps those that were disturbed too
+			Setting: settingOfTry(try),
 		}
 		section, err := x.operations.section(logged)
 		if err != nil {
@@ -175,4 +173,13 @@ func (s *settings) run(ctx context.Context, t driver.DB, closed engine.QueryConf
 		return engine.FindMaxRate(ctx, open, engine.Search{}, *s.keep, t, queries, progress)
 	}
 	return engine.QueryOpen(ctx, open, t, queries, progress)
+}
+
+// settingOfTry is the setting of a measurement in the operation log, which keeps those that
+// were disturbed too.
+func settingOfTry(try int) string {
+	if try == 1 {
+		return ""
+	}
+	return fmt.Sprintf("try %d", try)
 }

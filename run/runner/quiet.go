@@ -62,9 +62,9 @@ func tooNoisy(what, why string) error {
 
 // quietly loads, and again where others disturbed the load, its mixed phase or a
 // step after it, and keeps the load that counts.
-func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int, once func() (*result.Load, error)) error {
+func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int, once func(try int) (*result.Load, error)) error {
 	for try := 1; ; try++ {
-		load, err := once()
+		load, err := once(try)
 		if load == nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func TestLoadQuietly(t *testing.T) {
 			x := &loadStage{&stage{Runner: &Runner{Store: store}, watch: newWatch(plan), subject: &subject{}}}
 			target := &result.Target{Name: "a"}
 			tries := 0
-			err := x.quietly(t.Context(), target, 1, func() (*result.Load, error) {
+			err := x.quietly(t.Context(), target, 1, func(int) (*result.Load, error) {
 				l := c.loads[tries]
 				l.Settled = 1
 				tries++
@@ -70,7 +70,7 @@ func TestLoadQuietly(t *testing.T) {
 	}
 	x := &loadStage{}
 	failed := errors.New("it failed")
-	if err := x.quietly(t.Context(), &result.Target{}, 1, func() (*result.Load, error) { return nil, failed }); err != failed {
+	if err := x.quietly(t.Context(), &result.Target{}, 1, func(int) (*result.Load, error) { return nil, failed }); err != failed {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/allow"
+	"github.com/tsmark/tsmark/run/analysis"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/series"
@@ -418,7 +419,31 @@ func execute(t *testing.T, e *experiment.Experiment, c runner.Catalog, agents ru
 	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
 	// What other tests left on a server may go.
 	r.Force = func(context.Context, string, []string) error { return nil }
-	return r.Run(t.Context(), p, "run", nil)
+	run, err := r.Run(t.Context(), p, "run", nil)
+	if run != nil {
+		agreesWithLog(t, r.Dir, run, e)
+	}
+	return run, err
+}
+
+// agreesWithLog holds all figures of a run to those that its operation logs tell.
+func agreesWithLog(t *testing.T, dir string, run *result.Run, e *experiment.Experiment) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, run.ID, "*.oplog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logs [][]byte
+	for _, name := range names {
+		log, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, log)
+	}
+	if unchecked, err := analysis.Check(run, logs, e.Load.ReportingPeriod); err != nil || unchecked != "" && (len(logs) > 0 || run.Status == result.Complete) {
+		t.Errorf("the figures of a run and of its log: %v, %s", err, unchecked)
+	}
 }
 
 var everything = runner.Steps{Load: true, Verify: true, Query: true}

@@ -88,7 +88,9 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 		}
 		var err error
 		if run, err = result.Decode(text); err == nil && imported.Valid {
-			run.Imported, err = time.Parse(timeLayout, imported.String)
+			var when string
+			when, run.Unchecked, _ = strings.Cut(imported.String, " ")
+			run.Imported, err = time.Parse(timeLayout, when)
 		}
 		document = text
 		return err

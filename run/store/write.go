@@ -56,13 +56,23 @@ func (s *Store) insert(ctx context.Context, r *result.Run) (added bool, err erro
 	if err != nil {
 		return false, err
 	}
-	values = append(values, r.ID, timeText(r.Imported))
+	values = append(values, r.ID, importedText(r))
 	done, err := s.exec(ctx, "INSERT INTO documents ("+indexed+", document, figures, id, imported) VALUES ("+marks(len(values))+") ON CONFLICT (id) DO NOTHING", values...)
 	if err != nil {
 		return false, err
 	}
 	n, err := done.RowsAffected()
 	return n == 1, err
+}
+
+// importedText is when a run was imported, and behind that why its figures were not
+// checked; nil: it was not imported.
+func importedText(r *result.Run) any {
+	text, ok := timeText(r.Imported).(string)
+	if !ok || r.Unchecked == "" {
+		return timeText(r.Imported)
+	}
+	return text + " " + r.Unchecked
 }
 
 // row is indexed, the document and the figures of a run.

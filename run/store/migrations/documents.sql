@@ -20,7 +20,7 @@ CREATE TABLE documents (
     point       INTEGER NOT NULL,
     points      INTEGER NOT NULL,
     parameters  TEXT NOT NULL,
-    imported    TEXT, -- when; NULL: it was executed into these results
+    imported    TEXT, -- when, and why its figures were not checked; NULL: it was executed into these results
     figures     TEXT NOT NULL, -- what the views show
     document    TEXT NOT NULL
 );

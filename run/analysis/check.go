@@ -1,0 +1,478 @@
+package analysis
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/measure/tally"
+	"github.com/tsmark/tsmark/result"
+)
+
+// ErrContradiction is wrapped by the error about a run that has another figure than its
+// operation log.
+var ErrContradiction = errors.New("the run contradicts its operation log")
+
+// Check derives the figures of a run again from its operation logs, and compares all that
+// the logs tell: of loads, mixed phases and query types, in each repeat. Period is that of
+// the rates of loads, as Log has it; less than 0: not known. Unchecked is why some or all
+// figures were not compared; empty: all were. An error that wraps ErrContradiction names
+// the first figure that differs.
+//
+// Logs may come from anybody. Only measurements that the run has are derived, some at a
+// time, so that memory stays below some 100 MiB for the runs that there are.
+func Check(run *result.Run, logs [][]byte, period time.Duration) (unchecked string, err error) {
+	if len(logs) == 0 {
+		return "the archive has no operation log", nil
+	}
+	c := checker{period: period, records: recordsOf(run), lost: run.LostOperations}
+	for _, log := range logs {
+		if err := c.read(log); err != nil {
+			return "", err
+		}
+	}
+	for _, r := range c.ordered() {
+		switch {
+		case r.matched:
+		case c.broken != "":
+			unchecked = cmp.Or(unchecked, c.broken)
+		case c.lost > 0:
+			unchecked = cmp.Or(unchecked, fmt.Sprintf("the operation log lacks %d operations", c.lost))
+		case r.differs != "" && !r.interrupted:
+			return "", fmt.Errorf("%w: %s", ErrContradiction, r.differs)
+		default:
+			unchecked = cmp.Or(unchecked, "the operation log has nothing of "+r.name)
+		}
+	}
+	return unchecked, nil
+}
+
+// record is a measurement that a run has.
+type record struct {
+	place   int // among all
+	name    string
+	load    *result.Load    // nil: of a query type
+	queries *result.Queries // nil: of a load
+
+	matched     bool
+	interrupted bool   // a measurement that differs was cut off: the one that counts is in another log
+	differs     string // how the last measurement that was read does; empty: it was in no log
+}
+
+// key is what a record and the cells of its measurement have in common.
+type key struct {
+	target, queryType string // of a load no type
+	repeat            int
+}
+
+// recordsOf returns the measurements of a run of which figures are shown.
+func recordsOf(run *result.Run) map[key]*record {
+	records := make(map[key]*record)
+	add := func(k key, r record) {
+		r.place = len(records)
+		records[k] = &r
+	}
+	for i := range run.Targets {
+		t := &run.Targets[i]
+		for _, r := range t.Measured() {
+			if l := r.Load; l != nil && l.Withheld == "" && l.Unsupported() == "" {
+				add(key{t.Name, "", r.Number}, record{name: fmt.Sprintf("load %d of %s", r.Number, t.Name), load: l})
+			}
+			for j := range r.Queries {
+				q := &r.Queries[j]
+				if q.Executed > 0 && !q.WithoutFigure() {
+					add(key{t.Name, q.Type, r.Number}, record{name: fmt.Sprintf("%s of %s in round %d", q.Type, t.Name, r.Number), queries: q})
+				}
+			}
+		}
+	}
+	return records
+}
+
+type checker struct {
+	period  time.Duration
+	records map[key]*record
+	lost    int64
+	broken  string // why a log tells not all; empty: all do
+}
+
+// ordered lists the records as the run has them.
+func (c *checker) ordered() []*record {
+	return slices.SortedFunc(maps.Values(c.records), func(a, b *record) int { return cmp.Compare(a.place, b.place) })
+}
+
+const (
+	triesAtOnce = 32 // that are derived in one pass over a log
+	mostPasses  = 64 // over a log
+	// leastPlaces is of how many queries of a type times are kept, however few the record has.
+	leastPlaces = 1 << 12
+)
+
+// read compares the measurements of a log.
+func (c *checker) read(log []byte) error {
+	for pass := range mostPasses {
+		more, err := c.pass(log, pass*triesAtOnce)
+		if err != nil || !more {
+			return err
+		}
+	}
+	c.broken = "the operation log has too many measurements"
+	return nil
+}
+
+// pass derives some of the tries of the measurements that the run has, from the one of
+// that number on, and reports whether there are more.
+func (c *checker) pass(log []byte, first int) (more bool, err error) {
+	reader, err := oplog.NewReader(bytes.NewReader(log))
+	if err != nil {
+		c.broken = "the operation log cannot be read"
+		return false, nil
+	}
+	derived, numbers := make(map[uint32]*cell), make(map[try]int)
+	var tries [triesAtOnce]struct {
+		of    try
+		parts map[part]*cell
+	}
+	seen := 0
+	var op oplog.Op
+	for err = reader.Next(&op); err == nil; err = reader.Next(&op) {
+		for ; seen < len(reader.Cells()); seen++ {
+			of := reader.Cells()[seen]
+			t, p, ok := c.find(&of)
+			if !ok {
+				continue
+			}
+			number, known := numbers[t]
+			if !known {
+				number = len(numbers)
+				numbers[t] = number
+			}
+			if number -= first; number < 0 || number >= triesAtOnce {
+				more = more || number >= triesAtOnce
+				continue
+			}
+			if !known {
+				tries[number].of, tries[number].parts = t, make(map[part]*cell)
+			}
+			if parts := tries[number].parts; parts[p] == nil && !t.record.matched {
+				if q := t.record.queries; q != nil {
+					of.Queries = min(cmp.Or(of.Queries, math.MaxInt), max(len(q.Each)+1, leastPlaces))
+				}
+				parts[p] = &cell{tally.New(of, max(c.period, 0)), nil}
+				derived[uint32(seen)] = parts[p]
+			}
+		}
+		if one := derived[op.Cell]; one != nil {
+			one.Add(&op)
+		}
+	}
+	switch {
+	case errors.Is(err, oplog.ErrTruncated):
+		c.broken = "the operation log was cut off"
+	case !errors.Is(err, io.EOF):
+		c.broken = "the operation log is damaged"
+	case reader.End().Truncated > 0:
+		c.broken = "an operation log was cut off"
+	default:
+		c.lost = max(c.lost, reader.End().Lost)
+	}
+	for _, t := range tries {
+		if len(t.parts) == 0 || t.of.record.matched {
+			continue
+		}
+		if err := c.compare(t.of.record, t.parts); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// try is one of a measurement: others came before it, or at other rates.
+type try struct {
+	record            *record
+	setting, schedule string
+	first             int
+}
+
+// part is a cell of a try: a load has several.
+type part struct {
+	kind      oplog.Kind
+	part      oplog.Part
+	queryType string
+}
+
+// find returns of which try of a measurement that the run has a cell is.
+func (c *checker) find(of *oplog.Cell) (t try, p part, ok bool) {
+	p = part{of.Kind, of.Part, of.Type}
+	if of.Kind == oplog.Query && of.Part == "" {
+		r := c.records[key{of.Target, of.Type, of.Repeat}]
+		return try{r, of.Setting, of.Schedule, of.First}, p, r != nil && r.queries != nil
+	}
+	r := c.records[key{of.Target, "", of.Repeat}]
+	if r == nil || r.load == nil {
+		return t, p, false
+	}
+	return try{record: r, setting: of.Setting}, p, slices.Contains(partsOf(r.load), p)
+}
+
+// partsOf lists the parts that a load has.
+func partsOf(l *result.Load) []part {
+	parts := []part{{kind: oplog.Load}}
+	if l.Growth != nil {
+		for i := range l.Growth.Steps {
+			parts = append(parts, part{oplog.Load, oplog.Step(i + 1), ""})
+		}
+	}
+	if l.Mixed != nil {
+		parts = append(parts, part{oplog.Load, oplog.Mixed, ""}, part{oplog.Load, oplog.Rest, ""})
+		for i := range l.Mixed.Types {
+			parts = append(parts, part{oplog.Query, oplog.Mixed, l.Mixed.Types[i].Type})
+		}
+	}
+	return parts
+}
+
+// compare compares the record with a try.
+func (c *checker) compare(r *record, cells map[part]*cell) (err error) {
+	d := &differences{of: r.name, rates: c.period >= 0}
+	if r.load != nil {
+		err = d.load(r.load, cells)
+	} else {
+		for _, one := range cells {
+			err = d.queries(r.queries, one)
+		}
+	}
+	r.matched, r.differs = d.first == "", d.first
+	for _, one := range cells {
+		r.interrupted = r.interrupted || one.Outcomes[oplog.Interrupted] > 0
+	}
+	return err
+}
+
+// differences keeps the first of them.
+type differences struct {
+	of, first string
+	rates     bool // those of loads are compared
+}
+
+// figure compares a figure.
+func (d *differences) figure(name string, stored, derived any) {
+	if d.first == "" && !reflect.DeepEqual(stored, derived) {
+		d.first = fmt.Sprintf("%s of %s is %s in the run, %s in the log", name, d.of, figureText(stored), figureText(derived))
+	}
+}
+
+// figureText is a figure in a line.
+func figureText(figure any) string {
+	const most = 40
+	text := fmt.Sprint(figure)
+	if v := reflect.ValueOf(figure); v.Kind() == reflect.Slice {
+		text = fmt.Sprintf("%d figures", v.Len())
+	}
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return text
+}
+
+// figures compares those fields of two structs that are numbers, and lists of numbers, under
+// the names that they have in a document; but some.
+func (d *differences) figures(stored, derived any, but ...string) {
+	was, is := reflect.ValueOf(stored).Elem(), reflect.ValueOf(derived).Elem()
+	for i := range was.NumField() {
+		name, _, _ := strings.Cut(was.Type().Field(i).Tag.Get("json"), ",")
+		kind := was.Field(i).Kind()
+		list := kind == reflect.Slice && was.Field(i).Type().Elem().Kind() == reflect.Float64
+		if was.Field(i).CanInt() || was.Field(i).CanFloat() || list {
+			if !slices.Contains(but, name) {
+				d.list(name, was.Field(i), is.Field(i))
+			}
+		}
+	}
+}
+
+// list compares a field; of lists it names the first element that differs.
+func (d *differences) list(name string, stored, derived reflect.Value) {
+	if stored.Kind() == reflect.Slice && stored.Len() == derived.Len() {
+		for i := range stored.Len() {
+			d.figure(fmt.Sprintf("%s[%d]", name, i), stored.Index(i).Interface(), derived.Index(i).Interface())
+		}
+		return
+	}
+	d.figure(name, stored.Interface(), derived.Interface())
+}
+
+// latency compares a histogram and what is told of it.
+func (d *differences) latency(name string, stored, derived *result.Latency) {
+	if stored == nil || derived == nil {
+		d.figure(name, stored != nil, derived != nil)
+		return
+	}
+	of := d.of
+	d.of = name + " of " + of
+	d.figures(&stored.Summary, &derived.Summary)
+	d.figure("histogram", stored.Histogram, derived.Histogram)
+	d.of = of
+}
+
+// queries compares a query type in a repeat.
+func (d *differences) queries(q *result.Queries, c *cell) error {
+	derived, err := result.QueriesOf(c.Tally)
+	if err != nil {
+		return err
+	}
+	d.figures(q, &derived, "distinct", "timeout", "time_box")
+	d.latency("service", &q.Service, &derived.Service)
+	d.figure("failed queries", int64(0), c.Outcomes[oplog.Failed]+c.Outcomes[oplog.Wrong])
+	if (q.Open != nil) != (derived.Open != nil) {
+		d.figure("open loop", q.Open != nil, derived.Open != nil)
+	}
+	if q.Open != nil && derived.Open != nil {
+		d.figures(q.Open, derived.Open, "queue", "waiting", "saturated")
+		d.figure("schedule", q.Open.Schedule, derived.Open.Schedule)
+		d.latency("response", &q.Open.Response, &derived.Open.Response)
+		d.latency("lag", &q.Open.Lag, &derived.Open.Lag)
+	}
+	return nil
+}
+
+// load compares a load with its steps and its mixed phase.
+func (d *differences) load(l *result.Load, cells map[part]*cell) error {
+	of := func(kind oplog.Kind, of oplog.Part, queryType string) *cell {
+		if one := cells[part{kind, of, queryType}]; one != nil {
+			return one
+		}
+		return &cell{tally.New(oplog.Cell{Kind: kind, Part: of, Type: queryType}, 0), nil}
+	}
+	first := of(oplog.Load, "", "")
+	derived, err := result.LoadOf(first.Tally)
+	if err != nil {
+		return err
+	}
+	failed := first.Outcomes[oplog.Failed]
+	if l.Growth != nil {
+		for i := range l.Growth.Steps {
+			next := &derived
+			if i > 0 {
+				step := of(oplog.Load, oplog.Step(i+1), "")
+				failed += step.Outcomes[oplog.Failed]
+				further, err := result.LoadOf(step.Tally)
+				if err != nil {
+					return err
+				}
+				next = &further
+			}
+			stored := l.Growth.Steps[i]
+			next.Settled = stored.Settled
+			d.figures(&stored, &result.GrowthStep{Rows: next.Rows, Sent: next.Sent, Acked: next.Acked, Settled: next.Settled,
+				Median: next.Batches.Median, Slowest: next.Batches.Max})
+			if i > 0 {
+				if err := derived.Then(next); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	d.sent(l, &derived, failed)
+	if l.Mixed == nil {
+		return nil
+	}
+	m, written := l.Mixed, of(oplog.Load, oplog.Mixed, "")
+	writes, err := result.LoadOf(written.Tally)
+	if err != nil {
+		return err
+	}
+	name := d.of
+	d.of = "the mixed phase of " + name
+	writes.Retries = m.Writes.Retries // with those of the rest
+	d.sent(&m.Writes, &writes, written.Outcomes[oplog.Failed])
+	d.figure("rest", m.Rest, of(oplog.Load, oplog.Rest, "").Rows)
+	if m.Response != nil && written.Response != nil {
+		response, err := result.LatencyOf(written.Response)
+		if err != nil {
+			return err
+		}
+		d.latency("response", m.Response, &response)
+	}
+	last := written.Span.Last
+	for i := range m.Types {
+		last = max(last, of(oplog.Query, oplog.Mixed, m.Types[i].Type).Span.Last)
+	}
+	d.about("wall", m.Wall, (last - written.Span.First).Seconds())
+	for i := range m.Types {
+		if t := &m.Types[i]; !t.WithoutFigure() {
+			d.of = fmt.Sprintf("%s in the mixed phase of %s", t.Type, name)
+			if err := d.mixedType(t, of(oplog.Query, oplog.Mixed, t.Type), m.Wall); err != nil {
+				return err
+			}
+		}
+	}
+	d.of = name
+	return nil
+}
+
+// sent compares what the operations of a load tell.
+func (d *differences) sent(l, derived *result.Load, failed int64) {
+	d.figures(l, derived, "batch_size", "prepare", "settled", "disk_bytes", "disk_before", "disk_acked", "skipped")
+	d.latency("batches", &l.Batches, &derived.Batches)
+	d.figure("failed batches", int64(0), failed)
+	if d.rates {
+		d.figure("rates", len(l.Rates), len(derived.Rates))
+	}
+	for i := 0; d.rates && i < min(len(l.Rates), len(derived.Rates)); i++ {
+		d.figure(fmt.Sprintf("rates[%d].at", i), l.Rates[i].At, derived.Rates[i].At)
+		d.figure(fmt.Sprintf("rates[%d].rows", i), l.Rates[i].Rows, derived.Rates[i].Rows)
+	}
+	tries := func(r *result.Retries) (tries, values int64) {
+		if r != nil {
+			return r.Tries, r.Values
+		}
+		return 0, 0
+	}
+	stored, values := tries(l.Retries)
+	is, of := tries(derived.Retries)
+	d.figure("retries", stored, is)
+	d.figure("values of retries", values, of)
+	if least := max(derived.Sent, derived.Acked); l.Settled < least*(1-negligible) {
+		d.figure("settled", l.Settled, fmt.Sprintf("at least %v", least))
+	}
+}
+
+// mixedType compares what was measured of a type while rows were written.
+func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) error {
+	derived, err := result.QueriesOf(c.Tally)
+	if err != nil {
+		return err
+	}
+	is := result.MixedType{Executed: derived.Executed, AtLeast: derived.AtLeast, Rows: derived.Rows, Bytes: derived.Bytes,
+		Values: derived.Values, Accumulated: derived.Accumulated}
+	d.figures(t, &is, "per_second", "wanted", "counted", "stale", "in_parts", "unexamined")
+	d.latency("service", &t.Service, &derived.Service)
+	if t.Response != nil && derived.Open != nil {
+		d.latency("response", t.Response, &derived.Open.Response)
+	}
+	if wall > 0 {
+		d.about("per_second", t.PerSecond, float64(derived.Executed)/wall)
+	}
+	d.figure("failed queries", int64(0), c.Outcomes[oplog.Failed])
+	return nil
+}
+
+// negligible is by what share figures of two clocks with one beginning may differ.
+const negligible = 1e-3
+
+// about compares a figure that is the log's but for its beginning.
+func (d *differences) about(name string, stored, derived float64) {
+	if math.Abs(stored-derived) > negligible*math.Abs(derived) {
+		d.figure(name, stored, derived)
+	}
+}
