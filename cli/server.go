@@ -283,9 +283,21 @@ func (a *app) listServers(ctx context.Context, background servers.Background) er
 				state = "--target " + target
 			}
 		}
+		if standIn := a.standInOf(name); standIn != "" {
+			state += "\t" + standIn
+		}
 		fmt.Fprintf(out, "%s\t%s\n", name, state)
 	}
 	return out.Flush()
+}
+
+// standInOf says what the script of a server starts in place of the system; empty: the
+// system.
+func (a *app) standInOf(name string) string {
+	if d, err := a.catalog.driver(name); err == nil && d.StandIn != "" {
+		return "stand-in: " + d.StandIn
+	}
+	return ""
 }
 
 // serverTarget is a server in the background as the flag --target has it.
@@ -356,6 +368,9 @@ func (a *app) besideServers(ctx context.Context, names, command []string) (err e
 			return &status{exitTarget, err.Error()}
 		}
 		fmt.Fprintf(a.stdout, "%s: %s, process %d, %.0f s\n", name, address, pid, time.Since(begin).Seconds())
+		if standIn := a.standInOf(name); standIn != "" {
+			fmt.Fprintf(a.stdout, "%s: %s\n", name, standIn)
+		}
 	}
 	if len(command) == 0 {
 		fmt.Fprintln(a.stdout, "Ctrl-C stops them")

@@ -74,7 +74,7 @@ func newHeadline(g *group) *headline {
 	if len(h.Answers) == 0 {
 		return nil
 	}
-	h.Answers = append(h.Answers, g.unequalTerms()...)
+	h.Answers = append(append(h.Answers, g.staleNotes()...), g.unequalTerms()...)
 	h.Basis = slices.DeleteFunc([]string{g.standInFact(), g.importedFact(), g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
 		func(s string) bool { return s == "" })
 	h.Noise = g.noiseFact()
@@ -312,6 +312,27 @@ func (g *group) unequalTerms() []note {
 	list := termNotes(terms.Among(sides...))
 	if len(bound) > 0 {
 		list = append(list, note{"Client-bound, so that the system may be faster than shown: " + strings.Join(bound, ", "), bad})
+	}
+	return list
+}
+
+// staleNotes says of which query types more answers than a few were stale while rows were
+// loaded, and how many.
+func (g *group) staleNotes() []note {
+	var list []note
+	for _, s := range g.subjects {
+		if s.target.Load == nil || s.target.Load.Mixed == nil {
+			continue
+		}
+		var types []string
+		for j := range s.target.Load.Mixed.Types {
+			if q := &s.target.Load.Mixed.Types[j]; !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+				types = append(types, fmt.Sprintf("%s (%s)", q.Type, shareText(q.StaleShare())))
+			}
+		}
+		if len(types) > 0 {
+			list = append(list, note{fmt.Sprintf("%s: answers were stale while rows were loaded, in %s", s.Label, strings.Join(types, ", ")), bad})
+		}
 	}
 	return list
 }

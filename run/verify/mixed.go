@@ -81,6 +81,11 @@ func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *resu
 	if err := trace(ctx, d, j, doubtful); err != nil {
 		return err
 	}
+	if j.InParts {
+		if err := boundParts(ctx, d, doubtful); err != nil {
+			return err
+		}
+	}
 	for i := range types {
 		if err := types[i].conclude(); err != nil {
 			return err
@@ -99,6 +104,7 @@ type answer struct {
 	expected   int64  // rows of the right answer
 	examined   bool
 	stale      bool
+	beyond     string        // why no part of the rows has this answer; empty: one may, or nobody knows
 	delay      time.Duration // where stale: since the first batch that it lacks was acknowledged
 }
 
@@ -217,10 +223,12 @@ func (t *judgement) conclude() error {
 		case a.stale:
 			t.out.Stale++
 			t.freshness.Record(a.delay)
-		case t.inParts && a.Rows <= a.expected:
+		case t.inParts && a.Rows <= a.expected && a.beyond == "":
 			// Which rows were visible nobody can say. More rows than there are is wrong all the same.
 			t.out.Stale++
 			t.out.InParts++
+		case t.out.Verdict.Difference == "" && a.beyond != "":
+			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; and no part of the rows has it: %s", a.Query.ID, a.difference, a.beyond)
 		case t.out.Verdict.Difference == "":
 			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; and it is right for no older state", a.Query.ID, a.difference)
 		}

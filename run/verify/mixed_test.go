@@ -406,11 +406,13 @@ func TestMixedRates(t *testing.T) {
 // and not wrong; one with rows that are not there is wrong.
 func TestMixedInParts(t *testing.T) {
 	for name, test := range map[string]struct {
-		from, to string // in the query
+		from, to string  // in the query
+		add      float64 // to values
 		wrong    bool
 	}{
-		"fewer rows": {`"end":"2016-01-01T0`, `"end":"2015-01-01T0`, false},
-		"more rows":  {`"end":"2016-01-01T0`, `"end":"2016-01-01T1`, true},
+		"fewer rows":   {`"end":"2016-01-01T0`, `"end":"2015-01-01T0`, 0, false},
+		"more rows":    {`"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 0, true},
+		"other values": {"", "", 1000, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec()
@@ -419,7 +421,11 @@ func TestMixedInParts(t *testing.T) {
 			out, journal, err := mixed(t, hinder(conformance.Memory("memory"), hindered{querier: func(q driver.Querier) driver.Querier {
 				return doFunc{q, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 					r.Text = strings.Replace(r.Text, test.from, test.to, 1)
-					return q.Do(ctx, r, sink)
+					return q.Do(ctx, r, query.SinkFunc(func(row []query.Value) error {
+						changed := slices.Clone(row)
+						changed[len(row)-1].Float += test.add
+						return sink.Row(changed)
+					}))
 				}}
 			}}), s, cfg, "double-groupby-1")
 			if err != nil || out.Types[0].Withheld == "" {
