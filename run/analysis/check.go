@@ -34,7 +34,10 @@ func Check(run *result.Run, logs [][]byte, period time.Duration) (unchecked stri
 	if len(logs) == 0 {
 		return "the archive has no operation log", nil
 	}
-	c := checker{period: period, records: recordsOf(run), lost: run.LostOperations}
+	c := checker{period: period, lost: run.LostOperations}
+	if c.records, err = recordsOf(run); err != nil {
+		return "", err
+	}
 	for _, log := range logs {
 		if err := c.read(log); err != nil {
 			return "", err
@@ -74,10 +77,14 @@ type key struct {
 	repeat            int
 }
 
-// recordsOf returns the measurements of a run of which figures are shown.
-func recordsOf(run *result.Run) map[key]*record {
-	records := make(map[key]*record)
+// recordsOf returns the measurements of a run of which figures are shown. One that is there
+// twice is an error: the log has it once.
+func recordsOf(run *result.Run) (records map[key]*record, err error) {
+	records = make(map[key]*record)
 	add := func(k key, r record) {
+		if records[k] != nil {
+			err = fmt.Errorf("%w: %s is in the run twice", ErrContradiction, r.name)
+		}
 		r.place = len(records)
 		records[k] = &r
 	}
@@ -95,7 +102,7 @@ func recordsOf(run *result.Run) map[key]*record {
 			}
 		}
 	}
-	return records
+	return records, err
 }
 
 type checker struct {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,14 @@ func TestDoctored(t *testing.T) {
 		}
 	}
 	bad := again(t, run)
+	first := bad.Targets[0].Repeats[0]
+	first.Queries = slices.Clone(first.Queries)
+	first.Queries[0].Service.Median /= 2
+	bad.Targets[0].Repeats = []result.Repeat{first, bad.Targets[0].Repeats[0]}
+	if _, err := analysis.Check(bad, [][]byte{log}, checkPeriod); !errors.Is(err, analysis.ErrContradiction) || !strings.Contains(err.Error(), " is in the run twice") {
+		t.Errorf("a round that is there twice: %v", err)
+	}
+	bad = again(t, run)
 	bad.Targets[0].Repeats[0].Queries[0].Service.Median = 0.000001
 	want := fmt.Sprintf("median of service of closed of a in round 1 is 1e-06 in the run, %v in the log", run.Targets[0].Repeats[0].Queries[0].Service.Median)
 	if _, err := analysis.Check(bad, [][]byte{log}, checkPeriod); err == nil || !strings.HasSuffix(err.Error(), want) {
