@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -225,8 +224,9 @@ func TestAgentsKilled(t *testing.T) {
 }
 
 func testAgentsKilled(t *testing.T, f *farFleet) {
-	random, hit := rand.New(rand.NewPCG(3, 18)), 0
-	for n := range kills {
+	most, random := killSeries(t, kills)
+	hit := 0
+	for n := range most {
 		agents, coordinator := f.join(), f.run(small()...)
 		after := time.Duration(random.IntN(8000)) * time.Millisecond
 		time.Sleep(after)
@@ -406,8 +406,9 @@ func TestCoordinatorKilledAnytime(t *testing.T) {
 }
 
 func testCoordinatorKilled(t *testing.T, f *farFleet) {
-	random, resumed := rand.New(rand.NewPCG(5, 18)), 0
-	for n := range coordinatorKills {
+	most, random := killSeries(t, coordinatorKills)
+	resumed := 0
+	for n := range most {
 		f.said.forget()
 		if err := os.RemoveAll(filepath.Join(f.dir, "results")); err != nil {
 			t.Fatal(err)
@@ -442,12 +443,15 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 		if !run.Passed() || run.Status != result.Complete || len(run.Targets[0].Repeats) != 2 {
 			t.Fatalf("kill %d after %v: %s with %d repeats: %s\n%s", n, after, run.Status, len(run.Targets[0].Repeats), run.Reason, f.said.String())
 		}
+		if left := leftovers(t, filepath.Join(f.dir, "results")); left != nil {
+			t.Errorf("kill %d after %v: there are still %v", n, after, left)
+		}
 		// Its rows were counted: none of a share that went on is there twice.
 		if l := run.Targets[0].Repeats[0].Load; l == nil || !l.Stands() || l.Rows != 400*2160 || len(l.Missing()) > 0 {
 			t.Errorf("kill %d after %v: the load %+v", n, after, l)
 		}
 	}
-	if t.Logf("%d of %d kills left a run to resume", resumed, coordinatorKills); resumed == 0 {
+	if t.Logf("%d of %d kills left a run to resume", resumed, most); resumed == 0 {
 		t.Error("no kill left a run to resume: the moments are all before it or after it")
 	}
 }
