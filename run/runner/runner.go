@@ -302,6 +302,11 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 		x.run.Status, x.run.Reason = result.Incomplete, x.run.FailedTarget()
 	default:
 		x.run.Status = result.Complete
+		// A kill between storing a verdict and dropping the answers leaves them. They go before
+		// the run is stored as complete: nothing resumes it then.
+		if left := os.RemoveAll(string(x.taken())); left != nil {
+			err = fmt.Errorf("removing answers that were compared: %w", left)
+		}
 	}
 	// An interrupted run is stored all the same, and says that it was.
 	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.Store.Save(ctx, &x.run) }); saveErr != nil {

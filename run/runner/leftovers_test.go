@@ -1,0 +1,42 @@
+package runner_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/runner"
+)
+
+// A run that was killed after it had stored a verdict, and before it had dropped the answers,
+// leaves nothing of them once it is complete; nor does one that was killed while it wrote them.
+func TestNoAnswersStay(t *testing.T) {
+	w := &world{}
+	e := small(t, "cpu-only")
+	p, err := runner.NewPlan(e, catalogOf(w.driver()), runner.Steps{Load: true, Query: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}}
+	run, err := r.Run(t.Context(), p, "run", nil)
+	if err != nil || run.Status != result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	dir := filepath.Join(r.Dir, run.ID, "taken-answers")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"123.tmp", run.Targets[0].Name + ".lastpoint.1.gob"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("answers"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run.Status = result.Running
+	if run, err = r.Resume(t.Context(), p, run); err != nil || run.Status != result.Complete {
+		t.Fatalf("%v, %+v", err, run)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("answers that were compared stay")
+	}
+}
