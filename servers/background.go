@@ -49,6 +49,8 @@ type note struct {
 	PID     int   `json:"pid"`
 	Started int64 `json:"started"` // tells it from a later process of that number
 	Port    int   `json:"port"`
+	// Script is the digest of the script that started it.
+	Script string `json:"script"`
 }
 
 // Files in the folder of a server.
@@ -119,11 +121,21 @@ func (n note) running(ctx context.Context) bool {
 }
 
 // Start starts a server that is installed and returns its first port. Where it runs
-// already that is all. Port 0 is that of its last start, or where somebody else has
+// already that is all, unless its script has changed: then it is started again, with what
+// it stored, since its options may be others. Port 0 is that of its last start, or where somebody else has
 // that now, a free one.
 func (b Background) Start(ctx context.Context, scripts Scripts, name string, port int) (int, error) {
+	digest, err := scripts.digest(name)
+	if err != nil {
+		return 0, err
+	}
 	last, err := b.note(name)
 	known := err == nil
+	if known && last.Script != digest && last.running(ctx) {
+		if err := b.Stop(ctx, name, false); err != nil {
+			return 0, err
+		}
+	}
 	switch {
 	case !known && !errors.Is(err, fs.ErrNotExist):
 		return 0, err
@@ -146,7 +158,7 @@ func (b Background) Start(ctx context.Context, scripts Scripts, name string, por
 	c := scripts.Command(name, data, filepath.Join(folder, logFile), port)
 	c.Among = b.Among
 	c.Note = func(info process.Info) error {
-		text, err := json.Marshal(note{info.PID, info.Started, port})
+		text, err := json.Marshal(note{info.PID, info.Started, port, digest})
 		if err != nil {
 			return err
 		}

@@ -160,6 +160,23 @@ func (s Scripts) write(name string) error {
 	return err
 }
 
+// digest tells the script of a server, and what it shares with others, from later ones.
+func (s Scripts) digest(name string) (string, error) {
+	own, err := filepath.Glob(filepath.Join(s.folder, name+".*"))
+	if err != nil {
+		return "", fmt.Errorf("listing the files of the script of %s: %w", name, err)
+	}
+	sum := sha256.New()
+	for _, file := range append(own, filepath.Join(s.folder, name), filepath.Join(s.folder, "common.bash")) {
+		content, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("reading the script of %s: %w", name, err)
+		}
+		fmt.Fprintf(sum, "%s\x00%s\x00", filepath.Base(file), content)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
 // Folder is where the scripts are.
 func (s Scripts) Folder() string { return s.folder }
 

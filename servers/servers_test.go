@@ -135,6 +135,23 @@ func TestBackground(t *testing.T) {
 		t.Errorf("two processes: %+v and %+v, %v", n, again, err)
 	}
 
+	// With another script, of a newer tsmark, it is started again, where it was.
+	script := filepath.Join(scripts.folder, "questdb")
+	text, err := os.ReadFile(script)
+	if err == nil {
+		err = os.WriteFile(script, append(text, "# method=insert\n"...), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := n
+	if again, err := b.Start(t.Context(), scripts, "questdb", 0); err != nil || again != first {
+		t.Errorf("started by another script: port %d, not %d, %v", again, first, err)
+	}
+	if n, err = b.note("questdb"); err != nil || n == before || !alive(n.PID) || alive(before.PID) {
+		t.Errorf("it runs by the script from before: %+v and %+v, %v", before, n, err)
+	}
+
 	// Its files outlive it until they are removed.
 	if err := b.Stop(t.Context(), "questdb", false); err != nil || alive(n.PID) {
 		t.Errorf("stopped: %v, runs %v", err, alive(n.PID))
