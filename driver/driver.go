@@ -183,11 +183,23 @@ type DB interface {
 	// Census tells what a table holds, of each field the count, sum, minimum and
 	// maximum as far as the system can, in one pass over its rows.
 	Census(context.Context, *series.Table) (Census, error)
-	// Footprint returns the bytes on disk of what Create has made, -1 where that
-	// cannot be known.
-	Footprint(context.Context) (int64, error)
+	// Footprint measures what Create has made on disk.
+	Footprint(context.Context) (Footprint, error)
 	// Close releases the connection. The data stays.
 	Close() error
+}
+
+// Footprint is the size of data on disk.
+type Footprint struct {
+	Bytes int64 // -1: unknown
+	// Without says which files the size does not count, to follow "without": "the index and the
+	// file of series, which the server does not count". Empty: it counts all of them.
+	Without string
+	// Pending says what the system has not yet written as it stores data for good: rows that are
+	// in memory, or in a write-ahead log whose content moves to other files later. The size then
+	// depends on when it is measured, and it is compared with no other. Empty: nothing, as far as
+	// the system tells.
+	Pending string
 }
 
 // UnknownVersion is the version of a system that does not tell it.

@@ -161,21 +161,13 @@ func Settled(ctx context.Context, t DB) (time.Time, error) {
 	return time.Now(), nil
 }
 
-// Incomplete is a DB whose Footprint leaves out something that the data
-// needs on disk.
-type Incomplete interface {
-	// LeftOut says what the last Footprint did not count, to stand behind
-	// "without": "the index and the series file: no folder of the server's can be
-	// read here". Empty: nothing.
-	LeftOut() string
-}
-
-// LeftOut says what a target's last Footprint did not count; empty: nothing.
-func LeftOut(t DB) string {
-	if i, ok := As[Incomplete](t); ok {
-		return i.LeftOut()
-	}
-	return ""
+// Flusher is a DB whose system keeps data in memory, or in a write-ahead log alone, after Settle
+// has returned, and can be told to write it to its files.
+type Flusher interface {
+	// FlushMemory has the system write to its files what it keeps in memory. It is called after
+	// a load, off the clock, and before Footprint, which finds what is pending all the same. Its
+	// error says why the system cannot.
+	FlushMemory(context.Context) error
 }
 
 // Kept is a DB whose system does maintenance by itself, at moments of its own

@@ -41,6 +41,9 @@ func newBars(g *group, l legend) bars {
 		{"Bytes on disk", "after settling; less is better", func(t *result.Target) (float64, string) {
 			e := estimate.Load(t, estimate.Disk)
 			if e.N == 0 {
+				if t.Load.DiskPending != "" {
+					return 0, incomplete
+				}
 				return 0, "not known"
 			}
 			return e.Median.Figure, size(int64(e.Median.Figure))

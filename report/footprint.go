@@ -1,6 +1,10 @@
 package report
 
-import "github.com/tsmark/tsmark/result"
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/result"
+)
 
 // stepsTable shows the size of what was loaded before and after each step that
 // followed; nil where none did.
@@ -27,11 +31,9 @@ func stepsTable(r *result.Run) *table {
 		if len(l.Steps) == 0 {
 			continue
 		}
-		if l.DiskLeftOut != "" {
-			view.Notes = append(view.Notes, note{t.Name + ": disk is without " + l.DiskLeftOut, dim})
-		}
+		view.Notes = append(view.Notes, diskNotes(t.Name, l)...)
 		add("before the load", cell{none, dim}, at(l.DiskBefore))
-		add("last row acknowledged", cell{none, dim}, at(l.DiskAcked))
+		add("after settling", cell{none, dim}, at(l.DiskSettled))
 		for _, s := range l.Steps {
 			took := cell{Text: duration(s.Seconds)}
 			if why := noisyIn(t)["step "+s.Name]; why != "" {
@@ -46,6 +48,26 @@ func stepsTable(r *result.Run) *table {
 	}
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
+}
+
+// incomplete stands for a size of which something was still to be written.
+const incomplete = "incomplete"
+
+// diskNotes says what a target's size on disk does not count, and why it is incomplete.
+func diskNotes(target string, l *result.Load) []note {
+	var list []note
+	if l.DiskBytes >= 0 && l.DiskPending != "" {
+		list = append(list, note{fmt.Sprintf("%s: disk is incomplete (%s when it was measured), and compared with no other: %s", target, size(l.DiskBytes), l.DiskPending), bad})
+	}
+	if l.DiskBytes >= 0 && l.DiskLeftOut != "" {
+		list = append(list, note{target + ": disk is without " + l.DiskLeftOut, dim})
+	}
+	// Of an empty table that is what its files take at least; where all of a server is measured, it
+	// is what others or earlier loads left.
+	if l.Disk() >= 0 && l.DiskBefore > l.DiskBytes/20 {
+		list = append(list, note{fmt.Sprintf("%s: of its size on disk %s were there before the load", target, size(l.DiskBefore)), bad})
+	}
+	return list
 }
 
 // cacheNotes says how caches were made cold.

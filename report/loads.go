@@ -94,8 +94,8 @@ func loadTable(g *group, r *result.Run) *table {
 			metrics = cell{none, dim} // lines that passed as they were
 		}
 		disk, ofRaw := none, none
-		if l.DiskBytes >= 0 {
-			bytes := l.DiskBytes
+		if l.Disk() >= 0 {
+			bytes := l.Disk()
 			if e := estimate.Load(target, estimate.Disk); e.N > 0 {
 				bytes = int64(e.Median.Figure)
 			}
@@ -104,9 +104,10 @@ func loadTable(g *group, r *result.Run) *table {
 				ofRaw = digits(float64(bytes)/float64(r.Dataset.RawBytes)*100) + unitSpace + "%"
 			}
 		}
-		if l.DiskLeftOut != "" && l.DiskBytes >= 0 {
-			t.Notes = append(t.Notes, note{target.Name + ": disk is without " + l.DiskLeftOut, dim})
+		if l.DiskBytes >= 0 && l.DiskPending != "" {
+			disk = incomplete
 		}
+		t.Notes = append(t.Notes, diskNotes(target.Name, l)...)
 		for _, c := range l.Census {
 			if c.Contents != nil && c.Contents.RowsUnread != "" {
 				t.Notes = append(t.Notes, note{fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread), bad})

@@ -34,7 +34,7 @@ func observed(t *testing.T) *result.Run {
 				GCPauseMax: 0.0003, SchedulingP99: result.Value(wait), SchedulingMax: result.Value(9 * wait)}
 		}
 		load := *target.Load
-		load.Cell, load.DiskBefore, load.DiskAcked = spend(load.Settled, client(0.12, 40e-6)), 8192, load.DiskBytes*5/4
+		load.Cell, load.DiskBefore, load.DiskSettled = spend(load.Settled, client(0.12, 40e-6)), 8192, load.DiskBytes*5/4
 		load.Steps = []result.Step{{Name: "compress", Seconds: 2.5, DiskBytes: load.DiskBytes, Noise: noise(2.5, 10*float64(i))}}
 		load.Noise = noise(8, 40*float64(i))
 		types := []struct {

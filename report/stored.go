@@ -51,8 +51,8 @@ func storedLoad(g *group, subject int, l *result.Load) store.LoadFigure {
 	e := g.rankLoads().Estimates[subject]
 	f.Rate, _, f.Low, f.High, f.Level = stored(&e) // rates have no bounds
 	f.Loads = e.N
-	if l.DiskBytes >= 0 {
-		f.Disk = &l.DiskBytes
+	if disk := l.Disk(); disk >= 0 {
+		f.Disk = &disk
 	}
 	return f
 }

@@ -76,8 +76,10 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
 		e := estimate.Load(t, estimate.Settled)
 		settled = cell{Text: digits(e.Median.Figure) + spread(e)}
 		settled.Text += marksOf(t, compare.LoadSubject)
-		if estimate.Load(t, estimate.Disk).N > 0 {
-			disk = cell{Text: size(int64(estimate.Load(t, estimate.Disk).Median.Figure))}
+		if e := estimate.Load(t, estimate.Disk); e.N > 0 {
+			disk = cell{Text: size(int64(e.Median.Figure))}
+		} else if l.DiskPending != "" {
+			disk = cell{incomplete, dim}
 		}
 	}
 	if mean := sweptMean(r, t, types); mean > 0 && t.Uncomparable() == "" {

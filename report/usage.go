@@ -42,8 +42,8 @@ func usageTable(r *result.Run) *table {
 			}
 			told = true
 			perRow := result.Absent()
-			if l := t.Load; m.Rows > 0 && l != nil && l.DiskBytes >= 0 {
-				perRow = result.BytesPerRow(result.Value(l.DiskBytes), l.AllRows())
+			if l := t.Load; m.Rows > 0 && l != nil && l.Disk() >= 0 {
+				perRow = result.BytesPerRow(result.Value(l.Disk()), l.AllRows())
 			}
 			queries := result.Absent()
 			if m.Queries > 0 {

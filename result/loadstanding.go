@@ -26,12 +26,21 @@ func (l *Load) Word() string {
 // Stands reports whether there is a load that has figures.
 func (l *Load) Stands() bool { return l != nil && l.Reason() == "" }
 
+// Disk is the size on disk where nothing of it was still to be written; -1: unknown, or something
+// was, as DiskPending says. It is the size that takes part in tables, ratios and comparisons.
+func (l *Load) Disk() int64 {
+	if l.DiskPending != "" {
+		return -1
+	}
+	return l.DiskBytes
+}
+
 // WithoutFigures is the load without what was measured: what it was, and why it
 // does not stand.
 func (l *Load) WithoutFigures() *Load {
 	out := &Load{
 		Workers: l.Workers, BatchSize: l.BatchSize, Rows: l.Rows, Metrics: l.Metrics, Withheld: l.Withheld, Beside: l.Beside, Unverified: l.Unverified,
-		Skipped: l.Skipped, Retries: l.Retries, Census: l.Census, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
+		Skipped: l.Skipped, Retries: l.Retries, Census: l.Census, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
 	}
 	for i := range l.Parts { // who had which share, and how it ended
 		p := &l.Parts[i]

@@ -328,14 +328,17 @@ type Load struct {
 	// PausedTime what they took together, in seconds: Batches has no time of them.
 	Paused     int64   `json:"paused,omitempty"`
 	PausedTime float64 `json:"paused_time,omitempty"`
-	// DiskBytes is the size after settling and all steps; -1: not known. So are
-	// DiskBefore, of the tables without rows, and DiskAcked, when the last row
-	// was acknowledged.
-	DiskBytes  int64 `json:"disk_bytes"`
-	DiskBefore int64 `json:"disk_before"`
-	DiskAcked  int64 `json:"disk_acked"`
+	// DiskBytes is the size after settling and all steps, once the target has written what it had
+	// in memory, off the clock; -1: not known. So are DiskBefore, of the tables without rows, and
+	// DiskSettled, before the first of the steps; without steps it is not measured.
+	DiskBytes   int64 `json:"disk_bytes"`
+	DiskBefore  int64 `json:"disk_before"`
+	DiskSettled int64 `json:"disk_settled"`
 	// DiskLeftOut is what these sizes do not count, in words; empty: nothing.
 	DiskLeftOut string `json:"disk_left_out,omitempty"`
+	// DiskPending is what the target had not yet written when DiskBytes was measured, in words:
+	// the size is incomplete, and compared with no other. Empty: nothing, as far as it tells.
+	DiskPending string `json:"disk_pending,omitempty"`
 	Steps       []Step `json:"steps,omitempty"` // done after settling
 	Withheld    string `json:"withheld,omitempty"`
 	// Beside is why the load has no figures although what was loaded is right as

@@ -21,7 +21,7 @@ func LatencyOf(l *measure.Latency) (Latency, error) {
 func LoadOf(t *tally.Tally) (l Load, err error) {
 	l = Load{
 		Workers: t.Workers(), Rows: t.Rows, Metrics: t.Values, WireBytes: t.Bytes, Accumulated: t.Accumulated(),
-		DiskBytes: -1, DiskBefore: -1, DiskAcked: -1, Paused: t.Paused, PausedTime: t.PausedTime.Seconds(),
+		DiskBytes: -1, DiskBefore: -1, DiskSettled: -1, Paused: t.Paused, PausedTime: t.PausedTime.Seconds(),
 	}
 	if t.Sent > 0 {
 		l.Sent = (t.Sent - t.Span.First).Seconds()

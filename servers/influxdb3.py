@@ -89,12 +89,13 @@ class Database:
             config = config.with_default_catalog_and_schema("public", "iox").with_information_schema(True)
             self.context = datafusion.SessionContext(config)
             self.context.sql("CREATE SCHEMA IF NOT EXISTS system").collect()
-        files = [(name, table.size) for name, table in self.tables.items()]
+        files = [(name, table.size, sum(map(len, table.parts))) for name, table in self.tables.items()]
         for name, table in self.tables.items():
             if table.dirty:
                 self.register(quoted(name), table.rows().cast(table.schema(TAG)), table.schema(TAG))
                 table.dirty = False
-        listed = pa.table({"table_name": pa.array([f[0] for f in files], pa.string()), "size_bytes": pa.array([f[1] for f in files], pa.uint64())})
+        listed = pa.table({"table_name": pa.array([f[0] for f in files], pa.string()), "size_bytes": pa.array([f[1] for f in files], pa.uint64()),
+                           "row_count": pa.array([f[2] for f in files], pa.uint64())})
         self.register("system.parquet_files", listed, listed.schema)
         return self.context
 

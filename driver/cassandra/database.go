@@ -194,4 +194,6 @@ func (d *database) busy(ctx context.Context) (bool, error) {
 
 // Footprint implements driver.DB: nothing that CQL tells is the size of the rows. What
 // system_views.disk_usage has are whole MiB, of one node, without what is in memory.
-func (d *database) Footprint(context.Context) (int64, error) { return -1, nil }
+func (d *database) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}

@@ -67,8 +67,8 @@ func TestFigures(t *testing.T) {
 		for range 3 {
 			conformance.Write(t, db, &b)
 		}
-		if n, err := db.Footprint(t.Context()); err != nil || n < 1000 || n > 1<<20 {
-			t.Errorf("%d bytes, %v", n, err)
+		if n, err := db.Footprint(t.Context()); err != nil || n.Bytes < 1000 || n.Bytes > 1<<20 {
+			t.Errorf("%+v, %v", n, err)
 		}
 		upkeep := func() string {
 			t.Helper()

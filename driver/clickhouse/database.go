@@ -240,16 +240,16 @@ func (d *database) own() (string, error) {
 
 // Footprint implements driver.DB: the files of the parts in use. Those that merges
 // have replaced go some minutes later.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	own, err := d.own()
 	var row []query.Value
 	if err == nil {
 		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "+own)
 	}
 	if err != nil {
-		return -1, fmt.Errorf("measuring the tables: %w", err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
 	}
-	return row[0].Int, nil
+	return driver.Footprint{Bytes: row[0].Int}, nil
 }
 
 // Upkeep implements driver.Kept: into how many parts merges have brought the rows.

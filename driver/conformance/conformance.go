@@ -247,7 +247,24 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	if rows := expected.Survey.Rows; rows > 0 && (load.Sent <= 0 || load.Settled < load.Sent || load.Settled < load.Acked) {
 		t.Errorf("times out of order: sent %v, acknowledged %v, settled %v", load.Sent, load.Acked, load.Settled)
 	}
+	s.written(t, db)
 	s.holds(t, db, env, e, held, expected)
+}
+
+// written has a system that can write what it has in memory to its files, after which nothing
+// is pending.
+func (s *suite) written(t *testing.T, db driver.DB) {
+	t.Helper()
+	system, ok := driver.As[driver.Flusher](db)
+	if !ok || s.recorded() {
+		return
+	}
+	if err := system.FlushMemory(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if size, err := db.Footprint(t.Context()); err != nil || size.Pending != "" {
+		t.Errorf("once all was written: %+v, %v", size, err)
+	}
 }
 
 // holds holds a loaded target to its census and answers, also after it was closed and

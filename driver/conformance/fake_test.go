@@ -165,9 +165,9 @@ func (f *fakeTarget) Settle(ctx context.Context) error {
 	return err
 }
 
-func (f *fakeTarget) Footprint(ctx context.Context) (int64, error) {
+func (f *fakeTarget) Footprint(ctx context.Context) (driver.Footprint, error) {
 	_, err := f.Note(ctx)
-	return 1, err
+	return driver.Footprint{Bytes: 1}, err
 }
 
 func (f *fakeTarget) Close() error { f.client.CloseIdleConnections(); return nil }

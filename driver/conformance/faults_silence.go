@@ -74,6 +74,13 @@ func (f *faults) demands() []demand {
 		{name: "settling", do: func(ctx context.Context, o *opened) error { return o.db.Settle(ctx) }},
 		{name: "counting", do: func(ctx context.Context, o *opened) error { _, err := o.db.Census(ctx, o.schema.Tables[0]); return err }},
 		{name: "measuring the size", do: func(ctx context.Context, o *opened) error { _, err := o.db.Footprint(ctx); return err }},
+		{name: "writing out its memory", do: func(ctx context.Context, o *opened) error {
+			system, ok := driver.As[driver.Flusher](o.db)
+			if !ok {
+				return nil
+			}
+			return system.FlushMemory(ctx)
+		}},
 		{name: "reading its own figures", do: func(ctx context.Context, o *opened) error {
 			metered, ok := driver.As[driver.Metered](o.db)
 			if !ok {

@@ -181,9 +181,11 @@ func (m *memory) NewWriter(context.Context, int) (driver.Writer, error) { return
 func (m *memory) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return memoryQuerier{m}, nil
 }
-func (m *memory) Settle(context.Context) error             { time.Sleep(m.delay); return nil }
-func (m *memory) Footprint(context.Context) (int64, error) { return -1, nil }
-func (m *memory) Close() error                             { return nil }
+func (m *memory) Settle(context.Context) error { time.Sleep(m.delay); return nil }
+func (m *memory) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}
+func (m *memory) Close() error { return nil }
 
 // Census implements driver.DB.
 func (m *memory) Census(ctx context.Context, table *series.Table) (driver.Census, error) {

@@ -179,16 +179,16 @@ func (d *database) Settle(ctx context.Context) error {
 // Footprint implements driver.DB: the file and its write-ahead log, less
 // the blocks in the file that hold nothing. DuckDB seldom gives those back: a
 // file that held more before would else be counted at its old size.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	values, err := sqlkit.QueryRow(ctx, d, "SELECT free_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()")
 	var size disk.Size
 	if err == nil {
 		size, err = disk.Files(d.Path, d.Path+".wal")
 	}
 	if err != nil {
-		return -1, fmt.Errorf("measuring DuckDB's files: %w", err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring DuckDB's files: %w", err)
 	}
-	return size.Allocated - values[0].Int, nil
+	return driver.Footprint{Bytes: size.Allocated - values[0].Int}, nil
 }
 
 // Close implements driver.DB.

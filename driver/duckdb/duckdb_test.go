@@ -445,8 +445,8 @@ func TestLifecycle(t *testing.T) {
 	conformance.Fill(b.Add(table), 50_000, 0, 10)
 	conformance.Write(t, db, &b)
 	before, err := db.Footprint(t.Context())
-	if err != nil || before < 100_000 {
-		t.Errorf("footprint with a log: %d, %v", before, err)
+	if err != nil || before.Bytes < 100_000 {
+		t.Errorf("footprint with a log: %+v, %v", before, err)
 	}
 	if err := db.Settle(t.Context()); err != nil {
 		t.Error(err)
@@ -456,12 +456,12 @@ func TestLifecycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	const block = 262144 // one may be free, in which the note stood before
-	if n, err := db.Footprint(t.Context()); err != nil || n > info.Size() || n < info.Size()-block {
-		t.Errorf("footprint after settling: %d, %v; the file has %d", n, err, info.Size())
+	if n, err := db.Footprint(t.Context()); err != nil || n.Bytes > info.Size() || n.Bytes < info.Size()-block {
+		t.Errorf("footprint after settling: %+v, %v; the file has %d", n, err, info.Size())
 	}
 	conformance.Prepare(t, db, 10, table)
 	if n, err := db.Footprint(t.Context()); err != nil || n != empty {
-		t.Errorf("footprint after replacing the data: %d, %v; it began with %d", n, err, empty)
+		t.Errorf("footprint after replacing the data: %+v, %v; it began with %+v", n, err, empty)
 	}
 
 	q, err := db.NewQuerier(t.Context(), 0)

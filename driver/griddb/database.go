@@ -135,7 +135,9 @@ func (d *database) Settle(ctx context.Context) error {
 }
 
 // Footprint implements driver.DB: what the node tells is the size of all its data.
-func (d *database) Footprint(context.Context) (int64, error) { return -1, nil }
+func (d *database) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}
 
 // Metrics implements driver.Metered.
 func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {

@@ -2,6 +2,7 @@ package influx
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/tsmark/tsmark/driver/disk"
@@ -10,6 +11,18 @@ import (
 // Shard is where the files of a shard lie, as the server says.
 type Shard struct {
 	Path, WAL string // folders of its data and of its write-ahead log
+}
+
+// Uncounted are the files that Besides measures, where it cannot; the reason follows.
+const Uncounted = "the index and the file of series, which the server does not count: "
+
+// Pending says how many bytes of values are in a server's caches: not yet in the files that hold
+// values for good, but in the write-ahead log, which is many times as large.
+func Pending(cached float64) string {
+	if cached == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f bytes of values are in the server's cache and its write-ahead log, and not yet in compressed files", cached)
 }
 
 // Besides returns the bytes on disk of what lies beside the files that a server

@@ -22,12 +22,10 @@ type database struct {
 	lineproto.Loader
 	settings *settings
 	// For everything but writers and queriers; the second one reads what SHOW tells.
-	own    jsonrows.Console
-	shows  *influx.Shows
-	groups *influx.Groups
-	// What the last Settle and Footprint found; nil before.
-	idleSince atomic.Pointer[time.Time]
-	leftOut   atomic.Pointer[string]
+	own       jsonrows.Console
+	shows     *influx.Shows
+	groups    *influx.Groups
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
 }
 
 // open connects, and finds out whether an InfluxDB answers that takes the

@@ -232,8 +232,8 @@ func TestDescribe(t *testing.T) {
 			!strings.HasPrefix(description.Version, version) || !strings.Contains(description.Durability, durability) {
 			t.Errorf("%+v, %v", description, err)
 		}
-		if n, err := d.Footprint(t.Context()); err != nil || n <= 0 && !d.settings.gemini() {
-			t.Errorf("%d bytes, %v", n, err)
+		if n, err := d.Footprint(t.Context()); err != nil || n.Bytes <= 0 && !d.settings.gemini() {
+			t.Errorf("%+v, %v", n, err)
 		}
 	}
 }

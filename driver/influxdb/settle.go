@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/driver/poll"
 )
@@ -68,37 +69,49 @@ func (d *database) shards(ctx context.Context, module string) ([]influx.Shown, e
 // Footprint implements driver.DB: the files of the shards and their
 // write-ahead logs, which the server counts, and the shards' indexes and the
 // database's file of series, which it does not, where they can be read here.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	if d.settings.gemini() {
-		return -1, nil // it does not tell
+		return driver.Footprint{Bytes: -1}, nil // it does not tell
 	}
-	shards, err := d.shards(ctx, "shard")
-	var total int64
-	var files []influx.Shard
-	for _, s := range shards {
-		var n int64
-		if err == nil {
-			n, err = strconv.ParseInt(s["diskBytes"], 10, 64)
-		}
-		total += n
-		files = append(files, influx.Shard{Path: s["path"], WAL: s["walPath"]})
-	}
+	size, err := d.measure(ctx)
 	if err != nil {
-		return -1, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
 	}
-	extra, err := influx.Besides(files, total)
-	left := ""
-	if err != nil {
-		left = "the index and the file of series, which the server does not count: " + err.Error()
-	}
-	d.leftOut.Store(&left)
-	return total + extra, nil
+	return size, nil
 }
 
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	if left := d.leftOut.Load(); left != nil {
-		return *left
+func (d *database) measure(ctx context.Context) (size driver.Footprint, err error) {
+	shards, err := d.shards(ctx, "shard")
+	if err != nil {
+		return size, err
 	}
-	return ""
+	var files []influx.Shard
+	for _, s := range shards {
+		n, err := strconv.ParseInt(s["diskBytes"], 10, 64)
+		if err != nil {
+			return size, err
+		}
+		size.Bytes += n
+		files = append(files, influx.Shard{Path: s["path"], WAL: s["walPath"]})
+	}
+	extra, err := influx.Besides(files, size.Bytes)
+	if err != nil {
+		size.Without = influx.Uncounted + err.Error()
+	}
+	size.Bytes += extra
+	cached, err := d.cached(ctx)
+	size.Pending = influx.Pending(cached)
+	return size, err
+}
+
+// cached returns the bytes of values that are in memory and in the write-ahead log alone.
+func (d *database) cached(ctx context.Context) (bytes float64, err error) {
+	caches, err := d.shards(ctx, "tsm1_cache")
+	for _, c := range caches {
+		for _, name := range []string{"memBytes", "diskBytes"} { // the latter: of a snapshot that is being written
+			n, _ := strconv.ParseFloat(c[name], 64) // who does not tell it has none
+			bytes += n
+		}
+	}
+	return bytes, err
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/driver/disk"
+	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/session"
 )
 
@@ -88,11 +90,13 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 		counted    int64
 		want       int64
 		left       string
+		cached     int64
 	}{
-		{"here", root, 5700, 5700 + 4096 + 8192, ""},
-		{"another's files", root, 50 << 20, 50 << 20, "the index and the file of series, which the server does not count: its folders cannot be read here"},
-		{"elsewhere", "/nowhere/tsmark", 5700, 5700, "the index and the file of series, which the server does not count: its folders cannot be read here"},
-		{"no word", "", 5700, 5700, "the index and the file of series, which the server does not count: it does not say where its shards are"},
+		{"here", root, 5700, 5700 + 4096 + 8192, "", 0},
+		{"in the cache", root, 5700, 5700 + 4096 + 8192, "", 700},
+		{"another's files", root, 50 << 20, 50 << 20, "the index and the file of series, which the server does not count: its folders cannot be read here", 0},
+		{"elsewhere", "/nowhere/tsmark", 5700, 5700, "the index and the file of series, which the server does not count: its folders cannot be read here", 0},
+		{"no word", "", 5700, 5700, "the index and the file of series, which the server does not count: it does not say where its shards are", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := settled(t, func(w http.ResponseWriter, r *http.Request) {
@@ -101,11 +105,15 @@ func TestFootprintCountsIndexAndSeries(t *testing.T) {
 					tags["path"] = filepath.Join(append([]string{c.data}, shard...)...)
 					tags["walPath"] = filepath.Join(append([]string{c.data}, wal...)...)
 				}
-				shows(w, "shard", tags, map[string]any{"diskBytes": c.counted})
+				columns := map[string]any{"diskBytes": c.counted}
+				if strings.Contains(r.FormValue("q"), "cache") {
+					columns = map[string]any{"memBytes": c.cached, "diskBytes": 0}
+				}
+				shows(w, "shard", tags, columns)
 			})
 			n, err := d.Footprint(t.Context())
-			if err != nil || n != c.want || driver.LeftOut(d) != c.left {
-				t.Errorf("%d bytes without %q, error %v; want %d without %q", n, driver.LeftOut(d), err, c.want, c.left)
+			if err != nil || n != (driver.Footprint{Bytes: c.want, Without: c.left, Pending: influx.Pending(float64(c.cached))}) {
+				t.Errorf("%+v, error %v; want %d bytes without %q", n, err, c.want, c.left)
 			}
 		})
 	}
@@ -138,8 +146,21 @@ func TestFootprintOfServer(t *testing.T) {
 		fmt.Sscan(s["diskBytes"], &n)
 		counted += n
 	}
-	n, err := d.Footprint(t.Context())
-	if err != nil || n <= counted || driver.LeftOut(d) != "" {
-		t.Errorf("%d bytes, of which the server counts %d, without %q; error %v", n, counted, driver.LeftOut(d), err)
+	cached, err := d.Footprint(t.Context())
+	if err != nil || cached.Bytes <= counted || cached.Without != "" || cached.Pending == "" {
+		t.Errorf("%+v, of which the server counts %d; error %v", cached, counted, err)
+	}
+	// Once they are written out, the log is empty, and the files are much smaller than it was.
+	if err := d.FlushMemory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range shards {
+		if log, err := disk.Folder(s["walPath"]); err != nil || log.Length != 0 {
+			t.Errorf("the log has %+v, %v", log, err)
+		}
+	}
+	written, err := d.Footprint(t.Context())
+	if err != nil || written.Pending != "" || written.Bytes <= 0 {
+		t.Errorf("%+v once all was written, and %+v before; error %v", written, cached, err)
 	}
 }

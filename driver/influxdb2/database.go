@@ -21,13 +21,11 @@ import (
 // database is a bucket of an InfluxDB server; it implements driver.DB.
 type database struct {
 	lineproto.Loader
-	settings *settings
-	api      httpwire.API
-	own      console // for everything but writers and queriers
-	version  string
-	// What the last Settle and Footprint found; nil before.
-	idleSince atomic.Pointer[time.Time]
-	leftOut   atomic.Pointer[string]
+	settings  *settings
+	api       httpwire.API
+	own       console // for everything but writers and queriers
+	version   string
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
 }
 
 // open connects, and finds out whether an InfluxDB 2 answers that takes the token.

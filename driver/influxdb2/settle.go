@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/influx"
 	"github.com/tsmark/tsmark/driver/poll"
 	"github.com/tsmark/tsmark/driver/promql"
@@ -21,8 +23,8 @@ const (
 
 // figure is one that the server tells of a shard of the bucket.
 type figure struct {
-	name, path, wal string
-	value           float64
+	name, id, path, wal string
+	value               float64
 }
 
 // figures returns those of the bucket's shards, which the server tells everybody.
@@ -44,7 +46,7 @@ func (d *database) figures(ctx context.Context) ([]figure, error) {
 		if !strings.Contains(labels, of) {
 			return
 		}
-		own = append(own, figure{name, label(labels, "path"), label(labels, "walPath"), value})
+		own = append(own, figure{name, label(labels, "id"), label(labels, "path"), label(labels, "walPath"), value})
 	})
 	return own, nil
 }
@@ -88,32 +90,47 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 // Footprint implements driver.DB: the files of the shards and their write-ahead
 // logs, which the server counts, and the shards' indexes and the bucket's file of
 // series, which it does not, where they can be read here.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.figures(ctx)
 	if err != nil {
-		return -1, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
 	}
-	var total int64
+	var size driver.Footprint
 	var files []influx.Shard
+	cached := 0.0
 	for _, f := range all {
-		if f.name == "storage_shard_disk_size" {
-			total += int64(f.value)
+		switch f.name {
+		case shardSize:
+			size.Bytes += int64(f.value)
 			files = append(files, influx.Shard{Path: f.path, WAL: f.wal})
+		case "storage_cache_inuse_bytes", "storage_cache_disk_bytes": // the latter: of a snapshot that is being written
+			cached += f.value
 		}
 	}
-	extra, err := influx.Besides(files, total)
-	left := ""
+	extra, err := influx.Besides(files, size.Bytes)
 	if err != nil {
-		left = "the index and the file of series, which the server does not count: " + err.Error()
+		size.Without = influx.Uncounted + err.Error()
 	}
-	d.leftOut.Store(&left)
-	return total + extra, nil
+	size.Bytes += extra
+	size.Pending = influx.Pending(cached)
+	return size, nil
 }
 
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	if left := d.leftOut.Load(); left != nil {
-		return *left
+// shardSize is the figure of the size of a shard's files.
+const shardSize = "storage_shard_disk_size"
+
+// FlushMemory implements driver.Flusher. The server writes the values in a shard's cache to files
+// when somebody backs the shard up, who must be an operator: tsmark does so for each shard, as of
+// a time at which no file is new, so that nothing is sent.
+func (d *database) FlushMemory(ctx context.Context) error {
+	all, err := d.figures(ctx)
+	for _, f := range all {
+		if err == nil && f.name == shardSize {
+			_, err = d.api.Text(ctx, http.MethodGet, "/api/v2/backup/shards/"+url.PathEscape(f.id), url.Values{"since": {"9999-01-01T00:00:00Z"}}, nil)
+		}
 	}
-	return ""
+	if err != nil {
+		return fmt.Errorf("writing out the caches of %s: %w", d.where(), err)
+	}
+	return nil
 }

@@ -281,20 +281,22 @@ func (d *database) sizes(ctx context.Context) ([]string, error) {
 }
 
 // Footprint implements driver.DB: the files of rows, as nodes told last.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	size := driver.Footprint{Bytes: -1, Without: "the write-ahead log, the schema and the indexes beside the files, of which the server does not tell the size"}
 	var total int64
 	sizes, err := d.sizes(ctx)
 	for _, text := range sizes {
-		size, known := bytesOf(text)
+		bytes, known := bytesOf(text)
 		if !known {
-			return -1, err
+			return size, err
 		}
-		total += size
+		total += bytes
 	}
 	if err != nil {
-		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
+		return size, fmt.Errorf("measuring %s: %w", d.place(), err)
 	}
-	return total, nil
+	size.Bytes = total
+	return size, nil
 }
 
 // bytesOf reads a size such as 1.50 GB.
@@ -310,11 +312,6 @@ func bytesOf(text string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	return "the write-ahead log, the schema and the indexes beside the files, of which the server does not tell the size"
 }
 
 // Close implements driver.DB.

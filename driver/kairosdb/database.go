@@ -152,7 +152,9 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 }
 
 // Footprint implements driver.DB: the server does not tell.
-func (d *database) Footprint(context.Context) (int64, error) { return -1, nil }
+func (d *database) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}
 
 // untagged is the tag of series without any, which KairosDB does not have.
 const untagged = metric.Own + "untagged"

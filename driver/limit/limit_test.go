@@ -55,7 +55,9 @@ func (s *silent) Settle(ctx context.Context) error { return s.wait(ctx) }
 func (s *silent) Census(ctx context.Context, _ *series.Table) (driver.Census, error) {
 	return driver.Census{}, s.wait(ctx)
 }
-func (s *silent) Footprint(ctx context.Context) (int64, error) { return 7, s.wait(ctx) }
+func (s *silent) Footprint(ctx context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: 7}, s.wait(ctx)
+}
 func (s *silent) Close() error {
 	if s.closed != nil {
 		close(s.closed)
@@ -203,7 +205,7 @@ func TestOutlive(t *testing.T) {
 // each interface in package driver that a target can have, limited has it.
 func TestNothingIsHidden(t *testing.T) {
 	known := []string{
-		"Adviser", "AfterLoader", "Bounded", "Clock", "Configured", "DistinctCounter", "Grower", "Incomplete", "Inspector", "Joiner", "Kept", "LineTaker", "Materializer", "Metered", "Processes", "ReadTeller", "RowCounter", "SeriesLister", "Server", "Storage", "TextChecker", "Waiter", "Watcher",
+		"Adviser", "AfterLoader", "Bounded", "Clock", "Configured", "DistinctCounter", "Flusher", "Grower", "Inspector", "Joiner", "Kept", "LineTaker", "Materializer", "Metered", "Processes", "ReadTeller", "RowCounter", "SeriesLister", "Server", "Storage", "TextChecker", "Waiter", "Watcher",
 		"DB", "Writer", "LineWriter", "Querier",
 	}
 	files, err := filepath.Glob("../*.go")

@@ -51,9 +51,9 @@ var _ interface {
 	driver.Clock
 	driver.Configured
 	driver.DistinctCounter
+	driver.Flusher
 	driver.Grower
 	driver.ReadTeller
-	driver.Incomplete
 	driver.Inspector
 	driver.Joiner
 	driver.Kept
@@ -142,12 +142,12 @@ func (t *limited) Census(ctx context.Context, table *series.Table) (driver.Censu
 }
 
 // Footprint implements driver.DB.
-func (t *limited) Footprint(ctx context.Context) (int64, error) {
-	n, err := call(ctx, t.limits.statement(), "measuring the size on disk", t.DB.Footprint, nil)
+func (t *limited) Footprint(ctx context.Context) (driver.Footprint, error) {
+	size, err := call(ctx, t.limits.statement(), "measuring the size on disk", t.DB.Footprint, nil)
 	if err != nil {
-		n = -1
+		size.Bytes = -1
 	}
-	return n, err
+	return size, err
 }
 
 // Close implements driver.DB.
@@ -312,13 +312,13 @@ func (t *limited) IdleSince() time.Time {
 	return own.IdleSince()
 }
 
-// LeftOut implements driver.Incomplete.
-func (t *limited) LeftOut() string {
-	own, ok := driver.As[driver.Incomplete](t.DB)
+// FlushMemory implements driver.Flusher.
+func (t *limited) FlushMemory(ctx context.Context) error {
+	own, ok := driver.As[driver.Flusher](t.DB)
 	if !ok {
-		return ""
+		return errNot("writes out what it keeps in memory")
 	}
-	return own.LeftOut()
+	return run(ctx, t.limits.step(), "having the server write out what it keeps in memory", own.FlushMemory)
 }
 
 // PlanAggregate implements driver.Materializer.

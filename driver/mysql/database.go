@@ -369,10 +369,10 @@ func (d *database) AfterLoad() []driver.Step {
 
 // Footprint implements driver.DB: the blocks of the files of the tables with their
 // indexes, where the user may see them, and else what the server estimates.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	l, err := d.Layout()
 	if err != nil {
-		return -1, fmt.Errorf("measuring the tables: %w", err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
 	}
 	files := "INNODB_TABLESPACES"
 	if d.system == "MariaDB" {
@@ -390,14 +390,9 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 			strings.Join(estimated, ", ")+")")
 	}
 	if err != nil {
-		return -1, fmt.Errorf("measuring the tables: %w", err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
 	}
-	return row[0].Int, nil
-}
-
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	return "the redo, undo and binary logs, which all databases of the server share"
+	return driver.Footprint{Bytes: row[0].Int, Without: "the redo, undo and binary logs, which all databases of the server share"}, nil
 }
 
 // Metrics implements driver.Metered.

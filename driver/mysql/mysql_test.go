@@ -245,8 +245,8 @@ func TestFootprint(t *testing.T) {
 			files += 9 // 500 seconds, and what is later
 		}
 		const file = 64 << 10 // the least
-		if n, err := db.Footprint(t.Context()); err != nil || n < files*file {
-			t.Errorf("partition %q: %d bytes, %v", partition, n, err)
+		if n, err := db.Footprint(t.Context()); err != nil || n.Bytes < files*file {
+			t.Errorf("partition %q: %+v, %v", partition, n, err)
 		}
 	}
 }

@@ -76,8 +76,10 @@ func (null) Census(_ context.Context, t *series.Table) (driver.Census, error) {
 	return driver.Census{Fields: make([]driver.Content, len(t.Fields))}, nil
 }
 
-func (null) Footprint(context.Context) (int64, error) { return -1, nil }
-func (null) Close() error                             { return nil }
+func (null) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}
+func (null) Close() error { return nil }
 
 // writer is acknowledged by nobody: its receipts have no such time.
 type writer struct{}

@@ -201,7 +201,7 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 
 // Footprint implements driver.DB: the tables with their indexes, partitions and
 // what is stored apart.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	l, err := d.Layout()
 	if err == nil {
 		size := d.variant.Size
@@ -214,10 +214,10 @@ func (d *database) Footprint(ctx context.Context) (int64, error) {
 		}
 		var row []query.Value
 		if row, err = sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + "))); err == nil {
-			return row[0].Int, nil
+			return driver.Footprint{Bytes: row[0].Int, Without: "the write-ahead log, which all databases of the server share"}, nil
 		}
 	}
-	return -1, fmt.Errorf("measuring the tables: %w", err)
+	return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
 }
 
 // sizeOf returns the expression of the bytes of a table and of its partitions.

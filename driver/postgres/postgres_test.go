@@ -163,8 +163,8 @@ func TestSteps(t *testing.T) {
 			t.Error(err)
 		}
 		upkept(t, again, " vacuumed and ", "since they were made, the last one at ", "; 100 % of their pages are known to be visible to all, 0 rows are dead; autovacuum is ")
-		if n, err := db.Footprint(t.Context()); err != nil || n < 20_000*(8+4+8+8) || n > 10_000_000 {
-			t.Errorf("partition %q: footprint %d, %v", partition, n, err)
+		if n, err := db.Footprint(t.Context()); err != nil || n.Bytes < 20_000*(8+4+8+8) || n.Bytes > 10_000_000 {
+			t.Errorf("partition %q: footprint %+v, %v", partition, n, err)
 		}
 		conformance.Same(t, conformance.Query(t, again, "SELECT count(*) FROM cpu"), conformance.Row(20_000))
 		d, err := again.Describe(t.Context())

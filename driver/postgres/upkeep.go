@@ -50,8 +50,3 @@ func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string,
 	return text + fmt.Sprintf("; %d %% of their pages are known to be visible to all, %d rows are dead; autovacuum is %s",
 		min(100, 100*row[4].Int/pages), row[5].Int, row[7].String()), nil
 }
-
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	return "the write-ahead log, which all databases of the server share"
-}

@@ -37,13 +37,11 @@ func newSettings(o driver.Options) (*settings, error) {
 // database is a Prometheus server; it implements driver.DB.
 type database struct {
 	lineproto.Loader
-	settings *settings
-	server   server
-	own      *promql.Console // for everything but writers and queriers
-	head     head
-	// What the last Settle and Footprint found.
-	idleSince atomic.Pointer[time.Time]
-	leftOut   atomic.Pointer[string]
+	settings  *settings
+	server    server
+	own       *promql.Console // for everything but writers and queriers
+	head      head
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
 }
 
 // server is what a server can do.

@@ -48,7 +48,7 @@ func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 // figures are the server's own, of those that it tells, by name: sums over labels.
 func figures() []string {
 	return []string{
-		"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", "prometheus_tsdb_head_series", "prometheus_tsdb_head_chunks",
+		"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", headSeries, "prometheus_tsdb_head_chunks",
 		"prometheus_tsdb_head_samples_appended_total", "prometheus_tsdb_head_out_of_order_samples_appended_total",
 		"prometheus_tsdb_out_of_order_samples_total", "prometheus_tsdb_out_of_bound_samples_total", "prometheus_tsdb_too_old_samples_total",
 		"prometheus_tsdb_compactions_total", "prometheus_tsdb_compactions_failed_total", "prometheus_tsdb_compaction_populating_block",
@@ -60,6 +60,7 @@ func figures() []string {
 const (
 	blockBytes = "prometheus_tsdb_storage_blocks_bytes"
 	chunkBytes = "prometheus_tsdb_head_chunks_storage_size_bytes"
+	headSeries = "prometheus_tsdb_head_series"
 	walBytes   = "prometheus_tsdb_wal_storage_size_bytes"
 )
 
@@ -75,37 +76,32 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 }
 
 // Footprint implements driver.DB: the bytes of all blocks of the server, and of what
-// it keeps for the samples in its memory where it says so.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+// it keeps for the samples in its memory where it says so. Nothing has it make blocks of these
+// at once: a snapshot of the database is a copy of it elsewhere.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.Metrics(ctx)
 	if err != nil {
-		return -1, fmt.Errorf("measuring the files of Prometheus at %s: %w", d.Address(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of Prometheus at %s: %w", d.Address(), err)
 	}
 	total, told := all[blockBytes]
 	var without []string
-	for name, what := range map[string]string{chunkBytes: "chunks of the samples in memory", walBytes: "the write-ahead log"} {
-		v, ok := all[name]
+	for _, kept := range []struct{ name, what string }{{chunkBytes, "chunks of the samples in memory"}, {walBytes, "the write-ahead log"}} {
+		v, ok := all[kept.name]
 		if total += v; !ok {
-			without = append(without, what)
+			without = append(without, kept.what)
 		}
 	}
-	text := ""
-	if len(without) > 0 {
-		text = strings.Join(without, " and ") + ", of which this version does not tell the size"
-	}
-	d.leftOut.Store(&text)
 	if !told {
-		return -1, nil
+		return driver.Footprint{Bytes: -1}, nil
 	}
-	return int64(total), nil
-}
-
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	if text := d.leftOut.Load(); text != nil {
-		return *text
+	size := driver.Footprint{Bytes: int64(total)}
+	if len(without) > 0 {
+		size.Without = strings.Join(without, " and ") + ", of which this version does not tell the size"
 	}
-	return ""
+	if n := all[headSeries]; n > 0 {
+		size.Pending = fmt.Sprintf("the newest samples of %.0f series are in the server's memory and its write-ahead log, and not yet in blocks, which it makes every two hours as shipped", n)
+	}
+	return size, nil
 }
 
 // config is what is read of a server's configuration.

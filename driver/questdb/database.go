@@ -115,10 +115,10 @@ func (d *database) build(ctx context.Context) (string, error) {
 
 // Footprint implements driver.DB: the files of the tables, with the space that
 // QuestDB has reserved in them for rows to come.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	rows, err := d.own.Ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
 	if err != nil {
-		return -1, fmt.Errorf("measuring QuestDB's files: %w", err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring QuestDB's files: %w", err)
 	}
-	return rows[0][0].Int, nil
+	return driver.Footprint{Bytes: rows[0][0].Int}, nil
 }

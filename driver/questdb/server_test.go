@@ -209,8 +209,8 @@ func TestDescribeAndFootprint(t *testing.T) {
 	if err != nil || d.Version != "9.3.4" || d.Settings["cairo.commit.mode"] != "nosync" || d.Settings["metrics.enabled"] != "true" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if bytes, err := db.Footprint(t.Context()); err != nil || bytes <= 0 {
-		t.Error(bytes, err)
+	if size, err := db.Footprint(t.Context()); err != nil || size.Bytes <= 0 {
+		t.Error(size, err)
 	}
 }
 

@@ -239,12 +239,12 @@ func steps() []driver.Step {
 
 // Footprint implements driver.DB: the file, its write-ahead log with that
 // log's index, and its journal.
-func (d *database) Footprint(context.Context) (int64, error) {
+func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	size, err := disk.Files(d.Path, d.Path+"-wal", d.Path+"-shm", d.Path+"-journal")
 	if err != nil {
-		return -1, fmt.Errorf("measuring SQLite's files: %w", err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring SQLite's files: %w", err)
 	}
-	return size.Allocated, nil
+	return driver.Footprint{Bytes: size.Allocated}, nil
 }
 
 // Grow implements driver.Grower: the server says that it has no such columns.

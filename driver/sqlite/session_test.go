@@ -156,15 +156,15 @@ func TestLifecycle(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
-		return n
+		return n.Bytes
 	}
 	empty := footprint("prepared")
 	var b series.Batch
 	conformance.Fill(b.Add(table), 20_000, 0, 10)
 	conformance.Write(t, db, &b)
 	unsettled, err := db.Footprint(t.Context())
-	if err != nil || unsettled < 100_000 {
-		t.Errorf("footprint with a log: %d, %v", unsettled, err)
+	if err != nil || unsettled.Bytes < 100_000 {
+		t.Errorf("footprint with a log: %+v, %v", unsettled, err)
 	}
 	size := func(name string) int64 {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -174,7 +174,7 @@ func TestLifecycle(t *testing.T) {
 		return info.Size()
 	}
 	full := footprint("loaded")
-	if log := size("tsmark.sqlite-wal"); log != 0 || full >= unsettled || full != size("tsmark.sqlite")+size("tsmark.sqlite-shm") {
+	if log := size("tsmark.sqlite-wal"); log != 0 || full >= unsettled.Bytes || full != size("tsmark.sqlite")+size("tsmark.sqlite-shm") {
 		t.Errorf("settled: %d bytes, of the log %d; before it were %d", full, log, unsettled)
 	}
 	conformance.Prepare(t, db, 10, table)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
@@ -28,7 +27,6 @@ type database struct {
 	name    string
 	admin   *sqlkit.Link[*conn] // of no database, for everything but writers and queriers
 	version string
-	ofFiles atomic.Bool // whether the last Footprint counted files
 
 	mu     sync.Mutex     // guards what follows
 	schema *series.Schema // given to Create or Join; nil before

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/disk"
 	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/query"
@@ -15,28 +16,26 @@ import (
 // read here; else what the server says of the blocks of each super table. It does not
 // tell the bytes of rows that it has not merged into blocks yet, as of tables with few
 // rows: of such nothing is known.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	sum, err := d.distributed(ctx, "")
 	if err != nil {
-		return -1, fmt.Errorf("measuring %s: %w", d.place(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring %s: %w", d.place(), err)
+	}
+	size := driver.Footprint{Without: "the write-ahead log"}
+	if sum.memory > 0 {
+		size.Pending = fmt.Sprintf("%d rows are in the server's memory", sum.memory)
 	}
 	bytes, here := d.files(ctx, sum.bytes)
-	d.ofFiles.Store(here)
-	if here {
-		return bytes, nil
+	switch {
+	case here:
+		size.Bytes = bytes
+	case sum.pending > 0:
+		size.Bytes = -1
+	default:
+		size.Bytes = sum.bytes
+		size.Without += ", and the tables' metadata and tags, of which the server does not tell the size"
 	}
-	if sum.pending > 0 {
-		return -1, nil
-	}
-	return sum.bytes, nil
-}
-
-// LeftOut implements driver.Incomplete.
-func (d *database) LeftOut() string {
-	if d.ofFiles.Load() {
-		return "the write-ahead log"
-	}
-	return "the write-ahead log, and the tables' metadata and tags, of which the server does not tell the size"
+	return size, nil
 }
 
 // files are the bytes of the database's files on this host. Not ok: there are none here,

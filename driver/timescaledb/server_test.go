@@ -86,7 +86,7 @@ func TestColumnstore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return n
+			return n.Bytes
 		}
 		before := size()
 		for _, s := range db.(driver.AfterLoader).AfterLoad() {

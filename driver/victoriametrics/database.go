@@ -54,6 +54,7 @@ type database struct {
 	own      *promql.Console // for everything but writers and queriers
 	// What the last Settle found; nil before.
 	idleSince atomic.Pointer[time.Time]
+	written   atomic.Bool // whether FlushMemory had all written to files
 }
 
 // open connects, and finds out whether a VictoriaMetrics answers that takes the

@@ -3,7 +3,6 @@ package victoriametrics
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -139,14 +138,9 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 }
 
 // KeepNote implements promql.NoteStore: it brings what is in the server's memory to its
-// disk, as a snapshot does, which is not kept. A server that does not let tsmark do so
-// has it there seconds later.
+// disk. A server that does not let tsmark do so has it there seconds later.
 func (d *database) KeepNote(ctx context.Context) error {
-	answer, err := d.own.Get(ctx, http.MethodGet, "/snapshot/create", nil)
-	var made struct{ Snapshot string }
-	if err == nil && json.Unmarshal(answer, &made) == nil && made.Snapshot != "" {
-		_, err = d.own.Get(ctx, http.MethodGet, "/snapshot/delete", url.Values{"snapshot": {made.Snapshot}})
-	}
+	err := d.FlushMemory(ctx)
 	if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
 		return err
 	}

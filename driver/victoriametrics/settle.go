@@ -3,15 +3,18 @@ package victoriametrics
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/httpwire"
 	"github.com/tsmark/tsmark/driver/lineproto"
 	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/driver/poll"
@@ -90,7 +93,7 @@ func (d *database) appear(ctx context.Context) (time.Time, error) {
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // figuresOf are the server's own, of those that it tells, by name and type.
-var figuresOf = []string{"vm_active_merges", "vm_pending_rows", "vm_data_size_bytes", "vm_parts", "vm_rows_added_to_storage_total",
+var figuresOf = []string{"vm_active_merges", "vm_pending_rows", dataSize, "vm_parts", "vm_rows_added_to_storage_total",
 	"vm_rows_ignored_total", "vm_new_timeseries_created_total", "vm_slow_row_inserts_total", "vm_cache_size_bytes"}
 
 // Metrics implements driver.Metered. Behind vmauth, or in a cluster, the figures are
@@ -122,21 +125,60 @@ func (d *database) exposed(ctx context.Context, take func(name, labels string, v
 
 // Footprint implements driver.DB: the bytes of all data and indexes of the server,
 // other metrics' and deleted ones' included.
-func (d *database) Footprint(ctx context.Context) (int64, error) {
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.Metrics(ctx)
 	if err != nil {
-		return -1, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
 	}
-	total := 0.0
+	onDisk, inMemory, told := 0.0, 0.0, false
 	for name, v := range all {
-		if strings.HasPrefix(name, "vm_data_size_bytes") {
-			total += v
+		switch kind, is := strings.CutPrefix(name, dataSize); {
+		case !is:
+		case strings.HasSuffix(kind, "/inmemory"):
+			inMemory += v
+			told = true
+		default:
+			onDisk += v
 		}
 	}
-	if total == 0 {
-		return -1, nil
+	switch {
+	case onDisk+inMemory == 0:
+		return driver.Footprint{Bytes: -1}, nil
+	case inMemory > 0:
+		return driver.Footprint{Bytes: int64(onDisk), Pending: fmt.Sprintf("%.0f bytes are in the server's memory", inMemory)}, nil
+	case !told && !d.written.Load():
+		return driver.Footprint{Bytes: int64(onDisk), Pending: "this version does not tell how much of it is in its memory"}, nil
 	}
-	return int64(total), nil
+	return driver.Footprint{Bytes: int64(onDisk)}, nil
+}
+
+// dataSize is the figure of the bytes of parts, by their type.
+const dataSize = "vm_data_size_bytes"
+
+// FlushMemory implements driver.Flusher. The server writes all that it has in memory to its files
+// before it takes a snapshot, which is a folder of links to these: tsmark takes one and deletes it.
+func (d *database) FlushMemory(ctx context.Context) error {
+	d.written.Store(false)
+	if d.settings.selekt != "" {
+		return nil // of a cluster nobody tells the size
+	}
+	var taken struct{ Status, Snapshot, Msg string }
+	text, err := d.own.Get(ctx, http.MethodGet, "/snapshot/create", nil)
+	if err == nil {
+		if err = json.Unmarshal(text, &taken); err == nil && taken.Snapshot == "" {
+			err = fmt.Errorf("it says %s", httpwire.OneLine(taken.Status+" "+taken.Msg))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing out the memory of VictoriaMetrics at %s, by a snapshot: %w", d.Address(), err)
+	}
+	deleting, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.settings.wire.Timeout)
+	defer cancel()
+	if _, err = d.own.Get(deleting, http.MethodGet, "/snapshot/delete", url.Values{"snapshot": {taken.Snapshot}}); err != nil {
+		return fmt.Errorf("deleting the snapshot %s of VictoriaMetrics at %s, which tsmark took to have its memory written out; delete it by /snapshot/delete: %w", taken.Snapshot, d.Address(), err)
+	}
+	d.written.Store(true)
+	return nil
 }
 
 // flags are the server's own that were set, as its page /flags shows them; none

@@ -181,6 +181,9 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 		}
 	}
 	list = estimate.Loads(t, of)
+	if len(list) == 0 && (r.metric() == compare.Disk || r.Figure == document.DiskShare) && t.Load != nil && t.Load.DiskPending != "" {
+		return nil, better, "the size on disk is incomplete: " + t.Load.DiskPending
+	}
 	if len(list) == 0 {
 		return nil, better, "no load stands, or it was too short to be measured"
 	}

@@ -351,6 +351,9 @@ func (x *asked) ofLoads(s side, metric string) figured {
 		return estimate.Settled(l)
 	})
 	if len(loads) == 0 {
+		if metric == diskSize {
+			return lacking(noSize)
+		}
 		return lacking("no load stands")
 	}
 	if _, whole := x.uncut.Has(s.run.Parameters); !whole && ofWholeRun(metric) {
@@ -359,6 +362,9 @@ func (x *asked) ofLoads(s side, metric string) figured {
 	return plainly(loads, "")
 }
 
+// noSize is why a target has no size on disk.
+const noSize = "no load stands, or the size on disk is unknown or incomplete"
+
 // saved is by how much smaller than its input the database was after each load, in percent.
 func saved(s side, input int64) ([]float64, string) {
 	list := estimate.Loads(s.target, estimate.Disk)
@@ -366,7 +372,7 @@ func saved(s side, input int64) ([]float64, string) {
 	case input == 0:
 		return nil, "the size of the input was not recorded"
 	case len(list) == 0:
-		return nil, "no load stands, or it tells no size"
+		return nil, noSize
 	}
 	for i := range list {
 		list[i] = 100 * (1 - list[i]/float64(input))

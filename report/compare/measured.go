@@ -127,6 +127,8 @@ func compareLoads(a, b Subject) []Figure {
 			switch {
 			case !l.Stands():
 				return 0, l.Word() + ": " + l.Reason()
+			case m.metric == Disk && l.DiskPending != "":
+				return 0, "incomplete: " + l.DiskPending
 			case v == 0:
 				return 0, m.absent
 			}

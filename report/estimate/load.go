@@ -18,8 +18,8 @@ func Acked(l *result.Load) float64 { return rate(l, l.Acked) }
 // Sent is the rows a second until the last one was handed over; 0: not measured.
 func Sent(l *result.Load) float64 { return rate(l, l.Sent) }
 
-// Disk is the bytes after settling and all steps; 0: not known.
-func Disk(l *result.Load) float64 { return float64(max(l.DiskBytes, 0)) }
+// Disk is the bytes after settling and all steps; 0: unknown, or incomplete.
+func Disk(l *result.Load) float64 { return float64(max(l.Disk(), 0)) }
 
 func rate(l *result.Load, seconds float64) float64 { return perSecond(l.Rows, seconds) }
 

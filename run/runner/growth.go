@@ -22,7 +22,7 @@ func (l *oneLoad) grow() (bool, error) {
 	}
 	if _, ok := driver.As[driver.Grower](l.db); !ok {
 		l.found = &result.Load{
-			Workers: l.plan.settings.load.Workers, BatchSize: l.plan.settings.load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskAcked: -1,
+			Workers: l.plan.settings.load.Workers, BatchSize: l.plan.settings.load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
 			Growth: &result.Growth{Unsupported: fmt.Sprintf("tsmark's driver %s writes to columns that are there, and does not try others", l.planned.driver.Name)},
 		}
 		return false, nil

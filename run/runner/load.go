@@ -118,7 +118,7 @@ func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 // send sends the rows, or those before the mixed phase, and waits until they have
 // settled.
 func (l *oneLoad) send(ctx context.Context) error {
-	before, acked := footprint(ctx, l.db), int64(-1)
+	before := footprint(ctx, l.db)
 	total := l.feed.rows
 	if total < 0 {
 		total = l.rows
@@ -126,10 +126,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", total)
 	config := l.plan.settings.load
 	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.owner, l.planned.caps.InOrder, l.visibility()
-	config.Acked = func(ctx context.Context) {
-		acked = footprint(ctx, l.db)
-		l.phaseEnds(ctx)
-	}
+	config.Acked = l.phaseEnds
 	progress := func(rows int) { l.task.Add(int64(rows)) }
 	where, err := l.measure(ctx, l.planned.caps.Embedded || l.Agents != nil, func() (err error) {
 		switch {
@@ -145,7 +142,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 		return err
 	})
 	where.Parts = l.found.Parts
-	l.found.Cell, l.found.DiskBefore, l.found.DiskAcked = where, before, acked
+	l.found.Cell, l.found.DiskBefore = where, before
 	if ceiling := l.run.Calibration; ceiling != nil && l.found.Sent > 0 {
 		l.found.ClientBound = boundBy(&where, float64(l.found.Rows)/l.found.Sent, ceiling.RowsPerSecond, 0)
 	}
@@ -292,6 +289,9 @@ func (l *oneLoad) afterLoad(ctx context.Context) error {
 		if at < 0 {
 			continue
 		}
+		if len(l.found.Steps) == 0 {
+			l.found.DiskSettled = l.writtenBytes(ctx)
+		}
 		task := l.Display.Start(wanted+" "+l.out.Name, "", 0)
 		begin := time.Now()
 		var settled time.Time
@@ -307,27 +307,56 @@ func (l *oneLoad) afterLoad(ctx context.Context) error {
 			return fmt.Errorf("after the load, %s: %w", wanted, err)
 		}
 		task.Done("")
-		l.found.Steps = append(l.found.Steps, result.Step{Name: wanted, Seconds: settled.Sub(begin).Seconds(), DiskBytes: footprint(ctx, l.db), Noise: noise})
+		l.found.Steps = append(l.found.Steps, result.Step{Name: wanted, Seconds: settled.Sub(begin).Seconds(), DiskBytes: l.writtenBytes(ctx), Noise: noise})
 	}
 	return nil
 }
 
 // measureDisk measures what the data takes when all is done.
-func (l *oneLoad) measureDisk(ctx context.Context) (err error) {
-	if l.found.DiskBytes, err = l.db.Footprint(ctx); err != nil {
-		l.found.DiskBytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
+func (l *oneLoad) measureDisk(ctx context.Context) error {
+	size, err := l.written(ctx)
+	if err != nil {
+		size.Bytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 	}
-	l.found.DiskLeftOut, l.found.Upkeep = driver.LeftOut(l.db), upkeep(ctx, l.db)
+	l.found.DiskBytes, l.found.DiskLeftOut, l.found.DiskPending = size.Bytes, size.Without, size.Pending
+	l.found.Upkeep = upkeep(ctx, l.db)
 	return err
+}
+
+// written returns the size on disk after the target has written what it had in memory, off the
+// clock. What it wrote may be merged before that is over, so that it has settled again.
+func (l *oneLoad) written(ctx context.Context) (driver.Footprint, error) {
+	var refusal error
+	if system, ok := driver.As[driver.Flusher](l.db); ok {
+		if refusal = system.FlushMemory(ctx); refusal == nil {
+			if _, err := driver.Settled(ctx, l.db); err != nil {
+				return driver.Footprint{Bytes: -1}, err
+			}
+		}
+	}
+	size, err := l.db.Footprint(ctx)
+	if size.Pending != "" && refusal != nil {
+		size.Pending += "; " + refusal.Error()
+	}
+	return size, err
+}
+
+// writtenBytes is the size on disk once all was written; -1: unknown, or there was more to write.
+func (l *oneLoad) writtenBytes(ctx context.Context) int64 {
+	size, err := l.written(ctx)
+	if err != nil || size.Pending != "" {
+		return -1
+	}
+	return size.Bytes
 }
 
 // footprint is the size on disk; -1: not known.
 func footprint(ctx context.Context, t driver.DB) int64 {
-	n, err := t.Footprint(ctx)
+	size, err := t.Footprint(ctx)
 	if err != nil {
 		return -1
 	}
-	return n
+	return size.Bytes
 }
 
 // upkeep is what a system did by itself to its tables; empty: not known, which

@@ -36,7 +36,7 @@ var (
 		"id": "", "run_id": "", "version": "description.version", "edition": "description.edition", "location": "description.location",
 		"durability": "description.durability", "settings": "description.settings", "durability_level": "durability",
 	}}
-	keptLoads   = kept{json: "steps cell mixed retries accumulated", places: latencyAt("batches", map[string]string{"target_id": "", "repeat": "", "cell": "."})}
+	keptLoads   = kept{json: "steps cell mixed retries accumulated", places: latencyAt("batches", map[string]string{"target_id": "", "repeat": "", "cell": ".", "disk_acked": ""})}
 	keptRates   = kept{places: map[string]string{"target_id": "", "repeat": "", "position": ""}}
 	keptCensus  = kept{json: "contents", places: map[string]string{"target_id": "", "repeat": "", "position": "", "table_name": "table"}}
 	keptQueries = kept{json: "each cell open_loop accumulated sample", flags: "cold", places: latencyAt("service", map[string]string{

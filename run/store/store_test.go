@@ -66,7 +66,7 @@ func newRun(t *testing.T) *result.Run {
 					Settings: map[string]string{"threads": "2"}},
 				Repeats: []result.Repeat{{Number: 1, Load: &result.Load{
 					Workers: 2, BatchSize: 5000, Rows: 36000, Metrics: 360000, WireBytes: 1 << 40, Prepare: 0.01, Sent: 1.5, Acked: 1.6,
-					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskAcked: 8192, DiskLeftOut: "the index",
+					Settled: 1.75, Batches: latency(t, 10*time.Millisecond), DiskBytes: 4096, DiskBefore: 512, DiskSettled: 8192, DiskLeftOut: "the index", DiskPending: "5 rows",
 					Steps: []result.Step{{Name: "analyze", Seconds: 0.5, DiskBytes: 4096}}, Withheld: "the census differs", Unverified: "null target", Skipped: 3,
 					Rates: []result.RatePoint{{At: 1, Rows: 20000}, {At: 1.6, Rows: 16000}},
 					Census: []result.CensusResult{

@@ -1,0 +1,89 @@
+package influxdb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+)
+
+// The protocol of influxd backup: the first byte says which service of the server is spoken to,
+// the second one what of it is wanted, and a line of JSON follows.
+const (
+	backupService = 3
+	backupShard   = 0
+)
+
+// FlushMemory implements driver.Flusher. The server writes the values in a shard's cache to files
+// when somebody backs the shard up: tsmark does so for each shard, as of a time at which no file
+// is new, so that nothing is sent. The protocol of backups has a port of its own.
+func (d *database) FlushMemory(ctx context.Context) error {
+	if d.settings.gemini() {
+		return nil // Settle did it
+	}
+	shards, err := d.shards(ctx, "shard")
+	var address string
+	if err == nil && len(shards) > 0 {
+		address, err = d.backupAddress(ctx)
+	}
+	for _, s := range shards {
+		if err == nil {
+			err = d.backUp(ctx, address, s["id"])
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing out the caches of %s: %w", d.where(), err)
+	}
+	return nil
+}
+
+// backupAddress is where the server takes backups, on the host of its HTTP.
+func (d *database) backupAddress(ctx context.Context) (string, error) {
+	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'config'")
+	if err != nil {
+		return "", err
+	}
+	for _, row := range rows {
+		if _, port, err := net.SplitHostPort(row["bind-address"]); err == nil {
+			return net.JoinHostPort(d.settings.wire.Host, port), nil
+		}
+	}
+	return "", errors.New("the server does not say where it takes backups (bind-address)")
+}
+
+// backUp backs up what of a shard is newer than all files: nothing.
+func (d *database) backUp(ctx context.Context, address, shard string) error {
+	id, err := strconv.ParseUint(shard, 10, 64)
+	if err != nil {
+		return fmt.Errorf("the server calls a shard %q", shard)
+	}
+	request, err := json.Marshal(map[string]any{"Type": backupShard, "ShardID": id, "Since": "9999-01-01T00:00:00Z"})
+	if err != nil {
+		return err
+	}
+	dialer := net.Dialer{Timeout: d.settings.wire.Timeout}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("its port for backups, %s (bind-address), is not reached from here: %w", address, err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	_, err = conn.Write(append(append([]byte{backupService, backupShard}, request...), '\n'))
+	var answered int64
+	if err == nil {
+		answered, err = io.Copy(io.Discard, conn)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("backing up shard %d at %s: %w", id, address, err)
+	case answered == 0: // its log says why
+		return fmt.Errorf("the server refused to back up shard %d", id)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package influxdb
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Each shard's cache is written out by a backup of what is newer than all files, at the port that
+// the server names; what it refuses, and a port that nobody reaches, is an error that says so.
+func TestFlushMemory(t *testing.T) {
+	backups := func(answer string) (port string, asked chan string) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		asked = make(chan string, 1)
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				line, _ := bufio.NewReader(conn).ReadString('\n')
+				asked <- line
+				_, _ = io.WriteString(conn, answer)
+				_ = conn.Close()
+			}
+		}()
+		_, port, _ = net.SplitHostPort(l.Addr().String())
+		return port, asked
+	}
+	answering, asked := backups(strings.Repeat("\x00", 1024))
+	refusing, _ := backups("")
+	for name, c := range map[string]struct{ address, says string }{
+		"answers":       {"127.0.0.1:" + answering, ""},
+		"everywhere":    {":" + answering, ""},
+		"refuses":       {"127.0.0.1:" + refusing, "the server refused to back up shard 7"},
+		"not reachable": {"127.0.0.1:1", "its port for backups, 127.0.0.1:1 (bind-address), is not reached from here"},
+		"no word":       {"", "the server does not say where it takes backups (bind-address)"},
+	} {
+		d := settled(t, func(w http.ResponseWriter, r *http.Request) {
+			columns := map[string]any{"diskBytes": 5}
+			if strings.Contains(r.FormValue("q"), "DIAGNOSTICS") {
+				columns = map[string]any{"bind-address": c.address}
+			}
+			shows(w, "shard", map[string]string{"id": "7"}, columns)
+		})
+		err := d.FlushMemory(t.Context())
+		if c.says != "" {
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v, want %s", name, err, c.says)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var of struct {
+			Type, ShardID int
+			Since         string
+		}
+		line := <-asked
+		if err := json.Unmarshal([]byte(line[2:]), &of); err != nil || line[:2] != "\x03\x00" || fmt.Sprint(of) != "{0 7 9999-01-01T00:00:00Z}" {
+			t.Errorf("%s: asked %q, %v", name, line, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/result"
+)
+
+// A size of which something was still to be written is nowhere a figure: every format calls it
+// incomplete and says why, no bar is drawn of it, and it is compared with no other.
+func TestIncompleteSize(t *testing.T) {
+	const pending = "5 rows are in memory"
+	run := agreeing(t, 6)
+	target := &run.Targets[0]
+	incomplete := func(l *result.Load) { l.DiskBytes, l.DiskPending = 1234567891, pending }
+	incomplete(target.Load)
+	for i := range target.Repeats {
+		if l := target.Repeats[i].Load; l != nil {
+			incomplete(l)
+		}
+	}
+	figure, note := size(target.Load.DiskBytes), "("+size(target.Load.DiskBytes)+" when it was measured)"
+	for _, format := range []Format{Text, Markdown, HTML, CSV, JSON} {
+		out := render(t, format, Options{Width: 1000, Verbose: true}, run)
+		if !strings.Contains(out, pending) {
+			t.Errorf("%s does not say %q", format, pending)
+		}
+		if format == CSV && strings.Contains(out, "1234567891") {
+			t.Errorf("%s has the size", format)
+		}
+		if format == Text || format == Markdown || format == HTML {
+			out, figure, note := unspaced(out), unspaced(figure), unspaced(note)
+			if n, m := strings.Count(out, figure), strings.Count(out, note); n != m || m == 0 || !strings.Contains(out, "incomplete") {
+				t.Errorf("%s has the size %d times, %d times in a note", format, n, m)
+			}
+		}
+	}
+	run.Targets[1].Load.DiskBefore, run.Targets[2].Load.DiskBefore = 2<<20, 4096
+	if out, want := render(t, Text, Options{Width: 1000, Verbose: true}, run), " of its size on disk 2.00MiB were there before the load"; strings.Count(out, want) != 1 || strings.Count(out, "were there before") != 1 {
+		t.Errorf("text does not say once %q", want)
+	}
+	if f := Stored(run).Loads[0]; f.Disk != nil {
+		t.Errorf("the store has %d bytes", *f.Disk)
+	}
+	other := agreeing(t, 6)
+	other.ID += "b"
+	c, err := compare.Runs(compare.Side{Runs: []*result.Run{run}}, compare.Side{Runs: []*result.Run{other}}, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, f := range c.Targets[0].Figures {
+		if f.Metric == compare.Disk {
+			if compared++; f.Verdict != compare.NotCompared || !strings.Contains(f.Why, "incomplete: "+pending) {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	if compared != 1 {
+		t.Errorf("%d sizes are compared", compared)
+	}
+}
