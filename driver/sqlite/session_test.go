@@ -175,7 +175,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	full := footprint("loaded")
 	if log := size("tsmark.sqlite-wal"); log != 0 || full >= unsettled.Bytes || full != size("tsmark.sqlite")+size("tsmark.sqlite-shm") {
-		t.Errorf("settled: %d bytes, of the log %d; before it were %d", full, log, unsettled)
+		t.Errorf("settled: %d bytes, of the log %d; before it were %d", full, log, unsettled.Bytes)
 	}
 	conformance.Prepare(t, db, 10, table)
 	if n := footprint("prepared again"); n != empty {
