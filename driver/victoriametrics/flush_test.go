@@ -19,7 +19,9 @@ func TestFlushMemory(t *testing.T) {
 	figures := func(inMemory string) string {
 		return `vm_data_size_bytes{type="storage/small"} 100` + "\n" + `vm_data_size_bytes{type="indexdb/file"} 10` + "\n" + inMemory
 	}
-	inMemory := func(bytes int) string { return fmt.Sprintf("vm_data_size_bytes{type=\"storage/inmemory\"} %d\n", bytes) }
+	inMemory := func(bytes int) string {
+		return fmt.Sprintf("vm_data_size_bytes{type=\"storage/inmemory\"} %d\n", bytes)
+	}
 	for name, c := range map[string]struct {
 		before, after string // figures
 		taken         string // the answer to a snapshot
