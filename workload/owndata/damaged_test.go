@@ -1,8 +1,11 @@
 package owndata_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -57,20 +60,43 @@ func smallRecords(t testing.TB, format string) string {
 	})
 }
 
-func FuzzArrow(f *testing.F) {
-	content, err := os.ReadFile(smallRecords(f, "arrow"))
+func FuzzArrow(f *testing.F) { fuzzRecords(f, "arrow") }
+
+func FuzzParquet(f *testing.F) { fuzzRecords(f, "parquet") }
+
+// fuzzRecords damages a whole file. Bytes that a fuzzer makes up hardly ever have the head, the
+// lengths and the end without which a file is refused at once.
+func fuzzRecords(f *testing.F, format string) {
+	content, err := os.ReadFile(smallRecords(f, format))
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(content)
-	f.Fuzz(func(t *testing.T, content []byte) { inspectDamaged(t, "arrow", content) })
+	for seed := range uint64(20) {
+		f.Add(seed, uint8(seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, changes uint8) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		damaged := bytes.Clone(content)
+		for range changes % 8 {
+			overwrite(damaged, random)
+		}
+		if random.IntN(10) == 0 {
+			damaged = damaged[:random.IntN(len(damaged))]
+		}
+		inspectDamaged(t, format, damaged)
+	})
 }
 
-func FuzzParquet(f *testing.F) {
-	content, err := os.ReadFile(smallRecords(f, "parquet"))
-	if err != nil {
-		f.Fatal(err)
+// overwrite changes a byte, or puts an extreme number where a length or an offset may be.
+func overwrite(content []byte, random *rand.Rand) {
+	extremes := []uint64{0, 1, math.MaxUint8, math.MaxInt16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, uint64(len(content))}
+	number := extremes[random.IntN(len(extremes))]
+	switch at := random.IntN(len(content)-8) &^ 3; random.IntN(3) {
+	case 0:
+		content[random.IntN(len(content))] = byte(random.Uint32())
+	case 1:
+		binary.LittleEndian.PutUint32(content[at:], uint32(number))
+	case 2:
+		binary.LittleEndian.PutUint64(content[at:], number)
 	}
-	f.Add(content)
-	f.Fuzz(func(t *testing.T, content []byte) { inspectDamaged(t, "parquet", content) })
 }
