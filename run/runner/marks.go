@@ -120,8 +120,14 @@ func (x *openStage) lastLoaded(name string) int {
 }
 
 // alias is the error of two targets that overwrite each other without looking
-// alike in the experiment.
-func (x *openStage) alias(over, overwritten string) error {
+// alike in the experiment, in whose order it names them.
+func (x *openStage) alias(a, b string) error {
+	place := func(name string) int {
+		return slices.IndexFunc(x.plan.targets, func(t plannedTarget) bool { return t.name == name })
+	}
+	if place(b) < place(a) {
+		a, b = b, a
+	}
 	where := func(name string) string {
 		for i := range x.plan.targets {
 			if t := &x.plan.targets[i]; t.name == name && t.shares != "" {
@@ -131,7 +137,7 @@ func (x *openStage) alias(over, overwritten string) error {
 		return name
 	}
 	return fmt.Errorf("%w: targets %s and %s are one place under two names, and overwrite each other; write the place alike in both, so that they take turns, or give each its own",
-		ErrInput, where(overwritten), where(over))
+		ErrInput, where(a), where(b))
 }
 
 // rowsOf says how many rows a mark tells of.
