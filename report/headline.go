@@ -528,8 +528,8 @@ func (g *group) versionsFact() string {
 	return strings.Join(list, ", ")
 }
 
-// durabilityFact says that systems have the durability that each is shipped with, which is
-// not the same one; empty: of one system, and where levels were chosen. Those that differ
+// durabilityFact says that systems have the durability of their options, single ones or
+// defaults, which is not the same one; empty: of one system, and where levels were chosen. Those that differ
 // are among the terms.
 func (g *group) durabilityFact() string {
 	systems := map[string]bool{}
@@ -542,7 +542,7 @@ func (g *group) durabilityFact() string {
 	if len(systems) < 2 {
 		return ""
 	}
-	return "durability as each system is shipped"
+	return "durability as each target's options say"
 }
 
 func (g *group) shortDataset() string {
