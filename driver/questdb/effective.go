@@ -1,0 +1,42 @@
+package questdb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+)
+
+// Effective implements driver.Configured: how the tables that were created are stored.
+func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+	var list []driver.Effective
+	s := d.settings.tables
+	for _, t := range d.Tables() {
+		name := tableName(t.Name)
+		rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT partitionBy, walEnabled, dedup FROM tables() WHERE table_name = %s", newDialect().Text(name)))
+		if err != nil {
+			return nil, fmt.Errorf("reading how table %s is stored: %w", t.Name, err)
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		for i, e := range []driver.Effective{
+			{Option: optionPartitionBy, Wanted: strings.ToLower(s.partitionBy), Setting: "partitionBy"},
+			{Option: optionWAL, Wanted: fmt.Sprint(s.wal), Setting: "walEnabled"},
+			{Option: optionDedup, Wanted: fmt.Sprint(s.dedup != dedupOff), Setting: "dedup"},
+		} {
+			e.Setting += " of table " + name
+			if e.Found = strings.ToLower(rows[0][i].String()); e.Option != optionPartitionBy { // a boolean
+				e.Found = strconv.FormatBool(rows[0][i].Int != 0)
+			}
+			e.Remedy = "load the table again with --replace"
+			if e.Option == optionDedup && e.Found == e.Wanted {
+				e.Wanted, e.Found = s.dedup, s.dedup // tables() does not tell by which columns
+			}
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
