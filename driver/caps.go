@@ -23,7 +23,6 @@ type Caps struct {
 	ShowsInParts bool
 	Dedupes      bool // a row that is sent twice, with the same series and time, is there once when the load has settled
 	MakesColumns bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Grower
-	CountsPoints bool // Census cannot count rows, only points
 
 	// InOrder says that late rows are refused, lost or dearer than others: those of a
 	// series that come after newer ones of it, and any that come after rows that are

@@ -118,7 +118,8 @@ type DistinctCounter interface {
 
 // RowCounter is a DB that counts rows cheaply, as a query sees them.
 type RowCounter interface {
-	// CountRows returns how many rows of a table a query sees now.
+	// CountRows returns how many rows of a table a query sees now; -1: the system counts
+	// points alone, and no field has one in each row.
 	CountRows(context.Context, *series.Table) (int64, error)
 }
 

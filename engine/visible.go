@@ -231,6 +231,10 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		if n < 0 {
+			s.tables = nil
+			return true, nil
+		}
 		s.counted += n
 	}
 	s.out.Counted = s.counted

@@ -25,6 +25,21 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
+// CountRows implements driver.RowCounter.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (n int64, err error) {
+	if d.layout.narrow {
+		return -1, nil
+	}
+	err = d.scan(ctx, func(row []query.Value) error {
+		n += row[0].Int
+		return nil
+	}, fmt.Sprintf("SELECT count(*) FROM %s GROUP BY %s, %s", d.layout.rows(t), seriesColumn, bucketColumn))
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return n, nil
+}
+
 func (d *database) census(ctx context.Context, t *series.Table) (out driver.Census, err error) {
 	if d.layout.narrow {
 		return d.censusOfValues(ctx, t)

@@ -129,7 +129,6 @@ func caps(o driver.Options) driver.Caps {
 		c.Types[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}
 		c.Types[series.Date] = driver.Stored{As: "bigint", Mapped: "its days since 1970-01-01"}
 		c.Types[series.Text] = driver.Stored{As: "blob", Mapped: "its bytes"}
-		c.CountsPoints = true
 	}
 	return c
 }

@@ -232,7 +232,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	}
 	config := engine.LoadConfig{Workers: workers, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}
 	if !s.recorded() {
-		config.Visible = engine.Visibility{Render: s.kind.Renderer(s.options), Count: !s.caps.CountsPoints && held == e.dataset}
+		config.Visible = engine.Visibility{Render: s.kind.Renderer(s.options), Count: held == e.dataset}
 	}
 	load, err := engine.Load(ctx, config, e.dataset, db, func(int) {})
 	if err != nil {

@@ -43,6 +43,18 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
+// CountRows implements driver.RowCounter, by the values of a field that each row has.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	if !(influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
+		return -1, nil
+	}
+	var out [1]driver.Content
+	if err := d.compute(ctx, t, figures()[0], t.Fields[:1], out[:]); err != nil {
+		return 0, fmt.Errorf("counting the rows of measurement %s: %w", t.Name, err)
+	}
+	return out[0].Count, nil
+}
+
 // digest makes that of the texts of a free field.
 func (d *database) digest(ctx context.Context, t *series.Table, field string, out *driver.Content) error {
 	out.Sum = &query.Value{Kind: query.Int}
@@ -75,7 +87,7 @@ type figure struct {
 	put      func(*driver.Content, query.Value)
 }
 
-func figures() []figure {
+func figures() []figure { // the first one counts
 	every := func(series.Type) bool { return true }
 	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // to InfluxDB
 	return []figure{

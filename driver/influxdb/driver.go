@@ -105,7 +105,6 @@ func caps(o driver.Options) driver.Caps {
 	c := driver.Caps{
 		Language:      "InfluxQL",
 		Dedupes:       true,
-		CountsPoints:  true,
 		MakesColumns:  true,
 		TimePrecision: influx.Units()[o[optionPrecision]],
 		First:         influx.First(),

@@ -97,7 +97,6 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      language,
 		Dedupes:       true,
-		CountsPoints:  true,
 		MakesColumns:  true,
 		TimePrecision: influx.Units()[o[optionPrecision]],
 		First:         influx.First(),

@@ -94,6 +94,25 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 	return out, nil
 }
 
+// CountRows implements driver.RowCounter.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	by := d.counting(t)
+	parts, err := d.parts(ctx, d.admin, t)
+	told := &toldRows{values: map[string]query.Value{}}
+	for from := range together(parts, 1) {
+		if err == nil {
+			err = d.admin.Do(ctx, func(c *conn) error {
+				_, err := c.query(ctx, "SELECT "+by.rows+" AS n FROM "+from+by.each, told)
+				return err
+			})
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return told.values["n"].Int, nil
+}
+
 // contents asks for what values come to in parts of a table, some at a time, and adds the
 // answers up. It asks by columns that have names of their own: those of a measurement
 // that no device has are left out of the answer.

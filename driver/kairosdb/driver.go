@@ -80,7 +80,6 @@ func options() []driver.Option {
 func caps(o driver.Options) driver.Caps {
 	c := driver.Caps{
 		Language:      "JSON",
-		CountsPoints:  true,
 		Dedupes:       true,
 		MakesColumns:  true,
 		TimePrecision: time.Millisecond,

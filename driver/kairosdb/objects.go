@@ -147,6 +147,25 @@ func (d *database) find(ctx context.Context, r *request) ([]found, error) {
 	return out.Queries, nil
 }
 
+// CountRows implements driver.RowCounter, by the points of a field that each row has.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	field := t.Fields[0].Name
+	if !metric.Sure(t, field) {
+		return -1, nil
+	}
+	answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
+		{Name: metric.Name(t.Name, field), Aggregators: []aggregator{whole("count")}, ExcludeTags: true},
+	}})
+	var count query.Value
+	if err == nil {
+		_, count, err = answers[0].figure()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return int64(count.Float), nil
+}
+
 // Census implements driver.DB.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}

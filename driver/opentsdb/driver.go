@@ -79,7 +79,6 @@ const firstTime = 116 * 24 * hour
 func caps(driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "JSON",
-		CountsPoints:  true,
 		Dedupes:       true,
 		MakesColumns:  true,
 		TimePrecision: time.Millisecond,

@@ -71,7 +71,6 @@ const inOrder = time.Hour
 func caps(driver.Options) driver.Caps {
 	return driver.Caps{
 		Language:      "PromQL",
-		CountsPoints:  true,
 		Dedupes:       true,
 		InOrder:       inOrder,
 		MakesColumns:  true,

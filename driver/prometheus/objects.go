@@ -172,6 +172,11 @@ func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) 
 	return err
 }
 
+// CountRows implements driver.RowCounter.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	return d.own.CountRows(ctx, language{}, t)
+}
+
 // Census implements driver.DB.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out, err := d.own.Census(ctx, language{}, t)

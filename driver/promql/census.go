@@ -70,6 +70,21 @@ func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driv
 	return out, nil
 }
 
+// CountRows counts the rows of a table by the samples of a field that each row has; -1:
+// there is none.
+func (c *Console) CountRows(ctx context.Context, l Language, t *series.Table) (int64, error) {
+	field := t.Fields[0].Name
+	if !metric.Sure(t, field) {
+		return -1, nil
+	}
+	r := Everything(l, t)
+	v, err := c.Figure(ctx, l, "sum(count_over_time("+r.Samples([]string{field}, r.All())+"))")
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return int64(v.Float), nil
+}
+
 // Figure returns what an expression about all samples gives: one number, or NULL
 // where there are no samples.
 func (c *Console) Figure(ctx context.Context, l Language, expression string) (query.Value, error) {

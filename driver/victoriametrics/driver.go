@@ -87,7 +87,6 @@ func caps(o driver.Options) driver.Caps {
 	const kept = "VictoriaMetrics does not keep"
 	c := driver.Caps{
 		Language:     "MetricsQL",
-		CountsPoints: true,
 		MakesColumns: true,
 		// One writer sent requests of 1,200 rows (12,000 samples), one after the other, and
 		// another connection read the newest times all the while: in 32 of 387 answers one

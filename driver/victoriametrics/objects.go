@@ -147,6 +147,11 @@ func (d *database) KeepNote(ctx context.Context) error {
 	return nil
 }
 
+// CountRows implements driver.RowCounter.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	return d.own.CountRows(ctx, metricsQL{}, t)
+}
+
 // Census implements driver.DB.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out, err := d.own.Census(ctx, metricsQL{}, t)

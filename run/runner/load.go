@@ -169,7 +169,7 @@ func (l *oneLoad) visibility() engine.Visibility {
 	repeats := l.viewed[latestRows].dataset != nil || l.unknown()
 	return engine.Visibility{
 		Render: l.planned.driver.Renderer(l.planned.options), Schema: l.feed.schema,
-		Count: !l.planned.caps.CountsPoints && !(l.planned.caps.Dedupes && repeats),
+		Count: !(l.planned.caps.Dedupes && repeats),
 	}
 }
 
