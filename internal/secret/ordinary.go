@@ -8,7 +8,7 @@ import (
 )
 
 // words are those of tsmark's documents and messages, of the errors of databases, and
-// other common ones, of four characters and more.
+// other common ones, of four characters and more, each between blanks.
 //
 //go:embed words.txt
 var words string
@@ -31,7 +31,7 @@ func ordinary(v string) bool {
 	if len(v) < shortest {
 		return letters(v)
 	}
-	return strings.Contains(words, "\n"+lower+"\n") || strings.HasPrefix(words, lower+"\n")
+	return strings.Contains(words, " "+lower+" ") && !strings.Contains(lower, " ")
 }
 
 // anywhere reports whether a value is a secret also within a word. Short ones, and short
