@@ -125,7 +125,7 @@ func TestTooManyConnections(t *testing.T) {
 			case workers == beyond:
 				f.refusesConnections(code, said, "1000 workers need as many connections, and the server takes 100 of this user: ")
 			case workers == most:
-				f.refusesConnections(code, said, `.*the server takes no more connections \(.*\); `)
+				f.refusesConnections(code, said, `.*: agent agent-\d: .*the server takes no more connections \(.*\); `)
 			case code != exitDone:
 				t.Errorf("tsmark %s with %d workers: exit status %d:\n%s", step.command, workers, code, said)
 			}

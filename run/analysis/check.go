@@ -429,7 +429,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 
 // sent compares what the operations of a load tell.
 func (d *differences) sent(l, derived *result.Load, failed int64) {
-	d.figures(l, derived, "batch_size", "prepare", "settled", "disk_bytes", "disk_before", "disk_acked", "skipped")
+	d.figures(l, derived, "batch_size", "prepare", "settled", "disk_bytes", "disk_before", "disk_settled", "skipped")
 	d.latency("batches", &l.Batches, &derived.Batches)
 	d.figure("failed batches", int64(0), failed)
 	if d.rates {

@@ -23,7 +23,8 @@ import (
 // rows were compared, and the first difference of a table. Floats of a target that rounds
 // are compared by so many digits; 0: as they are. What prevents a comparison, such as a
 // time-out or a connection that broke, is no difference: the census says why rows were not
-// read back. The error is ctx's end, or a target that is gone.
+// read back. Workers for which the target has no connection leave the rows to the others. The
+// error is ctx's end, or a target that is gone, or gives nobody a connection.
 func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey *oracle.Survey, digits int, census []result.CensusResult) error {
 	r := rowsRead{cfg: cfg, target: t, render: render, survey: survey, digits: digits, tables: make(map[string]*tableRead)}
 	for i := range census {
@@ -61,7 +62,7 @@ type rowsRead struct {
 
 	mu     sync.Mutex // guards what follows
 	tables map[string]*tableRead
-	broken error // why a connection broke; nil: none did
+	broken error // why a worker lost its connection, or got none; nil: each has one
 }
 
 // tableRead is what became of the rows of a table.
@@ -75,30 +76,41 @@ func (r *rowsRead) run(ctx context.Context) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	for worker := range min(r.cfg.Workers, len(r.lookups)) {
 		group.Go(func() error {
-			err := r.work(groupCtx, worker)
+			querier, err := r.target.NewQuerier(groupCtx, worker)
+			if err != nil {
+				return r.lose(groupCtx, fmt.Errorf("connecting to read rows back: %w", err))
+			}
+			defer querier.Close() // reading only
+			err = r.work(groupCtx, querier)
 			if !driver.Broken(groupCtx, r.target, err) {
 				return err
 			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.broken = err
-			return nil // other workers go on
+			return r.lose(groupCtx, err)
 		})
 	}
 	err := group.Wait()
-	if ctx.Err() != nil {
-		err = ctx.Err()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil && r.next.Load() == 0: // nobody got a connection
+		return r.broken
 	}
 	return err
 }
 
-// work looks rows up over one connection until none is left.
-func (r *rowsRead) work(ctx context.Context, worker int) error {
-	querier, err := r.target.NewQuerier(ctx, worker)
-	if err != nil {
-		return fmt.Errorf("connecting to read rows back: %w", err)
+// lose notes why a worker has no connection; others go on.
+func (r *rowsRead) lose(ctx context.Context, why error) error {
+	if ctx.Err() != nil {
+		return why
 	}
-	defer querier.Close() // reading only
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = why
+	return nil
+}
+
+// work looks rows up over one connection until none is left.
+func (r *rowsRead) work(ctx context.Context, querier driver.Querier) error {
 	for {
 		i := r.next.Add(1) - 1
 		if i >= int64(len(r.lookups)) {

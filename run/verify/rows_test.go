@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -84,6 +85,49 @@ func TestRowsOverBrokenConnections(t *testing.T) {
 			t.Errorf("%d workers: problem %q, %d rows compared, %q", workers, c.Problem, c.Contents.Rows, c.Contents.RowsUnread)
 		}
 	}
+}
+
+// A server that takes fewer connections than there are workers has all its rows read over
+// those that it takes; one that takes none is an error.
+func TestRowsOverFewConnections(t *testing.T) {
+	census, _ := readBack(t, refusing(1), "a seed", 40, 4)
+	if c := &census[0]; c.Problem != "" || c.Contents.Rows != oracle.SampleRows || c.Contents.RowsUnread != "" {
+		t.Errorf("problem %q, %d rows compared, %q", c.Problem, c.Contents.Rows, c.Contents.RowsUnread)
+	}
+	none := refusing(0)
+	db, err := none.Open(t.Context(), driver.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	census, survey := readBack(t, conformance.Memory("memory"), "a seed", 40, 1)
+	err = verify.Rows(t.Context(), verify.Config{Workers: 4}, db, none.Renderer(nil), survey, 0, census)
+	if err == nil || err.Error() != "connecting to read rows back: no more connections" {
+		t.Errorf("no connection at all: %v", err)
+	}
+}
+
+// refusing is a driver whose target takes so many connections for queries, over all time.
+func refusing(most int64) driver.Driver {
+	kind, taken := conformance.Memory("refusing"), new(atomic.Int64)
+	open := kind.Open
+	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		return &refused{db, most, taken}, err
+	}
+	return kind
+}
+
+type refused struct {
+	driver.DB
+	most  int64
+	taken *atomic.Int64
+}
+
+func (d *refused) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	if d.taken.Add(1) > d.most {
+		return nil, errors.New("no more connections")
+	}
+	return d.DB.NewQuerier(ctx, worker)
 }
 
 // disconnecting is a driver one of whose connections breaks at the query of a number.
