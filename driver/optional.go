@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tsmark/tsmark/query"
@@ -121,6 +122,20 @@ type RowCounter interface {
 	// CountRows returns how many rows of a table a query sees now; -1: the system counts
 	// points alone, and no field has one in each row.
 	CountRows(context.Context, *series.Table) (int64, error)
+}
+
+// CountByField is CountRows of a system that counts the values of fields alone: by those of the
+// table's first one.
+func CountByField(t *series.Table, count func(field string) (int64, error)) (int64, error) {
+	field := t.Fields[0].Name
+	if !t.EachRowHas(field) {
+		return -1, nil
+	}
+	n, err := count(field)
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return n, nil
 }
 
 // SeriesLister is a DB that can tell of which series a table's rows are.

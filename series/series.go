@@ -4,6 +4,7 @@ package series
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -137,6 +138,19 @@ func (t *Table) Width(series uint32) int {
 		return len(t.Fields)
 	}
 	return int(t.Widths[series])
+}
+
+// EachRowHas reports whether every row has a value of the field.
+func (t *Table) EachRowHas(field string) bool {
+	return t.Dense && t.FieldIndex(field) < t.Narrowest()
+}
+
+// Narrowest returns how many fields the narrowest rows have.
+func (t *Table) Narrowest() int {
+	if t.Widths == nil {
+		return len(t.Fields)
+	}
+	return int(slices.Min(t.Widths))
 }
 
 // ColumnNames returns the names of the tags and of the fields, in their order.

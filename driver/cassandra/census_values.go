@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -32,7 +31,7 @@ func (d *database) censusOfValues(ctx context.Context, t *series.Table) (driver.
 		}
 	}
 	for i, f := range t.Fields {
-		if metric.Sure(t, f.Name) {
+		if t.EachRowHas(f.Name) {
 			out.Rows = out.Fields[i].Count
 			break
 		}

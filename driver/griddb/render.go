@@ -11,7 +11,6 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/fold"
-	"github.com/tsmark/tsmark/driver/metric"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -282,7 +281,7 @@ func (r *renderer) partial() bool {
 	for i, name := range r.fields {
 		t := r.table.Fields[r.table.FieldIndex(name)].Type
 		adds := f.Parts[i].Make == string(query.Sum) || f.Parts[i].Make == string(query.Avg)
-		if !metric.Sure(r.table, name) || f.Parts[i].Make != string(query.Count) && !t.Numeric() || adds && (t == series.Int || t == series.Float32) {
+		if !r.table.EachRowHas(name) || f.Parts[i].Make != string(query.Count) && !t.Numeric() || adds && (t == series.Int || t == series.Float32) {
 			return false
 		}
 	}

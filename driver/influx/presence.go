@@ -20,15 +20,7 @@ func (r Rows) Sure(field string) bool {
 	if r.Query.Above != nil && slices.Contains(r.Query.Above.All(), field) {
 		return true
 	}
-	return r.Table.Dense && r.Table.FieldIndex(field) < r.narrowest()
-}
-
-// narrowest returns how many fields the narrowest rows have.
-func (r Rows) narrowest() int {
-	if r.Table.Widths == nil {
-		return len(r.Table.Fields)
-	}
-	return int(slices.Min(r.Table.Widths))
+	return r.Table.EachRowHas(field)
 }
 
 // Witnesses returns fields of which each of the rows has at least one, where none of
@@ -49,7 +41,7 @@ func (r Rows) Witnesses(returned []string) []string {
 			return []string{key}
 		}
 	}
-	if r.Table.Dense && r.narrowest() > 0 {
+	if r.Table.Dense && r.Table.Narrowest() > 0 {
 		return []string{r.Table.Fields[0].Name}
 	}
 	var names []string

@@ -37,22 +37,19 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of measurement %s: %w", t.Name, err)
 	}
-	if (influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
+	if t.EachRowHas(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter, by the values of a field that each row has.
+// CountRows implements driver.RowCounter.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
-	if !(influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
-		return -1, nil
-	}
-	var out [1]driver.Content
-	if err := d.compute(ctx, t, figures()[0], t.Fields[:1], out[:]); err != nil {
-		return 0, fmt.Errorf("counting the rows of measurement %s: %w", t.Name, err)
-	}
-	return out[0].Count, nil
+	return driver.CountByField(t, func(string) (int64, error) {
+		var out [1]driver.Content
+		err := d.compute(ctx, t, figures()[0], t.Fields[:1], out[:])
+		return out[0].Count, err
+	})
 }
 
 // digest makes that of the texts of a free field.

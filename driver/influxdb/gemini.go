@@ -136,7 +136,7 @@ func (d *database) geminiSeries(ctx context.Context, t *series.Table, keys []str
 	for _, f := range t.Fields {
 		fields = append(fields, f.Name)
 	}
-	if (influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
+	if t.EachRowHas(t.Fields[0].Name) {
 		fields = fields[1:2]
 	}
 	text := influx.Compute(influx.OpenGemini, "count", fields, d.settings.retention, t.Name)

@@ -28,29 +28,24 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	if err != nil {
 		return driver.Census{}, fmt.Errorf("taking the census of measurement %s: %w", t.Name, err)
 	}
-	if (influx.Rows{Query: &query.Query{}, Table: t}).Sure(t.Fields[0].Name) {
+	if t.EachRowHas(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter, by the values of a field that each row has.
+// CountRows implements driver.RowCounter.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
-	field := t.Fields[0].Name
-	if !(influx.Rows{Query: &query.Query{}, Table: t}).Sure(field) {
-		return -1, nil
-	}
-	rows, err := d.own.ask(ctx, d.all(t, field).to(group(fieldColumn)).to("count()"), valueColumn)
-	if err == nil && len(rows) > 1 {
-		err = fmt.Errorf("expected one count, found %d", len(rows))
-	}
-	if err != nil {
-		return 0, fmt.Errorf("counting the rows of measurement %s: %w", t.Name, err)
-	}
-	if len(rows) == 0 {
-		return 0, nil
-	}
-	return rows[0][0].Int, nil
+	return driver.CountByField(t, func(field string) (int64, error) {
+		rows, err := d.own.ask(ctx, d.all(t, field).to(group(fieldColumn)).to("count()"), valueColumn)
+		switch {
+		case err != nil || len(rows) == 0:
+			return 0, err
+		case len(rows) > 1:
+			return 0, fmt.Errorf("expected one count, found %d", len(rows))
+		}
+		return rows[0][0].Int, nil
+	})
 }
 
 // witnesses returns values of fields of which each row has at least one. Flux has a table

@@ -147,23 +147,18 @@ func (d *database) find(ctx context.Context, r *request) ([]found, error) {
 	return out.Queries, nil
 }
 
-// CountRows implements driver.RowCounter, by the points of a field that each row has.
+// CountRows implements driver.RowCounter.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
-	field := t.Fields[0].Name
-	if !metric.Sure(t, field) {
-		return -1, nil
-	}
-	answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
-		{Name: metric.Name(t.Name, field), Aggregators: []aggregator{whole("count")}, ExcludeTags: true},
-	}})
-	var count query.Value
-	if err == nil {
-		_, count, err = answers[0].figure()
-	}
-	if err != nil {
-		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return int64(count.Float), nil
+	return driver.CountByField(t, func(field string) (int64, error) {
+		answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
+			{Name: metric.Name(t.Name, field), Aggregators: []aggregator{whole("count")}, ExcludeTags: true},
+		}})
+		if err != nil {
+			return 0, err
+		}
+		_, count, err := answers[0].figure()
+		return int64(count.Float), err
+	})
 }
 
 // Census implements driver.DB.
@@ -211,7 +206,7 @@ func read(answers []found, t *series.Table, anyOf []string, out *driver.Census) 
 		}
 		c.Count, c.Sum, c.Min, c.Max = int64(figures[0].Float), &figures[1], &figures[2], &figures[3]
 	}
-	if metric.Sure(t, t.Fields[0].Name) {
+	if t.EachRowHas(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	out.Times.Min, out.Times.Max = &query.Value{}, &query.Value{}

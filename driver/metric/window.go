@@ -61,7 +61,7 @@ func Unsupported(format string, args ...any) error {
 // Witnesses returns fields of which each row has one, in place of fields of which a
 // row may have none; nil: each has.
 func Witnesses(t *series.Table, fields []string) []string {
-	if slices.ContainsFunc(fields, func(f string) bool { return Sure(t, f) }) {
+	if slices.ContainsFunc(fields, func(f string) bool { return t.EachRowHas(f) }) {
 		return nil
 	}
 	return AnyOf(t)
@@ -71,7 +71,7 @@ func Witnesses(t *series.Table, fields []string) []string {
 func AnyOf(t *series.Table) []string {
 	var all []string
 	for _, f := range t.Fields {
-		if Sure(t, f.Name) {
+		if t.EachRowHas(f.Name) {
 			return []string{f.Name}
 		}
 		all = append(all, f.Name)
@@ -86,19 +86,10 @@ func Stored(t *series.Table) []string {
 	sure := false
 	for _, f := range t.Fields {
 		all = append(all, f.Name)
-		sure = sure || Sure(t, f.Name)
+		sure = sure || t.EachRowHas(f.Name)
 	}
 	if !sure {
 		all = append(all, NullField)
 	}
 	return all
-}
-
-// Sure reports whether every row of a table has a value of the field.
-func Sure(t *series.Table, field string) bool {
-	narrowest := len(t.Fields)
-	if t.Widths != nil {
-		narrowest = int(slices.Min(t.Widths))
-	}
-	return t.Dense && t.FieldIndex(field) < narrowest
 }

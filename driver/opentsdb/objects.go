@@ -210,17 +210,15 @@ func (d *database) empty(ctx context.Context, name string) error {
 // figures are what a census asks for, in the order of Content's.
 var figures = [...]string{"count", "sum", "min", "max"}
 
-// CountRows implements driver.RowCounter, by the points of a field that each row has.
+// CountRows implements driver.RowCounter.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
-	field := t.Fields[0].Name
-	if !metric.Sure(t, field) {
-		return -1, nil
-	}
-	counts, err := d.figure(ctx, t, []string{field}, "count")
-	if err != nil {
-		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return int64(counts[0].Float), nil
+	return driver.CountByField(t, func(field string) (int64, error) {
+		counts, err := d.figure(ctx, t, []string{field}, "count")
+		if err != nil {
+			return 0, err
+		}
+		return int64(counts[0].Float), nil
+	})
 }
 
 // Census implements driver.DB.
@@ -249,7 +247,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 			}
 		}
 	}
-	if metric.Sure(t, t.Fields[0].Name) {
+	if t.EachRowHas(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	var err error

@@ -64,25 +64,19 @@ func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driv
 		single(field.Type, out.Fields[i].Min)
 		single(field.Type, out.Fields[i].Max)
 	}
-	if metric.Sure(t, t.Fields[0].Name) {
+	if t.EachRowHas(t.Fields[0].Name) {
 		out.Rows = out.Fields[0].Count
 	}
 	return out, nil
 }
 
-// CountRows counts the rows of a table by the samples of a field that each row has; -1:
-// there is none.
+// CountRows counts the rows of a table by their samples: see driver.CountByField.
 func (c *Console) CountRows(ctx context.Context, l Language, t *series.Table) (int64, error) {
-	field := t.Fields[0].Name
-	if !metric.Sure(t, field) {
-		return -1, nil
-	}
-	r := Everything(l, t)
-	v, err := c.Figure(ctx, l, "sum(count_over_time("+r.Samples([]string{field}, r.All())+"))")
-	if err != nil {
-		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
-	}
-	return int64(v.Float), nil
+	return driver.CountByField(t, func(field string) (int64, error) {
+		r := Everything(l, t)
+		v, err := c.Figure(ctx, l, "sum(count_over_time("+r.Samples([]string{field}, r.All())+"))")
+		return int64(v.Float), err
+	})
 }
 
 // Figure returns what an expression about all samples gives: one number, or NULL

@@ -332,4 +332,4 @@ func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
 func (r *Renderer) Witnesses(fields []string) []string { return metric.Witnesses(r.Table, fields) }
 
 // Sure reports whether every row has a value of the field.
-func (r *Renderer) Sure(field string) bool { return metric.Sure(r.Table, field) }
+func (r *Renderer) Sure(field string) bool { return r.Table.EachRowHas(field) }
