@@ -102,12 +102,11 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 		cfg.TimeBox = tryTime(box, keep.Least(), rate)
 		var q *result.Queries
 		var err error
-		failed, attempts := "", 0
+		failed := ""
 		// One stall of the machine must not end a doubling: a rate fails if it
 		// fails twice.
-		for runs := 0; runs < 2; runs++ {
-			attempts++
-			cfg.Log = log.WithSchedule(cfg.Schedule.String(), attempts)
+		for attempt, failures := 1, 0; failures < 2; attempt++ {
+			cfg.Log = log.WithSchedule(cfg.Schedule.String(), attempt)
 			q, err = run(ctx, cfg)
 			cfg.WarmUp.Time = 0 // the target is warm, if not the next try's connections
 			warm.Add(q.WarmUp)
@@ -118,7 +117,6 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 			if err == nil && sound(q) && q.Open.Response.Count < keep.Least() {
 				if longer := min(2*cfg.TimeBox, maxExtension*box); longer > cfg.TimeBox {
 					cfg.TimeBox = longer
-					runs--
 					continue
 				}
 				undecided, err = result.RateTry{Rate: rate, Failed: failed}, errTooFew
@@ -126,6 +124,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 			if failed == "" || err != nil {
 				break
 			}
+			failures++
 		}
 		if best == nil || err == errNoFigure || err == nil && (failed == "" || !kept) {
 			best = q

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	random "math/rand/v2"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,9 +25,8 @@ type execution struct {
 	compare *compareStage // of the part of the run that has its turn
 	slow    map[slowType]bool
 	paces   paces
-	// unreached has the targets, by their place in the plan, that could not be reached when
-	// they failed.
-	unreached map[int]bool
+	// unreached has the names of the targets that could not be reached when they failed.
+	unreached map[string]bool
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
@@ -47,7 +45,7 @@ func newExecution(r *Runner, p *Plan) *execution {
 		}
 	}
 	s.subject = &subject{plan: p, display: guarded.Display, scratch: r.Dir, input: r.Input, record: &s.run.Dataset}
-	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool), paces: make(paces), unreached: make(map[int]bool)}
+	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool), paces: make(paces), unreached: make(map[string]bool)}
 }
 
 // look finds out what can be known before anything is stored or loaded, such
@@ -201,7 +199,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 	}
 	if err != nil {
 		out.Failure = err.Error()
-		x.unreached[slices.IndexFunc(x.run.Targets, func(t result.Target) bool { return t.Name == out.Name })] = errors.Is(err, driver.ErrUnreachable)
+		x.unreached[out.Name] = errors.Is(err, driver.ErrUnreachable)
 	}
 	return outlast(ctx, func(ctx context.Context) error { return x.keepTarget(ctx, out) })
 }

@@ -170,16 +170,14 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		x.run.OtherDatabases = nil // where processes cannot be listed, nobody is named
 	}
 	err = x.execute(ctx)
-	if errors.Is(err, ErrInput) && ctx.Err() == nil && !x.measured() {
+	if err == nil && ctx.Err() == nil {
+		err = x.unreachedTargets()
+	}
+	nobody := (*UnreachedError)(nil)
+	if (errors.Is(err, ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.measured() {
 		x.operations.discard()
 		discard(x.servers.of)
 		return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.run.ID) }))
-	}
-	if err == nil && ctx.Err() == nil {
-		if err := x.unreachedTargets(); err != nil {
-			x.operations.discard()
-			return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.run.ID) }))
-		}
 	}
 	return x.finish(ctx, err)
 }
@@ -200,7 +198,7 @@ func (x *execution) unreachedTargets() error {
 	}
 	var failures []string
 	for i := range x.run.Targets {
-		if !x.unreached[i] || x.plan.targets[i].start != "" {
+		if !x.unreached[x.run.Targets[i].Name] || x.plan.targets[i].start != "" {
 			return nil
 		}
 		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.run.Targets[i].Name, printable.OneLine(x.run.Targets[i].Failure)))
