@@ -124,8 +124,8 @@ func (a *app) importCommand() *cobra.Command {
 ids that they have. A run that is here already is passed over where it is the
 same, and refused where it differs. - is standard input.
 
-The figures of a run are derived again from the operation log in the file. A run that has
-another figure is refused; of one without a log, reports say that its figures were not
+tsmark recomputes the figures of each run from the operation log in the file, and refuses
+a run whose figures differ. For a run without a log, reports say that its figures were not
 checked.
 
 An imported run was configured by somebody else. It is listed as imported, tsmark

@@ -26,9 +26,9 @@ func (a *app) compareCommand() *cobra.Command {
 		Long: `Compares B with A: for each query type the ratio of the medians with its 95 %
 interval, the p-value of the Mann-Whitney test across repeats (corrected by Holm
 for the number of types), and a verdict; the geometric mean; load rates and
-size. Only queries that every repeat of both sides answered take part; where each run
-drew its own, the first ones of both, as many on each side. What has no figure
-is listed with the reason.
+size. Only queries that every repeat of both sides answered take part. If the runs drew
+different queries, as many of each side take part, the first ones. Types without a figure
+are listed with the reason.
 
 A and B are runs as tsmark runs lists them, the beginning or the end of an id,
 or latest. Several runs of one thing, joined by commas, are its repeats; behind

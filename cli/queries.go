@@ -53,9 +53,9 @@ text in a database's language. tsbs-timescaledb and the other tsbs-… are the t
 TSBS's own generator makes for a database, word for word, as a run with
 --query-texts tsbs sends them.
 
-Without --query-seed the dataset's seed draws them, as TSBS's own. A run draws others by a
-random seed, which its report names: --query-seed prints these. Types with too few
-different queries are drawn by the dataset's seed in runs, too.
+Without --query-seed these are the queries of the dataset's seed, which are TSBS's own. A
+run draws its queries with a random seed, which its report names; --query-seed prints them.
+Runs use the dataset's seed for types with too few different queries.
 
 As TSBS's users do, windows are drawn up to one second behind --timestamp-end,
 or up to it where it lies one second behind the last interval already.`,
@@ -136,7 +136,7 @@ or up to it where it lies one second behind the last interval already.`,
 		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
 		f.StringArrayVar(&own, ownQueriesFlag, nil, ownQueriesHelp)
 		f.Var(count(&n, 1), "queries", "queries of each type")
-		f.Var(count(&spec.QuerySeed, math.MinInt64), querySeedFlag, "draw the queries by this seed; 0: by the dataset's")
+		f.Var(count(&spec.QuerySeed, math.MinInt64), querySeedFlag, "seed of the queries; 0: the dataset's seed")
 		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
 		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
 		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))

@@ -20,9 +20,9 @@ func (a *app) rerunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
 		Short: "Repeat a run, and compare both",
-		Long: `Does again what a run did, as a new run with new queries drawn in the same way, reports
-it, and compares it with the first one as tsmark compare does. RUN is an id as tsmark runs lists them, the
-beginning or the end of one, or latest, which is the default.
+		Long: `Repeats a run as a new run, reports it, and compares it with the first one as tsmark
+compare does. The new run draws new queries in the same way. RUN is an id as tsmark runs
+lists them, the beginning or the end of one, or latest, which is the default.
 
 If somebody else may have configured the run, since it was imported or its results are in
 a database, tsmark first shows the commands and query texts that it will execute and the
@@ -95,7 +95,7 @@ places that it reads and writes, and asks for confirmation.
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")
-	cmd.Flags().BoolVar(&sameQueries, "same-queries", false, "run the same queries, which a result cache may answer, in place of new ones drawn in the same way")
+	cmd.Flags().BoolVar(&sameQueries, "same-queries", false, "run the same queries again, which a result cache may answer; default: new queries, drawn in the same way")
 	failIfFlag(cmd, &failIf)
 	given.timeoutFlags(cmd)
 	forceFlag(cmd)

@@ -256,7 +256,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
 	s.means("check-seed", "queries.check-seed")
-	f.Var(count(&q.Seed, math.MinInt64), querySeedFlag, "draw the queries by this seed; the dataset's draws TSBS's own; 0: a random one for each run, so that the server has not seen its queries before")
+	f.Var(count(&q.Seed, math.MinInt64), querySeedFlag, "seed of the queries; the dataset's seed draws TSBS's own; 0: a random seed for each run, so that the queries are new to the server")
 	s.means(querySeedFlag, "queries.seed")
 	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, whose answers nobody verifies; default: equal")
 	s.means("query-texts", "queries.query-texts")

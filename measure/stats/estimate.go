@@ -118,8 +118,8 @@ func dependent(n int, effective float64) (lo, hi int, level float64, ok bool) {
 
 // independent is how many independent figures a series with that median is worth: the
 // fewer of two counts. One divides by the autocorrelation time that is seen, of which a
-// short series shows too little: by it alone, 48 % of intervals of 20 figures held the
-// median where neighbours correlate by 0.9. The other divides by that of an autoregressive
+// short series shows too little: by it alone, 46 % of intervals of 20 figures contain the
+// median where neighbours correlate by 0.9 (TestCoverageOfDependentFigures). The other divides by that of an autoregressive
 // series with the largest correlation of neighbours that is credible: by ranks, two
 // standard errors above the one that is seen.
 func independent(series []float64, median float64) float64 {
