@@ -32,6 +32,12 @@ func TestCheck(t *testing.T) {
 	if err := result.Check(checked(t)); err != nil {
 		t.Fatal(err)
 	}
+	for _, seed := range []int64{math.MinInt64, -5, math.MaxInt64} {
+		r := checked(t)
+		if r.QuerySeed = seed; result.Check(r) != nil {
+			t.Errorf("seed %d: %v", seed, result.Check(r))
+		}
+	}
 	type queries = result.Queries
 	for want, change := range map[string]func(r *result.Run, q *queries){
 		"targets[1]: the name \"x\" is empty or not unique":                                        func(r *result.Run, _ *queries) { r.Targets = append(r.Targets, r.Targets[0]) },

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"maps"
+	"math"
 	"sync"
 
 	"github.com/tsmark/tsmark/driver"
@@ -32,6 +33,11 @@ func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
 	now, err := s.open.Metrics(ctx)
 	r.Values = make(map[result.Metric]float64, len(now))
 	for name, v := range now {
+		// Servers tell the least or the greatest integer where they have no value, as
+		// Prometheus does of the times of an empty head.
+		if math.Abs(v) > result.LargestNumber {
+			continue
+		}
 		m := result.Internal(name)
 		r.Values[m] = v
 		if before, ok := s.last[name]; ok && m.Counter() && v < before {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -39,6 +40,11 @@ func TestInternals(t *testing.T) {
 	if r := read(); r.At[0] != 0 || r.Metrics[result.Internal("compactions")][0] != 1 {
 		t.Errorf("%+v", r)
 	}
+	m.now["head_max_time"] = math.MinInt64 // of nothing
+	if r := read(); len(r.Metrics) != 2 {
+		t.Errorf("a value that stands for none was recorded: %+v", r)
+	}
+	delete(m.now, "head_max_time")
 	end()
 	if r := read(); len(r.Metrics) != 0 {
 		t.Errorf("it was read between two turns: %+v", r)
