@@ -1,7 +1,7 @@
 // Command manual writes what a release has beside the program: manual pages into
 // FOLDER/man, and the completion scripts of shells into FOLDER/completions.
 //
-//	go run ./internal/release/manual FOLDER VERSION
+//	go -C tools run ./release/manual FOLDER VERSION
 //
 // Both are made of the commands' own help. The pages have the date that
 // SOURCE_DATE_EPOCH says, in seconds since 1970; without it, today's.

@@ -1,8 +1,8 @@
 // Command build makes the site of the documents, or says what is wrong with them:
 //
-//	go run ./internal/docsite/build FOLDER
+//	go -C tools run ./docsite/build FOLDER
 //
-// It runs in the first folder of the repository.
+// It reads the documents of the repository that holds tools; a relative FOLDER starts at tools.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tsmark/tsmark/internal/docsite"
+	"github.com/tsmark/tsmark/tools/docsite"
 )
 
 func main() {
@@ -18,7 +18,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: build FOLDER")
 		os.Exit(2)
 	}
-	if err := docsite.Build(os.DirFS("."), os.Args[1]); err != nil {
+	if err := docsite.Build(os.DirFS(".."), os.Args[1]); err != nil {
 		for line := range strings.Lines(err.Error() + "\n") {
 			fmt.Fprint(os.Stderr, line)
 		}

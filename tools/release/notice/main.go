@@ -1,8 +1,8 @@
 // Command notice prints the licences of what is linked into a program, to be handed on
 // with it.
 //
-//	go run ./internal/release/notice PROGRAM > NOTICE
-//	go run ./internal/release/notice --sbom FILE PROGRAM
+//	go -C tools run ./release/notice PROGRAM > NOTICE
+//	go -C tools run ./release/notice --sbom FILE PROGRAM
 //
 // It goes by the list of modules that the program itself has (go version -m), and prints
 // every licence file of each as it is in the module. A module without one is an error.

@@ -29,7 +29,7 @@ func TestBundledVersion(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = bundled(modulesWith("v0.3.6"))
-	for _, want := range []string{"v0.3.6", bindingsVersion, "third_party", "internal/release/notice/duckdb.go"} {
+	for _, want := range []string{"v0.3.6", bindingsVersion, "third_party", "tools/release/notice/duckdb.go"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("another version: %v does not say %s", err, want)
 		}
