@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/scratch"
 	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
 	"github.com/tsmark/tsmark/run/allow"

@@ -13,9 +13,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/run/analysis"
 	"github.com/tsmark/tsmark/run/experiment"

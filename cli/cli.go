@@ -16,11 +16,11 @@ import (
 
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/engine/pulse"
-	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/internal/buildinfo"
 	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/internal/scratch"
+	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"

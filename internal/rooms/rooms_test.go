@@ -29,7 +29,6 @@ var upward = []string{
 	"driver/conformance -> run/verify",
 	"driver/conformance -> servers",
 	"driver/conformance -> session",
-	"internal/buildinfo -> result",
 	"query/meaning -> workload",
 	"workload/generate -> encode",
 	"workload/generate -> encode/columnar",

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
-	"github.com/tsmark/tsmark/internal/buildinfo"
+	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/run/verify"
