@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 )
 
 func (a *app) generateCommand() *cobra.Command {

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 

@@ -13,12 +13,12 @@ import (
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/encode"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/ingest"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

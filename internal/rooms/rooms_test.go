@@ -30,8 +30,6 @@ var upward = []string{
 	"driver/conformance -> servers",
 	"driver/conformance -> session",
 	"query/meaning -> workload",
-	"workload/generate -> encode",
-	"workload/generate -> encode/columnar",
 }
 
 // TestImportOrder reports each import that runs against the order of the table in CONTRIBUTING.md.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 )
 
 // Check returns the problems with values that are impossible whatever the

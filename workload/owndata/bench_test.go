@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 

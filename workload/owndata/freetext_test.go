@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 )
 
 // notes are texts that a format may take for its own.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 )
 
 // writeTags writes a row a value of the tag path to a file and opens it.

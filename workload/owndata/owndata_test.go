@@ -15,9 +15,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/owndata"
 	"github.com/tsmark/tsmark/workload/tsbs"

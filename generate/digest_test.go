@@ -12,9 +12,9 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/ingest"
 	"github.com/tsmark/tsmark/workload/iotdb"
 	"github.com/tsmark/tsmark/workload/tsbs"

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/encode/columnar"
-	"github.com/tsmark/tsmark/workload/generate"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/workload"
-	"github.com/tsmark/tsmark/workload/generate"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
