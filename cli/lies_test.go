@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
@@ -124,6 +125,38 @@ func TestLies(t *testing.T) {
 	}
 }
 
+// A server that acknowledges rows at once and writes them later gains nothing by it: the load
+// has settled once they are visible, or the load has no figure.
+func TestLiesAboutTime(t *testing.T) {
+	const delay = 400 * time.Millisecond
+	for _, d := range all.Drivers() {
+		if d.Name != "sqlite" && (d.TestServer == nil || d.Brought != nil && !conformance.Given(d.Name)) {
+			continue
+		}
+		t.Run(d.Name, func(t *testing.T) {
+			spec := d.Name
+			if d.Name != "sqlite" {
+				conformance.Long(t)
+				for option, value := range conformance.TestServer(t, d) {
+					spec += "," + option + "=" + value
+				}
+			}
+			if options, err := d.Resolve(nil); err != nil || d.Caps(options).OneConnection {
+				t.Skipf("n/a: what writes later needs a connection of its own; %v", err)
+			}
+			late := conformance.Postponing(d, delay, true)
+			code, run, said := runLied(t, newCatalog(tsbs.Workloads(), []driver.Driver{late}), spec, "1h", []string{"cpu-max-all-1"})
+			load := run.Targets[0].Load
+			if load == nil {
+				t.Fatalf("exit status %d, nothing was loaded:\n%s", code, said)
+			}
+			if hidden := load.Settled - load.Acked; load.Withheld == "" && hidden < delay.Seconds() {
+				t.Errorf("exit status %d, settled %v s after the last acknowledgement, and rows were written %v after it: %+v\n%s", code, hidden, delay, load.Visible, said)
+			}
+		})
+	}
+}
+
 // lieAbout runs a driver, with more options, against its server behind a proxy
 // that lies.
 func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
@@ -157,7 +190,7 @@ func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
 		interval = "1h"
 	}
 	types := typesOf(d)
-	code, run, said := runLied(t, spec, interval, types)
+	code, run, said := runLied(t, newCatalog(tsbs.Workloads(), all.Drivers()), spec, interval, types)
 	if code == exitDone && !group.Understands() {
 		t.Skipf("package driver/conformance/lie does not know the protocol of %s, which passed unchanged: teach it to lie in that", d.Name)
 	}
@@ -215,13 +248,13 @@ func typesWithheld(t *result.Target) []string {
 
 // runLied runs an experiment of 60 queries a type on one target, and of 15,000 rows, or
 // 1,000 where they are an hour apart.
-func runLied(t *testing.T, spec, interval string, types []string) (code int, run *result.Run, said string) {
+func runLied(t *testing.T, drivers catalog, spec, interval string, types []string) (code int, run *result.Run, said string) {
 	var out, errs bytes.Buffer
 	dir := t.TempDir()
 	code = execute(t.Context(), []string{
 		"tsmark", "run", "--verbose", "--results", dir, "--target", spec, "--replace", "--scale", "40", "--timestamp-end", "2016-01-02T01:00:00Z",
 		"--log-interval", interval, "--query-type", strings.Join(types, ","), "--queries", "60", "--time-box", "0", "--batch-size", "500",
-	}, &out, &errs, newCatalog(tsbs.Workloads(), all.Drivers()))
+	}, &out, &errs, drivers)
 	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, &out, &errs)

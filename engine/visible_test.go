@@ -22,7 +22,8 @@ func TestVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []driver.Driver{
-		conformance.Postponing("holds back", delay, true), conformance.Postponing("shows later", delay, false), conformance.Memory("honest"),
+		conformance.Postponing(conformance.Memory("holds back"), delay, true),
+		conformance.Postponing(conformance.Memory("shows later"), delay, false), conformance.Memory("honest"),
 	} {
 		db, err := kind.Open(t.Context(), driver.Env{}, nil)
 		if err == nil {

@@ -131,6 +131,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("steps", s.steps)
 	t.Run("mark", s.mark)
 	t.Run("replace", s.replace)
+	t.Run("acknowledged before it is written", s.postpones)
 	t.Run("a table made again", s.remade)
 	t.Run("cancelled query", s.cancelled)
 	if !s.recorded() { // see Check

@@ -42,51 +42,6 @@ func Delayed(name string, delay time.Duration) driver.Driver {
 	}
 }
 
-// Postponing is Delayed that does not say so: Settle returns at once, and, where it holds them
-// back, queries wait until all rows are there.
-func Postponing(name string, delay time.Duration, holds bool) driver.Driver {
-	kind := Delayed(name, delay)
-	open := kind.Open
-	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-		db, err := open(ctx, env, o)
-		return &postponing{memory: db.(*memory), holds: holds}, err
-	}
-	return kind
-}
-
-type postponing struct {
-	*memory
-	holds bool
-}
-
-// Settle implements driver.DB.
-func (*postponing) Settle(context.Context) error { return nil }
-
-// NewQuerier implements driver.DB.
-func (p *postponing) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := p.memory.NewQuerier(ctx, worker)
-	return &postponingQuerier{q, p}, err
-}
-
-type postponingQuerier struct {
-	driver.Querier
-	of *postponing
-}
-
-// Do implements driver.Querier.
-func (q *postponingQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	if q.of.holds {
-		q.of.mu.Lock()
-		applied := time.Time{}
-		for _, at := range q.of.acked {
-			applied = at.Add(q.of.delay)
-		}
-		q.of.mu.Unlock()
-		time.Sleep(time.Until(applied))
-	}
-	return q.Querier.Do(ctx, r, sink)
-}
-
 // Capable returns the kind with other capabilities.
 func Capable(kind driver.Driver, change func(*driver.Caps)) driver.Driver {
 	caps := kind.Caps
