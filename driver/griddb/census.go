@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/griddb/client"
@@ -65,8 +66,28 @@ func (d *database) census(ctx context.Context, s *client.Session, t *series.Tabl
 	return all, err
 }
 
-// each reads the rows of containers of a table.
-func (d *database) each(ctx context.Context, s *client.Session, t *series.Table, all []registered, tql string, take func(registered, *client.Rows) error) error {
+// CountRows implements driver.RowCounter: each container counts its rows.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (n int64, err error) {
+	err = d.own(ctx, func(s *client.Session) error {
+		n = 0
+		all, err := d.census(ctx, s, t)
+		if err != nil {
+			return err
+		}
+		return d.inParts(ctx, s, all, func(_ []registered, of []client.Container) error {
+			rows, err := s.CountRows(ctx, of, int(d.options.Int(optionInFlight)))
+			n += rows
+			return err
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return n, nil
+}
+
+// inParts calls do with the containers of a table, some at a time.
+func (d *database) inParts(ctx context.Context, s *client.Session, all []registered, do func(part []registered, of []client.Container) error) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -77,29 +98,35 @@ func (d *database) each(ctx context.Context, s *client.Session, t *series.Table,
 	if there[0] == nil {
 		return fmt.Errorf("container %s, which the registry names, is not there", all[0].container)
 	}
-	page := pageOf(there[0], t.FreeRoom(), int64(d.options.Int(optionPageSize)))
-	for len(all) > 0 {
-		part := all[:min(statementsAtOnce, len(all))]
-		all = all[len(part):]
+	for part := range slices.Chunk(all, statementsAtOnce) {
 		of := make([]client.Container, len(part))
-		p := s.Pipeline()
-		p.Window = int(d.options.Int(optionInFlight))
 		for i, r := range part {
 			of[i] = *there[0]
 			of[i].Name, of[i].ID, of[i].Version, of[i].Partition = r.container, r.id, client.AnyVersion, client.Partition(r.container, d.partitionCount())
+		}
+		if err := do(part, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each reads the rows of containers of a table.
+func (d *database) each(ctx context.Context, s *client.Session, t *series.Table, all []registered, tql string, take func(registered, *client.Rows) error) error {
+	return d.inParts(ctx, s, all, func(part []registered, of []client.Container) error {
+		page := pageOf(&of[0], t.FreeRoom(), int64(d.options.Int(optionPageSize)))
+		p := s.Pipeline()
+		p.Window = int(d.options.Int(optionInFlight))
+		for i := range of {
 			p.Query(&of[i], tql, page)
 		}
-		err := p.Run(ctx, func(i int, a *client.Answer) error {
+		return p.Run(ctx, func(i int, a *client.Answer) error {
 			if a.Err != nil || a.Rows == nil {
 				return a.Err
 			}
 			return take(part[i], a.Rows)
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // add adds rows to a census.

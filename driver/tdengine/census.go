@@ -7,6 +7,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/sqlkit"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
@@ -47,6 +48,18 @@ func (d *database) Census(ctx context.Context, t *series.Table) (out driver.Cens
 		}
 	}
 	return out, nil
+}
+
+// CountRows implements driver.RowCounter.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT count(*) FROM "+d.in(t.Name))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	case len(rows) == 0: // a server may answer so where a table is empty
+		return 0, nil
+	}
+	return rows[0][0].Int, nil
 }
 
 // digest makes what free texts come to of the texts themselves.

@@ -18,6 +18,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/series"
 )
 
 // stub is a taosAdapter that answers each request by its action and SQL: with JSON, whose
@@ -76,6 +78,37 @@ func TestPasswordRefused(t *testing.T) {
 	_, err := c.connect(t.Context(), "")
 	if err == nil || !strings.Contains(err.Error(), "give another user or password (Authentication failure (error 0x0357))") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The rows of a table are counted by the server; some answer with no row where there are none.
+func TestCountRows(t *testing.T) {
+	rows := [][]any{{41}}
+	c := stub(t, func(action, sql string, c *websocket.Conn) string {
+		switch {
+		case action == "query" && sql != "SELECT count(*) FROM `of`.cpu":
+			return failing(errNoTable, "no")
+		case action == "query":
+			return `{"code":0,"id":1,"fields_names":["count(*)"],"fields_lengths":[8]}`
+		case action == "fetch_block":
+			if c.WriteMessage(websocket.BinaryMessage, blockOf([]byte{typeBigint}, rows)) != nil {
+				return ""
+			}
+			rows = nil
+			return answered
+		}
+		return fmt.Sprintf(`{"code":0,"rows":%d,"completed":%t}`, len(rows), len(rows) == 0)
+	})
+	d := &database{config: c, design: newDesign(conformance.Options(t, Driver())), name: "of"}
+	d.admin = sqlkit.NewLink(func(ctx context.Context) (*conn, error) { return c.connect(ctx, "") }, false)
+	defer d.Close()
+	for _, want := range []int64{41, 0} {
+		if n, err := d.CountRows(t.Context(), conformance.Table("usage")); err != nil || n != want {
+			t.Errorf("%d rows, %v; %d expected", n, err, want)
+		}
+	}
+	if _, err := d.CountRows(t.Context(), &series.Table{Name: "other"}); err == nil || !strings.HasPrefix(err.Error(), "counting the rows of table other: ") {
+		t.Error(err)
 	}
 }
 

@@ -331,6 +331,18 @@ func TestRefusedAnswer(t *testing.T) {
 	}
 }
 
+// The rows of several containers are counted by each of them, also where one has none.
+func TestCountRows(t *testing.T) {
+	counts := map[int64]uint64{1: 42, 2: 0, 3: 8} // by the container's id
+	s := session(t, 4, func(r *request) [][]byte {
+		return [][]byte{r.reply(0, ints(1), []byte{resultAggregate}, ints(17), longs(1), []byte{byte(Long)}, longs(counts[r.long()]))}
+	})
+	n, err := s.CountRows(t.Context(), []Container{{Name: "a", ID: 1}, {Name: "b", ID: 2}, {Name: "c", ID: 3}}, 2)
+	if err != nil || n != 50 {
+		t.Errorf("%d rows, %v; 50 expected", n, err)
+	}
+}
+
 // What is not GridDB's protocol ends a connection, in one line.
 func TestNoGridDB(t *testing.T) {
 	for name, say := range map[string]func(r *request) [][]byte{

@@ -77,6 +77,23 @@ func (s *Session) Pipeline() *Pipeline {
 	return p
 }
 
+// CountRows returns how many rows containers have, by a statement for each; window as in
+// Pipeline.
+func (s *Session) CountRows(ctx context.Context, of []Container, window int) (n int64, err error) {
+	p := s.Pipeline()
+	p.Window = window
+	for i := range of {
+		p.Query(&of[i], "SELECT COUNT(*)", 0)
+	}
+	err = p.Run(ctx, func(_ int, a *Answer) error {
+		if a.Err == nil && a.Value != nil {
+			n += a.Value.Int
+		}
+		return a.Err
+	})
+	return n, err
+}
+
 // Reset empties the pipeline and keeps its memory.
 func (p *Pipeline) Reset() {
 	for _, l := range p.lanes {
