@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"os"
@@ -9,10 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
-	"github.com/tsmark/tsmark/run/store/archive"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // dashboard is what Grafana needs of docs/grafana/tsmark.json to ask the database.
@@ -42,30 +45,19 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer kept.Close()
-	packed, err := os.Open("../run/store/testdata/columns.tsmark.zst")
-	if err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	var said bytes.Buffer
+	args := []string{"tsmark", "run", "--results", dir, "--target", "memory", "--repeats", "2", "--load-repeats", "2",
+		"--scale", "40", "--log-interval", "10m", "--query-type", "lastpoint,single-groupby-1-1-1", "--queries", "20", "--time-box", "0s", "--verify", "3"}
+	if code := execute(ctx, args, &said, &said, newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")})); code != exitDone {
+		t.Fatalf("exit status %d\n%s", code, &said)
 	}
-	defer packed.Close()
-	runs, err := archive.Read(packed, archive.DefaultLimit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range runs {
-		if e.Run.Status != result.Running {
-			e.Run.Targets[0].RepeatOf(1).Put(&result.Queries{Type: "wrong", Withheld: "row 3 is not\x00 right"})
-		}
-		if err := kept.Add(ctx, e.Run); err != nil {
+	withheld, right := newest(t, dir), newest(t, dir)
+	withheld.Targets[0].RepeatOf(1).Put(&result.Queries{Type: "wrong", Withheld: "row 3 is not\x00 right"})
+	right.ID += "0"
+	for _, run := range []*result.Run{withheld, right} {
+		if err := kept.Add(ctx, run); err != nil {
 			t.Fatal(err)
-		}
-		if e.Run.Command == "run" && len(e.Run.Targets[0].Repeats) == 2 {
-			right := *e.Run
-			right.ID += "0"
-			right.Targets = slices.Clone(right.Targets)
-			right.Targets[0].Repeats = slices.Clone(right.Targets[0].Repeats[1:])
-			if err := kept.Add(ctx, &right); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 

@@ -10,8 +10,7 @@ import (
 // to do, in most cases on a machine of its own.
 type Agent struct {
 	Name string `json:"name" redact:"-"` // unique in the run; parts refer to it
-	// Process tells its process from others, by chance; empty: not recorded, as by versions
-	// before. Who resumes a killed run knows by it that the agent has stopped.
+	// Process tells its process from others, by chance. Who resumes a killed run knows by it that the agent has stopped.
 	Process string `json:"process,omitempty" redact:"-"`
 	Host    Host   `json:"host"` // the machine that it ran on
 	Tool    Tool   `json:"tool"` // the program that it was: the coordinator's version

@@ -12,7 +12,6 @@ import (
 // Format is the number of the format in which runs are kept: a JSON document a
 // run, as docs/results.md describes it. It rises when programs that know only the
 // formats before it would misread a document; a new field is no such thing.
-// Format 0, without a number, is what versions before documents exported.
 const Format = 1
 
 // ErrNewer is wrapped by the errors about documents of a format that this
@@ -36,8 +35,7 @@ func Encode(r *Run) ([]byte, error) {
 	return text, nil
 }
 
-// Decode returns the run of a document of this format or an earlier one, whose
-// figures it brings up to date. Fields that it does not know are passed over.
+// Decode returns the run of a document. It ignores fields that it does not know.
 func Decode(text []byte) (*Run, error) { return decode(text, false) }
 
 // DecodeStrictly is Decode for a document that may come from anybody: fields that
@@ -51,8 +49,11 @@ func decode(text []byte, strict bool) (*Run, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, err
 	}
-	if head.Format > Format {
+	switch {
+	case head.Format > Format:
 		return nil, fmt.Errorf("%w (format %d, this one knows %d)", ErrNewer, head.Format, Format)
+	case head.Format < Format:
+		return nil, fmt.Errorf("\"format\" is %d in the run's document, not %d", head.Format, Format)
 	}
 	d := document{Run: new(Run)}
 	in := json.NewDecoder(bytes.NewReader(text))
@@ -62,13 +63,7 @@ func decode(text []byte, strict bool) (*Run, error) {
 	if err := in.Decode(&d); err != nil {
 		return nil, err
 	}
-	r := d.Run.recorded()
-	if head.Format == 0 {
-		for i := range r.Targets {
-			r.Targets[i].restate()
-		}
-	}
-	return r, nil
+	return d.Run.recorded(), nil
 }
 
 // recorded returns the run without what is derived from its repeats, and without

@@ -60,7 +60,7 @@ type MixedType struct {
 	Response *Latency `json:"response,omitempty"`
 
 	Verdict Verdict `json:"verdict"`          // of the answers that were kept in full, a random sample
-	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: by an earlier version, which kept every so many-th
+	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: none
 	Counted int64   `json:"counted"`          // further answers whose number of rows was compared
 	Stale   int64   `json:"stale"`            // of both, right for an older state
 	// InParts is how many of the stale ones are right for no state of whole batches, as of a

@@ -184,7 +184,7 @@ func Outcomes(repeats []*Queries) []Outcome {
 	list := make([]Outcome, len(repeats))
 	for i, q := range repeats {
 		of := *q
-		if q.Sample.Wanted > 0 && q.Verdict.Difference == "" {
+		if verdict.Difference == "" {
 			of.Verdict = verdict
 		}
 		list[i] = of.Outcome()
@@ -193,16 +193,9 @@ func Outcomes(repeats []*Queries) []Outcome {
 }
 
 // PoolVerdicts adds up what was compared in the repeats of a type, whose sample is
-// one of all of them. In runs by earlier versions each repeat has the one verdict
-// of all.
+// one of all of them.
 func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 	for _, q := range repeats {
-		if q.Sample.Wanted == 0 && q.Texts == "" {
-			if v.Checked == 0 {
-				v = q.Verdict
-			}
-			continue
-		}
 		if v.Difference == "" {
 			v.Difference = q.Verdict.Difference
 		}

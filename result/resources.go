@@ -175,8 +175,7 @@ func (r *Resources) Problem(text string) {
 type Client struct {
 	Wall float64 `json:"wall"` // seconds
 	CPU  Value   `json:"cpu"`  // seconds
-	// User and System are the parts of CPU in programs and in the kernel; 0: not
-	// recorded, as by versions before.
+	// User and System are the parts of CPU in programs and in the kernel.
 	User   Value `json:"user,omitempty"`
 	System Value `json:"system,omitempty"`
 	Share  Value `json:"share"` // of all cores of the machine, 0 to 1

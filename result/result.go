@@ -62,11 +62,10 @@ type Run struct {
 	QuerySets []QuerySet `json:"questions,omitempty"`
 	Targets   []Target   `json:"targets"`
 	// CheckSeed is what chose the answers that were compared and the rows that were read
-	// back: a random number that no target could know. Empty: nothing was compared, or
-	// by an earlier version, which compared the first ones.
+	// back: a random number that no target could know. Empty: nothing was compared.
 	CheckSeed string `json:"check_seed,omitempty"`
-	// OrderSeed is what chose the order of the targets' turns, a random number. Empty: by
-	// an earlier version, whose order was fixed.
+	// OrderSeed is what chose the order of the targets' turns, a random number. Empty: they
+	// have no turns.
 	OrderSeed string `json:"order_seed,omitempty"`
 	// QuerySeed is what the queries were drawn by: a random number unless the experiment
 	// said one, so that no server has answered the run's queries before. 0: the dataset's
@@ -79,7 +78,7 @@ type Run struct {
 	// made this document was the only one. Host and Tool are the coordinator's then.
 	Agents []Agent `json:"agents,omitempty"`
 	// AgentsStopWithin is for how many seconds an agent may go on with what it does after the
-	// coordinator has died; 0: there were none, or it was not recorded, as by versions before.
+	// coordinator has died; 0: there were no agents.
 	AgentsStopWithin float64 `json:"agents_stop_within,omitempty"`
 	// OtherDatabases are other databases that ran on the client's host.
 	OtherDatabases []OtherDatabase `json:"rivals,omitempty"`
@@ -452,7 +451,7 @@ type CensusResult struct {
 	Duplicates int64  `json:"duplicates,omitempty"`
 	Problem    string `json:"problem,omitempty"` // first difference; empty: it agrees, duplicates aside
 	// Contents is what was compared beside the number of rows; nil: values were
-	// counted, as earlier versions did.
+	// counted.
 	Contents *Contents `json:"contents,omitempty"`
 }
 

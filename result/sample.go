@@ -3,8 +3,7 @@ package result
 import "math"
 
 // Sample is how the answers of a query type were chosen that were compared with
-// the oracle's. The zero value is that of runs by earlier versions, which
-// compared the first ones of each type before they measured.
+// the oracle's.
 type Sample struct {
 	Wanted int `json:"wanted,omitempty"` // answers to be compared of each type in a repeat
 	Early  int `json:"early,omitempty"`  // further answers that were compared before: to queries that are not measured
@@ -40,11 +39,7 @@ func (q *Queries) Counted() int64 {
 	if q.By != "" {
 		return q.Sample.Agreed
 	}
-	n := q.Executed - q.AtLeast
-	if q.Sample.Wanted == 0 { // by an earlier version, which compared others
-		return n
-	}
-	return max(n-int64(q.Verdict.Checked), 0)
+	return max(q.Executed-q.AtLeast-int64(q.Verdict.Checked), 0)
 }
 
 // Found is a share of wrong answers: if so many of those measured, or more, were

@@ -44,8 +44,7 @@ type Mark struct {
 
 // Differs says in what the data that a mark tells of is laid out otherwise than
 // a target of the driver with the options would lay it out; empty: in nothing
-// that is known. What the mark does not name, as one by an older tsmark,
-// counts as alike.
+// that is known. What the mark does not name counts as alike.
 func (m *Mark) Differs(k *driver.Driver, o driver.Options) string {
 	if m.Driver != "" && m.Driver != k.Name {
 		return fmt.Sprintf("was loaded as %s, not %s", m.Driver, k.Name)

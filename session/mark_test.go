@@ -26,7 +26,7 @@ func TestDiffers(t *testing.T) {
 		{mark("y", "index", "both"), "was loaded as y, not x"},
 		{mark("x", "index", "both", "gone", "1"), ""}, // one that this driver has not any more
 		{mark("x"), ""}, // of before the driver had the options
-		{Mark{}, ""},    // of an older tsmark
+		{Mark{}, ""},    // that names nothing
 	} {
 		if got := c.mark.Differs(&k, o); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.mark, got, c.want)

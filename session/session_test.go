@@ -286,7 +286,7 @@ func TestBesideTheMark(t *testing.T) {
 func TestColumns(t *testing.T) {
 	s := new(stamp)
 	s.add(driver.Object{Name: "cpu", Columns: []string{"tag host", "float a"}})
-	s.add(driver.Object{Name: "old"}) // by an older tsmark
+	s.add(driver.Object{Name: "old"}) // whose columns are unknown
 	for _, c := range []struct {
 		o   driver.Object
 		own bool
@@ -304,8 +304,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A stamp of an older tsmark has names alone, and they tell.
-func TestOlderStamp(t *testing.T) {
+// The stamp of a tsmark that was killed in the making has names alone, and they tell.
+func TestStampWithoutIdentities(t *testing.T) {
 	f := &fake{note: `{"mark":{"fingerprint":"f","complete":true},"tables":["cpu"]}`}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
 	if m, err := Of(f).Mark(t.Context()); err != nil || m.Fingerprint != "f" {

@@ -14,9 +14,8 @@ type stamp struct {
 	Mark Mark `json:"mark"`
 	// Tables are the names of the objects that tsmark made and may drop.
 	Tables []string `json:"tables"`
-	// Identities are those of Tables. One that is not there is not known: an
-	// older tsmark wrote the stamp, or tsmark was killed while it made the
-	// objects. Then the name alone tells.
+	// Identities are those of Tables. One is unknown if tsmark was killed while it
+	// made the objects. Then the name alone tells.
 	Identities map[string]string `json:"identities,omitempty"`
 	// Columns are those that objects may have, of which driver.Object.Columns
 	// tells.

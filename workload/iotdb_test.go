@@ -1,8 +1,6 @@
 package workload_test
 
 import (
-	"encoding/json"
-	"maps"
 	"testing"
 	"time"
 
@@ -44,26 +42,6 @@ func TestFingerprintsOfSettings(t *testing.T) {
 		}
 		if got := workload.Fingerprint(iotdb.Workload(), s); got != c.want {
 			t.Errorf("%v: fingerprint %s, want %s", c.settings, got, c.want)
-		}
-	}
-}
-
-// Specifications are read as they were stored, also by versions whose settings had
-// types.
-func TestStoredSettings(t *testing.T) {
-	want := workload.Settings{"iotdb.sensors": "200", "iotdb.device-groups": "2", "iotdb.text-length": "4", "iotdb.irregular": "true", "iotdb.late": "0.1", "iotdb.late-mode": "batch"}
-	now, err := json.Marshal(devices(want))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, stored := range []string{
-		string(now),
-		`{"name":"iotdb","seed":1,"scale":3,"start":"2016-01-01T00:00:00Z","end":"2016-01-01T01:00:00Z","interval":1000000000,
-		"iotdb":{"sensors":200,"groups":2,"text_length":4,"irregular":true,"late":"0.1","late_mode":"batch"}}`,
-	} {
-		var s workload.Spec
-		if err := json.Unmarshal([]byte(stored), &s); err != nil || !maps.Equal(s.Settings, want) || s.Scale != 3 || s.Interval != time.Second {
-			t.Errorf("%+v, error %v, of %s", s, err, stored)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -113,27 +112,4 @@ func (e *SpecError) Error() string {
 		flag += " " + key
 	}
 	return "--" + flag + ": " + e.Problem
-}
-
-// UnmarshalJSON reads also what versions before 2 of settings wrote: a section
-// for the workload iotdb alone, whose values had types.
-func (s *Spec) UnmarshalJSON(data []byte) error {
-	type plain Spec
-	read := struct {
-		*plain
-		IoTDB map[string]json.RawMessage `json:"iotdb"`
-	}{plain: (*plain)(s)}
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	for name, value := range read.IoTDB {
-		if name == "groups" {
-			name = "device-groups"
-		}
-		if s.Settings == nil {
-			s.Settings = make(Settings)
-		}
-		s.Settings["iotdb."+strings.ReplaceAll(name, "_", "-")] = strings.Trim(string(value), `"`)
-	}
-	return nil
 }

@@ -182,27 +182,6 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	stub.Says(t, session.Of(d).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
 }
 
-// A mark of an older tsmark has its columns under the names of tables: names tell.
-func TestOlderMark(t *testing.T) {
-	ctx := t.Context()
-	d := started(t, "tsmark_test older")
-	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
-		t.Fatal(err)
-	}
-	d.put(t, "cpu other=1")
-	older := `{"mark":{"tool":"old"},"tables":["retention policy autogen","retention policy tsmark_mark","measurement cpu"],` +
-		`"identities":{"retention policy autogen":"'0s' '168h0m0s' '1' '1'"},"columns":{"cpu":["integer usage"]}}`
-	if err := d.SetNote(ctx, older); err != nil {
-		t.Fatal(err)
-	}
-	if mark, err := session.Of(d).Mark(ctx); err != nil || mark.Tool != "old" {
-		t.Errorf("%+v, %v", mark, err)
-	}
-	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
-		t.Error(err)
-	}
-}
-
 // The options make the database what they say.
 func TestDescribe(t *testing.T) {
 	version, durability := "1.", "fsync, before it is acknowledged"

@@ -118,7 +118,7 @@ func (d *database) drop(ctx context.Context, o driver.Object) error {
 
 // Note implements driver.DB.
 func (d *database) Note(ctx context.Context) (string, error) {
-	rows, err := d.own.Ask(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable+" LIMIT -1") // earlier versions of tsmark added rows
+	rows, err := d.own.Ask(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}

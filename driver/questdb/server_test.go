@@ -136,8 +136,7 @@ func TestExistingTables(t *testing.T) {
 	}
 }
 
-// A note takes the place of the one before, also of those that earlier versions
-// of tsmark left beside each other.
+// A note takes the place of the one before.
 func TestNote(t *testing.T) {
 	db := connect(t)
 	conformance.Prepare(t, db, 3, conformance.Table("usage"))
@@ -153,23 +152,16 @@ func TestNote(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, notes := range []int64{1, 2} {
-		if notes == 2 {
-			if err := db.own.Exec(t.Context(), "INSERT INTO tsmark_mark VALUES ('older')"); err != nil {
-				t.Fatal(err)
-			}
+	for _, text := range []string{"first", `it's "second"`, strings.Repeat("long ", 300)} {
+		if err := db.SetNote(t.Context(), text); err != nil {
+			t.Fatal(err)
 		}
-		for _, text := range []string{"first", `it's "second"`, strings.Repeat("long ", 300)} {
-			if err := db.SetNote(t.Context(), text); err != nil {
-				t.Fatal(err)
-			}
-			rows, err := db.own.Ask(t.Context(), "SELECT content, count() FROM tsmark_mark")
-			if err != nil || len(rows) != 1 || rows[0][0].String() != text || rows[0][1].Int != notes {
-				t.Errorf("%v, %v, want %d times %s", rows, err, notes, text)
-			}
-			if note, err := db.Note(t.Context()); err != nil || note != text {
-				t.Errorf("%s, %v, want %s", note, err, text)
-			}
+		rows, err := db.own.Ask(t.Context(), "SELECT content, count() FROM tsmark_mark")
+		if err != nil || len(rows) != 1 || rows[0][0].String() != text || rows[0][1].Int != 1 {
+			t.Errorf("%v, %v, want %s once", rows, err, text)
+		}
+		if note, err := db.Note(t.Context()); err != nil || note != text {
+			t.Errorf("%s, %v, want %s", note, err, text)
 		}
 	}
 }

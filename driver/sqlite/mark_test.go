@@ -163,7 +163,7 @@ func TestInterruptedMark(t *testing.T) {
 
 func errorOf(_ session.Mark, err error) error { return err }
 
-// A mark of an older tsmark has names alone, and they tell.
+// The mark of a tsmark that was killed in the making has names alone, and they tell.
 func TestMarkWithoutIdentities(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir)

@@ -89,23 +89,15 @@ func figureOf(name string) (f figure, ok bool) {
 	case document.ServerWritten:
 		return both("bytes that the server wrote to disk", true, usage(func(u *result.Usage) result.Value { return u.DiskWritten })), true
 	case document.ClientUser:
-		return both("user time of the client", true, client(func(c *result.Client) result.Value { return recorded(c.User) })), true
+		return both("user time of the client", true, client(func(c *result.Client) result.Value { return c.User })), true
 	case document.ClientSystem:
-		return both("system time of the client", true, client(func(c *result.Client) result.Value { return recorded(c.System) })), true
+		return both("system time of the client", true, client(func(c *result.Client) result.Value { return c.System })), true
 	case document.ClientCPU:
 		return both("CPU time of the client", true, client(func(c *result.Client) result.Value { return c.CPU })), true
 	case document.ClientShare:
 		return both("CPU share of the client", false, client(func(c *result.Client) result.Value { return c.Share })), true
 	}
 	return figure{}, false
-}
-
-// recorded is absent where versions before did not record it.
-func recorded(v result.Value) result.Value {
-	if v == 0 {
-		return result.Absent()
-	}
-	return v
 }
 
 // values returns a figure of each repeat of a target, or why there are none. Those of

@@ -72,34 +72,20 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 	}
 }
 
-// section decodes a mapping into the struct, whose yaml tags are the keys. A key may as
-// well have its former name, by which files of earlier versions know it.
+// section decodes a mapping into the struct, whose yaml tags are the keys.
 func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
 	fields := make(map[string]reflect.Value)
-	former, written := make(map[string]string), make(map[string]string)
 	var keys []string
 	var settings *workload.Settings // whose sections have the names of workloads
 	for i := range v.NumField() {
 		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); key != "" {
 			keys = append(keys, key)
 			fields[key] = v.Field(i)
-			if name := v.Type().Field(i).Tag.Get("former"); name != "" {
-				former[name] = key
-			}
 		} else if v.Field(i).Type() == reflect.TypeFor[workload.Settings]() {
 			settings = v.Field(i).Addr().Interface().(*workload.Settings)
 		}
 	}
 	d.mapping(n, path, "settings", func(key, path string, value ast.Node) bool {
-		name := key
-		if now, ok := former[key]; ok {
-			key, path = now, strings.TrimSuffix(path, key)+now
-		}
-		if other, ok := written[key]; ok && other != name {
-			d.at(value, path, "is there twice, as %s and as %s; write %s", other, name, key)
-			return true
-		}
-		written[key] = name
 		field, ok := fields[key]
 		_, section := value.(*ast.MappingNode)
 		switch {

@@ -62,8 +62,8 @@ type Experiment struct {
 // Target is one system under test. One kind can take part several times
 // under other names.
 type Target struct {
-	Name string `yaml:"name"`                 // unique in the experiment; usable as a file name
-	Kind string `yaml:"driver" former:"kind"` // of the database system, such as duckdb
+	Name string `yaml:"name"`   // unique in the experiment; usable as a file name
+	Kind string `yaml:"driver"` // of the database system, such as duckdb
 	// Profile and Durability name sets of options that the kind offers; Options
 	// stand above them. Empty: the options' defaults.
 	Profile    string  `yaml:"profile,omitempty"`

@@ -94,8 +94,6 @@ func TestParseErrors(t *testing.T) {
 		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, notes, workload, digest, input-formats, targets, adopt, load, queries, mixed, materialize, timeouts, require-quiet, server-memory, matrix, exclude, include, expect`},
 		{"unknown key of a target", "targets:\n  - driver: duckdb\n  - drver: duckdb\n", `f.yaml:3:5: targets[1].drver: unknown key; did you mean "driver"?`},
 		{"system in place of driver", "targets: [{system: sqlite}]\n", `f.yaml:1:12: targets[0].system: unknown key; did you mean "driver"?`},
-		{"driver by both of its names", "targets:\n  - kind: sqlite\n    driver: duckdb\n", `f.yaml:3:13: targets[0].driver: is there twice, as kind and as driver; write driver`},
-		{"driver by its former name, no text", "targets: [{kind: [a]}]\n", `f.yaml:1:18: targets[0].driver: must be text, not a list`},
 		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, options, exporter, metrics, restart, start, idle, start-for, twin`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
 		{"duplicate key", "name: a\nname: b\n", `f.yaml:2:1: name: is there twice`},
@@ -277,31 +275,4 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("(-first +second):\n%s", diff)
 		}
 	})
-}
-
-// Files of earlier versions say kind in place of driver, and mean the same; what is
-// printed says driver.
-func TestFormerNames(t *testing.T) {
-	const now = "targets:\n  - {name: a, driver: duckdb}\n  - driver: sqlite\n"
-	want, err := Parse("e.yaml", []byte(now))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := Parse("e.yaml", []byte(strings.ReplaceAll(now, "driver:", "kind:")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got, same); diff != "" {
-		t.Errorf("by former names (-want +got):\n%s", diff)
-	}
-	text, err := Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(text), "kind") || strings.Count(string(text), "driver: ") != 2 {
-		t.Errorf("printed as\n%s", text)
-	}
-	if p := got.Problem("targets[1].driver", "x"); p.Origin.Line != 3 {
-		t.Errorf("a problem with the driver is said to be in line %d", p.Origin.Line)
-	}
 }

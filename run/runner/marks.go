@@ -94,16 +94,9 @@ func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 }
 
 // own reports whether a mark is of the load whose data this run queries: where
-// it loads, the target's last one. A mark by an older tsmark, which names no
-// target, is believed where no other target of the run is in the same place.
+// it loads, the target's last one.
 func (x *openStage) own(mark session.Mark, planned *plannedTarget) bool {
-	switch {
-	case !x.plan.steps.Load:
-		return true
-	case mark.Target == "":
-		return (mark.Run == "" || mark.Run == x.run.ID) && len(x.plan.sharing(planned)) == 0
-	}
-	return mark.Run == x.run.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
+	return !x.plan.steps.Load || mark.Run == x.run.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
 }
 
 // lastLoaded is the number of a target's last load; 0: it has none.

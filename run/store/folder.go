@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,10 +22,7 @@ import (
 const FileName = "tsmark.db"
 
 // folder is a place that is a folder with an SQLite database.
-type folder struct {
-	dir string
-	s   *Store
-}
+type folder struct{ dir string }
 
 func openFolder(ctx context.Context, dir string, figures func(*result.Run) Figures) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -91,7 +88,7 @@ func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Fig
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	s := &Store{db: db, figures: figures}
-	s.place = &folder{dir, s}
+	s.place = &folder{dir}
 	if err := s.migrate(ctx, write); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w; if it is damaged move it away, or name another folder with --results", path, err), db.Close())
 	}
@@ -100,24 +97,10 @@ func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Fig
 
 func (*folder) bind(statement string) string { return statement }
 
-//go:embed migrations/sqlite/*.sql
-var columnMigrations embed.FS
-
-//go:embed migrations/documents.sql
-var documentsSchema string
-
-//go:embed migrations/sqlite-views.sql
+//go:embed views-sqlite.sql
 var sqliteViews string
 
-// migrations are those of the versions that kept runs in columns, and the one
-// that makes documents of them.
-func (f *folder) migrations() (goose.Dialect, fs.FS, []*goose.Migration, error) {
-	columns, err := fs.Sub(columnMigrations, "migrations/sqlite")
-	toDocuments := goose.NewGoMigration(24, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		return f.s.convert(ctx, tx)
-	}}, nil)
-	return goose.DialectSQLite3, columns, []*goose.Migration{toDocuments}, err
-}
+func (*folder) schema() (goose.Dialect, string) { return goose.DialectSQLite3, sqliteViews }
 
 // alone tries again: goose takes no lock for SQLite, and when two processes
 // create the same folder one of them finds the other's tables half way. Its own
@@ -129,24 +112,6 @@ func (*folder) alone(_ context.Context, do func() error) (err error) {
 		}
 	}
 	return err
-}
-
-// cleared is SQLite's user_version of databases whose free pages hold nothing:
-// those of older versions of tsmark hold what was removed.
-const cleared = 2
-
-// migrated writes a database anew, once, without what was removed from it.
-func (f *folder) migrated(ctx context.Context) error {
-	version := 0
-	if err := f.s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version >= cleared {
-		return err
-	}
-	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA user_version = %d", cleared)} {
-		if _, err := f.s.db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("clearing what was removed earlier: %w", err)
-		}
-	}
-	return nil
 }
 
 // lockName is the file in the folder of a run or sweep that is locked by the

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"strconv"
 	"strings"
@@ -116,16 +115,10 @@ func (postgres) bind(statement string) string {
 	return b.String()
 }
 
-//go:embed migrations/postgres-views.sql
+//go:embed views-postgres.sql
 var postgresViews string
 
-func (postgres) migrations() (goose.Dialect, fs.FS, []*goose.Migration, error) {
-	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, documentsSchema+postgresViews)
-		return err
-	}}, nil)
-	return goose.DialectPostgres, nil, []*goose.Migration{first}, nil
-}
+func (postgres) schema() (goose.Dialect, string) { return goose.DialectPostgres, postgresViews }
 
 // lockSpace tells tsmark's advisory locks from those of others.
 const lockSpace = 0x74736d6b
@@ -153,8 +146,6 @@ func (p postgres) alone(ctx context.Context, do func() error) error {
 	}
 	return do()
 }
-
-func (postgres) migrated(context.Context) error { return nil }
 
 // lock holds an advisory lock on a connection of its own: it ends with the
 // process, however that ends, and machines that share the database see it.

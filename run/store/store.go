@@ -12,9 +12,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -48,12 +48,10 @@ type Store struct {
 type place interface {
 	// bind writes a statement's query marks as the database's placeholders.
 	bind(statement string) string
-	// migrations are the versions of the schema, in order.
-	migrations() (goose.Dialect, fs.FS, []*goose.Migration, error)
+	// schema returns the database's dialect and the statements that make the views.
+	schema() (dialect goose.Dialect, views string)
 	// alone keeps other processes from changing the schema meanwhile.
 	alone(ctx context.Context, do func() error) error
-	// migrated is called once the schema is up to date.
-	migrated(ctx context.Context) error
 	// lock keeps every other process from a run or sweep; free is false where one
 	// is at it.
 	lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error)
@@ -78,9 +76,8 @@ func CheckName(name string) error {
 }
 
 // Open opens a place of results, and creates what it needs there: a folder and
-// its database, or tables in the database of the URL. What an older tsmark left
-// is brought up to date; what a newer one left is an error. The figures that views
-// show are those of the function.
+// its database, or tables in the database of the URL. A schema that a newer tsmark
+// made is an error. The figures that views show are those of the function.
 func Open(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
 	if Database(name) {
 		return openPostgres(ctx, name, figures, true, statementLimit)
@@ -109,14 +106,18 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// migrate brings the schema up to date, where it may write, and refuses what this
-// program does not know how to read.
+//go:embed schema.sql
+var tables string
+
+// migrate makes the schema, where it may write, and refuses one that this program does
+// not know how to read.
 func (s *Store) migrate(ctx context.Context, write bool) error {
-	dialect, files, inGo, err := s.place.migrations()
-	if err != nil {
+	dialect, views := s.place.schema()
+	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, tables+views)
 		return err
-	}
-	provider, err := goose.NewProvider(dialect, s.db, files, goose.WithGoMigrations(inGo...), goose.WithDisableGlobalRegistry(true))
+	}}, nil)
+	provider, err := goose.NewProvider(dialect, s.db, nil, goose.WithGoMigrations(first), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return fmt.Errorf("reading the migrations: %w", err)
 	}
@@ -131,7 +132,7 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 			})
 		})
 		if err != nil {
-			return fmt.Errorf("bringing the schema up to date: %w", err)
+			return fmt.Errorf("creating the schema: %w", err)
 		}
 		version, err = s.version(ctx)
 	}
@@ -141,9 +142,7 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 	case version > newest:
 		return fmt.Errorf("it was written by a newer tsmark (schema %d, this one knows %d)", version, newest)
 	case version < newest:
-		return fmt.Errorf("it was written by an older tsmark (schema %d) and cannot be brought up to date, since it cannot be written to", version)
-	case write:
-		return s.place.migrated(ctx)
+		return fmt.Errorf("its schema (%d) is older than this tsmark's (%d), and it cannot be written to", version, newest)
 	}
 	return nil
 }

