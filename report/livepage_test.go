@@ -1,6 +1,7 @@
 package report
 
 import (
+	"html/template"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,22 @@ func TestLivePage(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(content)
+	}
+}
+
+// It names stand-ins, before and after the end.
+func TestLivePageStandIn(t *testing.T) {
+	l := liveFixture()
+	if _, content := liveContent(t, l); strings.Contains(content, "STAND-IN") {
+		t.Error("it names a stand-in where there is none")
+	}
+	l.StandIns = []string{"one is " + chdb}
+	for _, over := range []*LiveEnd{nil, {Text: "done"}} {
+		l.Over = over
+		want := "STAND-IN: target one is " + template.HTMLEscapeString(chdb) + ". Its figures say nothing of the system."
+		if _, content := liveContent(t, l); strings.Count(content, want) != 1 {
+			t.Errorf("it does not say %q:\n%s", want, content)
+		}
 	}
 }
 

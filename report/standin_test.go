@@ -112,6 +112,42 @@ func TestStandInAgainstItself(t *testing.T) {
 	}
 }
 
+// Queries of the store's views that take what is verified leave a stand-in out.
+func TestStandInIsStored(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets[0].Description.StandIn = chdb
+	run.Targets[0].Queries[0].Withheld = "wrong"
+	stored := Stored(run)
+	for i, f := range stored.Queries {
+		switch standIn := f.Target == run.Targets[0].Name; {
+		case i == 0:
+			if f.Verdict != "withheld" || f.Why != "wrong" {
+				t.Errorf("what is withheld is %q: %q", f.Verdict, f.Why)
+			}
+		case standIn != (f.Verdict == "stand-in") || standIn != (f.Why == chdb):
+			t.Errorf("%s of %s is %q: %q", f.Type, f.Target, f.Verdict, f.Why)
+		}
+	}
+	for _, f := range stored.Loads {
+		if standIn := f.Target == run.Targets[0].Name; standIn != (f.Verdict == "stand-in") || standIn != (f.Why == chdb) {
+			t.Errorf("the load of %s is %q: %q", f.Target, f.Verdict, f.Why)
+		}
+	}
+}
+
+// IoTDB-Benchmark's matrices of a stand-in are named so in each format.
+func TestStandInInMatrices(t *testing.T) {
+	run := agreeing(t, 6)
+	run.Targets[0].Description.StandIn = chdb
+	name := run.Targets[0].Name
+	for format, mark := range map[Format]string{Text: name + " (stand-in)", Markdown: name + " (stand-in)", HTML: name + " (stand-in)", CSV: chdb, JSON: chdb} {
+		var out bytes.Buffer
+		if err := WriteMatrices(&out, format, []*result.Run{run}, Options{}); err != nil || !strings.Contains(unmarked(out.String(), format), unmarked(mark, format)) {
+			t.Errorf("%s lacks %q (%v)", format, mark, err)
+		}
+	}
+}
+
 // A system with another name than its driver is called by it.
 func TestSystemIsNamed(t *testing.T) {
 	run := agreeing(t, 6)

@@ -14,13 +14,26 @@ func Stored(r *result.Run) store.Figures {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Load != nil {
-			figures.Loads = append(figures.Loads, storedLoad(g, i, t.Load))
+			f := storedLoad(g, i, t.Load)
+			f.Verdict, f.Why = storedVerdict(t, f.Verdict, f.Why, f.Rate != nil)
+			figures.Loads = append(figures.Loads, f)
 		}
 		for j := range t.Queries {
-			figures.Queries = append(figures.Queries, storedQuery(g, i, &t.Queries[j]))
+			f := storedQuery(g, i, &t.Queries[j])
+			f.Verdict, f.Why = storedVerdict(t, f.Verdict, f.Why, f.Median != nil)
+			figures.Queries = append(figures.Queries, f)
 		}
 	}
 	return figures
+}
+
+// storedVerdict is the verdict on a figure and the reason: queries of the views that take what is
+// verified must not compare a stand-in with others.
+func storedVerdict(t *result.Target, verdict, why string, figure bool) (string, string) {
+	if what := t.Description.StandIn; what != "" && figure {
+		return "stand-in", what
+	}
+	return verdict, why
 }
 
 func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {

@@ -53,6 +53,29 @@ func Capable(kind driver.Driver, change func(*driver.Caps)) driver.Driver {
 	return kind
 }
 
+// StandIn returns the driver with databases that say what answers in place of a server.
+func StandIn(d driver.Driver, what string) driver.Driver {
+	open := d.Open
+	d.StandIn = what
+	d.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		return &standIn{db, what}, err
+	}
+	return d
+}
+
+type standIn struct {
+	driver.DB
+	what string
+}
+
+// Describe implements driver.DB.
+func (s *standIn) Describe(ctx context.Context) (driver.Description, error) {
+	d, err := s.DB.Describe(ctx)
+	d.StandIn = s.what
+	return d, err
+}
+
 // memory is a database; its rows are a dataset.
 type memory struct {
 	delay  time.Duration

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
@@ -185,6 +186,33 @@ func TestMetrics(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text)
+	}
+}
+
+// A stand-in is named once a target has been opened, and each figure of it is marked: on the
+// page, and in what Prometheus scrapes.
+func TestStandIn(t *testing.T) {
+	const what = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
+	run := NewRun()
+	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
+	run.Begin(runner.Beginning{ID: "r", Started: time.Now(), Targets: []string{"clickhouse", "sqlite"}})
+	run.Opened(&result.Target{Name: "clickhouse", Description: driver.Description{StandIn: what}})
+	run.Opened(&result.Target{Name: "sqlite"})
+	for _, target := range []string{"clickhouse", "sqlite"} {
+		run.Operations(time.Now(), oplog.Cell{Kind: oplog.Load, Target: target}, []oplog.Op{{Rows: 10, Duration: time.Millisecond}})
+	}
+	l := run.now(time.Now())
+	if !slices.Equal(l.StandIns, []string{"clickhouse is " + what}) {
+		t.Errorf("stand-ins: %q", l.StandIns)
+	}
+	for _, m := range l.Measured {
+		if m.Target != "clickhouse (stand-in)" && m.Target != "sqlite" {
+			t.Errorf("a figure of %q", m.Target)
+		}
+	}
+	text := get(t, s.MetricsURL)
+	if strings.Contains(text, `target="clickhouse"`) || !strings.Contains(text, `target="clickhouse (stand-in)"`) || !strings.Contains(text, `target="sqlite"`) {
+		t.Error(text)
 	}
 }
 

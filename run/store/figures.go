@@ -19,7 +19,7 @@ type Figures struct {
 type QueryFigure struct {
 	Target   string   `json:"target"`
 	Type     string   `json:"type"`
-	Verdict  string   `json:"verdict"` // verified, verified (empty), not verified, withheld, n/a
+	Verdict  string   `json:"verdict"` // verified, verified (empty), not verified, stand-in, withheld, n/a
 	Why      string   `json:"why,omitempty"`
 	Median   *float64 `json:"median,omitempty"`
 	Bound    string   `json:"bound,omitempty"` // at least or at most, where queries were cut off; else empty
@@ -37,7 +37,7 @@ type QueryFigure struct {
 // LoadFigure is a row of the view loads. Rates are rows a second.
 type LoadFigure struct {
 	Target  string   `json:"target"`
-	Verdict string   `json:"verdict"` // verified, not verified, withheld
+	Verdict string   `json:"verdict"` // verified, not verified, stand-in, withheld
 	Why     string   `json:"why,omitempty"`
 	Rate    *float64 `json:"rate,omitempty"` // until settled, the median of the loads
 	Low     *float64 `json:"low,omitempty"`
