@@ -16,6 +16,9 @@ type Journal struct {
 	Types  []AnsweredType
 	// InParts is the target's Caps.ShowsInParts.
 	InParts bool
+	// Hidden says that rows which were loaded before may have been missing all the same: the
+	// load went on before all of them were visible.
+	Hidden bool
 }
 
 // Handed returns how many rows were handed to the target, whatever it said of

@@ -106,19 +106,36 @@ func PassSampling(ctx context.Context, d workload.Dataset, seed string, full []q
 // a limit, some of those that match. Unlike Pass it keeps row answers as well,
 // however large they are.
 func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
-	groups := newGroupings(d.Schema())
-	e, err := newSingle(q, d.Schema(), groups, true)
+	answers, err := RowsOfEach(ctx, d, []query.Query{*q})
 	if err != nil {
 		return nil, err
 	}
-	if err := eachBatch(ctx, d, []func([]span){e.addAll}, func(int) {}); err != nil {
+	return answers[0], nil
+}
+
+// RowsOfEach is Rows of several queries, in one pass.
+func RowsOfEach(ctx context.Context, d workload.Dataset, queries []query.Query) ([]*query.Answer, error) {
+	groups := newGroupings(d.Schema())
+	evaluators := make([]*evaluator, len(queries))
+	var add []func([]span)
+	for i := range queries {
+		e, err := newSingle(&queries[i], d.Schema(), groups, true)
+		if err != nil {
+			return nil, err
+		}
+		evaluators[i], add = e, append(add, e.addAll)
+	}
+	if err := eachBatch(ctx, d, add, func(int) {}); err != nil {
 		return nil, err
 	}
-	answer := e.expectation().Answer
-	if e.role == takes && (e.order != query.Unordered || e.needed > 0) {
-		answer.Rows = inOrder(q, int(e.needed), answer.Rows)
+	answers := make([]*query.Answer, len(queries))
+	for i, e := range evaluators {
+		answers[i] = e.expectation().Answer
+		if e.role == takes && (e.order != query.Unordered || e.needed > 0) {
+			answers[i].Rows = inOrder(&queries[i], int(e.needed), answers[i].Rows)
+		}
 	}
-	return answer, nil
+	return answers, nil
 }
 
 // span is a run of the dataset and the times that it covers.

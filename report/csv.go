@@ -302,6 +302,7 @@ func csvColumns() []csvColumn {
 		{"counted", either(of(func(q *result.MixedType) any { return q.Counted }), of(func(q csvSampled) any { return q.Counted() }))},
 		{"stale", of(func(q csvAnswered) any { return q.Stale })},
 		{"stale_share", of(func(q csvAnswered) any { return q.StaleShare() })},
+		{"stale_unmatched", of(func(q csvAnswered) any { return q.Unmatched })},
 		{"unexamined", of(func(q *result.MixedType) any { return q.Unexamined })},
 		{"fresh_median", of(func(q csvFresh) any { return q.Freshness.Median })},
 		{"fresh_max", of(func(q csvFresh) any { return q.Freshness.Max })},

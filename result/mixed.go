@@ -66,6 +66,10 @@ type MixedType struct {
 	// InParts is how many of the stale ones are right for no state of whole batches, as of a
 	// system that shows the rows of a batch apart. They have no part in Freshness.
 	InParts int64 `json:"in_parts,omitempty"`
+	// Unmatched is how many of InParts match no state that was tried: sums and means of groups with
+	// many rows that may have been missing, of which only the limits were examined, and
+	// answers of which nothing but the number of rows was.
+	Unmatched int64 `json:"unmatched,omitempty"`
 	// Unexamined answers were not right, and too many to look at all of them:
 	// those that were looked at were stale, unless the type is withheld.
 	Unexamined int64 `json:"unexamined,omitempty"`

@@ -462,7 +462,7 @@ func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) erro
 	}
 	is := result.MixedType{Executed: derived.Executed, AtLeast: derived.AtLeast, Rows: derived.Rows, Bytes: derived.Bytes,
 		Values: derived.Values, Accumulated: derived.Accumulated}
-	d.figures(t, &is, "per_second", "wanted", "counted", "stale", "in_parts", "unexamined")
+	d.figures(t, &is, "per_second", "wanted", "counted", "stale", "in_parts", "unmatched", "unexamined")
 	d.latency("service", &t.Service, &derived.Service)
 	if t.Response != nil && derived.Open != nil {
 		d.latency("response", t.Response, &derived.Open.Response)

@@ -66,6 +66,7 @@ func (l *oneLoad) mix(ctx context.Context) error {
 		task.Done("")
 		task = l.Display.Start("compare answers of "+l.out.Name, "rows", l.expected.Survey.Rows)
 		journal.InParts = l.planned.caps.ShowsInParts
+		journal.Hidden = l.found.Visible != nil && l.found.Visible.Missing != ""
 		err = verify.Mixed(ctx, l.dataset, journal, l.found.Mixed, progress)
 	}
 	if err != nil {

@@ -82,7 +82,11 @@ func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *resu
 		return err
 	}
 	if j.InParts {
-		if err := boundParts(ctx, d, doubtful); err != nil {
+		visible := j.Loaded
+		if j.Hidden {
+			visible = 0
+		}
+		if err := examineParts(ctx, d, visible, doubtful); err != nil {
 			return err
 		}
 	}
@@ -104,6 +108,7 @@ type answer struct {
 	expected   int64  // rows of the right answer
 	examined   bool
 	stale      bool
+	parts      fit           // how parts of the rows explain the answer
 	beyond     string        // why no part of the rows has this answer; empty: one may, or nobody knows
 	delay      time.Duration // where stale: since the first batch that it lacks was acknowledged
 }
@@ -118,11 +123,11 @@ func gather(j *engine.Journal) []*answer {
 	for kind := range j.Types {
 		t := &j.Types[kind]
 		for i := range t.Full {
-			all = append(all, &answer{Answered: &t.Full[i], kind: kind})
+			all = append(all, &answer{Answered: &t.Full[i], kind: kind, parts: within})
 		}
 		for i := range t.Counted {
 			if oracle.Countable(&t.Counted[i].Query) {
-				all = append(all, &answer{Answered: &t.Counted[i], kind: kind})
+				all = append(all, &answer{Answered: &t.Counted[i], kind: kind, parts: within})
 			}
 		}
 	}
@@ -227,6 +232,9 @@ func (t *judgement) conclude() error {
 			// Which rows were visible nobody can say. More rows than there are is wrong all the same.
 			t.out.Stale++
 			t.out.InParts++
+			if a.parts != matches {
+				t.out.Unmatched++
+			}
 		case t.out.Verdict.Difference == "" && a.beyond != "":
 			t.out.Verdict.Difference = fmt.Sprintf("query %d: %s; and no part of the rows has it: %s", a.Query.ID, a.difference, a.beyond)
 		case t.out.Verdict.Difference == "":

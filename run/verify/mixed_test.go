@@ -403,16 +403,21 @@ func TestMixedRates(t *testing.T) {
 }
 
 // Of a system that shows the rows of a batch apart an answer without some of them is stale,
-// and not wrong; one with rows that are not there is wrong.
+// and not wrong. One that no part of the rows has is wrong: with rows that are not there,
+// without rows that were there before, or with another value, also where it is within the limits of its group.
 func TestMixedInParts(t *testing.T) {
 	for name, test := range map[string]struct {
+		queries  string
 		from, to string  // in the query
 		add      float64 // to values
 		wrong    bool
+		hidden   bool // rows that were loaded before may be missing
 	}{
-		"fewer rows":   {`"end":"2016-01-01T0`, `"end":"2015-01-01T0`, 0, false},
-		"more rows":    {`"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 0, true},
-		"other values": {"", "", 1000, true},
+		"no rows":                  {"double-groupby-1", `"end":"2016-01-01T0`, `"end":"2015-01-01T0`, 0, true, false},
+		"no rows, and none loaded": {"double-groupby-1", `"end":"2016-01-01T0`, `"end":"2015-01-01T0`, 0, false, true},
+		"more rows":                {"double-groupby-1", `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 0, true, false},
+		"other values":             {"double-groupby-1", "", "", 1000, true, false},
+		"a mean for a maximum":     {"single-groupby-1-1-1", `"max"`, `"avg"`, 0, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec()
@@ -427,7 +432,7 @@ func TestMixedInParts(t *testing.T) {
 						return sink.Row(changed)
 					}))
 				}}
-			}}), s, cfg, "double-groupby-1")
+			}}), s, cfg, test.queries)
 			if err != nil || out.Types[0].Withheld == "" {
 				t.Fatalf("without parts: %v, withheld %q", err, out.Types[0].Withheld)
 			}
@@ -435,7 +440,7 @@ func TestMixedInParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			journal.InParts = true
+			journal.InParts, journal.Hidden = true, test.hidden
 			q := &out.Types[0]
 			*q = result.MixedType{Type: q.Type}
 			if err := verify.Mixed(t.Context(), d, journal, out, ignore); err != nil {
@@ -443,6 +448,9 @@ func TestMixedInParts(t *testing.T) {
 			}
 			if (q.Withheld != "") != test.wrong || !test.wrong && (q.InParts == 0 || q.Stale < q.InParts || q.StaleShare() < result.MostStale) {
 				t.Errorf("withheld %q, %d stale, %d of them in parts", q.Withheld, q.Stale, q.InParts)
+			}
+			if !test.wrong && q.Unmatched >= q.InParts { // of some answers the number of rows alone is known
+				t.Errorf("%d of %d answers match no state", q.Unmatched, q.InParts)
 			}
 		})
 	}

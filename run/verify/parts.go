@@ -1,107 +1,346 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
 )
 
-// boundParts finds answers that no part of the rows has, of a system that shows the rows of a
-// batch apart: aggregates that lie outside of the values of their group, and groups that
-// there are not. Which rows were visible nobody can say; but a maximum, a minimum and a mean
-// of any of them lie between the least and the greatest value, and a count is not above that
-// of all. Of answers in other shapes, and of digests, nothing is said.
-func boundParts(ctx context.Context, d workload.Dataset, answers []*answer) error {
+// rowsOfParts is how many rows are held at most to examine answers in one pass over the
+// dataset. An answer from more rows is not examined.
+const rowsOfParts = 1_000_000
+
+// smallParts is how many missing rows of a group at most are tried in every combination.
+const smallParts = 12
+
+// fit says how an answer is explained by rows that were not visible yet.
+type fit int
+
+// The fits, the better ones first.
+const (
+	matches fit = iota // a state was found that has exactly this answer
+	within             // no state was found, but the answer is not beyond what states can come to
+	beyond             // no state has it
+)
+
+// examineParts examines answers of a system that shows the rows of a batch apart, which are
+// right for no state of whole batches. The first rows, as many as given, were visible: they were loaded
+// before the phase, and had settled; of the others any may have been missing. A maximum, a
+// minimum and a count are examined exactly: is it that of some part of the rows? So are sums
+// and means where at most smallParts rows of the group may be missing. Where it is more, the
+// states tried are those in which the last rows of the group are missing, and an answer that
+// is none of these must lie within the least and the greatest value of any part. Of answers
+// in other shapes, and of digests, nothing is said.
+func examineParts(ctx context.Context, d workload.Dataset, visible int64, answers []*answer) error {
 	var doubtful []*answer
-	var limits []query.Query // two of each
+	var counts []query.Query
 	for _, a := range answers {
-		if a.stale || a.Answer == nil {
-			continue
-		}
-		if low, high, ok := limitsOf(a.Query); ok {
-			doubtful, limits = append(doubtful, a), append(limits, low, high)
+		if !a.stale && a.Answer != nil && aggregateOf(a.Query) != "" {
+			doubtful, counts = append(doubtful, a), append(counts, aggregated(a.Query, query.Count))
 		}
 	}
 	if len(doubtful) == 0 {
 		return nil
 	}
-	expected, err := oracle.Pass(ctx, d, limits, nil, func(int) {})
+	counted, err := oracle.Pass(ctx, d, counts, nil, func(int) {})
 	if err != nil {
-		return fmt.Errorf("looking for the limits of answers: %w", err)
+		return fmt.Errorf("counting the rows behind answers: %w", err)
 	}
+	var pass []*answer
+	held := 0.0
 	for i, a := range doubtful {
-		low, high := expected.Full[2*i].Answer, expected.Full[2*i+1].Answer
-		if low != nil && high != nil {
-			a.beyond = beyond(a, low, high)
+		n := rowsOf(&counts[i], counted.Full[i].Answer)
+		if n > rowsOfParts {
+			continue
 		}
+		if held+n > rowsOfParts {
+			if err := examineOnce(ctx, d, visible, pass); err != nil {
+				return err
+			}
+			pass, held = nil, 0
+		}
+		pass, held = append(pass, a), held+n
+	}
+	return examineOnce(ctx, d, visible, pass)
+}
+
+// examineOnce examines answers in one pass over the rows, and one over those that were visible.
+func examineOnce(ctx context.Context, d workload.Dataset, visible int64, answers []*answer) error {
+	queries := make([]query.Query, len(answers))
+	for i, a := range answers {
+		queries[i] = rowsBehind(a.Query)
+	}
+	var rows [2][]*query.Answer
+	for i, of := range []workload.Dataset{d, workload.Limited(d, visible)} {
+		var err error
+		if rows[i], err = oracle.RowsOfEach(ctx, of, queries); err != nil {
+			return fmt.Errorf("looking for parts of the rows that answers are right for: %w", err)
+		}
+	}
+	for i, a := range answers {
+		a.parts, a.beyond = examine(a, partsOf(&a.Query, rows[0][i], rows[1][i]))
 	}
 	return nil
 }
 
-// limitsOf returns queries for the least and the greatest value that an aggregate of a part of
-// the rows may have; ok is false where there is no such query.
-func limitsOf(q query.Query) (low, high query.Query, ok bool) {
-	as := func(a query.Aggregate) query.Query {
-		changed := q
-		switch s := q.Shape.(type) {
-		case query.Buckets:
-			s.Aggregate, s.Limit = a, 0 // with fewer rows other buckets are among the first
-			changed.Shape = s
-		case query.Totals:
-			s.Aggregate = a
-			changed.Shape = s
-		}
-		return changed
-	}
-	switch aggregateOf(q) {
-	case query.Max, query.Min, query.Avg:
-		return as(query.Min), as(query.Max), true
-	case query.Count:
-		return as(query.Count), as(query.Count), true
-	}
-	return q, q, false // a sum has no limit that is worth a look
+// parts are the values of a column of a group: those that were visible, and those that may have been missing,
+// in the order of their times.
+type parts struct {
+	visible []float64
+	missing []timed
 }
 
-// beyond says which row of an answer is not within the limits; empty: all are.
-func beyond(a *answer, low, high *query.Answer) string {
-	keys := a.Query.Keys()
-	least, greatest := byKey(low, keys), byKey(high, keys)
+type timed struct {
+	at    int64
+	value float64
+}
+
+// partsOf returns the parts of each column of each group of a query's answer, from the rows
+// behind it: all of them, and those that were loaded before.
+func partsOf(q *query.Query, all, before *query.Answer) map[string][]parts {
+	type cell struct {
+		group  string
+		column int
+		timed
+	}
+	cells := func(rows *query.Answer, do func(cell)) {
+		for _, row := range rows.Rows {
+			key := row[1 : len(row)-q.Values()]
+			if b, ok := q.Shape.(query.Buckets); ok {
+				key = append([]query.Value{{Kind: query.Time, Int: query.BucketOf(row[0].Int, b.Width)}}, key...)
+			}
+			group := fmt.Sprint(key)
+			for c, v := range row[len(row)-q.Values():] {
+				if number, ok := v.Number(); ok {
+					do(cell{group, c, timed{row[0].Int, number}})
+				}
+			}
+		}
+	}
+	groups := map[string][]parts{}
+	of := func(c cell) *parts {
+		if groups[c.group] == nil {
+			groups[c.group] = make([]parts, q.Values())
+		}
+		return &groups[c.group][c.column]
+	}
+	visible := map[cell]int{}
+	cells(before, func(c cell) {
+		visible[c]++
+		p := of(c)
+		p.visible = append(p.visible, c.value)
+	})
+	cells(all, func(c cell) {
+		if visible[c] > 0 {
+			visible[c]--
+			return
+		}
+		p := of(c)
+		p.missing = append(p.missing, c.timed)
+	})
+	for _, columns := range groups {
+		for _, p := range columns {
+			slices.SortStableFunc(p.missing, func(a, b timed) int { return cmp.Compare(a.at, b.at) })
+		}
+	}
+	return groups
+}
+
+// examine says how parts of the rows explain an answer, and what they do not explain.
+func examine(a *answer, groups map[string][]parts) (fit, string) {
+	keys, aggregate, worst := a.Query.Keys(), aggregateOf(a.Query), matches
+	seen := map[string]bool{}
 	for _, row := range a.Answer.Rows {
 		if len(row) != len(a.columns) {
-			return fmt.Sprintf("a row has %d columns in place of %d", len(row), len(a.columns))
+			return beyond, fmt.Sprintf("a row has %d columns in place of %d", len(row), len(a.columns))
 		}
-		key := fmt.Sprint(row[:keys])
-		if least[key] == nil || greatest[key] == nil {
-			return fmt.Sprintf("there is no group %s, or it has two rows", key)
+		group := fmt.Sprint(row[:keys])
+		if groups[group] == nil || seen[group] {
+			return beyond, fmt.Sprintf("there is no group %s, or it has two rows", group)
 		}
-		for c := keys; c < len(row); c++ {
-			v, known := row[c].Number()
-			lo, _ := least[key][c].Number()
-			hi, _ := greatest[key][c].Number()
-			if aggregateOf(a.Query) == query.Count {
-				lo = 0
+		seen[group] = true
+		for c, p := range groups[group] {
+			v := row[keys+c]
+			f := beyond
+			if number, ok := v.Number(); ok {
+				f = p.explain(aggregate, number)
+			} else if v.Kind == query.Null && len(p.visible) == 0 {
+				f = matches
 			}
-			slack := 1e-9 * math.Max(math.Abs(lo), math.Abs(hi)) // means are rounded
-			if known && (v < lo-slack || v > hi+slack) {
-				return fmt.Sprintf("%s of %s is %v, not within %v and %v", a.columns[c].Name, key, row[c], lo, hi)
+			if f == beyond {
+				return beyond, fmt.Sprintf("%s of %s is %s, of %d values that were there and %d that were written meanwhile", a.columns[keys+c].Name, group, v, len(p.visible), len(p.missing))
 			}
+			worst = max(worst, f)
 		}
-		delete(least, key)
 	}
-	return ""
+	if b, ok := a.Query.Shape.(query.Buckets); ok && b.Limit > 0 {
+		return worst, "" // with fewer rows other buckets are among the first
+	}
+	for group, columns := range groups {
+		if !seen[group] && slices.ContainsFunc(columns, func(p parts) bool { return len(p.visible) > 0 }) {
+			return beyond, fmt.Sprintf("there is no group %s, which has rows that were loaded before", group)
+		}
+	}
+	return worst, ""
 }
 
-// byKey returns the rows of an answer by the columns that tell them apart.
-func byKey(a *query.Answer, keys int) map[string][]query.Value {
-	rows := make(map[string][]query.Value, len(a.Rows))
-	for _, row := range a.Rows {
-		rows[fmt.Sprint(row[:keys])] = row
+// explain says how an aggregate of the visible values and of some missing ones comes to v.
+func (p *parts) explain(aggregate query.Aggregate, v float64) fit {
+	switch aggregate {
+	case query.Count:
+		if v == math.Trunc(v) && v >= float64(len(p.visible)) && v <= float64(len(p.visible)+len(p.missing)) {
+			return matches
+		}
+		return beyond
+	case query.Max, query.Min:
+		sign := 1.0
+		if aggregate == query.Min {
+			sign = -1
+		}
+		top := math.Inf(-1)
+		for _, x := range p.visible {
+			top = max(top, sign*x)
+		}
+		if len(p.visible) > 0 && near(sign*v, top, math.Abs(top)) || slices.ContainsFunc(p.missing, func(x timed) bool { return sign*x.value >= top && near(v, x.value, math.Abs(v)) }) {
+			return matches
+		}
+		return beyond
+	}
+	return p.explainSum(aggregate == query.Avg, v)
+}
+
+// near reports whether values are the same but for rounding.
+func near(a, b, scale float64) bool { return a == b || math.Abs(a-b) <= 1e-9*scale }
+
+// explainSum is explain for sums and means.
+func (p *parts) explainSum(mean bool, v float64) fit {
+	sum, scale := 0.0, 0.0
+	for _, x := range p.visible {
+		sum, scale = sum+x, scale+math.Abs(x)
+	}
+	for _, x := range p.missing {
+		scale += math.Abs(x.value)
+	}
+	is := func(sum float64, n int) bool {
+		if mean {
+			return n > 0 && near(v, sum/float64(n), scale/float64(n))
+		}
+		return n > 0 && near(v, sum, scale)
+	}
+	for state, n := sum, len(p.visible); ; n++ {
+		if is(state, n) {
+			return matches
+		}
+		added := n - len(p.visible)
+		if added == len(p.missing) {
+			break
+		}
+		state += p.missing[added].value
+	}
+	if len(p.missing) <= smallParts {
+		for chosen := range 1 << len(p.missing) {
+			state, n := sum, len(p.visible)
+			for i, x := range p.missing {
+				if chosen>>i&1 == 1 {
+					state, n = state+x.value, n+1
+				}
+			}
+			if is(state, n) {
+				return matches
+			}
+		}
+		return beyond
+	}
+	low, high := p.limits(mean, sum)
+	if slack := 1e-9 * scale; v < low-slack || v > high+slack {
+		return beyond
+	}
+	return within
+}
+
+// limits returns the least and the greatest sum or mean of the visible values, whose sum is given, and
+// of some of the missing ones.
+func (p *parts) limits(mean bool, sum float64) (low, high float64) {
+	values := make([]float64, len(p.missing))
+	for i, x := range p.missing {
+		values[i] = x.value
+	}
+	slices.Sort(values)
+	extreme := func(sign float64) float64 {
+		state, n := sum, len(p.visible)
+		for i := range values {
+			x := values[i]
+			if sign > 0 {
+				x = values[len(values)-1-i]
+			}
+			gains := sign*x > 0
+			if mean {
+				gains = n == 0 || sign*x > sign*state/float64(n)
+			}
+			if !gains && n > 0 {
+				break
+			}
+			state, n = state+x, n+1
+		}
+		if mean {
+			return state / float64(n)
+		}
+		return state
+	}
+	return extreme(-1), extreme(1)
+}
+
+// rowsBehind returns the query for the rows that an aggregate is of.
+func rowsBehind(q query.Query) query.Query {
+	var fields []string
+	tag := ""
+	switch s := q.Shape.(type) {
+	case query.Buckets:
+		fields, tag = s.Fields, s.GroupBy
+	case query.Totals:
+		fields, tag = s.Fields, s.GroupBy
+	}
+	if tag != "" {
+		q.Present = append(slices.Clone(q.Present), tag)
+	}
+	q.Shape = query.Rows{Fields: fields, Tag: tag}
+	return q
+}
+
+// rowsOf returns how many rows the groups of a query for counts have at most.
+func rowsOf(q *query.Query, counts *query.Answer) float64 {
+	if counts == nil {
+		return math.Inf(1)
+	}
+	rows := 0.0
+	for _, row := range counts.Rows {
+		most := 0.0
+		for _, v := range row[q.Keys():] {
+			n, _ := v.Number()
+			most = max(most, n)
+		}
+		rows += most
 	}
 	return rows
+}
+
+// aggregated returns a query of the same groups with another aggregate, without a limit.
+func aggregated(q query.Query, by query.Aggregate) query.Query {
+	switch s := q.Shape.(type) {
+	case query.Buckets:
+		s.Aggregate, s.Limit = by, 0
+		q.Shape = s
+	case query.Totals:
+		s.Aggregate = by
+		q.Shape = s
+	}
+	return q
 }
 
 // aggregateOf is the aggregate of a query's shape; empty: it has none.

@@ -1,0 +1,56 @@
+package verify
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/query"
+)
+
+// An aggregate is explained by rows that were not visible yet only where some part of the rows
+// comes to it. Where there are too many parts to try, it is at least within their limits.
+func TestParts(t *testing.T) {
+	some := func(visible []float64, missing ...float64) parts {
+		p := parts{visible: visible}
+		for i, v := range missing {
+			p.missing = append(p.missing, timed{int64(i), v})
+		}
+		return p
+	}
+	many := make([]float64, 3*smallParts)
+	for i := range many {
+		many[i] = float64(i)
+	}
+	for _, c := range []struct {
+		aggregate query.Aggregate
+		parts     parts
+		v         float64
+		want      fit
+	}{
+		{query.Max, some([]float64{3, 5}, 4, 7, 9), 7, matches},
+		{query.Max, some([]float64{3, 5}, 4, 7, 9), 5, matches},
+		{query.Max, some([]float64{3, 5}, 4, 7, 9), 6, beyond}, // within 5 and 9, and no row has it
+		{query.Max, some([]float64{3, 5}, 4, 7, 9), 4, beyond}, // less than what was there
+		{query.Max, some(nil, 4, 7), 4, matches},
+		{query.Max, some(nil, 4, 7), 5, beyond},
+		{query.Min, some([]float64{3, 5}, 4, 1, 2), 2, matches},
+		{query.Min, some([]float64{3, 5}, 4, 1, 2), 4, beyond},
+		{query.Count, some([]float64{3, 5}, 4, 1, 2), 4, matches},
+		{query.Count, some([]float64{3, 5}, 4, 1, 2), 1, beyond},
+		{query.Count, some([]float64{3, 5}, 4, 1, 2), 2.5, beyond},
+		{query.Sum, some([]float64{3, 5}, 4, 1), 9, matches},
+		{query.Sum, some([]float64{3, 5}, 4, 1), 10, beyond},
+		{query.Avg, some([]float64{3, 5}, 7, 1), 3, matches}, // without the first of the missing ones
+		{query.Avg, some([]float64{3, 5}, 7, 1), 4.5, beyond},
+		{query.Avg, some(nil, many...), 1, matches},   // 0, 1, 2: the others are missing
+		{query.Avg, some(nil, many...), 1.25, within}, // of four rows: that state was not tried
+		{query.Avg, some(nil, many...), 35.5, beyond}, // more than the greatest value
+		{query.Avg, some(many, many...), 1, beyond},   // what was there weighs as much
+		{query.Sum, some([]float64{-1}, many...), 629, matches},
+		{query.Sum, some([]float64{-1}, many...), 628, within},
+		{query.Sum, some([]float64{-1}, many...), 630, beyond},
+	} {
+		if got := c.parts.explain(c.aggregate, c.v); got != c.want {
+			t.Errorf("%s of %v and some of %v is %v: %d, want %d", c.aggregate, c.parts.visible, c.parts.missing, c.v, got, c.want)
+		}
+	}
+}
