@@ -49,8 +49,7 @@ type Noise struct {
 	Untold string `json:"untold,omitempty"`
 }
 
-// Bounds beyond which the host is noisy. docs/measuring.md has the measurements
-// behind them.
+// Bounds beyond which the host is noisy. docs/measuring.md says why.
 const (
 	QuietShare     = 0.10 // of the CPU time of the machine: others' and stolen time, each
 	quietThrottled = 0.05 // of the scheduling periods
