@@ -2,6 +2,7 @@ package influxdb2
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,4 +30,20 @@ func TestCheck(t *testing.T) {
 	operator = false
 	_, err := d.Advise(t.Context())
 	stub.Says(t, err, "it tells its settings to an operator's token alone")
+}
+
+// What is pending is what the cache holds. After a snapshot InfluxDB 2.7.12 goes on telling the
+// size of that snapshot, which is in files.
+func TestPending(t *testing.T) {
+	const figures = `storage_shard_disk_size{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} 94208
+storage_cache_disk_bytes{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} 2.37468e+06
+storage_cache_inuse_bytes{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} `
+	for inuse, want := range map[string]string{"0": "", "1884": "1884 bytes of values are in the server's cache"} {
+		d := newDatabase(settingsOf(t, served(t, stub.Paths(map[string]string{"/api/v2/buckets": `{"buckets":[{"id":"b"}]}`, "/metrics": figures + inuse + "\n"}))))
+		size, err := d.Footprint(t.Context())
+		if err != nil || size.Bytes != 94208 || !strings.HasPrefix(size.Pending, want) || (want == "") != (size.Pending == "") {
+			t.Errorf("with %s bytes in the cache: %+v, %v", inuse, size, err)
+		}
+		conformance.Close(t, d)
+	}
 }

@@ -103,7 +103,9 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		case shardSize:
 			size.Bytes += int64(f.value)
 			files = append(files, influx.Shard{Path: f.path, WAL: f.wal})
-		case "storage_cache_inuse_bytes", "storage_cache_disk_bytes": // the latter: of a snapshot that is being written
+		// With a snapshot that is being written. Not storage_cache_disk_bytes, which stays at
+		// the size of the last snapshot that was written.
+		case "storage_cache_inuse_bytes":
 			cached += f.value
 		}
 	}
