@@ -264,7 +264,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 			measured.Runs[one.of.Name] = one.runs
 		}
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
-			return &status{exitInterrupted, "interrupted; what was finished is stored, and the same command goes on"}
+			return p.app.interrupted(err, ", and the same command goes on")
 		}
 		var s *status
 		if err != nil && !errors.As(err, &s) {
@@ -539,7 +539,7 @@ func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, d *document
 	if one.runs, err = p.runAll(cmd, kept, one.whole, one.sweep); err != nil {
 		return err
 	}
-	return sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.runs), func(r *result.Run) bool {
+	return p.app.sweepOutcome(cmd.Context(), slices.DeleteFunc(slices.Clone(one.runs), func(r *result.Run) bool {
 		return r.Status != result.Complete && ended(d, one.experiment, size, r)
 	}))
 }
@@ -556,6 +556,7 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 		return nil, err
 	}
 	defer shown.Close()
+	p.app.page = "" // the run has none
 	run, err := r.Run(cmd.Context(), plan, "run", p.app.args)
 	if run == nil || err != nil {
 		return nil, unreached(err)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -9,7 +8,6 @@ import (
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -74,13 +72,10 @@ places that it reads and writes, and asks for confirmation.
 			}
 			second, err := r.Run(ctx, plan, first.Command, a.args)
 			shown.Close()
-			if second == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+			if second == nil {
 				return err
 			}
-			if reportErr := a.reportRun(second); reportErr != nil {
-				return errors.Join(err, reportErr)
-			}
-			if err := outcome(ctx, second, err); err != nil {
+			if err := a.ended(ctx, second, err); err != nil {
 				return err
 			}
 			c, err := compare.Runs(compare.Side{Runs: []*result.Run{first}}, compare.Side{Runs: []*result.Run{second}}, compare.Options{})

@@ -93,13 +93,10 @@ unless --agents says how many.`,
 			}
 			resumed, err := r.Resume(ctx, plan, run)
 			shown.Close()
-			if resumed == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+			if resumed == nil {
 				return err
 			}
-			if reportErr := a.reportRun(resumed); reportErr != nil {
-				return errors.Join(err, reportErr)
-			}
-			return outcome(ctx, resumed, err)
+			return a.ended(ctx, resumed, err)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")

@@ -371,13 +371,10 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 	}
 	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
 	shown.Close()
-	if run == nil || errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+	if run == nil {
 		return err
 	}
-	if reportErr := a.reportRun(run); reportErr != nil {
-		return errors.Join(err, reportErr)
-	}
-	if err := outcome(ctx, run, err); err != nil {
+	if err := a.ended(ctx, run, err); err != nil {
 		return err
 	}
 	return a.within(run, baseline, conditions)
@@ -528,12 +525,57 @@ func writeReport(name string, write func(io.Writer) error) error {
 	return out.Commit()
 }
 
+// ended reports a run that ended with an error, or well: its figures first.
+func (a *app) ended(ctx context.Context, run *result.Run, err error) error {
+	if errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+		return err
+	}
+	reportErr := a.reportRun(run)
+	if reportErr != nil {
+		a.page = ""
+	}
+	err = a.outcome(ctx, run, err)
+	if s := (*status)(nil); reportErr != nil && errors.As(err, &s) {
+		return &status{s.code, s.text + "\n" + reportErr.Error()}
+	}
+	return errors.Join(err, reportErr)
+}
+
+// interrupted is the status of a run, or of several, that Ctrl-C ended with an error;
+// stored goes on behind "what was finished is stored".
+func (a *app) interrupted(err error, stored string) error {
+	if lost := a.notStored(err); lost != "" {
+		return &status{exitInterrupted, "interrupted; " + lost}
+	}
+	return &status{exitInterrupted, "interrupted; what was finished is stored" + stored}
+}
+
+// notStored says what is lost of a run that could not be stored as it ended, and where
+// its figures are; empty: it was stored.
+func (a *app) notStored(err error) string {
+	var lost *runner.NotStoredError
+	if !errors.As(err, &lost) {
+		return ""
+	}
+	page := "no page has its figures"
+	if a.page != "" {
+		page = "its figures are on the page " + a.page
+	}
+	if errors.Is(err, store.ErrGone) {
+		return fmt.Sprintf("run %s is not stored: %s; %s", lost.Run, oneLine(lost.Error()), page)
+	}
+	return fmt.Sprintf("run %s is not stored as it ended: %s; %s; tsmark resume %[1]s measures again what the results lack", lost.Run, oneLine(lost.Error()), page)
+}
+
 // outcome turns what a run came to into the exit status. The report has named
 // what failed, so most need no more text.
-func outcome(ctx context.Context, run *result.Run, err error) error {
+func (a *app) outcome(ctx context.Context, run *result.Run, err error) error {
+	lost := a.notStored(err)
 	switch {
 	case ctx.Err() != nil:
-		return &status{exitInterrupted, "interrupted; what was finished is stored as run " + run.ID}
+		return a.interrupted(err, " as run "+run.ID)
+	case lost != "":
+		return errors.New(lost)
 	case errors.Is(err, runner.ErrNotQuiet):
 		return &status{exitWithheld, oneLine(err.Error())}
 	case err != nil:

@@ -121,11 +121,11 @@ func (s *sweeping) ended(ctx context.Context, err error) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return &status{exitInterrupted, fmt.Sprintf("interrupted; what was finished is stored as sweep %s, and tsmark resume goes on", s.record.ID)}
+		return s.app.interrupted(err, fmt.Sprintf(" as sweep %s, and tsmark resume goes on", s.record.ID))
 	case err != nil:
 		return err
 	}
-	return sweepOutcome(ctx, s.runs)
+	return s.app.sweepOutcome(ctx, s.runs)
 }
 
 // report writes the sweep's page and shows its text.
@@ -155,11 +155,11 @@ func (a *app) writePage(id string, write func(io.Writer) error) (page string, er
 }
 
 // sweepOutcome is the worst outcome of the runs, of a sweep or alone, as an exit status.
-func sweepOutcome(ctx context.Context, runs []*result.Run) error {
+func (a *app) sweepOutcome(ctx context.Context, runs []*result.Run) error {
 	var worst *status
 	for _, run := range runs {
 		var s *status
-		if errors.As(outcome(ctx, run, nil), &s) && (worst == nil || s.code > worst.code) {
+		if errors.As(a.outcome(ctx, run, nil), &s) && (worst == nil || s.code > worst.code) {
 			worst = &status{s.code, s.text}
 			if run.Points > 0 {
 				worst.text = fmt.Sprintf("point %d of %d: %s", run.Point, run.Points, s.text)

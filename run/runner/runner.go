@@ -308,7 +308,7 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 	}
 	// An interrupted run is stored all the same, and says that it was.
 	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.Store.Save(ctx, &x.run) }); saveErr != nil {
-		err = both(err, saveErr)
+		err = both(err, &NotStoredError{x.run.ID, saveErr})
 	}
 	pooled, poolErr := x.run.Pooled()
 	if poolErr != nil {
@@ -316,6 +316,16 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 	}
 	return pooled, err
 }
+
+// NotStoredError says that a run could not be stored as it ended: the store has at most those
+// of its phases that were stored one by one.
+type NotStoredError struct {
+	Run   string // its ID
+	cause error
+}
+
+func (e *NotStoredError) Error() string { return e.cause.Error() }
+func (e *NotStoredError) Unwrap() error { return e.cause }
 
 // both is an error, on one line, and what then happened to storing it.
 func both(err, stored error) error {

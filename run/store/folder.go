@@ -22,7 +22,10 @@ import (
 const FileName = "tsmark.db"
 
 // folder is a place that is a folder with an SQLite database.
-type folder struct{ dir string }
+type folder struct {
+	dir  string
+	file fs.FileInfo // the database's, once it was opened; nil: it is only read
+}
 
 func openFolder(ctx context.Context, dir string, figures func(*result.Run) Figures) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -88,11 +91,29 @@ func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Fig
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	s := &Store{db: db, figures: figures}
-	s.place = &folder{dir}
-	if err := s.migrate(ctx, write); err != nil {
+	f := &folder{dir: dir}
+	s.place = f
+	err = s.migrate(ctx, write)
+	if err == nil && write {
+		f.file, err = os.Stat(path)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %s: %w; if it is damaged move it away, or name another folder with --results", path, err), db.Close())
 	}
 	return s, nil
+}
+
+// checkPresence looks whether the name still leads to the database: SQLite goes on writing to a file
+// that was removed, and says nothing of it.
+func (f *folder) checkPresence() error {
+	if f.file == nil {
+		return nil
+	}
+	path := filepath.Join(f.dir, FileName)
+	if now, err := os.Stat(path); err == nil && os.SameFile(f.file, now) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is gone, and what was stored there is lost", ErrGone, path)
 }
 
 func (*folder) bind(statement string) string { return statement }

@@ -147,6 +147,9 @@ func (p postgres) alone(ctx context.Context, do func() error) error {
 	return do()
 }
 
+// checkPresence implements place: statements on tables that were removed fail.
+func (postgres) checkPresence() error { return nil }
+
 // lock holds an advisory lock on a connection of its own: it ends with the
 // process, however that ends, and machines that share the database see it.
 func (p postgres) lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error) {

@@ -34,6 +34,9 @@ var ErrNotFound = errors.New("no such run")
 // ErrAllComplete means that no run of this store is to be resumed.
 var ErrAllComplete = errors.New("every run is complete, was imported, or goes on in another process")
 
+// ErrGone means that the place of the results was removed while it was in use.
+var ErrGone = errors.New("the results were removed while tsmark used them")
+
 // Store is an open place of results. Its methods may be called from several
 // goroutines at once, and processes on several machines may use one database.
 type Store struct {
@@ -55,6 +58,9 @@ type place interface {
 	// lock keeps every other process from a run or sweep; free is false where one
 	// is at it.
 	lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error)
+	// checkPresence returns an error that wraps ErrGone where what was written is in no place that can
+	// be found again.
+	checkPresence() error
 	// locked reports whether a process is at a run or sweep.
 	locked(ctx context.Context, id string) (bool, error)
 }
@@ -194,6 +200,9 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) (done s
 		done, err = s.db.ExecContext(ctx, s.place.bind(statement), args...)
 		return err
 	})
+	if gone := s.place.checkPresence(); gone != nil {
+		err = gone
+	}
 	return done, err
 }
 
@@ -221,7 +230,11 @@ type statements func(exec func(statement string, args ...any) (changed int64, er
 
 // transaction does all or nothing.
 func (s *Store) transaction(ctx context.Context, do statements) error {
-	return s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) })
+	err := s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) })
+	if gone := s.place.checkPresence(); gone != nil {
+		return gone
+	}
+	return err
 }
 
 func (s *Store) transact(ctx context.Context, do statements) error {

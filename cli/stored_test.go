@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/run/store"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+// The last line never says that a run is stored when it is not: neither after Ctrl-C nor
+// without it, neither where the results were removed nor where they cannot be written to.
+func TestLastLineOfUnstoredRuns(t *testing.T) {
+	remove := func(dir string) error { return os.RemoveAll(dir) }
+	replace := func(dir string) error {
+		name := filepath.Join(dir, store.FileName)
+		if err := os.Rename(name, name+".away"); err != nil {
+			return err
+		}
+		return os.WriteFile(name, nil, 0o666)
+	}
+	spoil := func(dir string) error {
+		db, err := sql.Open("sqlite", filepath.Join(dir, store.FileName))
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		_, err = db.Exec("DROP VIEW IF EXISTS runs; ALTER TABLE documents RENAME TO moved")
+		return err
+	}
+	for _, c := range []struct {
+		name      string
+		harm      func(dir string) error
+		interrupt bool
+		want      string
+	}{
+		{"removed", remove, true, "is gone, and what was stored there is lost; its figures are on the page "},
+		{"removed, and nobody interrupts", remove, false, "is gone, and what was stored there is lost; its figures are on the page "},
+		{"replaced", replace, true, "is gone, and what was stored there is lost; its figures are on the page "},
+		{"cannot be written", spoil, true, " is not stored as it ended: saving run "},
+		{"cannot be written, and nobody interrupts", spoil, false, "measures again what the results lack"},
+		{"nothing is wrong", func(string) error { return nil }, true, "interrupted; what was finished is stored as run "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "results")
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			kind, opened := conformance.Memory("memory"), 0
+			open := kind.Open
+			kind.Open = func(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
+				if opened++; opened == 2 { // the first one looks at the target before the run begins
+					if err := c.harm(dir); err != nil {
+						t.Error(err)
+					}
+					if c.interrupt {
+						interrupt()
+					}
+				}
+				return open(ctx, env, options)
+			}
+			var stdout, stderr bytes.Buffer
+			code := execute(ctx, strings.Fields("tsmark run --target memory --scale 2 --log-interval 1h --query-type lastpoint --queries 2 --repeats 1 --seed 3 --results "+dir),
+				&stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+			said := strings.TrimRight(stderr.String(), "\n")
+			last := said[strings.LastIndex(said, "\n")+1:]
+			if wantCode := map[bool]int{true: exitInterrupted, false: exitUsage}[c.interrupt]; code != wantCode || !strings.Contains(last, c.want) {
+				t.Errorf("exit status %d: %s", code, said)
+			}
+			if strings.Contains(c.want, "what was finished is stored") != strings.Contains(last, "what was finished is stored") {
+				t.Errorf("it says %q", last)
+			}
+			if _, page, ok := strings.Cut(last, "on the page "); ok {
+				page, _, _ = strings.Cut(page, ";")
+				if _, err := os.Stat(page); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
