@@ -43,6 +43,6 @@ func (s *Store) within(ctx context.Context, do func(context.Context) error) erro
 		return err
 	}
 	s.silent.Store(true)
-	return fmt.Errorf("%w (waited %s): it is silent, or another session holds a lock there; see to it, and go on with tsmark resume",
+	return fmt.Errorf("%w (waited %s): it is silent, or another session holds a lock there",
 		errSilent, waited.Round(time.Second/10))
 }
