@@ -14,6 +14,7 @@ const defaultResults = "tsmark-results"
 
 // openResults opens the results to add runs to them.
 func (a *app) openResults(ctx context.Context) (*store.Store, error) {
+	store.RemoveLeftovers(a.folder())
 	return store.Open(ctx, a.results, report.Stored)
 }
 

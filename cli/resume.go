@@ -44,6 +44,7 @@ unless --agents says how many.`,
 				return err
 			}
 			defer kept.Close() // each piece is on disk when it was saved
+			store.RemoveLeftovers(a.folder())
 			reference := store.Unfinished
 			if len(args) == 1 {
 				reference = args[0]

@@ -67,14 +67,12 @@ func killSeries(t *testing.T, kills int) (int, *rand.Rand) {
 }
 
 // leftovers lists what is in a results folder whose runs have all come to their end, and
-// belongs to none of them: files half written, and folders of killed processes. Of a run that was
-// killed once it was stored as complete two things may stay, since nothing resumes it: its mark,
-// which is empty and locked by nobody, and the hidden file of a page that was being written.
+// belongs to none of them: files half written, locks, and folders of killed processes.
 func leftovers(t *testing.T, dir string) (left []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		name := d.Name()
-		if path != dir && !strings.HasPrefix(name, ".report.") && (strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, "reference-") || name == "taken-answers") {
+		if path != dir && (strings.HasPrefix(name, ".") || name == "running" || strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, "reference-") || name == "taken-answers") {
 			left = append(left, path)
 		}
 		return err
@@ -110,6 +108,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
+		killedNow := false
 		select {
 		case err := <-ended:
 			if err != nil {
@@ -120,7 +119,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 				t.Fatal(err)
 			}
 			<-ended
-			killed++
+			killed, killedNow = killed+1, true
 			if completed == 0 && killed >= kills {
 				longest += longest / 4 // the machine became busier: a run needs more time to come to its end
 			}
@@ -157,6 +156,11 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 					if most := int(q.Sample.Captured); q.Verdict.Checked == 0 || q.Verdict.Checked != most {
 						t.Fatalf("%s of %s: %d answers compared of %d taken", q.Type, target.Name, q.Verdict.Checked, most)
 					}
+				}
+			}
+			if killedNow { // after its end was stored: the next command cleans up
+				if err := exec.Command("tsmark", "resume", "--results", dir).Run(); err != nil {
+					t.Fatalf("resume of a complete run: %v", err)
 				}
 			}
 			if left := leftovers(t, dir); left != nil {

@@ -8,10 +8,11 @@ import (
 // WriteBytes writes a file as it is to be, whatever its name ends in: whole or
 // not at all. Errors are one line that says how to fix it.
 func WriteBytes(name string, data []byte) error {
-	f, err := createTemp(name, 0o666)
+	f, held, err := createTemp(name, 0o666)
 	if err != nil {
 		return explain(name, err)
 	}
+	defer unlock(held)
 	_, err = f.Write(data)
 	if err == nil {
 		err = f.Sync()

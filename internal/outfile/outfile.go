@@ -15,11 +15,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"syscall"
 
+	"github.com/gofrs/flock"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tsmark/tsmark/internal/scratch"
 )
 
 // File is an output being written. It is used by one goroutine.
@@ -27,6 +31,7 @@ type File struct {
 	name   string // as the user wrote it, for messages
 	final  string // what the temporary file becomes; empty: f is written in place
 	f      *os.File
+	held   *flock.Flock   // says that this process writes the temporary file; may be nil
 	keep   bool           // f is not ours to close
 	w      io.Writer      // what Write writes to: f or a compressor
 	finish []func() error // passes on what the layers between w and f hold back
@@ -94,20 +99,53 @@ func (f *File) open() error {
 		mode = info.Mode().Perm()
 	}
 	f.final = final
-	f.f, err = createTemp(final, mode)
+	f.f, f.held, err = createTemp(final, mode)
 	f.w = f.f
 	return err
 }
 
 // createTemp creates a hidden file beside the final one. Unlike os.CreateTemp
-// it gives the permissions that the final file is to have.
-func createTemp(final string, mode fs.FileMode) (*os.File, error) {
+// it gives the permissions that the final file is to have. The file is locked for
+// RemoveLeftovers, where the file system has locks.
+func createTemp(final string, mode fs.FileMode) (*os.File, *flock.Flock, error) {
 	dir, base := filepath.Split(final)
 	for {
 		temp := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
 		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		held, err := scratch.TryLock(temp, os.O_WRONLY)
+		if held != nil || err != nil {
+			return f, held, nil
+		}
+		_ = f.Close() // RemoveLeftovers of another process was quicker, and removes it
+	}
+}
+
+// unlock releases the lock of createTemp, if there is one.
+func unlock(held *flock.Flock) {
+	if held != nil {
+		_ = held.Unlock()
+	}
+}
+
+// temporary matches the names that createTemp gives.
+var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{8}\.tmp$`)
+
+// RemoveLeftovers removes the temporary files of this package in a folder whose processes
+// are gone. It leaves what it cannot lock or remove.
+func RemoveLeftovers(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && temporary.MatchString(entry.Name()) {
+			scratch.RemoveUnlocked(filepath.Join(dir, entry.Name()))
 		}
 	}
 }
@@ -212,6 +250,7 @@ func (f *File) commit() error {
 	if err := f.f.Close(); err != nil {
 		return explain(f.name, err)
 	}
+	defer unlock(f.held)
 	return explain(f.name, os.Rename(f.f.Name(), f.final))
 }
 
@@ -229,5 +268,6 @@ func (f *File) Discard() {
 	_ = f.f.Close()
 	if f.final != "" {
 		_ = os.Remove(f.f.Name())
+		unlock(f.held)
 	}
 }

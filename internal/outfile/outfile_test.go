@@ -389,3 +389,30 @@ func TestClosedPipe(t *testing.T) {
 		t.Errorf("got  %swant %s", got, want)
 	}
 }
+
+// A file that is being written is no leftover, whoever looks; one that is not is one.
+func TestRemoveLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "page.html")
+	f, err := Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	RemoveLeftovers(dir)
+	if _, err := f.Write([]byte("whole")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || string(got) != "whole" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".page.html.0badcafe.tmp"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	RemoveLeftovers(dir)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -84,7 +84,12 @@ func sweep(dir, name string) {
 
 // lock locks a folder; nil: another process has it, or it is there no longer.
 func lock(path string, flag int) (*flock.Flock, error) {
-	file := filepath.Join(path, lockName)
+	return TryLock(filepath.Join(path, lockName), flag)
+}
+
+// TryLock locks a file for this process, until it is unlocked or the process ends; nil:
+// another process has it, or removed it meanwhile. The flag says how to open it.
+func TryLock(file string, flag int) (*flock.Flock, error) {
 	held := flock.New(file, flock.SetFlag(flag), flock.SetPermissions(0o600))
 	free, err := held.TryLock()
 	if flag&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist) {
@@ -106,6 +111,14 @@ func lock(path string, flag int) (*flock.Flock, error) {
 		err = nil
 	}
 	return nil, err
+}
+
+// RemoveUnlocked removes a file that processes lock as long as they use it, if none does.
+func RemoveUnlocked(file string) {
+	if held, _ := TryLock(file, os.O_WRONLY); held != nil {
+		_ = os.Remove(file) // while it is held, so that nobody else's is removed
+		_ = held.Unlock()
+	}
 }
 
 // remove removes a folder that is locked: its lock last, so that what a process leaves that is

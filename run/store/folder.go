@@ -15,6 +15,8 @@ import (
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/internal/scratch"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -59,11 +61,16 @@ func unnamed(err error) error {
 // its journal. Only an attempt tells: permissions, read-only mounts and quotas
 // all say no in their own way.
 func writable(dir string) error {
-	f, err := os.CreateTemp(dir, ".tsmark-*")
+	// The name is always the same: what a killed process left goes with the next attempt.
+	f, err := os.OpenFile(filepath.Join(dir, ".tsmark-writable"), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	err = os.Remove(f.Name())
+	if errors.Is(err, fs.ErrNotExist) { // another process was quicker
+		err = nil
+	}
+	return errors.Join(f.Close(), err)
 }
 
 func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Figures, write bool) (*Store, error) {
@@ -144,12 +151,30 @@ func (f *folder) lock(_ context.Context, id string) (unlock func(context.Context
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, false, err
 	}
-	held := flock.New(path)
-	free, err = held.TryLock()
+	held, err := scratch.TryLock(path, os.O_CREATE|os.O_RDWR)
+	if held == nil {
+		return nil, false, err
+	}
 	return func(context.Context) {
 		_ = os.Remove(path) // while it is held, so that nobody else's is removed
 		_ = held.Unlock()
-	}, free, err
+	}, true, nil
+}
+
+// RemoveLeftovers removes from the folders of runs and sweeps in a folder of results what
+// killed processes left there: their locks, and files that they had half written.
+func RemoveLeftovers(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			of := filepath.Join(dir, entry.Name())
+			outfile.RemoveLeftovers(of)
+			scratch.RemoveUnlocked(filepath.Join(of, lockName))
+		}
+	}
 }
 
 func (f *folder) locked(_ context.Context, id string) (bool, error) {
