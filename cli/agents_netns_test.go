@@ -212,6 +212,80 @@ func TestAgentsFarApart(t *testing.T) {
 	}
 }
 
+// checkShares holds what is withheld of a run to the shares that nobody finished: nothing
+// stands without one of its shares, and nothing is withheld for another reason. It reports
+// whether a share of a load was hit.
+func (f *farFleet) checkShares(when string, run *result.Run, code int) (hit bool) {
+	t := f.t
+	t.Helper()
+	for i := range run.Targets {
+		for _, r := range run.Targets[i].Repeats {
+			if l := r.Load; l != nil {
+				hit = hit || slices.ContainsFunc(l.Parts, func(p result.Part) bool { return !p.Whole() })
+				if l.Stands() && len(l.Missing()) > 0 || l.Withheld != "" && len(l.Missing()) == 0 {
+					t.Errorf("%s: the load is withheld: %q, with %d missing shares", when, l.Withheld, len(l.Missing()))
+				}
+			}
+			for j := range r.Queries {
+				q := &r.Queries[j]
+				if (q.Withheld == "") != (len(q.Missing()) == 0) || q.Withheld != "" && !strings.Contains(q.Withheld, " was lost: ") {
+					t.Errorf("%s: %s is withheld: %q, with %d missing shares", when, q.Type, q.Withheld, len(q.Missing()))
+				}
+				if q.Withheld != "" {
+					t.Logf("%s: %s is withheld: %s", when, q.Type, q.Withheld)
+				}
+			}
+		}
+	}
+	if (code == exitDone) != run.Passed() {
+		t.Errorf("%s: exit status %d of a run that passed: %v:\n%s", when, code, run.Passed(), f.said.String())
+	}
+	return hit
+}
+
+// coordinatorStops is how many coordinators of each database are stopped, each in a run of its own.
+const coordinatorStops = 6
+
+// A coordinator that is stopped for longer than its agents wait for it loses them and the phase
+// at hand, and nothing else: what is withheld is what they did not finish, and resume completes
+// a run that ended early.
+func TestCoordinatorStopped(t *testing.T) {
+	f := newFleet(t, postgres.Driver(), 3, 9)
+	most, random := killSeries(t, coordinatorStops)
+	for n := range most {
+		f.said.forget()
+		if err := os.RemoveAll(filepath.Join(f.dir, "results")); err != nil {
+			t.Fatal(err)
+		}
+		agents, coordinator := f.join(), f.run(append(small(), "--repeats", "2", "--queries", "4000")...)
+		f.joined()
+		after := time.Duration(random.IntN(10000)) * time.Millisecond
+		time.Sleep(after)
+		_ = coordinator.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(9 * time.Second)
+		_ = coordinator.Process.Signal(syscall.SIGCONT)
+		code := f.ended(coordinator, 5*time.Minute)
+		when := fmt.Sprintf("stop %d after %v", n, after)
+		run := f.newest()
+		f.checkShares(when, run, code)
+		if run.Status != result.Complete {
+			resume := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
+			code = f.ended(resume, 5*time.Minute)
+			if run = f.newest(); run.Status != result.Complete {
+				t.Errorf("%s: resume ends with status %d, and the run is %s: %s\n%s", when, code, run.Status, run.Reason, f.said.String())
+			}
+			f.checkShares(when+", resumed", run, code)
+		}
+		if left := leftovers(t, filepath.Join(f.dir, "results")); left != nil {
+			t.Errorf("%s: there are still %v", when, left)
+		}
+		for _, a := range agents {
+			_ = a.Process.Signal(syscall.SIGTERM)
+			f.ended(a, 30*time.Second)
+		}
+	}
+}
+
 // kills is how many agents of each database die, each in a run of its own.
 const kills = 25
 
@@ -246,23 +320,8 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 		for _, a := range append(slices.Delete(agents, victim, victim+1), again) {
 			f.ended(a, 30*time.Second)
 		}
-		for i := range run.Targets {
-			for _, r := range run.Targets[i].Repeats {
-				if l := r.Load; l != nil && slices.ContainsFunc(l.Parts, func(p result.Part) bool { return !p.Whole() }) {
-					hit++
-				}
-				if l := r.Load; l != nil && l.Stands() && len(l.Missing()) > 0 {
-					t.Errorf("kill %d after %v: the load stands, and share %d is missing", n, after, l.Missing()[0].Share)
-				}
-				for j := range r.Queries {
-					if q := &r.Queries[j]; q.Withheld == "" && len(q.Missing()) > 0 {
-						t.Errorf("kill %d after %v: %s stands, and share %d is missing", n, after, q.Type, q.Missing()[0].Share)
-					}
-				}
-			}
-		}
-		if (code == exitDone) != run.Passed() {
-			t.Errorf("kill %d after %v: exit status %d of a run that passed: %v", n, after, code, run.Passed())
+		if f.checkShares(fmt.Sprintf("kill %d after %v", n, after), run, code) {
+			hit++
 		}
 	}
 	if t.Logf("%d of %d kills hit a share of the load", hit, kills); hit == 0 {
