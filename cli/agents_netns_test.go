@@ -269,6 +269,7 @@ func TestCoordinatorStopped(t *testing.T) {
 		run := f.newest()
 		f.checkShares(when, run, code)
 		if run.Status != result.Complete {
+			agents = append(agents, f.join()...) // the others were released
 			resume := f.start(1, "resume", "--results", "results", "--agents", strconv.Itoa(f.agents), "--agents-listen", f.lab.Address(1)+":4222", "--agents-token", "@token")
 			code = f.ended(resume, 5*time.Minute)
 			if run = f.newest(); run.Status != result.Complete {

@@ -32,6 +32,10 @@ var idPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-z]{1,32}$`)
 // folders too.
 func ProperID(text string) bool { return idPattern.MatchString(text) }
 
+// MaxDocument is how many bytes of a run, or of a file of runs, are read where nobody allows
+// more: 256 MiB.
+const MaxDocument = 256 << 20
+
 // Check returns why the run cannot have been recorded by tsmark, with the place in its
 // document; nil: reports can rely on it. It checks numbers, lengths and references, not
 // whether figures are true. A run that comes from elsewhere is checked once, when it is read.

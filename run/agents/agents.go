@@ -117,6 +117,9 @@ type Lost struct {
 	Text string // for Said: what the agent said; for Malformed: what it sent
 	// Silence is how long nothing had been heard.
 	Silence time.Duration
+	// Stood is how long the coordinator itself had stood still shortly before: agents that hear
+	// nothing of it stop and leave. Zero: it had not.
+	Stood time.Duration
 }
 
 // Loss tells ways of losing an agent apart.
@@ -137,6 +140,9 @@ const (
 )
 
 func (l *Lost) Error() string {
+	if l.Stood > 0 {
+		return fmt.Sprintf("agent %s was lost: the coordinator itself stood still for %v, stopped or starved, and agents that hear nothing of it stop and leave", l.Name, l.Stood.Round(100*time.Millisecond))
+	}
 	switch l.How {
 	case Gone:
 		return fmt.Sprintf("agent %s was lost: its connection ended, and it did not come back within %v; see whether its process ended", l.Name, l.Silence.Round(100*time.Millisecond))

@@ -417,20 +417,36 @@ func (c *Coordinator) Asked(process string) bool {
 	return c.asked[process]
 }
 
+// standstill is a time in which the coordinator itself was stopped or starved.
+type standstill struct {
+	lasted time.Duration
+	until  time.Time
+}
+
+// explains reports whether a member that was last heard of then has left because of it: what
+// it sent before it left is heard at the end.
+func (s standstill) explains(heard time.Time, t Timing) bool {
+	return s.lasted > t.Lost-t.Beat && heard.Sub(s.until) < t.Beat
+}
+
 // watch finds who is no longer there.
 func (c *Coordinator) watch() {
 	t := c.options.Timing
+	var standing standstill
 	for last := time.Now(); wait(c.ctx, t.Beat/2) == nil; last = time.Now() {
 		// Who was stopped or starved itself has heard of nobody.
 		stood := time.Since(last) > t.Beat/2+t.Lost/2
-		silent := map[*member]time.Duration{}
+		if stood {
+			standing = standstill{time.Since(last), time.Now()}
+		}
+		silent, heard := map[*member]time.Duration{}, map[*member]time.Time{}
 		c.mu.Lock()
 		for _, m := range c.members {
 			if stood {
 				m.heard = time.Now()
 			}
 			if since := time.Since(m.heard); since > t.Lost {
-				silent[m] = since
+				silent[m], heard[m] = since, m.heard
 			}
 		}
 		c.mu.Unlock()
@@ -438,6 +454,9 @@ func (c *Coordinator) watch() {
 			why := &Lost{Name: m.Name, How: Silent, Silence: since}
 			if stands, known := c.broker.Connected(m.Connection); known && !stands {
 				why.How = Gone
+			}
+			if standing.explains(heard[m], t) {
+				why.Stood = standing.lasted
 			}
 			c.lose(m, why)
 		}

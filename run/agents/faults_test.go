@@ -413,3 +413,28 @@ func TestKilled(t *testing.T) {
 	process(t, 1, s.URL())
 	joined(t, c, 1) // the next one of that name
 }
+
+// Agents that left a coordinator which itself stood still are not accused: the reason names the
+// coordinator.
+func TestStandstill(t *testing.T) {
+	timing, end := DefaultTiming(), time.Now()
+	for _, c := range []struct {
+		lasted time.Duration
+		heard  time.Duration // after the end
+		want   bool
+	}{
+		{9 * time.Second, 0, true},
+		{9 * time.Second, timing.Beat / 2, true},
+		{9 * time.Second, 3 * timing.Beat, false}, // it was there, and was lost later
+		{3 * time.Second, 0, false},               // agents wait longer
+		{0, time.Hour, false},
+	} {
+		if got := (standstill{c.lasted, end}).explains(end.Add(c.heard), timing); got != c.want {
+			t.Errorf("%v, heard of after %v: %v", c.lasted, c.heard, got)
+		}
+	}
+	why := (&Lost{Name: "a", Stood: 9 * time.Second}).Error()
+	if !strings.Contains(why, "agent a was lost: the coordinator itself stood still for 9s") || strings.Contains(why, "hangs") {
+		t.Error(why)
+	}
+}

@@ -344,9 +344,15 @@ func (o *onePart) query(ctx context.Context) error {
 	if err := o.sameQueries(q, o.Queries); err != nil {
 		return err
 	}
+	if o.Repeat < 1 || o.Repeat > q.repeats {
+		return fmt.Errorf("the coordinator sent repeat %d, and there are %d", o.Repeat, q.repeats)
+	}
 	first, _ := q.of(o.Repeat)
 	counted := make([]int64, first, q.count)
 	for run := range slices.Chunk(o.Expected, 2) {
+		if run[1] > int64(q.count-len(counted)) {
+			return fmt.Errorf("the coordinator sent answers to more than the %d queries that there are", q.count)
+		}
 		for range run[1] {
 			counted = append(counted, run[0])
 		}

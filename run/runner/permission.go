@@ -107,7 +107,8 @@ const mostShares = 1 << 20
 func (p *part) possible() error {
 	s := p.Share
 	bad := s.Count < 1 || s.Count > mostShares || s.Index < 0 || s.Index >= s.Count || p.Repeat < 0 || p.Before < 0 || p.Begun < 0 || p.Warm < 0 || p.TimeBox < 0 || p.Lateness < 0 || len(p.Expected)%2 != 0
-	bad = bad || p.Job == partRest && len(p.Handed) != s.Count
+	bad = bad || p.Begun > mostQuantity || p.Before > mostQuantity || p.Job == partRest && len(p.Handed) != s.Count
+	bad = bad || slices.ContainsFunc(p.Handed, func(rows int64) bool { return rows < 0 })
 	queries := int64(0)
 	for run := range slices.Chunk(p.Expected, 2) {
 		bad = bad || run[0] < 0 || len(run) == 2 && (run[1] < 0 || run[1] > math.MaxInt32-queries)

@@ -193,7 +193,11 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
 			}
 			defer file.Close() // reading only
-			log, err := p.read(&part, a.share, common.Job, file, time.Since(given))
+			info, err := file.Stat()
+			if err != nil {
+				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
+			}
+			log, err := p.read(&part, a.share, common.Job, file, info.Size(), time.Since(given))
 			if err != nil {
 				why := fmt.Errorf("agent %s was lost: it sent a result that no agent sends: %w", a.member.Name, err)
 				p.Agents.Dismiss(a.member.ID, "a result that no agent sends: "+err.Error())
@@ -268,13 +272,10 @@ func startOf(outcomes []Outcome) time.Time {
 	return first.Add(sum / time.Duration(n))
 }
 
-// read reads what an agent did and checks it; the log is nil where there are no operations.
-func (p *sharedPhase) read(part *result.Part, share workload.Share, job string, file *os.File, elapsed time.Duration) (log *oplog.Reader, err error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	found, size, err := readPart(file, info.Size())
+// read reads what an agent did, so many bytes, and checks it; the log is nil where there are no
+// operations.
+func (p *sharedPhase) read(part *result.Part, share workload.Share, job string, file io.ReaderAt, bytes int64, elapsed time.Duration) (log *oplog.Reader, err error) {
+	found, size, err := readPart(file, bytes)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ import (
 
 // crew is agents in this process, as NATS would connect them to a runner.
 type crew struct {
-	t          *testing.T
+	t          testing.TB
 	mu         sync.Mutex
 	agents     []*runner.Agent // nil: it is gone
 	public     bool            // what is sent can be read
@@ -45,7 +45,7 @@ type crew struct {
 	dies func(call, member int) int64
 }
 
-func newCrew(t *testing.T, n int, c runner.Catalog) *crew {
+func newCrew(t testing.TB, n int, c runner.Catalog) *crew {
 	f := &crew{t: t}
 	for range n {
 		f.agents = append(f.agents, &runner.Agent{Catalog: c, Allow: func(allow.Needs) error { return nil }})
@@ -395,7 +395,7 @@ func catalogOf(kinds ...driver.Driver) runner.Catalog {
 }
 
 // small is an experiment that takes a second.
-func small(t *testing.T, w string) *experiment.Experiment {
+func small(t testing.TB, w string) *experiment.Experiment {
 	e := experiment.Default()
 	e.Workload.Name, e.Workload.Scale, e.Workload.End = w, 13, e.Workload.Start.Add(time.Hour)
 	e.Targets = []experiment.Target{{Name: "x", Kind: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tsmark/tsmark/driver/connection"
 )
 
 // Limits of what a database is waited for. A folder has none: SQLite waits for nobody else
@@ -36,8 +40,11 @@ func (s *Store) within(ctx context.Context, do func(context.Context) error) erro
 	err := do(limited)
 	waited := time.Since(begin)
 	switch {
-	case err == nil || limited.Err() == nil:
+	case err == nil || limited.Err() == nil && waited < limit: // dialling may end a moment before the context
 		s.silent.Store(false)
+		if unreached := (*pgconn.ConnectError)(nil); errors.As(err, &unreached) {
+			return connection.Cause("", err) // in one line
+		}
 		return err
 	case waited < min(limit, silentLimit): // somebody else ended it
 		return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/tsmark/tsmark/result"
 )
@@ -66,13 +69,18 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 	var run *result.Run
 	var document []byte
 	pieces := 0
+	size := int64(0)
 	// One statement sees one state of the database.
 	err = s.each(ctx, func(rows *sql.Rows) error {
 		var number int
+		var length int64
 		var text []byte
 		var imported sql.NullString
-		if err := rows.Scan(&number, &text, &imported); err != nil {
+		if err := rows.Scan(&number, &length, &text, &imported); err != nil {
 			return err
+		}
+		if size += length; size > s.mostBytes() {
+			return tooLarge(s.mostBytes())
 		}
 		if number > 0 {
 			if run == nil {
@@ -94,7 +102,8 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 		}
 		document = text
 		return err
-	}, "SELECT 0 AS number, document, imported FROM documents WHERE id = ? UNION ALL SELECT number, document, NULL FROM pieces WHERE run = ? ORDER BY number", id, id)
+	}, "SELECT 0 AS number, octet_length(document), "+bounded+", imported FROM documents WHERE id = ? UNION ALL SELECT number, octet_length(document), "+bounded+", NULL FROM pieces WHERE run = ? ORDER BY number",
+		s.mostBytes(), id, s.mostBytes(), id)
 	if err == nil && run == nil {
 		err = ErrNotFound // it was removed just now
 	}
@@ -105,6 +114,18 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 		document, err = result.Encode(run)
 	}
 	return run, document, err
+}
+
+// bounded is a document in SQL, or nothing where it has more bytes than the parameter: the
+// database tells the size before it sends anything.
+const bounded = "CASE WHEN octet_length(document) <= ? THEN document END"
+
+// mostBytes is how large what is stored of a run, or of a sweep, may be to be read.
+func (s *Store) mostBytes() int64 { return cmp.Or(s.most, result.MaxDocument) }
+
+// tooLarge is the error of more than that.
+func tooLarge(most int64) error {
+	return fmt.Errorf("more than %s is stored of it, which tsmark does not read: it is damaged, or others wrote it", humanize.IBytes(uint64(most)))
 }
 
 // checkStored returns why a run cannot be one that tsmark stored under the ID: others may

@@ -44,6 +44,7 @@ type Store struct {
 	place   place
 	figures func(*result.Run) Figures
 	limit   time.Duration // see within; 0: none
+	most    int64         // see mostBytes; 0: result.MaxDocument
 	silent  atomic.Bool   // the database had no answer in time at last
 }
 

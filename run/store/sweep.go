@@ -57,13 +57,17 @@ func (s *Store) Sweeps(ctx context.Context) ([]result.Sweep, error) {
 
 func (s *Store) sweeps(ctx context.Context, which string, args ...any) (list []result.Sweep, err error) {
 	err = s.each(ctx, func(rows *sql.Rows) error {
+		var length int64
 		var document []byte
-		if err := rows.Scan(&document); err != nil {
+		if err := rows.Scan(&length, &document); err != nil {
 			return err
+		}
+		if length > s.mostBytes() {
+			return tooLarge(s.mostBytes())
 		}
 		list = append(list, result.Sweep{})
 		return json.Unmarshal(document, &list[len(list)-1])
-	}, "SELECT document FROM sweeps "+which, args...)
+	}, "SELECT octet_length(document), "+bounded+" FROM sweeps "+which, append([]any{s.mostBytes()}, args...)...)
 	return list, err
 }
 

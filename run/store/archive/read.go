@@ -20,7 +20,7 @@ import (
 
 // DefaultLimit is how many bytes of an archive are read where nobody allows
 // more: 256 MiB.
-const DefaultLimit = 256 << 20
+const DefaultLimit = result.MaxDocument
 
 // ErrTooLarge is wrapped by the error of Read about an archive beyond its limit.
 var ErrTooLarge = errors.New("it holds more than may be read")
