@@ -450,6 +450,7 @@ func (f *nearFleet) loadAndQuery(target string) {
 // An agent that is killed in the middle of a load into a database that would keep rows twice
 // withholds the load, which names it, and the others are stopped.
 func TestAgentKilled(t *testing.T) {
+	conformance.Long(t) // TestAgentKilledMixed is CI's, and TestLostAgents of package runner
 	target := "postgres"
 	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {
 		target += "," + option + "=" + value

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pulse"
@@ -14,9 +15,11 @@ import (
 
 // catalog is what this tsmark knows by name.
 type catalog struct {
-	workloads []workload.Workload
-	drivers   []driver.Driver
-	pulse     func() *pulse.Pulse // notices during measurements that tsmark stands still; nil: nothing does
+	workloads   []workload.Workload
+	drivers     []driver.Driver
+	pulse       func() *pulse.Pulse // notices during measurements that tsmark stands still; nil: nothing does
+	sampleRows  int                 // see runner.Catalog
+	calibration time.Duration       // likewise
 }
 
 func newCatalog(w []workload.Workload, k []driver.Driver) catalog {
@@ -58,7 +61,7 @@ func (c catalog) driverNames() []string {
 }
 
 func (c catalog) forRunner() runner.Catalog {
-	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, Servers: func() (string, error) {
+	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, SampleRows: c.sampleRows, CalibrationTime: c.calibration, Servers: func() (string, error) {
 		scripts, err := servers.Unpack()
 		return scripts.Folder(), err
 	}}

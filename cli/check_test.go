@@ -48,7 +48,7 @@ func emptyQuestDB(t *testing.T) (target string, others *int) {
 // anything is made or written.
 func TestWrongPGPort(t *testing.T) {
 	target, others := emptyQuestDB(t)
-	catalog := newCatalog(tsbs.Workloads(), []driver.Driver{questdb.Driver()})
+	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{questdb.Driver()})
 	var stdout, stderr bytes.Buffer
 	args := []string{"tsmark", "run", "--results", t.TempDir(), "--target", target, "--scale", "10", "--log-interval", "1h"}
 	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitTarget {
@@ -87,7 +87,7 @@ func TestCheckTraps(t *testing.T) {
 			continue
 		}
 		var stdout, stderr bytes.Buffer
-		catalog := newCatalog(tsbs.Workloads(), []driver.Driver{kind})
+		catalog := testCatalog(tsbs.Workloads(), []driver.Driver{kind})
 		if got := execute(t.Context(), []string{"tsmark", "check", kind.Name}, &stdout, &stderr, catalog); got != code {
 			t.Errorf("%s: exit status %d, want %d\n%s%s", kind.Name, got, code, &stdout, &stderr)
 		}

@@ -36,7 +36,7 @@ func TestRetry(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			results := t.TempDir()
-			catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Stuttering("x", c.dedupes)})
+			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Stuttering("x", c.dedupes)})
 			args := append([]string{"tsmark", "load", "x", "--results", results, "--scale", "40", "--log-interval", "10m", "--batch-size", "480"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
 				t.Errorf("exit status %d, want %d", code, c.code)
@@ -88,7 +88,7 @@ func TestUnanswered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Breaking("x", c.at, c.fails, c.gone)})
+			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Breaking("x", c.at, c.fails, c.gone)})
 			args := append([]string{"tsmark", "run", "--target", "x", "--results", t.TempDir(), "--scale", "10", "--log-interval", "10m", "--query-type", "lastpoint,high-cpu-1",
 				"--queries", "20", "--verify", "4", "--repeats", "1", "--time-box", "0s", "--workers", "1"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
@@ -120,7 +120,7 @@ func TestUnanswered(t *testing.T) {
 // rows is right, and the different ones are counted.
 func TestMaskedLosses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	catalog := newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Masking("x")})
+	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Masking("x")})
 	args := []string{"tsmark", "load", "x", "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "480", "--retry", "3"}
 	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitWithheld {
 		t.Errorf("exit status %d, want %d", code, exitWithheld)

@@ -68,6 +68,6 @@ func lieTo(t *testing.T, kind driver.Driver, flags []string) (code int, out stri
 	if !strings.Contains(strings.Join(flags, " "), "--query-type") {
 		args = append(args, "--query-type", "lastpoint,single-groupby-1-1-1")
 	}
-	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+	code = execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String() + stderr.String()
 }

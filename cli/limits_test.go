@@ -38,7 +38,7 @@ func TestFileBeyondLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
-			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 			switch {
 			case !lacks && code != exitDone:
 				t.Errorf("%s: exit status %d\n%s%s", name, code, &stdout, &stderr)

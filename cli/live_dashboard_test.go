@@ -23,6 +23,7 @@ import (
 // docs/grafana/tsmark-live.json there, as Grafana would: each returns figures, with
 // the labels of its legend, and no two of a panel have the same legend.
 func TestLiveDashboard(t *testing.T) {
+	conformance.Long(t)                  // two databases are loaded for many seconds
 	conformance.Address(t, "prometheus") // who has none of it is not made to install it
 	// Each target is loaded for some seconds, and each type is run, more than once: a rate needs a figure before it and one after it.
 	at := fmt.Sprintf("127.0.0.1:%d", conformance.FreePort(t))

@@ -151,7 +151,7 @@ func TestLiveOverTLS(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "load", "sqlite", "--results", filepath.Join(dir, "refused"), "--web", "--web-cert", c.certificate, "--web-key", c.key}
-		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{sqlite.Driver()})); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.want) {
+		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{sqlite.Driver()})); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%s: exit status %d, want %d and %q:\n%s", name, code, exitUsage, c.want, &stderr)
 		}
 	}

@@ -21,7 +21,7 @@ func TestMissing(t *testing.T) {
 	const left = "duckdb is left out: this tsmark was built without it; build again"
 	run := func(args ...string) (status int, stdout, stderr string) {
 		var out, err bytes.Buffer
-		status = execute(t.Context(), append([]string{"tsmark"}, args...), &out, &err, newCatalog(catalog.workloads, drivers))
+		status = execute(t.Context(), append([]string{"tsmark"}, args...), &out, &err, testCatalog(catalog.workloads, drivers))
 		return status, out.String(), err.String()
 	}
 	results := "--results=" + t.TempDir()

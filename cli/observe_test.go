@@ -26,7 +26,7 @@ func TestClientIsObserved(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 			"--queries", "4", "--verify", "3", "--query-type", "lastpoint"}
-		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind})); code != exitDone {
+		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind})); code != exitDone {
 			t.Fatalf("exit status %d: %s", code, stderr.String())
 		}
 		run := newest(t, dir)
@@ -63,7 +63,7 @@ func TestExporters(t *testing.T) {
 	run := func() (int, string) {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"tsmark", "run", "--verbose", "--results", dir, file}, &stdout, &stderr,
-			newCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
+			testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
 		return code, stderr.String()
 	}
 	write(exporter.URL)

@@ -106,7 +106,7 @@ run --target gone --scale 10 --log-interval 10m --query-type lastpoint --queries
 `) {
 		args := append([]string{"tsmark"}, strings.Fields(line)...)
 		var stdout, stderr bytes.Buffer
-		if code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), drivers)); code == exitDone {
+		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), drivers)); code == exitDone {
 			t.Errorf("%s: exit status 0\n%s%s", line, &stdout, &stderr)
 		}
 		said := figures.ReplaceAllString(stderr.String(), "")

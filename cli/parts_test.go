@@ -98,7 +98,7 @@ func (w *watched) tsmark(code int, args ...string) (said string) {
 		args = append(args, "--scale", "40", "--log-interval", "1h")
 	}
 	var stdout, stderr bytes.Buffer
-	got := execute(w.t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{w.kind()}))
+	got := execute(w.t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{w.kind()}))
 	if got != code {
 		w.t.Fatalf("%s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, code, &stdout, &stderr)
 	}

@@ -122,7 +122,7 @@ func tryAll(t *testing.T, kinds []driver.Driver, args ...string) (code int, said
 	t.Helper()
 	known := knownCatalog()
 	if kinds != nil {
-		known = newCatalog(known.workloads, kinds)
+		known = testCatalog(known.workloads, kinds)
 	}
 	var out strings.Builder
 	code = execute(t.Context(), args, &out, &out, known)

@@ -23,11 +23,11 @@ import (
 // time, comes to its end; nothing that had finished is lost or done again.
 func TestResumeAfterKills(t *testing.T) {
 	generated := []string{"--scale", "40", "--log-interval", "5m", "--query-type", "lastpoint,single-groupby-1-1-1,double-groupby-1,high-cpu-1"}
-	t.Run("interleaved", func(t *testing.T) { resumeAfterKills(t, 12, generated...) })
+	t.Run("interleaved", func(t *testing.T) { resumeAfterKills(t, 6, generated...) })
 	// Of targets in one place the second is loaded over the first, once that is done.
 	path := filepath.Join(t.TempDir(), "x.db")
 	t.Run("one after the other", func(t *testing.T) {
-		resumeAfterKills(t, 6, append(generated, "--replace", "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=tags_time,path="+path)...)
+		resumeAfterKills(t, 3, append(generated, "--replace", "--target", "a=sqlite,index=both,path="+path, "--target", "b=sqlite,index=tags_time,path="+path)...)
 	})
 	t.Run("own data", func(t *testing.T) {
 		conformance.Long(t)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"github.com/tsmark/tsmark/engine/pulse"
 	"io"
 	"io/fs"
 	"maps"
@@ -24,6 +23,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite" // the command sqlite of the scripts
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/pulse"
+	"github.com/tsmark/tsmark/workload"
 )
 
 // TestMain lets the test's own binary stand in for tsmark in the scripts, and for
@@ -32,11 +35,23 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(run(unhurried())) }, "sulkyinflux": sulkyInflux})
 }
 
+// shortCalibration is the time that tests have for one.
+const shortCalibration = 50 * time.Millisecond
+
+// testCatalog is newCatalog for tests, whose calibrations are short.
+func testCatalog(w []workload.Workload, k []driver.Driver) catalog {
+	c := newCatalog(w, k)
+	c.calibration = shortCalibration
+	return c
+}
+
 // unhurried is what tsmark knows, but that it overlooks when it stands still itself: tests
-// count operations, and the processors that they run on are crowded.
+// count operations, and the processors that they run on are crowded. It reads few rows
+// back, each of which is a query, since datasets of tests are small, and calibrates shortly.
 func unhurried() catalog {
 	known := knownCatalog()
 	known.pulse = pulse.Silent
+	known.sampleRows, known.calibration = 50, shortCalibration
 	return known
 }
 

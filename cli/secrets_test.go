@@ -120,7 +120,7 @@ func leakyArgs(dir string, more ...string) []string {
 func try(t *testing.T, kind driver.Driver, args ...string) (code int, said string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+	code = execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String() + stderr.String()
 }
 

@@ -15,7 +15,7 @@ import (
 // A target has what its server needs: connections=one is PGlite's, and not the native
 // extension's, whose script says so.
 func TestServerTarget(t *testing.T) {
-	a := &app{catalog: newCatalog(tsbs.Workloads(), []driver.Driver{timescaledb.Driver()})}
+	a := &app{catalog: testCatalog(tsbs.Workloads(), []driver.Driver{timescaledb.Driver()})}
 	background := servers.Background{Folder: t.TempDir()}
 	data := filepath.Join(background.Folder, "timescaledb", "data")
 	if err := os.MkdirAll(data, 0o755); err != nil {

@@ -69,7 +69,7 @@ func runOn(t *testing.T, kind driver.Driver) (code int, out, errs string) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"tsmark", "run", "--verbose", "--results", t.TempDir(), "--target", kind.Name,
 		"--scale", "40", "--log-interval", "10m", "--query-type", "all", "--queries", "4", "--verify", "3", "--batch-size", "500"}
-	code = execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+	code = execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind}))
 	return code, stdout.String(), stderr.String()
 }
 
@@ -78,7 +78,7 @@ func TestTrapsOfALoad(t *testing.T) {
 	for _, trap := range conformance.Traps() {
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "load", trap.Name, "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "500"}
-		code := execute(t.Context(), args, &stdout, &stderr, newCatalog(tsbs.Workloads(), []driver.Driver{trap}))
+		code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{trap}))
 		want := exitWithheld
 		switch trap.Name {
 		case "gives-up":

@@ -69,16 +69,15 @@ const batchRows = 4096
 // millions, are not kept. The sequence of them, which may be nil, gives the same
 // each time. Pass calls progress with the rows of each batch.
 func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
-	return PassSampling(ctx, d, "", full, counted, progress)
+	return PassSampling(ctx, d, Drawing{}, full, counted, progress)
 }
 
-// PassSampling is Pass, which draws SampleRows of the rows, as the seed says, for
-// Survey.Sample; none where the seed is empty.
-func PassSampling(ctx context.Context, d workload.Dataset, seed string, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
+// PassSampling is Pass, which also draws rows for Survey.Sample.
+func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
 	if counted == nil {
 		counted = slices.Values([]query.Query(nil))
 	}
-	out, late, err := pass(ctx, d, seed, full, counted, progress)
+	out, late, err := pass(ctx, d, rows, full, counted, progress)
 	if err != nil || len(late) == 0 {
 		return out, err
 	}
@@ -92,7 +91,7 @@ func PassSampling(ctx context.Context, d workload.Dataset, seed string, full []q
 		}
 		at++
 	}
-	exact, _, err := pass(ctx, d, "", again, slices.Values([]query.Query(nil)), progress)
+	exact, _, err := pass(ctx, d, Drawing{}, again, slices.Values([]query.Query(nil)), progress)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +199,7 @@ func inParallel(n int, do func(i int)) {
 }
 
 // pass is Pass, but returns the counted queries that met late rows.
-func pass(ctx context.Context, d workload.Dataset, seed string, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, []int, error) {
+func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, []int, error) {
 	schema := d.Schema()
 	groups := newGroupings(schema)
 	families := newFamilies(schema, groups)
@@ -227,8 +226,8 @@ func pass(ctx context.Context, d workload.Dataset, seed string, full []query.Que
 	counts.start()
 
 	survey := newSurveyor(d)
-	if seed != "" {
-		survey.Sample(seed, SampleRows)
+	if rows.Seed != "" {
+		survey.Sample(rows)
 	}
 	functions := append(survey.functions(runtime.GOMAXPROCS(0)), counts.addAll)
 	of, err := families.start()

@@ -10,8 +10,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// SampleRows is how many whole rows of a dataset are read back.
+// SampleRows is how many whole rows of a dataset are read back, unless a Drawing has another number.
 const SampleRows = 1000
+
+// Drawing says which rows of a dataset are read back.
+type Drawing struct {
+	Seed string // chooses them; empty: none are drawn
+	Rows int    // how many; 0: SampleRows
+}
 
 // sampleFields is how many fields of a row are read back at most: a statement cannot name
 // as many columns as a table may have.

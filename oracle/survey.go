@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -81,9 +82,9 @@ func newSurveyor(d workload.Dataset) *Surveyor {
 	return v
 }
 
-// Sample has the survey draw so many rows, which follow from the seed and the dataset.
-func (v *Surveyor) Sample(seed string, rows int) {
-	v.sampler = NewSampler(v.survey.Schema, seed, rows)
+// Sample has the survey draw rows, which follow from the seed and the dataset.
+func (v *Surveyor) Sample(rows Drawing) {
+	v.sampler = NewSampler(v.survey.Schema, rows.Seed, cmp.Or(rows.Rows, SampleRows))
 }
 
 // Add adds the rows of a batch.

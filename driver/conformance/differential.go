@@ -16,7 +16,7 @@ import (
 // The size of the differential test.
 const (
 	randomDatasets = 20
-	fewDatasets    = 8  // the first of them, with -short
+	fewDatasets    = 4  // the first of them, with -short
 	randomQueries  = 40 // about each
 )
 

@@ -54,13 +54,21 @@ func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example 
 	}
 	e := example{dataset: d}
 	for _, qt := range use.QueryTypes() {
-		sequence, err := use.Queries(spec, qt.Name, 5)
+		sequence, err := use.Queries(spec, qt.Name, perType())
 		if err != nil {
 			t.Fatal(err)
 		}
 		e.queries = slices.AppendSeq(e.queries, sequence)
 	}
 	return e
+}
+
+// perType is how many queries of a type are run.
+func perType() int {
+	if testing.Short() {
+		return 2
+	}
+	return 5
 }
 
 func limited(e example, rows int64) example {

@@ -37,7 +37,11 @@ func (s *suite) joins(t *testing.T) {
 	if !can {
 		t.Skip("n/a: several processes cannot load it")
 	}
-	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} { // IoT: two tables, whose series share their tags, and rows that lack values
+	list := []workload.Workload{tsbs.IoT()} // two tables, whose series share their tags, and rows that lack values
+	if !testing.Short() {
+		list = append(list, tsbs.CPUOnly())
+	}
+	for _, use := range list {
 		t.Run(use.Name(), func(t *testing.T) {
 			e := s.useCase(t, use, 0)
 			few := make(map[string]int)

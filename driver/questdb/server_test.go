@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
 
 // Rows that nobody acknowledges, and the other way of reading.
 func TestConformanceTCPAndREST(t *testing.T) {
-	conformance.Run(t, Driver(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
+	conformance.RunVariant(t, Driver(), with(server(t), optionRead, readREST, optionProtocol, protocolTCP))
 }
 
 // connect opens the server's database with further options, and leaves nothing

@@ -323,7 +323,8 @@ func (o *onePart) load(ctx context.Context) error {
 
 func (o *onePart) calibrate(ctx context.Context) error {
 	config, rows := o.loadConfig()
-	config.Period = calibrationTime
+	span := o.plan.catalog.calibrationTime()
+	config.Period = span
 	// A run that only queries may have fewer workers for loads than there are agents, and the
 	// other way round.
 	config.Workers = max(1, config.Workers)
@@ -331,7 +332,7 @@ func (o *onePart) calibrate(ctx context.Context) error {
 	if _, err := o.link.Ready(ctx); err != nil {
 		return err
 	}
-	found, err := engine.Calibrate(ctx, config, queryWorkers, rows, calibrationTime)
+	found, err := engine.Calibrate(ctx, config, queryWorkers, rows, span)
 	o.out.Calibration = &found
 	return err
 }

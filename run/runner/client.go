@@ -69,9 +69,6 @@ func boundByPause(l *result.Load) string {
 	return ""
 }
 
-// calibrationTime is how long each of the two halves of a calibration takes.
-const calibrationTime = time.Second
-
 // calibrate measures the client itself, once a run, where a target has a
 // process of its own.
 func (x *stage) calibrate(ctx context.Context) error {
@@ -81,11 +78,11 @@ func (x *stage) calibrate(ctx context.Context) error {
 	if x.run.Calibration != nil || x.dataset == nil {
 		return nil
 	}
-	e := x.plan.experiment
+	e, span := x.plan.experiment, x.plan.catalog.calibrationTime()
 	task := x.Display.Start("calibrating the client", "rows", 0)
 	found, err := engine.Calibrate(ctx, engine.LoadConfig{
-		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: calibrationTime, Owner: x.owner, // a load has as many readers
-	}, e.Queries.Workers, x.dataset, calibrationTime)
+		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.owner, // a load has as many readers
+	}, e.Queries.Workers, x.dataset, span)
 	if err != nil {
 		task.Fail("") // what ends the target is said as the reason
 		return fmt.Errorf("calibrating the client: %w", err)

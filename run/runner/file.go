@@ -185,7 +185,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 		if s.unknown() {
 			f.rows = rows.Rows()
 			f.parsed.survey = oracle.NewSurveyor(f.schema)
-			f.parsed.survey.Sample(s.seed, oracle.SampleRows)
+			f.parsed.survey.Sample(s.rowsReadBack())
 		}
 		if settings.Limit > 0 {
 			f.dataset = workload.Limited(f.dataset, settings.Limit)

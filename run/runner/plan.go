@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/limit"
@@ -38,7 +39,16 @@ type Catalog struct {
 	// Pulse begins what notices during a measurement that this process stands still; nil:
 	// nothing does.
 	Pulse func() *pulse.Pulse
+	// SampleRows is how many whole rows of a dataset are read back after a load; 0:
+	// oracle.SampleRows. Tests of small datasets need fewer.
+	SampleRows int
+	// CalibrationTime is how long each of the two halves of a calibration takes; 0: a second.
+	// Tests, whose figures nobody reads, need less.
+	CalibrationTime time.Duration
 }
+
+// calibrationTime returns how long each of the two halves of a calibration takes.
+func (c *Catalog) calibrationTime() time.Duration { return cmp.Or(c.CalibrationTime, time.Second) }
 
 // Plan is an experiment whose every name has been found and every value
 // checked. Making one touches nothing: what is wrong with an experiment shows

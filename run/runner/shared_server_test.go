@@ -23,10 +23,10 @@ func onServer(t *testing.T, w string, k driver.Driver, options map[string]string
 	return e
 }
 
-func testOnServer(t *testing.T, k driver.Driver, options map[string]string) {
+func testOnServer(t *testing.T, k driver.Driver, options map[string]string, counts ...int) {
 	c := catalogOf(k)
 	for _, w := range []string{"cpu-only", "iotdb"} {
-		for _, n := range []int{1, 2, 4} {
+		for _, n := range counts {
 			t.Run(fmt.Sprint(w, " ", n), func(t *testing.T) {
 				e := onServer(t, w, k, options)
 				run, err := execute(t, e, c, newCrew(t, n, c), everything)
@@ -52,13 +52,13 @@ func testOnServer(t *testing.T, k driver.Driver, options map[string]string) {
 
 // testMixedOnServer has agents write while they query. QuestDB shows rows after it has
 // acknowledged them, so answers may be stale there, and are right once all is written.
-func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string) {
+func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string, counts ...int) {
 	c := catalogOf(k)
 	for way, mixed := range map[string]experiment.Mixed{
 		"by share":   {Loaded: 50, Writes: 30},
 		"for a time": {Loaded: 40, RowRate: "20000/s", QueryRate: "200/s", Duration: 250 * time.Millisecond},
 	} {
-		for _, n := range []int{1, 2, 4} {
+		for _, n := range counts {
 			t.Run(fmt.Sprint(way, " ", n), func(t *testing.T) {
 				e := onServer(t, "cpu-only", k, options)
 				e.Workload.End, e.Mixed = e.Workload.Start.Add(4*time.Hour), mixed
@@ -80,18 +80,29 @@ func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string)
 	}
 }
 
+// agentCounts returns how many agents load and query a server at a time. What depends on
+// their number is tested without a server as well, by TestAgentsAsOne and TestAgentsMixed.
+func agentCounts(short bool) []int {
+	if short {
+		return []int{2}
+	}
+	return []int{1, 2, 4}
+}
+
 // Agents load PostgreSQL and QuestDB beside each other, and all that they did is right.
 func TestAgentsOnPostgres(t *testing.T) {
 	options := conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
-	testOnServer(t, postgres.Driver(), options)
-	testMixedOnServer(t, postgres.Driver(), options)
+	counts := agentCounts(testing.Short())
+	testOnServer(t, postgres.Driver(), options, counts...)
+	testMixedOnServer(t, postgres.Driver(), options, counts...)
 }
 
 func TestAgentsOnQuestDB(t *testing.T) {
 	conformance.Sole(t, questdb.Driver())
 	options := conformance.TestServer(t, questdb.Driver())
-	testOnServer(t, questdb.Driver(), options)
-	testMixedOnServer(t, questdb.Driver(), options)
+	counts := agentCounts(testing.Short())
+	testOnServer(t, questdb.Driver(), options, counts...)
+	testMixedOnServer(t, questdb.Driver(), options, counts...)
 }
 
 // A share that an agent of QuestDB, which keeps one row of a series and time, was lost at is
@@ -101,7 +112,11 @@ func TestLostAgentsOnQuestDB(t *testing.T) {
 	conformance.Sole(t, k)
 	options, c := conformance.TestServer(t, k, "dedup", "tags"), catalogOf(k)
 	random := rand.New(rand.NewPCG(18, 50))
-	for i := range 50 {
+	kills := 50
+	if testing.Short() {
+		kills = 5
+	}
+	for i := range kills {
 		agents := newCrew(t, 3, c)
 		victim, after := random.IntN(3), random.Int64N(1400)
 		agents.dies = func(call, member int) int64 {

@@ -375,6 +375,7 @@ func (silent) Fail(string)                             {}
 
 func catalogOf(kinds ...driver.Driver) runner.Catalog {
 	return runner.Catalog{
+		SampleRows: 100, CalibrationTime: 50 * time.Millisecond,
 		Workload: func(name string) (workload.Workload, error) {
 			for _, w := range all.Workloads() {
 				if w.Name() == name {

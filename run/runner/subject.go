@@ -203,12 +203,17 @@ func (s *subject) expect(ctx context.Context) error {
 	return nil
 }
 
+// rowsReadBack says which rows of the dataset are read back.
+func (s *subject) rowsReadBack() oracle.Drawing {
+	return oracle.Drawing{Seed: s.seed, Rows: s.plan.catalog.SampleRows}
+}
+
 // pass has the oracle pass over a dataset.
 func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
 	task := s.display.Start(label, "rows", s.rows)
 	begin := time.Now()
 	defer func() { s.passed += time.Since(begin) }()
-	expected, err := oracle.PassSampling(ctx, d, s.seed, full, counted, func(rows int) { task.Add(int64(rows)) })
+	expected, err := oracle.PassSampling(ctx, d, s.rowsReadBack(), full, counted, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		fail(ctx, task, err)
 		return nil, err
