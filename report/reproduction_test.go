@@ -135,16 +135,16 @@ func TestPrintedCells(t *testing.T) {
 	}
 }
 
-// What the pages under docs/reports show as printed, and claims with their sentences, is what
+// What the pages under results/reproduce show as printed, and claims with their sentences, is what
 // pages show today in the same place. The page in HTML has each of these texts, too. Claims
 // of a page that the index says is by earlier rules were others.
 func TestPublishedPages(t *testing.T) {
-	const folder = "../docs/reports/reproduce"
+	const folder = "../results/reproduce"
 	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
 	if err != nil || len(pages) != len(document.All()) {
 		t.Fatalf("%d pages of %d documents: %v", len(pages), len(document.All()), err)
 	}
-	index, err := os.ReadFile("../docs/reports/README.md")
+	index, err := os.ReadFile("../results/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestRepository(t *testing.T) {
 	if err := Build(os.DirFS("../.."), folder); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"index.html", "installing.html", "drivers/index.html", "files/docs/images/page.png", "files/docs/reports/site/site.js", "site.css", "site.js", "search.js"} {
+	for _, name := range []string{"index.html", "installing.html", "drivers/index.html", "files/docs/images/page.png", "files/results/site/site.js", "site.css", "site.js", "search.js"} {
 		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))); err != nil {
 			t.Error(err)
 		}
