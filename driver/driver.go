@@ -207,7 +207,7 @@ const UnknownVersion = "unknown"
 
 // Description is what a system says of itself.
 type Description struct {
-	Version    string            `json:"version"`
+	Version    string            `json:"version"`            // version of the system
 	Edition    string            `json:"edition,omitempty"`  // where a system has several: community, enterprise
 	Location   string            `json:"location"`           // address or path, without secrets
 	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk

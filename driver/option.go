@@ -56,8 +56,8 @@ func (k *Driver) Renderer(options Options) func(*query.Query, *series.Schema) (R
 
 // Change is an option that has another value than by default.
 type Change struct {
-	Name    string `json:"name"`
-	Value   string `json:"value"`
+	Name    string `json:"name"`    // the option
+	Value   string `json:"value"`   // its value
 	Default string `json:"default"` // in words where the system chooses
 }
 

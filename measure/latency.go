@@ -116,16 +116,16 @@ func (l *Latency) MiddleMean() float64 {
 // recorded. A percentile that so few durations do not tell (see Holds) is 0, and
 // absent in JSON.
 type Summary struct {
-	Count  int64   `json:"count"`
-	Min    float64 `json:"min"`
-	Mean   float64 `json:"mean"`
-	Median float64 `json:"median"` // of an even number the mean of the two in the middle
-	P90    float64 `json:"p90,omitempty"`
-	P95    float64 `json:"p95,omitempty"`
-	P99    float64 `json:"p99,omitempty"`
-	P999   float64 `json:"p999,omitempty"`
-	Max    float64 `json:"max"`
-	StdDev float64 `json:"stddev"` // of the population
+	Count  int64   `json:"count"`          // number of durations
+	Min    float64 `json:"min"`            // shortest
+	Mean   float64 `json:"mean"`           // arithmetic mean
+	Median float64 `json:"median"`         // of an even number the mean of the two in the middle
+	P90    float64 `json:"p90,omitempty"`  // 90th percentile
+	P95    float64 `json:"p95,omitempty"`  // 95th percentile
+	P99    float64 `json:"p99,omitempty"`  // 99th percentile
+	P999   float64 `json:"p999,omitempty"` // 99.9th percentile
+	Max    float64 `json:"max"`            // longest
+	StdDev float64 `json:"stddev"`         // of the population
 }
 
 // Percentile is a quantile that a Summary has.

@@ -17,7 +17,7 @@ type Agent struct {
 	// Begin and End are its clock as the coordinator saw it before the first phase and
 	// after the last one; nil: it was not measured, as of an agent that was lost.
 	Begin *Clock `json:"begin,omitempty"`
-	End   *Clock `json:"end,omitempty"`
+	End   *Clock `json:"end,omitempty"` // see Begin
 	// Lost is why the coordinator gave the agent up; empty: it was there until the end.
 	Lost string `json:"lost,omitempty"`
 }
@@ -102,8 +102,8 @@ func (r *Run) Clients() int {
 // alone. What a share comes to with the others is the figures of the phase, which
 // are joined from all operations and not from these.
 type Part struct {
-	Agent string `json:"agent" redact:"-"`
-	Share int    `json:"share"` // which share, from 0; two parts have the same where one agent took over from another
+	Agent string `json:"agent" redact:"-"` // name of the agent
+	Share int    `json:"share"`            // which share, from 0; two parts have the same where one agent took over from another
 	// Skew is by how many seconds the agent began later than all were told to, by the
 	// coordinator's clock; below 0: earlier. It is as uncertain as the agent's clock.
 	Skew float64 `json:"skew"`
@@ -115,7 +115,7 @@ type Part struct {
 	// Batches are from handing a batch over to its acknowledgement; Service is from
 	// sending a query to the last byte of its answer. Nil: it had none.
 	Batches *Latency `json:"batches,omitempty"`
-	Service *Latency `json:"service,omitempty"`
+	Service *Latency `json:"service,omitempty"` // see Batches
 	// Client is what the agent's process needed, and the network traffic of its
 	// machine; nil: not known.
 	Client *Client `json:"client,omitempty"`

@@ -9,7 +9,7 @@ type Aggregate struct {
 	Table      string   `json:"table" redact:"-"`      // of the rows
 	Bucket     string   `json:"bucket" redact:"-"`     // width of the buckets: 1h
 	Aggregates []string `json:"aggregates" redact:"-"` // such as mean
-	Fields     []string `json:"fields" redact:"-"`
+	Fields     []string `json:"fields" redact:"-"`     // aggregated fields
 	// Unsupported is why the target has none; empty: it has one.
 	Unsupported string `json:"unsupported,omitempty"`
 	// Seconds is how long it took to make it of the rows that were there, settling again
@@ -17,9 +17,9 @@ type Aggregate struct {
 	Seconds float64 `json:"seconds"`
 	// Covered is how many rows of the table it then accounted for; -1: not known.
 	Covered   int64  `json:"covered"`
-	Expected  int64  `json:"expected"`   // rows of the table
-	DiskBytes int64  `json:"disk_bytes"` // of the aggregate; -1: not known
-	Noise     *Noise `json:"noise,omitempty"`
+	Expected  int64  `json:"expected"`        // rows of the table
+	DiskBytes int64  `json:"disk_bytes"`      // of the aggregate; -1: not known
+	Noise     *Noise `json:"noise,omitempty"` // what other processes used; nil: unknown
 	// Kept is a further load, into a table whose aggregate was kept up meanwhile, of
 	// which the aggregate then is; nil: there was none.
 	Kept *KeptLoad `json:"kept,omitempty"`
@@ -37,9 +37,9 @@ type KeptLoad struct {
 	// Fresh is how long after the last row was acknowledged, or else sent, the aggregate
 	// accounted for every row, as it was seen by looking again and again; -1: it did not.
 	Fresh     float64 `json:"fresh"`
-	Covered   int64   `json:"covered"`    // rows that it accounted for at last
-	DiskBytes int64   `json:"disk_bytes"` // of the aggregate; -1: not known
-	Withheld  string  `json:"withheld,omitempty"`
+	Covered   int64   `json:"covered"`            // rows that it accounted for at last
+	DiskBytes int64   `json:"disk_bytes"`         // of the aggregate; -1: not known
+	Withheld  string  `json:"withheld,omitempty"` // why the figures are withheld; empty: they are not
 	Cell
 }
 

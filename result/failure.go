@@ -23,7 +23,7 @@ const (
 // Failure is why a query type has no figure although no answer was wrong: a query had no
 // answer. It withholds nothing else. In particular the target's load keeps its figures.
 type Failure struct {
-	Cause Cause   `json:"cause"`
+	Cause Cause   `json:"cause"`           // timeout, error or connection
 	Limit float64 `json:"limit,omitempty"` // of TimedOut: the time limit in seconds
 	// Reason names the query and has the server's whole message, with its advice.
 	Reason string `json:"reason"`

@@ -12,7 +12,7 @@ type Growth struct {
 	// Unsupported is why the target was not loaded so: what its system answered, or that
 	// its driver names the columns beforehand. Empty: it was.
 	Unsupported string       `json:"unsupported,omitempty"`
-	Steps       []GrowthStep `json:"steps"`
+	Steps       []GrowthStep `json:"steps"` // the steps, in order
 }
 
 // GrowthStep is a part of such a load, on a clock of its own, which starts when the

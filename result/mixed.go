@@ -20,7 +20,7 @@ type Mixed struct {
 	// acknowledged; nil: no rate was set.
 	Response *Latency `json:"response,omitempty"`
 
-	Queriers int   `json:"queriers"`
+	Queriers int   `json:"queriers"` // connections that ran queries
 	Queue    int   `json:"queue"`    // arrivals that could wait for a querier
 	Arrivals int64 `json:"arrivals"` // queries that were due, by the rate or by the share; 0: neither was set
 	Dropped  int64 `json:"dropped"`  // of these, found the queue full
@@ -41,20 +41,20 @@ type Mixed struct {
 // rows of the batches that had been acknowledged up to some earlier moment.
 // Any other answer that is not the expected one is wrong.
 type MixedType struct {
-	Type        string   `json:"type" redact:"-"`
+	Type        string   `json:"type" redact:"-"`       // name of the query type
 	Unsupported string   `json:"unsupported,omitempty"` // reason; no query was run
 	Withheld    string   `json:"withheld,omitempty"`    // why the figures below are not shown as a result
 	Failed      *Failure `json:"failed,omitempty"`      // as in Queries
 	Executed    int64    `json:"asked"`                 // those cut off counted
 	AtLeast     int64    `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
-	PerSecond   float64  `json:"per_second"`
-	Rows        int64    `json:"rows"`  // of all answers
-	Bytes       int64    `json:"bytes"` // of all answers
+	PerSecond   float64  `json:"per_second"`            // queries per second of all workers
+	Rows        int64    `json:"rows"`                  // of all answers
+	Bytes       int64    `json:"bytes"`                 // of all answers
 	// Service is from sending a query until its answer was read to the last byte.
 	Service Latency `json:"service"`
 	// Values and Accumulated are those of Queries.
 	Values      int64     `json:"values,omitempty"`
-	Accumulated []float64 `json:"accumulated,omitempty"`
+	Accumulated []float64 `json:"accumulated,omitempty"` // see Values
 	// Response, of the same queries, is from the intended start to the last
 	// byte; nil: no rate was set.
 	Response *Latency `json:"response,omitempty"`

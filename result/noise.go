@@ -17,8 +17,8 @@ type Noise struct {
 	// interrupts. It lies between OthersMin and OthersMax: clocks tick every
 	// 10 ms, which matters in short phases.
 	Others    Value `json:"others"`
-	OthersMin Value `json:"others_min"`
-	OthersMax Value `json:"others_max"`
+	OthersMin Value `json:"others_min"` // see Others
+	OthersMax Value `json:"others_max"` // see Others
 	// Most names the program among them that used most; empty: not known.
 	Most string `json:"most,omitempty"`
 	// Steal is the CPU seconds that the hypervisor gave to other machines.
@@ -28,18 +28,18 @@ type Noise struct {
 	// groups within each other those of the one that was held back most. Absent:
 	// there is no limit.
 	Periods   Value `json:"periods"`
-	Throttled Value `json:"throttled"`
+	Throttled Value `json:"throttled"` // see Periods
 	// Seconds in which some program waited for a processor, for memory that had
 	// to be made free or read back first, or for storage (Linux's pressure stall
 	// information, "some"). Databases cause the first and the last themselves, so
 	// that only memory is judged.
 	CPUStall    Value `json:"cpu_stall"`
-	MemoryStall Value `json:"memory_stall"`
-	IOStall     Value `json:"io_stall"`
+	MemoryStall Value `json:"memory_stall"` // seconds in which some program waited for memory
+	IOStall     Value `json:"io_stall"`     // seconds in which some program waited for storage
 	// Swapped is the bytes that went to swap and came back; MajorFaults is how
 	// many pages of programs or mapped files had to be read from storage.
 	Swapped     Value `json:"swapped"`
-	MajorFaults Value `json:"major_faults"`
+	MajorFaults Value `json:"major_faults"` // see Swapped
 
 	Bound float64 `json:"bound"` // the share of the CPU time beyond which it was judged
 	// Reasons are why the host was noisy, in words; none: it was quiet, as far as

@@ -12,8 +12,8 @@ import (
 // Repeat is one execution of what is measured of a target: a load, the queries
 // of query types, or both.
 type Repeat struct {
-	Number  int       `json:"number"` // from 1
-	Load    *Load     `json:"load,omitempty"`
+	Number  int       `json:"number"`            // from 1
+	Load    *Load     `json:"load,omitempty"`    // the load of the repeat; nil: it had none
 	Queries []Queries `json:"queries,omitempty"` // one per type, in the order run
 }
 

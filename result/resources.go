@@ -177,21 +177,21 @@ type Client struct {
 	CPU  Value   `json:"cpu"`  // seconds
 	// User and System are the parts of CPU in programs and in the kernel.
 	User   Value `json:"user,omitempty"`
-	System Value `json:"system,omitempty"`
-	Share  Value `json:"share"` // of all cores of the machine, 0 to 1
-	Procs  int   `json:"procs"` // cores that Go may use at once (GOMAXPROCS)
-	Cores  int   `json:"cores"` // of the machine
+	System Value `json:"system,omitempty"` // see User
+	Share  Value `json:"share"`            // of all cores of the machine, 0 to 1
+	Procs  int   `json:"procs"`            // cores that Go may use at once (GOMAXPROCS)
+	Cores  int   `json:"cores"`            // of the machine
 	// GC pauses stop all goroutines: they lengthen latencies.
 	GCCycles      int64   `json:"gc_cycles"`
 	GCPause       float64 `json:"gc_pause"`       // seconds, total
 	GCPauseMax    float64 `json:"gc_pause_max"`   // seconds
 	SchedulingP99 Value   `json:"scheduling_p99"` // seconds that a goroutine ready to run waited; absent: none was
-	SchedulingMax Value   `json:"scheduling_max"`
+	SchedulingMax Value   `json:"scheduling_max"` // seconds, longest
 	// Bytes of the whole host, other programs included: systems do not count
 	// them by process.
 	NetReceived Value `json:"net_received"`
-	NetSent     Value `json:"net_sent"`
-	Loopback    Value `json:"loopback"`
+	NetSent     Value `json:"net_sent"` // bytes
+	Loopback    Value `json:"loopback"` // bytes over the loopback interface
 }
 
 // OtherDatabase is another database that ran on the host during a run.

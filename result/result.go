@@ -34,19 +34,19 @@ const (
 
 // Run is one execution of an experiment.
 type Run struct {
-	ID         string   `json:"id" redact:"-"` // sorts by time: 20260131-154500-3f2a
-	Name       string   `json:"name"`
-	Command    string   `json:"command" redact:"-"` // load, query, verify or run
-	Args       []string `json:"args"`               // command line as typed
-	Experiment string   `json:"experiment" redact:"-"`
-	Notes      []string `json:"notes,omitempty"` // of the experiment, on where it comes from
+	ID         string   `json:"id" redact:"-"`         // sorts by time: 20260131-154500-3f2a
+	Name       string   `json:"name"`                  // of the experiment
+	Command    string   `json:"command" redact:"-"`    // load, query, verify or run
+	Args       []string `json:"args"`                  // command line as typed
+	Experiment string   `json:"experiment" redact:"-"` // the experiment as YAML
+	Notes      []string `json:"notes,omitempty"`       // of the experiment, on where it comes from
 	// Deviations are the versions that are not those that the experiment expects,
 	// each in words.
 	Deviations []string  `json:"deviations,omitempty"`
-	Started    time.Time `json:"started"`
-	Finished   time.Time `json:"finished,omitzero"`
-	Status     Status    `json:"status" redact:"-"`
-	Reason     string    `json:"reason,omitempty"` // why incomplete
+	Started    time.Time `json:"started"`           // start of the run
+	Finished   time.Time `json:"finished,omitzero"` // end of the run; missing while it is running
+	Status     Status    `json:"status" redact:"-"` // running, complete or incomplete
+	Reason     string    `json:"reason,omitempty"`  // why incomplete
 	// Imported is when the run was added from a file; zero: it was executed into
 	// the results folder that it is in. What an imported run was to do may be
 	// anybody's word: it is not executed unasked.
@@ -54,13 +54,13 @@ type Run struct {
 	// Unchecked is why the figures of an imported run were not all compared with those that
 	// its operation log tells; empty: they were, or the run was executed here.
 	Unchecked string  `json:"unchecked,omitempty"`
-	Tool      Tool    `json:"tool"`
-	Host      Host    `json:"host"`
-	Dataset   Dataset `json:"dataset"`
+	Tool      Tool    `json:"tool"`    // the tsmark that ran
+	Host      Host    `json:"host"`    // the machine that tsmark ran on
+	Dataset   Dataset `json:"dataset"` // what was loaded and queried
 	// QuerySets are the queries that were drawn, by query type; nil: none, or not
 	// known.
 	QuerySets []QuerySet `json:"questions,omitempty"`
-	Targets   []Target   `json:"targets"`
+	Targets   []Target   `json:"targets"` // what was measured of each target
 	// CheckSeed is what chose the answers that were compared and the rows that were read
 	// back: a random number that no target could know. Empty: nothing was compared.
 	CheckSeed string `json:"check_seed,omitempty"`
@@ -96,15 +96,15 @@ type Run struct {
 type Calibration struct {
 	Workers          int     `json:"workers"`                 // of the load
 	QueryWorkers     int     `json:"query_workers,omitempty"` // 0: as many, in runs of an earlier tsmark
-	RowsPerSecond    float64 `json:"rows_per_second"`
-	QueriesPerSecond float64 `json:"queries_per_second"`
+	RowsPerSecond    float64 `json:"rows_per_second"`         // of loads into the null target
+	QueriesPerSecond float64 `json:"queries_per_second"`      // of queries of the null target
 }
 
 // Tool identifies the program that ran.
 type Tool struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Go      string `json:"go"`
+	Version string `json:"version"`          // release of tsmark
+	Commit  string `json:"commit,omitempty"` // of the source; +dirty: with local changes
+	Go      string `json:"go"`               // release of Go
 }
 
 // String says which build of tsmark it is, as reports show it.
@@ -124,21 +124,21 @@ func (t Tool) String() string {
 
 // Module is a Go module that is linked into this program.
 type Module struct {
-	Path    string `json:"path"`
-	Version string `json:"version"`
+	Path    string `json:"path"`    // path of the module
+	Version string `json:"version"` // version of the module
 }
 
 // Host is the machine of the client, which for an embedded target is the
 // machine of the database.
 type Host struct {
-	OS             string `json:"os"` // name and version
-	Kernel         string `json:"kernel"`
-	Arch           string `json:"arch"`
-	CPU            string `json:"cpu"`
-	Cores          int    `json:"cores"`
-	Memory         uint64 `json:"memory"`
-	FileSystem     string `json:"file_system"` // of the results folder
-	Virtualization string `json:"virtualization,omitempty"`
+	OS             string `json:"os"`                       // name and version
+	Kernel         string `json:"kernel"`                   // release of the kernel
+	Arch           string `json:"arch"`                     // processor architecture, such as amd64
+	CPU            string `json:"cpu"`                      // model of the processor
+	Cores          int    `json:"cores"`                    // logical processors
+	Memory         uint64 `json:"memory"`                   // bytes
+	FileSystem     string `json:"file_system"`              // of the results folder
+	Virtualization string `json:"virtualization,omitempty"` // virtual machine or container
 
 	// What else bears on figures; zero: it could not be read, or does not
 	// exist.
@@ -161,13 +161,13 @@ func SameMachine(a, b *Host) bool {
 
 // QuerySet is the different queries that were drawn for one type.
 type QuerySet struct {
-	Type  string `json:"type" redact:"-"`
-	Count int    `json:"count"`
+	Type  string `json:"type" redact:"-"` // query type
+	Count int    `json:"count"`           // queries that were drawn
 	// Fingerprint tells them from other ones: see query.Fingerprint. Definition is that of
 	// the first DefinitionCount queries that the dataset's own seed draws in the same way,
 	// whatever the run's seed: it tells queries about other things from these.
 	Fingerprint string `json:"fingerprint" redact:"-"`
-	Definition  string `json:"begin" redact:"-"`
+	Definition  string `json:"begin" redact:"-"` // see Fingerprint
 }
 
 // DefinitionCount is how many queries stand for all that are drawn in the same way.
@@ -210,13 +210,13 @@ func (r *Run) QuerySet(queryType string) *QuerySet {
 
 // Dataset is what was loaded or queried.
 type Dataset struct {
-	Spec        workload.Spec `json:"spec" redact:"-"`
-	Fingerprint string        `json:"fingerprint" redact:"-"`
+	Spec        workload.Spec `json:"spec" redact:"-"`        // the specification that determines the rows
+	Fingerprint string        `json:"fingerprint" redact:"-"` // hash of the specification
 	// Digest is the content digest of the rows that were loaded or queried, as
 	// encode.Digest has it; empty: it was not requested.
 	Digest   string `json:"digest,omitempty" redact:"-"`
-	Series   uint32 `json:"series"`
-	Rows     int64  `json:"rows"`
+	Series   uint32 `json:"series"`    // number of series
+	Rows     int64  `json:"rows"`      // number of rows
 	Metrics  int64  `json:"metrics"`   // values that are not NULL
 	RawBytes int64  `json:"raw_bytes"` // size as line protocol; 0: not known
 	// FormatBytes is its size as a file of formats that loaders of databases read, by
@@ -246,9 +246,9 @@ type Late struct {
 	Most  float64 `json:"most"`  // where it is largest
 	// Delays of late rows in steps.
 	P50 int64 `json:"p50"`
-	P90 int64 `json:"p90"`
-	P99 int64 `json:"p99"`
-	Max int64 `json:"max"`
+	P90 int64 `json:"p90"` // 90th percentile of the delays
+	P99 int64 `json:"p99"` // 99th percentile of the delays
+	Max int64 `json:"max"` // largest delay
 }
 
 // UnknownDataset is the Dataset.Unverified of rows of which nobody said what
@@ -257,8 +257,8 @@ const UnknownDataset = "queries not verified: dataset unknown"
 
 // Target is what was measured of one system under test.
 type Target struct {
-	Name      string `json:"name" redact:"-"`
-	Kind      string `json:"kind" redact:"-"`
+	Name      string `json:"name" redact:"-"`           // name in the experiment
+	Kind      string `json:"kind" redact:"-"`           // driver
 	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
@@ -287,7 +287,7 @@ type Target struct {
 	Durability   string             `json:"durability,omitempty"` // level that was chosen; empty: none
 	Changes      []driver.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
 	Modules      []Module           `json:"modules,omitempty"`    // of the client, that reach the system
-	Description  driver.Description `json:"description"`
+	Description  driver.Description `json:"description"`          // what the system says of itself
 	// Turn is when the target had its turns; nil: in every round, as all others.
 	Turn    *Turn    `json:"turn,omitempty"`
 	Failure string   `json:"failure,omitempty"` // why it failed
@@ -302,7 +302,7 @@ type Target struct {
 // acknowledged, withhold its figures, as does a wrong answer beside it: see
 // Reason.
 type Load struct {
-	Workers   int     `json:"workers"`
+	Workers   int     `json:"workers"`    // concurrent writers
 	BatchSize int     `json:"batch_size"` // rows
 	Rows      int64   `json:"rows"`       // sent
 	Metrics   int64   `json:"metrics"`    // sent
@@ -322,24 +322,24 @@ type Load struct {
 	// load that was cut off. Empty: one reader handed rows to all, the dataset's first
 	// ones, or nothing is known.
 	Shards []int64     `json:"shards,omitempty"`
-	Rates  []RatePoint `json:"rates,omitempty"`
+	Rates  []RatePoint `json:"rates,omitempty"` // progress over time
 	// Paused is how many batches were under way while tsmark itself stood still, and
 	// PausedTime what they took together, in seconds: Batches has no time of them.
 	Paused     int64   `json:"paused,omitempty"`
-	PausedTime float64 `json:"paused_time,omitempty"`
+	PausedTime float64 `json:"paused_time,omitempty"` // see Paused
 	// DiskBytes is the size after settling and all steps, once the target has written what it had
 	// in memory, off the clock; -1: not known. So are DiskBefore, of the tables without rows, and
 	// DiskSettled, before the first of the steps; without steps it is not measured.
 	DiskBytes   int64 `json:"disk_bytes"`
-	DiskBefore  int64 `json:"disk_before"`
-	DiskSettled int64 `json:"disk_settled"`
+	DiskBefore  int64 `json:"disk_before"`  // see DiskBytes
+	DiskSettled int64 `json:"disk_settled"` // see DiskBytes
 	// DiskLeftOut is what these sizes do not count, in words; empty: nothing.
 	DiskLeftOut string `json:"disk_left_out,omitempty"`
 	// DiskPending is what the target had not yet written when DiskBytes was measured, in words:
 	// the size is incomplete, and compared with no other. Empty: nothing, as far as it tells.
 	DiskPending string `json:"disk_pending,omitempty"`
-	Steps       []Step `json:"steps,omitempty"` // done after settling
-	Withheld    string `json:"withheld,omitempty"`
+	Steps       []Step `json:"steps,omitempty"`    // done after settling
+	Withheld    string `json:"withheld,omitempty"` // why the figures are withheld; empty: they are not
 	// Beside is why the load has no figures although what was loaded is right as
 	// far as the census can tell: an answer of the same target was wrong. It is
 	// derived by Target.Pooled, and not kept. See Reason.
@@ -360,7 +360,7 @@ type Load struct {
 	// Unverified is why nobody counted what was loaded; empty: it was counted.
 	Unverified string         `json:"unverified,omitempty"`
 	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
-	Census     []CensusResult `json:"census,omitempty"`
+	Census     []CensusResult `json:"census,omitempty"`  // comparison with the dataset, by table
 	Cell
 }
 
@@ -383,7 +383,7 @@ type Visible struct {
 // of the client.
 type Cell struct {
 	From float64 `json:"from,omitempty"` // seconds since the run's start, before the clock of the measurement
-	To   float64 `json:"to,omitempty"`
+	To   float64 `json:"to,omitempty"`   // seconds since the run's start, after the measurement
 	// Client is what the client itself needed; nil: not known, or the target
 	// shares its process.
 	Client *Client `json:"client,omitempty"`
@@ -426,21 +426,21 @@ func StoppedByInterval(share float64) string {
 
 // Step is something done after a load, timed apart from it.
 type Step struct {
-	Name      string  `json:"name"`
-	Seconds   float64 `json:"seconds"`    // settling again included
-	DiskBytes int64   `json:"disk_bytes"` // after it; -1: not known
-	Noise     *Noise  `json:"noise,omitempty"`
+	Name      string  `json:"name"`            // name of the step, such as vacuum
+	Seconds   float64 `json:"seconds"`         // settling again included
+	DiskBytes int64   `json:"disk_bytes"`      // after it; -1: not known
+	Noise     *Noise  `json:"noise,omitempty"` // what other processes used; nil: unknown
 }
 
 // RatePoint is the progress of a load in one reporting period.
 type RatePoint struct {
-	At   float64 `json:"at"` // seconds since the start, end of the period
-	Rows int64   `json:"rows"`
+	At   float64 `json:"at"`   // seconds since the start, end of the period
+	Rows int64   `json:"rows"` // rows of the period
 }
 
 // CensusResult compares what a table should hold with what it holds.
 type CensusResult struct {
-	Table    string `json:"table"`
+	Table    string `json:"table"`    // name of the table
 	Expected int64  `json:"expected"` // rows
 	Counted  int64  `json:"counted"`  // rows; -1: the system counts points only
 	// Lost is how many acknowledged rows are missing, and Duplicates how many
@@ -448,8 +448,8 @@ type CensusResult struct {
 	// different rows could not be counted, only their difference is known: see
 	// Contents.Unexcluded.
 	Lost       int64  `json:"lost,omitempty"`
-	Duplicates int64  `json:"duplicates,omitempty"`
-	Problem    string `json:"problem,omitempty"` // first difference; empty: it agrees, duplicates aside
+	Duplicates int64  `json:"duplicates,omitempty"` // see Lost
+	Problem    string `json:"problem,omitempty"`    // first difference; empty: it agrees, duplicates aside
 	// Contents is what was compared beside the number of rows; nil: values were
 	// counted.
 	Contents *Contents `json:"contents,omitempty"`
@@ -470,27 +470,27 @@ type Contents struct {
 	// run's CheckSeed chose. RowsUnread is why rows of it were not; empty: all were, or the
 	// table had a problem before.
 	Rows       int64   `json:"rows,omitempty"`
-	RowsUnread string  `json:"rows_unread,omitempty"`
-	Seconds    float64 `json:"seconds"` // that the census of the table took, rows that were read back included, off every clock
+	RowsUnread string  `json:"rows_unread,omitempty"` // see Rows
+	Seconds    float64 `json:"seconds"`               // that the census of the table took, rows that were read back included, off every clock
 }
 
 // Compared is how many fields of a table were compared by the same figures.
 type Compared struct {
-	By     string `json:"by"` // such as count, sum, min, max
-	Fields int    `json:"fields"`
+	By     string `json:"by"`     // such as count, sum, min, max
+	Fields int    `json:"fields"` // number of fields
 }
 
 // Latency is the figures of a histogram, and the histogram itself in
 // HdrHistogram's V2 compressed encoding (base64), in nanoseconds.
 type Latency struct {
 	measure.Summary
-	Histogram string `json:"histogram,omitempty" redact:"-"`
+	Histogram string `json:"histogram,omitempty" redact:"-"` // HdrHistogram V2, compressed, base64, in nanoseconds
 }
 
 // Queries is what was measured of one query type.
 type Queries struct {
-	Type string `json:"type" redact:"-"`
-	Help string `json:"help" redact:"-"`
+	Type string `json:"type" redact:"-"` // name of the query type
+	Help string `json:"help" redact:"-"` // one line about the query type
 	// Texts is TextsTSBS where the queries were TSBS's own texts, of which nobody knows
 	// the right answers, and which do not ask all systems the same; TextsOwn where they
 	// were texts that the experiment brought; empty: tsmark's.
@@ -504,20 +504,20 @@ type Queries struct {
 	Disagrees   string  `json:"disagrees,omitempty"`
 	NoReference string  `json:"no_reference,omitempty"` // why the reference text of an own query could not be run
 	Unsupported string  `json:"unsupported,omitempty"`  // reason; no query was run
-	Verdict     Verdict `json:"verdict"`
-	Withheld    string  `json:"withheld,omitempty"` // why the figures below are not shown as a result
+	Verdict     Verdict `json:"verdict"`                // result of the comparison with expected answers
+	Withheld    string  `json:"withheld,omitempty"`     // why the figures below are not shown as a result
 	// Failed is why there are none although nothing was wrong: a query had no answer.
 	Failed   *Failure `json:"failed,omitempty"`
-	Workers  int      `json:"workers"`
-	Executed int64    `json:"asked"` // recorded: burn-in not counted, those cut off counted
-	WarmUp   WarmUp   `json:"warm_up,omitzero"`
-	BurnIn   int64    `json:"burn_in"`  // run first and not recorded
-	AtLeast  int64    `json:"at_least"` // cut off by the time limit: their latency is at least what is recorded
+	Workers  int      `json:"workers"`          // concurrent queriers
+	Executed int64    `json:"asked"`            // recorded: burn-in not counted, those cut off counted
+	WarmUp   WarmUp   `json:"warm_up,omitzero"` // queries before the measurement
+	BurnIn   int64    `json:"burn_in"`          // run first and not recorded
+	AtLeast  int64    `json:"at_least"`         // cut off by the time limit: their latency is at least what is recorded
 	// Paused is how many queries were under way while tsmark itself stood still, because it
 	// was stopped or had no processor, and PausedTime what they took together, in seconds:
 	// they are left out of all figures.
 	Paused     int64   `json:"paused,omitempty"`
-	PausedTime float64 `json:"paused_time,omitempty"`
+	PausedTime float64 `json:"paused_time,omitempty"` // see Paused
 	// ClientTime is the processor time, in seconds, that tsmark itself used for the queries,
 	// between sending each and the last byte of its answer: see ClientShare. 0: not measured.
 	ClientTime float64 `json:"client_time,omitempty"`
@@ -527,14 +527,14 @@ type Queries struct {
 	// Wall is the wall clock from the first query to the last answer, burn-in left
 	// out; of a closed loop less PausedTime, divided by the workers.
 	Wall      float64 `json:"wall"`
-	PerSecond float64 `json:"per_second"`
-	Rows      int64   `json:"rows"`  // of all answers
-	Bytes     int64   `json:"bytes"` // of all answers
+	PerSecond float64 `json:"per_second"` // queries per second of all workers
+	Rows      int64   `json:"rows"`       // of all answers
+	Bytes     int64   `json:"bytes"`      // of all answers
 	// Cache says what was done to make caches cold before each query; empty:
 	// nothing. Cold reports whether it worked: what could not be made cold is
 	// not called so.
 	Cache string `json:"cache,omitempty"`
-	Cold  bool   `json:"cold,omitempty"`
+	Cold  bool   `json:"cold,omitempty"`  // see Cache
 	First int    `json:"first,omitempty"` // place of Each[0] in the type's drawn sequence
 	// Each is the service time of each query in seconds, by its place behind
 	// First; less than 0: cut off after that time; 0: not run, or not recorded.
@@ -553,7 +553,7 @@ type Queries struct {
 	// what its queries took together, those cut off left out, in seconds; nil:
 	// neither is recorded.
 	Values      int64     `json:"values,omitempty"`
-	Accumulated []float64 `json:"accumulated,omitempty"`
+	Accumulated []float64 `json:"accumulated,omitempty"` // see Values
 	Cell
 	// Open is what an open loop has beyond that; nil: a closed loop, in which
 	// each worker sends its next query when it has its answer.
@@ -707,7 +707,7 @@ type RateSearch struct {
 
 // RateTry is one step of a search.
 type RateTry struct {
-	Rate   float64 `json:"rate"`
+	Rate   float64 `json:"rate"`             // arrivals per second
 	Failed string  `json:"failed,omitempty"` // why it does not keep the objective; empty: it does
 }
 

@@ -18,8 +18,8 @@ type Sweep struct {
 
 // Parameter is a value that a sweep gives to the key of an experiment.
 type Parameter struct {
-	Path  string `json:"path"` // of the key, such as load.workers
-	Value string `json:"value"`
+	Path  string `json:"path"`  // of the key, such as load.workers
+	Value string `json:"value"` // the value, as text
 }
 
 // Parameters is the values of several parameters.

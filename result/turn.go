@@ -10,12 +10,12 @@ import (
 // dataset of one takes the place of the other's. What drifts on the machine is
 // shared by the targets of a part alone, whose rounds are interleaved.
 type Turn struct {
-	Part  int `json:"part"` // from 1
-	Parts int `json:"parts"`
+	Part  int `json:"part"`  // from 1
+	Parts int `json:"parts"` // number of parts
 	// Place is what the target shares, and Shares with which other targets;
 	// empty: nothing, and with none.
 	Place  string   `json:"place,omitempty"`
-	Shares []string `json:"shares,omitempty"`
+	Shares []string `json:"shares,omitempty"` // see Place
 }
 
 // String says in which part, and why; empty for nil.

@@ -8,15 +8,15 @@ import (
 // Usage is what a source used between two moments of the time line. Sums that
 // were not read over the whole of it are absent.
 type Usage struct {
-	Wall        float64 `json:"wall"`      // seconds
-	CPU         Value   `json:"cpu"`       // seconds
-	Share       Value   `json:"share"`     // mean CPU share of all cores of its host, 0 to 1
-	ShareMax    Value   `json:"share_max"` // highest between two readings; above 1 where a child too short to be seen is counted at its end
-	RSSMax      Value   `json:"rss_max"`   // bytes; as read, so peaks between readings are missed
-	DiskRead    Value   `json:"disk_read"` // bytes
-	DiskWritten Value   `json:"disk_written"`
+	Wall        float64 `json:"wall"`         // seconds
+	CPU         Value   `json:"cpu"`          // seconds
+	Share       Value   `json:"share"`        // mean CPU share of all cores of its host, 0 to 1
+	ShareMax    Value   `json:"share_max"`    // highest between two readings; above 1 where a child too short to be seen is counted at its end
+	RSSMax      Value   `json:"rss_max"`      // bytes; as read, so peaks between readings are missed
+	DiskRead    Value   `json:"disk_read"`    // bytes
+	DiskWritten Value   `json:"disk_written"` // bytes
 	NetReceived Value   `json:"net_received"` // bytes
-	NetSent     Value   `json:"net_sent"`
+	NetSent     Value   `json:"net_sent"`     // bytes
 }
 
 // CPUPerMillionRows is the CPU-seconds that a million rows took.

@@ -307,6 +307,11 @@ func (s *site) readPages() error {
 		if err != nil {
 			return fmt.Errorf("reading a page that %s names: %w", navFile, err)
 		}
+		table, err := s.reference(p.Source)
+		if err != nil {
+			return fmt.Errorf("describing what %s is about: %w", p.Source, err)
+		}
+		source = append(source, table...)
 		p.source = source
 		p.tree = s.markdown.Parser().Parse(text.NewReader(source))
 		p.read()
