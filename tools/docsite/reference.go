@@ -20,7 +20,7 @@ func (s *site) reference(source string) (string, error) {
 	case "docs/iotdb-config.md":
 		return parameters(iotdbconfig.Parameters()), nil
 	}
-	return "", nil
+	return options(source, s.drivers), nil
 }
 
 // parameters returns a table of the parameters of IoTDB-Benchmark.

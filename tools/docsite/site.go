@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -34,11 +35,11 @@ var assets embed.FS
 // files is where the site has files of the repository that are no pages.
 const files = "files"
 
-// Build writes the site of a repository into a folder, which is made where it does not
-// exist. Its error lists all that is wrong with the documents, each with file and line; in
-// that case it writes nothing.
-func Build(repository fs.FS, folder string) error {
-	s := &site{repository: repository, markdown: goldmark.New(
+// Build writes the site of a repository into a folder, which it creates if necessary. It
+// appends the options of each driver to the driver's page. Its error lists all problems of the
+// documents, each with file and line; in that case it writes nothing.
+func Build(repository fs.FS, drivers []driver.Driver, folder string) error {
+	s := &site{repository: repository, drivers: drivers, markdown: goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithRendererOptions(html.WithUnsafe()), // the documents are our own
 	), output: make(map[string][]byte)}
@@ -62,6 +63,7 @@ func Build(repository fs.FS, folder string) error {
 // site is a site that is being made.
 type site struct {
 	repository fs.FS
+	drivers    []driver.Driver
 	markdown   goldmark.Markdown
 	sections   []*section
 	pages      []*page // in the order of reading

@@ -8,18 +8,58 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/all"
+	"github.com/tsmark/tsmark/internal/option"
 )
 
 // The documents of this repository make a site: every page is in its place, and every link
 // leads somewhere.
 func TestRepository(t *testing.T) {
 	folder := t.TempDir()
-	if err := Build(os.DirFS("../.."), folder); err != nil {
+	if err := Build(os.DirFS("../.."), all.Drivers(), folder); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"index.html", "installing.html", "drivers/index.html", "files/docs/images/page.png", "files/results/site/site.js", "site.css", "site.js", "search.js"} {
 		if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(name))); err != nil {
 			t.Error(err)
+		}
+	}
+	for _, d := range all.Drivers() {
+		text, err := os.ReadFile(filepath.Join(folder, "drivers", d.Name+".html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range d.Options {
+			if !strings.Contains(string(text), "<td><code>"+o.Name+"</code></td>") {
+				t.Errorf("the page of driver %s has no row for option %s", d.Name, o.Name)
+			}
+		}
+	}
+}
+
+// The page of a driver ends with its options, profiles and levels of durability.
+func TestOptions(t *testing.T) {
+	folder := t.TempDir()
+	x := driver.Driver{Name: "x", Options: []driver.Option{
+		{Name: "layout", Default: "wide", Type: option.Choice("wide", "narrow"), Help: "a|b"},
+		{Name: "threads", Empty: "one per core", Type: option.AtLeast(1), Help: "number of threads"},
+	}, Profiles: []driver.Profile{{Name: "tuned", Help: "faster", Options: driver.Options{"threads": "8", "layout": "narrow"}}}}
+	if err := Build(repository(nil), []driver.Driver{x}, folder); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "drivers", "x.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`<h2 id="options">`,
+		"<td><code>layout</code></td>\n<td><code>wide</code></td>\n<td><code>wide</code>, <code>narrow</code></td>\n<td>a|b</td>",
+		"<td><code>threads</code></td>\n<td>one per core</td>\n<td>integer</td>\n<td>number of threads</td>",
+		"<td><code>tuned</code></td>\n<td><code>layout=narrow</code>, <code>threads=8</code></td>\n<td>faster</td>",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page of driver x lacks %q:\n%s", want, text)
 		}
 	}
 }
@@ -48,7 +88,7 @@ func repository(changes map[string]string) fstest.MapFS {
 // Links lead to pages, headings and copied files, seen from where the page is.
 func TestLinks(t *testing.T) {
 	folder := t.TempDir()
-	if err := Build(repository(nil), folder); err != nil {
+	if err := Build(repository(nil), nil, folder); err != nil {
 		t.Fatal(err)
 	}
 	for name, wants := range map[string][]string{
@@ -88,7 +128,7 @@ func TestProblems(t *testing.T) {
 		{navFile, "- section: First\n  pages: [README.md, docs/more.md, docs/gone.md, README.md, docs/drivers/x.md]\n", "docs/nav.yaml: names docs/gone.md, which does not exist\ndocs/nav.yaml: names README.md twice"},
 	} {
 		folder := t.TempDir()
-		err := Build(repository(map[string]string{c.name: c.text}), folder)
+		err := Build(repository(map[string]string{c.name: c.text}), nil, folder)
 		if err == nil {
 			t.Errorf("%s %q: no error", c.name, c.text)
 			continue

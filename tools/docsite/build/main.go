@@ -2,7 +2,8 @@
 //
 //	go -C tools run ./docsite/build FOLDER
 //
-// It reads the documents of the repository that holds tools; a relative FOLDER starts at tools.
+// It reads the documents of the repository that holds tools, and the options of all drivers; a
+// relative FOLDER starts at tools.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/tools/docsite"
 )
 
@@ -18,7 +20,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: build FOLDER")
 		os.Exit(2)
 	}
-	if err := docsite.Build(os.DirFS(".."), os.Args[1]); err != nil {
+	if err := docsite.Build(os.DirFS(".."), all.Drivers(), os.Args[1]); err != nil {
 		for line := range strings.Lines(err.Error() + "\n") {
 			fmt.Fprint(os.Stderr, line)
 		}
