@@ -325,7 +325,7 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 			hit++
 		}
 	}
-	if t.Logf("%d of %d kills hit a share of the load", hit, kills); hit == 0 {
+	if t.Logf("%d of %d kills hit a share of the load", hit, most); hit == 0 {
 		t.Error("no kill hit a share of the load: the moments are all before it or after it")
 	}
 }
