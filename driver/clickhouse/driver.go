@@ -65,7 +65,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "clickhouse",
 		Help: "ClickHouse, written and queried in blocks of columns over its native protocol or HTTP; " +
-			"proven on the engine of ClickHouse 26.9 (chdb) behind tsmark's own server of both protocols",
+			"tested on the engine of ClickHouse 26.9 (chdb) behind tsmark's own server",
 		ResultCache: driver.ResultCache{Name: "query cache", Off: "use_query_cache=0 with each query"},
 		Options: connection.Options(
 			option.Option{Name: connection.Port, Default: "9000", Help: "port of the native protocol, with protocol=native"},
@@ -73,26 +73,26 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Database, Default: "default", Help: "database, which must exist"},
 			option.Option{Name: connection.User, Default: "default", Help: "user to connect as"},
 			option.Option{Name: optionProtocol, Default: protocolNative, Type: option.Choice(protocolNative, protocolHTTP),
-				Help: "how the server is spoken to: native or http"},
+				Help: "protocol for writes and queries"},
 			option.Option{Name: optionCompression, Default: compressionLZ4, Type: option.Choice(compressionLZ4, compressionZSTD, compressionNone),
-				Help: "how blocks are compressed that go to the server: lz4, zstd or none"},
+				Help: "compression of blocks that are sent to the server"},
 			option.Option{Name: optionAsync, Default: off, Type: option.Boolean(on, off),
-				Help: "have the server gather the batches of all writers before it stores them; each is acknowledged when it is stored: on or off"},
+				Help: "let the server collect the batches of all writers; each is acknowledged when it is stored"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutWide, Type: option.Choice(layoutWide, layoutNormalized, layoutTSBS),
-				Help: "wide (tags stand in each row), normalized (rows refer to a table of series) or tsbs (likewise, with the columns of TSBS's loader and times in whole seconds, as TSBS's query texts need them)"},
+				Help: "wide (tags in each row), normalized (rows refer to a table of series) or tsbs (normalized, with the columns of TSBS's loader and times in seconds, for TSBS's query texts)"},
 			option.Option{Name: optionPartition, Layout: true, Default: partitionMonth, Type: option.Choice(partitionMonth, partitionDay, partitionNone),
-				Help: "span of a partition: month, day or none"},
+				Help: "time range of a partition"},
 			option.Option{Name: optionCodecs, Layout: true, Default: codecsDefault, Type: option.Choice(codecsDefault, codecsSeries),
-				Help: "how columns are compressed on disk: default (the server's, LZ4 unless it was set) or series (DoubleDelta, Delta, Gorilla, each before ZSTD)"},
+				Help: "compression on disk: default (the server's, LZ4 as shipped) or series (DoubleDelta, Delta and Gorilla, each before ZSTD)"},
 			option.Option{Name: optionFsync, Layout: true, Empty: "the server's", Type: option.Boolean(on, off),
-				Help: "force each batch to disk before it is acknowledged: on or off"},
+				Help: "force each batch to disk before it is acknowledged"},
 		),
 		Profiles: []driver.Profile{
-			{Name: "default", Help: "as ClickHouse is shipped: LZ4 on disk, partitions by month", Options: driver.Options{}},
-			{Name: "codecs", Help: "DoubleDelta for times, Delta for integers, Gorilla for floats, each before ZSTD: fewer bytes on disk", Options: driver.Options{optionCodecs: codecsSeries}},
+			{Name: "default", Help: "as shipped: LZ4 on disk, monthly partitions", Options: driver.Options{}},
+			{Name: "codecs", Help: "DoubleDelta for times, Delta for integers, Gorilla for floats, each before ZSTD", Options: driver.Options{optionCodecs: codecsSeries}},
 		},
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "as the server is configured, which is fsync_after_insert 0 as shipped", Options: driver.Options{optionFsync: ""}},
+			{Name: driver.AsShipped, Help: "as the server is configured; fsync_after_insert 0 as shipped", Options: driver.Options{optionFsync: ""}},
 			{Name: driver.Relaxed, Help: "fsync_after_insert 0, fsync_part_directory 0", Options: driver.Options{optionFsync: off}},
 			{Name: driver.Strict, Help: "fsync_after_insert 1, fsync_part_directory 1", Options: driver.Options{optionFsync: on}},
 		},
@@ -174,5 +174,5 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 
 // steps are what users of ClickHouse do once data is loaded.
 func steps() []driver.Step {
-	return []driver.Step{{Name: "optimize", Help: "OPTIMIZE TABLE … FINAL: the parts of each partition merged into one"}}
+	return []driver.Step{{Name: "optimize", Help: "OPTIMIZE TABLE … FINAL: merge the parts of each partition into one"}}
 }

@@ -43,10 +43,10 @@ func Options(own ...option.Option) []option.Option {
 	list := []option.Option{
 		{Name: Host, Default: "127.0.0.1", Help: "name or address of the server"},
 		{Name: Port, Type: option.Port(), Help: "port of the server"},
-		{Name: User, Help: "user, where the server asks for one"},
-		{Name: Password, Secret: true, Help: "its password"},
-		{Name: TLS, Type: option.Choice(On, Off, Insecure), Empty: "off where the server runs on this machine, else on",
-			Help: "encrypt the connection: on, off, or insecure (anybody's certificate is taken)"},
+		{Name: User, Help: "user, if the server requires one"},
+		{Name: Password, Secret: true, Help: "password of the user"},
+		{Name: TLS, Type: option.Choice(On, Off, Insecure), Empty: "off if the server runs on this machine, else on",
+			Help: "encrypt the connection: on (verify the certificate), off, or insecure (do not verify it)"},
 		{Name: Timeout, Type: option.Duration(), Default: "60s", Help: "longest wait for a connection and for the acknowledgement of a batch"},
 	}
 	at := -1

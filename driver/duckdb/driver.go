@@ -37,14 +37,14 @@ func Driver() driver.Driver {
 			sqlkit.PathOption(defaultFile),
 			{
 				Name:  optionThreads,
-				Empty: "one a core",
-				Help:  "threads that DuckDB computes with",
+				Empty: "one per core",
+				Help:  "number of threads of DuckDB",
 				Type:  option.AtLeast(1),
 			},
 			{
 				Name:  optionMemoryLimit,
 				Empty: "80% of the machine's",
-				Help:  "memory that DuckDB may use, such as 4GB",
+				Help:  "memory limit of DuckDB, such as 4GB",
 				Type:  option.Size(),
 			},
 		},

@@ -46,10 +46,10 @@ const off = "off"
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb",
-		Help:    "InfluxDB 1.x, a server, written by line protocol over HTTP and queried in InfluxQL",
+		Help:    "InfluxDB 1.x, written by line protocol over HTTP and queried in InfluxQL",
 		Options: append(connected(), data()...),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "as the server's wal-fsync-delay says, which is 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "wal-fsync-delay of the server, 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -122,9 +122,9 @@ func caps(o driver.Options) driver.Caps {
 // connected are the options of how the server is reached.
 func connected() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "8086", Help: "port of its HTTP service"},
-		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark filled it"},
-		driver.Option{Name: connection.User, Empty: "that of " + userVariable + ", or none", Help: "user, where the server asks for one; a load needs one with all privileges"},
+		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
+		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark filled it"},
+		driver.Option{Name: connection.User, Empty: "that of " + userVariable + ", or none", Help: "user, if the server requires one; a load needs all privileges"},
 		driver.Option{Name: connection.Password, Empty: "that of " + passwordVariable + ", or none"},
 	)
 }
@@ -132,14 +132,14 @@ func connected() []driver.Option {
 // data are the options of how rows are sent, kept and returned.
 func data() []driver.Option {
 	return []driver.Option{
-		{Name: optionServer, Default: plainServer, Help: "what answers there: influxdb, or opengemini, another server that speaks its protocol and answers fewer queries", Type: option.Choice(plainServer, geminiServer)},
-		{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
-		{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Type: option.Choice("ns", "u", "ms", "s")},
-		{Name: optionConsistency, Empty: "the server's", Help: "how many nodes of a cluster must have a batch: any, one, quorum or all; a server alone takes no notice",
+		{Name: optionServer, Default: plainServer, Help: "server: influxdb, or opengemini, which speaks the same protocol and supports fewer queries", Type: option.Choice(plainServer, geminiServer)},
+		{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
+		{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
+		{Name: optionConsistency, Empty: "the server's", Help: "nodes of a cluster that must acknowledge a batch; a single server ignores it",
 			Type: option.Choice("any", "one", "quorum", "all")},
-		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "name of the retention policy to make and to write to; nothing in it expires", Type: option.Checked("text", checkRetention)},
-		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time that a shard covers, such as 1d, 12h or 4w, an hour or more", Type: option.Checked("duration", checkShard)},
-		{Name: optionChunked, Default: "10000", Help: "rows after which the server sends a part of an answer; or off: it sends an answer when it has it all, and of more than 10,000 rows nobody knows whether it is whole", Type: option.AtLeast(1).Or(off)},
+		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "retention policy to create and write to; nothing in it expires", Type: option.Checked("text", checkRetention)},
+		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time range of a shard, such as 1d, 12h or 4w; an hour or more", Type: option.Checked("duration", checkShard)},
+		{Name: optionChunked, Default: "10000", Help: "rows of each chunk of an answer, or off: no chunks; tsmark then refuses answers of more than 10,000 rows", Type: option.AtLeast(1).Or(off)},
 	}
 }
 

@@ -53,10 +53,10 @@ const (
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb2",
-		Help:    "InfluxDB 2.x, a server, written by line protocol over HTTP and queried in Flux or InfluxQL",
+		Help:    "InfluxDB 2.x, written by line protocol over HTTP and queried in Flux or InfluxQL",
 		Options: append(connected(), data()...),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "as the server's storage-wal-fsync-delay says, which is 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "storage-wal-fsync-delay of the server, 0s (each write forced to disk) by default; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -110,24 +110,24 @@ func caps(o driver.Options) driver.Caps {
 // connected are the options of how the server is reached.
 func connected() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "8086", Help: "port of its HTTP service"},
-		driver.Option{Name: optionToken, Secret: true, Empty: "that of " + tokenVariable + ", or none", Help: "token of the API; a load needs one that may read and write buckets of the organisation"},
+		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
+		driver.Option{Name: optionToken, Secret: true, Empty: "that of " + tokenVariable + ", or none", Help: "API token; a load needs one that may read and write buckets of the organisation"},
 		driver.Option{Name: optionOrg, Empty: "that of " + orgVariable + ", or the only one that the token shows", Help: "organisation"},
-		driver.Option{Name: optionBucket, Default: "tsmark", Help: "bucket, made where it does not exist, and dropped for another load if tsmark made it"},
-		driver.Option{Name: optionSetup, Default: off, Type: option.Choice(on, off), Help: "on: set a server up that never was, with the user, the password, the organisation and the token of the options"},
-		driver.Option{Name: connection.User, Empty: "none", Help: "first user of a server that is set up"},
-		driver.Option{Name: connection.Password, Empty: "none", Help: "that user's password, of eight letters or more"},
+		driver.Option{Name: optionBucket, Default: "tsmark", Help: "bucket, created if it does not exist; tsmark drops it before another load if tsmark created it"},
+		driver.Option{Name: optionSetup, Default: off, Type: option.Choice(on, off), Help: "set up a new server with user, password, org and token"},
+		driver.Option{Name: connection.User, Empty: "none", Help: "first user, for setup=on"},
+		driver.Option{Name: connection.Password, Empty: "none", Help: "password of the first user, eight characters or more"},
 	)
 }
 
 // data are the options of how rows are sent, kept and returned.
 func data() []driver.Option {
 	return []driver.Option{
-		{Name: optionLanguage, Default: languageFlux, Type: option.Choice(languageFlux, languageInfluxQL), Help: "flux, or influxql, which the server answers for users of 1.x, by a mapping of the bucket that tsmark makes"},
-		{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
-		{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Type: option.Choice("ns", "u", "ms", "s")},
-		{Name: optionRetention, Layout: true, Empty: "nothing expires", Help: "how long the bucket keeps rows, such as 87600h, an hour or more; rows of before are refused", Type: option.Checked("duration", checkHours)},
-		{Name: optionShard, Layout: true, Empty: "the server's, 168h", Help: "time that a group of shards covers, such as 24h, an hour or more", Type: option.Checked("duration", checkHours)},
+		{Name: optionLanguage, Default: languageFlux, Type: option.Choice(languageFlux, languageInfluxQL), Help: "query language; for influxql tsmark creates a mapping (DBRP) of the bucket"},
+		{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
+		{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
+		{Name: optionRetention, Layout: true, Empty: "nothing expires", Help: "retention of the bucket, such as 87600h; an hour or more; the server refuses older rows", Type: option.Checked("duration", checkHours)},
+		{Name: optionShard, Layout: true, Empty: "the server's, 168h", Help: "time range of a shard group, such as 24h; an hour or more", Type: option.Checked("duration", checkHours)},
 	}
 }
 

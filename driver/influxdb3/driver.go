@@ -42,11 +42,11 @@ const (
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "influxdb3",
-		Help:    "InfluxDB 3, a server, written by line protocol over HTTP and queried in SQL by Flight SQL, Arrow Flight or HTTP",
+		Help:    "InfluxDB 3, written by line protocol over HTTP and queried in SQL over Flight SQL, Arrow Flight or HTTP",
 		Options: options(),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "a batch is acknowledged once the server has written it to its write-ahead log, which it does once a second", Options: driver.Options{}},
-			{Name: driver.Relaxed, Help: "a batch is acknowledged once it is in the server's memory (no_sync=on)", Options: driver.Options{optionNoSync: on}},
+			{Name: driver.AsShipped, Help: "a batch is acknowledged when it is in the write-ahead log, which is written once a second", Options: driver.Options{}},
+			{Name: driver.Relaxed, Help: "a batch is acknowledged from the server's memory", Options: driver.Options{optionNoSync: on}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/apache/arrow-go/v18", "google.golang.org/grpc", "github.com/klauspost/compress"},
@@ -57,7 +57,7 @@ func Driver() driver.Driver {
 		TestServer: driver.Options{optionToken: "@servers/password"},
 		StandIn:    "DataFusion, its SQL engine, behind tsmark's test server, not an InfluxDB 3 server",
 		Brought: &driver.Brought{
-			How: "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages, as docs/drivers/influxdb3.md says",
+			How: "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages; see docs/drivers/influxdb3.md",
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-3"}, Options: map[string]string{"DB_NAME": connection.Database, "TOKEN": optionToken}},
 		Render:         render,
@@ -81,9 +81,9 @@ func caps(o driver.Options) driver.Caps {
 
 func options() []driver.Option {
 	all := connection.Options(
-		driver.Option{Name: connection.Port, Default: "8181", Help: "port of its service, which speaks HTTP and gRPC"},
-		driver.Option{Name: optionToken, Secret: true, Empty: "that of " + tokenVariable + ", or none", Help: "token; a load makes and drops databases and tables, for which it must allow"},
-		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
+		driver.Option{Name: connection.Port, Default: "8181", Help: "port of HTTP and gRPC"},
+		driver.Option{Name: optionToken, Secret: true, Empty: "that of " + tokenVariable + ", or none", Help: "token; a load needs one that may create and delete databases and tables"},
+		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
 	)
 	// A token is all that the server asks for.
 	var list []driver.Option
@@ -94,9 +94,9 @@ func options() []driver.Option {
 	}
 	return append(list,
 		driver.Option{Name: optionRead, Default: readFlightSQL, Type: option.Choice(readFlightSQL, readFlight, readHTTP),
-			Help: "how queries are sent: flightsql, flight (as InfluxDB's own clients do, in one call), or http (query_sql, answered in lines of JSON)"},
-		driver.Option{Name: optionNoSync, Default: off, Type: option.Choice(on, off), Help: "on: a batch is acknowledged before it is in the write-ahead log, which is written once a second"},
-		driver.Option{Name: optionGzip, Default: "0", Help: "level by which batches are compressed, 1 (fastest) to 9 (smallest), or 0: not at all", Type: option.Integer(0, 9)},
-		driver.Option{Name: optionPrecision, Default: "ns", Help: "what times are sent in: ns, u (µs), ms or s; a row's time must be a multiple", Type: option.Choice("ns", "u", "ms", "s")},
+			Help: "how queries are sent: flightsql, flight (one call, as InfluxDB's own clients do) or http (query_sql, answers as JSON lines)"},
+		driver.Option{Name: optionNoSync, Default: off, Type: option.Choice(on, off), Help: "acknowledge batches before they are in the write-ahead log, which is written once a second"},
+		driver.Option{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
+		driver.Option{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
 	)
 }

@@ -46,11 +46,11 @@ const (
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:        "kairosdb",
-		Help:        "KairosDB, a server, written and queried in JSON over HTTP",
+		Help:        "KairosDB, written and queried in JSON over HTTP",
 		ResultCache: driver.ResultCache{Name: "query cache on disk", Off: "cache_time 0, which queries have that say nothing of it"},
 		Options:     options(),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "what its datastore does: H2 writes points to disk up to 500 ms after they were acknowledged, for Cassandra they are queued in files first; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "the datastore's: H2 writes acknowledged points to disk within 500 ms, for Cassandra they are queued in files first; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -66,14 +66,14 @@ func Driver() driver.Driver {
 
 func options() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Port, Default: "8080", Help: "port of its HTTP service (kairosdb.jetty.port)"},
-		driver.Option{Name: optionTelnetPort, Type: option.Port(), Default: "4242", Help: "port of its telnet service (kairosdb.telnetserver.port), with protocol=telnet"},
-		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or telnet (not acknowledged; a line that the server refuses is in its log alone)", Type: option.Choice(protocolHTTP, protocolTelnet)},
-		driver.Option{Name: connection.User, Empty: "none", Help: "user, where the server or a proxy before it asks for one"},
+		driver.Option{Name: connection.Port, Default: "8080", Help: "port of the HTTP service (kairosdb.jetty.port)"},
+		driver.Option{Name: optionTelnetPort, Type: option.Port(), Default: "4242", Help: "port of the telnet service (kairosdb.telnetserver.port), for protocol=telnet"},
+		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or telnet (not acknowledged; the server only logs refused lines)", Type: option.Choice(protocolHTTP, protocolTelnet)},
+		driver.Option{Name: connection.User, Empty: "none", Help: "user, if the server or a proxy requires one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
-		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "how batches are compressed: gzip (1.3 and newer), or none", Type: option.Choice(compressionNone, compressionGzip)},
-		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "where the server keeps its points (kairosdb.service.datastore), which it does not say itself: h2, or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
-		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "how long the server keeps a queue that is nearly empty (kairosdb.queue_processor.min_batch_wait), which it does not say itself: tsmark counts points until none have come for ten times that, with datastore=cassandra or protocol=telnet", Type: option.Duration()},
+		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "compression of batches: gzip (1.3 and newer) or none", Type: option.Choice(compressionNone, compressionGzip)},
+		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "datastore of the server (kairosdb.service.datastore), which it does not report: h2 or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
+		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "kairosdb.queue_processor.min_batch_wait of the server, which it does not report; with datastore=cassandra or protocol=telnet, a load has settled when no points have arrived for ten times this", Type: option.Duration()},
 	)
 }
 

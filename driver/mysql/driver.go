@@ -67,19 +67,19 @@ func Driver() driver.Driver {
 			option.Option{Name: connection.Port, Default: "3306"},
 			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, which must exist"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
-			option.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
+			option.Option{Name: connection.Timeout, Help: "longest wait for a connection and for the acknowledgement of a batch"},
 			option.Option{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
-				Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
+				Help: "normalized (rows refer to a table of series, as in TSBS), wide (tags in each row) or narrow (one row per value)"},
 			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert, methodPrepared),
-				Help: "how rows are written: load (LOAD DATA LOCAL INFILE), insert (many rows a statement, as text) or prepared (the same, as parameters in binary form)"},
+				Help: "how rows are written: load (LOAD DATA LOCAL INFILE), insert (INSERTs of many rows, as text) or prepared (the same with binary parameters)"},
 			option.Option{Name: optionTimes, Layout: true, Default: timesDatetime, Type: option.Choice(timesDatetime, timesBigint),
-				Help: "what times become: datetime (DATETIME(6), microseconds) or bigint (nanoseconds since 1970)"},
+				Help: "type of times: datetime (DATETIME(6), microseconds) or bigint (nanoseconds since 1970)"},
 			option.Option{Name: optionIndex, Layout: true, Default: indexBoth, Type: option.Choice(indexBoth, indexTagsTime, indexTime, indexNone),
-				Help: "indexes: tags_time (series and time), time, both of them as TSBS's defaults, or none"},
+				Help: "indexes: tags_time (series and time), time, both (TSBS's default) or none"},
 			option.Option{Name: optionPartition, Layout: true, Empty: "none", Type: option.Seconds(time.Minute),
-				Help: "length of the time that one partition of a table holds, such as 12h"},
+				Help: "time range of a partition, such as 12h"},
 			option.Option{Name: optionFlushLog, Empty: "the server's", Type: option.Choice("0", "1", "2"),
-				Help: "innodb_flush_log_at_trx_commit of the whole server, until the target is closed: 0, 1 or 2"},
+				Help: "innodb_flush_log_at_trx_commit of the whole server, until the target is closed"},
 			option.Option{Name: optionSyncBinlog, Empty: "the server's", Type: option.AtLeast(0),
 				Help: "sync_binlog of the whole server, until the target is closed"},
 		),
@@ -172,7 +172,7 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 func steps() []driver.Step {
 	return []driver.Step{
 		{Name: "analyze", Help: "ANALYZE TABLE: statistics for the query planner"},
-		{Name: "optimize", Help: "OPTIMIZE TABLE: tables and indexes written anew without gaps"},
+		{Name: "optimize", Help: "OPTIMIZE TABLE: rewrite tables and indexes without gaps"},
 	}
 }
 

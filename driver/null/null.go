@@ -22,11 +22,11 @@ const optionParse = "parse"
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "null",
-		Help: "keeps nothing: shows how fast tsmark itself is; never verified",
+		Help: "discards all rows: measures tsmark itself; never verified",
 		Options: []driver.Option{{
 			Name:    optionParse,
 			Default: "no",
-			Help:    "parse the lines of a --file before they are discarded: yes or no",
+			Help:    "parse the lines of a --file before discarding them",
 			Type:    option.Boolean("yes", "no"),
 		}},
 		Caps: func(driver.Options) driver.Caps {

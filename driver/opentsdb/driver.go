@@ -43,10 +43,10 @@ const (
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "opentsdb",
-		Help:    "OpenTSDB, a server over HBase, written and queried in JSON over HTTP",
+		Help:    "OpenTSDB over HBase, written and queried in JSON over HTTP",
 		Options: options(),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "a point is acknowledged once HBase has it in its log, which HBase writes to disk as it is set up to; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "a point is acknowledged when it is in HBase's log; HBase decides when the log is on disk, and a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:      caps,
 		Modules:   []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -64,11 +64,11 @@ func Driver() driver.Driver {
 func options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "4242", Help: "port of the server (tsd.network.port)"},
-		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how points are sent: http (acknowledged) or telnet (not acknowledged), both to the same port", Type: option.Choice(protocolHTTP, protocolTelnet)},
-		driver.Option{Name: optionSync, Default: syncOn, Help: "whether the server answers a batch over HTTP once HBase has its points (true), or once it has read them", Type: option.Boolean(syncOn, syncOff)},
-		driver.Option{Name: connection.User, Empty: "none", Help: "user, where a proxy before the server asks for one"},
+		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how points are sent: http (acknowledged) or telnet (not acknowledged), to the same port", Type: option.Choice(protocolHTTP, protocolTelnet)},
+		driver.Option{Name: optionSync, Default: syncOn, Help: "acknowledge a batch over HTTP when HBase has its points (true) or when the server has read it (false)", Type: option.Boolean(syncOn, syncOff)},
+		driver.Option{Name: connection.User, Empty: "none", Help: "user, if a proxy requires one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
-		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "how batches are compressed: gzip, or none", Type: option.Choice(compressionNone, compressionGzip)},
+		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "compression of batches: gzip or none", Type: option.Choice(compressionNone, compressionGzip)},
 	)
 }
 

@@ -25,14 +25,14 @@ import (
 // PGPASSWORD, PGSSLMODE, PGSSLROOTCERT, PGSERVICE with its file, and ~/.pgpass.
 func Options() []driver.Option {
 	return connection.Options(
-		driver.Option{Name: connection.Host, Empty: "PGHOST, or this machine", Help: "host of the server, or the folder of its socket"},
+		driver.Option{Name: connection.Host, Empty: "PGHOST, or this machine", Help: "host of the server, or the directory of its socket"},
 		driver.Option{Name: connection.Port, Empty: "PGPORT, or 5432"},
 		driver.Option{Name: connection.Database, Empty: "PGDATABASE, or the user's name", Help: "database, which must exist"},
 		driver.Option{Name: connection.User, Empty: "PGUSER, or the login name", Help: "user to connect as"},
 		driver.Option{Name: connection.Password, Empty: "PGPASSWORD, or ~/.pgpass", Help: "the user's password"},
-		driver.Option{Name: connection.TLS, Empty: "PGSSLMODE; without it on, but off where the server is this machine",
-			Help: "encryption: off, on (the certificate is verified) or insecure (it is not)"},
-		driver.Option{Name: connection.Timeout, Help: "how long connecting or one batch may take before the server counts as gone"},
+		driver.Option{Name: connection.TLS, Empty: "PGSSLMODE; otherwise off if the server runs on this machine, else on",
+			Help: "encrypt the connection: off, on (verify the certificate) or insecure (do not verify it)"},
+		driver.Option{Name: connection.Timeout, Help: "longest wait for a connection and for the acknowledgement of a batch"},
 	)
 }
 

@@ -89,7 +89,7 @@ func Driver() driver.Driver {
 
 // partitionOption is PostgreSQL's own partitioning, which extensions replace.
 func partitionOption() driver.Option {
-	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "length of the time that one partition of a table holds, such as 12h", Type: option.Seconds(time.Minute)}
+	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "time range of a partition, such as 12h", Type: option.Seconds(time.Minute)}
 }
 
 // NewKind describes PostgreSQL with an extension.
@@ -100,7 +100,7 @@ func NewKind(v Variant) driver.Driver {
 		Options: slices.Concat(pgwire.Options(), ownOptions(), v.Options),
 		Profiles: append([]driver.Profile{
 			{Name: "default", Help: "as the server is configured, in TSBS's layout with TSBS's indexes", Options: driver.Options{}},
-			{Name: "tuned", Help: "256 MiB for each sort and hash, no compilation of queries, statements kept",
+			{Name: "tuned", Help: "256 MiB of work_mem, no JIT compilation, prepared statements",
 				Options: driver.Options{optionWorkMemory: "256MB", optionCompilation: off, optionProtocol: string(pgwire.Prepared)}},
 		}, v.Profiles...),
 		Durabilities: []driver.Profile{
@@ -164,27 +164,27 @@ func ownOptions() []driver.Option {
 	}
 	return []driver.Option{
 		{Name: optionProtocol, Default: string(pgwire.Extended), Type: option.Choice(protocols...),
-			Help: "how queries are sent: extended, prepared (each text is parsed once and kept), both with binary answers, or simple"},
+			Help: "how queries are sent: extended or prepared (each text is parsed once), both with binary answers, or simple (answers as text)"},
 		{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
-			Help: "normalized (rows refer to a table of series, as TSBS has it), wide (tags stand in each row) or narrow (a row a value)"},
+			Help: "normalized (rows refer to a table of series, as in TSBS), wide (tags in each row) or narrow (one row per value)"},
 		{Name: optionMethod, Default: methodCopy, Type: option.Choice(methodCopy, methodInsert),
-			Help: "how rows are written: copy (in binary form) or insert (prepared, many rows a statement)"},
+			Help: "how rows are written: copy (binary COPY) or insert (prepared INSERTs of many rows)"},
 		{Name: optionIntegers, Layout: true, Default: integersDouble, Type: option.Choice(integersDouble, integersBigint),
-			Help: "what integer fields of 64 bits become: double, as in TSBS, or bigint"},
+			Help: "type of 64-bit integer fields: double, as in TSBS, or bigint"},
 		{Name: optionIndex, Layout: true, Default: indexBoth, Type: option.Choice(indexBoth, indexTagsTime, indexTime, indexTimeTags, indexBRIN, indexNone),
-			Help: "indexes: tags_time (series and time), time, both of them as TSBS's defaults, time_tags (time and series), brin (of the time) or none"},
+			Help: "indexes: tags_time (series and time), time, both (TSBS's default), time_tags (time and series), brin (on time) or none"},
 		{Name: optionFieldIndex, Layout: true, Default: "0", Type: option.AtLeast(0),
-			Help: "how many of the first fields have an index of value and time, as TSBS's field-index-count"},
+			Help: "number of fields, from the first, with an index on value and time, as TSBS's field-index-count"},
 		{Name: optionUnlogged, Layout: true, Default: off, Type: option.Boolean(on, off),
-			Help: "on: tables without write-ahead log, which a crash empties"},
+			Help: "create tables without a write-ahead log; a crash empties them"},
 		{Name: optionCommit, Empty: "the server's", Type: option.Choice("on", "off", "local", "remote_write", "remote_apply"),
-			Help: "when a commit is acknowledged: on, off, local, remote_write or remote_apply"},
+			Help: "synchronous_commit of every connection"},
 		{Name: optionAutovacuum, Layout: true, Default: on, Type: option.Boolean(on, off),
-			Help: "whether the server vacuums and analyzes the tables by itself"},
-		{Name: optionWorkMemory, Empty: "the server's", Type: option.Checked("size", checkMemory), Help: "memory of each sort and hash, such as 64MB"},
+			Help: "let autovacuum vacuum and analyze the tables"},
+		{Name: optionWorkMemory, Empty: "the server's", Type: option.Checked("size", checkMemory), Help: "work_mem of every connection, such as 64MB"},
 		{Name: optionConnections, Default: connectionsMany, Type: option.Choice(connectionsMany, connectionsOne),
-			Help: "one: the server takes one connection at a time, as PGlite does; tsmark then keeps none for itself, and takes one worker"},
-		{Name: optionCompilation, Empty: "the server's", Type: option.Boolean(on, off), Help: "whether queries are compiled: on or off"},
+			Help: "one: for servers that accept a single connection, such as PGlite; allows one worker"},
+		{Name: optionCompilation, Empty: "the server's", Type: option.Boolean(on, off), Help: "compile queries (jit of every connection)"},
 	}
 }
 

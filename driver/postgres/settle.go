@@ -88,7 +88,7 @@ func (v Variant) steps() []Step {
 		}
 	}
 	return append(v.Steps[:len(v.Steps):len(v.Steps)],
-		Step{Name: "cluster", Help: "tables of rows rewritten in the order of series and time, and analyzed", Do: cluster},
+		Step{Name: "cluster", Help: "rewrite tables of rows in the order of series and time, and analyze them", Do: cluster},
 		Step{Name: "vacuum", Help: "VACUUM ANALYZE: visibility maps for index-only scans, and statistics", Tags: true, Do: each("VACUUM (ANALYZE)")},
 		Step{Name: "analyze", Help: "statistics for the query planner", Tags: true, Do: each("ANALYZE")},
 	)

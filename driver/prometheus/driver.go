@@ -37,10 +37,10 @@ const (
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "prometheus",
-		Help:    "Prometheus, a server, written by remote write and queried in PromQL",
+		Help:    "Prometheus, written by remote write and queried in PromQL",
 		Options: options(),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "samples are in the write-ahead log, in the system's cache; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "samples are in the write-ahead log, in the operating system's cache; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:       caps,
 		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -54,11 +54,11 @@ func Driver() driver.Driver {
 }
 
 func options() []driver.Option {
-	return append(promql.Options("9090", "port of its HTTP service", "user, where the server asks for one (basic_auth_users of --web.config.file)",
-		"bearer token, in place of user and password, where a proxy asks for one"),
-		promql.PrefixOption(optionPrefix, "what stands before /api/v1 (--web.route-prefix)", "/prometheus"),
-		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1, or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
-		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: retention must reach back to 1970, and out_of_order_time_window where the server has samples; any: they may be what they are, for new rows in the order of their times", Type: option.Choice(oldChecked, oldAny)},
+	return append(promql.Options("9090", "port of the HTTP service", "user, if the server requires one (basic_auth_users of --web.config.file)",
+		"bearer token for a proxy, instead of user and password"),
+		promql.PrefixOption(optionPrefix, "path before /api/v1 (--web.route-prefix)", "/prometheus"),
+		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1 or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
+		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: require retention, and out_of_order_time_window if the server has samples, back to 1970; any: check nothing, for new rows in the order of time", Type: option.Choice(oldChecked, oldAny)},
 		promql.Option(),
 	)
 }

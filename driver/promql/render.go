@@ -25,7 +25,7 @@ const IntervalOption = "interval"
 // Option is that option.
 func Option() driver.Option {
 	return driver.Option{
-		Name: IntervalOption, Empty: "the dataset's, or not known: thresholds over rows are n/a", Help: "at whose multiples since 1970 all rows stand, as 10s; of generated datasets it is known",
+		Name: IntervalOption, Empty: "the dataset's; if unknown, thresholds over rows are n/a", Help: "interval of the rows, such as 10s: all times are multiples of it since 1970",
 		Type: option.Checked("duration", func(v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil || d < 2*time.Millisecond || d%time.Millisecond != 0 {

@@ -54,10 +54,10 @@ const confinement = "QuestDB explains it as a subquery first, so it can only rea
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "questdb",
-		Help:    "QuestDB, a server, written by line protocol over HTTP or TCP and queried over the PostgreSQL protocol or REST",
+		Help:    "QuestDB, written by line protocol over HTTP or TCP and queried over the PostgreSQL protocol or REST",
 		Options: append(connected(), storage()...),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "as the server's cairo.commit.mode says, which is nosync by default; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "cairo.commit.mode of the server, nosync by default; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/jackc/pgx/v5"},
@@ -104,27 +104,27 @@ func caps(o driver.Options) driver.Caps {
 func connected() []driver.Option {
 	const none = "that of " + configVariable + ", or none"
 	return append(connection.Options(
-		driver.Option{Name: connection.Port, Default: "9000", Help: "port of HTTP: line protocol, REST and everything but the other two"},
+		driver.Option{Name: connection.Port, Default: "9000", Help: "port of HTTP (line protocol, REST)"},
 		driver.Option{Name: optionPGPort, Type: option.Port(), Default: "8812", Help: "port of the PostgreSQL protocol, with read=pgwire"},
 		driver.Option{Name: optionILPPort, Type: option.Port(), Default: "9009", Help: "port of line protocol over TCP, with protocol=tcp"},
-		driver.Option{Name: connection.User, Empty: none, Help: "user, where HTTP asks for one"},
+		driver.Option{Name: connection.User, Empty: none, Help: "user of HTTP"},
 		driver.Option{Name: connection.Password, Empty: none},
-		driver.Option{Name: optionToken, Secret: true, Empty: none, Help: "token of HTTP, in place of user and password"},
-		driver.Option{Name: optionPGUser, Empty: "the user, or admin", Help: "user of the PostgreSQL protocol, where it differs from HTTP's"},
-		driver.Option{Name: optionPGPassword, Secret: true, Empty: "the password, or quest", Help: "its password"},
-		driver.Option{Name: connection.TLS, Help: "encrypt HTTP and TCP and, where it offers that, the PostgreSQL protocol: on, off, or insecure (anybody's certificate is taken)"},
+		driver.Option{Name: optionToken, Secret: true, Empty: none, Help: "token of HTTP, instead of user and password"},
+		driver.Option{Name: optionPGUser, Empty: "the user, or admin", Help: "user of the PostgreSQL protocol"},
+		driver.Option{Name: optionPGPassword, Secret: true, Empty: "the password, or quest", Help: "password of the user"},
+		driver.Option{Name: connection.TLS, Help: "encrypt HTTP, TCP and, if the server offers it, the PostgreSQL protocol: on (verify the certificate), off, or insecure (do not verify it)"},
 	),
 		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or tcp (not acknowledged)", Type: option.Choice(protocolHTTP, protocolTCP)},
-		driver.Option{Name: optionRead, Default: readPGWire, Help: "how queries are sent: pgwire or rest", Type: option.Choice(readPGWire, readREST)},
+		driver.Option{Name: optionRead, Default: readPGWire, Help: "how queries are sent: pgwire (PostgreSQL protocol) or rest (HTTP)", Type: option.Choice(readPGWire, readREST)},
 	)
 }
 
 // storage are the options of how tables are made.
 func storage() []driver.Option {
 	return []driver.Option{
-		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "span of a partition: hour, day, week, month or none (with wal=false; rows must then come in the order of their times)", Type: option.Choice("hour", "day", "week", "month", partitionNone)},
-		{Name: optionWAL, Layout: true, Default: walOn, Help: "tables with a write-ahead log, which protocol=http and dedup need: true or false", Type: option.Boolean(walOn, walOff)},
-		{Name: optionDedup, Layout: true, Default: dedupOff, Help: "a row that comes again replaces the earlier one of its time and of all its tags (tags) or of the one tag that is named, as in dedup=hostname; or off"},
-		{Name: optionSymbolCapacity, Layout: true, Empty: "the server's, which grows by itself", Help: "distinct values that a tag's column is prepared for", Type: option.AtLeast(1)},
+		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "time range of a partition; none needs wal=false and rows in the order of time", Type: option.Choice("hour", "day", "week", "month", partitionNone)},
+		{Name: optionWAL, Layout: true, Default: walOn, Help: "create tables with a write-ahead log, which protocol=http and dedup need", Type: option.Boolean(walOn, walOff)},
+		{Name: optionDedup, Layout: true, Default: dedupOff, Help: "deduplication key beside the time: all tags (tags) or one tag, as in dedup=hostname; or off"},
+		{Name: optionSymbolCapacity, Layout: true, Empty: "the server's, which grows by itself", Help: "number of distinct values that a tag's column is prepared for", Type: option.AtLeast(1)},
 	}
 }

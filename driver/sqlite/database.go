@@ -232,8 +232,8 @@ func (d *database) AfterLoad() []driver.Step {
 // steps are named after their statements.
 func steps() []driver.Step {
 	return []driver.Step{
-		{Name: "analyze", Help: "statistics of the indexes, for the query planner"},
-		{Name: "vacuum", Help: "the file rewritten without gaps"},
+		{Name: "analyze", Help: "statistics of the indexes for the query planner"},
+		{Name: "vacuum", Help: "rewrite the file without gaps"},
 	}
 }
 

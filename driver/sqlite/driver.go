@@ -63,13 +63,13 @@ func Driver() driver.Driver {
 			{
 				Name:    optionSynchronous,
 				Default: "full",
-				Help:    "when SQLite forces what it writes to disk: off, normal, full or extra",
+				Help:    "when SQLite forces writes to disk",
 				Type:    option.Choice("off", "normal", "full", "extra"),
 			},
 			{
 				Name:    optionJournalMode,
 				Default: "wal",
-				Help:    "how a batch can be undone: wal, delete, truncate, persist or memory; a loaded database keeps its own",
+				Help:    "journal by which a batch is rolled back; a loaded database keeps its own",
 				// Without a journal a failed batch would stay half written.
 				Type: option.Choice("wal", "delete", "truncate", "persist", "memory"),
 			},
@@ -77,27 +77,27 @@ func Driver() driver.Driver {
 				Name:    optionIndex,
 				Default: indexClustered,
 				Layout:  true,
-				Help: "how rows are found: clustered (they are kept by series and time), or in the order of their arrival " +
-					"with indexes: tags_time (series and time), time, both or none",
+				Help: "clustered (rows are stored by series and time), or rows in the order of arrival with indexes: " +
+					"tags_time (series and time), time, both or none",
 				Type: option.Choice(indexClustered, indexTagsTime, indexTime, indexBoth, indexNone),
 			},
 			{
 				Name:    optionCacheSize,
 				Default: "256",
-				Help:    "MiB of pages that each connection may keep in memory",
+				Help:    "page cache of each connection, in MiB",
 				Type:    option.Integer(1, maxCacheSize),
 			},
 			{
 				Name:    optionDriver,
 				Default: defaultDriver(),
-				Help:    "which code: cgo (SQLite's own, in C; not in programs that were built without cgo) or go (a translation of it, which is slower)",
+				Help:    "code: cgo (SQLite's own C code; needs a tsmark built with cgo) or go (a translation to Go, slower)",
 				Type:    option.Checked("choice", checkDriver),
 			},
 		},
 		Profiles: []driver.Profile{
-			{Name: "default", Help: "as SQLite is without settings: a rollback journal, 2 MiB of pages; an index of series and time",
+			{Name: "default", Help: "SQLite's own defaults: a rollback journal, 2 MiB of page cache; an index on series and time",
 				Options: driver.Options{optionJournalMode: "delete", optionCacheSize: "2", optionIndex: indexTagsTime}},
-			{Name: "tuned", Help: "a write-ahead log, rows kept by series and time, 1 GiB of pages",
+			{Name: "tuned", Help: "a write-ahead log, rows stored by series and time, 1 GiB of page cache",
 				Options: driver.Options{optionJournalMode: "wal", optionCacheSize: "1024", optionIndex: indexClustered}},
 		},
 		Durabilities: []driver.Profile{

@@ -57,7 +57,7 @@ func PathOption(name string) driver.Option {
 	return driver.Option{
 		Name:  Path,
 		Empty: name + " in the run's folder",
-		Help:  "database file, made where it does not exist",
+		Help:  "database file, created if it does not exist",
 		Type: option.Checked("path", func(path string) error {
 			if path == ":memory:" {
 				return errors.New("must be a file: what is only in memory is gone before it can be queried")

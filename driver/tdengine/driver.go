@@ -63,22 +63,22 @@ func unitOf(o driver.Options) time.Duration {
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name: "tdengine",
-		Help: "TDengine 3, a server, written over REST and queried over WebSocket by its taosAdapter",
+		Help: "TDengine 3, written over REST and queried over WebSocket through taosAdapter",
 		Options: append(connection.Options(
 			option.Option{Name: connection.Port, Default: "6041", Help: "port of taosAdapter"},
-			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, made where it does not exist, and dropped for another load if tsmark made it"},
+			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
 			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
 			option.Option{Name: connection.Password, Default: "taosdata"},
-			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest, SQL over HTTP; websocket, the same within JSON; stmt, prepared statements over WebSocket"},
-			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers come: websocket, in blocks, or rest, as JSON"},
-			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "of times: ms, us or ns"},
+			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest (SQL over HTTP), websocket (SQL within JSON) or stmt (prepared statements over WebSocket)"},
+			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers are read: websocket (in blocks) or rest (as JSON)"},
+			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "precision of times"},
 		), storage()...),
 		Profiles: []driver.Profile{
-			{Name: "default", Help: "as TDengine is shipped: 2 vgroups of 256 MB, a write-ahead log that is not forced to disk", Options: driver.Options{}},
-			{Name: "cached", Help: "the newest row of each table in memory, for last-row queries", Options: driver.Options{optionCacheModel: "both"}},
+			{Name: "default", Help: "as shipped: 2 vgroups of 256 MB, a write-ahead log that is not forced to disk", Options: driver.Options{}},
+			{Name: "cached", Help: "keep the newest row of each table in memory, for last-row queries", Options: driver.Options{optionCacheModel: "both"}},
 		},
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "the server's, which is wal_level 1: acknowledged rows stand in the write-ahead log, in the system's memory", Options: driver.Options{optionWALLevel: "", optionWALFsync: ""}},
+			{Name: driver.AsShipped, Help: "the server's, wal_level 1 as shipped: acknowledged rows are in the write-ahead log, in the operating system's cache", Options: driver.Options{optionWALLevel: "", optionWALFsync: ""}},
 			{Name: driver.Relaxed, Help: "wal_level 1: the write-ahead log is never forced to disk", Options: driver.Options{optionWALLevel: "1"}},
 			{Name: driver.Strict, Help: "wal_level 2, wal_fsync_period 0: forced to disk with each write", Options: driver.Options{optionWALLevel: "2", optionWALFsync: "0"}},
 		},
@@ -91,7 +91,7 @@ func Driver() driver.Driver {
 		Tested:     []driver.Tested{{Version: "3.3.0.1", From: "built from source"}},
 		TestServer: driver.Options{},
 		Brought: &driver.Brought{
-			How: "in a container, as docs/drivers/tdengine.md says; no package registry has it",
+			How: "in a container; see docs/drivers/tdengine.md; no package registry has it",
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"TDengine"}},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
@@ -118,15 +118,15 @@ func storage() []driver.Option {
 		return driver.Option{Name: name, Layout: true, Empty: "the server's", Type: option.Integer(least, most).Or(""), Help: help}
 	}
 	return []driver.Option{
-		{Name: optionKeep, Layout: true, Default: "36500", Type: option.Integer(1, 365000), Help: "days that rows are kept, counted back from today; older ones are refused"},
-		number(optionVgroups, "vgroups, over which tables are spread", 1, 1024),
-		number(optionWALLevel, "write-ahead log: 1 writes it, 2 forces it to disk as well", 1, 2),
-		number(optionWALFsync, "milliseconds between two times when the log is forced to disk, with wal_level=2; 0: with each write", 0, 180_000),
-		number(optionBuffer, "memory for writes of each vgroup, in MB", 3, 16_384),
-		number(optionPages, "pages of the metadata's cache, of each vgroup", 64, 16_384),
-		number(optionSTTTrigger, "files from memory that are there when they are merged", 1, 16),
-		{Name: optionCacheModel, Layout: true, Empty: "the server's, which is none", Type: option.Choice("none", "last_row", "last_value", "both").Or(""),
-			Help: "what of each table's newest row is kept in memory: none, last_row, last_value or both"},
+		{Name: optionKeep, Layout: true, Default: "36500", Type: option.Integer(1, 365000), Help: "days that rows are kept, counted back from today; older rows are refused"},
+		number(optionVgroups, "number of vgroups over which tables are spread", 1, 1024),
+		number(optionWALLevel, "write-ahead log: 1 writes it, 2 also forces it to disk", 1, 2),
+		number(optionWALFsync, "interval at which the log is forced to disk, in ms, with wal_level=2; 0: with each write", 0, 180_000),
+		number(optionBuffer, "write memory of each vgroup, in MB", 3, 16_384),
+		number(optionPages, "pages of the metadata cache of each vgroup", 64, 16_384),
+		number(optionSTTTrigger, "number of files flushed from memory that triggers a merge", 1, 16),
+		{Name: optionCacheModel, Layout: true, Empty: "the server's, none as shipped", Type: option.Choice("none", "last_row", "last_value", "both").Or(""),
+			Help: "cache of each table's newest row: none, last_row, last_value or both"},
 	}
 }
 

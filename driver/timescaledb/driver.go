@@ -32,8 +32,8 @@ func Driver() driver.Driver {
 		TestServer: driver.Options{"user": "postgres", "password": "@servers/password", "database": "postgres", "connections": "one"},
 		Help:       "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
 		Options: []driver.Option{
-			{Name: optionChunk, Layout: true, Default: "12h", Help: "length of the time that a chunk holds, TSBS's default", Type: option.Seconds(time.Second)},
-			{Name: optionSpace, Layout: true, Default: "0", Help: "how many partitions of series a hypertable has; 0: it is partitioned by time alone", Type: option.AtLeast(0)},
+			{Name: optionChunk, Layout: true, Default: "12h", Help: "time range of a chunk; the default is TSBS's", Type: option.Seconds(time.Second)},
+			{Name: optionSpace, Layout: true, Default: "0", Help: "number of partitions by series; 0: partition by time only", Type: option.AtLeast(0)},
 		},
 		Tested:     []driver.Tested{{Version: "2.23"}, {Version: "2.28"}},
 		TSBS:       "timescaledb",
@@ -44,7 +44,7 @@ func Driver() driver.Driver {
 		Size: func(name string) string {
 			return fmt.Sprintf("coalesce(hypertable_size(%s), pg_total_relation_size(%[1]s))", name)
 		},
-		Steps:      []postgres.Step{{Name: "columnstore", Help: "chunks brought into the columnstore, compressed, a segment a series", Do: columnstore}},
+		Steps:      []postgres.Step{{Name: "columnstore", Help: "move chunks to the columnstore, compressed, one segment per series", Do: columnstore}},
 		Describe:   describe,
 		Busy:       busy,
 		Aggregates: aggregates(),

@@ -52,10 +52,10 @@ const digits = 12
 func Driver() driver.Driver {
 	return driver.Driver{
 		Name:    "victoriametrics",
-		Help:    "VictoriaMetrics, a server, written by line protocol or remote write and queried in MetricsQL",
+		Help:    "VictoriaMetrics, written by line protocol or remote write and queried in MetricsQL",
 		Options: options(),
 		Durabilities: []driver.Profile{
-			{Name: driver.AsShipped, Help: "samples are kept in memory for up to a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
+			{Name: driver.AsShipped, Help: "samples stay in memory for a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
 		},
 		Caps:        caps,
 		Modules:     []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
@@ -72,13 +72,13 @@ func Driver() driver.Driver {
 }
 
 func options() []driver.Option {
-	return append(promql.Options("8428", "port of its HTTP service, of vmauth where there is one",
-		"user, where the server (-httpAuth.username) or vmauth asks for one", "bearer token, in place of user and password"),
-		promql.PrefixOption(optionInsert, "what stands before /write, as /insert/0/influx of a cluster, or before /api/v1/write, as /insert/0/prometheus", "/insert/0/influx"),
-		promql.PrefixOption(optionSelect, "what stands before /api/v1, as /select/0/prometheus of a cluster", "/select/0/prometheus"),
-		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (protocol), or remote (write)", Type: option.Choice(protocolLine, protocolRemote)},
-		driver.Option{Name: optionCompression, Default: compressionNone, Help: "how batches are compressed: none (remote write by Snappy, as it must be), gzip, or zstd (1.114 and newer)", Type: option.Choice(compressionNone, compressionGzip, compressionZstd)},
-		driver.Option{Name: optionRetention, Default: retentionLong, Help: "what -retentionPeriod must be: long (it keeps 2016's rows), or any", Type: option.Choice(retentionLong, retentionAny)},
+	return append(promql.Options("8428", "port of the HTTP service, or of vmauth",
+		"user, if the server (-httpAuth.username) or vmauth requires one", "bearer token, instead of user and password"),
+		promql.PrefixOption(optionInsert, "path before /write, such as /insert/0/influx of a cluster, or before /api/v1/write, such as /insert/0/prometheus", "/insert/0/influx"),
+		promql.PrefixOption(optionSelect, "path before /api/v1, such as /select/0/prometheus of a cluster", "/select/0/prometheus"),
+		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (line protocol) or remote (remote write)", Type: option.Choice(protocolLine, protocolRemote)},
+		driver.Option{Name: optionCompression, Default: compressionNone, Help: "compression of batches: none (Snappy for remote write), gzip (line protocol only) or zstd (1.114 and newer)", Type: option.Choice(compressionNone, compressionGzip, compressionZstd)},
+		driver.Option{Name: optionRetention, Default: retentionLong, Help: "required -retentionPeriod: long (keeps rows of 2016) or any", Type: option.Choice(retentionLong, retentionAny)},
 		promql.Option(),
 	)
 }
