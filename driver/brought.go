@@ -6,6 +6,6 @@ package driver
 // What such a driver was seen to do is bound to the versions of Tested, and is said so.
 type Brought struct {
 	// How says in one sentence how a server is to be had and started, as far as a
-	// line can: "in a container, as docs/drivers/NAME.md says".
+	// line can: "in a container; see docs/drivers/NAME.md".
 	How string
 }

@@ -25,7 +25,7 @@ func TestDriversAreComplete(t *testing.T) {
 func TestResultCaches(t *testing.T) {
 	known := map[string]string{
 		"clickhouse":      "query cache, off by use_query_cache=0 with each query",
-		"kairosdb":        "query cache on disk, off by cache_time 0, which queries have that say nothing of it",
+		"kairosdb":        "query cache on disk, off by cache_time 0, the default of queries",
 		"mysql":           "MariaDB's query cache (MySQL 8 has none), off by SET SESSION query_cache_type = OFF in each session",
 		"victoriametrics": "rollup result cache, off by nocache=1 with each query",
 	}

@@ -111,8 +111,8 @@ func caps(o driver.Options) driver.Caps {
 func connected() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
-		driver.Option{Name: optionToken, Secret: true, Empty: "that of " + tokenVariable + ", or none", Help: "API token; a load needs one that may read and write buckets of the organisation"},
-		driver.Option{Name: optionOrg, Empty: "that of " + orgVariable + ", or the only one that the token shows", Help: "organisation"},
+		driver.Option{Name: optionToken, Secret: true, Empty: "from " + tokenVariable + ", or none", Help: "API token; a load needs one that may read and write buckets of the organisation"},
+		driver.Option{Name: optionOrg, Empty: "from " + orgVariable + ", or the only one that the token can see", Help: "organisation"},
 		driver.Option{Name: optionBucket, Default: "tsmark", Help: "bucket, created if it does not exist; tsmark drops it before another load if tsmark created it"},
 		driver.Option{Name: optionSetup, Default: off, Type: option.Choice(on, off), Help: "set up a new server with user, password, org and token"},
 		driver.Option{Name: connection.User, Empty: "none", Help: "first user, for setup=on"},

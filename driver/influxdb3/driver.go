@@ -82,7 +82,7 @@ func caps(o driver.Options) driver.Caps {
 func options() []driver.Option {
 	all := connection.Options(
 		driver.Option{Name: connection.Port, Default: "8181", Help: "port of HTTP and gRPC"},
-		driver.Option{Name: optionToken, Secret: true, Empty: "that of " + tokenVariable + ", or none", Help: "token; a load needs one that may create and delete databases and tables"},
+		driver.Option{Name: optionToken, Secret: true, Empty: "from " + tokenVariable + ", or none", Help: "token; a load needs one that may create and delete databases and tables"},
 		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
 	)
 	// A token is all that the server asks for.

@@ -47,7 +47,7 @@ func Driver() driver.Driver {
 	return driver.Driver{
 		Name:        "kairosdb",
 		Help:        "KairosDB, written and queried in JSON over HTTP",
-		ResultCache: driver.ResultCache{Name: "query cache on disk", Off: "cache_time 0, which queries have that say nothing of it"},
+		ResultCache: driver.ResultCache{Name: "query cache on disk", Off: "cache_time 0, the default of queries"},
 		Options:     options(),
 		Durabilities: []driver.Profile{
 			{Name: driver.AsShipped, Help: "the datastore's: H2 writes acknowledged points to disk within 500 ms, for Cassandra they are queued in files first; a client cannot change it", Options: driver.Options{}},

@@ -58,7 +58,7 @@ func options() []driver.Option {
 		"bearer token for a proxy, instead of user and password"),
 		promql.PrefixOption(optionPrefix, "path before /api/v1 (--web.route-prefix)", "/prometheus"),
 		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1 or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
-		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: require retention, and out_of_order_time_window if the server has samples, back to 1970; any: check nothing, for new rows in the order of time", Type: option.Choice(oldChecked, oldAny)},
+		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: require retention, and out_of_order_time_window if the server has samples, back to 1970; any: check neither, for new rows in the order of time", Type: option.Choice(oldChecked, oldAny)},
 		promql.Option(),
 	)
 }

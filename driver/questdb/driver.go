@@ -102,7 +102,7 @@ func caps(o driver.Options) driver.Caps {
 
 // connected are the options of how the server is reached.
 func connected() []driver.Option {
-	const none = "that of " + configVariable + ", or none"
+	const none = "from " + configVariable + ", or none"
 	return append(connection.Options(
 		driver.Option{Name: connection.Port, Default: "9000", Help: "port of HTTP (line protocol, REST)"},
 		driver.Option{Name: optionPGPort, Type: option.Port(), Default: "8812", Help: "port of the PostgreSQL protocol, with read=pgwire"},
