@@ -166,6 +166,34 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 	}
 }
 
+// The page of each driver that stores rows has the same headings in the same order, and says
+// which command lists its options; the site appends them.
+func TestPagesAreAlike(t *testing.T) {
+	headings := []string{"Server", "Writing", "Layout and types", "Queries", "Durability", "Visibility", "Disk size", "Limits"}
+	for _, d := range Drivers() {
+		page := "docs/drivers/" + d.Name + ".md"
+		data, err := os.ReadFile(filepath.Join("..", "..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		if !strings.HasPrefix(text, "# "+d.Name+"\n\nThis page is for people who ") || !strings.Contains(text, "`tsmark drivers "+d.Name+"` lists the options") {
+			t.Errorf("%s: begin it with who it is for, and write that `tsmark drivers %s` lists the options", page, d.Name)
+		}
+		if options, err := d.Resolve(nil); err != nil || d.Caps(options).Discards {
+			continue
+		}
+		for _, heading := range headings {
+			_, after, found := strings.Cut(text, "\n## "+heading+"\n")
+			if !found {
+				t.Errorf("%s: has no heading %q behind the one before it; the order is %s", page, heading, strings.Join(headings, ", "))
+				continue
+			}
+			text = "\n" + after
+		}
+	}
+}
+
 // joins is the method of a driver.Joiner.
 var joins = regexp.MustCompile(`(?m)^func \(d \*database\) Join\((_|ctx) context\.Context, schema \*series\.Schema\) error`)
 
