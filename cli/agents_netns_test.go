@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/connection"
-	"github.com/tsmark/tsmark/driver/influxdb"
-	"github.com/tsmark/tsmark/driver/postgres"
-	"github.com/tsmark/tsmark/driver/questdb"
+	"github.com/tsmark/tsmark/driver/db/influxdb"
+	"github.com/tsmark/tsmark/driver/db/postgres"
+	"github.com/tsmark/tsmark/driver/db/questdb"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/internal/netlab"
 	"github.com/tsmark/tsmark/result"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/run/store/archive"

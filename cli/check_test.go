@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/questdb"
+	"github.com/tsmark/tsmark/driver/db/questdb"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/conformance"
 )
 
 // connectionsTo starts a PostgreSQL of the test's own, which takes so many connections (0: as

@@ -11,9 +11,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store/archive"

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/lie"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
-	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/conformance/lie"
-	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -215,7 +215,7 @@ func lieAbout(t *testing.T, d driver.Driver, more string, told toldLie) {
 	types := typesOf(d)
 	code, run, said := runLied(t, testCatalog(tsbs.Workloads(), all.Drivers()), spec, told.interval(d.Name), types)
 	if code == exitDone && !group.Understands() {
-		t.Skipf("package driver/conformance/lie does not know the protocol of %s, which passed unchanged: teach it to lie in that", d.Name)
+		t.Skipf("package conformance/lie does not know the protocol of %s, which passed unchanged: teach it to lie in that", d.Name)
 	}
 	load, wrong := run.Targets[0].Load, typesWithheld(&run.Targets[0])
 	dedupes := d.Caps(options).Dedupes && told.Name == lie.Duplicates.Name

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/conformance"
 )
 
 // TestLiveDashboard has a Prometheus read the metrics of a run, and runs each query of

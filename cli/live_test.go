@@ -18,9 +18,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance/stub"
-	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/internal/chromium"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 

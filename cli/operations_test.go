@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

@@ -21,9 +21,9 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/conformance/stub"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/tsmark/tsmark/driver/conformance"
+	"github.com/tsmark/tsmark/conformance"
 )
 
 // resultsDatabase makes a database for results on the server for tests. Its

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/report"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/timescaledb"
+	"github.com/tsmark/tsmark/driver/db/timescaledb"
 	"github.com/tsmark/tsmark/servers"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

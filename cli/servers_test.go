@@ -8,8 +8,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver/all"
-	"github.com/tsmark/tsmark/driver/conformance"
 )
 
 // The scripts of servers are named for their drivers. Beside the commands of the other

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/query"
 )
 

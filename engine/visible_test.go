@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance/meaning"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/query/meaning"
 )
 
 // The oracle answers as the documents say, and counts as many rows.

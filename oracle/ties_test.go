@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance/meaning"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/query/meaning"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 

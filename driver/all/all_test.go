@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/conformance/replay"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance/replay"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -157,7 +157,7 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 				t.Errorf("driver %s does not say how its test server is reached (%v): set TestServer, empty where host and ports are enough, and make option.Port() the type of each port", d.Name, err)
 			}
 		}
-		tests := testsOf(t, filepath.Join(root, "driver", d.Name))
+		tests := testsOf(t, filepath.Join(root, "driver", "db", d.Name))
 		for _, suite := range suites {
 			if !strings.Contains(tests, "conformance."+suite) {
 				t.Errorf("no test of driver %s calls conformance.%s: add one to driver/%[1]s, as package duckdb has it, or questdb for a server", d.Name, suite)
@@ -229,7 +229,7 @@ func TestScaleOutIsTold(t *testing.T) {
 			folder = "postgres" // of which it is a variant
 		}
 		want := "no"
-		if joins.MatchString(textOf(t, filepath.Join(root, "driver", folder), "*.go")) {
+		if joins.MatchString(textOf(t, filepath.Join(root, "driver", "db", folder), "*.go")) {
 			want = "yes"
 		}
 		if told[d.Name] != want {
@@ -248,7 +248,7 @@ func bringing(t *testing.T, root string, d *driver.Driver) {
 	if text, err := os.ReadFile(filepath.Join(root, page)); err != nil || !strings.Contains(string(text), "TSMARK_TEST_"+strings.ToUpper(d.Name)+"=") {
 		t.Errorf("%s does not say how tests find a server that somebody brings: write how one is started, and TSMARK_TEST_%s=host:port (%v)", page, strings.ToUpper(d.Name), err)
 	}
-	recorded, err := replay.ReadAbout(filepath.Join(root, "driver", d.Name, replay.Folder))
+	recorded, err := replay.ReadAbout(filepath.Join(root, "driver", "db", d.Name, replay.Folder))
 	switch verified := len(d.Tested) > 0; {
 	case !verified && err == nil:
 		t.Errorf("driver %s has recordings of a server (%v), and says that the suite passed on none: set Tested", d.Name, recorded)
@@ -256,7 +256,7 @@ func bringing(t *testing.T, root string, d *driver.Driver) {
 		t.Errorf("the suite passed on a server of driver %s, and nothing of that is recorded (%v): see package conformance/replay", d.Name, err)
 	case verified && d.Caution(recorded.Version) != "":
 		t.Errorf("driver %s has recordings of version %s, on which it does not say that the suite passed: set Tested", d.Name, recorded.Version)
-	case verified && !strings.Contains(testsOf(t, filepath.Join(root, "driver", d.Name)), "replay.Run"):
+	case verified && !strings.Contains(testsOf(t, filepath.Join(root, "driver", "db", d.Name)), "replay.Run"):
 		t.Errorf("no test of driver %s plays its recordings: call replay.Run", d.Name)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report"

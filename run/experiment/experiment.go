@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ownqueries"

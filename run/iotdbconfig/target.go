@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/run/experiment"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/sqlkit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
 	"github.com/tsmark/tsmark/series"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/driver/null"
+	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"

@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/duckdb"
-	"github.com/tsmark/tsmark/driver/griddb"
-	"github.com/tsmark/tsmark/driver/null"
-	"github.com/tsmark/tsmark/driver/postgres"
-	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/driver/db/duckdb"
+	"github.com/tsmark/tsmark/driver/db/griddb"
+	"github.com/tsmark/tsmark/driver/db/null"
+	"github.com/tsmark/tsmark/driver/db/postgres"
+	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/runner"
 )

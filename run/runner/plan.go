@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/limit"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/secret"
 	"github.com/tsmark/tsmark/internal/suggest"

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/conformance"
-	"github.com/tsmark/tsmark/driver/postgres"
-	"github.com/tsmark/tsmark/driver/questdb"
+	"github.com/tsmark/tsmark/driver/db/postgres"
+	"github.com/tsmark/tsmark/driver/db/questdb"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"

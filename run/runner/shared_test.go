@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/null"
-	"github.com/tsmark/tsmark/driver/sqlite"
+	"github.com/tsmark/tsmark/driver/db/null"
+	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/engine/peertest"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
 // Limits of what a database is waited for. A folder has none: SQLite waits for nobody else

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"github.com/tsmark/tsmark/driver/connection"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/result"
 )

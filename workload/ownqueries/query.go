@@ -1,6 +1,6 @@
 // Package ownqueries gives a workload further query types: those that users declare
 // themselves. A declaration says which rows a query is about and what it makes of
-// them, in the words of package query/meaning, and what is drawn at random for each
+// them, in the words of package conformance/meaning, and what is drawn at random for each
 // query: a window, series, a threshold.
 //
 // The package knows no workload's tables. It asks the dataset for its schema, so a

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/driver/conformance/stub"
+	"github.com/tsmark/tsmark/conformance/stub"
 )
 
 const token = "a-token-of-tests-0123"

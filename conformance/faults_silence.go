@@ -1,0 +1,333 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+)
+
+// opened is a target that holds a batch, with the worker that a demand needs.
+type opened struct {
+	db     driver.DB      // with short limits
+	plain  driver.DB      // the same without
+	writer driver.Writer  // nil: none
+	reader driver.Querier // nil: none
+	schema *series.Schema
+	batch  *series.Batch
+	asks   driver.Request
+}
+
+// demand is something that tsmark asks of a target.
+type demand struct {
+	name string
+	do   func(context.Context, *opened) error
+	by   worker
+}
+
+// worker is what a demand is made of.
+type worker uint8
+
+const (
+	byNone worker = iota
+	byWriter
+	byReader
+)
+
+// steps are those after a load that the target has.
+func (f *faults) steps() []driver.Step {
+	options, err := f.options(nil)
+	if err != nil {
+		return nil // which opening it says
+	}
+	return f.Kind.Caps(options).Steps
+}
+
+// demands are all that a target can be asked, but for opening it, in the order in
+// which a run does.
+func (f *faults) demands() []demand {
+	all := []demand{
+		{name: "describing", do: func(ctx context.Context, o *opened) error { _, err := o.db.Describe(ctx); return err }},
+		{name: "reading the mark", do: func(ctx context.Context, o *opened) error { _, err := session.Of(o.db).Mark(ctx); return err }},
+		{name: "preparing", do: func(ctx context.Context, o *opened) error {
+			return session.Of(o.db).Prepare(ctx, o.schema, session.Mark{Tool: "test"})
+		}},
+		{name: "writing the mark", do: func(ctx context.Context, o *opened) error {
+			return session.Of(o.db).SetMark(ctx, session.Mark{Tool: "test"})
+		}},
+		{name: "connecting a writer", do: func(ctx context.Context, o *opened) error {
+			w, err := o.db.NewWriter(ctx, 1)
+			if err == nil {
+				err = w.Close()
+			}
+			return err
+		}},
+		{name: "writing", do: func(ctx context.Context, o *opened) error { _, err := o.writer.Write(ctx, o.batch); return err }, by: byWriter},
+		{name: "flushing", do: func(ctx context.Context, o *opened) error { _, err := o.writer.Flush(ctx); return err }, by: byWriter},
+		{name: "settling", do: func(ctx context.Context, o *opened) error { return o.db.Settle(ctx) }},
+		{name: "counting", do: func(ctx context.Context, o *opened) error { _, err := o.db.Census(ctx, o.schema.Tables[0]); return err }},
+		{name: "measuring the size", do: func(ctx context.Context, o *opened) error { _, err := o.db.Footprint(ctx); return err }},
+		{name: "writing out its memory", do: func(ctx context.Context, o *opened) error {
+			system, ok := driver.As[driver.Flusher](o.db)
+			if !ok {
+				return nil
+			}
+			return system.FlushMemory(ctx)
+		}},
+		{name: "reading its own figures", do: func(ctx context.Context, o *opened) error {
+			metered, ok := driver.As[driver.Metered](o.db)
+			if !ok {
+				return nil
+			}
+			_, err := metered.Metrics(ctx)
+			return err
+		}},
+		{name: "listing what others left", do: func(ctx context.Context, o *opened) error {
+			_, err := session.Of(o.db).Existing(ctx, o.schema)
+			return err
+		}},
+		{name: "connecting a querier", do: func(ctx context.Context, o *opened) error {
+			q, err := o.db.NewQuerier(ctx, 1)
+			if err == nil {
+				err = q.Close()
+			}
+			return err
+		}},
+		{name: "a query", do: func(ctx context.Context, o *opened) error { _, err := o.reader.Do(ctx, o.asks, nil); return err }, by: byReader},
+	}
+	for i, s := range f.steps() {
+		all = append(all, demand{name: s.Name, do: func(ctx context.Context, o *opened) error {
+			after, ok := driver.As[driver.AfterLoader](o.db)
+			if !ok {
+				return nil
+			}
+			return after.AfterLoad()[i].Do(ctx)
+		}})
+	}
+	return all
+}
+
+// hush is what the suite allows a silent server: a limit, and when it is
+// interrupted otherwise.
+const (
+	hush        = 500 * time.Millisecond
+	interrupted = 200 * time.Millisecond
+)
+
+// silences: whatever a server falls silent at, it ends within its limit, and
+// promptly when it is interrupted; and the target goes on once the server does.
+func (f *faults) silences(ctx context.Context) error {
+	flow := newFlow()
+	through, wires, err := f.newWires(flow)
+	defer func() {
+		for _, w := range wires {
+			w.close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	maps.Copy(through, f.hurried()) // of writers
+	again := func() {               // the server speaks, to those who connect anew
+		flow.quiet.Store(-1)
+		for _, w := range wires {
+			w.cut()
+		}
+	}
+	for _, s := range f.demands() {
+		answers, err := f.answerOf(ctx, s, through, flow)
+		if err != nil {
+			return fmt.Errorf("%s, where the server answers: %w", s.name, err)
+		}
+		if answers == 0 {
+			f.log("%s: asks the server nothing", s.name)
+			continue
+		}
+		for _, trial := range []struct {
+			share int64 // of the answers that comes, in percent
+			cut   bool  // it is interrupted before its limit
+		}{{0, false}, {50, false}, {0, true}} {
+			o, err := f.arrange(ctx, s.by, through, f.limits(trial.cut))
+			if err != nil {
+				return fmt.Errorf("%s: before: %w", s.name, err)
+			}
+			flow.quiet.Store(answers * trial.share / 100)
+			err = f.hushed(ctx, s, o, trial.cut)
+			o.closeWorker() // what matters is that it ends
+			again()
+			if err == nil {
+				if _, err = session.Of(o.plain).Mark(ctx); errors.Is(err, session.ErrNoMark) || errors.Is(err, driver.ErrExisting) {
+					err = nil // it was changing it
+				}
+			}
+			if closed := o.plain.Close(); err == nil {
+				err = closed
+			}
+			if err != nil {
+				return fmt.Errorf("%s, after %d %% of the answer: %w", s.name, trial.share, err)
+			}
+		}
+	}
+	return f.hushedEnds(ctx, through, flow, again)
+}
+
+// answerOf returns how many bytes the server answers in a step.
+func (f *faults) answerOf(ctx context.Context, s demand, through map[string]string, flow *flow) (int64, error) {
+	o, err := f.arrange(ctx, s.by, through, f.limits(false))
+	if err != nil {
+		return 0, err
+	}
+	defer o.close()
+	before := flow.answered.Load()
+	o.db = o.plain // it may take its time
+	err = s.do(ctx, o)
+	return flow.answered.Load() - before, err
+}
+
+// hushed does a step of a server that has fallen silent, or is about to, and
+// holds it to its end.
+func (f *faults) hushed(ctx context.Context, s demand, o *opened, cut bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if cut {
+		time.AfterFunc(interrupted, cancel)
+	}
+	begin := time.Now()
+	err := s.do(ctx, o)
+	return f.hushEnded(err, time.Since(begin), cut)
+}
+
+// hushEnded judges how something ended that a silent server was asked.
+func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
+	switch {
+	case err == nil:
+		return errors.New("the server fell silent, and there is no error")
+	case strings.Contains(err.Error(), "it does not return after it was cancelled"):
+		return fmt.Errorf("after %v: %w", took, err)
+	case took > f.patience():
+		return fmt.Errorf("it took %v: %w", took, err)
+	case cut && !errors.Is(err, context.Canceled):
+		return fmt.Errorf("it was interrupted, and says %w", err)
+	case cut:
+		return nil
+	}
+	return f.clear(err, isSilence)
+}
+
+// hushedEnds does what has no target yet, or will have none.
+func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow *flow, again func()) error {
+	plain := f.Kind
+	defer func() { f.Kind = plain }()
+	for _, cut := range []bool{false, true} {
+		f.Kind = limit.Driver(plain, f.limits(cut))
+		flow.quiet.Store(0)
+		err := f.hushed(ctx, demand{name: "opening", do: func(ctx context.Context, _ *opened) error {
+			db, err := f.open(ctx, through)
+			if err == nil {
+				_ = db.Close()
+			}
+			return err
+		}}, nil, cut)
+		again()
+		if err != nil {
+			return fmt.Errorf("opening: %w", err)
+		}
+	}
+	f.Kind = plain
+	o, err := f.arrange(ctx, byReader, through, f.limits(false))
+	if err != nil {
+		return err
+	}
+	flow.quiet.Store(0)
+	begin := time.Now()
+	o.close() // that it cannot say farewell is no error
+	again()
+	if took := time.Since(begin); took > f.patience() {
+		return fmt.Errorf("closing took %v", took)
+	}
+	return nil
+}
+
+// close closes all.
+func (o *opened) close() {
+	o.closeWorker()
+	_ = o.db.Close()
+}
+
+func (o *opened) closeWorker() {
+	if o.writer != nil {
+		_ = o.writer.Close()
+	}
+	if o.reader != nil {
+		_ = o.reader.Close()
+	}
+}
+
+// limits are those of a target once it is arranged, which may take its time. One
+// that is to be interrupted has long ones, which end later on a busy machine, too.
+func (f *faults) limits(cut bool) limit.Limits {
+	if cut {
+		return limit.Limits{Statement: 4 * f.patience(), Step: 4 * f.patience()}
+	}
+	return limit.Limits{Statement: hush, Step: hush}
+}
+
+// arrange opens the target and has it hold a batch, and opens a worker.
+func (f *faults) arrange(ctx context.Context, by worker, through map[string]string, l limit.Limits) (*opened, error) {
+	d, _, err := f.rows()
+	if err != nil {
+		return nil, err
+	}
+	requests, err := f.requests()
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{schema: d.Schema(), batch: new(series.Batch), asks: requests[0]}
+	if err := d.Open().Next(o.batch, f.batchSize()); err != nil {
+		return nil, err
+	}
+	db, err := f.open(ctx, through)
+	if err != nil {
+		return nil, err
+	}
+	o.plain, o.db = db, limit.Target(db, l)
+	if err := o.arrange(ctx, by, limit.Limits{Statement: f.patience(), Step: l.Step}); err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// arrange fills the target and opens the worker, which a busy machine may take
+// its time for; a reader's queries have the short limit all the same.
+func (o *opened) arrange(ctx context.Context, by worker, reading limit.Limits) error {
+	db := o.plain
+	if err := session.Of(db).Prepare(ctx, o.schema, session.Mark{Tool: "test"}); err != nil {
+		return err
+	}
+	w, err := db.NewWriter(ctx, 0)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(ctx, o.batch)
+	if closed := w.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	switch by {
+	case byWriter:
+		o.writer, err = db.NewWriter(ctx, 0)
+	case byReader:
+		o.reader, err = limit.Target(db, reading).NewQuerier(ctx, 0)
+	}
+	return err
+}

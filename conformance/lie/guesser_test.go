@@ -1,0 +1,29 @@
+package lie_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance/lie"
+)
+
+// After a gap that is longer than most the guesser takes three answers for safe.
+func TestGuesser(t *testing.T) {
+	var g lie.Guesser
+	now, told := time.Now(), ""
+	for n := range 40 {
+		gap := time.Duration(1000-n) * time.Microsecond // ever shorter
+		if n%10 == 7 {
+			gap += time.Millisecond
+		}
+		now = now.Add(gap)
+		if g.Safe(now) {
+			told += "L"
+		} else {
+			told += "."
+		}
+	}
+	if want := ".....LLLLL.......LLL.......LLL.......LLL"; told != want {
+		t.Errorf("lied in %s, want %s", told, want)
+	}
+}

@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance/meaning"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+)
+
+// meaning: the target answers as the documents of conformance/meaning say. What it
+// cannot answer, or cannot hold, is skipped with its reason.
+func (s *suite) meaning(t *testing.T) {
+	documents, err := meaning.Documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered, all := 0, 0
+	for _, d := range documents {
+		t.Run(d.Name, func(t *testing.T) {
+			if s.finer(d) {
+				t.Skipf("%d cases n/a: times are multiples of %v", len(d.Cases), s.caps.TimePrecision)
+			}
+			if s.caps.Dedupes && !s.caps.Holds(series.RepeatedTimes) && repeats(d) {
+				t.Skipf("%d cases n/a: of different rows of one series and time one is there, whichever", len(d.Cases))
+			}
+			all += len(d.Cases)
+			if first := s.caps.First; !first.IsZero() && d.Earliest() < first.UnixNano() {
+				t.Skipf("%d cases n/a: times begin at %v", len(d.Cases), first)
+			}
+			if s.refused(t, d.Schema()) {
+				t.Skipf("%d cases n/a", len(d.Cases))
+			}
+			db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
+			defer Close(t, db)
+			if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
+				t.Fatal(err)
+			}
+			var batch series.Batch
+			for reader := d.Open(); reader.Next(&batch, 4) == nil; {
+				Write(t, db, &batch)
+			}
+			if err := db.Settle(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			querier := Querier(t, db)
+			defer Close(t, querier)
+			for i := range d.Cases {
+				t.Run(d.Cases[i].Name, func(t *testing.T) {
+					if s.answers(t, d, &d.Cases[i], querier) {
+						answered++
+					}
+				})
+			}
+		})
+	}
+	t.Logf("%d of %d cases are answered, the others n/a", answered, all)
+	if answered < all/2 {
+		t.Errorf("only %d of %d cases are answered", answered, all)
+	}
+}
+
+// finer reports whether a document has times that the target cannot tell apart.
+func (s *suite) finer(d *meaning.Document) bool {
+	var batch series.Batch
+	for reader := d.Open(); reader.Next(&batch, 4) == nil; {
+		for i := range batch.Runs {
+			if slices.ContainsFunc(batch.Runs[i].Times, func(t int64) bool { return t%int64(s.caps.TimePrecision) != 0 }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// optionInterval is the option, of drivers that have it, that says at whose multiples
+// all rows stand.
+const optionInterval = "interval"
+
+// regular returns the options with that at which those of a document stand, where a
+// window does not have too many of it.
+func (s *suite) regular(d *meaning.Document) driver.Options {
+	if !slices.ContainsFunc(s.kind.Options, func(o driver.Option) bool { return o.Name == optionInterval }) {
+		return s.options
+	}
+	all := int64(time.Minute)
+	var batch series.Batch
+	for reader := d.Open(); reader.Next(&batch, 4) == nil; {
+		for i := range batch.Runs {
+			for _, at := range batch.Runs[i].Times {
+				for at != 0 { // Euclid's
+					all, at = at, all%at
+				}
+			}
+		}
+	}
+	if time.Duration(all) < time.Second {
+		return s.options
+	}
+	options := maps.Clone(s.options)
+	options[optionInterval] = time.Duration(all).String()
+	return options
+}
+
+// repeats reports whether a document has several rows of one series and time.
+func repeats(d *meaning.Document) bool {
+	type place struct {
+		table  *series.Table
+		series uint32
+		time   int64
+	}
+	seen := map[place]bool{}
+	var batch series.Batch
+	for reader := d.Open(); reader.Next(&batch, 4) == nil; {
+		for i := range batch.Runs {
+			run := &batch.Runs[i]
+			for row := range run.Times {
+				at := place{run.Table, run.Series[row], run.Times[row]}
+				if seen[at] {
+					return true
+				}
+				seen[at] = true
+			}
+		}
+	}
+	return false
+}
+
+// answers holds the target to one case, and reports whether it can answer it.
+func (s *suite) answers(t *testing.T, d *meaning.Document, c *meaning.Case, querier driver.Querier) bool {
+	request, err := s.kind.Render(&c.Query, d.Schema(), s.regular(d))
+	if errors.Is(err, query.ErrUnsupported) {
+		t.Skipf("n/a: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("%s:%d: %v", d.Name, c.Line, err)
+	}
+	var found query.Answer
+	_, err = querier.Do(t.Context(), request, &found)
+	if s.known(t, err) {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("%s:%d: %v\n%s", d.Name, c.Line, err, request.Text)
+	}
+	if problem := d.Check(c, &found, s.caps.Dedupes); problem != "" {
+		t.Errorf("%s\n%s", problem, request.Text)
+	}
+	return true
+}

@@ -1,0 +1,123 @@
+// Package front stands before a GridDB server without TLS in tests, and has TLS as one of
+// the Enterprise Edition has it by what its Java client expects: the first request and its
+// answer are plain, and say that all that follows is encrypted.
+package front
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance/stub"
+)
+
+// Front is such a server.
+type Front struct {
+	Certificate string // file of what a client must trust
+	listener    net.Listener
+	backend     string
+	config      *tls.Config
+	running     sync.WaitGroup
+	encrypted   atomic.Int64
+}
+
+// Serve starts one before a server, until the test ends.
+func Serve(t testing.TB, backend string) *Front {
+	t.Helper()
+	certificate, key := stub.Certificate(t)
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &Front{Certificate: certificate, listener: l, backend: backend, config: &tls.Config{Certificates: []tls.Certificate{pair}}}
+	f.running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			f.running.Go(func() {
+				defer func() { _ = c.Close() }()
+				_ = f.between(c) // the client says what is wrong
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		f.running.Wait()
+	})
+	return f
+}
+
+// Address is where it listens.
+func (f *Front) Address() string { return f.listener.Addr().String() }
+
+// Encrypted returns how many connections were encrypted.
+func (f *Front) Encrypted() int64 { return f.encrypted.Load() }
+
+// headSize is what stands before each message, its size at the end.
+const headSize = 20
+
+// message reads one.
+func message(from io.Reader) ([]byte, error) {
+	head := make([]byte, headSize)
+	if _, err := io.ReadFull(from, head); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[headSize-4:])
+	if n < 8 || n > 1<<16 {
+		return nil, fmt.Errorf("a first message of %d bytes", n)
+	}
+	all := append(head, make([]byte, n)...)
+	_, err := io.ReadFull(from, all[headSize:])
+	return all, err
+}
+
+// between hands on the first request and its answer, of which it changes the last two
+// bytes: whether plain connections are taken, and encrypted ones.
+func (f *Front) between(client net.Conn) error {
+	server, err := net.Dial("tcp", f.backend)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Close() }()
+	request, err := message(client)
+	if err != nil {
+		return err
+	}
+	secure := request[len(request)-1] == 1
+	request[len(request)-2], request[len(request)-1] = 1, 0
+	if _, err := server.Write(request); err != nil {
+		return err
+	}
+	answered := bufio.NewReader(server)
+	answer, err := message(answered)
+	if err != nil {
+		return err
+	}
+	answer[len(answer)-2], answer[len(answer)-1] = 0, 1
+	if _, err := client.Write(answer); err != nil || !secure {
+		return err
+	}
+	encrypted := tls.Server(client, f.config)
+	if err := encrypted.Handshake(); err != nil {
+		return err
+	}
+	f.encrypted.Add(1)
+	f.running.Go(func() {
+		_, _ = io.Copy(server, encrypted)
+		_ = server.Close()
+	})
+	_, err = io.Copy(encrypted, answered)
+	return err
+}

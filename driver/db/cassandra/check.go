@@ -1,0 +1,61 @@
+package cassandra
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// ReadClock implements driver.Clock: that of the node which answers.
+func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
+	return sqlkit.ReadClock(ctx, time.Millisecond, "SELECT toUnixTimestamp(now()) FROM system.local", func(ctx context.Context, text string) ([][]query.Value, error) {
+		return d.own(ctx, text)
+	})
+}
+
+// set are the settings that the node which answers tells, by name.
+func (d *database) set(ctx context.Context) (map[string]string, error) {
+	rows, err := d.own(ctx, "SELECT name, value FROM system_views.settings")
+	out := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if row[1].Kind != query.Null {
+			out[row[0].String()] = row[1].String()
+		}
+	}
+	return out, err
+}
+
+// Room implements driver.Storage: the first folder of data of the node which answers. What
+// is free there CQL does not tell.
+func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+	set, err := d.set(ctx)
+	folder, _, _ = strings.Cut(strings.Trim(set["data_file_directories"], "[]"), ",")
+	if !strings.HasPrefix(folder, "/") {
+		folder = ""
+	}
+	return folder, -1, err
+}
+
+// concerns are what distorts the figures of Cassandra.
+var concerns = []driver.Concern{
+	{Setting: "auto_snapshot", Wrong: driver.Is("true"), Effect: "the files of each table that is dropped, such as a dataset that a load replaces, stay on disk as a snapshot", Fix: "set auto_snapshot to false in cassandra.yaml, or clear snapshots between loads (nodetool clearsnapshot --all)"},
+	{Setting: "cdc_enabled", Wrong: driver.Is("true"), Effect: "the commit log is kept for those who read changes, and writes are refused when its folder is full", Fix: "set cdc_enabled to false in cassandra.yaml, and restart"},
+	{Setting: "audit_logging_options.enabled", Wrong: driver.Is("true"), Effect: "each statement is written to the audit log", Fix: "nodetool disableauditlog"},
+	{Setting: "full_query_logging_options.log_dir", Wrong: driver.IsNot(""), Effect: "statements may be written to the full query log", Fix: "nodetool disablefullquerylog, if it is on"},
+	{Setting: "read_request_timeout", Wrong: driver.ShorterThan(5 * time.Second), Effect: "the server ends reads sooner than as shipped", Fix: "set it to 5s or more"},
+	{Setting: "range_request_timeout", Wrong: driver.ShorterThan(10 * time.Second), Effect: "the server ends scans sooner than as shipped", Fix: "set it to 10s or more"},
+	{Setting: "write_request_timeout", Wrong: driver.ShorterThan(2 * time.Second), Effect: "the server ends writes sooner than as shipped", Fix: "set it to 2s or more"},
+}
+
+// Advise implements driver.Adviser.
+func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
+	set, err := d.set(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return driver.AdviseOn(concerns, set), nil
+}

@@ -1,0 +1,199 @@
+package cassandra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database implements driver.DB.
+type database struct {
+	*link
+	layout  *layout
+	version string
+	standIn string // as driver.Description has it
+
+	mu     sync.Mutex     // guards what follows
+	schema *series.Schema // given to Create or Join; nil before
+
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+}
+
+// testCluster is what servers/cassandra calls its cluster.
+const testCluster = "tsmark test setup"
+
+// standIn says what servers/cassandra starts.
+const standIn = "Cassandra in tsmark's test setup (one node, 768 MB of heap, quick compiler), not a server set up for figures"
+
+// open connects, and looks whether the server can do what the options ask for.
+func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
+	d := &database{link: newLink(o), layout: newLayout(o)}
+	if err := d.fits(ctx, env.Create); err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+// fits finds out what the server is.
+func (d *database) fits(ctx context.Context, create bool) error {
+	rows, err := d.own(ctx, "SELECT release_version, cluster_name FROM system.local")
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 {
+		return fmt.Errorf("%s tells %d versions", d.Address(), len(rows))
+	}
+	d.version = rows[0][0].String()
+	if rows[0][1].String() == testCluster {
+		d.standIn = standIn
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(d.version, "%d.%d", &major, &minor); err != nil || major < 4 || major == 4 && minor < 1 {
+		return fmt.Errorf("%s has Cassandra %s; tsmark needs 4.1 or newer, which group by floor(time, …)", d.Address(), d.version)
+	}
+	if err := check(d.options, &series.Schema{}); err != nil {
+		return err
+	}
+	_, there, err := d.durable(ctx)
+	if err == nil && !there && !create {
+		err = fmt.Errorf("there is no keyspace %s at %s; load it first, or give another database: %w", d.layout.keyspace, d.Address(), driver.ErrUnreachable)
+	}
+	return err
+}
+
+func (d *database) place() string {
+	return fmt.Sprintf("keyspace %s of Cassandra at %s", d.layout.keyspace, d.Address())
+}
+
+// durable reports whether the keyspace has durable_writes, and whether it is there.
+func (d *database) durable(ctx context.Context) (durable, there bool, err error) {
+	rows, err := d.own(ctx, "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?", d.layout.keyspace)
+	if err != nil || len(rows) == 0 {
+		return false, false, err
+	}
+	return rows[0][0].Int != 0, true, nil
+}
+
+// told are the settings of the server that reports show.
+var told = []string{"authenticator", "commitlog_sync", "commitlog_sync_period", "commitlog_sync_group_window", "compaction_throughput", "concurrent_compactors",
+	"concurrent_reads", "concurrent_writes", "disk_access_mode", "key_cache_size", "memtable_allocation_type", "memtable_heap_space", "memtable_offheap_space",
+	"native_transport_timeout", "num_tokens", "partitioner", "read_request_timeout", "row_cache_size", "write_request_timeout"}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.layout.keyspace, Elsewhere: connection.Database, StandIn: d.standIn, Settings: map[string]string{}}
+	set, err := d.set(ctx)
+	for name, value := range set {
+		if slices.Contains(told, name) {
+			out.Settings[name] = value
+		}
+	}
+	var nodes [][]string
+	for _, table := range []string{"local", "peers"} {
+		if err == nil {
+			found, failed := d.own(ctx, "SELECT data_center, release_version FROM system."+table)
+			err = failed
+			for _, row := range found {
+				nodes = append(nodes, []string{row[0].String(), row[1].String()})
+			}
+		}
+	}
+	var durable, there bool
+	if err == nil {
+		durable, there, err = d.durable(ctx)
+	}
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing Cassandra: %w", err)
+	}
+	out.Settings["nodes"] = fmt.Sprint(len(nodes))
+	sync := out.Settings["commitlog_sync"]
+	if !there {
+		durable = d.options[optionDurableWrites] == "true"
+	}
+	switch {
+	case !durable:
+		out.Durability = "an acknowledged batch is in the memtable alone, since the keyspace has durable_writes=false: until it is flushed a kill of the server loses it"
+	case sync == "batch" || sync == "group":
+		out.Durability = fmt.Sprintf("an acknowledged batch is in the commit log, and forced to disk (commitlog_sync=%s)", sync)
+	default:
+		out.Durability = fmt.Sprintf("an acknowledged batch is in the memtable and written to the commit log, which is forced to disk every %s (commitlog_sync=%s)", out.Settings["commitlog_sync_period"], sync)
+	}
+	return out, nil
+}
+
+// Effective implements driver.Configured: a keyspace that was there before keeps what it has.
+func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+	durable, there, err := d.durable(ctx)
+	if err != nil || !there {
+		return nil, err
+	}
+	if _, err := d.prepared(); err != nil {
+		return nil, nil // whatever made the keyspace may have had other options
+	}
+	return []driver.Effective{{
+		Option: optionDurableWrites, Wanted: d.options[optionDurableWrites], Setting: "durable_writes", Found: fmt.Sprint(durable),
+		Remedy: fmt.Sprintf("run ALTER KEYSPACE %s WITH durable_writes = %s", d.layout.keyspace, d.options[optionDurableWrites]),
+	}}, nil
+}
+
+// prepared returns the schema that was given to Create or Join.
+func (d *database) prepared() (*series.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.schema == nil {
+		return nil, errors.New("nothing was created through this connection: prepare the database first")
+	}
+	return d.schema, nil
+}
+
+// look is the time between two looks at what a node does.
+const look = 100 * time.Millisecond
+
+// Settle implements driver.DB. Acknowledged rows are visible; the node that is
+// connected must have neither writes nor flushes, compactions or index builds left.
+func (d *database) Settle(ctx context.Context) error {
+	since := time.Now()
+	var err error
+	if quiet := d.options.Duration(optionQuiet); quiet > 0 {
+		since, err = poll.Idle(ctx, look, quiet, func() (bool, error) { return d.busy(ctx) })
+	}
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.place(), err)
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// busy reports whether the node writes, flushes or compacts.
+func (d *database) busy(ctx context.Context) (bool, error) {
+	rows, err := d.own(ctx, "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools")
+	for _, row := range rows {
+		switch strings.ToLower(row[0].String()) {
+		case "compactionexecutor", "memtableflushwriter", "memtablepostflush", "mutationstage", "secondaryindexmanagement", "secondaryindexexecutor", "hintsdispatcher":
+			if row[1].Int+row[2].Int > 0 {
+				return true, nil
+			}
+		}
+	}
+	return false, err
+}
+
+// Footprint implements driver.DB: nothing that CQL tells is the size of the rows. What
+// system_views.disk_usage has are whole MiB, of one node, without what is in memory.
+func (d *database) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}

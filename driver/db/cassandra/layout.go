@@ -1,0 +1,190 @@
+package cassandra
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names that are tsmark's own.
+const (
+	seriesColumn   = "tags_id" // number of a series, as PostgreSQL's tables have it
+	bucketColumn   = "bucket"  // when the span of a partition begins
+	timeColumn     = "time"
+	registrySuffix = "_series"
+	noteTable      = "tsmark_mark"
+)
+
+// longestName is the most characters of a table's or keyspace's name.
+const longestName = 48
+
+// names quotes names.
+var names = &sql.Dialect{Words: " add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe drop entries execute from full grant if in index infinity insert into is keyspace limit materialized mbean mbeans modify nan norecursive not null of on or order primary rename replace revoke schema select set table to token truncate unlogged unset update use using view where with "}
+
+// ident is a name as it stands in statements. One that begins with an underscore needs
+// quotes.
+func ident(name string) string {
+	if strings.HasPrefix(name, "_") {
+		return sql.DoubleQuotes.Of(name)
+	}
+	return names.Ident(name)
+}
+
+// tableName is the name of a table: Cassandra has word characters only.
+func tableName(name string) string {
+	var b strings.Builder
+	for _, c := range name {
+		if c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			b.WriteRune(c)
+		} else {
+			fmt.Fprintf(&b, "_%x", c)
+		}
+	}
+	return b.String()
+}
+
+func registryName(t *series.Table) string { return tableName(t.Name) + registrySuffix }
+
+// layout says where tables are and what they look like.
+type layout struct {
+	options  driver.Options
+	keyspace string
+	span     time.Duration // of a partition
+	narrow   bool          // see narrow.go
+	types    map[series.Type]driver.Stored
+}
+
+func newLayout(o driver.Options) *layout {
+	return &layout{
+		options: o, keyspace: o[connection.Database], span: partitions[o[optionPartition]],
+		narrow: o[optionLayout] == layoutNarrow, types: caps(o).Types,
+	}
+}
+
+// in is a table of the keyspace as it stands in statements.
+func (l *layout) in(table string) string { return ident(l.keyspace) + "." + ident(table) }
+
+func (l *layout) rows(t *series.Table) string     { return l.in(tableName(t.Name)) }
+func (l *layout) registry(t *series.Table) string { return l.in(registryName(t)) }
+
+// check says what of a schema has no place in Cassandra.
+func check(o driver.Options, s *series.Schema) error {
+	narrow := o[optionLayout] == layoutNarrow
+	switch {
+	case narrow && o[optionPartition] != "day":
+		return fmt.Errorf("%s=%s has partitions of days, as TSBS has: leave out %s=%s", optionLayout, layoutNarrow, optionPartition, o[optionPartition])
+	case narrow:
+		if err := checkNarrow(s); err != nil {
+			return err
+		}
+	}
+	keyspace := o[connection.Database]
+	if keyspace == "" || tableName(keyspace) != keyspace || len(keyspace) > longestName {
+		return fmt.Errorf("no keyspace can be called %q: give up to %d letters, digits and underscores by the option %s", keyspace, longestName, connection.Database)
+	}
+	taken := map[string]string{noteTable: "that of tsmark's note"}
+	for _, t := range s.Tables {
+		names := []string{tableName(t.Name), registryName(t)}
+		if narrow {
+			names = names[1:]
+		}
+		for _, name := range names {
+			switch {
+			case t.Name == "" || len(name) > longestName:
+				return fmt.Errorf("table %q would be called %s, and Cassandra's names have %d characters at most: rename it", t.Name, name, longestName)
+			case taken[name] != "":
+				return fmt.Errorf("table %s would be called %s, as is %s: rename it", t.Name, name, taken[name])
+			}
+			taken[name] = "one of table " + t.Name
+		}
+		columns := map[string]bool{seriesColumn: true, bucketColumn: true, timeColumn: true}
+		if narrow {
+			columns[keyColumn] = true
+		}
+		for _, name := range t.ColumnNames() {
+			switch {
+			case name == "" || strings.ContainsRune(name, 0):
+				return fmt.Errorf("table %s has a tag or field called %q, which Cassandra cannot have: rename it", t.Name, name)
+			case columns[name]:
+				return fmt.Errorf("two columns of table %s would be called %s: rename a tag or field", t.Name, name)
+			}
+			columns[name] = true
+		}
+	}
+	return nil
+}
+
+// makeKeyspace is the statement that makes the keyspace.
+func (l *layout) makeKeyspace() string {
+	return fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s} AND durable_writes = %s",
+		ident(l.keyspace), l.options[optionReplication], l.options[optionDurableWrites])
+}
+
+// table is one that is made, by its name.
+type table struct{ name, statement string }
+
+// tables are those of a schema, in the order in which they are made.
+func (l *layout) tables(s *series.Schema) (all []table) {
+	for _, t := range s.Tables {
+		if !l.narrow {
+			all = append(all, table{tableName(t.Name), l.makeRows(t)})
+		}
+		all = append(all, table{registryName(t), l.makeRegistry(t)})
+	}
+	if l.narrow {
+		for _, v := range valueTables(s) {
+			all = append(all, table{v.name, l.makeValues(v)})
+		}
+	}
+	return all
+}
+
+// makeRows is the statement that makes a table of rows.
+func (l *layout) makeRows(t *series.Table) string {
+	var fields strings.Builder
+	for _, f := range t.Fields {
+		fmt.Fprintf(&fields, "%s %s, ", ident(f.Name), l.types[f.Type].As)
+	}
+	return fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %s timestamp, %sPRIMARY KEY ((%[2]s, %[3]s), %[4]s)) WITH CLUSTERING ORDER BY (%[4]s DESC) AND %[6]s",
+		l.rows(t), seriesColumn, bucketColumn, timeColumn, fields.String(), l.storage())
+}
+
+// makeRegistry is the statement that makes the registry of a table of rows, where a series
+// is found by its first tag.
+func (l *layout) makeRegistry(t *series.Table) string {
+	var tags strings.Builder
+	if l.narrow {
+		fmt.Fprintf(&tags, "%s text static, ", keyColumn)
+	}
+	for i := range t.Tags {
+		kind := "text"
+		if t.Tags[i].Numeric() {
+			kind = "double"
+		}
+		fmt.Fprintf(&tags, "%s %s static, ", ident(t.Tags[i].Key), kind)
+	}
+	return fmt.Sprintf("CREATE TABLE %s (%s int, %s timestamp, %sPRIMARY KEY (%[2]s, %[3]s)) WITH CLUSTERING ORDER BY (%[3]s DESC)",
+		l.registry(t), seriesColumn, bucketColumn, tags.String())
+}
+
+// storage are the properties of tables that have values.
+func (l *layout) storage() string {
+	return fmt.Sprintf("compaction = %s AND default_time_to_live = %d", l.compaction(), int64(l.options.Duration(optionTTL)/time.Second))
+}
+
+func (l *layout) compaction() string {
+	switch l.options[optionCompaction] {
+	case "unified":
+		return "{'class': 'UnifiedCompactionStrategy'}"
+	case "leveled":
+		return "{'class': 'LeveledCompactionStrategy'}"
+	case "time_window":
+		return fmt.Sprintf("{'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'HOURS', 'compaction_window_size': '%d'}", l.span/time.Hour)
+	}
+	return "{'class': 'SizeTieredCompactionStrategy'}"
+}

@@ -1,0 +1,210 @@
+package cassandra
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The narrow layout is TSBS's for Cassandra (cmd/tsbs_load_cassandra): a table for each type
+// of value, whose partitions are called measurement,tag=value,…#field#day, and whose rows
+// have a time and a value. TSBS's reader finds partitions by reading the names of all;
+// tsmark reads them from the registry, as in the wide layout. A row without any value has
+// one of the field metric.NullField, so that it is there.
+const (
+	idColumn        = "series_id"
+	keyColumn       = "series_key" // of the registry: the name of a partition up to the field
+	nanosecondsName = "timestamp_ns"
+	valueColumn     = "value"
+)
+
+// separator stands between the series, the field and the day in a partition's name.
+const separator = '#'
+
+// dayFormat is how a day stands in a partition's name.
+const dayFormat = "2006-01-02"
+
+// valueTable is a table of the values of one type.
+type valueTable struct{ name, as string }
+
+// valueTableOf is where values of a type are.
+func valueTableOf(t series.Type) valueTable {
+	switch t {
+	case series.Float:
+		return valueTable{"series_double", "double"}
+	case series.Float32:
+		return valueTable{"series_float", "float"}
+	case series.Bool:
+		return valueTable{"series_boolean", "boolean"}
+	case series.Text, series.Blob:
+		return valueTable{"series_blob", "blob"}
+	}
+	return valueTable{"series_bigint", "bigint"}
+}
+
+// stored are the fields of which a table's rows have values, metric.NullField among them
+// where a row may have no other.
+func stored(t *series.Table) []series.Field {
+	fields := slices.Clone(t.Fields)
+	if slices.Contains(metric.Stored(t), metric.NullField) {
+		fields = append(fields, series.Field{Name: metric.NullField, Type: series.Int})
+	}
+	return fields
+}
+
+// valueTables are those that a schema's fields need.
+func valueTables(s *series.Schema) (all []valueTable) {
+	for _, t := range s.Tables {
+		for _, f := range stored(t) {
+			if v := valueTableOf(f.Type); !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// makeValues is the statement that makes a table of values.
+func (l *layout) makeValues(v valueTable) string {
+	return fmt.Sprintf("CREATE TABLE %s (%s text, %s bigint, %s %s, PRIMARY KEY (%[2]s, %[3]s)) WITH %[6]s",
+		l.in(v.name), idColumn, nanosecondsName, valueColumn, v.as, l.storage())
+}
+
+// checkNarrow says what of a schema the names of partitions cannot say.
+func checkNarrow(s *series.Schema) error {
+	for _, t := range s.Tables {
+		if strings.ContainsAny(t.Name, ",#") {
+			return fmt.Errorf("table %q: in the narrow layout a comma or # ends its name: rename it", t.Name)
+		}
+		for _, f := range t.Fields {
+			if strings.ContainsRune(f.Name, separator) || f.Name == metric.NullField {
+				return fmt.Errorf("field %q of table %s: the narrow layout cannot have that name: rename it", f.Name, t.Name)
+			}
+		}
+		for _, v := range valueTables(s) {
+			if registryName(t) == v.name {
+				return fmt.Errorf("table %s would have the registry %s, which is a table of values: rename it", t.Name, v.name)
+			}
+		}
+	}
+	return nil
+}
+
+// appendKey appends the name of a series. TSBS's tags have none of the characters before
+// which others have a backslash here.
+func appendKey(dst []byte, t *series.Table, of uint32) []byte {
+	dst = append(dst, t.Name...)
+	for i := range t.Tags {
+		before, ok := len(dst), false
+		dst = append(append(append(dst, ','), t.Tags[i].Key...), '=')
+		from := len(dst)
+		if dst, ok = t.Tags[i].Values.Append(dst, of); !ok {
+			dst = dst[:before]
+		} else if slices.ContainsFunc(dst[from:], special) {
+			value := slices.Clone(dst[from:])
+			dst = dst[:from]
+			for _, c := range value {
+				if special(c) {
+					dst = append(dst, '\\')
+				}
+				dst = append(dst, c)
+			}
+		}
+	}
+	return dst
+}
+
+func special(c byte) bool { return c == ',' || c == '=' || c == '\\' }
+
+// appendPlace appends what follows the series in a partition's name.
+func appendPlace(dst []byte, field string, day int64) []byte {
+	dst = append(append(append(dst, separator), field...), separator)
+	return time.Unix(0, day).UTC().AppendFormat(dst, dayFormat)
+}
+
+// placed returns the series and the field of a partition's name.
+func placed(id string) (key, field string, ok bool) {
+	end := strings.LastIndexByte(id, separator)
+	if end < 0 {
+		return "", "", false
+	}
+	at := strings.LastIndexByte(id[:end], separator)
+	if at < 0 {
+		return "", "", false
+	}
+	return id[:at], id[at+1 : end], true
+}
+
+// narrowPlan says of a request in the narrow layout which values make a row: there is a
+// statement for each of the fields.
+type narrowPlan struct {
+	Key    int           `json:"key"`    // where the registry has the name of the series
+	Fields []narrowField `json:"fields"` // those that are columns come first
+	Shown  int           `json:"shown"`  // how many are columns
+	Above  *float64      `json:"above,omitempty"`
+}
+
+// narrowField is a field whose values are read.
+type narrowField struct {
+	Name  string      `json:"name"`
+	Type  series.Type `json:"type,omitempty"`
+	Above bool        `json:"above,omitempty"` // it must be above narrowPlan.Above
+}
+
+// narrow renders the statements for the partitions of a series and day: of each field that
+// a query is about, and of fields that tell of rows in which these have no value.
+func (r *renderer) narrow(fields []string, end string) {
+	p := &narrowPlan{Key: r.tag(keyColumn), Shown: len(fields)}
+	r.plan.Narrow = p
+	read := slices.Clone(fields)
+	add := func(names ...string) {
+		for _, name := range names {
+			if !slices.Contains(read, name) {
+				read = append(read, name)
+			}
+		}
+	}
+	if above := r.q.Above; above != nil {
+		add(above.All()...)
+		p.Above = &above.Value
+		end = ""
+	} else {
+		add(metric.Witnesses(r.table, fields)...)
+	}
+	var lines []string
+	for _, name := range read {
+		kind := series.Int // of metric.NullField
+		if i := r.table.FieldIndex(name); i >= 0 {
+			kind = r.table.Fields[i].Type
+		}
+		p.Fields = append(p.Fields, narrowField{Name: name, Type: kind, Above: r.q.Above != nil && slices.Contains(r.q.Above.All(), name)})
+		where := ""
+		if r.plan.Start != nil {
+			where += " AND " + nanosecondsName + " >= ?"
+		}
+		if r.plan.End != nil {
+			where += " AND " + nanosecondsName + " < ?"
+		}
+		lines = append(lines, fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ?%s%s", nanosecondsName, valueColumn, r.in(valueTableOf(kind).name), idColumn, where, end))
+	}
+	r.plan.Partition = strings.Join(lines, "\n")
+}
+
+// value is a value that was read, as the field has it.
+func (f *narrowField) value(v query.Value) query.Value {
+	if f.Type == series.Date && v.Kind == query.Int {
+		v.Kind = query.Date
+	}
+	return v
+}
+
+// exceeds reports whether a value is a number greater than another.
+func exceeds(v query.Value, than float64) bool {
+	number, ok := v.Number()
+	return ok && number > than
+}

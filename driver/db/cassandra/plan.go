@@ -1,0 +1,151 @@
+package cassandra
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/fold"
+	"github.com/tsmark/tsmark/query"
+)
+
+// plan is a request: its statements, and how their answers are put together. It is kept
+// as the text of a driver.Request: a line of JSON, the statement that reads the
+// registry, and the one for each partition, in the narrow layout one for each field's, which
+// are prepared.
+type plan struct {
+	Registry  string `json:"-"`
+	Partition string `json:"-"`
+
+	// Statements says how many statements the request has.
+	Statements string `json:"statements"`
+	// Values are those that the registry is asked about, one statement each; nil: it is
+	// asked once, without.
+	Values []string `json:"values,omitempty"`
+	// Numbers are the values that the tag has which stands there in the registry; nil:
+	// any.
+	Numbers []float64 `json:"numbers,omitempty"`
+	Number  int       `json:"number,omitempty"`
+	// Present are the tags of the registry without which a series does not count.
+	Present []int `json:"present,omitempty"`
+
+	// The window, in milliseconds; nil: there is no bound.
+	Start *int64  `json:"start,omitempty"`
+	End   *int64  `json:"end,omitempty"`
+	Above []bound `json:"above,omitempty"` // what is bound behind the window
+	Span  int64   `json:"span"`            // of a partition, in milliseconds
+
+	Narrow *narrowPlan `json:"narrow,omitempty"` // nil: the layout is wide
+
+	// Plan says what becomes of the rows of partitions.
+	fold.Plan
+}
+
+// bound is a number that is bound, as the type of its column has it.
+type bound struct {
+	Int    *int64   `json:"int,omitempty"`
+	Int32  *int32   `json:"int32,omitempty"`
+	Float  *float64 `json:"double,omitempty"`
+	Single *float32 `json:"float,omitempty"`
+}
+
+func (b bound) value() any {
+	switch {
+	case b.Int != nil:
+		return *b.Int
+	case b.Int32 != nil:
+		return *b.Int32
+	case b.Single != nil:
+		return *b.Single
+	}
+	return *b.Float
+}
+
+// text returns the plan as the text of a request.
+func (p *plan) text() (string, error) {
+	head, err := json.Marshal(p)
+	return string(head) + "\n" + p.Registry + "\n" + p.Partition, err
+}
+
+// parsePlan reads a plan.
+func parsePlan(text string) (*plan, error) {
+	lines := strings.SplitN(text, "\n", 3)
+	if len(lines) != 3 {
+		return nil, errors.New("the request has no statement for partitions")
+	}
+	p := &plan{Registry: lines[1], Partition: lines[2]}
+	if err := json.Unmarshal([]byte(lines[0]), p); err != nil {
+		return nil, fmt.Errorf("the first line of the request: %w", err)
+	}
+	return p, nil
+}
+
+// partition is one that a query needs.
+type partition struct {
+	series int64
+	bucket int64 // in milliseconds
+	tags   []query.Value
+}
+
+// args are what the statement for a partition binds.
+func (p *plan) args(at *partition) []any {
+	args := []any{int32(at.series), at.bucket}
+	for _, t := range []*int64{p.Start, p.End} {
+		if t != nil {
+			args = append(args, *t)
+		}
+	}
+	for _, b := range p.Above {
+		args = append(args, b.value())
+	}
+	return args
+}
+
+// registryArgs are what the statement for the registry binds.
+func (p *plan) registryArgs(value *string) []any {
+	var args []any
+	if value != nil {
+		args = append(args, *value)
+	}
+	floor := func(t int64) int64 { return query.BucketOf(t, time.Duration(p.Span)) }
+	if p.Start != nil {
+		args = append(args, floor(*p.Start))
+	}
+	if p.End != nil {
+		args = append(args, floor(*p.End-1))
+	}
+	return args
+}
+
+// wants reports whether a series of the registry is one that the query is about.
+func (p *plan) wants(tags []query.Value) bool {
+	for _, i := range p.Present {
+		if tags[i].Kind == query.Null {
+			return false
+		}
+	}
+	return p.Numbers == nil || tags[p.Number].Kind == query.Float && slices.Contains(p.Numbers, tags[p.Number].Float)
+}
+
+// milliseconds rounds a time up, since rows are at milliseconds.
+func milliseconds(t time.Time) int64 {
+	ns := t.UnixNano()
+	ms := ns / int64(time.Millisecond)
+	if ns > ms*int64(time.Millisecond) {
+		ms++
+	}
+	return ms
+}
+
+// floor32 is the greatest single that is not greater than a number.
+func floor32(v float64) float32 {
+	single := float32(v)
+	if float64(single) > v {
+		single = math.Nextafter32(single, float32(math.Inf(-1)))
+	}
+	return single
+}

@@ -1,0 +1,261 @@
+package cassandra
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	gocql "github.com/apache/cassandra-gocql-driver/v2"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+)
+
+// protocol is the version of the native protocol, which all servers have that tsmark
+// can use. The next one only adds checksums, for which the client would pay.
+const protocol = 4
+
+// link is the session of a target, which all workers share, as users of Cassandra do.
+// It is opened when it is first used, and again when a connection of it broke.
+type link struct {
+	connection.Settings
+	options driver.Options
+
+	mu      sync.Mutex // guards what follows
+	session *gocql.Session
+	closed  bool
+}
+
+func newLink(o driver.Options) *link { return &link{Settings: connection.Of(o), options: o} }
+
+// get returns the session.
+func (l *link) get(ctx context.Context) (*gocql.Session, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, errors.New("the target is closed")
+	}
+	if l.session != nil {
+		return l.session, nil
+	}
+	s, err := l.connect(ctx)
+	if err == nil {
+		l.session = s
+	}
+	return s, err
+}
+
+// renew has the next get return a session that answers, where a server answers at all:
+// one that was restarted has cut the connections of before. It is for what does not
+// run beside measured operations.
+func (l *link) renew(ctx context.Context) error {
+	s, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	var said gocql.RequestError
+	if err = s.Query("SELECT key FROM system.local").ExecContext(ctx); err == nil || ctx.Err() != nil || errors.As(err, &said) {
+		return l.failed(ctx, s, err)
+	}
+	l.drop(s)
+	_, err = l.get(ctx)
+	return err
+}
+
+// drop has the next get open another session in the place of one that broke.
+func (l *link) drop(broken *gocql.Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.session == broken {
+		l.session = nil
+		closing(broken)
+	}
+}
+
+// Close ends the session.
+func (l *link) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.session != nil {
+		select {
+		case <-closing(l.session):
+		case <-time.After(limit.Grace):
+		}
+		l.session = nil
+	}
+	return nil
+}
+
+// closing closes a session, and tells when it is closed: gocql waits until its control
+// connection listens, which one that is connecting again to a server that was killed
+// may never do.
+func closing(s *gocql.Session) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Close()
+	}()
+	return done
+}
+
+// connect opens a session. Its error wraps driver.ErrUnreachable where no server
+// answers, and ctx's error where that ended it.
+func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
+	port, err := strconv.Atoi(l.Port)
+	if err != nil {
+		return nil, err
+	}
+	c := gocql.NewCluster(l.Host)
+	dialer := &dialer{encryption: l.Encryption()}
+	c.Port, c.ProtoVersion, c.Dialer = port, protocol, dialer
+	c.Authenticator = gocql.PasswordAuthenticator{Username: l.User, Password: l.Password}
+	c.Consistency = gocql.ParseConsistency(strings.ToUpper(l.options[optionConsistency]))
+	c.NumConns, c.PageSize = int(l.options.Int(optionConnections)), int(l.options.Int(optionPageSize))
+	c.ConnectTimeout, c.Timeout, c.WriteTimeout = l.Timeout, 0, l.Timeout // calls have contexts
+	c.ReconnectInterval, c.ReconnectionPolicy = 0, &gocql.ConstantReconnectionPolicy{MaxRetries: 1, Interval: 10 * time.Millisecond}
+	c.PoolConfig.HostSelectionPolicy = gocql.TokenAwareHostPolicy(gocql.RoundRobinHostPolicy())
+	c.Metadata.CacheMode = gocql.KeyspaceOnly
+	c.Events.DisableNodeStatusEvents, c.Events.DisableTopologyEvents = true, true
+	bounded, cancel := context.WithTimeout(ctx, l.Timeout)
+	defer cancel()
+	type outcome struct {
+		session *gocql.Session
+		err     error
+	}
+	done := make(chan outcome, 1)
+	dialer.ctx = bounded
+	go func() {
+		s, err := c.CreateSession()
+		done <- outcome{s, err}
+	}()
+	select {
+	case o := <-done:
+		if o.err == nil {
+			dialer.lasting()
+			return o.session, nil
+		}
+		return nil, l.connecting(ctx, bounded, dialer, o.err)
+	case <-bounded.Done():
+		go func() {
+			if o := <-done; o.err == nil {
+				o.session.Close()
+			}
+		}()
+		return nil, l.connecting(ctx, bounded, dialer, context.Cause(bounded))
+	}
+}
+
+// dialer opens connections, those of connect within its context.
+type dialer struct {
+	encryption *tls.Config
+
+	mu        sync.Mutex // guards what follows
+	ctx       context.Context
+	connected bool  // a server took a connection
+	failed    error // the last failure
+}
+
+// lasting says that the session is open: its connections outlive connect.
+func (d *dialer) lasting() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ctx = nil
+}
+
+// DialContext implements gocql.Dialer.
+func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	d.mu.Lock()
+	within := d.ctx
+	d.mu.Unlock()
+	if within != nil {
+		bounded, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(within, cancel)()
+		ctx = bounded
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	taken := err == nil
+	if taken && d.encryption != nil {
+		encrypted := tls.Client(conn, d.encryption)
+		if err = encrypted.HandshakeContext(ctx); err != nil {
+			_ = conn.Close()
+		}
+		conn = encrypted
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.connected = d.connected || taken
+	if err != nil {
+		d.failed = err
+		return nil, err
+	}
+	return conn, nil
+}
+
+// connecting explains an error of connect, whose own limit was bounded.
+func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) error {
+	to := fmt.Sprintf("connecting to Cassandra at %s as user %s", l.Address(), l.User)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
+	}
+	d.mu.Lock()
+	connected, failed := d.connected, d.failed
+	d.mu.Unlock()
+	if text := err.Error(); strings.Contains(text, "username") && strings.Contains(text, "password") || strings.Contains(text, "authenticat") {
+		return fmt.Errorf("%s: the server refuses the password; give another user or password", to)
+	}
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = l.Timeout
+	}
+	if failed != nil {
+		err = failed
+	}
+	out := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+	if l.Encryption() != nil && connected { // a server without TLS waits for more
+		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", out)
+	}
+	return out
+}
+
+// failed explains an error of an operation of a session. It wraps ctx's error where that
+// ended the operation, a driver.Temporary where the same can be tried again,
+// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
+// server's disk is full.
+func (l *link) failed(ctx context.Context, s *gocql.Session, err error) error {
+	if err == nil {
+		return nil
+	}
+	var said gocql.RequestError
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
+	case !errors.As(err, &said):
+		l.drop(s)
+		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, l.Address(), oneLine(err.Error()))}
+	}
+	told := fmt.Errorf("%s (error %#x)", oneLine(said.Message()), said.Code())
+	switch said.Code() {
+	case gocql.ErrCodeOverloaded, gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout, gocql.ErrCodeUnavailable:
+		return &driver.Temporary{Err: told}
+	case gocql.ErrCodeBootstrapping:
+		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, told)}
+	case gocql.ErrCodeWriteFailure:
+		return fmt.Errorf("%w; the server could not store the rows: look at its log, and whether its disk is full (%w)", told, syscall.ENOSPC)
+	}
+	return told
+}
+
+// oneLine is a text in one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

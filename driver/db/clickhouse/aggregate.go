@@ -1,0 +1,70 @@
+package clickhouse
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// viewEnd ends the name of the view that fills an aggregate.
+const viewEnd = "_view"
+
+// aggregates is how a continuous aggregate is kept: as an AggregatingMergeTree that a
+// materialized view fills with each batch. What was there before is filled in by the
+// view's query.
+// TSBS's layout has none: its texts know of none, and it is for these.
+func aggregates(o driver.Options) *sqlkit.Aggregates {
+	if o[optionLayout] == layoutTSBS {
+		return nil
+	}
+	keep := func(a *sqlkit.Aggregate) []string {
+		return []string{
+			target(o, a),
+			fmt.Sprintf("CREATE MATERIALIZED VIEW %s TO %s AS\n%s", quoted(a.Name()+viewEnd), a.Ident, a.Select),
+		}
+	}
+	return &sqlkit.Aggregates{
+		Make:  func(a *sqlkit.Aggregate) []string { return append(keep(a), a.Fill()) },
+		Keep:  keep,
+		Views: []string{viewEnd},
+		Bytes: func(m *query.Materialized) string {
+			return fmt.Sprintf("SELECT toInt64(sum(bytes_on_disk)) FROM system.parts WHERE active AND database = currentDatabase() AND table = %s", literal(m.Name()))
+		},
+	}
+}
+
+// target is the statement that makes the table of an aggregate, in the order of the rows:
+// series and time.
+func target(o driver.Options, a *sqlkit.Aggregate) string {
+	d := newDesign(o)
+	columns := make([]string, len(a.Columns))
+	table := a.Schema.Table(a.Materialized.Table)
+	for i, c := range a.Columns {
+		kind := seriesNumber
+		switch {
+		case i == 0:
+			kind = moment
+		case c.Aggregate == "" && d.wide && table.Tags[i-1].Numeric():
+			kind = tagNumber
+		case c.Aggregate == "" && d.wide:
+			kind = tagText
+		case c.Aggregate == query.Count:
+			kind = "SimpleAggregateFunction(sum, UInt64)"
+		case c.Aggregate == query.Sum:
+			kind = "SimpleAggregateFunction(sum, " + d.orNull(table, "Float64") + ")"
+		case c.Aggregate != "":
+			kind = fmt.Sprintf("SimpleAggregateFunction(%s, %s)", c.Aggregate, d.declared(table, fieldOf(table, c.Field).Type))
+		}
+		columns[i] = c.Name + " " + kind
+	}
+	names := sql.Keys(a.Columns)
+	return fmt.Sprintf("CREATE TABLE %s (%s) ENGINE = AggregatingMergeTree ORDER BY (%s) SETTINGS allow_nullable_key = 1",
+		a.Ident, strings.Join(columns, ", "), strings.Join(append(names[1:], names[0]), ", "))
+}
+
+func fieldOf(t *series.Table, name string) *series.Field { return &t.Fields[t.FieldIndex(name)] }

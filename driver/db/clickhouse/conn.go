@@ -1,0 +1,70 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+)
+
+// config says where a server is and how it is spoken to.
+type config struct {
+	connection.Settings
+	http        bool
+	compression string
+	tls         *tls.Config // nil: not encrypted
+	settings    []setting
+	wire        httpwire.Config // of HTTP
+}
+
+func newConfig(o driver.Options) *config {
+	c := &config{Settings: connection.Of(o), http: o[optionProtocol] == protocolHTTP, compression: o[optionCompression], settings: settings()}
+	if c.http {
+		c.Port = o[optionHTTPPort]
+	}
+	if o.On(optionAsync) {
+		c.settings = append(c.settings, setting{"async_insert", "1"}, setting{"wait_for_async_insert", "1"})
+	}
+	c.tls = c.Encryption()
+	c.wire = c.wireConfig()
+	return c
+}
+
+func (c *config) location() string { return fmt.Sprintf("database %s at %s", c.Database, c.Address()) }
+
+func (c *config) place() string {
+	return fmt.Sprintf("database %s at %s", c.Database, driver.AddressPlace(c.Host, c.Port))
+}
+
+// with returns the configuration with further settings.
+func (c *config) with(more ...setting) *config {
+	own := *c
+	own.settings = append(slices.Clone(c.settings), more...)
+	return &own
+}
+
+// conn is one connection, used by one goroutine at a time.
+type conn interface {
+	sqlkit.Remote
+	// Insert sends the columns as one block, and returns their size before they were
+	// compressed, and when their last byte was handed over.
+	Insert(ctx context.Context, statement string, columns proto.Input) (bytes int64, sent time.Time, err error)
+}
+
+// connect opens a connection; one of HTTP is opened by its first request. Its error
+// wraps driver.ErrUnreachable where no server answers, and ctx's error where that
+// ended it.
+func (c *config) connect(ctx context.Context) (conn, error) {
+	if c.http {
+		return c.newHTTP(), nil
+	}
+	return c.native(ctx)
+}

@@ -1,0 +1,143 @@
+package clickhouse
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// moment is the type of times.
+const moment = "DateTime64(9, 'UTC')"
+
+// timeColumn is the name of a row's time.
+func timeColumn(o driver.Options) string {
+	if o[optionLayout] == layoutTSBS {
+		return tsbsTime
+	}
+	return sql.TimeColumn
+}
+
+// newDialect returns how queries are written about tables laid out by the options.
+func newDialect(o driver.Options) *sql.Dialect {
+	d := &sql.Dialect{
+		Name:      "ClickHouse",
+		Precision: precision(o),
+		Time:      timeLiteral,
+		Bucket:    bucket,
+		Seconds: func(from, to string) string {
+			return fmt.Sprintf("(%s - %s) / 1e9", nanoseconds(to), nanoseconds(from))
+		},
+		Newest:       sql.LimitBy,
+		Words:        reservedWords,
+		Names:        "``\\",
+		Texts:        sql.Backslashes,
+		DecimalMeans: true,
+		Neighbor:     neighbor,
+		Wide:         o[optionLayout] != layoutNormalized && o[optionLayout] != layoutTSBS,
+		TimeName:     timeColumn(o),
+	}
+	if o[optionLayout] == layoutTSBS {
+		d.Bucket = func(width time.Duration, expression string) string { return bucket(width, fine(expression)) }
+		d.Time = func(t time.Time) string { return "toDateTime('" + t.UTC().Format(time.DateTime) + "', 'UTC')" }
+	}
+	return d
+}
+
+// settings are those of each connection, without which queries would mean something
+// else: an alias would hide the column from which it is made, and a set operation
+// keep rows that are alike. A batch may have rows of many months. No answer comes from the
+// query cache, which a user's profile may turn on; the query condition cache, an index of
+// the granules that a filter has skipped, stays as the server has it.
+func settings() []setting {
+	return []setting{
+		{"prefer_column_name_to_alias", "1"},
+		{"union_default_mode", "DISTINCT"},
+		{"intersect_default_mode", "DISTINCT"},
+		{"except_default_mode", "DISTINCT"},
+		{"max_partitions_per_insert_block", "0"},
+		{"use_query_cache", "0"},
+	}
+}
+
+// setting is the name and the value of one.
+type setting struct{ name, value string }
+
+func timeLiteral(t time.Time) string {
+	return "toDateTime64('" + t.UTC().Format("2006-01-02 15:04:05.999999999") + "', 9, 'UTC')"
+}
+
+// fine makes a DateTime64 of a time in whole seconds.
+func fine(expression string) string { return "toDateTime64(" + expression + ", 9, 'UTC')" }
+
+func nanoseconds(expression string) string { return "toUnixTimestamp64Nano(" + expression + ")" }
+
+// bucket takes the remainder off. toStartOfInterval does not know times before 1970,
+// and takes a third longer.
+func bucket(width time.Duration, expression string) string {
+	return fmt.Sprintf("fromUnixTimestamp64Nano(%s - positiveModulo(%[1]s, %d), 'UTC')", nanoseconds(expression), width.Nanoseconds())
+}
+
+// neighbor makes the value Nullable: what is not there would be its default else.
+// Of lag and lead, which are younger, these are what all versions have.
+func neighbor(function, value, partition, order string) string {
+	return fmt.Sprintf("%sInFrame(toNullable(%s)) OVER (PARTITION BY %s ORDER BY %s ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
+		function, value, partition, order)
+}
+
+// figures are the expressions for what the values of a column come to. Sums of
+// integers are modulo 2^64. Of a table without rows they are NULL by toNullable.
+func figures(t series.Type, column string) sqlkit.Figures {
+	column = "toNullable(" + column + ")"
+	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+	switch t {
+	case series.Float:
+		f.Whole = 0
+	case series.Float32:
+		f.Sum, f.Whole = "toFloat64("+column+")", 0
+	case series.Bool:
+		f.Order = ""
+	case series.Text, series.Blob:
+		f.Sum = fmt.Sprintf("reinterpretAsInt64(reverse(substring(MD5(%s), 1, 8)))", column)
+	case series.Timestamp:
+		f.Sum = nanoseconds(column)
+	case series.Date:
+		f.Sum = "toInt32(" + column + ")"
+	}
+	return f
+}
+
+// figuresOf are those of the layout.
+func figuresOf(o driver.Options) func(series.Type, string) sqlkit.Figures {
+	if o[optionLayout] == layoutTSBS {
+		return tsbsFigures
+	}
+	return figures
+}
+
+// tsbsFigures are those of columns of TSBS's layout: integers are doubles there, and
+// the times of rows whole seconds.
+func tsbsFigures(t series.Type, column string) sqlkit.Figures {
+	switch {
+	case t == series.Int:
+		column = "toInt64(" + column + ")"
+	case t == series.Timestamp && column == tsbsTime:
+		column = fine(column)
+	}
+	return figures(t, column)
+}
+
+// quoted returns a name as it stands in SQL, and literal a text.
+func quoted(name string) string   { return newDialect(nil).Ident(name) }
+func literal(value string) string { return newDialect(nil).Text(value) }
+
+// reservedWords are those that ClickHouse would not take as names without quotes, or
+// in whose place it would read something else in some place.
+const reservedWords = " all and anti any array as asc asof between by case cast columns cross date date_add date_sub desc distinct div else" +
+	" end escape except exists extract false fetch fill final first following for format from full global grouping group having if ilike in" +
+	" inf infinity inner interpolate intersect interval into is join key last left like limit mod nan not null nulls offset on or order" +
+	" outer over overlay partition position preceding prewhere qualify range right row rows sample select semi set settings step" +
+	" substring sum table then ties timestamp to top totals trim true truncate tuple union unbounded using values view when where window with "

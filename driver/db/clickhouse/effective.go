@@ -1,0 +1,35 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+)
+
+// Effective implements driver.Configured: of the settings that go with each statement, which a
+// proxy may drop and a user's profile may overrule. The option fsync is part of the statement
+// that makes a table.
+func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+	wanted := d.options[optionAsync]
+	if wanted != on {
+		return nil, nil
+	}
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT toString(getSetting('async_insert')), toString(getSetting('wait_for_async_insert'))")
+	if err != nil {
+		return nil, err
+	}
+	var list []driver.Effective
+	for i, name := range []string{"async_insert", "wait_for_async_insert"} {
+		found := row[i].String()
+		if found == "1" || found == "true" {
+			found = on
+		}
+		list = append(list, driver.Effective{
+			Option: optionAsync, Wanted: on, Setting: name, Found: found,
+			Remedy: fmt.Sprintf("a proxy may drop it, or the user's profile overrule it: connect to the server itself, or set %s for the user", name),
+		})
+	}
+	return list, nil
+}

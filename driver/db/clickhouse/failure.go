@@ -1,0 +1,163 @@
+package clickhouse
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ClickHouse/ch-go"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+)
+
+// The codes of exceptions that are told apart.
+const (
+	codeUnknownDatabase = 81
+	codeUnknownUser     = 192
+	codeWrongPassword   = 193
+	codeNeedsPassword   = 194
+	codeTooManyQueries  = 202
+	codeNetwork         = 210
+	codeAborted         = 236
+	codeMemory          = 241
+	codeNoSpace         = 243
+	codeTooManyParts    = 252
+	codeAuthentication  = 516
+)
+
+// failure is an exception of the server's.
+type failure struct {
+	code int
+	text string
+}
+
+// Error is one line.
+func (f *failure) Error() string {
+	text := httpwire.OneLine(f.text)
+	for _, before := range []string{"DB::Exception: ", "DB::ErrnoException: "} {
+		text = strings.TrimPrefix(text, before)
+	}
+	return fmt.Sprintf("%s (code %d)", text, f.code)
+}
+
+// asFailure returns the exception that an error is, of either protocol; nil: none.
+func asFailure(err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if e, ok := ch.AsException(err); ok {
+		return &failure{code: int(e.Code), text: e.Message}
+	}
+	return nil
+}
+
+func (c *config) connectingTo() string {
+	return fmt.Sprintf("connecting to %s as user %s", c.location(), c.User)
+}
+
+// entry explains an exception by which a server lets nobody in; nil: it is none.
+func (c *config) entry(f *failure) error {
+	switch f.code {
+	case codeWrongPassword, codeNeedsPassword, codeUnknownUser, codeAuthentication:
+		return fmt.Errorf("%s: the server refuses the password; give another user or password (%w)", c.connectingTo(), f)
+	case codeUnknownDatabase:
+		return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", c.connectingTo(), quoted(c.Database))
+	}
+	return nil
+}
+
+// connecting explains an error of connect, whose own limit was bounded.
+func (c *config) connecting(ctx, bounded context.Context, err error) error {
+	to := c.connectingTo()
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
+	}
+	if f := asFailure(err); f != nil {
+		if refused := c.entry(f); refused != nil {
+			return refused
+		}
+		return fmt.Errorf("%s: %w", to, f)
+	}
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = c.Timeout
+	}
+	if certificate := (*tls.CertificateVerificationError)(nil); c.tls != nil && waited == 0 && !errors.As(err, &certificate) {
+		return fmt.Errorf("%s: %w over TLS (%s); give the port that speaks it, mostly 9440, or tls=off if it speaks none", to, driver.ErrUnreachable, httpwire.OneLine(plain(err).Error()))
+	}
+	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+}
+
+// plain returns the cause of an error without the library's way to it.
+func plain(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+// failed explains an error of a connection. It wraps ctx's error where that ended the
+// operation, a driver.Temporary where the same can be tried again,
+// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
+// server's disk is full.
+func (c *nativeConn) failed(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
+	case c.wire.Endless() != nil:
+		return c.wire.Endless()
+	}
+	if f := asFailure(err); f != nil {
+		return f.explained()
+	}
+	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(plain(err).Error()))}
+}
+
+// failed explains an error of a request. What its status says goes before what the
+// exception does.
+func (c *httpConn) failed(ctx context.Context, err error) error {
+	f := asFailure(err)
+	if f == nil || ctx.Err() != nil {
+		return err
+	}
+	if refused := c.of.entry(f); refused != nil {
+		return refused
+	}
+	explained := f.explained()
+	if driver.AsTemporary(err) != nil && driver.AsTemporary(explained) == nil {
+		return err
+	}
+	return explained
+}
+
+// explained returns the exception as what a writer and its users make of it.
+func (f *failure) explained() error {
+	switch {
+	case f.code == codeNoSpace, strings.Contains(f.text, "No space left on device"), strings.Contains(f.text, "File too large"):
+		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, f)
+	case f.code == codeAborted, f.code == codeNetwork:
+		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, f)}
+	case slices.Contains([]int{codeTooManyParts, codeTooManyQueries, codeMemory}, f.code):
+		return &driver.Temporary{Err: f, Refused: true}
+	}
+	return f
+}
+
+// newID is a name of a query, by which the server's log knows it.
+func newID() string { return "tsmark-" + rand.Text() }

@@ -1,0 +1,34 @@
+package clickhouse_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/db/clickhouse"
+)
+
+// faulty is a server over one of its protocols.
+func faulty(t *testing.T, protocol string, cannot map[string]string) conformance.Faulty {
+	conformance.Address(t, "clickhouse") // tells how, where servers are not to be started
+	f := conformance.Faulty{
+		Kind: clickhouse.Driver(), Server: conformance.Script(t, "clickhouse"),
+		Options: map[string]string{"user": "tsmark", "password": conformance.Password(t), "protocol": protocol, "timeout": "10s"},
+		Ports:   map[string]int{"port": 0, "http_port": 1},
+		HTTP:    "http_port", FileLimit: 16 << 10,
+		Cannot: map[string]string{},
+	}
+	maps.Copy(f.Cannot, cannot)
+	return f
+}
+
+// What goes wrong with a server ends in one clear line, or in figures that say what
+// happened.
+func TestFaults(t *testing.T) {
+	conformance.Faults(t, faulty(t, "native", map[string]string{conformance.Throttled: "its protocol is not HTTP"}))
+}
+
+func TestFaultsHTTP(t *testing.T) {
+	conformance.Long(t)
+	conformance.Faults(t, faulty(t, "http", nil))
+}

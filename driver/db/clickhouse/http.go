@@ -1,0 +1,258 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/ch-go/compress"
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// keepIdle is how long a connection of HTTP may lie idle. Servers close it after ten
+// seconds, those before version 23 after three.
+const keepIdle = 2 * time.Second
+
+// httpConn is a connection of HTTP, over which blocks go in the format Native.
+type httpConn struct {
+	of         *config
+	client     *httpwire.Client
+	closed     bool
+	answer     answer
+	block      proto.Buffer
+	compressor *compress.Writer
+}
+
+func (c *config) wireConfig() httpwire.Config {
+	return httpwire.Config{
+		Host: c.Host, Port: c.Port, TLS: c.tls, Timeout: c.Timeout, Idle: keepIdle,
+		Authorize: func(r *http.Request) {
+			r.Header.Set("X-ClickHouse-User", c.User)
+			r.Header.Set("X-ClickHouse-Key", c.Password)
+		},
+	}
+}
+
+// methods are how frames of the native protocol are compressed.
+var methods = map[string]compress.Method{compressionLZ4: compress.LZ4, compressionZSTD: compress.ZSTD, compressionNone: compress.None}
+
+// newHTTP returns a connection of HTTP, which the first request opens.
+func (c *config) newHTTP() *httpConn {
+	return &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, methods[c.compression])}
+}
+
+// parameters are those of a request: the database, the settings, and others.
+func (c *httpConn) parameters(more ...setting) url.Values {
+	values := url.Values{"database": {c.of.Database}}
+	for _, s := range append(c.of.settings, more...) {
+		values.Set(s.name, s.value)
+	}
+	return values
+}
+
+// Query implements sqlkit.Conn. The bytes of its cost are all that came.
+func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	if c.closed {
+		return driver.Cost{}, errors.New("the connection is closed")
+	}
+	more := []setting{{"default_format", "Native"}, {"cancel_http_readonly_queries_on_client_close", "1"}}
+	packed := c.of.compression != compressionNone
+	if packed {
+		more = append(more, setting{"compress", "1"})
+	}
+	request, err := c.client.Request(ctx, http.MethodPost, "/", c.parameters(more...), strings.NewReader(text))
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	if readsOnly.MatchString(text) {
+		// So that net/http sends it again where the server has closed the connection
+		// meanwhile, as it does with a GET. Without a value it does not go out.
+		request.Header["Idempotency-Key"] = nil
+	}
+	response, err := c.client.Answer(request, explained)
+	if err != nil {
+		return driver.Cost{}, c.failed(ctx, err)
+	}
+	defer response.Body.Close()
+	body := &body{from: response.Body}
+	c.answer.begin(sink)
+	c.answer.unread = &body.unread
+	err = c.read(body, packed)
+	cost := driver.Cost{Rows: c.answer.rows, Bytes: body.n}
+	return cost, c.broken(ctx, body, err)
+}
+
+// readsOnly finds statements that change nothing.
+var readsOnly = regexp.MustCompile(`(?i)^\s*(SELECT|WITH)\b`)
+
+// read reads the blocks of an answer to its end.
+func (c *httpConn) read(body *body, packed bool) error {
+	r := proto.NewReader(body)
+	if packed {
+		r.EnableCompression()
+	}
+	for {
+		columns, err := r.UVarInt()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil // between two blocks
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := r.UVarInt()
+		if err != nil {
+			return unexpected(err)
+		}
+		if columns > maxBlockCells || rows > maxBlockRows {
+			return &limit.Refused{Err: fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", rows, columns)}
+		}
+		if err := c.answer.DecodeResult(r, 0, proto.Block{Columns: int(columns), Rows: int(rows)}); err != nil {
+			return unexpected(err)
+		}
+	}
+}
+
+// unexpected says of an end that it came too early.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+	}
+	return err
+}
+
+// broken explains an error of reading an answer. What a server found out only while it
+// answered stands at the end of what it sent.
+func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return c.failed(ctx, c.client.Ended(ctx, err))
+	case limit.AsRefused(err) != nil && !strings.Contains(string(body.tail()), exceptionMark):
+		return limit.AsRefused(err)
+	case limit.IsEndless(err):
+		return err
+	}
+	if _, _ = io.CopyN(io.Discard, body, 1<<20); strings.Contains(string(body.tail()), exceptionMark) {
+		text := string(body.tail())
+		return explained(http.StatusInternalServerError, []byte(text[strings.Index(text, exceptionMark):]))
+	}
+	return fmt.Errorf("%w: the answer of %s broke off (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(err.Error()))
+}
+
+// exceptionMark begins what a server says of an error.
+const exceptionMark = "Code: "
+
+// Exec implements sqlkit.Conn.
+func (c *httpConn) Exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if _, err := c.Query(ctx, text, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Insert implements conn.
+func (c *httpConn) Insert(ctx context.Context, statement string, columns proto.Input) (bytes int64, sent time.Time, err error) {
+	c.block.Reset()
+	b := proto.Block{Columns: len(columns), Rows: columns[0].Data.Rows()}
+	if err := b.EncodeRawBlock(&c.block, 0, columns); err != nil {
+		return 0, time.Time{}, fmt.Errorf("encoding rows: %w", err)
+	}
+	bytes = int64(len(c.block.Buf))
+	if err := c.compressor.Compress(c.block.Buf); err != nil {
+		return 0, time.Time{}, fmt.Errorf("compressing rows: %w", err)
+	}
+	parameters := c.parameters(setting{"query", statement + " FORMAT Native"}, setting{"decompress", "1"})
+	response, sent, err := c.client.Post(ctx, "/", parameters, nil, [][]byte{c.compressor.Data})
+	if err != nil {
+		return 0, sent, c.failed(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		// An exception may come behind the status, with a header of its own.
+		if response.Header.Get("X-ClickHouse-Exception-Code") == "" {
+			return bytes, sent, c.client.Acknowledged(ctx, response)
+		}
+	}
+	return 0, sent, c.failed(ctx, httpwire.Refused(response, httpwire.Explained(response, said)))
+}
+
+// Ping implements sqlkit.Remote.
+func (c *httpConn) Ping(context.Context) error { return nil } // a request opens what is missing
+
+// Closed implements sqlkit.Remote.
+func (c *httpConn) Closed() bool { return c.closed }
+
+// Close implements sqlkit.Remote.
+func (c *httpConn) Close() error {
+	c.closed = true
+	c.client.Close()
+	return nil
+}
+
+// explained makes an error of an answer whose status is not 200.
+func explained(status int, text []byte) error {
+	err := said(status, text)
+	if asFailure(err) == nil {
+		err = fmt.Errorf("the server answered %d %s: %w", status, http.StatusText(status), err)
+	}
+	return err
+}
+
+// said makes an error of what a server says, which is an exception's text.
+func said(_ int, text []byte) error {
+	line := httpwire.OneLine(string(text))
+	if rest, ok := strings.CutPrefix(line, exceptionMark); ok {
+		number, message, _ := strings.Cut(rest, ". ")
+		if code, _ := strconv.Atoi(number); code > 0 {
+			return &failure{code: code, text: message}
+		}
+	}
+	return errors.New(line)
+}
+
+// body is the body of an answer, of which it keeps the end.
+type body struct {
+	from   io.Reader
+	n      int64
+	unread limit.Unread
+	last   [4 << 10]byte
+	at     int // behind the last byte in last
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	b.n += int64(n)
+	for kept := p[max(0, n-len(b.last)):n]; len(kept) > 0; {
+		copied := copy(b.last[b.at:], kept)
+		b.at = (b.at + copied) % len(b.last)
+		kept = kept[copied:]
+	}
+	if endless := b.unread.Read(n); endless != nil {
+		return 0, endless
+	}
+	return n, err
+}
+
+// tail is the last bytes that were read.
+func (b *body) tail() []byte {
+	if b.n < int64(len(b.last)) {
+		return b.last[:b.at]
+	}
+	return append(append([]byte{}, b.last[b.at:]...), b.last[:b.at]...)
+}

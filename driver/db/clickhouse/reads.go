@@ -1,0 +1,28 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+)
+
+// Reads implements driver.ReadTeller by the server's log of queries, which knows the rows
+// and the bytes, decompressed, that a query read. Not ok: the server keeps no such log, or
+// the user may not read it.
+func (d *database) Reads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
+	name := fmt.Sprintf("tsmark reads %d", time.Now().UnixNano())
+	if _, err := d.admin.Query(ctx, q.Text+fmt.Sprintf("\nSETTINGS log_queries = 1, log_comment = '%s'", name), nil); err != nil {
+		return driver.Read{}, false, fmt.Errorf("putting a query to see what it reads: %w", err)
+	}
+	if err := d.admin.Exec(ctx, "SYSTEM FLUSH LOGS"); err != nil {
+		return driver.Read{}, false, nil
+	}
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT toInt64(read_rows), toInt64(read_bytes) FROM system.query_log WHERE type = 'QueryFinish' AND log_comment = '"+name+"'")
+	if err != nil || len(rows) != 1 {
+		return driver.Read{}, false, nil
+	}
+	return driver.Read{Rows: rows[0][0].Int, Bytes: rows[0][1].Int}, true, nil
+}

@@ -1,0 +1,70 @@
+package duckdb
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// precision is that of the type TIMESTAMP.
+const precision = time.Microsecond
+
+func newDialect() *sql.Dialect {
+	return &sql.Dialect{
+		Name:      "DuckDB",
+		Precision: precision,
+		Time:      timeLiteral,
+		Bucket:    bucket,
+		Seconds: func(from, to string) string {
+			return fmt.Sprintf("date_diff('microseconds', %s, %s) / 1e6", from, to)
+		},
+		Words: reservedWords,
+		Folds: true,
+	}
+}
+
+func timeLiteral(t time.Time) string {
+	return "TIMESTAMP '" + t.UTC().Format("2006-01-02 15:04:05.000000") + "'"
+}
+
+func bucket(width time.Duration, expression string) string {
+	return sql.TimeBucket(width, "INTERVAL '"+sql.Interval(width)+"'", expression, "TIMESTAMP '1970-01-01'")
+}
+
+// figures are the expressions for what the values of a column come to. Sums of
+// whole numbers are HUGEINT, of 128 bits.
+func figures(t series.Type, column string) sqlkit.Figures {
+	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+	switch t {
+	case series.Float:
+		f.Whole = 0
+	case series.Float32:
+		f.Sum, f.Whole = "CAST("+column+" AS DOUBLE)", 0
+	case series.Bool:
+		f.Sum, f.Order = "CAST("+column+" AS INTEGER)", ""
+	case series.Text, series.Blob:
+		f.Sum = fmt.Sprintf("CAST('0x' || left(md5(%s), 16) AS UBIGINT)", column)
+	case series.Timestamp:
+		f.Sum, f.Whole = "epoch_us("+column+")", 1000
+	case series.Date:
+		f.Sum = "date_diff('day', DATE '1970-01-01', " + column + ")"
+	}
+	return f
+}
+
+// reservedWords are those that DuckDB's duckdb_keywords() puts into the category
+// "reserved" or "type_function".
+const reservedWords = " all analyse analyze and anti any array as asc asof asymmetric at" +
+	" authorization binary both by case cast check collate collation column" +
+	" columns concurrently constraint create cross default deferrable desc" +
+	" describe distinct do else end except false fetch for foreign freeze from" +
+	" full generated glob group having ilike in initially inner intersect into is" +
+	" isnull join lambda lateral leading left like limit map natural not notnull" +
+	" null offset on only or order outer overlaps pivot pivot_longer pivot_wider" +
+	" placing positional primary qualify references returning right select semi" +
+	" show similar some struct summarize symmetric table tablesample then to" +
+	" trailing true try_cast union unique unpack unpivot using variadic verbose" +
+	" when where window with "

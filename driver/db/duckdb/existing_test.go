@@ -1,0 +1,74 @@
+//go:build cgo && (linux || darwin) && (amd64 || arm64)
+
+package duckdb_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/db/duckdb"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+)
+
+// What tsmark did not create is named, and dropped only if it was, whatever refers to
+// what. What came up in between stays, and is a reason to refuse.
+func TestClear(t *testing.T) {
+	db := conformance.Open(t, duckdb.Driver(), "")
+	for _, s := range []string{
+		"CREATE TABLE cpu (answer INTEGER PRIMARY KEY)", "CREATE TABLE more (of INTEGER REFERENCES cpu (answer))",
+		"CREATE SCHEMA side", `CREATE TABLE side."say ""hi""" (a INTEGER)`, "CREATE VIEW seen AS SELECT * FROM cpu",
+	} {
+		conformance.Query(t, db, s)
+	}
+	existing := func() ([]string, error) {
+		found, err := session.Of(db).Existing(t.Context(), nil)
+		return session.Names(found), err
+	}
+	named, err := existing()
+	want := []string{`view seen`, `table cpu`, `table more`, `table "side.say \"hi\""`}
+	if err != nil || !slices.Equal(named, want) {
+		t.Fatalf("named %q, %v; want %q", named, err, want)
+	}
+	conformance.Query(t, db, "CREATE TABLE later (a INTEGER)")
+	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
+		t.Fatal(err)
+	}
+	if named, err = existing(); err != nil || !slices.Equal(named, []string{`table later`}) {
+		t.Errorf("left: %q, %v", named, err)
+	}
+	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 10}
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+		t.Errorf("with a table that nobody named: %v", err)
+	}
+	conformance.Query(t, db, "CREATE TABLE refers (of INTEGER)")
+	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
+		t.Fatal(err)
+	}
+	conformance.Query(t, db, "SELECT of FROM refers") // was not named
+}
+
+// In a marked file only what has a name that is needed is in the way.
+func TestClearBesideMark(t *testing.T) {
+	db := conformance.Open(t, duckdb.Driver(), "")
+	conformance.Prepare(t, db, 10, conformance.Table("a"))
+	conformance.Query(t, db, "CREATE TABLE stranger (a INTEGER)")
+	conformance.Query(t, db, "CREATE TABLE disk (a INTEGER)")
+	disk := conformance.Table("a")
+	disk.Name = "disk"
+	schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
+	found, err := session.Of(db).Existing(t.Context(), schema)
+	if err != nil || !slices.Equal(session.Names(found), []string{`table disk`}) {
+		t.Fatalf("named %q, %v", found, err)
+	}
+	if err := session.Of(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
+		t.Fatal(err)
+	}
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		t.Error(err)
+	}
+	conformance.Query(t, db, "SELECT a FROM stranger") // is still there
+}

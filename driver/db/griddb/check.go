@@ -1,0 +1,141 @@
+package griddb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+)
+
+// endpoints are driver.Driver's: the nodes that options name, and their ports of SQL where
+// queries go there. A provider tells the addresses itself.
+func endpoints(o driver.Options) ([]driver.Endpoint, error) {
+	if o[optionProvider] != "" {
+		return nil, nil
+	}
+	nodes, err := members(o)
+	if err != nil {
+		return nil, err
+	}
+	named := connection.Port
+	if o[optionMembers] != "" {
+		named = optionMembers
+	}
+	var list []driver.Endpoint
+	add := func(protocol, address, option string) *driver.Endpoint {
+		s := connection.Of(o)
+		s.Host, s.Port, _ = net.SplitHostPort(address) // members has looked at it
+		e := s.Endpoint()
+		e.Protocol, e.Option = protocol, option
+		list = append(list, e)
+		return &list[len(list)-1]
+	}
+	for _, node := range nodes {
+		add("NoSQL protocol", node, named)
+		if o[optionLanguage] == languageSQL {
+			host, _, _ := net.SplitHostPort(node)
+			e := add("SQL interface", net.JoinHostPort(host, o[optionSQLPort]), optionSQLPort)
+			e.Queries, e.Opened = true, false
+		}
+	}
+	return list, nil
+}
+
+// silent says why a node tells nothing beside rows; nil: its system service may be asked.
+func (s *system) silent() error {
+	if s.url == "" {
+		return driver.Untold("nothing is sent to the node's system service (" + optionSystemPort + "=0), which alone tells it")
+	}
+	return nil
+}
+
+// section returns a part of what the service says.
+func (s *system) section(ctx context.Context, path, name string) (map[string]any, error) {
+	if err := s.silent(); err != nil {
+		return nil, err
+	}
+	answer, err := s.ask(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
+	}
+	of, _ := answer[name].(map[string]any)
+	return of, nil
+}
+
+// ReadClock implements driver.Clock: by the node's system service.
+func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
+	asked := time.Now()
+	of, err := d.system.section(ctx, "/node/stat", "performance")
+	answered := time.Now()
+	if err != nil {
+		return driver.Reading{}, err
+	}
+	milliseconds, ok := of["currentTime"].(float64)
+	if !ok {
+		return driver.Reading{}, errors.New("its statistics have no performance.currentTime")
+	}
+	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
+}
+
+// Room implements driver.Storage: dataStore.dbPath, which is told where it is absolute. What
+// is free there the node does not tell.
+func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+	of, err := d.system.section(ctx, "/node/config", "dataStore")
+	if err != nil {
+		return "", -1, err
+	}
+	folder, _ = of["dbPath"].(string)
+	if !path.IsAbs(folder) {
+		return "", -1, driver.Untold(fmt.Sprintf("the node's data is in %q below its GS_HOME, which it does not tell", folder))
+	}
+	return folder, -1, nil
+}
+
+// concerns are what distorts the figures of GridDB.
+var concerns = []driver.Concern{
+	{Setting: "dataStore.storeMemoryLimit", Wrong: driver.Is("1024MB", "1GB"), Effect: "the cache of blocks has the size as shipped, 1 GiB", Fix: "set dataStore.storeMemoryLimit in gs_node.json to about half of the server's memory, or report that it was run as shipped"},
+	{Setting: "dataStore.logWriteMode", Wrong: driver.Is("-1"), Effect: "the log is not forced to disk", Fix: "set dataStore.logWriteMode to 1 or 0 in gs_node.json, or compare only with targets of the same durability"},
+	{Setting: "dataStore.persistencyMode", Wrong: driver.Is("KEEP_ALL_LOG"), Effect: "no log is ever removed", Fix: "set dataStore.persistencyMode to NORMAL in gs_node.json"},
+	{Setting: "cluster.replicationNum", Wrong: driver.IsNot("1", "2"), Effect: "each row may be stored so many times", Fix: "compare only with targets that replicate too"},
+	{Setting: "transaction.replicationMode", Wrong: driver.Is("1", "SEMISYNC"), Effect: "updates wait for replicas", Fix: "compare only with targets that replicate too"},
+}
+
+// chatty is the level of a trace at which it costs time.
+const chatty = "LEVEL_DEBUG"
+
+// Advise implements driver.Adviser: of the node's settings, by its system service.
+func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
+	if err := d.system.silent(); err != nil {
+		return nil, err
+	}
+	config, err := d.system.ask(ctx, "/node/config")
+	if err != nil {
+		return nil, fmt.Errorf("asking GridDB's system service: %w", err)
+	}
+	set := map[string]string{}
+	var traced []string
+	for section, of := range config {
+		values, _ := of.(map[string]any)
+		for name, v := range values {
+			set[section+"."+name] = fmt.Sprint(v)
+			if section == "trace" && v == chatty {
+				traced = append(traced, name)
+			}
+		}
+	}
+	found := driver.AdviseOn(concerns, set)
+	if slices.Sort(traced); traced != nil {
+		found = append(found, driver.Advice{
+			Setting: "trace (" + strings.Join(traced, ", ") + ")", Value: chatty, Effect: "the node logs all that it does there",
+			Fix: "set these levels to LEVEL_ERROR in gs_node.json",
+		})
+	}
+	return found, nil
+}

@@ -1,0 +1,60 @@
+package griddb
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+)
+
+// What a node's system service tells, and that nothing is known without it.
+func TestCheckBySystemService(t *testing.T) {
+	paths := map[string]string{
+		"/node/stat": `{"currentTime":"2016-01-01T00:00:00.000Z","performance":{"currentTime":1451606400861}}`,
+		"/node/config": `{"dataStore":{"dbPath":"/var/lib/gridstore/data","logWriteMode":1,"persistencyMode":"NORMAL","storeMemoryLimit":"1024MB"},
+			"cluster":{"replicationNum":2},"transaction":{"replicationMode":0},"trace":{"default":"LEVEL_ERROR","dataStore":"LEVEL_DEBUG"}}`,
+	}
+	host, port := stub.HTTP(t, stub.Paths(paths))
+	d := &database{system: newSystem(conformance.Resolved(t, Driver(), connection.Host, host, optionSystemPort, port))}
+	conformance.Reads(t, d, time.UnixMilli(1451606400861), "/var/lib/gridstore/data", "")
+	conformance.Advises(t, d, "", "dataStore.storeMemoryLimit", "trace (dataStore)")
+	paths["/node/config"] = `{"dataStore":{"dbPath":"data","logWriteMode":-1}}`
+	conformance.Reads(t, d, time.UnixMilli(1451606400861), "", `in "data" below its GS_HOME`)
+	conformance.Advises(t, d, "", "dataStore.logWriteMode")
+
+	d = &database{system: newSystem(conformance.Resolved(t, Driver(), optionSystemPort, "0"))}
+	conformance.Advises(t, d, "system_port=0")
+	_, err := d.ReadClock(t.Context())
+	stub.Says(t, err, "system_port=0")
+}
+
+// Each node that options name is looked at, and its port of SQL where queries go there.
+func TestEndpoints(t *testing.T) {
+	for _, c := range []struct {
+		given []string
+		want  []string // address and option of each
+	}{
+		{nil, []string{"127.0.0.1:10001", connection.Port}},
+		{[]string{optionMembers, "a:1,b:2"}, []string{"a:1", optionMembers, "b:2", optionMembers}},
+		{[]string{optionLanguage, languageSQL, optionLayout, layoutTable, optionSQLPort, "3"}, []string{"127.0.0.1:10001", connection.Port, "127.0.0.1:3", optionSQLPort}},
+		{[]string{optionProvider, "http://a/b"}, nil},
+	} {
+		list, err := endpoints(driver.Options(conformance.Resolved(t, Driver(), c.given...)))
+		var got []string
+		for _, e := range list {
+			got = append(got, e.Address, e.Option)
+		}
+		if err != nil || len(got) != len(c.want) {
+			t.Errorf("%v: %v, %v", c.given, got, err)
+			continue
+		}
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("%v: %v, want %v", c.given, got, c.want)
+			}
+		}
+	}
+}

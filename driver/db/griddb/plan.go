@@ -1,0 +1,86 @@
+package griddb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver/kit/fold"
+)
+
+// plan is a request: its statements, and how their answers are put together. It is kept
+// as the text of a driver.Request: a line of JSON, the statement that reads the registry,
+// and those for each series, one a line. In these $series, $from and $to stand for what is
+// known only then.
+type plan struct {
+	Registry string   `json:"-"`
+	Series   []string `json:"-"`
+
+	// Statements says how many statements the request has.
+	Statements string `json:"statements"`
+	Container  string `json:"registry"` // its name
+	// Tags are the columns of the registry that the answer needs, and Present those of
+	// Tags without which a series does not count.
+	Tags    []int `json:"tags,omitempty"`
+	Present []int `json:"present,omitempty"`
+	// Columns are those of a series' rows that the plan's rows consist of.
+	Columns []int `json:"columns"`
+	// Texts is how many bytes the free texts of a series' row have at most, whether or
+	// not the plan's rows have them: a statement's answer has whole rows.
+	Texts int64 `json:"texts,omitempty"`
+	// Partial says that the statements for a series are aggregates: the number of its
+	// rows, and then those of each part.
+	Partial bool `json:"partial,omitempty"`
+	// Windows are those of time for which the statements are sent; nil: none.
+	Windows *windows `json:"windows,omitempty"`
+	// Start is the first time of a row that counts, where the statement cannot say so.
+	Start *int64 `json:"start,omitempty"` // in nanoseconds
+
+	fold.Plan
+}
+
+// windows are parts of time, in nanoseconds since 1970.
+type windows struct {
+	From  int64 `json:"from"`
+	To    int64 `json:"to"`    // without it
+	Width int64 `json:"width"` // of the first one where Back is set, of each otherwise
+	// Back says that windows are read one after the other, the newest first, each as long
+	// as all before it, until the answer has the rows that it may have.
+	Back bool `json:"back,omitempty"`
+}
+
+// text returns the plan as the text of a request.
+func (p *plan) text() (string, error) {
+	head, err := json.Marshal(p)
+	return string(head) + "\n" + p.Registry + "\n" + strings.Join(p.Series, "\n"), err
+}
+
+// parsePlan reads a plan.
+func parsePlan(text string) (*plan, error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) < 3 {
+		return nil, errors.New("the request has no statement for series")
+	}
+	p := &plan{Registry: lines[1], Series: lines[2:]}
+	if err := json.Unmarshal([]byte(lines[0]), p); err != nil {
+		return nil, fmt.Errorf("the first line of the request: %w", err)
+	}
+	return p, nil
+}
+
+// The marks in statements for what is known only when they are sent.
+const (
+	markSeries = "$series"
+	markFrom   = "$from"
+	markTo     = "$to"
+)
+
+// statement is one for a series, and a window of time, which may be none.
+func statement(text string, series int64, from, to string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	return strings.NewReplacer(markSeries, strconv.FormatInt(series, 10), markFrom, from, markTo, to).Replace(text)
+}

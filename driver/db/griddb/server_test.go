@@ -1,0 +1,58 @@
+package griddb_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/db/griddb"
+)
+
+// databases counts those that tests have made.
+var databases atomic.Int64
+
+// server returns options that lead to a database of the test's own. Others may be given
+// as names and values.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	return conformance.TestServer(t, griddb.Driver(), griddb.FromEnvironment(append(given, "database", name)...)...)
+}
+
+// What tsmark check looks at, which no recording has.
+func TestCheck(t *testing.T) { conformance.Check(t, griddb.Driver(), server(t)) }
+
+// Several processes that load beside each other, in each layout, which no recording has.
+func TestJoins(t *testing.T) {
+	for _, layout := range []string{"series", "table"} {
+		t.Run(layout, func(t *testing.T) { conformance.Joins(t, griddb.Driver(), server(t, "layout", layout)) })
+	}
+}
+
+// The suite in each layout.
+func TestConformance(t *testing.T) { conformance.Run(t, griddb.Driver(), server(t)) }
+
+// An aggregate of a bucket of a series' is a statement of its own here: fewer rows make
+// fewer buckets.
+func TestConformanceStatements(t *testing.T) {
+	conformance.RunSparse(t, griddb.Driver(), server(t, "aggregate", "statements", "page_size", "50"))
+}
+
+// A statement for each row takes a round trip for each.
+func TestConformanceRows(t *testing.T) {
+	conformance.RunSparse(t, griddb.Driver(), server(t, "method", "rows"))
+}
+
+func TestConformanceTable(t *testing.T) {
+	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "precision", "ns", "aggregate", "rows"))
+}
+
+func TestConformanceSQL(t *testing.T) {
+	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "language", "sql"))
+}
+
+func TestConformanceTableStatements(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, griddb.Driver(), server(t, "layout", "table", "aggregate", "statements", "consistency", "eventual"))
+}

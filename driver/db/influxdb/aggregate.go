@@ -1,0 +1,78 @@
+package influxdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// errGeminiAggregates is why openGemini has no aggregates.
+var errGeminiAggregates = fmt.Errorf("%w: aggregates of openGemini were not tried", query.ErrUnsupported)
+
+// PlanAggregate implements driver.Materializer: an aggregate is a measurement.
+func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
+	t := s.Table(m.Table)
+	if d.settings.gemini() {
+		return nil, errGeminiAggregates
+	}
+	if err := influx.CheckAggregate(m, t); err != nil {
+		return nil, err
+	}
+	columns := influx.AggregateColumns(m, t)
+	for i := range t.Tags {
+		if !t.Tags[i].Numeric() {
+			columns = append(columns, "tag "+t.Tags[i].Key)
+		}
+	}
+	return []driver.Object{{Name: measurement + m.Name(), Columns: columns}}, nil
+}
+
+// notKept is why no continuous query keeps an aggregate up.
+const notKept = "a continuous query of InfluxDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT … INTO"
+
+// Materialize implements driver.Materializer: SELECT … INTO, as its users fill in what a
+// continuous query has not computed.
+func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
+	t := s.Table(m.Table)
+	if err := influx.CheckAggregate(m, t); err != nil {
+		return err
+	}
+	if keep {
+		return fmt.Errorf("%w: %s", query.ErrUnsupported, notKept)
+	}
+	var times driver.Content
+	if err := d.moments(ctx, t, &times); err != nil {
+		return fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
+	}
+	return influx.InSlices(m, &times, func(from, to time.Time) error {
+		return d.own.Exec(ctx, influx.Backfill(m, d.settings.retention, from, to))
+	})
+}
+
+// Covered implements driver.Materializer.
+func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product, "sum", []string{query.RowCount}, d.settings.retention, m.Name()))
+	if err != nil {
+		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	at := slices.IndexFunc(rows[0], func(v query.Value) bool { return v.Kind == query.Int })
+	if at < 0 {
+		return -1, fmt.Errorf("counting the rows of the aggregate %s: found %v", m.Name(), rows[0])
+	}
+	return rows[0][at].Int, nil
+}
+
+// AggregateFootprint implements driver.Materializer. InfluxDB counts files, which hold all
+// measurements.
+func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
+	return -1, nil
+}

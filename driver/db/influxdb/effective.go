@@ -1,0 +1,46 @@
+package influxdb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+)
+
+// Effective implements driver.Configured: the time that a shard covers.
+func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+	s := d.settings
+	if s.shard == "" || d.Tables() == nil {
+		return nil, nil
+	}
+	policies, err := d.table(ctx, "SHOW RETENTION POLICIES ON "+influx.Ident(s.database))
+	if err != nil {
+		return nil, fmt.Errorf("reading the retention policies of database %s: %w", s.database, err)
+	}
+	of := "autogen"
+	if s.retention != "" {
+		of = s.retention
+	}
+	for _, p := range policies {
+		if p["name"] != of {
+			continue
+		}
+		e := driver.Effective{Option: optionShard, Wanted: s.shard, Setting: "the shard duration of retention policy " + of, Found: p["shardGroupDuration"],
+			Remedy: "load again with --replace"}
+		if found, err := time.ParseDuration(e.Found); err == nil && found == covered(s.shard) {
+			e.Found = e.Wanted
+		}
+		return []driver.Effective{e}, nil
+	}
+	return nil, nil
+}
+
+// covered is the time that an option's value says: see shardDuration.
+func covered(shard string) time.Duration {
+	n, _ := strconv.Atoi(shard[:len(shard)-1]) // which the option's type has checked
+	unit := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	return time.Duration(n) * unit[shard[len(shard)-1]]
+}

@@ -1,0 +1,31 @@
+package influxdb
+
+import (
+	"os"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+)
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), append([]string{connection.Database, "tsmark_test", optionServer, product()}, given...)...)
+}
+
+// product is the server that the script starts.
+func product() string {
+	if os.Getenv("TSMARK_INFLUXDB") == geminiServer {
+		return geminiServer
+	}
+	return plainServer
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
+
+// Answers in parts, batches compressed, a retention policy of its own.
+func TestConformanceOtherwise(t *testing.T) {
+	conformance.Long(t)
+	conformance.Run(t, Driver(), server(t, optionChunked, "1000", optionGzip, "6", optionRetention, "a policy", optionShard, "1d"))
+}

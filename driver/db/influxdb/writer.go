@@ -1,0 +1,30 @@
+package influxdb
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/series"
+)
+
+// TakesLines implements driver.LineTaker.
+func (d *database) TakesLines(format string, s *series.Schema) bool {
+	return format == "influx" && d.settings.unit == time.Nanosecond && !(d.settings.gemini() && hasBooleans(s))
+}
+
+// writes returns where lines are written, into a retention policy; empty: the
+// default one.
+func (s *settings) writes(retention string) lineproto.Endpoint {
+	e := lineproto.Endpoint{
+		Wire: &s.wire, Path: "/write", Parameters: url.Values{"db": {s.database}, "precision": {s.precision}},
+		Compress: lineproto.Gzip(s.gzip), Explain: refused,
+	}
+	if retention != "" {
+		e.Parameters.Set("rp", retention)
+	}
+	if s.consistency != "" {
+		e.Parameters.Set("consistency", s.consistency)
+	}
+	return e
+}

@@ -1,0 +1,63 @@
+package influxdb2
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+)
+
+// explained returns what an answer whose status is none of success says, in one
+// line, with how to fix it.
+func explained(status int, body []byte) error {
+	var e struct {
+		Message string `json:"message"`
+		Error   string `json:"error"` // of the protocol of 1.x
+	}
+	if json.Unmarshal(body, &e) != nil || e.Message+e.Error == "" {
+		e.Message = string(body)
+	}
+	message := e.Message + e.Error
+	switch status {
+	case http.StatusUnauthorized:
+		return fmt.Errorf("it does not take this token; give the option %s, or %s in the environment; a server that was never set up needs %s=on (it said: %s)",
+			optionToken, tokenVariable, optionSetup, httpwire.OneLine(message))
+	case http.StatusRequestEntityTooLarge:
+		return errors.New("a batch is larger than the server takes; lower --batch-size")
+	}
+	return said(message)
+}
+
+// said makes one line of what the server says, with how to fix it.
+func said(message string) error {
+	line := httpwire.OneLine(message)
+	for _, a := range []struct{ words, how string }{
+		{"could not find bucket", "load it first, or give another " + optionBucket},
+		{"bucket not found", "load it first, or give another " + optionBucket},
+		{"organization", "give the right " + optionOrg + ", and a token that may read and write in it"},
+		{"points beyond retention policy", "give a longer " + optionRetention + ", or none"},
+		{"points outside retention policy", "give a longer " + optionRetention + ", or none"}, // in 2.7.12
+		{"insufficient permissions", "give a token that may read and write buckets of the organisation"},
+		{"cache-max-memory-size", "raise the server's storage-cache-max-memory-size, or load with fewer workers"},
+	} {
+		if strings.Contains(line, a.words) {
+			return fmt.Errorf("%s; %s", line, a.how)
+		}
+	}
+	return influx.Said(message)
+}
+
+// refused is explained for a write. A server that has no time or no memory for a
+// batch says 500.
+func refused(status int, body []byte) error {
+	err := explained(status, body)
+	if status == http.StatusInternalServerError && influx.Overloaded(body) {
+		return &driver.Temporary{Err: err}
+	}
+	return err
+}

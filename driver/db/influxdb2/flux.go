@@ -1,0 +1,584 @@
+package influxdb2
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The columns that Flux has.
+const (
+	timeColumn  = "_time"
+	fieldColumn = "_field"
+	valueColumn = "_value"
+)
+
+// rowColumn is a column of tsmark's own that each row has.
+const rowColumn = influx.OwnPrefix + "row"
+
+// flux renders a query in Flux. The first line of the text is a comment that names
+// the columns of the answer: see header.
+func flux(q *query.Query, s *series.Schema, bucket string) (string, error) {
+	r := renderer{q: q, table: s.Table(q.Table), bucket: bucket}
+	if r.table == nil {
+		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
+	}
+	err := q.Check(r.table)
+	if err == nil {
+		err = r.checkFilter()
+	}
+	if err != nil {
+		return "", fmt.Errorf("query %s: %w", q.Type, err)
+	}
+	steps, columns := r.shape()
+	text := header(columns)
+	if r.unpivots {
+		text += "import \"experimental\"\n\n"
+	}
+	for _, d := range r.definitions {
+		text += d + "\n\n"
+	}
+	return text + steps.String(), nil
+}
+
+// renderer renders one query.
+type renderer struct {
+	q           *query.Query
+	table       *series.Table
+	bucket      string
+	definitions []string // that stand before the query
+	unpivots    bool     // it uses the package experimental
+}
+
+// column is a column of the answer.
+type column struct {
+	name string // in Flux
+	zero bool   // NULL means 0
+}
+
+func named(names ...string) []column {
+	list := make([]column, len(names))
+	for i, name := range names {
+		list[i] = column{name: name}
+	}
+	return list
+}
+
+// flow is a stream of tables: where it comes from, and what is done to it.
+type flow []string
+
+// to returns the flow with further steps.
+func (f flow) to(steps ...string) flow { return append(slices.Clone(f), steps...) }
+
+// String is the text, a line for each step.
+func (f flow) String() string { return strings.Join(f, "\n  |> ") }
+
+// inline is the text in one line.
+func (f flow) inline() string { return strings.Join(f, " |> ") }
+
+// shape renders the shape of the query.
+func (r *renderer) shape() (flow, []column) {
+	switch s := r.q.Shape.(type) {
+	case query.Buckets:
+		return r.buckets(s)
+	case query.Totals:
+		return r.totals(s)
+	case query.Rows:
+		return r.rows(s)
+	case query.AnyRows:
+		all, columns := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
+		return all.to(first(s.Limit)), columns
+	case query.RowSet:
+		return r.rowSet(s)
+	case query.Last:
+		return r.last(s)
+	case query.Means:
+		return r.means(s)
+	case query.UnitMeans:
+		return r.unitMeans(s)
+	}
+	return r.activity()
+}
+
+// The bounds of range where the query sets none.
+const (
+	firstTime = "1677-09-21T00:12:43.145224194Z"
+	lastTime  = "2262-04-11T23:47:16.854775806Z"
+)
+
+// source returns the values of fields that the query is about, as far as the index
+// tells.
+func (r *renderer) source(fields ...string) flow {
+	start, stop := firstTime, lastTime
+	if !r.q.Start.IsZero() {
+		start = instant(r.q.Start)
+	}
+	if !r.q.End.IsZero() {
+		stop = instant(r.q.End)
+	}
+	empty := !r.q.Start.IsZero() && !r.q.End.IsZero() && !r.q.Start.Before(r.q.End)
+	if empty { // which range does not take
+		stop = instant(r.q.Start.Add(1))
+	}
+	f := flow{"from(bucket: " + text(r.bucket) + ")", fmt.Sprintf("range(start: %s, stop: %s)", start, stop)}
+	if empty {
+		f = f.to(filter("false"))
+	}
+	f = f.to(filter(equals("_measurement", r.table.Name)))
+	f = f.to(filter(oneOf(fieldColumn, fields)))
+	in := r.q.In
+	if in != nil && !r.numeric(in.Key) {
+		f = f.to(filter(oneOf(in.Key, in.Values)))
+	}
+	for _, key := range r.q.Demands() {
+		if !r.numeric(key) && (in == nil || in.Key != key) {
+			f = f.to(filter("exists " + member(key)))
+		}
+	}
+	return f
+}
+
+// wholes returns rows with the fields as columns, of which conditions hold that no
+// value alone can tell.
+func (r *renderer) wholes(fields ...string) flow {
+	fields = distinct(fields, r.judged())
+	f := r.source(fields...).to(pivot(timeColumn))
+	for _, condition := range r.conditions() {
+		f = f.to(filter(condition))
+	}
+	return f
+}
+
+// judged are the fields that conditions on rows are about.
+func (r *renderer) judged() []string {
+	var names []string
+	if r.q.Above != nil {
+		names = r.q.Above.All()
+	}
+	keys := r.q.Demands()
+	if r.q.In != nil {
+		keys = append(slices.Clone(keys), r.q.In.Key)
+	}
+	return distinct(names, r.numbers(keys...))
+}
+
+// conditions are those of judged.
+func (r *renderer) conditions() []string {
+	var all []string
+	if above := r.q.Above; above != nil {
+		for _, name := range above.All() {
+			all = append(all, exceeds(member(name), above.Value, r.table.Fields[r.table.FieldIndex(name)].Type))
+		}
+	}
+	in := r.q.In
+	if in != nil && r.numeric(in.Key) {
+		var values []string
+		for _, v := range in.Values {
+			n, _ := strconv.ParseFloat(v, 64) // checkFilter has read it
+			values = append(values, member(in.Key)+" == "+float(n))
+		}
+		all = append(all, fmt.Sprintf("exists %s and (%s)", member(in.Key), strings.Join(values, " or ")))
+	}
+	for _, key := range r.numbers(r.q.Demands()...) {
+		if in == nil || in.Key != key {
+			all = append(all, "exists "+member(key))
+		}
+	}
+	return all
+}
+
+// checkFilter returns an error where the values of a filter on a number are none.
+func (r *renderer) checkFilter() error {
+	in := r.q.In
+	if in == nil || !r.numeric(in.Key) {
+		return nil
+	}
+	for _, v := range in.Values {
+		if n, err := strconv.ParseFloat(v, 64); err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			return fmt.Errorf("the filter on tag %s, whose values are numbers, has %q", in.Key, v)
+		}
+	}
+	return nil
+}
+
+// about are the rows that the query is about.
+func (r *renderer) about() influx.Rows { return influx.Rows{Query: r.q, Table: r.table} }
+
+// numeric reports whether a tag is a number, which line protocol has as a field.
+func (r *renderer) numeric(key string) bool { return r.table.Tag(key).Numeric() }
+
+// numbers returns the tags among keys that are numbers.
+func (r *renderer) numbers(keys ...string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" || !r.numeric(key) })
+}
+
+// values returns the values of fields, each with the name of its field, and those of
+// witnesses: fields of which each row has one. It also returns what these are then
+// called. Values of series stand apart, which is in the order of time; where a key is a
+// number, and so none of the series', those of keys.
+func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []string) {
+	numbers := r.numbers(keys...)
+	if judged := r.judged(); len(numbers) == 0 {
+		switch {
+		case len(judged) == 0:
+			return r.source(distinct(fields, witnesses)...), witnesses
+		case len(fields) == 1 && r.q.Above != nil && slices.Equal(judged, fields):
+			return r.above(fields[0]), nil
+		}
+	}
+	f = r.wholes(distinct(fields, witnesses, numbers)...)
+	if len(numbers) > 0 {
+		f = f.to(group(keys...), "sort(columns: "+list([]string{timeColumn})+")")
+	}
+	kept := distinct(keys, []string{timeColumn, "_start", "_stop"}, fields)
+	if len(witnesses) > 0 {
+		present, kept = []string{rowColumn}, append(kept, rowColumn)
+		f = f.to(mapped(rowColumn, "1"))
+	}
+	if len(numbers) > 0 {
+		f = f.to("keep(columns: " + list(kept) + ")")
+	}
+	r.unpivots = true
+	return f.to("experimental.unpivot()"), present
+}
+
+// above returns the values of a field that are themselves above the query's threshold.
+func (r *renderer) above(field string) flow {
+	return r.source(field).to(filter(exceeds(member(valueColumn), r.q.Above.Value, r.table.Fields[r.table.FieldIndex(field)].Type)))
+}
+
+// folding is how values are folded: the values of fields, and those of fields that only
+// tell which rows are there.
+type folding struct {
+	fields, groups []string // whose values, and by which tags in the first place
+	keys           []string // the columns that tell rows of the answer apart
+	steps, present []string
+	zero           bool // of no values the steps make 0
+}
+
+// folded returns the rows of the answer, and the columns of its values.
+func (r *renderer) folded(o folding) (flow, []column) {
+	f, present := r.values(o.fields, o.groups, r.about().Witnesses(o.fields))
+	kept := "keep(columns: " + list(append(slices.Clone(o.keys), fieldColumn, valueColumn)) + ")"
+	sure := func(name string) bool { return !o.zero || r.about().Sure(name) }
+	only := filter(oneOf(fieldColumn, o.fields))
+	switch {
+	case len(o.fields) == 1 && len(present) == 0:
+		if r.unpivots {
+			f = f.to(only)
+		}
+		return f.to(o.steps...).to(kept, "group()"), []column{{name: valueColumn, zero: !sure(o.fields[0])}}
+	case len(present) == 0:
+		if r.unpivots {
+			f = f.to(only)
+		}
+		f = f.to(o.steps...).to(kept)
+	default:
+		r.definitions = append(r.definitions, "data = "+f.String())
+		f = flow{fmt.Sprintf("union(tables: [\n  %s,\n  %s,\n])",
+			flow{"data", only}.to(o.steps...).to(kept).inline(),
+			flow{"data", filter(oneOf(fieldColumn, present))}.to(o.present...).to(kept).inline())}
+	}
+	var answer []column
+	for _, name := range o.fields {
+		answer = append(answer, column{name: name, zero: !sure(name)})
+	}
+	return f.to(pivoted(o.keys...)...), answer
+}
+
+// pivoted makes columns of fields, in rows of the keys. The pivot of Flux 0.196 takes the
+// columns of all tables for where they are in the first: so those that it keeps are
+// copies, which stand in one order, under names of tsmark's own while it works.
+func pivoted(keys ...string) []string {
+	steps, copies, names := []string{group(fieldColumn)}, make([]string, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		copies[i] = fmt.Sprintf("%skey_%d", influx.OwnPrefix, i)
+		names[i] = copies[i] + ": " + text(key)
+		steps = append(steps, fmt.Sprintf("duplicate(column: %s, as: %s)", text(key), text(copies[i])))
+	}
+	return append(steps, "keep(columns: "+list(append(slices.Clone(copies), fieldColumn, valueColumn))+")",
+		pivot(copies...), "rename(columns: {"+strings.Join(names, ", ")+"})", "group()")
+}
+
+// merged groups by columns and by fields, and leaves nothing else: of tables whose
+// series have other tags Flux 0.196 cannot find the least value ("index out of range").
+func merged(keys ...string) []string {
+	by := append(slices.Clone(keys), fieldColumn)
+	return []string{group(by...), "keep(columns: " + list(append(by, timeColumn, valueColumn, "_start", "_stop")) + ")"}
+}
+
+// functions are the names of aggregates in Flux.
+func functions() map[query.Aggregate]string {
+	return map[query.Aggregate]string{query.Max: "max", query.Min: "min", query.Avg: "mean", query.Sum: "sum", query.Count: "count"}
+}
+
+// totals renders the Totals shape.
+func (r *renderer) totals(q query.Totals) (flow, []column) {
+	keys := []string{q.GroupBy}
+	f, values := r.folded(folding{
+		fields: q.Fields, groups: keys, keys: keys, zero: q.Aggregate == query.Count,
+		steps: append(merged(keys...), functions()[q.Aggregate]+"()"), present: append(merged(keys...), "count()"),
+	})
+	return f, append(named(keys...), values...)
+}
+
+// buckets renders the Buckets shape. Each series is folded first, by the storage, and
+// then what came of the series; but means of means would be others.
+func (r *renderer) buckets(q query.Buckets) (flow, []column) {
+	var groups []string
+	if q.GroupBy != "" {
+		groups = []string{q.GroupBy}
+	}
+	keys := append([]string{timeColumn}, groups...)
+	function := functions()[q.Aggregate]
+	count := slices.Concat([]string{window(q.Width, "count")}, merged(groups...), []string{window(q.Width, "sum")})
+	o := folding{fields: q.Fields, groups: groups, keys: keys, present: count, zero: q.Aggregate == query.Count}
+	switch q.Aggregate {
+	case query.Avg:
+		o.steps = append(merged(groups...), window(q.Width, function))
+	case query.Count:
+		o.steps = count
+	default:
+		o.steps = slices.Concat([]string{window(q.Width, function)}, merged(groups...), []string{window(q.Width, function)})
+	}
+	f, values := r.folded(o)
+	f = f.to(r.truncated(q.Width)...)
+	f = f.to(sorted(q.Order, keys...)...)
+	if q.Limit > 0 {
+		f = f.to(first(q.Limit))
+	}
+	return f, append(named(keys...), values...)
+}
+
+// truncated is the step that brings the time of the first bucket, which begins with the
+// range, to where the bucket begins.
+func (r *renderer) truncated(width time.Duration) []string {
+	if r.q.Start.IsZero() || query.BucketOf(r.q.Start.UnixNano(), width) == r.q.Start.UnixNano() {
+		return nil
+	}
+	return []string{fmt.Sprintf("truncateTimeColumn(unit: %s)", duration(width))}
+}
+
+// means renders the Means shape.
+func (r *renderer) means(q query.Means) (flow, []column) {
+	fields := slices.DeleteFunc(slices.Concat(q.Fields, q.MeanTags), func(name string) bool { return slices.Contains(q.Group, name) })
+	f, values := r.folded(folding{
+		fields: fields, groups: q.Group, keys: q.Group, steps: append(merged(q.Group...), "mean()"), present: append(merged(q.Group...), "count()"),
+	})
+	for i, key := range slices.Concat(q.Fields, q.MeanTags) {
+		if slices.Contains(q.Group, key) { // the mean of a number that is the same in all of the group
+			values = slices.Insert(values, i, column{name: key})
+		}
+	}
+	if having := q.Having; having != nil {
+		value := values[slices.Index(q.Fields, having.Field)].name
+		f = f.to(filter(compared(member(value), having.Compare, having.Value)))
+	}
+	return f, append(named(q.Group...), values...)
+}
+
+// unitMeans renders the UnitMeans shape: of each unit its mean, and of these the mean
+// of each group.
+func (r *renderer) unitMeans(q query.UnitMeans) (flow, []column) {
+	units := append(slices.Clone(q.Group), q.Unit)
+	steps := append(merged(units...), "mean()")
+	if q.Over != "" {
+		steps = append(steps, mapped(valueColumn, member(valueColumn)+" / "+member(q.Over)))
+	}
+	f, values := r.folded(folding{
+		fields: q.Fields, groups: units, keys: q.Group,
+		steps: append(steps, group(append(slices.Clone(q.Group), fieldColumn)...), "mean()"), present: append(merged(q.Group...), "count()"),
+	})
+	return f, append(named(q.Group...), values...)
+}
+
+// rows renders the Rows shape.
+func (r *renderer) rows(q query.Rows) (flow, []column) {
+	var tags []string
+	if q.Tag != "" {
+		tags = []string{q.Tag}
+	}
+	keys := append([]string{timeColumn}, tags...)
+	f, values := r.plain(q.Fields, r.numbers(tags...))
+	answer := append(named(keys...), values...)
+	return f.to("group()", kept(answer)).to(sorted(q.Order, keys...)...), answer
+}
+
+// plain returns rows with fields, and with tags that are numbers, as columns.
+func (r *renderer) plain(fields, numbers []string) (flow, []column) {
+	present := r.about().Witnesses(append(slices.Clone(fields), numbers...))
+	if len(fields) == 1 && len(numbers)+len(present) == 0 {
+		switch judged := r.judged(); {
+		case len(judged) == 0:
+			return r.source(fields...), named(valueColumn)
+		case r.q.Above != nil && slices.Equal(judged, fields):
+			return r.above(fields[0]), named(valueColumn)
+		}
+	}
+	return r.wholes(distinct(fields, numbers, present)...), named(fields...)
+}
+
+// last renders the Last shape: of each group the newest of its rows. Where nothing
+// beside the index chooses rows, the newest value of each field of each series is
+// enough to have it: that of the newest row, or one older than that.
+func (r *renderer) last(q query.Last) (flow, []column) {
+	returned := distinct(q.Fields, r.numbers(append([]string{q.By}, q.Tags...)...))
+	var over []string
+	if q.Having != nil && q.Having.Over != "" {
+		over = []string{q.Having.Over}
+	}
+	needed := distinct(returned, over)
+	needed = distinct(needed, r.about().Witnesses(needed))
+	var f flow
+	if len(r.judged()) == 0 {
+		f = r.source(needed...).to("last()", pivot(timeColumn))
+	} else {
+		f = r.wholes(needed...)
+	}
+	f = f.to(group(q.By), fmt.Sprintf("sort(columns: %s, desc: true)", list([]string{timeColumn})), first(1), "group()")
+	if having := q.Having; having != nil {
+		value := fmt.Sprintf("float(v: %s)", member(having.Field))
+		there := "exists " + member(having.Field)
+		if having.Over != "" {
+			value += " / " + member(having.Over)
+			there += " and exists " + member(having.Over)
+		}
+		f = f.to(filter(fmt.Sprintf("%s and %s %s %s", there, value, having.Compare, float(having.Value))))
+	}
+	answer := named(slices.Concat([]string{timeColumn, q.By}, q.Tags, q.Fields)...)
+	return f.to(kept(answer)), answer
+}
+
+// filter is the step that keeps what fulfils a condition.
+func filter(condition string) string { return "filter(fn: (r) => " + condition + ")" }
+
+// first is the step that takes the first rows.
+func first(n int) string { return fmt.Sprintf("limit(n: %d)", n) }
+
+// group is the step that groups by columns.
+func group(keys ...string) string { return "group(columns: " + list(keys) + ")" }
+
+// pivot is the step that makes columns of fields, in rows of the keys.
+func pivot(keys ...string) string {
+	return fmt.Sprintf("pivot(rowKey: %s, columnKey: %s, valueColumn: %s)", list(keys), list([]string{fieldColumn}), text(valueColumn))
+}
+
+// window is the step that folds the values of each bucket of time.
+func window(width time.Duration, function string) string {
+	return fmt.Sprintf("aggregateWindow(every: %s, fn: %s, createEmpty: false, timeSrc: %s)", duration(width), function, text("_start"))
+}
+
+// mapped is the step that gives a column a value.
+func mapped(column, value string) string {
+	return fmt.Sprintf("map(fn: (r) => ({r with %s: %s}))", column, value)
+}
+
+// kept is the step that leaves the columns of the answer.
+func kept(answer []column) string {
+	names := make([]string, len(answer))
+	for i, c := range answer {
+		names[i] = c.name
+	}
+	return "keep(columns: " + list(names) + ")"
+}
+
+// sorted is the step that brings rows into an order, if there is one.
+func sorted(order query.Order, keys ...string) []string {
+	switch order {
+	case query.Ascending:
+		return []string{"sort(columns: " + list(keys) + ")"}
+	case query.Descending:
+		return []string{"sort(columns: " + list(keys) + ", desc: true)"}
+	}
+	return nil
+}
+
+// member is a column of a row.
+func member(name string) string { return "r[" + text(name) + "]" }
+
+func equals(name, value string) string { return member(name) + " == " + text(value) }
+
+// oneOf is the condition that a column has one of the values.
+func oneOf(name string, values []string) string {
+	var all []string
+	for _, v := range distinct(values) {
+		all = append(all, equals(name, v))
+	}
+	return strings.Join(all, " or ")
+}
+
+// exceeds is the condition that a value is there and above a threshold. Like is
+// compared with like, so that no integer is rounded.
+func exceeds(value string, threshold float64, t series.Type) string {
+	there := "exists " + value
+	if !t.Integer() {
+		return fmt.Sprintf("%s and %s > %s", there, value, float(threshold))
+	}
+	switch v := math.Floor(threshold); {
+	case v >= 1<<63:
+		return fmt.Sprintf("%s and %s > %d", there, value, int64(math.MaxInt64)) // none is
+	case v < -1<<63:
+		return there // all are
+	case v == -1<<63: // whose digits Flux cannot read
+		return fmt.Sprintf("%s and %s >= %d", there, value, int64(math.MinInt64+1))
+	default:
+		return fmt.Sprintf("%s and %s > %d", there, value, int64(v))
+	}
+}
+
+// compared is the condition that a double is there and compares so with a bound.
+func compared(value string, c query.Comparison, bound float64) string {
+	return fmt.Sprintf("exists %s and %[1]s %s %s", value, c, float(bound))
+}
+
+// distinct returns the names in lists, in their order, once each.
+func distinct(lists ...[]string) []string {
+	var names []string
+	for _, names2 := range lists {
+		for _, name := range names2 {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// text returns a text as it stands in Flux, where ${ begins an expression.
+func text(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", `\${`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(value) + `"`
+}
+
+// list returns texts as a list.
+func list(values []string) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = text(v)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
+
+// float returns a double, for which Flux knows no exponent.
+func float(v float64) string {
+	digits := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(digits, ".") {
+		digits += ".0"
+	}
+	return digits
+}
+
+// instant returns a time.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// duration returns the width of buckets. Flux has calendars in days and weeks.
+func duration(d time.Duration) string {
+	return sql.InUnits(d, [...]string{"", "h", "m", "s", "ms", "us", "ns"})
+}

@@ -1,0 +1,77 @@
+package influxdb2
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+)
+
+// settings is what the options amount to.
+type settings struct {
+	wire           httpwire.Config
+	token          string
+	org, bucket    string
+	setup          bool
+	user, password string // of a set-up
+	language       string
+	gzip           int // level; 0: off
+	precision      string
+	unit           time.Duration // of the precision
+	retention      time.Duration // 0: nothing expires
+	shard          time.Duration // 0: the server's
+}
+
+// newSettings reads the options, which Resolve has checked one by one. The
+// environment has the credentials that the options do not.
+func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
+	c := connection.Of(o)
+	s := &settings{
+		token: cmp.Or(o[optionToken], getenv(tokenVariable)), org: cmp.Or(o[optionOrg], getenv(orgVariable)), bucket: o[optionBucket],
+		setup: o[optionSetup] == on, user: c.User, password: c.Password,
+		language: o[optionLanguage], gzip: o.Int(optionGzip), precision: o[optionPrecision], unit: influx.Units()[o[optionPrecision]],
+		retention: o.Duration(optionRetention), shard: o.Duration(optionShard),
+	}
+	switch {
+	case s.bucket == "":
+		return nil, fmt.Errorf("give a name of a bucket by the option %s", optionBucket)
+	case s.setup && (s.user == "" || s.password == "" || s.org == "" || s.token == ""):
+		return nil, fmt.Errorf("give the options %s, %s, %s and %s, with which the server is to be set up", connection.User, connection.Password, optionOrg, optionToken)
+	case !s.setup && (s.user != "" || s.password != ""):
+		return nil, errors.New("give a token: InfluxDB 2 takes a user and a password for a set-up alone")
+	}
+	c.User, c.Password = "", ""
+	var err error
+	if s.wire, err = httpwire.NewConfig(c, ""); err != nil {
+		return nil, err
+	}
+	if s.token != "" {
+		s.wire.Authorize = func(r *http.Request) { r.Header.Set("Authorization", "Token "+s.token) }
+	}
+	return s, nil
+}
+
+// writes returns where lines are written.
+func (s *settings) writes() lineproto.Endpoint {
+	precision := s.precision
+	if precision == "u" {
+		precision = "us" // as version 2 calls it
+	}
+	return lineproto.Endpoint{
+		Wire: &s.wire, Path: "/api/v2/write", Parameters: url.Values{"org": {s.org}, "bucket": {s.bucket}, "precision": {precision}},
+		Compress: lineproto.Gzip(s.gzip), Explain: refused,
+	}
+}
+
+// endpoint is where queries in InfluxQL are run.
+func (s *settings) endpoint() influx.Endpoint {
+	return influx.Endpoint{Wire: &s.wire, Database: s.bucket, Chunk: 10_000, Explain: explained}
+}

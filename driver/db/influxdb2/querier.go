@@ -1,0 +1,112 @@
+package influxdb2
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// querier is a connection that runs queries in Flux.
+type querier struct {
+	settings *settings
+	client   *httpwire.Client
+	reader   reader
+}
+
+func newQuerier(s *settings) *querier { return &querier{settings: s, client: httpwire.New(&s.wire)} }
+
+// Do implements driver.Querier.
+func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	cost, err := q.do(ctx, r.Text, sink)
+	if err != nil {
+		return cost, fmt.Errorf("querying InfluxDB 2: %w", err)
+	}
+	return cost, nil
+}
+
+// do runs a query. Where its context has ended, so has what failed.
+func (q *querier) do(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	wanted, err := parseHeader(text)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	request, err := q.request(ctx, text)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	response, err := q.client.Answer(request, explained)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	defer response.Body.Close()
+	cost, err := q.reader.read(response.Body, wanted, sink)
+	if err != nil && ctx.Err() != nil {
+		err = q.client.Ended(ctx, err)
+	}
+	return cost, err
+}
+
+// dialect is the form in which answers are wanted.
+type dialect struct {
+	Annotations    []string `json:"annotations"`
+	Header         bool     `json:"header"`
+	Delimiter      string   `json:"delimiter"`
+	DateTimeFormat string   `json:"dateTimeFormat"`
+}
+
+// request is one of a query.
+func (q *querier) request(ctx context.Context, text string) (*http.Request, error) {
+	body, err := json.Marshal(struct {
+		Query   string  `json:"query"`
+		Type    string  `json:"type"`
+		Dialect dialect `json:"dialect"`
+	}{text, languageFlux, dialect{[]string{"datatype"}, true, ",", "RFC3339Nano"}})
+	if err != nil {
+		return nil, err
+	}
+	r, err := q.client.Request(ctx, http.MethodPost, "/api/v2/query", url.Values{"org": {q.settings.org}}, bytes.NewReader(body))
+	if err == nil {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/csv")
+	}
+	return r, err
+}
+
+// Close implements driver.Querier.
+func (q *querier) Close() error {
+	q.client.Close()
+	return nil
+}
+
+// console runs tsmark's own queries, one after the other. It takes as long as the
+// context says or, where that has no end, as the time-out does.
+type console struct {
+	querier *querier
+	mu      sync.Mutex
+}
+
+// run runs a query and gives the columns of its answer to the sink.
+func (c *console) run(ctx context.Context, f flow, columns []column, sink query.Sink) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	patient, cancel := c.querier.client.Patient(ctx)
+	defer cancel()
+	_, err := c.querier.do(patient, header(columns)+f.String(), sink)
+	return err
+}
+
+// ask returns the rows of a query.
+func (c *console) ask(ctx context.Context, f flow, columns ...string) ([][]query.Value, error) {
+	var answer query.Answer
+	err := c.run(ctx, f, named(columns...), limit.Own(&answer))
+	return answer.Rows, err
+}

@@ -1,0 +1,20 @@
+package influxdb2
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+)
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), append([]string{optionBucket, "tsmark_test"}, given...)...)
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
+
+// InfluxQL, batches compressed, groups of shards of a day.
+func TestConformanceInfluxQL(t *testing.T) {
+	conformance.Run(t, Driver(), server(t, optionLanguage, languageInfluxQL, optionGzip, "6", optionShard, "24h"))
+}

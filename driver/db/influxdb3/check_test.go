@@ -1,0 +1,18 @@
+package influxdb3
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+)
+
+// What a server tells of itself, and why it tells no more.
+func TestCheck(t *testing.T) {
+	shows := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d := newDatabase(settingsOf(t, served(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Date", shows.Format(http.TimeFormat)) }, &answers{})))
+	defer conformance.Close(t, d)
+	conformance.Reads(t, d, shows, "", "object store")
+	conformance.Advises(t, d, "tells none of its settings")
+}

@@ -1,0 +1,167 @@
+package influxdb3
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database is a database of an InfluxDB server; it implements driver.DB.
+type database struct {
+	sqlkit.Counter
+	lineproto.Loader
+	settings *settings
+	api      httpwire.API
+	own      console // for everything but writers and queriers
+	server   ping
+}
+
+// ping is what a server says of itself.
+type ping struct {
+	Version string `json:"version"`
+	Product string `json:"product_name"`
+}
+
+// open connects, and finds out whether an InfluxDB 3 answers that takes the token.
+func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("opening InfluxDB 3: %w", err)
+	}
+	d := newDatabase(s)
+	greeting, cancel := s.wire.Bounded(ctx)
+	defer cancel()
+	if err := d.greet(greeting, !env.Create); err != nil {
+		_ = d.Close()
+		return nil, fmt.Errorf("opening InfluxDB 3: %w", err)
+	}
+	return d, nil
+}
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	d := &database{
+		Loader:   lineproto.Loader{System: "InfluxDB 3", Open: s.writes(s.noSync).Open},
+		settings: s,
+		api:      httpwire.API{Client: httpwire.New(&s.wire), System: "InfluxDB 3", Explain: explained},
+		own:      console{conn: newFlight(s)},
+	}
+	d.Counter = sqlkit.Counter{Dialect: newDialect(), Figures: figures, Run: d.own.run}
+	return d
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error {
+	d.api.Client.Close()
+	return d.own.conn.Close()
+}
+
+// greet asks for the version, and looks for the database where it must be there.
+func (d *database) greet(ctx context.Context, existing bool) error {
+	err := d.api.Call(ctx, http.MethodGet, "/ping", nil, nil, &d.server)
+	switch {
+	case err != nil:
+		return err
+	case !strings.HasPrefix(d.server.Version, "3."):
+		return fmt.Errorf("%s %w: what answers there is %s, and tsmark speaks to InfluxDB 3", d.Address(), driver.ErrUnreachable,
+			httpwire.OneLine(d.server.Product+" "+d.server.Version))
+	}
+	there, err := d.exists(ctx) // which also tells whether the token is taken
+	if err == nil && existing && !there {
+		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.settings.database, d.Address(), driver.ErrUnreachable)
+	}
+	return err
+}
+
+// exists reports whether the database is there.
+func (d *database) exists(ctx context.Context) (bool, error) {
+	var found []struct {
+		Name string `json:"iox::database"`
+	}
+	if err := d.api.Call(ctx, http.MethodGet, configureDatabase, url.Values{"format": {"json"}}, nil, &found); err != nil {
+		return false, err
+	}
+	for _, f := range found {
+		if f.Name == d.settings.database {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.wire.Address() }
+
+// where names the database.
+func (d *database) where() string {
+	return fmt.Sprintf("database %s of InfluxDB at %s", d.settings.database, d.Address())
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
+	if d.settings.read == readHTTP {
+		return newLineQuerier(d.settings), nil
+	}
+	return newFlight(d.settings), nil
+}
+
+// CheckText implements driver.TextChecker: the server explains a query of the text, which it
+// does not run.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	_, err := d.own.ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT 1 FROM", text)+" AS t")
+	return err
+}
+
+// TakesLines implements driver.LineTaker.
+func (d *database) TakesLines(format string, s *series.Schema) bool {
+	// Where tags come first in other lines is no matter: the table has its columns.
+	return format == "influx" && d.settings.unit == time.Nanosecond && (s == nil || !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 }))
+}
+
+// Describe implements driver.DB. What a server is set to it does not tell.
+func (d *database) Describe(context.Context) (driver.Description, error) {
+	out := driver.Description{Version: d.server.Version, Edition: d.server.Product, Location: d.Address() + "/" + d.settings.database, Elsewhere: "database"}
+	if _, engine, is := strings.Cut(d.server.Version, "-standin+"); is { // as servers/influxdb3.py tells it
+		name, version, _ := strings.Cut(engine, "-")
+		out.StandIn = strings.Replace(name, "datafusion", "DataFusion", 1) + " " + version + " behind tsmark's test server, not an InfluxDB 3 server"
+	}
+	out.Durability = "an acknowledged batch is in a file of the write-ahead log in the server's object store, which is written once in so long as its wal-flush-interval says (1s as shipped)"
+	if d.settings.noSync {
+		out.Durability = "an acknowledged batch is in the server's memory alone (no_sync=on), until the write-ahead log is written, once in so long as its wal-flush-interval says (1s as shipped): a crash loses batches"
+	}
+	return out, nil
+}
+
+// Footprint implements driver.DB: the Parquet files of the tables that Create has made. Nothing
+// has the server write them at once: it does when its write-ahead log has so many files as
+// wal-snapshot-size says (600 as shipped, one a second).
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	var size driver.Footprint
+	var rows, stored int64
+	for _, t := range d.Tables() {
+		answer, err := d.own.ask(ctx, "SELECT sum(CAST(size_bytes AS BIGINT)), sum(CAST(row_count AS BIGINT)) FROM system.parquet_files WHERE table_name = "+newDialect().Text(t.Name))
+		var n int64
+		if err == nil {
+			n, err = d.CountRows(ctx, t)
+		}
+		if err != nil {
+			return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of %s: %w", d.where(), err)
+		}
+		size.Bytes, stored, rows = size.Bytes+answer[0][0].Int, stored+answer[0][1].Int, rows+n
+	}
+	if stored < rows {
+		size.Pending = fmt.Sprintf("%d of %d rows are in the server's memory and its write-ahead log, and not yet in files of Parquet, which it writes about every ten minutes", rows-stored, rows)
+	}
+	return size, nil
+}

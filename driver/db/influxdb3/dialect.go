@@ -1,0 +1,101 @@
+package influxdb3
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// newDialect returns the SQL of DataFusion, InfluxDB 3's engine.
+func newDialect() *sql.Dialect {
+	return &sql.Dialect{
+		Name:      "InfluxDB 3",
+		Precision: time.Nanosecond,
+		Time:      timeLiteral,
+		Bucket:    bucket,
+		Seconds: func(from, to string) string {
+			return fmt.Sprintf("CAST(CAST(%s AS BIGINT) - CAST(%s AS BIGINT) AS DOUBLE) / 1e9", to, from)
+		},
+		Newest:   sql.Numbered,
+		Words:    reservedWords,
+		Wide:     true,
+		NoSetAll: true, // it takes the words, and does not count how often a row is there
+	}
+}
+
+func timeLiteral(t time.Time) string {
+	return "TIMESTAMP '" + t.UTC().Format("2006-01-02T15:04:05.999999999Z") + "'"
+}
+
+// bucket begins to count at 1970-01-01, before it as well.
+func bucket(width time.Duration, expression string) string {
+	interval := sql.InUnits(width, [...]string{" days", " hours", " minutes", " seconds", " milliseconds", " microseconds", " nanoseconds"})
+	return fmt.Sprintf("date_bin(INTERVAL '%s', %s)", interval, expression)
+}
+
+// figures are the expressions for what the values of a column come to. Sums of whole
+// numbers wrap at 64 bits.
+func figures(t series.Type, column string) sqlkit.Figures {
+	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+	switch t {
+	case series.Float, series.Float32:
+		f.Whole = 0
+	case series.Bool:
+		f.Sum, f.Order = "CAST("+column+" AS BIGINT)", ""
+	case series.Text, series.Blob:
+		f.Sum = ""
+	case series.Timestamp: // of rows; those of fields are such numbers
+		f.Sum = "CAST(" + column + " AS BIGINT)"
+	}
+	return f
+}
+
+// render renders a query. An answer over HTTP is read by the columns that stand before
+// the text in a comment.
+func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	text, err := newDialect().Render(q, s)
+	if err == nil && o[optionRead] == readHTTP {
+		var columns []influx.HeaderColumn
+		for _, c := range q.Columns(s.Table(q.Table)) {
+			columns = append(columns, influx.HeaderColumn{Name: c.Name, Marked: c.Kind == query.Time && timed(q, s, c.Name)})
+		}
+		text = header().Comment(columns) + text
+	}
+	return driver.Request{Text: text}, err
+}
+
+const confinement = "InfluxDB 3 explains it as a subquery first, and its query interface takes statements that read and no others"
+
+// literals are those of texts that users write. JSON does not say which texts are times,
+// and leaves NULL out: of such an answer nobody knows the columns.
+func literals(o driver.Options) query.Literals {
+	l := newDialect().Literals(confinement)
+	if o[optionRead] == readHTTP {
+		l.Unsupported = fmt.Sprintf("answers to own texts are read over Flight alone, since JSON has no columns; leave out %s=%s", optionRead, readHTTP)
+	}
+	return l
+}
+
+// timed reports whether a column of an answer is a time, which those of fields that are
+// times are not: these are held as whole numbers.
+func timed(q *query.Query, s *series.Schema, column string) bool {
+	return s.Table(q.Table).FieldIndex(column) < 0
+}
+
+// header is the comment before queries that are run over HTTP.
+func header() influx.Header { return influx.Header{Prefix: "-- columns ", Mark: " time"} }
+
+// reservedWords are those that DataFusion does not take as the name of a table or a
+// column without quotes, or in whose place it reads something else.
+const reservedWords = " all analyze any as by case cast cluster cube current_date current_time" +
+	" current_timestamp distinct distribute else end except exclude exists" +
+	" explain false fetch from group having intersect interval into join lateral" +
+	" limit minus natural not null offset on order qualify returning rollup" +
+	" select some sort struct table then top trim true union unnest using values" +
+	" view when where window with "

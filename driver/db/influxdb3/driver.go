@@ -1,0 +1,102 @@
+// Package influxdb3 drives InfluxDB 3, a server: Core or Enterprise. Rows are written as
+// line protocol to /api/v3/write_lp; queries are run in SQL, by Flight SQL or Arrow
+// Flight, whose answers are read batch by batch, or at /api/v3/query_sql.
+//
+// Each table of the schema becomes one table of a database: the time, a dictionary of
+// texts for each tag, a column for each field; a numeric tag is a field, as TSBS has it.
+// Beside them stands tsmark_mark, which says what was loaded and what tsmark made.
+package influxdb3
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/internal/option"
+)
+
+// The names of the options.
+const (
+	optionToken     = "token"
+	optionRead      = "read"
+	optionGzip      = "gzip"
+	optionPrecision = "precision"
+	optionNoSync    = "no_sync"
+)
+
+// tokenVariable is where InfluxDB's own command line looks for a token.
+const tokenVariable = "INFLUXDB3_AUTH_TOKEN"
+
+// The values of options.
+const (
+	on  = "on"
+	off = "off"
+
+	readFlightSQL = "flightsql"
+	readFlight    = "flight"
+	readHTTP      = "http"
+)
+
+// Driver describes InfluxDB 3.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    "influxdb3",
+		Help:    "InfluxDB 3, written by line protocol over HTTP and queried in SQL over Flight SQL, Arrow Flight or HTTP",
+		Options: options(),
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "a batch is acknowledged when it is in the write-ahead log, which is written once a second", Options: driver.Options{}},
+			{Name: driver.Relaxed, Help: "a batch is acknowledged from the server's memory", Options: driver.Options{optionNoSync: on}},
+		},
+		Caps:    caps,
+		Modules: []string{"github.com/apache/arrow-go/v18", "google.golang.org/grpc", "github.com/klauspost/compress"},
+		Place: func(o driver.Options) string {
+			return fmt.Sprintf("database %s of InfluxDB at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
+		},
+		Endpoints:  endpoints,
+		TestServer: driver.Options{optionToken: "@servers/password"},
+		StandIn:    "DataFusion, its SQL engine, behind tsmark's test server, not an InfluxDB 3 server",
+		Brought: &driver.Brought{
+			How: "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages; see docs/drivers/influxdb3.md",
+		},
+		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-3"}, Options: map[string]string{"DB_NAME": connection.Database, "TOKEN": optionToken}},
+		Render:         render,
+		Literals:       literals,
+		Open:           open,
+	}
+}
+
+func caps(o driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "SQL of DataFusion",
+		Dedupes:       true,
+		TimePrecision: influx.Units()[o[optionPrecision]],
+		First:         influx.First(),
+		Last:          influx.Last(),
+		Lacks:         influx.Lacks(),
+		Schema:        checkSchema,
+		Types:         influx.Types(),
+	}
+}
+
+func options() []driver.Option {
+	all := connection.Options(
+		driver.Option{Name: connection.Port, Default: "8181", Help: "port of HTTP and gRPC"},
+		driver.Option{Name: optionToken, Secret: true, Empty: "from " + tokenVariable + ", or none", Help: "token; a load needs one that may create and delete databases and tables"},
+		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
+	)
+	// A token is all that the server asks for.
+	var list []driver.Option
+	for _, o := range all {
+		if o.Name != connection.User && o.Name != connection.Password {
+			list = append(list, o)
+		}
+	}
+	return append(list,
+		driver.Option{Name: optionRead, Default: readFlightSQL, Type: option.Choice(readFlightSQL, readFlight, readHTTP),
+			Help: "how queries are sent: flightsql, flight (one call, as InfluxDB's own clients do) or http (query_sql, answers as JSON lines)"},
+		driver.Option{Name: optionNoSync, Default: off, Type: option.Choice(on, off), Help: "acknowledge batches before they are in the write-ahead log, which is written once a second"},
+		driver.Option{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
+		driver.Option{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
+	)
+}

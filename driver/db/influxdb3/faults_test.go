@@ -1,0 +1,33 @@
+package influxdb3
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+)
+
+// What goes wrong with the stand-in ends in one clear line, or in figures that say what
+// happened. Of what InfluxDB 3 does then it tells nothing.
+func TestFaults(t *testing.T) { faults(t, readFlightSQL) }
+
+func TestFaultsFlight(t *testing.T) { faults(t, readFlight) }
+
+func TestFaultsHTTP(t *testing.T) { faults(t, readHTTP) }
+
+// faults runs the suite of faults for a way of reading.
+func faults(t *testing.T, read string) {
+	conformance.Long(t)
+	conformance.Address(t, "influxdb3")
+	options := server(t, connection.Database, "tsmark_faults", connection.Timeout, "5s", optionRead, read)
+	delete(options, connection.Port)
+	delete(options, connection.Host)
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Options:  options,
+		Server:   conformance.Script(t, "influxdb3"),
+		Password: optionToken,
+		Patience: 20 * time.Second,
+	})
+}

@@ -1,0 +1,286 @@
+package influxdb3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Where databases and tables are made and deleted.
+const (
+	configureDatabase = "/api/v3/configure/database"
+	configureTable    = "/api/v3/configure/table"
+)
+
+// The columns of the note's table beside content: whether tsmark made the database.
+const madeColumn = "made"
+
+// maxColumns is how many columns a table of InfluxDB 3 has at most, with its time. It
+// adds one of its own, influx.NullField.
+const maxColumns = 500
+
+// checkSchema is the Schema of driver.Caps.
+func checkSchema(s *series.Schema) error {
+	if err := influx.CheckSchema(s); err != nil {
+		return err
+	}
+	for _, t := range s.Tables {
+		if n := 2 + len(t.ColumnNames()); n > maxColumns {
+			return fmt.Errorf("table %s would have %d columns, and InfluxDB 3 takes %d; give it fewer tags and fields", t.Name, n, maxColumns)
+		}
+		for _, name := range append([]string{t.Name}, t.ColumnNames()...) {
+			if err := newDialect().CheckText(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Objects implements driver.DB: the tables. A database that is not there holds
+// nothing.
+func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	there, err := d.exists(ctx)
+	var objects []driver.Object
+	if err == nil && there {
+		objects, err = d.objects(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing what is in %s: %w", d.where(), err)
+	}
+	return objects, nil
+}
+
+func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
+	rows, err := d.own.ask(ctx, "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'iox' ORDER BY table_name, ordinal_position")
+	if err != nil {
+		return nil, err
+	}
+	var objects []driver.Object
+	for _, row := range rows {
+		if len(row) != 3 {
+			return nil, fmt.Errorf("a list of columns has %d columns; is this InfluxDB 3?", len(row))
+		}
+		name, column := row[0].String(), row[1].String()
+		if len(objects) == 0 || objects[len(objects)-1].Name != name {
+			note := name == sqlkit.NoteTable
+			objects = append(objects, driver.Object{Kind: sqlkit.KindTable, Name: name, Data: true, Note: note, Columns: []string{}})
+		}
+		o := &objects[len(objects)-1]
+		switch kind := row[2].String(); {
+		case o.Note:
+			o.Columns = nil
+		case strings.HasPrefix(kind, "Dictionary"):
+			o.Columns = append(o.Columns, "tag "+column)
+		case !strings.HasPrefix(kind, "Timestamp"):
+			o.Columns = append(o.Columns, "field "+column)
+		}
+	}
+	return objects, nil
+}
+
+// Plan implements driver.DB.
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
+	var objects []driver.Object
+	for _, t := range schema.Tables {
+		columns := []string{"field " + influx.NullField} // of rows without a value
+		tags, fields := columnsOf(t)
+		for _, tag := range tags {
+			columns = append(columns, "tag "+tag)
+		}
+		for _, f := range fields {
+			columns = append(columns, "field "+f.Name)
+		}
+		objects = append(objects, driver.Object{Kind: sqlkit.KindTable, Name: t.Name, Columns: columns})
+	}
+	return objects, nil
+}
+
+// field is a field as the API makes it.
+type field struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// columnsOf are the tags and the fields of a table.
+func columnsOf(t *series.Table) (tags []string, fields []field) {
+	tags = []string{}
+	for i := range t.Tags {
+		if tag := &t.Tags[i]; tag.Numeric() {
+			fields = append(fields, field{tag.Key, "float64"})
+		} else {
+			tags = append(tags, tag.Key)
+		}
+	}
+	names := map[string]string{"boolean": "bool", "integer": "int64", "float": "float64", "string": "utf8"}
+	for _, f := range t.Fields {
+		fields = append(fields, field{f.Name, names[influx.Types()[f.Type].As]})
+	}
+	return tags, fields
+}
+
+// Create implements driver.DB: the tables with their columns, so that queries of rows
+// that never come find them. The database is there, for the note.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	for _, t := range schema.Tables {
+		tags, fields := columnsOf(t)
+		err := d.api.Call(ctx, http.MethodPost, configureTable, nil, map[string]any{"db": d.settings.database, "table": t.Name, "tags": tags, "fields": fields}, nil)
+		if err != nil {
+			return fmt.Errorf("creating table %s in %s: %w", t.Name, d.where(), err)
+		}
+	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	d.Prepare(lines(d.settings).New(schema), schema)
+	return nil
+}
+
+// lines is line protocol as InfluxDB reads it.
+func lines(s *settings) encode.LineProtocol { return influx.Lines(s.unit) }
+
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(lines(d.settings).New(schema), schema)
+	return nil
+}
+
+// Drop implements driver.DB. A database of tsmark's, of which nothing else would be
+// left, goes as a whole.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	if err := d.drop(ctx, objects); err != nil {
+		return fmt.Errorf("clearing %s: %w", d.where(), err)
+	}
+	return nil
+}
+
+func (d *database) drop(ctx context.Context, objects []driver.Object) error {
+	present, err := d.Objects(ctx)
+	if err != nil {
+		return err
+	}
+	goes := func(o driver.Object) bool {
+		return slices.ContainsFunc(objects, func(gone driver.Object) bool { return gone.Name == o.Name })
+	}
+	left := slices.DeleteFunc(slices.Clone(present), func(o driver.Object) bool { return !o.Note && goes(o) })
+	if len(left) == 1 && left[0].Note {
+		note, err := d.note(ctx)
+		if err != nil {
+			return err
+		}
+		if note.made {
+			if err := d.delete(ctx, configureDatabase, url.Values{"db": {d.settings.database}}); err != nil || goes(left[0]) {
+				return err
+			}
+			return d.SetNote(ctx, note.text)
+		}
+	}
+	for _, o := range objects {
+		if err := d.delete(ctx, configureTable, url.Values{"db": {d.settings.database}, "table": {o.Name}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete deletes something, at once and not only in some days. What is gone is no error.
+func (d *database) delete(ctx context.Context, path string, what url.Values) error {
+	what.Set("hard_delete_at", "now")
+	err := d.api.Call(ctx, http.MethodDelete, path, what, nil, nil)
+	if errors.Is(err, httpwire.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// note is what a row of the note's table says.
+type note struct {
+	text string
+	made bool  // tsmark made the database
+	time int64 // of the row, in nanoseconds
+}
+
+// note returns the newest one. InfluxDB does not promise that of two rows at one time
+// the later one stays, so each has a time of its own.
+func (d *database) note(ctx context.Context) (note, error) {
+	rows, err := d.own.ask(ctx, fmt.Sprintf("SELECT %s, %s, time FROM %s ORDER BY time DESC LIMIT 1", sqlkit.NoteColumn, madeColumn, sqlkit.NoteTable))
+	if err != nil || len(rows) == 0 {
+		return note{}, err
+	}
+	if len(rows[0]) != 3 {
+		return note{}, fmt.Errorf("table %s is not as tsmark leaves it", sqlkit.NoteTable)
+	}
+	return note{rows[0][0].String(), rows[0][1].Int != 0, rows[0][2].Int}, nil
+}
+
+// Note implements driver.DB.
+func (d *database) Note(ctx context.Context) (string, error) {
+	n, err := d.note(ctx)
+	return n.text, err
+}
+
+// SetNote implements driver.DB. It makes the database where that is not there.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	there, err := d.exists(ctx)
+	if err != nil {
+		return err
+	}
+	before := note{made: !there}
+	if !there {
+		err = d.api.Call(ctx, http.MethodPost, configureDatabase, nil, map[string]string{"db": d.settings.database}, nil)
+	} else if objects, listed := d.objects(ctx); listed != nil {
+		err = listed
+	} else if slices.ContainsFunc(objects, func(o driver.Object) bool { return o.Note }) {
+		before, err = d.note(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return d.write(ctx, note{text, before.made, max(before.time+1, time.Now().UnixNano())})
+}
+
+// write writes a row of the note's table, and returns once it is in the write-ahead log.
+func (d *database) write(ctx context.Context, n note) error {
+	s := *d.settings
+	s.precision, s.gzip = "ns", 0
+	to, err := s.writes(false).Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	content := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(n.text)
+	_, err = to.Send(ctx, [][]byte{fmt.Appendf(nil, `%s %s="%s",%s=%t %d`, sqlkit.NoteTable, sqlkit.NoteColumn, content, madeColumn, n.made, n.time)})
+	return err
+}
+
+// Settle implements driver.DB. Rows are visible once they are in the write-ahead log,
+// which is written in the order in which they came: so a row of the note's table that
+// is acknowledged from there shows that all others are visible. A batch that was
+// acknowledged from there is so already.
+func (d *database) Settle(ctx context.Context) error {
+	if !d.settings.noSync {
+		return nil
+	}
+	n, err := d.note(ctx)
+	if err == nil && n.time != 0 {
+		err = d.write(ctx, n) // once more, as it is
+	}
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.where(), err)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package influxdb3
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/influx"
+	"github.com/tsmark/tsmark/query"
+)
+
+// Answers of many rows come while the server works on them: what goes wrong in the
+// middle of one, on either side, is an error, and the connection takes the next query.
+func TestStreams(t *testing.T) {
+	for _, read := range []string{readFlightSQL, readFlight, readHTTP} {
+		t.Run(read, func(t *testing.T) {
+			if read == readHTTP {
+				conformance.Long(t) // the stand-in takes its time to write lines
+			}
+			given := server(t, connection.Database, "tsmark_streams", optionRead, read)
+			kind := Driver()
+			options, err := kind.Resolve(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := kind.Open(t.Context(), driver.Env{Create: true}, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conformance.Close(t, db)
+			conformance.Prepare(t, db, 3, conformance.Table("usage"))
+			testStreams(t, db, read)
+		})
+	}
+}
+
+// streamed is how many rows a long answer has. The server sends some thousands at once.
+const streamed = 200_000
+
+func testStreams(t *testing.T, db driver.DB, read string) {
+	q, err := db.NewQuerier(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, q)
+	ask := func(ctx context.Context, text string, each func(row []query.Value) error) (int64, error) {
+		request := driver.Request{Text: header().Comment([]influx.HeaderColumn{{Name: "n"}}) + text}
+		cost, err := q.Do(ctx, request, conformance.SinkFunc(each))
+		return cost.Rows, err
+	}
+	const long = "SELECT value AS n FROM range(0, 200000)"
+	whole := func() {
+		t.Helper()
+		next := int64(0)
+		rows, err := ask(t.Context(), long, func(row []query.Value) error {
+			if row[0].Int == next {
+				next++
+			}
+			return nil
+		})
+		if err != nil || rows != streamed || next != streamed {
+			t.Fatalf("%d rows of %d, %d of them in order, error %v", rows, streamed, next, err)
+		}
+	}
+	whole()
+
+	var given int64
+	_, err = ask(t.Context(), "SELECT 100 / (value - 150000) AS n FROM range(0, 200000)", func([]query.Value) error {
+		given++
+		return nil
+	})
+	says := "ivide by zero"
+	if read == readHTTP {
+		says = "cut off after" // lines have no place for what went wrong
+	}
+	stub.Says(t, err, says)
+	// The server divides a dear projection among its cores: later rows may come first.
+	if given == 0 || given >= streamed {
+		t.Errorf("%d rows were given before the one that fails", given)
+	}
+	whole()
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	tired := errors.New("enough of it")
+	given = 0
+	begin := time.Now()
+	_, err = ask(ctx, "SELECT value AS n FROM range(0, 1000000000)", func([]query.Value) error {
+		if given++; given == 10_000 {
+			cancel(tired)
+		}
+		return nil
+	})
+	if !errors.Is(err, tired) || time.Since(begin) > 30*time.Second {
+		t.Errorf("canceled after %d rows: error %v after %v", given, err, time.Since(begin))
+	}
+	whole()
+
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	begin = time.Now()
+	_, err = ask(ctx, "SELECT sum(sin(value)) AS n FROM range(0, 30000000)", func([]query.Value) error { return nil })
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > 10*time.Second {
+		t.Errorf("with 100 ms to answer: error %v after %v", err, time.Since(begin))
+	}
+	whole()
+}

@@ -1,0 +1,71 @@
+package iotdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// ReadClock implements driver.Clock: that of the data node which answers.
+func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err error) {
+	err = d.admin.Do(ctx, func(c *conn) error {
+		asked := time.Now()
+		row, err := sqlkit.QueryRow(ctx, c, "SHOW CURRENT_TIMESTAMP")
+		answered := time.Now()
+		if own := (*failure)(nil); errors.As(err, &own) {
+			return driver.Untold(fmt.Sprintf("IoTDB %s does not tell its time: it refuses SHOW CURRENT_TIMESTAMP (%v)", d.version, err))
+		}
+		if err != nil {
+			return err
+		}
+		if row[0].Kind != query.Time {
+			return fmt.Errorf("its answer is no time: %v", row[0])
+		}
+		read = driver.Reading{Asked: asked, Answered: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
+		return nil
+	})
+	return read, err
+}
+
+// Room implements driver.Storage.
+func (d *database) Room(context.Context) (folder string, free int64, err error) {
+	return "", -1, driver.Untold("IoTDB tells the sizes of its regions, and neither their folders nor what is free there: look at dn_data_dirs of iotdb-system.properties, on the hosts of the data nodes")
+}
+
+// concerns are what distorts the figures of IoTDB.
+var concerns = []driver.Concern{
+	{Setting: "DataReplicationFactor", Wrong: driver.IsNot("1"), Effect: "each row is stored so many times", Fix: "compare only with targets that replicate too, or set data_replication_factor=1 before the first start"},
+	{Setting: "ReadConsistencyLevel", Wrong: driver.Is("weak"), Effect: "answers may come from a replica that is behind", Fix: "set read_consistency_level=strong"},
+}
+
+// Advise implements driver.Adviser: of the cluster's variables, and of nodes that do not
+// run.
+func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")
+	if err != nil {
+		return nil, err
+	}
+	told := make(map[string]string, len(rows))
+	for _, row := range rows {
+		told[row[0].String()] = row[1].String()
+	}
+	found := driver.AdviseOn(concerns, told)
+	nodes, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
+	for _, node := range nodes { // its number, its kind, its status
+		if status := node[2].String(); status != "Running" {
+			found = append(found, driver.Advice{
+				Setting: fmt.Sprintf("status of %s %s", node[1], node[0]), Value: status,
+				Effect: "the node takes no rows, or is gone", Fix: "look at its log, and whether its disk is full",
+			})
+		}
+	}
+	if err != nil {
+		return found, err
+	}
+	return found, driver.Untold("of its nodes' settings, such as wal_mode, memory and compaction, IoTDB tells nothing: look at iotdb-system.properties")
+}

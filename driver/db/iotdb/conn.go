@@ -1,0 +1,326 @@
+package iotdb
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"time"
+
+	"github.com/apache/iotdb-client-go/v2/common"
+	"github.com/apache/iotdb-client-go/v2/rpc"
+	"github.com/apache/thrift/lib/go/thrift"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/query"
+)
+
+// config says where a server is and as whom to connect.
+type config struct {
+	connection.Settings
+	fetch   int32             // rows that the server sends at a time
+	session map[string]string // what a session is opened with
+}
+
+func newConfig(o driver.Options) *config {
+	c := &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize)), session: map[string]string{"sql_dialect": o[optionModel], "version": "V_1_0"}}
+	if o[optionModel] == modelTable { // in which a session is, also before it is there
+		c.session["db"], _ = newModel(o).names()
+	}
+	return c
+}
+
+// conn is a session of the server's over a connection of its own, used by one
+// goroutine at a time. It implements sqlkit.Remote.
+type conn struct {
+	of        *config
+	net       *limit.Conn
+	wire      *wire
+	rpc       *rpc.IClientRPCServiceClient
+	session   int64
+	statement int64
+	unit      time.Duration // of the server's times
+	broken    bool
+
+	answer answer // memory of the last one
+}
+
+// connect opens a session. Its error wraps driver.ErrUnreachable where no server
+// answers, and ctx's error where that ended it.
+func (c *config) connect(ctx context.Context) (*conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	to, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.Address())
+	if err != nil {
+		return nil, c.connecting(ctx, bounded, false, err)
+	}
+	if by := c.Encryption(); by != nil {
+		encrypted := tls.Client(to, by)
+		if err := encrypted.HandshakeContext(bounded); err != nil {
+			_ = to.Close()
+			return nil, c.connecting(ctx, bounded, true, err)
+		}
+		to = encrypted
+	}
+	out := &conn{of: c, net: &limit.Conn{Conn: to}}
+	out.wire = newWire(out.net)
+	protocol := thrift.NewTBinaryProtocolConf(out.wire, &thrift.TConfiguration{MaxMessageSize: math.MaxInt32, MaxFrameSize: maxFrame})
+	out.rpc = rpc.NewIClientRPCServiceClient(thrift.NewTStandardClient(protocol, protocol))
+	if err := out.login(bounded); err != nil {
+		_ = out.net.Close()
+		return nil, c.connecting(ctx, bounded, true, err)
+	}
+	return out, nil
+}
+
+// login opens the session, whose times are in UTC.
+func (c *conn) login(ctx context.Context) error {
+	request := rpc.NewTSOpenSessionReq()
+	request.ClientProtocol = rpc.TSProtocolVersion_IOTDB_SERVICE_PROTOCOL_V3
+	request.ZoneId, request.Username, request.Password = "UTC", c.of.User, &c.of.Password
+	request.Configuration = c.of.session
+	return c.call(ctx, func(ctx context.Context) error {
+		reply, err := c.rpc.OpenSession(ctx, request)
+		if err != nil {
+			return err
+		}
+		if err := said(reply.Status); err != nil {
+			return err
+		}
+		if reply.SessionId == nil {
+			return errors.New("the server opened no session; is this IoTDB 1.3 or newer?")
+		}
+		precision := cmp.Or(reply.Configuration["timestamp_precision"], "ms")
+		if c.unit = units[precision]; c.unit == 0 {
+			return fmt.Errorf("the server's times are in %q", precision)
+		}
+		c.session = *reply.SessionId
+		c.statement, err = c.rpc.RequestStatementId(ctx, c.session)
+		return err
+	})
+}
+
+// call has the connection end what do waits for when ctx ends. An error that is none
+// of the server's own leaves the connection in the middle of something: it is then
+// closed.
+func (c *conn) call(ctx context.Context, do func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if c.broken {
+		return fmt.Errorf("%w: the connection to %s is closed", driver.ErrUnreachable, c.of.Address())
+	}
+	c.wire.begin()
+	c.net.Unread.Row()
+	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
+	err := do(context.WithoutCancel(ctx))
+	stopped := stop()
+	var own *failure
+	if !stopped || err != nil && !errors.As(err, &own) {
+		c.broken = true
+		_ = c.net.Close()
+	}
+	if !stopped && err != nil {
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	}
+	return err
+}
+
+// within is call in the time that the option allows for what writes.
+func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, c.of.Timeout, errSilent)
+	defer cancel()
+	err := c.call(bounded, do)
+	if errors.Is(err, errSilent) && ctx.Err() == nil {
+		return &driver.Temporary{Err: fmt.Errorf("%w: %s did not answer within %v; the option %s allows more", driver.ErrUnreachable, c.of.Address(), c.of.Timeout, connection.Timeout)}
+	}
+	return c.failed(ctx, err)
+}
+
+var errSilent = errors.New("no answer in time")
+
+// Ping implements sqlkit.Remote.
+func (c *conn) Ping(ctx context.Context) error {
+	return c.call(ctx, func(ctx context.Context) error {
+		_, err := c.rpc.GetTimeZone(ctx, c.session)
+		return err
+	})
+}
+
+// Closed implements sqlkit.Remote.
+func (c *conn) Closed() bool { return c.broken }
+
+// farewell is how long telling the server that a session ends may take.
+const farewell = time.Second
+
+// Close implements sqlkit.Remote.
+func (c *conn) Close() error {
+	if c.broken {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	_ = c.call(ctx, func(ctx context.Context) error { // the server ends it with the connection, too
+		_, err := c.rpc.CloseSession(ctx, &rpc.TSCloseSessionReq{SessionId: c.session})
+		return err
+	})
+	c.broken = true
+	_ = c.net.Close()
+	return nil
+}
+
+// Exec implements sqlkit.Conn.
+func (c *conn) Exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if _, err := c.Query(ctx, text, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Query implements sqlkit.Conn: the columns of the answer are the server's.
+func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	return c.query(ctx, text, plain{sink})
+}
+
+// reader takes the rows of an answer.
+type reader interface {
+	// columns are those that the server names, with their types.
+	columns(names, types []string) error
+	// take takes the values of a row, the time first where there is one.
+	take(values []query.Value) (rows int64, err error)
+	// end says that all rows have come.
+	end() (rows int64, err error)
+}
+
+// plain hands rows on as they come.
+type plain struct{ sink query.Sink }
+
+func (plain) columns([]string, []string) error { return nil }
+func (plain) end() (int64, error)              { return 0, nil }
+func (p plain) take(values []query.Value) (int64, error) {
+	if p.sink == nil {
+		return 1, nil
+	}
+	return 1, p.sink.Row(values)
+}
+
+// longest is how long the server may work on a statement where no context says: it
+// gives up after a minute by itself.
+const longest = time.Hour
+
+// query runs a statement and reads its answer to the end.
+func (c *conn) query(ctx context.Context, text string, to reader) (cost driver.Cost, err error) {
+	err = c.patiently(ctx, func() error {
+		cost, err = c.queryOnce(ctx, text, to)
+		return err
+	})
+	return cost, err
+}
+
+// patiently does something again as long as the server sends it to a region that it
+// has just dropped with a database of the same name: it learns of the new one soon.
+func (c *conn) patiently(ctx context.Context, do func() error) error {
+	begin := time.Now()
+	return poll.Until(ctx, 10*time.Millisecond, time.Second, func() (bool, error) {
+		err := do()
+		if code(err) == errDispatch && time.Since(begin) < c.of.Timeout {
+			return false, nil
+		}
+		return true, err
+	})
+}
+
+func (c *conn) queryOnce(ctx context.Context, text string, to reader) (cost driver.Cost, err error) {
+	begin := c.net.BytesRead()
+	patience := longest
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = max(time.Until(deadline), time.Second)
+	}
+	milliseconds := patience.Milliseconds()
+	err = c.call(ctx, func(ctx context.Context) error {
+		reply, err := c.rpc.ExecuteStatementV2(ctx, &rpc.TSExecuteStatementReq{
+			SessionId: c.session, Statement: text, StatementId: c.statement, FetchSize: &c.of.fetch, Timeout: &milliseconds,
+		})
+		if err != nil {
+			return err
+		}
+		if err := said(reply.Status); err != nil {
+			return err
+		}
+		if reply.QueryId == nil || len(reply.Columns) == 0 && len(reply.QueryResult_) == 0 {
+			cost.Rows, err = to.end()
+			return refusing(err)
+		}
+		if err := c.answer.begin(reply, c.unit); err != nil {
+			return err
+		}
+		if err := to.columns(c.answer.names, c.answer.types); err != nil {
+			return err
+		}
+		cost.Rows, err = c.read(ctx, reply, text, milliseconds, to)
+		return err
+	})
+	cost.Bytes = c.net.BytesRead() - begin
+	return cost, c.failed(ctx, err)
+}
+
+// read reads the blocks of an answer, and fetches those that have not come yet.
+func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text string, milliseconds int64, to reader) (rows int64, err error) {
+	blocks, more := reply.QueryResult_, reply.MoreData != nil && *reply.MoreData
+	for {
+		for _, block := range blocks {
+			n, err := c.answer.block(block, func(values []query.Value) (int64, error) {
+				c.net.Unread.Row()
+				return to.take(values)
+			})
+			rows += n
+			if err != nil {
+				return rows, refusing(err)
+			}
+		}
+		if !more {
+			break
+		}
+		fetched, err := c.rpc.FetchResultsV2(ctx, &rpc.TSFetchResultsReq{
+			SessionId: c.session, Statement: text, FetchSize: c.of.fetch, QueryId: *reply.QueryId, IsAlign: true, Timeout: &milliseconds, StatementId: &c.statement,
+		})
+		if err == nil {
+			err = said(fetched.Status)
+		}
+		if err != nil {
+			return rows, err
+		}
+		blocks, more = fetched.QueryResult_, fetched.HasResultSet && (fetched.MoreData == nil || *fetched.MoreData)
+	}
+	n, err := to.end()
+	if rows += n; err != nil {
+		return rows, refusing(err)
+	}
+	// The server keeps what belongs to the statement until it is told so.
+	closed, err := c.rpc.CloseOperation(ctx, &rpc.TSCloseOperationReq{SessionId: c.session, QueryId: reply.QueryId, StatementId: &c.statement})
+	if err == nil {
+		err = said(closed)
+	}
+	return rows, err
+}
+
+// write makes a call that returns a status.
+func (c *conn) write(ctx context.Context, send func(context.Context) (*common.TSStatus, error)) error {
+	return c.patiently(ctx, func() error {
+		return c.within(ctx, func(ctx context.Context) error {
+			status, err := send(ctx)
+			if err != nil {
+				return err
+			}
+			return said(status)
+		})
+	})
+}

@@ -1,0 +1,318 @@
+package iotdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database implements driver.DB.
+type database struct {
+	model
+	options driver.Options
+	config  *config
+	admin   *sqlkit.Link[*conn] // for everything but writers and queriers
+	version string
+
+	mu     sync.Mutex     // guards what follows
+	schema *series.Schema // given to Create or Join; nil before
+
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+}
+
+// open connects, and looks whether the server can do what the options want.
+func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
+	d := &database{model: newModel(o), options: o, config: newConfig(o)}
+	d.admin = sqlkit.NewLink(d.config.connect, false)
+	err := d.fits(ctx, env.Create)
+	if err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+// root is the database as the server lists it.
+func (d *database) root() string {
+	listed, _ := d.names()
+	return listed
+}
+
+func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.root(), d.Address()) }
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.config.Address() }
+
+// fits finds out what the server is.
+func (d *database) fits(ctx context.Context, create bool) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SHOW VERSION")
+	if err != nil {
+		return err
+	}
+	if d.version = row[0].String(); !strings.HasPrefix(d.version, "2.") && !strings.HasPrefix(d.version, "1.3.") {
+		return fmt.Errorf("%s has IoTDB %s; tsmark needs 1.3 or newer", d.Address(), d.version)
+	}
+	if d.options[optionModel] == modelTable && strings.HasPrefix(d.version, "1.") {
+		return fmt.Errorf("%s has IoTDB %s, and the table model needs 2.0: give %s=%s", d.Address(), d.version, optionModel, modelTree)
+	}
+	var unit time.Duration
+	if err := d.admin.Do(ctx, func(c *conn) error { unit = c.unit; return nil }); err != nil {
+		return err
+	}
+	if want := units[d.options[optionPrecision]]; want != unit {
+		for name, of := range units {
+			if of == unit {
+				return fmt.Errorf("the timestamp_precision of IoTDB at %s is %s: give %s=%[2]s", d.Address(), name, optionPrecision)
+			}
+		}
+	}
+	if err := d.alone(ctx); err != nil {
+		return err
+	}
+	there, err := d.exists(ctx)
+	if err == nil && !there && !create {
+		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.root(), d.Address(), driver.ErrUnreachable)
+	}
+	return err
+}
+
+// exists reports whether the server has the database.
+func (d *database) exists(ctx context.Context) (bool, error) { return has(ctx, d.admin, d.root()) }
+
+func has(ctx context.Context, c sqlkit.Conn, database string) (bool, error) {
+	rows, err := sqlkit.QueryRows(ctx, c, "SHOW DATABASES")
+	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == database }), err
+}
+
+// alone returns an error where the other model has a database of the same name: when
+// 2.0.1-beta deletes one of the tree model, it finds the tables of that one no more.
+func (d *database) alone(ctx context.Context) error {
+	if strings.HasPrefix(d.version, "1.") {
+		return nil
+	}
+	o := maps.Clone(d.options)
+	if o[optionModel] = modelTable; d.options[optionModel] == modelTable {
+		o[optionModel] = modelTree
+	}
+	c, err := newConfig(o).connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() // nothing was written
+	name, _ := newModel(o).names()
+	there, err := has(ctx, c, name)
+	if err == nil && there {
+		err = fmt.Errorf("%s has a database %s in the %s model: IoTDB 2.0 loses sight of a table model's database when the tree model's of that name is deleted; give another database", d.Address(), name, o[optionModel])
+	}
+	return err
+}
+
+// Addresses implements driver.Processes: of all nodes, of which one is connected to.
+func (d *database) Addresses(ctx context.Context) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
+	var addresses []string
+	for _, row := range rows { // its number, its kind, its status, address and port within the cluster
+		if len(row) < 5 {
+			return nil, fmt.Errorf("SHOW CLUSTER has %d columns, and not at least 5", len(row))
+		}
+		addresses = append(addresses, net.JoinHostPort(row[3].String(), row[4].String()))
+	}
+	return addresses, err
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	out := driver.Description{
+		Version: d.version, Location: d.Address() + "/" + d.root(), Elsewhere: connection.Database, Settings: map[string]string{},
+		Durability: "an acknowledged batch is in the memtable and, unless the server's wal_mode is DISABLE, on its way to the write-ahead log (ASYNC, its default) or forced to disk (SYNC); the server does not tell which",
+	}
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing IoTDB: %w", err)
+	}
+	for _, row := range rows {
+		out.Settings[row[0].String()] = row[1].String()
+	}
+	out.Settings["timestamp_precision"] = d.options[optionPrecision]
+	return out, nil
+}
+
+// prepared returns the schema that was given to Create or Join.
+func (d *database) prepared() (*series.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.schema == nil {
+		return nil, errors.New("nothing was created through this connection: prepare the database first")
+	}
+	return d.schema, nil
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+	of := &querier{}
+	q, err := sqlkit.NewQuerier(ctx, func(ctx context.Context) (*planConn, error) {
+		c, err := d.config.connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &planConn{conn: c, querier: of}, nil
+	})
+	return q, err
+}
+
+// querier is what connections of one querier share.
+type querier struct{ reader planned }
+
+// planConn runs requests, which may have a plan.
+type planConn struct {
+	*conn
+	querier *querier
+}
+
+// Query implements sqlkit.Conn.
+func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	p, err := parsePlan(text)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	if p == nil {
+		return c.conn.Query(ctx, text, sink)
+	}
+	statement := p.Statement
+	if p.Range != "" {
+		var bounds query.Answer
+		cost, err := c.conn.Query(ctx, p.Range, &bounds)
+		if err != nil || len(bounds.Rows) == 0 || bounds.Rows[0][0].Kind == query.Null {
+			return driver.Cost{Bytes: cost.Bytes}, err
+		}
+		// Each path of several has its own.
+		first, last := bounds.Rows[0][0].Int, bounds.Rows[0][0].Int
+		for _, v := range bounds.Rows[0] {
+			if v.Kind == query.Int {
+				first, last = min(first, v.Int), max(last, v.Int)
+			}
+		}
+		statement = strings.Replace(statement, rangeMark, p.between(first, last), 1)
+	}
+	r := &c.querier.reader
+	r.begin(p, sink, int64(c.unit))
+	return c.query(ctx, statement, r)
+}
+
+// between is the range of the buckets in which there are rows, whose times are from
+// first to last.
+func (p *plan) between(first, last int64) string {
+	if p.Start != nil {
+		first = max(first, *p.Start)
+	}
+	if p.End != nil {
+		last = min(last, *p.End-1)
+	}
+	last = max(last, first)
+	return fmt.Sprintf("[%d, %d)", bucket(first, p.Width), bucket(last, p.Width)+p.Width)
+}
+
+// bucket is query.BucketOf in the server's unit.
+func bucket(at, width int64) int64 { return query.BucketOf(at, time.Duration(width)) }
+
+// look is the time between two looks at the sizes of the regions, which nodes tell
+// every second.
+const look = 200 * time.Millisecond
+
+// Settle implements driver.DB: what is in memory goes into files. Rows that came
+// behind later ones are in files of their own, which the server brings together by
+// compactions: these are over when the files keep their size.
+func (d *database) Settle(ctx context.Context) error {
+	err := d.flush(ctx)
+	since := time.Now()
+	if quiet := d.options.Duration(optionQuiet); err == nil && quiet > 0 {
+		before := "unknown"
+		since, err = poll.Idle(ctx, look, quiet, func() (bool, error) {
+			sizes, err := d.sizes(ctx)
+			now := strings.Join(sizes, " ")
+			changed := now != before
+			before = now
+			return changed, err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.place(), err)
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// flush has what is in memory written into files.
+func (d *database) flush(ctx context.Context) error {
+	_, named := d.names()
+	return d.run(ctx, "FLUSH "+named)
+}
+
+// sizes are those of the files of the database's regions, as the server writes them.
+func (d *database) sizes(ctx context.Context) ([]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW REGIONS")
+	var sizes []string
+	for _, row := range rows {
+		if len(row) < 13 {
+			return nil, fmt.Errorf("SHOW REGIONS has %d columns, and not its 13", len(row))
+		}
+		if row[1].String() == "DataRegion" && row[3].String() == d.root() {
+			sizes = append(sizes, row[12].String())
+		}
+	}
+	return sizes, err
+}
+
+// Footprint implements driver.DB: the files of rows, as nodes told last.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	size := driver.Footprint{Bytes: -1, Without: "the write-ahead log, the schema and the indexes beside the files, of which the server does not tell the size"}
+	var total int64
+	sizes, err := d.sizes(ctx)
+	for _, text := range sizes {
+		bytes, known := bytesOf(text)
+		if !known {
+			return size, err
+		}
+		total += bytes
+	}
+	if err != nil {
+		return size, fmt.Errorf("measuring %s: %w", d.place(), err)
+	}
+	size.Bytes = total
+	return size, nil
+}
+
+// bytesOf reads a size such as 1.50 GB.
+func bytesOf(text string) (int64, bool) {
+	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
+	var n float64
+	if _, err := fmt.Sscan(number, &n); err != nil {
+		return 0, false
+	}
+	for i, name := range []string{"B", "KB", "MB", "GB", "TB", "PB"} {
+		if strings.EqualFold(unit, name) {
+			return int64(n * float64(int64(1)<<(10*i))), true
+		}
+	}
+	return 0, false
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.admin.Close() }

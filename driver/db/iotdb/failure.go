@@ -1,0 +1,139 @@
+package iotdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/apache/iotdb-client-go/v2/client"
+	"github.com/apache/iotdb-client-go/v2/common"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/printable"
+)
+
+// redirected is what the server says beside rows that it took, where it knows a
+// better node for them.
+const redirected = client.RedirectionRecommend
+
+// errDispatch is what the server says where it sends a statement to a region that is
+// not there.
+const errDispatch = 306
+
+// failure is what a server said about a call.
+type failure struct {
+	code    int32
+	message string
+}
+
+// Error is one line.
+func (f *failure) Error() string { return fmt.Sprintf("%s (error %d)", f.message, f.code) }
+
+// said returns what a status says went wrong; nil: nothing. That of several tablets
+// has one of each.
+func said(s *common.TSStatus) error {
+	if s == nil {
+		return errors.New("the server answered without a status")
+	}
+	switch s.Code {
+	case client.SuccessStatus, redirected:
+		return nil
+	case client.MultipleError:
+		for _, sub := range s.SubStatus {
+			if err := said(sub); err != nil {
+				return err
+			}
+		}
+		if len(s.SubStatus) > 0 {
+			return nil
+		}
+	}
+	f := &failure{code: s.Code, message: "it did not say why"}
+	if s.Message != nil && *s.Message != "" {
+		f.message = printable.OneLine(*s.Message)
+	}
+	return f
+}
+
+// code is the number of an error that a server reported; 0: it did not.
+func code(err error) int32 {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.code
+	}
+	return 0
+}
+
+// refusing is an error of reading an answer that is none of the connection's.
+func refusing(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &limit.Refused{Err: err}
+}
+
+// connecting explains an error of connect, whose own limit was bounded. The server may
+// have taken the connection before.
+func (c *config) connecting(ctx, bounded context.Context, connected bool, err error) error {
+	to := fmt.Sprintf("connecting to IoTDB at %s as user %s", c.Address(), c.User)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
+	}
+	switch code(err) {
+	case 0:
+	case client.WrongLoginPassword, client.InitAuthError, client.UserNotExist:
+		return fmt.Errorf("%s: the server refuses the password; give another user or password (%w)", to, err)
+	case client.StartUpError, client.ShutDownError, client.StorageEngineNotReady, client.InternalServerError:
+		return &driver.Temporary{Err: fmt.Errorf("%s: %w: %w", to, driver.ErrUnreachable, err), Refused: true}
+	default:
+		return fmt.Errorf("%s: %w", to, err)
+	}
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = c.Timeout
+	}
+	failed := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+	if c.Encryption() != nil && connected { // a server without TLS waits for more
+		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
+	}
+	return failed
+}
+
+// failed explains an error of a connection. It wraps ctx's error where that ended the
+// operation, a driver.Temporary where the same can be tried again,
+// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
+// server's disk is full.
+func (c *conn) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		if errors.Is(err, context.Cause(ctx)) {
+			return err
+		}
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
+	case c.net.Endless() != nil:
+		return c.net.Endless()
+	case driver.AsTemporary(err) != nil:
+		return err
+	}
+	switch code(err) {
+	case 0:
+		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
+	case client.DiskSpaceInsufficient:
+		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
+	case client.SystemReadOnly:
+		return fmt.Errorf("%w; the server has become read-only, as when its disk is full: free space, and SET SYSTEM TO RUNNING", err)
+	case client.WriteProcessReject: // it has no memory for the rows now
+		return &driver.Temporary{Err: err, Refused: true}
+	case client.StorageEngineNotReady, client.ShutDownError, client.CanNotConnectDatanode, client.ConsensusNotInitialized, client.NoAvailableRegionGroup:
+		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, err)}
+	}
+	return err
+}

@@ -1,0 +1,54 @@
+package kairosdb
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+)
+
+// endpoints are driver.Driver's: with protocol=telnet rows go to a port of their own.
+func endpoints(o driver.Options) ([]driver.Endpoint, error) {
+	s, err := newSettings(o)
+	if err != nil {
+		return nil, err
+	}
+	list := []driver.Endpoint{s.wire.Endpoint(connection.Port)}
+	if s.telnet {
+		lines := s.wire
+		lines.Port = s.telnetPort
+		e := lines.Endpoint(optionTelnetPort)
+		e.Protocol, e.Opened, e.Secret = "telnet", false, false
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// ReadClock implements driver.Clock.
+func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
+	return d.own.Client.ReadClock(ctx, pathVersion)
+}
+
+// Room implements driver.Storage.
+func (d *database) Room(context.Context) (folder string, free int64, err error) {
+	return "", -1, driver.Untold("KairosDB tells nothing of where its datastore is: look at the disk of H2's files, or of Cassandra's nodes, on their hosts")
+}
+
+// Advise implements driver.Adviser. The server tells no settings; that it counts each query
+// shows in the metrics that it writes of itself.
+func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
+	names, err := d.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []driver.Advice
+	if own := serverOwn + "http.query_time"; slices.Contains(names, own) {
+		found = append(found, driver.Advice{
+			Setting: "kairosdb.queries.aggregate_stats", Value: "not set, by its metric " + own,
+			Effect: "the server writes points of its own behind each query, into the same datastore",
+			Fix:    "set kairosdb.queries.aggregate_stats to true in kairosdb.conf, and restart; or report it",
+		})
+	}
+	return found, driver.Untold("KairosDB tells no settings: look at kairosdb.conf for what limits queries and queues (kairosdb.query_cache, kairosdb.queue_processor)")
+}

@@ -1,0 +1,35 @@
+package kairosdb
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+)
+
+// What a server tells of itself, and why it tells no more.
+func TestCheck(t *testing.T) {
+	names := `{"results":["m_a"]}`
+	shows := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	d := served(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", shows.Format(http.TimeFormat))
+		stub.Paths(map[string]string{pathNames: names, pathVersion: "{}"})(w, r)
+	})
+	conformance.Reads(t, d, shows, "", "where its datastore is")
+	conformance.Advises(t, d, "tells no settings")
+	names = `{"results":["m_a","kairosdb.http.query_time"]}`
+	conformance.Advises(t, d, "tells no settings", "kairosdb.queries.aggregate_stats")
+}
+
+// Lines of telnet go to a port of their own.
+func TestEndpoints(t *testing.T) {
+	for protocol, want := range map[string]int{protocolHTTP: 1, protocolTelnet: 2} {
+		list, err := endpoints(driver.Options(conformance.Resolved(t, Driver(), optionProtocol, protocol)))
+		if err != nil || len(list) != want || list[want-1].Opened != (want == 1) {
+			t.Errorf("%s: %+v, %v", protocol, list, err)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package kairosdb
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The paths of the server.
+const (
+	pathPoints  = "/api/v1/datapoints"
+	pathQuery   = "/api/v1/datapoints/query"
+	pathDelete  = "/api/v1/datapoints/delete"
+	pathNames   = "/api/v1/metricnames"
+	pathVersion = "/api/v1/version"
+	// pathSetup is a file by which servers/kairosdb says what it starts.
+	pathSetup = "/tsmark-test-setup"
+)
+
+// serverOwn begins the metrics that a server writes of itself: five of every query,
+// unless kairosdb.queries.aggregate_stats is set, and others every minute.
+const serverOwn = "kairosdb."
+
+// settings is what the options amount to.
+type settings struct {
+	wire     httpwire.Config
+	compress lineproto.Compression
+	queued   bool // points are queued on the server behind their acknowledgement
+	telnet   bool // rows are sent as lines, and not acknowledged
+	// handOn is longer than what the server waits before it hands on a queue that is nearly empty.
+	handOn time.Duration
+	// telnetPort is where lines are sent.
+	telnetPort string
+}
+
+func newSettings(o driver.Options) (*settings, error) {
+	wire, err := httpwire.NewConfig(connection.Of(o), "")
+	// The server closes a connection that has lain idle for so long
+	// (kairosdb.jetty.socket_idle_timeout), or for 30 s before 1.3.
+	wire.Idle = 20 * time.Second
+	s := &settings{
+		wire: wire, queued: o[optionDatastore] == datastoreCassandra,
+		telnet: o[optionProtocol] == protocolTelnet, telnetPort: o[optionTelnetPort],
+		handOn: 2 * o.Duration(optionQueueWait),
+	}
+	if o[optionCompression] == compressionGzip {
+		s.compress = lineproto.Gzip(1)
+	}
+	return s, err
+}
+
+// database is a KairosDB server; it implements driver.DB.
+type database struct {
+	lineproto.Loader
+	metric.Settling
+	settings *settings
+	own      metric.Console // for everything but writers and queriers
+	version  string
+	standIn  string // as driver.Description has it
+}
+
+// open connects, and finds out whether a KairosDB answers.
+func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options)
+	if err != nil {
+		return nil, fmt.Errorf("opening KairosDB: %w", err)
+	}
+	d := newDatabase(s)
+	return metric.Open(ctx, "KairosDB", &s.wire, d, d.greet)
+}
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	q := newQuerier(s)
+	return &database{
+		Loader:   lineproto.Loader{System: "KairosDB", Open: s.sender},
+		settings: s, own: metric.Console{Querier: q, Client: q.Client, Explain: explained},
+	}
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.own.Close() }
+
+// greet reads the server's version.
+func (d *database) greet(ctx context.Context) error {
+	answer, err := d.own.Get(ctx, http.MethodGet, pathVersion, nil)
+	if err != nil {
+		return err
+	}
+	var of struct{ Version string }
+	name := ""
+	if json.Unmarshal(answer, &of) == nil {
+		name, d.version, _ = strings.Cut(of.Version, " ")
+	}
+	if name != "KairosDB" {
+		return fmt.Errorf("%s %w: what answers there is not KairosDB", d.Address(), driver.ErrUnreachable)
+	}
+	if !d.settings.queued {
+		d.standIn = standInH2
+		return nil
+	}
+	// Other servers have no such file, and say so in their own ways.
+	if answer, err = d.own.Get(ctx, http.MethodGet, pathSetup, nil); err == nil && strings.HasPrefix(string(answer), setupPrefix) {
+		d.standIn = httpwire.OneLine(string(answer))
+	}
+	return nil
+}
+
+const (
+	// standInH2 says what KairosDB on its embedded datastore is, which its authors offer for
+	// trying it out.
+	standInH2 = "KairosDB on its embedded H2, which is for development, not on Cassandra"
+	// setupPrefix begins the text of pathSetup.
+	setupPrefix = "KairosDB "
+)
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.wire.Address() }
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return newQuerier(d.settings), nil
+}
+
+// Describe implements driver.DB. The server tells no more than its version.
+func (d *database) Describe(context.Context) (driver.Description, error) {
+	out := driver.Description{
+		Version: d.version, Location: d.Address(), StandIn: d.standIn,
+		Durability: "H2 commits each point, and writes it to disk up to 500 ms later (as options say: the server does not tell its datastore)",
+		Settings:   map[string]string{"datastore": datastoreH2 + ", as the option " + optionDatastore + " says"},
+		Elsewhere:  "server",
+	}
+	if d.settings.queued {
+		out.Durability = "acknowledged once it is in the server's queue of files; what its Cassandra then does is not told"
+		out.Settings["datastore"] = datastoreCassandra + ", as the option " + optionDatastore + " says"
+	}
+	if d.settings.telnet {
+		out.Durability = "lines of telnet are not acknowledged; " + out.Durability
+	}
+	return out, nil
+}
+
+// Footprint implements driver.DB: the server does not tell.
+func (d *database) Footprint(context.Context) (driver.Footprint, error) {
+	return driver.Footprint{Bytes: -1}, nil
+}
+
+// untagged is the tag of series without any, which KairosDB does not have.
+const untagged = metric.Own + "untagged"
+
+// points returns an encoder of JSON, or of lines, as KairosDB reads them.
+func (s *settings) points(of *series.Schema) encode.Encoder {
+	tag := [2]string{untagged, "1"}
+	if s.telnet { // putm takes milliseconds; put takes small ones for seconds
+		same := func(name string) string { return name }
+		return encode.Puts{Command: "putm", Metric: metric.Name, Name: same, Null: metric.NullField, Untagged: tag}.New(of)
+	}
+	return encode.DataPoints{Metric: metric.Name, Null: metric.NullField, Untagged: tag}.New(of)
+}
+
+// sender opens a connection on which rows are written.
+func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
+	if s.telnet {
+		return lineproto.DialTCP(ctx, &s.wire, s.telnetPort)
+	}
+	return lineproto.Endpoint{
+		Wire: &s.wire, Path: pathPoints, Header: http.Header{"Content-Type": {"application/json"}},
+		Compress: s.compress, Explain: explained,
+	}.Open(ctx)
+}

@@ -1,0 +1,99 @@
+package kairosdb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/jsonrows"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+)
+
+// newQuerier returns a querier that connects when it queries.
+func newQuerier(s *settings) *metric.Querier {
+	q := &metric.Querier{}
+	q.Querier = jsonrows.Querier{
+		Reader: jsonrows.Reader{System: "KairosDB"}, Client: httpwire.New(&s.wire), Explain: explained,
+		Request: func(ctx context.Context, _ string) (*http.Request, error) {
+			r, err := q.Client.Request(ctx, http.MethodPost, pathQuery, nil, strings.NewReader(q.Plan.Expression))
+			if err == nil {
+				r.Header.Set("Content-Type", "application/json")
+			}
+			return r, err
+		},
+	}
+	q.Answer = reader(q)
+	return q
+}
+
+// reader returns the function that reads an answer: of each sub-query its series, of
+// which each has its name and its group before its points.
+func reader(q *metric.Querier) func() error {
+	group := q.Of(jsonrows.Members{
+		"group": func() error {
+			return q.Object(func(name string) error {
+				value, err := q.Text()
+				q.Joiner.Label(name, value)
+				return err
+			})
+		},
+	})
+	series := q.Of(jsonrows.Members{
+		"name": func() error {
+			name, err := q.Text()
+			q.Joiner.Label("__name__", name)
+			return err
+		},
+		"group_by": q.Each(group),
+		"values": func() error {
+			if err := q.Joiner.Labelled(); err != nil {
+				return err
+			}
+			return q.Array(q.Row)
+		},
+	})
+	results := q.Of(jsonrows.Members{
+		"results": q.Each(func() error {
+			q.Joiner.Series()
+			return series()
+		}),
+	})
+	answered := false
+	document := q.Of(jsonrows.Members{
+		"queries": func() error {
+			answered = true
+			return q.Array(results)
+		},
+	})
+	return func() error {
+		answered = false
+		q.Columns = append(q.Columns[:0], jsonrows.Milliseconds, jsonrows.Text)
+		err := document()
+		if err == nil && !answered {
+			err = errors.New("the answer has no results; is this KairosDB?")
+		}
+		return err
+	}
+}
+
+// explained says, in one line and with how to fix it, what an answer says whose status is
+// none of success.
+func explained(status int, body []byte) error {
+	var e struct{ Errors []string }
+	if json.Unmarshal(body, &e) != nil || len(e.Errors) == 0 {
+		e.Errors = []string{string(body)}
+	}
+	line := httpwire.OneLine(strings.Join(e.Errors, "; "))
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fmt.Errorf("it does not take these credentials; give the options %s and %s (it said: %s)", connection.User, connection.Password, line)
+	case strings.Contains(line, "NaN or Infinity"):
+		return fmt.Errorf("%s: there is a value that is no number, or the aggregate of them is none", line)
+	}
+	return errors.New(line)
+}

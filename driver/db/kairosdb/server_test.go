@@ -1,0 +1,56 @@
+package kairosdb
+
+import (
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// server returns the options that lead to the server that tests may fill, and that say
+// where it keeps its points.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	if store := os.Getenv("TSMARK_KAIROSDB"); store != "" {
+		given = append(given, optionDatastore, store)
+	}
+	conformance.Sole(t, Driver())
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+// Its H2 commits each point: a few thousand a second.
+func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
+
+// Batches as they are.
+func TestConformanceUncompressed(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
+}
+
+// Lines that nobody acknowledges, and that H2 takes no faster than others.
+func TestConformanceTelnet(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunSparseWrites(t, Driver(), server(t, optionProtocol, protocolTelnet))
+}
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
+
+func TestFaults(t *testing.T) {
+	conformance.Long(t) // each part starts a server of Java's
+
+	conformance.Address(t, "kairosdb")
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   conformance.Script(t, "kairosdb"),
+		Patience: 2 * time.Minute, // Java starts
+		Sparse:   true,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none",
+			conformance.WrongDatabase: "it has none",
+		},
+	})
+}

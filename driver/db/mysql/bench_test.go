@@ -1,0 +1,73 @@
+package mysql
+
+import (
+	"io"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/series"
+)
+
+// encoded returns what encodes a batch of cpu-only over and over again.
+func encoded(t testing.TB, given ...string) (encode func(), rows int) {
+	t.Helper()
+	o := conformance.Resolved(t, Driver(), given...)
+	schema, b := conformance.CPURows(t)
+	runs := make([]*series.Run, len(b.Runs))
+	for i := range b.Runs {
+		runs[i] = &b.Runs[i]
+	}
+	if o[optionMethod] == methodPrepared {
+		e, p := newEncoder(o, b.Runs[0].Table), newParameters(o, schema, b.Runs[0].Table)
+		return func() {
+			p.reset()
+			for row := range b.Runs[0].Rows() {
+				if row%rowsPrepared == 0 {
+					p.values = p.values[:0]
+				}
+				if _, err := e.row(p, &b.Runs[0], row); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, b.Rows()
+	}
+	r := newReader(o, schema, b.Runs[0].Table)
+	packet := make([]byte, 16<<10) // as large as the library's
+	return func() {
+		r.reset(runs)
+		for {
+			if _, err := r.Read(packet); err == io.EOF {
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}, b.Rows()
+}
+
+// BenchmarkEncode is the client's work on a batch, but for sending it.
+func BenchmarkEncode(b *testing.B) {
+	for name, given := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "bigint": {"times", "bigint"},
+		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}} {
+		b.Run(name, func(b *testing.B) {
+			encode, rows := encoded(b, given...)
+			b.ReportAllocs()
+			for b.Loop() {
+				encode()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+		})
+	}
+}
+
+// Nothing is allocated per row.
+func TestEncodingAllocatesNothing(t *testing.T) {
+	for name, given := range map[string][]string{"normalized": nil, "wide": {"layout", "wide"}, "insert": {"method", "insert"},
+		"narrow": {"layout", "narrow"}, "prepared": {"method", "prepared"}, "prepared-wide": {"method", "prepared", "layout", "wide"}} {
+		encode, rows := encoded(t, given...)
+		encode() // buffers grow
+		if n := testing.AllocsPerRun(5, encode); n > float64(rows)/1000 {
+			t.Errorf("%s: %v allocations in %d rows", name, n, rows)
+		}
+	}
+}

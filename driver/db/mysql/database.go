@@ -1,0 +1,436 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database implements driver.DB.
+type database struct {
+	sqlkit.Tables
+	options   driver.Options
+	config    *config
+	admin     *sqlkit.Link[*conn] // for everything but writers and queriers
+	meter     *sqlkit.Link[*conn] // for Metrics, which waits for nobody
+	system    string              // MySQL or MariaDB
+	version   string
+	collation string
+	locks     time.Duration // longest wait for others' locks; 0: any
+	before    []string      // statements that restore the server's settings
+
+	mu         sync.Mutex       // guards what follows
+	partitions map[string]int64 // end of the last one of a table; held while one is made
+	loads      bool             // the options were set at the server
+}
+
+// open connects, and looks whether the server can do what the options want.
+func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
+	c := newConfig(connection.Of(o))
+	own := *c
+	own.Config = c.Clone()
+	if env.Locks > 0 {
+		wait := strconv.Itoa(int(max(1, math.Ceil(env.Locks.Seconds()))))
+		own.Params["lock_wait_timeout"], own.Params["innodb_lock_wait_timeout"] = wait, wait
+	}
+	d := &database{options: o, config: c, admin: sqlkit.NewLink(own.connect, false), meter: sqlkit.NewLink(c.connect, false), locks: env.Locks}
+	held := types(o)
+	d.Tables = sqlkit.Tables{
+		Counter: sqlkit.Counter{
+			Dialect: newDialect(o),
+			Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
+			Text:    func(sum string) string { return "CAST(" + sum + " AS CHAR)" },
+			Run:     sqlkit.RunBy(d.admin),
+		},
+		Place: c.location(),
+		Own:   d.admin,
+		// What tsmark made bears its identity as comment, which stays when a table is
+		// written anew.
+		List: `SELECT CASE table_type WHEN 'VIEW' THEN 'view' WHEN 'SEQUENCE' THEN 'sequence' ELSE 'table' END, table_name,
+			IF(table_comment LIKE 'made by tsmark, %', table_comment, CONCAT(COALESCE(create_time, ''), ' ', table_comment)), '', ''
+			FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type <> 'TEMPORARY' ORDER BY table_type DESC, table_name`,
+		Described:  true,
+		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return design(o, d.collation).Layout(s) },
+		Change:     d.change,
+		Undo:       d.Drop,
+		Aggregates: aggregates(o),
+	}
+	err := d.fits(ctx)
+	if err == nil && env.Create {
+		d.loads = true
+		err = d.load(ctx)
+	}
+	if err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+// fits finds out what the server is.
+func (d *database) fits(ctx context.Context) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT VERSION()")
+	if err != nil {
+		return err
+	}
+	d.version = row[0].String()
+	var major, minor, patch int
+	_, _ = fmt.Sscanf(d.version, "%d.%d.%d", &major, &minor, &patch)
+	is, least := (major*1000+minor)*1000+patch, 8_000_031
+	d.system, d.collation = "MySQL", collationMySQL
+	if strings.Contains(d.version, "MariaDB") {
+		d.system, d.collation, least = "MariaDB", collationMariaDB, 10_011_000
+	}
+	if is < least {
+		return fmt.Errorf("%s has %s %s; tsmark needs MySQL 8.0.31 or MariaDB 10.11, or newer", d.config.location(), d.system, d.version)
+	}
+	return nil
+}
+
+// Effective implements driver.Configured. Only a load sets options: the settings are global.
+// The query cache is off in every session.
+func (d *database) Effective(ctx context.Context) (list []driver.Effective, err error) {
+	rows, err := sqlkit.QueryRows(ctx, d.admin, showCache)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows { // none where the server has no query cache
+		list = append(list, driver.Effective{
+			Wanted: cacheOff, Setting: "query_cache_type", Found: row[1].String(),
+			Remedy: "a proxy between may drop SET SESSION: connect to the server itself, or turn its query cache off",
+		})
+	}
+	if !d.loads {
+		return list, nil
+	}
+	for _, s := range []struct{ option, name string }{{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}} {
+		if d.options[s.option] == "" {
+			continue
+		}
+		row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT @@GLOBAL."+s.name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, driver.Effective{
+			Option: s.option, Wanted: d.options[s.option], Setting: s.name, Found: row[0].String(),
+			Remedy: "a proxy between may drop SET GLOBAL, or another user may have changed it: connect to the server itself, or set it in the server's configuration",
+		})
+	}
+	return list, nil
+}
+
+// load looks whether a load can be as the options have it, and makes the server's
+// settings so, which have no values of a connection's own.
+func (d *database) load(ctx context.Context) error {
+	for _, want := range []struct{ option, name string }{
+		{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}, {optionMethod, "local_infile"}, {optionMethod, "max_allowed_packet"},
+	} {
+		row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT @@GLOBAL."+want.name)
+		if err != nil {
+			return err
+		}
+		is, value := row[0].String(), d.options[want.option]
+		switch {
+		case want.name == "max_allowed_packet":
+			if value == methodLoad {
+				if err := checkPacket(is); err != nil {
+					return fmt.Errorf("%s: %w", d.config.location(), err)
+				}
+			}
+		case want.option == optionMethod:
+			if is == "0" && value == methodLoad {
+				return fmt.Errorf("%s: local_infile is OFF on the server, so it takes no LOAD DATA LOCAL; %s", d.config.location(), letLocalIn)
+			}
+		case value != "" && value != is:
+			if err := d.admin.Exec(ctx, "SET GLOBAL "+want.name+" = "+value); err != nil {
+				return fmt.Errorf("%s: %s is %s there, not %s: %w; have it set, or choose durability=%s", d.config.location(), want.name, is, value, err, driver.AsShipped)
+			}
+			d.before = append(d.before, "SET GLOBAL "+want.name+" = "+is)
+		}
+	}
+	return nil
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.config.address() }
+
+// settings are what the description tells of the server's.
+const settings = `'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_redo_log_capacity', 'innodb_flush_log_at_trx_commit', 'sync_binlog',
+	'log_bin', 'innodb_doublewrite', 'innodb_flush_method', 'innodb_page_size', 'innodb_change_buffering', 'max_allowed_packet', 'max_connections',
+	'tmp_table_size', 'sort_buffer_size', 'join_buffer_size', 'transaction_isolation', 'tx_isolation', 'character_set_server', 'version_comment'`
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	found, err := d.named(ctx, d.admin, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ("+settings+")")
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing %s: %w", d.system, err)
+	}
+	found["sql_mode"] = sqlMode // tsmark's own
+	version, _, _ := strings.Cut(d.version, "-")
+	system := ""
+	if d.system != "MySQL" {
+		system = d.system
+	}
+	return driver.Description{
+		System: system, Version: d.system + " " + version, Location: d.config.location(), Durability: durability(found), Settings: found, Elsewhere: connection.Database,
+	}, nil
+}
+
+// named returns an answer of names and values.
+func (d *database) named(ctx context.Context, l *sqlkit.Link[*conn], text string) (map[string]string, error) {
+	rows, err := sqlkit.QueryRows(ctx, l, text)
+	found := make(map[string]string, len(rows))
+	for _, row := range rows {
+		found[strings.ToLower(row[0].String())] = row[1].String()
+	}
+	return found, err
+}
+
+// durability says when an acknowledged row is on disk.
+func durability(settings map[string]string) string {
+	text := "each batch is a transaction; "
+	switch flush := settings["innodb_flush_log_at_trx_commit"]; flush {
+	case "0":
+		return text + "its commit is acknowledged before the redo log is written: a crash of the server loses those of the last second"
+	case "2":
+		return text + "its commit is in the redo log, which is forced to disk once a second: a crash of the machine loses those of the last second"
+	}
+	text += "its commit is in the redo log, and forced to disk by fsync, before it is acknowledged"
+	if settings["log_bin"] == "ON" && settings["sync_binlog"] != "1" {
+		text += fmt.Sprintf("; the binary log is not (sync_binlog %s)", settings["sync_binlog"])
+	}
+	if settings["innodb_doublewrite"] == "OFF" {
+		text += "; without the doublewrite buffer a crash of the machine may destroy pages"
+	}
+	return text
+}
+
+// Create implements driver.DB.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	d.mu.Lock()
+	d.partitions = make(map[string]int64)
+	d.mu.Unlock()
+	return d.Tables.Create(ctx, schema)
+}
+
+// Join implements driver.Joiner. A partition is cut off the last one by whoever needs it
+// first, which several processes do not know of each other.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	if d.options.Duration(optionPartition) != 0 {
+		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
+	}
+	return d.Regrow(schema)
+}
+
+// change is the Change of sqlkit.Tables.
+func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) error) error {
+	err := d.admin.Do(ctx, func(c *conn) error { return do(c) })
+	if number(err) == errLocked {
+		err = fmt.Errorf("waited %v for a lock in vain; look for who has it with SHOW FULL PROCESSLIST, and let it finish or end it by KILL; allow more with --%s", d.locks, limit.StatementFlag)
+	}
+	return err
+}
+
+// Drop implements driver.DB. Views come before what they look at.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	err := d.change(ctx, nil, func(c sqlkit.Conn) error {
+		for _, kind := range [...]string{"view", sqlkit.KindTable, "sequence"} {
+			var names []string
+			for _, o := range objects {
+				if o.Kind == kind {
+					names = append(names, quoted(o.Name))
+				}
+			}
+			if len(names) == 0 {
+				continue
+			}
+			if err := c.Exec(ctx, "DROP "+strings.ToUpper(kind)+" IF EXISTS "+strings.Join(names, ", ")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("clearing %s: %w", d.config.location(), err)
+	}
+	return nil
+}
+
+// Note implements driver.DB. MySQL has no cast to a text.
+func (d *database) Note(ctx context.Context) (string, error) {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
+	if err != nil {
+		return "", err
+	}
+	return row[0].String(), nil
+}
+
+// SetNote implements driver.DB. The table is made with the note in it, since to make
+// one is a transaction of its own.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	return d.change(ctx, nil, func(c sqlkit.Conn) error {
+		note := literal(text)
+		return c.Exec(ctx,
+			fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s LONGTEXT) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE %s SELECT %s AS %[2]s",
+				sqlkit.NoteTable, sqlkit.NoteColumn, d.collation, note),
+			fmt.Sprintf("UPDATE %s SET %s = %s", sqlkit.NoteTable, sqlkit.NoteColumn, note))
+	})
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+	return sqlkit.NewQuerier(ctx, d.config.connect)
+}
+
+// CheckText implements driver.TextChecker: the server prepares the text, and again as a
+// subquery, which can only read and has no INTO.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	return d.admin.Do(ctx, func(c *conn) error {
+		for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
+			statement, err := c.prepare(ctx, one)
+			if err != nil {
+				return err
+			}
+			if err := statement.Close(); err != nil {
+				return c.failed(ctx, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Settle implements driver.DB. Acknowledged rows are visible. What is left is to
+// bring them from the log into the files, which the server would do later while
+// queries are run. A user who may not order that settles without.
+func (d *database) Settle(ctx context.Context) error {
+	l, err := d.Layout()
+	if err == nil {
+		err = d.admin.Do(ctx, func(c *conn) error {
+			err := c.Exec(ctx, "FLUSH TABLES "+names(l)+" FOR EXPORT")
+			if unlocked := c.Exec(ctx, "UNLOCK TABLES"); err == nil {
+				err = unlocked
+			}
+			return err
+		})
+	}
+	if n := number(err); n == errNotPermitted || n == errNoRight {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("settling %s: %w", d.system, err)
+	}
+	return nil
+}
+
+// names lists the tables of a layout.
+func names(l *sqlkit.Layout) string {
+	list := make([]string, len(l.Tables))
+	for i, t := range l.Tables {
+		list[i] = quoted(t.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// AfterLoad implements driver.AfterLoader.
+func (d *database) AfterLoad() []driver.Step {
+	able := steps()
+	for i, s := range able {
+		able[i].Do = func(ctx context.Context) error {
+			l, err := d.Layout()
+			var rows [][]query.Value
+			if err == nil {
+				rows, err = sqlkit.QueryRows(ctx, d.admin, strings.ToUpper(s.Name)+" TABLE "+names(l))
+			}
+			for _, row := range rows { // table, operation, kind and text of a message
+				if strings.EqualFold(row[2].String(), "error") {
+					err = fmt.Errorf("table %s: %s", row[0], row[3])
+				}
+			}
+			if err != nil {
+				return fmt.Errorf("%s's step %s: %w", d.system, s.Name, err)
+			}
+			return nil
+		}
+	}
+	return able
+}
+
+// Footprint implements driver.DB: the blocks of the files of the tables with their
+// indexes, where the user may see them, and else what the server estimates.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	l, err := d.Layout()
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
+	}
+	files := "INNODB_TABLESPACES"
+	if d.system == "MariaDB" {
+		files = "INNODB_SYS_TABLESPACES"
+	}
+	var own, estimated []string
+	for _, t := range l.Tables {
+		name := d.config.DBName + "/" + t.Name
+		own = append(own, fmt.Sprintf("name = %s OR name LIKE %s", literal(name), literal(strings.NewReplacer(`\`, `\\`, "_", `\_`, "%", `\%`).Replace(name)+"#p#%")))
+		estimated = append(estimated, literal(t.Name))
+	}
+	row, err := sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf("SELECT CAST(SUM(allocated_size) AS SIGNED), COUNT(*) FROM information_schema.%s WHERE %s", files, strings.Join(own, " OR ")))
+	if number(err) == errNotPermitted || err == nil && row[1].Int < int64(len(own)) {
+		row, err = sqlkit.QueryRow(ctx, d.admin, "SELECT CAST(SUM(data_length + index_length) AS SIGNED) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN ("+
+			strings.Join(estimated, ", ")+")")
+	}
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
+	}
+	return driver.Footprint{Bytes: row[0].Int, Without: "the redo, undo and binary logs, which all databases of the server share"}, nil
+}
+
+// Metrics implements driver.Metered.
+func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+	told := map[string]string{
+		"innodb_os_log_written": "redo_log_bytes_total", "innodb_data_written": "data_written_bytes_total", "innodb_data_read": "data_read_bytes_total",
+		"innodb_buffer_pool_reads": "pages_missed_total", "innodb_buffer_pool_pages_dirty": "pages_dirty", "innodb_log_waits": "log_waits_total",
+		"threads_connected": "connections",
+	}
+	var list []string
+	for name := range told {
+		list = append(list, literal(name))
+	}
+	found, err := d.named(ctx, d.meter, "SHOW GLOBAL STATUS WHERE Variable_name IN ("+strings.Join(list, ", ")+")")
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's statistics: %w", err)
+	}
+	figures := make(map[string]float64, len(found))
+	for name, value := range found {
+		if n, err := strconv.ParseFloat(value, 64); err == nil {
+			figures[told[name]] = n
+		}
+	}
+	return figures, nil
+}
+
+// Close implements driver.DB. The server's settings are again what they were.
+func (d *database) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	var restored error
+	if len(d.before) > 0 {
+		if restored = d.admin.Exec(ctx, d.before...); restored != nil {
+			restored = fmt.Errorf("restoring the server's settings (%s): %w", strings.Join(d.before, "; "), restored)
+		}
+	}
+	return cmp.Or(restored, d.admin.Close(), d.meter.Close())
+}
+
+// Grow implements driver.Grower: the server says that it has no such columns.
+func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

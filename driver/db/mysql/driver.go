@@ -1,0 +1,203 @@
+// Package mysql drives MySQL and MariaDB, over their wire protocol by
+// go-sql-driver/mysql. Rows go through LOAD DATA LOCAL INFILE, encoded straight
+// from batches, or through INSERTs of many rows, as texts or prepared; answers are
+// read in binary form.
+//
+// In the layout of TSBS's loader for TimescaleDB each table of the schema becomes
+// a table of rows, and its series a table of tags: see package query/sql. A row's
+// tags_id is its series' number. Wide tables have the tags beside the fields. Narrow
+// ones have a row a value.
+// Beside them stands tsmark_mark, which says what was loaded and what tsmark made.
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionLayout     = "layout"
+	optionMethod     = "method"
+	optionTimes      = "times"
+	optionIndex      = "index"
+	optionPartition  = "partition"
+	optionFlushLog   = "flush_log"
+	optionSyncBinlog = "sync_binlog"
+)
+
+// Values of options.
+const (
+	layoutNormalized = "normalized"
+	layoutWide       = "wide"
+	layoutNarrow     = "narrow"
+
+	methodLoad     = "load"
+	methodInsert   = "insert"
+	methodPrepared = "prepared"
+
+	timesDatetime = "datetime"
+	timesBigint   = "bigint"
+
+	indexBoth     = "both"
+	indexTagsTime = "tags_time"
+	indexTime     = "time"
+	indexNone     = "none"
+)
+
+// confinement is the query.Literals.Confinement of its texts.
+const confinement = "the server prepares it as a subquery first and runs it in read-only transactions; functions can still read files (LOAD_FILE), wait and take locks: use an account that may only read"
+
+// Driver describes MySQL and MariaDB.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:        "mysql",
+		Help:        "MySQL 8 or newer, and MariaDB 10.11 or newer, written by LOAD DATA LOCAL INFILE",
+		ResultCache: driver.ResultCache{Name: "MariaDB's query cache (MySQL 8 has none)", Off: setCacheOff + " in each session"},
+		Options: connection.Options(
+			option.Option{Name: connection.Host, Help: "host of the server, or the path of its socket"},
+			option.Option{Name: connection.Port, Default: "3306"},
+			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, which must exist"},
+			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
+			option.Option{Name: connection.Timeout, Help: "longest wait for a connection and for the acknowledgement of a batch"},
+			option.Option{Name: optionLayout, Layout: true, Default: layoutNormalized, Type: option.Choice(layoutNormalized, layoutWide, layoutNarrow),
+				Help: "normalized (rows refer to a table of series, as in TSBS), wide (tags in each row) or narrow (one row per value)"},
+			option.Option{Name: optionMethod, Default: methodLoad, Type: option.Choice(methodLoad, methodInsert, methodPrepared),
+				Help: "how rows are written: load (LOAD DATA LOCAL INFILE), insert (INSERTs of many rows, as text) or prepared (the same with binary parameters)"},
+			option.Option{Name: optionTimes, Layout: true, Default: timesDatetime, Type: option.Choice(timesDatetime, timesBigint),
+				Help: "type of times: datetime (DATETIME(6), microseconds) or bigint (nanoseconds since 1970)"},
+			option.Option{Name: optionIndex, Layout: true, Default: indexBoth, Type: option.Choice(indexBoth, indexTagsTime, indexTime, indexNone),
+				Help: "indexes: tags_time (series and time), time, both (TSBS's default) or none"},
+			option.Option{Name: optionPartition, Layout: true, Empty: "none", Type: option.Seconds(time.Minute),
+				Help: "time range of a partition, such as 12h"},
+			option.Option{Name: optionFlushLog, Empty: "the server's", Type: option.Choice("0", "1", "2"),
+				Help: "innodb_flush_log_at_trx_commit of the whole server, until the target is closed"},
+			option.Option{Name: optionSyncBinlog, Empty: "the server's", Type: option.AtLeast(0),
+				Help: "sync_binlog of the whole server, until the target is closed"},
+		),
+		Profiles: []driver.Profile{{Name: "default", Help: "as the server is configured, in TSBS's layout with TSBS's indexes", Options: driver.Options{}}},
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "as the server is configured", Options: driver.Options{optionFlushLog: "", optionSyncBinlog: ""}},
+			{Name: driver.Relaxed, Help: "innodb_flush_log_at_trx_commit 2, sync_binlog 0", Options: driver.Options{optionFlushLog: "2", optionSyncBinlog: "0"}},
+			{Name: driver.Strict, Help: "innodb_flush_log_at_trx_commit 1, sync_binlog 1", Options: driver.Options{optionFlushLog: "1", optionSyncBinlog: "1"}},
+		},
+		Caps:       caps,
+		Modules:    []string{"github.com/go-sql-driver/mysql"},
+		Place:      func(o driver.Options) string { return newConfig(connection.Of(o)).place() },
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "MariaDB 10.11"}, {Version: "MariaDB 11.4"}},
+		TestServer: driver.Options{connection.User: "tsmark", connection.Password: "@servers/password"},
+		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := newDialect(o).Render(q, s)
+			return driver.Request{Text: text}, err
+		},
+		Literals: func(o driver.Options) query.Literals { return newDialect(o).Literals(confinement) },
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := newDialect(o).RenderFrom(q, m, s)
+			return driver.Request{Text: text}, err
+		},
+		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+			d, err := open(ctx, env, o)
+			if err != nil {
+				return nil, fmt.Errorf("opening MySQL: %w", err)
+			}
+			return d, nil
+		},
+	}
+}
+
+func caps(o driver.Options) driver.Caps {
+	c := driver.Caps{
+		Language:      "SQL",
+		TimePrecision: precision(o),
+		Lacks: map[series.Trait]string{
+			series.NaN:        "MySQL's DOUBLE does not hold",
+			series.Infinities: "MySQL's DOUBLE does not hold",
+		},
+		Schema: design(o, collationMariaDB).Check,
+		Types:  types(o),
+		Steps:  steps(),
+	}
+	if o[optionTimes] != timesBigint {
+		c.Lacks[series.FineTimestamps] = "DATETIME(6), whose unit is 1 µs, does not hold; choose times=" + timesBigint
+	}
+	if o[optionLayout] == layoutNarrow {
+		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart; choose layout=" + layoutNormalized + " or " + layoutWide
+	}
+	return c
+}
+
+// precision is that of times.
+func precision(o driver.Options) time.Duration {
+	if o[optionTimes] == timesBigint {
+		return time.Nanosecond
+	}
+	return time.Microsecond
+}
+
+// types are the columns of fields.
+func types(o driver.Options) map[series.Type]driver.Stored {
+	held := map[series.Type]driver.Stored{
+		series.Bool:      {As: "TINYINT(1)", Mapped: "0 or 1"},
+		series.Int32:     {As: "INT"},
+		series.Int:       {As: "BIGINT"},
+		series.Float32:   {As: "FLOAT"},
+		series.Float:     {As: "DOUBLE"},
+		series.Text:      {As: "TEXT"},
+		series.Timestamp: {As: "DATETIME(6)"},
+		series.Date:      {As: "DATE"},
+		series.Blob:      {As: "BLOB"},
+	}
+	if o[optionTimes] == timesBigint {
+		held[series.Timestamp] = driver.Stored{As: "BIGINT", Mapped: "its nanoseconds since 1970"}
+	}
+	if o[optionLayout] == layoutNarrow {
+		held[series.Bool] = driver.Stored{As: "BIGINT", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Stored{As: "BIGINT", Mapped: "the BIGINT that equals it"}
+		held[series.Float32] = driver.Stored{As: "DOUBLE", Mapped: "the DOUBLE that equals it"}
+		held[series.Blob] = driver.Stored{As: "TEXT", Mapped: "its bytes as a text"}
+	}
+	return held
+}
+
+// steps are named after their statements.
+func steps() []driver.Step {
+	return []driver.Step{
+		{Name: "analyze", Help: "ANALYZE TABLE: statistics for the query planner"},
+		{Name: "optimize", Help: "OPTIMIZE TABLE: rewrite tables and indexes without gaps"},
+	}
+}
+
+// The collations by which texts are compared by their bytes, to the last blank.
+const (
+	collationMariaDB = "utf8mb4_nopad_bin"
+	collationMySQL   = "utf8mb4_0900_bin"
+)
+
+// text is the type of a tag: InnoDB indexes 3,072 bytes, four a character.
+const text = "VARCHAR(255)"
+
+// design is how tables are declared.
+func design(o driver.Options, collation string) *sqlkit.Design {
+	held := types(o)
+	d := &sqlkit.Design{
+		Dialect: newDialect(o), Time: held[series.Timestamp].As + " NOT NULL", Series: "INT UNSIGNED NOT NULL", Key: "INT UNSIGNED PRIMARY KEY",
+		Text: text, Number: "DOUBLE", Fields: held, MaxName: 64, MaxColumns: 1017,
+	}
+	switch o[optionLayout] {
+	case layoutWide:
+		d.Instead = "layout=" + layoutNormalized
+	case layoutNormalized:
+		d.Instead = "layout=" + layoutNarrow
+	}
+	d.Make = func(t *sqlkit.Table, columns []string) { makeTable(o, collation, t, columns) }
+	return d
+}

@@ -1,0 +1,121 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+)
+
+// The numbers of errors that are told apart, of MySQL's and of MariaDB's.
+const (
+	errWriteFile       = 3
+	errDiskFull        = 1021
+	errTooManyClients  = 1040
+	errNoRight         = 1142 // to a table
+	errWrongPassword   = 1045
+	errNoDatabase      = 1049
+	errShutdown        = 1053
+	errTableFull       = 1114
+	errPacket          = 1153 // longer than max_allowed_packet
+	errLocked          = 1205
+	errDeadlock        = 1213
+	errNotPermitted    = 1227
+	errKilled          = 1927 // of a connection
+	errShutdownSession = 3169
+)
+
+// connecting explains an error of connect, whose own limit was bounded.
+func (c *config) connecting(ctx, bounded context.Context, err error) error {
+	to := fmt.Sprintf("connecting to %s as user %s", c.location(), c.User)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
+	}
+	var my *mysql.MySQLError
+	if errors.As(err, &my) {
+		switch my.Number {
+		case errWrongPassword:
+			return fmt.Errorf("%s: the server refuses the password; give another user or password (%s)", to, message(my))
+		case errNoDatabase:
+			return fmt.Errorf("%s: there is no such database; create it (CREATE DATABASE %s) or name another one by option database", to, quoted(c.DBName))
+		case errTooManyClients:
+			return fmt.Errorf("%s: %w: the server takes no more connections; use fewer workers or raise its max_connections", to, driver.ErrUnreachable)
+		case errShutdown:
+			return &driver.Temporary{Err: fmt.Errorf("%s: %w: %s", to, driver.ErrUnreachable, message(my)), Refused: true}
+		}
+		return fmt.Errorf("%s: %s", to, message(my))
+	}
+	if errors.Is(err, mysql.ErrNoTLS) {
+		return fmt.Errorf("%s: %w: the server has no TLS; give tls=off if the network between can be trusted", to, driver.ErrUnreachable)
+	}
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = c.timeout
+	}
+	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+}
+
+// failed explains an error of a connection. It wraps ctx's error where that ended
+// the operation, a driver.Temporary where the same can be tried again,
+// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
+// server's disk is full.
+func (c *conn) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		c.kill()
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	}
+	var my *mysql.MySQLError
+	switch {
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
+	case c.wire.Endless() != nil:
+		return c.wire.Endless()
+	case !errors.As(err, &my) && c.Closed():
+		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), oneLine(err))}
+	case my == nil:
+		return errors.New(oneLine(err))
+	}
+	switch my.Number {
+	case errWriteFile, errDiskFull, errTableFull:
+		return fmt.Errorf("%w; free space on the server (%s)", syscall.ENOSPC, message(my))
+	case errPacket:
+		return fmt.Errorf("%w; %s", &failure{my}, morePacket)
+	case errDeadlock, errLocked:
+		return &driver.Temporary{Err: &failure{my}, Refused: true}
+	case errShutdown, errKilled, errShutdownSession:
+		return &driver.Temporary{Err: fmt.Errorf("%w: %s", driver.ErrUnreachable, message(my))}
+	}
+	return &failure{my}
+}
+
+// failure is what a server said about a statement.
+type failure struct{ my *mysql.MySQLError }
+
+// Error is one line.
+func (f *failure) Error() string { return message(f.my) }
+
+// number is the server's of an error that it reported; 0: it did not.
+func number(err error) uint16 {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.my.Number
+	}
+	return 0
+}
+
+func message(my *mysql.MySQLError) string {
+	return strings.Join(strings.Fields(fmt.Sprintf("%s (error %d)", my.Message, my.Number)), " ")
+}
+
+// oneLine is the text of an error in one line.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

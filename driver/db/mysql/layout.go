@@ -1,0 +1,55 @@
+package mysql
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+)
+
+// last is the partition of the times beyond those of all others.
+const last = "later"
+
+// makeTable fills in how a table is made. Its comment is its identity. TSBS's second
+// index has the newest time first; these are read in both directions.
+func makeTable(o driver.Options, collation string, t *sqlkit.Table, columns []string) {
+	index := func(names ...string) {
+		for i, name := range names {
+			names[i] = quoted(name)
+		}
+		columns = append(columns, "INDEX ("+strings.Join(names, ", ")+")")
+	}
+	option := o[optionIndex]
+	if t.By != "" && !t.Rows && option != indexNone {
+		index(t.By)
+	}
+	if t.By != "" && t.Rows && (option == indexBoth || option == indexTagsTime) {
+		index(t.By, sql.TimeColumn)
+	}
+	if t.Rows && (option == indexBoth || option == indexTime) {
+		index(sql.TimeColumn)
+	}
+	more := ""
+	if t.Rows && o[optionPartition] != "" {
+		more = fmt.Sprintf(" PARTITION BY %s (PARTITION %s VALUES LESS THAN %s)", partitioned(o), last, most(o))
+	}
+	t.Make = []string{fmt.Sprintf("CREATE TABLE %s (%s) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE %s COMMENT=%s%s",
+		quoted(t.Name), strings.Join(columns, ", "), collation, literal(driver.Token()), more)}
+}
+
+// partitioned is by what a table is, and most the bound of the last partition.
+func partitioned(o driver.Options) string {
+	if o[optionTimes] == timesBigint {
+		return "RANGE (" + sql.TimeColumn + ")"
+	}
+	return "RANGE COLUMNS (" + sql.TimeColumn + ")"
+}
+
+func most(o driver.Options) string {
+	if o[optionTimes] == timesBigint {
+		return "MAXVALUE"
+	}
+	return "(MAXVALUE)"
+}

@@ -1,0 +1,39 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+)
+
+// Reads implements driver.ReadTeller by the connection's counters of requests to read a
+// row, by an index or of a table. They know no bytes.
+func (d *database) Reads(ctx context.Context, q driver.Request) (read driver.Read, ok bool, err error) {
+	err = d.admin.Do(ctx, func(c *conn) error {
+		// Asking for the counters reads rows too: the first two answers tell how many.
+		var counts [3]int64
+		for i := range counts {
+			if i == 2 {
+				if _, err := c.Query(ctx, q.Text, nil); err != nil {
+					return fmt.Errorf("putting a query to see what it reads: %w", err)
+				}
+			}
+			rows, err := sqlkit.QueryRows(ctx, c, "SHOW SESSION STATUS LIKE 'Handler_read%'")
+			if err != nil {
+				return fmt.Errorf("asking for the counters of rows: %w", err)
+			}
+			for _, row := range rows {
+				var n int64
+				if _, err := fmt.Sscan(row[1].String(), &n); err != nil {
+					return fmt.Errorf("the counter %s is %q", row[0], row[1])
+				}
+				counts[i] += n
+			}
+		}
+		read = driver.Read{Rows: counts[2] - counts[1] - (counts[1] - counts[0]), Bytes: -1}
+		return nil
+	})
+	return read, err == nil, err
+}

@@ -1,0 +1,279 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// textWriter implements sqlkit.RowWriter for rows that go as a text: by LOAD DATA, or
+// in INSERTs.
+type textWriter struct {
+	l         *loader
+	statement string // before the rows
+	insert    bool
+	reader    reader
+}
+
+// newTextWriter returns that of a table.
+func (l *loader) newTextWriter(t *series.Table) *textWriter {
+	w := &textWriter{l: l, insert: l.d.options[optionMethod] == methodInsert}
+	w.statement = fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET binary", l.name, quoted(t.Name))
+	if w.insert {
+		w.statement = insertInto(t)
+	}
+	w.reader = newReader(l.d.options, l.schema, t)
+	return w
+}
+
+// insertInto is an INSERT before its values.
+func insertInto(t *series.Table) string { return "INSERT INTO " + quoted(t.Name) + " VALUES " }
+
+// Append implements sqlkit.RowWriter. The bytes of LOAD DATA are those of the columns.
+func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
+	r := &w.reader
+	r.reset(runs)
+	if w.insert {
+		return w.inserts(ctx)
+	}
+	w.l.rows = r
+	stored, err := w.l.conn.exec(ctx, w.statement)
+	if r.err != nil {
+		return 0, r.err // what the server says follows from it
+	}
+	if err != nil {
+		return 0, explained(err)
+	}
+	// LOCAL makes warnings of errors, and what is stored then is not what was sent.
+	var first string
+	err = w.l.conn.rows(ctx, "SHOW WARNINGS LIMIT 1", func(row []query.Value) error {
+		first = fmt.Sprintf("%s (%s %s)", row[2], row[0], row[1])
+		return nil
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case first != "":
+		return 0, fmt.Errorf("the server took rows with a warning, so the batch was undone: %s", first)
+	}
+	return r.bytes, complete(stored, r.sent)
+}
+
+// complete returns an error where the server stored other than what was sent.
+func complete(stored, sent int64) error {
+	if stored != sent {
+		return fmt.Errorf("the server stored %d rows of %d", stored, sent)
+	}
+	return nil
+}
+
+// insertBytes is about how large an INSERT gets: a quarter of the smallest
+// max_allowed_packet that a server is shipped with.
+const insertBytes = 1 << 20
+
+// inserts sends the rows by statements.
+func (w *textWriter) inserts(ctx context.Context) (bytes int64, err error) {
+	for r := &w.reader; len(r.runs) > 0; {
+		r.texts.to = append(r.texts.to[:0], w.statement...)
+		if err := r.fill(insertBytes); err != nil {
+			return 0, err
+		}
+		text := view(r.texts.to[:len(r.texts.to)-1]) // without the last comma
+		if _, err := w.l.conn.exec(ctx, text); err != nil {
+			return 0, err
+		}
+		bytes += int64(len(text))
+	}
+	return bytes, nil
+}
+
+// Close implements sqlkit.RowWriter.
+func (w *textWriter) Close() {}
+
+// reader is runs of one table as a text, encoded while it is sent.
+type reader struct {
+	encoder *encoder
+	texts   *texts // encoded and not read yet from at on
+	at      int
+	runs    []*series.Run
+	row     int   // next one of the first run
+	sent    int64 // rows
+	bytes   int64
+	err     error // of encoding
+}
+
+func newReader(o driver.Options, s *series.Schema, t *series.Table) reader {
+	return reader{encoder: newEncoder(o, t), texts: newTexts(o, s, t)}
+}
+
+func (r *reader) reset(runs []*series.Run) {
+	*r = reader{encoder: r.encoder, texts: r.texts, runs: runs}
+	r.texts.to = r.texts.to[:0]
+}
+
+// chunk is about how many bytes are encoded at a time.
+const chunk = 64 << 10
+
+// Read implements io.Reader.
+func (r *reader) Read(p []byte) (int, error) {
+	for r.at == len(r.texts.to) || len(r.texts.to)-r.at < len(p) && len(r.runs) > 0 {
+		if r.at == len(r.texts.to) && len(r.runs) == 0 {
+			return 0, io.EOF
+		}
+		r.texts.to = r.texts.to[:copy(r.texts.to, r.texts.to[r.at:])]
+		r.at = 0
+		if r.err = r.fill(chunk); r.err != nil {
+			return 0, r.err
+		}
+	}
+	n := copy(p, r.texts.to[r.at:])
+	r.at += n
+	r.bytes += int64(n)
+	return n, nil
+}
+
+// fill encodes rows until the text has so many bytes.
+func (r *reader) fill(bytes int) error {
+	for ; len(r.runs) > 0; r.runs, r.row = r.runs[1:], 0 {
+		for run := r.runs[0]; r.row < run.Rows(); r.row++ {
+			if len(r.texts.to) >= bytes {
+				return nil
+			}
+			stored, err := r.encoder.row(r.texts, run, r.row)
+			if err != nil {
+				return err
+			}
+			r.sent += stored
+		}
+	}
+	return nil
+}
+
+// form is how rows stand in a text: as LOAD DATA reads them by default, or as values
+// of an INSERT.
+type form struct {
+	begin, end, absent, quote string
+	between                   byte
+}
+
+var (
+	loaded   = form{"", "\n", `\N`, "", '\t'}
+	inserted = form{"(", "),", "NULL", "'", ','}
+)
+
+// texts appends rows to a text. It implements cells.
+type texts struct {
+	form
+	to    []byte
+	of    *sqlkit.Kept[byte] // series: the number, or the tags
+	names []string           // of fields, as values
+	last  int64              // time
+	time  []byte             // its text
+}
+
+func newTexts(o driver.Options, s *series.Schema, t *series.Table) *texts {
+	w := &texts{form: loaded}
+	if o[optionMethod] == methodInsert {
+		w.form = inserted
+	}
+	for _, f := range t.Fields {
+		w.names = append(w.names, string(w.literal(nil, []byte(f.Name))))
+	}
+	w.of = sqlkit.NewKept(s.Series, func(dst []byte, s uint32) ([]byte, error) {
+		if !wide(o) {
+			return append(strconv.AppendUint(dst, uint64(s), 10), w.between), nil
+		}
+		return w.tags(dst, t.Tags, s)
+	})
+	return w
+}
+
+// tags appends the tags of a series.
+func (w *texts) tags(dst []byte, tags []series.Tag, s uint32) ([]byte, error) {
+	for i := range tags {
+		value, ok := tags[i].Values.Append(nil, s)
+		switch {
+		case !ok:
+			dst = append(dst, w.absent...)
+		case tags[i].Numeric():
+			n, err := numeric(&tags[i], s, value)
+			if err != nil {
+				return dst, err
+			}
+			dst = strconv.AppendFloat(dst, n, 'g', -1, 64)
+		default:
+			dst = w.literal(dst, value)
+		}
+		dst = append(dst, w.between)
+	}
+	return dst, nil
+}
+
+// literal appends a text as it stands in the form.
+func (w *texts) literal(dst, value []byte) []byte {
+	return append(appendEscaped(append(dst, w.quote...), value), w.quote...)
+}
+
+// begin, and what follows, implement cells. Each value has behind it what stands
+// between two, which end replaces.
+func (w *texts) begin() { w.to = append(w.to, w.form.begin...) }
+func (w *texts) end()   { w.to = append(w.to[:len(w.to)-1], w.form.end...) }
+func (w *texts) null()  { w.to = append(append(w.to, w.absent...), w.between) }
+func (w *texts) whole(v int64) {
+	w.to = append(strconv.AppendInt(w.to, v, 10), w.between)
+}
+func (w *texts) double(v float64) {
+	w.to = append(strconv.AppendFloat(w.to, v, 'g', -1, 64), w.between)
+}
+func (w *texts) day(days int64) { w.to = w.formatted(w.to, days*int64(24*time.Hour), time.DateOnly) }
+func (w *texts) text(c *series.Column, row, length int) {
+	if length == 0 {
+		w.to = append(w.literal(w.to, c.Text(row)), w.between)
+		return
+	}
+	w.to = append(append(series.AppendText(append(w.to, w.quote...), c.Ints[row], length), w.quote...), w.between)
+}
+func (w *texts) name(f int) { w.to = append(append(w.to, w.names[f]...), w.between) }
+
+// moment appends a time, of which many in a row are often the same.
+func (w *texts) moment(ns int64) {
+	if w.time == nil || ns != w.last {
+		w.time, w.last = w.formatted(w.time[:0], ns, timeForm), ns
+	}
+	w.to = append(w.to, w.time...)
+}
+
+// timeForm is a time as MySQL writes it.
+const timeForm = "2006-01-02 15:04:05.999999"
+
+func (w *texts) formatted(dst []byte, ns int64, form string) []byte {
+	dst = time.Unix(0, ns).UTC().AppendFormat(append(dst, w.quote...), form)
+	return append(append(dst, w.quote...), w.between)
+}
+
+// series appends what rows have of a series.
+func (w *texts) series(s uint32) error {
+	of, err := w.of.Of(s)
+	w.to = append(w.to, of...)
+	return err
+}
+
+// appendEscaped appends a text as both LOAD DATA and a literal have it.
+func appendEscaped(dst, value []byte) []byte {
+	for _, c := range value { // no byte of a longer character looks like one of these
+		if i := slices.Index([]byte("\x00\n\t\\'"), c); i >= 0 {
+			dst = append(dst, '\\', `0nt\'`[i])
+			continue
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}

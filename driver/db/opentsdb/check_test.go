@@ -1,0 +1,23 @@
+package opentsdb
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+)
+
+// What a server tells of itself, and why it tells no more.
+func TestCheck(t *testing.T) {
+	d := served(t, stub.Paths(map[string]string{
+		pathVersion: `{"version":"2.4.1","short_revision":"a"}`,
+		pathStats:   `[{"metric":"tsd.jvm.runtime","timestamp":1451606400,"value":"1","tags":{}}]`,
+		pathConfig:  `{"tsd.mode":"ro","tsd.query.timeout":"","tsd.query.limits.bytes.default":"0","tsd.storage.enable_compaction":"true"}`,
+	}))
+	if err := d.greet(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	conformance.Reads(t, d, time.Unix(1451606400, 0), "", "HBase")
+	conformance.Advises(t, d, "", "tsd.mode", "tsd.storage.enable_compaction")
+}

@@ -1,0 +1,65 @@
+package opentsdb
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver/kit/metric"
+)
+
+// escape begins a byte that names and tags' values cannot have, and itself, in two hexadecimal
+// digits behind it: /20 is a blank.
+const escape = '/'
+
+// allowed reports whether names and values can have the character. The server takes all
+// letters, and stores those that Latin 1 has not as question marks.
+func allowed(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+}
+
+// name makes of a text one that OpenTSDB can have as a name or as a tag's value.
+func name(text string) string {
+	at := 0
+	for at < len(text) && allowed(text[at]) {
+		at++
+	}
+	if at == len(text) {
+		return text
+	}
+	out := []byte(text[:at])
+	for _, c := range []byte(text[at:]) {
+		if allowed(c) {
+			out = append(out, c)
+		} else {
+			out = hex.AppendEncode(append(out, escape), []byte{c})
+		}
+	}
+	return string(out)
+}
+
+// text is what name made a name of. What is none of its names stays as it is.
+func text(name string) string {
+	if strings.IndexByte(name, escape) < 0 {
+		return name
+	}
+	var out []byte
+	for i := 0; i < len(name); i++ {
+		if name[i] != escape {
+			out = append(out, name[i])
+			continue
+		}
+		if i+2 >= len(name) {
+			return name
+		}
+		b, err := hex.DecodeString(name[i+1 : i+3])
+		if err != nil {
+			return name
+		}
+		out = append(out, b...)
+		i += 2
+	}
+	return string(out)
+}
+
+// metricOf is the metric of a table's field.
+func metricOf(table, field string) string { return name(metric.Name(table, field)) }

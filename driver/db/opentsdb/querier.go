@@ -1,0 +1,149 @@
+package opentsdb
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/jsonrows"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/query"
+)
+
+// querier is a connection that runs queries, each of which is up to three requests, sent
+// one after the other: the lines of its plan's expression. Plan.Step is the width of
+// buckets, at whose multiples the times of points are put.
+type querier struct {
+	metric.Querier
+	body    string // of the request at hand
+	seeking bool   // it tells of each series when it has points
+	newest  []int64
+	point   []query.Value
+}
+
+// newQuerier returns a querier that connects when it queries.
+func newQuerier(s *settings) *querier {
+	q := &querier{}
+	q.Querier.Querier = jsonrows.Querier{
+		Reader: jsonrows.Reader{System: "OpenTSDB"}, Client: httpwire.New(&s.wire), Explain: explained,
+		Request: func(ctx context.Context, _ string) (*http.Request, error) {
+			r, err := q.Client.Request(ctx, http.MethodPost, pathQuery, url.Values{"arrays": {""}}, strings.NewReader(q.body))
+			if err == nil {
+				r.Header.Set("Content-Type", "application/json")
+			}
+			return r, err
+		},
+	}
+	q.Answer = q.reader()
+	return q
+}
+
+// Do implements driver.Querier.
+func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	return q.DoBy(ctx, r, sink, q.ask)
+}
+
+// ask sends the requests of the plan, and gives the points of their answers to the Joiner.
+func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
+	var total driver.Cost
+	lines := strings.Split(q.Plan.Expression, "\n")
+	for i, line := range lines {
+		q.body, q.seeking = line, q.Plan.Newest && i == 0
+		if q.Plan.Newest && i == 1 {
+			if err := q.since(); err != nil {
+				return total, err
+			}
+		}
+		cost, err := q.Querier.Querier.Do(ctx, r, q)
+		total.Bytes += cost.Bytes
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// since has the request at hand begin at the earliest of the series' newest hours.
+func (q *querier) since() error {
+	var of request
+	if err := json.Unmarshal([]byte(q.body), &of); err != nil {
+		return err
+	}
+	from := metric.Floor(of.End+1, hour)
+	for _, newest := range q.newest {
+		from = min(from, newest)
+	}
+	of.Start = max(of.Start, min(from, of.End-1)) // the server refuses a window of one millisecond
+	var err error
+	q.body, err = of.text()
+	return err
+}
+
+// Row implements query.Sink: it takes a point of the series at hand.
+func (q *querier) Row(point []query.Value) error {
+	switch {
+	case len(point) == 0 || !q.seeking && q.Plan.Step == 0:
+		return q.Joiner.Row(point)
+	case q.seeking:
+		if at := point[0].Int / 1e6; q.newest[len(q.newest)-1] < at {
+			q.newest[len(q.newest)-1] = at
+		}
+		return nil
+	}
+	q.point = append(q.point[:0], point...)
+	q.point[0].Int = metric.Floor(point[0].Int, q.Plan.Step*1e6)
+	return q.Joiner.Row(q.point)
+}
+
+// reader returns the function that reads an answer: an array of series, of which each has
+// its metric and its tags before its points. Tags by which the series is not grouped are
+// none of the row's.
+func (q *querier) reader() func() error {
+	series := q.Of(jsonrows.Members{
+		"metric": func() error {
+			name, err := q.Text()
+			q.Joiner.Label("__name__", name)
+			return err
+		},
+		"tags": func() error {
+			return q.Object(func(key string) error {
+				value, err := q.Text()
+				if slices.ContainsFunc(q.Plan.Tags, func(t metric.Tag) bool { return t.Label == key }) {
+					q.Joiner.Label(key, text(value))
+				}
+				return err
+			})
+		},
+		// A metric of several sub-queries is told by their numbers, which are those of columns.
+		"query": q.Of(jsonrows.Members{
+			"index": func() error {
+				n, err := q.Int()
+				if n >= 0 && n < int64(len(q.Plan.Fields)) {
+					q.Joiner.Label("__name__", q.Plan.Fields[n].Name)
+				}
+				return err
+			},
+		}),
+		"dps": func() error {
+			if q.seeking {
+				q.newest = append(q.newest, 0)
+			} else if err := q.Joiner.Labelled(); err != nil {
+				return err
+			}
+			return q.Array(q.Querier.Querier.Row)
+		},
+	})
+	return func() error {
+		q.Columns = append(q.Columns[:0], jsonrows.Milliseconds, jsonrows.Text)
+		q.newest = q.newest[:0]
+		return q.Array(func() error {
+			q.Joiner.Series()
+			return series()
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package opentsdb
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	conformance.Sole(t, Driver())
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+func TestConformance(t *testing.T) { conformance.RunSparse(t, Driver(), server(t)) }
+
+// Batches as they are.
+func TestConformanceUncompressed(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
+}
+
+// Lines that nobody acknowledges, and batches that are acknowledged once they are read.
+func TestConformanceTelnet(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolTelnet))
+}
+
+func TestConformanceWithoutSync(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunWrites(t, Driver(), server(t, optionSync, syncOff))
+}
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
+
+func TestFaults(t *testing.T) {
+	conformance.Long(t) // each part starts two servers of Java's
+
+	conformance.Address(t, "opentsdb")
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   conformance.Script(t, "opentsdb"),
+		Patience: 4 * time.Minute, // Java starts, twice
+		Sparse:   true,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none",
+			conformance.WrongDatabase: "it has none",
+			conformance.DiskFull: "HBase in its standalone mode acknowledges points that its log could not take (EFBIG), and has them in memory: " +
+				"nothing is missing until it is killed (docs/drivers/opentsdb.md)",
+		},
+	})
+}

@@ -1,0 +1,335 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/pgwire"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// database implements driver.DB.
+type database struct {
+	sqlkit.Tables
+	variant Variant
+	options driver.Options
+	config  *pgwire.Config
+	admin   *pgwire.Link  // for everything but writers and queriers
+	meter   *pgwire.Link  // for Metrics, which waits for nobody
+	locks   time.Duration // longest wait for others' locks; 0: any
+
+	mu         sync.Mutex      // guards what follows
+	partitions map[string]bool // that were made since Create, by table and start
+}
+
+// open connects, and looks whether the server can do what the options want.
+func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
+	config, err := pgwire.NewConfig(connection.Of(o))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range given {
+		if v := o[s.option]; v != "" {
+			config.Set(s.setting, v)
+		}
+	}
+	for _, s := range needed {
+		config.Set(s.setting, s.value)
+	}
+	link := func() *pgwire.Link { return pgwire.NewLink(config, o[optionConnections] == connectionsOne) }
+	d := &database{variant: v, options: o, config: config, admin: link(), meter: link(), locks: env.Locks}
+	d.Tables = d.tables()
+	if err := d.admin.Do(ctx, func(c *pgwire.Conn) error { return d.fits(ctx, c) }); err != nil {
+		_ = d.Close() // the first error says what is wrong
+		return nil, err
+	}
+	return d, nil
+}
+
+// tables is what is alike in SQL databases. OIDs stay what they are when rows are
+// written anew, as by TRUNCATE, VACUUM FULL and CLUSTER; what is an extension's is
+// left out.
+func (d *database) tables() sqlkit.Tables {
+	held := types(d.options)
+	return sqlkit.Tables{
+		Counter: sqlkit.Counter{
+			Dialect: d.variant.dialect(d.options),
+			Figures: func(t series.Type, column string) sqlkit.Figures { return figures(held[t].As, column) },
+			Text:    func(sum string) string { return "(" + sum + ")::text" }, // bigint or numeric
+			Run:     sqlkit.RunBy(d.admin),
+		},
+		Place: d.config.Location(),
+		Own:   d.admin,
+		// What looks like a view is TimescaleDB's continuous aggregate where it reads what
+		// that keeps of it.
+		List: `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef(oid) LIKE '%\_timescaledb\_internal.\_materialized\_hypertable\_%' THEN 'materialized view' ELSE 'view' END WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
+			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
+			ORDER BY 1, 2`,
+		Lay:        func(s *series.Schema) (*sqlkit.Layout, error) { return d.variant.layout(s, d.options) },
+		Change:     d.change,
+		Aggregates: d.variant.aggregates(d.options),
+		Made: func(ctx context.Context, c sqlkit.Conn, t Table) error {
+			if !t.Rows || d.variant.MakeTable == nil {
+				return nil
+			}
+			return d.variant.MakeTable(ctx, c, d.options, t)
+		},
+	}
+}
+
+// minVersion is the first with date_bin, as server_version_num has it.
+const minVersion = 140000
+
+// fits returns an error where the server cannot do what the options want.
+func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
+	row, err := sqlkit.QueryRow(ctx, c, `SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
+		current_setting('fsync'), current_setting('full_page_writes'), coalesce(current_schema(), '')`)
+	if err != nil {
+		return err
+	}
+	switch {
+	case row[0].Int < minVersion:
+		return fmt.Errorf("%s has PostgreSQL %s; tsmark needs 14 or newer", d.config.Location(), row[1])
+	case row[4].String() == "":
+		return fmt.Errorf("%s: no schema of search_path exists; set search_path for the user", d.config.Location())
+	case d.options[optionCommit] == on && (row[2].String() != on || row[3].String() != on):
+		return fmt.Errorf("%s: its fsync is %s and its full_page_writes %s, so no commit is safe; switch them on, or choose durability=%s",
+			d.config.Location(), row[2], row[3], driver.AsShipped)
+	}
+	if d.variant.Check != nil {
+		return d.variant.Check(ctx, c, d.options)
+	}
+	return nil
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.config.Address() }
+
+// settings are what the description tells of the server's.
+var settings = [...]string{
+	"shared_buffers", "effective_cache_size", "work_mem", "maintenance_work_mem", "max_wal_size", "checkpoint_timeout", "wal_level", "wal_compression",
+	"fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum", "jit", "max_parallel_workers_per_gather", "max_connections", "random_page_cost",
+	"data_checksums", "default_toast_compression", "server_encoding",
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	out := driver.Description{Location: d.config.Location(), Settings: make(map[string]string, len(settings)), Elsewhere: "database"}
+	columns := []string{"current_setting('server_version')", "version()"}
+	for _, name := range settings {
+		columns = append(columns, fmt.Sprintf("current_setting('%s', true)", name))
+	}
+	values, err := sqlkit.QueryRow(ctx, d.admin, "SELECT "+strings.Join(columns, ", "))
+	if err == nil {
+		out.Version, out.StandIn = values[0].String(), standIn(values[1].String(), d.variant.System)
+		for i, name := range settings {
+			if v := values[i+2]; v.Kind != query.Null {
+				out.Settings[name] = v.String()
+			}
+		}
+		if d.variant.Describe != nil {
+			err = d.variant.Describe(ctx, d.admin, &out)
+		}
+	}
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing %s: %w", d.variant.System, err)
+	}
+	out.Durability = durability(d.options[optionUnlogged] == on, out.Settings)
+	return out, nil
+}
+
+// standIn says that a PostgreSQL which says of itself what it was compiled by is one in
+// WebAssembly, such as PGlite. Empty: it is a server.
+func standIn(version, system string) string {
+	if !strings.Contains(version, "emcc") && !strings.Contains(version, "Emscripten") {
+		return ""
+	}
+	return system + " in PGlite (WebAssembly), not a PostgreSQL server"
+}
+
+// durability says when an acknowledged row is on disk.
+func durability(unlogged bool, settings map[string]string) string {
+	const batch = "each batch is a transaction; "
+	switch commit := settings["synchronous_commit"]; {
+	case unlogged:
+		return "tables are unlogged: a crash of the server empties them"
+	case settings["fsync"] != on:
+		return batch + "fsync is off: a crash of the machine loses batches and may destroy the database"
+	case commit == off:
+		return batch + "its commit is acknowledged before the write-ahead log is on disk: a crash of the server loses the last batches"
+	case settings["full_page_writes"] != on:
+		return batch + "its commit is in the write-ahead log, and forced to disk, before it is acknowledged; " +
+			"without full_page_writes a crash of the machine may destroy pages"
+	case settings["synchronous_standby_names"] != "" && commit != "local":
+		return batch + "its commit is in the write-ahead log, forced to disk, and with the standbys as synchronous_commit " + commit + " says, before it is acknowledged"
+	}
+	return batch + "its commit is in the write-ahead log, and forced to disk by fsync, before it is acknowledged"
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
+	q, err := pgwire.NewQuerier(ctx, d.config, pgwire.Protocol(d.options[optionProtocol]))
+	if err != nil {
+		return nil, fmt.Errorf("opening a connection for reading: %w", d.full(ctx, err))
+	}
+	q.ReadOnly = readOnly
+	return q, nil
+}
+
+// readOnly begins a transaction that can change nothing: once it has a snapshot, it cannot
+// be made read-write.
+const readOnly = "BEGIN READ ONLY"
+
+// CheckText implements driver.TextChecker. A cursor is declared for one query only, and not
+// for one with INTO or with statements that change data; declaring it reads no row.
+func (d *database) CheckText(ctx context.Context, text string) error {
+	return d.admin.Do(ctx, func(c *pgwire.Conn) error {
+		_, err := c.QueryReadOnly(ctx, readOnly, "DECLARE tsmark_text NO SCROLL CURSOR FOR\n"+text, nil)
+		return err
+	})
+}
+
+// Footprint implements driver.DB: the tables with their indexes, partitions and
+// what is stored apart.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	l, err := d.Layout()
+	if err == nil {
+		size := d.variant.Size
+		if size == nil {
+			size = sizeOf
+		}
+		sizes := []string{"0"}
+		for _, t := range l.Tables {
+			sizes = append(sizes, size(Regclass(t)))
+		}
+		var row []query.Value
+		if row, err = sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf("SELECT (%s)::bigint", strings.Join(sizes, " + "))); err == nil {
+			return driver.Footprint{Bytes: row[0].Int, Without: "the write-ahead log, which all databases of the server share"}, nil
+		}
+	}
+	return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
+}
+
+// sizeOf returns the expression of the bytes of a table and of its partitions.
+func sizeOf(name string) string {
+	return fmt.Sprintf("pg_total_relation_size(%s) + coalesce((SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%[1]s) WHERE parentrelid IS NOT NULL), 0)", name)
+}
+
+// Metrics implements driver.Metered.
+func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+	names := []string{"wal_bytes_total", "blocks_read_total", "blocks_hit_total", "temp_bytes_total", "commits_total", "connections"}
+	found := make(map[string]float64, len(names))
+	if d.options[optionConnections] == connectionsOne {
+		return found, nil // it would take a writer's turn
+	}
+	values, err := sqlkit.QueryRow(ctx, d.meter, `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8, d.blks_read, d.blks_hit, d.temp_bytes, d.xact_commit, d.numbackends
+		FROM pg_stat_database AS d WHERE d.datname = current_database()`)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's statistics: %w", err)
+	}
+	for i, name := range names {
+		switch v := values[i]; v.Kind {
+		case query.Int:
+			found[name] = float64(v.Int)
+		case query.Float:
+			found[name] = v.Float
+		}
+	}
+	return found, nil
+}
+
+// Inspect implements driver.Inspector.
+func (d *database) Inspect(ctx context.Context) error {
+	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT has_schema_privilege(current_schema(), 'CREATE')::int, current_user, current_schema()")
+	if err == nil && row[0].Int == 0 {
+		err = fmt.Errorf("user %s may not make tables in schema %s; grant it CREATE there", row[1], row[2])
+	}
+	if err != nil {
+		return fmt.Errorf("looking at %s: %w", d.config.Location(), err)
+	}
+	return nil
+}
+
+// Create implements driver.DB.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	d.mu.Lock()
+	d.partitions = make(map[string]bool)
+	d.mu.Unlock()
+	return d.Tables.Create(ctx, schema)
+}
+
+// Join implements driver.Joiner. A partition is made by whoever needs it first, which
+// several processes do not know of each other.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	if d.options.Duration(optionPartition) != 0 {
+		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
+	}
+	return d.Regrow(schema)
+}
+
+// Drop implements driver.DB. Views come before what they look at.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	err := d.change(ctx, sqlkit.Names(objects), func(c sqlkit.Conn) error {
+		functions, err := keepers(ctx, c, sqlkit.Names(objects))
+		if err != nil {
+			return err
+		}
+		for _, kind := range [...]string{"view", "materialized view", "foreign table", sqlkit.KindTable} {
+			var names []string
+			for _, o := range objects {
+				if o.Kind == kind {
+					names = append(names, Quoted(o.Name))
+				}
+			}
+			if err := drop(ctx, c, "DROP "+strings.ToUpper(kind)+" IF EXISTS ", names); err != nil {
+				return err
+			}
+		}
+		return drop(ctx, c, "DROP FUNCTION IF EXISTS ", functions)
+	})
+	if err != nil {
+		return fmt.Errorf("clearing %s: %w", d.config.Location(), err)
+	}
+	return nil
+}
+
+// drop drops all in one statement, since they may refer to each other, or each in
+// its own where that is refused, as TimescaleDB does.
+func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if err := c.Exec(ctx, "SAVEPOINT together"); err != nil {
+		return err
+	}
+	err := c.Exec(ctx, statement+strings.Join(names, ", "))
+	var refused *pgwire.Error
+	if len(names) == 1 || !errors.As(err, &refused) || refused.SQLState() == pgwire.StateLocked {
+		return err
+	}
+	if err := c.Exec(ctx, "ROLLBACK TO together"); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := c.Exec(ctx, statement+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return cmp.Or(d.admin.Close(), d.meter.Close()) }
+
+// Grow implements driver.Grower: the server says that it has no such columns.
+func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/pgwire"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+)
+
+// bound is a limit of connections as the server knows it.
+type bound struct {
+	name string // by which the server names it in errors; empty: it does not
+	driver.Bound
+}
+
+// bounds are the limits that hold for the user: of the server, of the user, and of the
+// database. What is -1 is none, and superusers have neither of the last two. They are not
+// direct where a pooler, or something else, stands between, which may take more.
+func (d *database) bounds(ctx context.Context) (all []bound, direct bool, err error) {
+	row, err := sqlkit.QueryRow(ctx, d.admin, `SELECT m.setting::bigint, m.source::text, coalesce(m.sourcefile, '')::text, current_setting('superuser_reserved_connections')::bigint,
+		u.rolname::text, u.rolsuper::int, u.rolconnlimit::bigint, b.datname::text, b.datconnlimit::bigint, coalesce(inet_server_port(), 0)::bigint
+		FROM pg_settings AS m, pg_roles AS u, pg_database AS b WHERE m.name = 'max_connections' AND u.rolname = current_user AND b.datname = current_database()`)
+	if err != nil {
+		return nil, false, fmt.Errorf("looking how many connections %s takes: %w", d.config.Location(), err)
+	}
+	by := "which was set by: " + row[1].String()
+	switch row[1].String() {
+	case "default":
+		by = "as PostgreSQL is shipped"
+	case "command line":
+		by = "which was set on its command line"
+	case "configuration file":
+		if by = "which was set in its configuration file"; row[2].String() != "" { // not everybody may see it
+			by += " " + row[2].String()
+		}
+	}
+	const fewer = "each worker needs one: use fewer workers, or "
+	super, most := row[5].Int != 0, row[0].Int
+	if !super {
+		most -= row[3].Int
+	}
+	all = []bound{{"", driver.Bound{Most: most, Why: fmt.Sprintf("its max_connections is %d, %s, and %d of them are kept for superusers; %sraise max_connections and restart the server", row[0].Int, by, row[3].Int, fewer)}}}
+	for _, own := range []struct {
+		name, of string
+		most     int64
+	}{{"role", row[4].String(), row[6].Int}, {"database", row[7].String(), row[8].Int}} {
+		if own.most >= 0 && !super {
+			all = append(all, bound{own.name, driver.Bound{Most: own.most, Why: fmt.Sprintf("%s %s has a CONNECTION LIMIT of %d, which was set by ALTER %s; %[5]sraise it there", own.name, own.of, own.most, strings.ToUpper(own.name), fewer)}})
+		}
+	}
+	_, port, _ := net.SplitHostPort(d.config.Address()) // which has one
+	return all, port == row[9].String(), nil
+}
+
+// MostConnections implements driver.Bounded.
+func (d *database) MostConnections(ctx context.Context) (least driver.Bound, err error) {
+	if d.options[optionConnections] == connectionsOne {
+		return least, nil
+	}
+	all, direct, err := d.bounds(ctx)
+	if err != nil || !direct {
+		return least, err
+	}
+	return slices.MinFunc(all, func(a, b bound) int { return cmp.Compare(a.Most, b.Most) }).Bound, nil
+}
+
+// full completes the error of a connection that the server has no place for: it says which
+// limit that was, who set it, and how it is raised. Other errors stay as they are.
+func (d *database) full(ctx context.Context, err error) error {
+	var many *pgwire.TooMany
+	if !errors.As(err, &many) || d.options[optionConnections] == connectionsOne {
+		return err
+	}
+	all, _, unknown := d.bounds(ctx)
+	if unknown != nil {
+		return err // which says as much as is known
+	}
+	complete := *many
+	for _, b := range all {
+		if b.name == "" || strings.Contains(many.Said, "for "+b.name) {
+			complete.Limit = b.Why
+		}
+	}
+	return &complete
+}

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Variant is what tells an extension from PostgreSQL itself. Functions may be
+// nil where it changes nothing.
+type Variant struct {
+	Name       string // of the target
+	System     string // as messages call it
+	Help       string
+	Options    []driver.Option // beside PostgreSQL's
+	TestServer driver.Options
+	StandIn    string          // as driver.Driver has it
+	Tested     []driver.Tested // as driver.Driver has it
+	Profiles   []driver.Profile
+	// TSBS is the format of TSBS's query texts for it, which are about the normalized
+	// layout; empty: there are none.
+	TSBS string
+	// Bucket is that of its dialect.
+	Bucket func(width time.Duration, expression string) string
+	// Check looks at an opened database, before anything is changed.
+	Check func(context.Context, sqlkit.Conn, driver.Options) error
+	// CheckTable returns an error for a table that the extension cannot have.
+	CheckTable func(driver.Options, Table) error
+	// MakeTable changes a table of rows that was just made and is empty, within
+	// the same transaction.
+	MakeTable func(ctx context.Context, c sqlkit.Conn, o driver.Options, t Table) error
+	// Size returns the expression of the bytes on disk of a table, whose name is
+	// a text literal that PostgreSQL reads as a table.
+	Size func(literal string) string
+	// Steps are done after a load, before those of PostgreSQL.
+	Steps []Step
+	// Describe adds to the description.
+	Describe func(context.Context, sqlkit.Conn, *driver.Description) error
+	// Aggregates is how it keeps continuous aggregates; nil: as PostgreSQL.
+	Aggregates *sqlkit.Aggregates
+	// Busy returns how many of its jobs are at work, for Settle.
+	Busy func(context.Context, sqlkit.Conn) (int64, error)
+}
+
+// Step is something done to each table of rows after a load.
+type Step struct {
+	Name, Help string
+	// Tags makes it a step for tables of series as well.
+	Tags bool
+	Do   func(ctx context.Context, c sqlkit.Conn, o driver.Options, table Table) error
+}
+
+// precision is that of the type timestamptz.
+const precision = time.Microsecond
+
+// dialect returns how queries are written about tables laid out by the
+// options.
+func (v Variant) dialect(o driver.Options) *sql.Dialect {
+	d := newDialect()
+	d.Name, d.Bucket = v.System, v.Bucket
+	d.Wide, d.Narrow = o[optionLayout] == layoutWide, o[optionLayout] == layoutNarrow
+	d.Integers = o[optionIntegers] == integersBigint
+	return d
+}
+
+func (v Variant) aggregates(o driver.Options) *sqlkit.Aggregates {
+	if v.Aggregates != nil {
+		return v.Aggregates
+	}
+	return aggregates(o)
+}
+
+// caps is what PostgreSQL, or the extension, can do with the options.
+func (v Variant) caps(o driver.Options) driver.Caps {
+	c := driver.Caps{
+		Language:      "SQL",
+		OneConnection: o[optionConnections] == connectionsOne,
+		TimePrecision: precision,
+		Lacks: map[series.Trait]string{
+			series.FineTimestamps: "PostgreSQL's timestamptz, whose unit is 1 µs, does not hold",
+			series.NULTexts:       "PostgreSQL does not take",
+		},
+		Schema: func(s *series.Schema) error {
+			_, err := v.layout(s, o)
+			return err
+		},
+		Types: types(o),
+		Steps: v.listed(),
+	}
+	if o[optionIntegers] != integersBigint {
+		c.Lacks[series.LargeInts] = "double precision does not hold exactly; choose integers=" + integersBigint
+	}
+	if o[optionLayout] == layoutNarrow {
+		c.Lacks[series.RepeatedTimes] = "a narrow table cannot tell apart; choose layout=" + layoutNormalized + " or " + layoutWide
+	}
+	return c
+}
+
+// types are the columns of fields. Integers of 64 bits, which are all that TSBS
+// has, are doubles by default, as its loader makes them. A narrow table has few
+// columns for all fields: one of doubles, one of integers where these stay
+// integers, and one each of texts, times and dates.
+func types(o driver.Options) map[series.Type]driver.Stored {
+	held := map[series.Type]driver.Stored{
+		series.Bool:      {As: "boolean"},
+		series.Int32:     {As: "integer"},
+		series.Int:       {As: "bigint"},
+		series.Float32:   {As: "real"},
+		series.Float:     {As: "double precision"},
+		series.Text:      {As: "text"},
+		series.Timestamp: {As: "timestamptz"},
+		series.Date:      {As: "date"},
+		series.Blob:      {As: "bytea"},
+	}
+	double := driver.Stored{As: "double precision", Mapped: "the double that equals it"}
+	if o[optionIntegers] != integersBigint {
+		held[series.Int] = driver.Stored{As: "double precision", Mapped: "the double that equals it (integers=bigint keeps it)"}
+	}
+	if o[optionLayout] != layoutNarrow {
+		return held
+	}
+	held[series.Float32] = double
+	held[series.Blob] = driver.Stored{As: "text", Mapped: "its bytes as a text"}
+	if held[series.Bool], held[series.Int32] = (driver.Stored{As: "double precision", Mapped: "0 or 1"}), double; o[optionIntegers] == integersBigint {
+		held[series.Bool] = driver.Stored{As: "bigint", Mapped: "0 or 1"}
+		held[series.Int32] = driver.Stored{As: "bigint", Mapped: "the bigint that equals it"}
+	}
+	return held
+}

@@ -1,0 +1,66 @@
+package prometheus
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// served returns settings that lead to a server that answers by the function.
+func served(t testing.TB, answer http.HandlerFunc, given ...string) *settings {
+	t.Helper()
+	host, port := stub.HTTP(t, answer)
+	s, err := newSettings(conformance.Resolved(t, Driver(), append(given, connection.Host, host, connection.Port, port)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// cpuWriter is a writer of batches of ten thousand rows of cpu-only.
+func cpuWriter(t testing.TB, version string) (driver.Writer, encode.Encoder, *series.Batch) {
+	t.Helper()
+	schema, b := conformance.CPURows(t)
+	d := newDatabase(served(t, conformance.Accepting, optionWrite, version))
+	if err := d.Create(t.Context(), schema); err != nil {
+		t.Fatal(err)
+	}
+	d.head.placed.Store(true) // the server has none
+	return conformance.Writer(t, d), d.settings.requests().New(schema), b
+}
+
+func TestWriteAllocatesNothingPerRow(t *testing.T) {
+	for _, version := range []string{write1, write2} {
+		w, encoder, b := cpuWriter(t, version)
+		defer conformance.Close(t, w)
+		conformance.AllocatesNothingPerRow(t, w, encoder, b)
+	}
+}
+
+// BenchmarkEncode encodes batches, and BenchmarkWrite writes them to a stub in this
+// process.
+func BenchmarkEncode(b *testing.B) {
+	for _, version := range []string{write1, write2} {
+		b.Run("version="+version, func(b *testing.B) {
+			w, encoder, batch := cpuWriter(b, version)
+			defer conformance.Close(b, w)
+			conformance.BenchmarkEncodes(b, encoder, batch)
+		})
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	for _, version := range []string{write1, write2} {
+		b.Run("version="+version, func(b *testing.B) {
+			w, _, batch := cpuWriter(b, version)
+			defer conformance.Close(b, w)
+			conformance.BenchmarkWrites(b, w, batch)
+		})
+	}
+}

@@ -1,0 +1,225 @@
+package prometheus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/encode"
+)
+
+// settings is what the options amount to.
+type settings struct {
+	wire    httpwire.Config
+	prefix  string // before all paths
+	write   string // version of remote write
+	oldData string
+}
+
+func newSettings(o driver.Options) (*settings, error) {
+	wire, err := httpwire.NewConfig(connection.Of(o), o[promql.TokenOption])
+	return &settings{wire: wire, prefix: o[optionPrefix], write: o[optionWrite], oldData: o[optionOldData]}, err
+}
+
+// database is a Prometheus server; it implements driver.DB.
+type database struct {
+	lineproto.Loader
+	settings  *settings
+	server    server
+	own       *promql.Console // for everything but writers and queriers
+	head      head
+	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+}
+
+// server is what a server can do.
+type server struct {
+	version  string        // 2.42.0
+	closed   bool          // ranges contain both of their ends, as before version 3
+	lookback bool          // queries say how far their selectors look back
+	reaches  time.Duration // else they look back so far
+}
+
+// open connects, and finds out whether a Prometheus answers that takes the
+// credentials, and what it can do.
+func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options)
+	if err != nil {
+		return nil, fmt.Errorf("opening Prometheus: %w", err)
+	}
+	d := newDatabase(s)
+	return metric.Open(ctx, "Prometheus", &s.wire, d, d.greet)
+}
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	d := &database{Loader: lineproto.Loader{System: "Prometheus", Open: s.writes().Open}, settings: s}
+	d.own = promql.NewConsole(d.newQuerier())
+	return d
+}
+
+// newQuerier returns a querier for what the server can do once greet has found that
+// out.
+func (d *database) newQuerier() *promql.Querier {
+	return promql.NewQuerier(&promql.API{
+		System: "Prometheus", Wire: &d.settings.wire, Prefix: d.settings.prefix, Seconds: seconds, Explain: explained,
+		Form: func(p *metric.Plan) (url.Values, error) { return d.server.form(p) },
+	})
+}
+
+// form returns the parameters of a query.
+func (s *server) form(p *metric.Plan) (url.Values, error) {
+	form := url.Values{"query": {p.Expression}}
+	if s.closed {
+		form.Set("query", closed(p.Expression))
+	}
+	switch back := time.Duration(p.Lookback) * time.Millisecond; {
+	case back == 0:
+	case s.lookback:
+		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression says which samples are too old
+	case s.reaches < back:
+		return nil, fmt.Errorf("the server, Prometheus %s, looks back %v for a newest sample, and this query asks for %v: start it with --query.lookback-delta=200y, or use version 2.43 or a newer one", s.version, s.reaches, back)
+	}
+	return form, nil
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.own.Close() }
+
+// greet finds out which version answers.
+func (d *database) greet(ctx context.Context) error {
+	var build struct{ Version, GoVersion string }
+	err := d.status(ctx, "buildinfo", &build)
+	if err == nil && build.GoVersion == "" || errors.Is(err, promql.ErrNotFound) {
+		err = fmt.Errorf("%s %w: what answers there is not Prometheus, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, optionPrefix)
+	}
+	if err != nil {
+		return err
+	}
+	s := server{version: build.Version}
+	major, rest, _ := strings.Cut(build.Version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	at, err := strconv.Atoi(major)
+	under, err1 := strconv.Atoi(minor)
+	if err := errors.Join(err, err1); err != nil {
+		return fmt.Errorf("%s does not say its version, by which its ranges differ: %q; build it with one", d.Address(), build.Version)
+	}
+	s.closed, s.lookback = at < 3, at > 2 || at == 2 && under >= 43
+	if s.closed && d.settings.write == write2 {
+		return fmt.Errorf("the server, Prometheus %s, knows remote write 1.0 alone, and would take requests of 2.0 for empty ones: give %s=%s", s.version, optionWrite, write1)
+	}
+	if !s.lookback {
+		flags, err := d.flags(ctx)
+		if err != nil {
+			return err
+		}
+		s.reaches = duration(flags["query.lookback-delta"])
+	}
+	d.server = s
+	return nil
+}
+
+// status reads one of the server's reports about itself.
+func (d *database) status(ctx context.Context, name string, into any) error {
+	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.prefix+"/api/v1/status/"+name, nil)
+	if err != nil {
+		return err
+	}
+	document := struct {
+		Status string
+		Data   any
+	}{Data: into}
+	if err := json.Unmarshal(answer, &document); err != nil || document.Status != "success" {
+		return fmt.Errorf("%w: its report %s cannot be read: %.100q", promql.ErrNotFound, name, answer)
+	}
+	return nil
+}
+
+// flags are the server's command line.
+func (d *database) flags(ctx context.Context) (map[string]string, error) {
+	var flags map[string]string
+	err := d.status(ctx, "flags", &flags)
+	return flags, err
+}
+
+// duration reads one as Prometheus writes it: 1y2w3d4h5m6s7ms. One that cannot be
+// read is 0, as is an empty one.
+func duration(text string) time.Duration {
+	units := map[string]time.Duration{
+		"y": 365 * 24 * time.Hour, "w": 7 * 24 * time.Hour, "d": 24 * time.Hour,
+		"h": time.Hour, "m": time.Minute, "s": time.Second, "ms": time.Millisecond,
+	}
+	var sum time.Duration
+	for text != "" {
+		digits := strings.IndexFunc(text, func(c rune) bool { return c < '0' || c > '9' })
+		if digits < 0 {
+			return 0
+		}
+		n, err := strconv.ParseInt(text[:digits], 10, 64)
+		text = text[digits:]
+		letters := strings.IndexFunc(text, func(c rune) bool { return c >= '0' && c <= '9' })
+		if letters < 0 {
+			letters = len(text)
+		}
+		if err != nil || units[text[:letters]] == 0 {
+			return 0
+		}
+		sum += time.Duration(n) * units[text[:letters]]
+		text = text[letters:]
+	}
+	return sum
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.wire.Address() }
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return d.newQuerier(), nil
+}
+
+// requests is remote write as the option wants it.
+func (s *settings) requests() encode.RemoteWrite {
+	return encode.RemoteWrite{Metric: language{}.Metric, Label: escaped, Null: metric.NullField, Symbols: s.write == write2}
+}
+
+// writes returns where requests go.
+func (s *settings) writes() lineproto.Endpoint {
+	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: explained}, s.requests())
+}
+
+// explained says what an answer says whose status is none of success.
+func explained(status int, body []byte) error {
+	return promql.Explained(nil, advice())(status, body)
+}
+
+// adminDisabled is what a server says that deletes nothing.
+const adminDisabled = "admin APIs disabled"
+
+// advice is how to fix what the server says by some words of it.
+func advice() [][2]string {
+	return [][2]string{
+		{"remote write receiver needs to be enabled", "start the server with that flag"},
+		{"remote-write-receiver", "start the server with --web.enable-remote-write-receiver"},
+		{adminDisabled, "start the server with --web.enable-admin-api, so that tsmark can delete what it created, or on a new --storage.tsdb.path"},
+		{"out of order sample", "set storage.tsdb.out_of_order_time_window in the server's configuration, or choose a dataset whose rows are not late"},
+		{"out of bounds", "set storage.tsdb.out_of_order_time_window in the server's configuration, or start it on a new --storage.tsdb.path"},
+		{"too old sample", "raise storage.tsdb.out_of_order_time_window in the server's configuration"},
+		{"duplicate sample", "another value is there at this time: start the server on a new --storage.tsdb.path"},
+		{"too many samples", "raise --query.max-samples of the server"},
+		{"timed out", "raise --query.timeout of the server"},
+		{"exceeded maximum resolution", "no flag of the server allows more"},
+	}
+}

@@ -1,0 +1,118 @@
+// Package prometheus drives Prometheus, a server. Rows are written by remote write,
+// requests encoded straight from batches; queries are run in PromQL at /api/v1/query
+// and /api/v1/query_range, whose answers package promql makes rows again.
+package prometheus
+
+import (
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionOldData = "old_data"
+	optionPrefix  = "prefix"
+	optionWrite   = "remote_write"
+)
+
+// The values of optionOldData.
+const (
+	oldChecked = "checked"
+	oldAny     = "any"
+)
+
+// The values of optionWrite.
+const (
+	write1 = "1"
+	write2 = "2"
+)
+
+// Driver describes Prometheus.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    "prometheus",
+		Help:    "Prometheus, written by remote write and queried in PromQL",
+		Options: options(),
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "samples are in the write-ahead log, in the operating system's cache; a client cannot change it", Options: driver.Options{}},
+		},
+		Caps:       caps,
+		Modules:    []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:      metric.Place("Prometheus", optionPrefix),
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "2.42"}, {Version: "3.15"}},
+		TestServer: driver.Options{},
+		Render:     render,
+		Open:       open,
+	}
+}
+
+func options() []driver.Option {
+	return append(promql.Options("9090", "port of the HTTP service", "user, if the server requires one (basic_auth_users of --web.config.file)",
+		"bearer token for a proxy, instead of user and password"),
+		promql.PrefixOption(optionPrefix, "path before /api/v1 (--web.route-prefix)", "/prometheus"),
+		driver.Option{Name: optionWrite, Default: write1, Help: "version of remote write: 1 or 2 (Prometheus 3)", Type: option.Choice(write1, write2)},
+		driver.Option{Name: optionOldData, Default: oldChecked, Help: "checked: require retention, and out_of_order_time_window if the server has samples, back to 1970; any: check neither, for new rows in the order of time", Type: option.Choice(oldChecked, oldAny)},
+		promql.Option(),
+	)
+}
+
+// inOrder is half of what a block of the server spans, unless it has other flags
+// (--storage.tsdb.min-block-duration): samples that are older by more than others are
+// refused, or go the way of late ones.
+const inOrder = time.Hour
+
+func caps(driver.Options) driver.Caps {
+	return driver.Caps{
+		Language:      "PromQL",
+		Dedupes:       true,
+		InOrder:       inOrder,
+		MakesColumns:  true,
+		TimePrecision: time.Millisecond,
+		First:         time.UnixMilli(metric.Earliest),
+		Lacks: map[series.Trait]string{
+			series.NaN:           "Prometheus does not tell from a sample that is not there",
+			series.Infinities:    "Prometheus cannot sum",
+			series.LargeInts:     "Prometheus holds as doubles",
+			series.EmptyTags:     "Prometheus does not have",
+			series.RepeatedTimes: "Prometheus cannot tell apart: it holds one sample a time and series",
+		},
+		Schema: checkSchema,
+		Types:  types(),
+	}
+}
+
+// types are the types of values that Prometheus holds as a double. It has no texts;
+// the nanoseconds of times have too many digits.
+func types() map[series.Type]driver.Stored {
+	return map[series.Type]driver.Stored{
+		series.Bool:    {As: "double", Mapped: "0 or 1"},
+		series.Int32:   {As: "double", Mapped: "the double that equals it"},
+		series.Int:     {As: "double", Mapped: "the double that equals it"},
+		series.Float32: {As: "double", Mapped: "the double that equals it"},
+		series.Float:   {As: "double"},
+		series.Date:    {As: "double", Mapped: "its days since 1970-01-01"},
+	}
+}
+
+// checkSchema returns an error for tables that Prometheus cannot have.
+func checkSchema(s *series.Schema) error {
+	limits := metric.Limits{System: "Prometheus", Types: types(), Name: func(name string) string {
+		switch {
+		case name == "":
+			return "Prometheus cannot have"
+		case strings.HasPrefix(name, escapedPrefix):
+			return "begins as an escaped name (" + escapedPrefix + ")"
+		case strings.HasPrefix(name, "__"):
+			return "begins as Prometheus's own names (__)"
+		}
+		return ""
+	}}
+	return limits.Check(s)
+}

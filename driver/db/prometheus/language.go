@@ -1,0 +1,446 @@
+package prometheus
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// maxPoints is how many points of a series Prometheus returns for a range query.
+const maxPoints = 11_000
+
+// render renders a query as one instant or range query in PromQL, as Prometheus 3
+// understands it: closed says what it is in Prometheus 2.
+func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	p, err := promql.Render(language{}, q, s, promql.Interval(o))
+	if err != nil {
+		return driver.Request{}, err
+	}
+	if p.Step > 0 && !p.Newest && (p.End-p.Start)/p.Step >= maxPoints {
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.Unsupported("Prometheus returns at most %d points of a series", maxPoints))
+	}
+	text, err := p.Text()
+	return driver.Request{Text: text}, err
+}
+
+// language is PromQL; it implements promql.Language. Functions take names away, and
+// operands match without names, so that each field has an expression of its own,
+// whose series have its name as the label metric.NameLabel.
+type language struct{}
+
+// Name implements promql.Language.
+func (language) Name() string { return "PromQL" }
+
+// Metric implements promql.Language.
+func (language) Metric(table, field string) string { return escaped(metric.Name(table, field)) }
+
+// Label implements promql.Language.
+func (language) Label(tag string) string { return escaped(tag) }
+
+// Ident implements promql.Language.
+func (language) Ident(tag string) string { return escaped(tag) }
+
+// escaped returns a name with which every version of Prometheus can be queried:
+// letters of ASCII, digits and underscores. Any other is escaped as Prometheus does
+// for systems that know no others (its scheme "values").
+func escaped(name string) string {
+	if name == "__name__" || plain(name) {
+		return name
+	}
+	var b strings.Builder
+	b.WriteString(escapedPrefix)
+	for _, c := range name {
+		switch {
+		case c == '_':
+			b.WriteString("__")
+		case letter(c) || c >= '0' && c <= '9':
+			b.WriteRune(c)
+		default:
+			fmt.Fprintf(&b, "_%X_", c)
+		}
+	}
+	return b.String()
+}
+
+// escapedPrefix begins the names that are escaped.
+const escapedPrefix = "U__"
+
+func letter(c rune) bool { return c <= unicode.MaxASCII && unicode.IsLetter(c) }
+
+func plain(name string) bool {
+	for i, c := range name {
+		if !letter(c) && c != '_' && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// Seconds implements promql.Language.
+func (language) Seconds(ms int64) string { return seconds(ms) }
+
+func seconds(ms int64) string {
+	if ms%1000 == 0 {
+		return strconv.FormatInt(ms/1000, 10)
+	}
+	return fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
+}
+
+// long is a range that Prometheus 3 no longer computes to the nanosecond: it does so
+// in seconds, with doubles, of which it cuts off what is less than a millisecond.
+const long = int64(30 * 24 * time.Hour / time.Millisecond)
+
+// Duration implements promql.Language. A long one has 0.4 ms more.
+func (language) Duration(ms int64) string {
+	if ms > long && ms%1000 != 0 {
+		return fmt.Sprintf("%d.%03d4", ms/1000, ms%1000)
+	}
+	return units(ms)
+}
+
+// units returns a duration in seconds and milliseconds.
+func units(ms int64) string {
+	var text string
+	if s := ms / 1000; s > 0 {
+		text = fmt.Sprintf("%ds", s)
+	}
+	if rest := ms % 1000; rest > 0 {
+		text += fmt.Sprintf("%dms", rest)
+	}
+	return text
+}
+
+// Named implements promql.Language.
+func (language) Named(expression, name string) string {
+	return fmt.Sprintf(`label_replace(%s, %q, %s, "", "")`, expression, metric.NameLabel, strconv.Quote(name))
+}
+
+// Union implements promql.Language.
+func (language) Union(expressions ...string) string { return strings.Join(expressions, "\nor\n") }
+
+// Only implements promql.Language.
+func (l language) Only(expression string, labels []string, condition string) string {
+	return fmt.Sprintf("%s and on (%s) (%s)", expression, on(labels), condition)
+}
+
+func on(labels []string) string {
+	list := make([]string, len(labels))
+	for i, name := range labels {
+		list[i] = escaped(name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// During implements promql.Language.
+func (language) During(expression string, after, before int64) string {
+	condition := ""
+	if after != 0 {
+		condition += " > " + seconds(after)
+	}
+	if before != 0 {
+		condition += " < " + seconds(before)
+	}
+	if condition == "" {
+		return expression
+	}
+	return fmt.Sprintf("(%s and on () (vector(time())%s))", promql.Enclosed(expression), condition)
+}
+
+// Part implements promql.Language: series that are never there at once may be called
+// alike.
+func (language) Part(expression string, _ int) string { return expression }
+
+// Instant implements promql.Language.
+func (l language) Instant(selector string) string {
+	return "last_over_time(" + promql.Span{Length: 1}.Of(l, selector, "") + ")"
+}
+
+// single reports whether a range is of one millisecond, which Prometheus 2 has none
+// of: there a range contains both of its ends.
+func single(r *promql.Renderer, s promql.Span) bool { return s.Length == 1 && r.Query.Above == nil }
+
+// moment returns the samples of a field that have exactly the time of a single
+// range.
+func moment(r *promql.Renderer, field string, s promql.Span) string {
+	sample := fmt.Sprintf("%s @ %s", r.Selector([]string{field}), seconds(s.Last))
+	return fmt.Sprintf("(%s and (timestamp(%[1]s) == %s))", sample, seconds(s.Last))
+}
+
+// over applies a function to the samples of each series of a field.
+func over(r *promql.Renderer, function, field string, s promql.Span) string {
+	switch {
+	case !single(r, s):
+		return function + "(" + r.Samples([]string{field}, s) + ")"
+	case function == "count_over_time":
+		return "(" + moment(r, field, s) + " * 0 + 1)"
+	}
+	return moment(r, field, s)
+}
+
+// Rows implements promql.Language: a range selector's samples.
+func (l language) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s promql.Span) {
+	if !single(r, s) {
+		p.Expression = r.Samples(fields, s)
+		return
+	}
+	var parts []string
+	for _, f := range fields {
+		parts = append(parts, l.Named(moment(r, f, s), l.Metric(r.Query.Table, f)))
+	}
+	p.Expression = l.Union(parts...)
+}
+
+// Aggregated implements promql.Language.
+func (l language) Aggregated(r *promql.Renderer, a query.Aggregate, fields []string, s promql.Span, by []string) []string {
+	var parts []string
+	for _, f := range fields {
+		var text string
+		switch a {
+		case query.Avg:
+			text = l.Mean(r, f, s, by)
+		case query.Count:
+			text = r.Grouped("sum", over(r, "count_over_time", f, s), by...)
+		default:
+			text = r.Grouped(string(a), over(r, string(a)+"_over_time", f, s), by...)
+		}
+		parts = append(parts, l.Named(text, l.Metric(r.Query.Table, f)))
+	}
+	return parts
+}
+
+// Mean implements promql.Language.
+func (language) Mean(r *promql.Renderer, field string, s promql.Span, by []string) string {
+	return r.Grouped("sum", over(r, "sum_over_time", field, s), by...) + " / " +
+		r.Grouped("sum", over(r, "count_over_time", field, s), by...)
+}
+
+// ZeroShare implements promql.Language: the mean of what compares with 0, at the
+// steps at which there are rows.
+func (l language) ZeroShare(r *promql.Renderer, field string, s promql.Span, by []string) (string, error) {
+	if r.Interval == 0 {
+		return "", metric.Unsupported("PromQL counts no samples that are 0, but steps of a subquery at which they are; give the option %s where all rows stand at its multiples", promql.IntervalOption)
+	}
+	if single(r, s) {
+		return r.Grouped("avg", moment(r, field, s)+" == bool 0", by...), nil
+	}
+	sample := l.Instant(r.Selector([]string{field}))
+	steps := func(of string) string { return s.Of(l, promql.Enclosed(of), ":"+l.Duration(r.Interval)) }
+	return r.Grouped("sum", "sum_over_time("+steps(sample+" == bool 0")+")", by...) + " / " +
+		r.Grouped("sum", "count_over_time("+steps(sample)+")", by...), nil
+}
+
+// maxValues is how many values of a tag an expression spells out at most.
+const maxValues = 64
+
+// byValue returns an expression for the rows with each value of a tag, put together:
+// PromQL cannot compute with the value of a label, but with one that is written out.
+func byValue(r *promql.Renderer, tag string, of func(some *promql.Renderer, value string) string) (string, error) {
+	var parts []string
+	values, err := valuesOf(r, tag)
+	for _, value := range values {
+		parts = append(parts, promql.Enclosed(of(r.Where(tag, value), value)))
+	}
+	return strings.Join(parts, " or "), err
+}
+
+// valuesOf are the values of a tag, each once.
+func valuesOf(r *promql.Renderer, tag string) ([]string, error) {
+	all := r.Table.Tag(tag).Values
+	values := map[string]bool{}
+	if some, ok := all.(*series.Dictionary); ok {
+		for _, value := range some.Values {
+			values[value] = true
+		}
+	} else {
+		var text []byte
+		for n := range r.Series {
+			if value, ok := all.Append(text[:0], n); ok {
+				text = value
+				if values[string(value)] = true; len(values) > maxValues {
+					break
+				}
+			}
+		}
+	}
+	delete(values, "")
+	if len(values) > maxValues || len(values) == 0 {
+		return nil, metric.Unsupported("PromQL cannot compute with the value of a label, and tag %s has not from 1 to %d values that could be written out", tag, maxValues)
+	}
+	return slices.Sorted(maps.Keys(values)), nil
+}
+
+// UnitMeans implements promql.Language.
+func (l language) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, over string) ([]string, error) {
+	var parts []string
+	for _, f := range fields {
+		mean := func(r *promql.Renderer) string {
+			return r.Grouped("avg", l.Mean(r, f, s, append(append([]string{}, group...), unit)), group...)
+		}
+		text := mean(r)
+		if over != "" {
+			var err error
+			if text, err = byValue(r, over, func(some *promql.Renderer, value string) string { return mean(some) + " / " + value }); err != nil {
+				return nil, err
+			}
+		}
+		parts = append(parts, l.Named(text, l.Metric(r.Query.Table, f)))
+	}
+	return parts, nil
+}
+
+// TagMean implements promql.Language.
+func (language) TagMean(r *promql.Renderer, tag, field string, s promql.Span, group []string) (string, error) {
+	weighed, err := byValue(r, tag, func(some *promql.Renderer, value string) string {
+		return over(some, "count_over_time", field, s) + " * " + value
+	})
+	count, err1 := byValue(r, tag, func(some *promql.Renderer, _ string) string { return over(some, "count_over_time", field, s) })
+	return r.Grouped("sum", weighed, group...) + " / " + r.Grouped("sum", count, group...), errors.Join(err, err1)
+}
+
+// Exists implements promql.Language.
+func (language) Exists(r *promql.Renderer, fields []string, s promql.Span, by []string) string {
+	if !single(r, s) {
+		return r.Grouped("group", "last_over_time("+r.Samples(fields, s)+")", by...)
+	}
+	var parts []string
+	for _, f := range fields {
+		parts = append(parts, moment(r, f, s))
+	}
+	return r.Grouped("group", strings.Join(parts, " or "), by...)
+}
+
+// Rises implements promql.Language: what changes and does not fall.
+func (language) Rises(subquery string) string {
+	return fmt.Sprintf("changes(%s) - resets(%[1]s)", subquery)
+}
+
+// Last implements promql.Language: the last sample of each series, if its time is the
+// latest of its group's. A selector finds it that looks back to the beginning of the
+// window.
+func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
+	if r.Query.Above != nil {
+		return metric.Unsupported("a selector finds the last sample of a series, and not the last one above a threshold")
+	}
+	labels, witnesses := r.Tags(), r.Witnesses(q.Fields)
+	sure := witnesses == nil // of each row the first of q.Fields that is sure has a sample
+	if sure {
+		for _, f := range q.Fields {
+			if r.Sure(f) {
+				witnesses = []string{f}
+				break
+			}
+		}
+	}
+	timeOf := func(r *promql.Renderer, field string) string { return "timestamp(" + r.Selector([]string{field}) + ")" }
+	moments := timeOf(r, witnesses[0])
+	if len(witnesses) > 1 {
+		var parts []string
+		for _, f := range witnesses {
+			parts = append(parts, l.Named(timeOf(r, f), f))
+		}
+		moments = strings.Join(parts, " or ")
+	}
+	newest := fmt.Sprintf("== on (%s) group_left () (%s >= %s)", l.Ident(q.By), r.Grouped("max", moments, q.By), seconds(r.To-s.Length+1))
+	valueOf := func(r *promql.Renderer, field string) string {
+		return l.Only(r.Selector([]string{field}), labels, timeOf(r, field)+" "+newest)
+	}
+	condition := ""
+	if having := q.Having; having != nil {
+		compared := valueOf(r, having.Field)
+		if having.Over != "" {
+			var err error
+			compared, err = byValue(r, having.Over, func(some *promql.Renderer, value string) string {
+				return promql.Enclosed(valueOf(some, having.Field)) + " / " + value
+			})
+			if err != nil {
+				return err
+			}
+		}
+		condition = fmt.Sprintf("%s %s %s", promql.Enclosed(compared), having.Compare, promql.Number(having.Value))
+	}
+	having := func(expression string) string {
+		if condition == "" {
+			return expression
+		}
+		return l.Only(promql.Enclosed(expression), labels, condition)
+	}
+	var parts []string
+	if allSure(r, q.Fields) { // whose last samples have one time
+		parts = append(parts, having(l.Only(r.Selector(q.Fields), labels, timeOf(r, witnesses[0])+" "+newest)))
+	} else {
+		for _, f := range q.Fields {
+			parts = append(parts, l.Named(having(valueOf(r, f)), l.Metric(r.Query.Table, f)))
+		}
+	}
+	times := fmt.Sprintf("%s %s", r.Grouped("max", moments, labels...), newest)
+	p.Expression, p.Lookback = l.Union(append(parts, l.Named(having(times), metric.TimeName))...), s.Length
+	return nil
+}
+
+func allSure(r *promql.Renderer, fields []string) bool {
+	for _, f := range fields {
+		if !r.Sure(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// closed returns an expression as Prometheus 2 understands it, whose ranges contain
+// both of their ends: each is a millisecond shorter. One of a single millisecond
+// stays: it is only about rows at multiples of an interval.
+func closed(expression string) string {
+	var b strings.Builder
+	rest := expression
+	for {
+		at := strings.IndexAny(rest, `"[`)
+		if at < 0 {
+			return b.String() + rest
+		}
+		b.WriteString(rest[:at+1])
+		c := rest[at]
+		rest = rest[at+1:]
+		if c == '[' {
+			end := strings.IndexAny(rest, ":]")
+			b.WriteString(shorter(rest[:end]))
+			rest = rest[end:]
+			continue
+		}
+		for i := 0; ; i++ { // the end of a text in quotes
+			if rest[i] == '\\' {
+				i++
+			} else if rest[i] == '"' {
+				b.WriteString(rest[:i+1])
+				rest = rest[i+1:]
+				break
+			}
+		}
+	}
+}
+
+// shorter takes a millisecond from a duration as Duration has it.
+func shorter(duration string) string {
+	whole, fraction, ok := strings.Cut(duration, ".")
+	if ok {
+		fraction = fraction[:3]
+	} else if whole, fraction, _ = strings.Cut(duration, "s"); strings.HasSuffix(whole, "m") {
+		whole, fraction = "", duration
+	}
+	s, _ := strconv.ParseInt(whole, 10, 64)
+	ms, _ := strconv.ParseInt(strings.TrimSuffix(fraction, "ms"), 10, 64)
+	if ms += 1000 * s; ms > 1 {
+		ms--
+	}
+	return units(ms)
+}

@@ -1,0 +1,106 @@
+package prometheus
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+)
+
+// Prometheus 2, whose ranges contain both of their ends, has ranges a millisecond
+// shorter. What stands in quotes stays.
+func TestClosed(t *testing.T) {
+	for expression, want := range map[string]string{
+		`m[60s]`:     `m[59s999ms]`,
+		`m[353ms]`:   `m[352ms]`,
+		`m[13s1ms]`:  `m[13s]`,
+		`m[2ms]`:     `m[1ms]`,
+		`f(m[1ms])`:  `f(m[1ms])`, // of rows at multiples of an interval
+		`(a)[1s:1d]`: `(a)[999ms:1d]`,
+		`sum(x{a="[5s]", b=~"\"[5s]\\"}[2s:1s] @ 3) + m[1s]`: `sum(x{a="[5s]", b=~"\"[5s]\\"}[1s999ms:1s] @ 3) + m[999ms]`,
+		`m[4099766400.0014]`: `m[4099766400s]`,
+		`up`:                 `up`,
+	} {
+		if got := closed(expression); got != want {
+			t.Errorf("%s: %s, want %s", expression, got, want)
+		}
+	}
+}
+
+// Names that old versions cannot be queried with are escaped as Prometheus does it.
+func TestEscaped(t *testing.T) {
+	for name, want := range map[string]string{
+		"cpu_usage_user": "cpu_usage_user", "__name__": "__name__", "A1": "A1", "1a": "U__1a",
+		"Data center_2": "U__Data_20_center__2", "größe": "U__gr_F6__DF_e",
+	} {
+		if got := escaped(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"": 0, "15d": 15 * 24 * time.Hour, "1y2h3ms": (365*24+2)*time.Hour + 3*time.Millisecond, "5": 0, "s": 0, "5x": 0, "1m30s": 90 * time.Second,
+	} {
+		if got := duration(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// A newest row is looked for as far back as the query says, or not at all.
+func TestLookback(t *testing.T) {
+	day := int64(24 * time.Hour / time.Millisecond)
+	for _, c := range []struct {
+		server     server
+		back       int64
+		sent, says string
+	}{
+		{server{lookback: true}, day, "86401", ""},
+		{server{lookback: true}, 0, "", ""},
+		{server{reaches: 100 * 24 * time.Hour}, day, "", ""},
+		{server{reaches: 5 * time.Minute, version: "2.42.0"}, day, "", "start it with --query.lookback-delta=200y, or use version 2.43"},
+		{server{reaches: 5 * time.Minute}, 0, "", ""},
+	} {
+		form, err := c.server.form(&metric.Plan{Expression: "up", Lookback: c.back})
+		switch {
+		case c.says != "":
+			stub.Says(t, err, c.says)
+		case err != nil || form.Get("lookback_delta") != c.sent:
+			t.Errorf("%+v: %v, %v", c, form, err)
+		}
+	}
+}
+
+// Settings with which rows would be refused or lost are found before a load.
+func TestInspect(t *testing.T) {
+	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	writable := map[string]string{"web.enable-remote-write-receiver": "true"}
+	for _, c := range []struct {
+		flags   map[string]string
+		limits  limits
+		oldData string
+		says    string
+	}{
+		{writable, limits{"100y", "100y"}, oldChecked, ""},
+		{map[string]string{"enable-feature": "remote-write-receiver"}, limits{"100y", "100y"}, oldChecked, ""},
+		{map[string]string{}, limits{"100y", "100y"}, oldAny, "start it with --web.enable-remote-write-receiver"},
+		{writable, limits{"100y", ""}, oldChecked, "older than its newest samples by 15d: start it with --storage.tsdb.retention.time=100y"},
+		{writable, limits{"100y", "30d"}, oldChecked, "by 30d"},
+		{writable, limits{"", "100y"}, oldChecked, "out_of_order_time_window (0s)"},
+		{writable, limits{"1h", "100y"}, oldChecked, "set storage.tsdb.out_of_order_time_window to 100y"},
+		{writable, limits{}, oldAny, ""},
+	} {
+		err := (&settings{oldData: c.oldData}).check(c.flags, c.limits, true, now)
+		if c.says != "" {
+			stub.Says(t, err, c.says)
+		} else if err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if err := (&settings{oldData: oldChecked}).check(writable, limits{"", "100y"}, false, now); err != nil { // rows are written in order
+		t.Error(err)
+	}
+}

@@ -1,0 +1,262 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Objects implements driver.DB: the metrics.
+func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	names, err := d.own.Names(ctx, nil)
+	if err != nil {
+		return nil, fmt.Errorf("listing the metrics of %s: %w", d.Address(), err)
+	}
+	var objects []driver.Object
+	for _, name := range names {
+		objects = append(objects, driver.Object{Kind: "metric", Name: name, Data: true, Note: name == metric.Note})
+	}
+	return objects, nil
+}
+
+// Plan implements driver.DB. A metric is there once a sample of it is.
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
+	return metric.Objects(schema, language{}.Metric), nil
+}
+
+// Create implements driver.DB: metrics come with their samples.
+func (d *database) Create(_ context.Context, schema *series.Schema) error {
+	d.Prepare(d.settings.requests().New(schema), schema)
+	d.head.placed.Store(false)
+	return nil
+}
+
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(d.settings.requests().New(schema), schema)
+	return nil
+}
+
+// Drop implements driver.DB. The head, which is what the server has in memory, keeps
+// deleted series, hides what is written of them again, and has samples that came late
+// which cannot be deleted: so it is emptied into blocks, of which they are.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	matches := url.Values{}
+	for _, o := range objects {
+		matches.Add("match[]", "{"+promql.Matches("__name__", []string{o.Name})+"}")
+	}
+	err := d.admin(ctx, "delete_series", matches)
+	if err == nil {
+		err = d.emptyHead(ctx)
+	}
+	if err == nil {
+		err = d.admin(ctx, "delete_series", matches)
+	}
+	if err == nil {
+		err = d.admin(ctx, "clean_tombstones", nil)
+	}
+	if err != nil {
+		return fmt.Errorf("deleting metrics of %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+func (d *database) admin(ctx context.Context, what string, parameters url.Values) error {
+	_, err := d.own.Get(ctx, http.MethodPost, d.settings.prefix+"/api/v1/admin/tsdb/"+what, parameters)
+	return err
+}
+
+// Delete implements promql.NoteStore. Where nothing can be deleted older notes stay,
+// which nobody reads.
+func (d *database) Delete(ctx context.Context, match string) error {
+	err := d.admin(ctx, "delete_series", url.Values{"match[]": {match}})
+	if err != nil && strings.Contains(err.Error(), adminDisabled) {
+		return nil
+	}
+	return err
+}
+
+// emptyHead has the server write all samples that it has in memory to a block. It
+// does so once the newest one is much newer than the others: there is a sample of
+// tsmark's own for that.
+func (d *database) emptyHead(ctx context.Context) error {
+	newest, ok, err := d.newest(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	flags, err := d.flags(ctx)
+	if err != nil {
+		return err
+	}
+	at := newest + headSpan(flags).Milliseconds() + 1
+	if now := time.Now(); at > now.UnixMilli() {
+		return fmt.Errorf("its newest samples are of the last hours, and it deletes none while it has them in memory: try again %v later, or start it on a new --storage.tsdb.path",
+			time.UnixMilli(at).Sub(now).Round(time.Minute))
+	}
+	return d.moveHead(ctx, at, newest)
+}
+
+// newest returns the time of the newest sample in memory, in milliseconds since 1970,
+// and whether there is one.
+func (d *database) newest(ctx context.Context) (int64, bool, error) {
+	all, err := d.Metrics(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	at, ok := all["prometheus_tsdb_head_max_time"]
+	if !ok {
+		return 0, false, errors.New("it does not tell its figures (/metrics)")
+	}
+	if at <= -math.MaxInt64 {
+		return 0, false, nil
+	}
+	return int64(at), true, nil
+}
+
+// Note implements driver.DB: the newest one that is whole.
+func (d *database) Note(ctx context.Context) (string, error) {
+	return d.own.Note(ctx, language{})
+}
+
+// SetNote implements driver.DB.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	return d.own.SetNote(ctx, language{}, text, d)
+}
+
+// KeepNote implements promql.NoteStore: what is visible is in the write-ahead log.
+func (d *database) KeepNote(context.Context) error { return nil }
+
+// noteAge is how old the first note is where the server may have a short retention.
+const noteAge = 10 * 24 * time.Hour
+
+// WriteNote implements promql.NoteStore. The note is no newer than any sample, which
+// would be late then.
+func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error {
+	at, ok, err := d.newest(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !ok && d.settings.oldData == oldAny:
+		at = time.Now().Add(-noteAge).UnixMilli()
+	case !ok:
+		at = metric.Earliest
+	}
+	return d.send(ctx, at, parts)
+}
+
+// send writes series of the note's metric.
+func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) error {
+	to, err := d.settings.writes().Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	schema, b := promql.NoteBatch(at, parts)
+	requests := d.settings.requests()
+	requests.Metric = metric.Name
+	_, err = to.Send(ctx, [][]byte{requests.New(schema).Append(nil, b)})
+	return err
+}
+
+// CountRows implements driver.RowCounter.
+func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	return d.own.CountRows(ctx, language{}, t)
+}
+
+// Census implements driver.DB.
+func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
+	out, err := d.own.Census(ctx, language{}, t)
+	if err == nil {
+		err = d.times(ctx, t, &out.Times)
+	}
+	if err != nil {
+		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
+	}
+	return out, nil
+}
+
+// looks is at how many times a range query looks by which times looks for the first
+// and the last row.
+const looks = 500
+
+// times tells the first and the last time of a table's rows. No function does: range
+// queries look into ever shorter ranges.
+func (d *database) times(ctx context.Context, t *series.Table, out *driver.Content) error {
+	first, last, err := d.find(ctx, t, metric.Earliest, metric.Latest)
+	if err != nil {
+		return err
+	}
+	out.Min, out.Max = &query.Value{}, &query.Value{}
+	if first == nil {
+		return nil
+	}
+	for length := first.length; length > 1 && err == nil; length = first.length {
+		first, _, err = d.find(ctx, t, first.from, first.from+length-1)
+		if err == nil && first == nil {
+			err = errMoving
+		}
+	}
+	for length := last.length; length > 1 && err == nil; length = last.length {
+		_, last, err = d.find(ctx, t, last.from, last.from+length-1)
+		if err == nil && last == nil {
+			err = errMoving
+		}
+	}
+	if err != nil {
+		return err
+	}
+	at := func(ms int64) query.Value { return query.Value{Kind: query.Time, Int: ms * int64(time.Millisecond)} }
+	*out.Min, *out.Max = at(first.from), at(last.from)
+	return nil
+}
+
+var errMoving = errors.New("samples went while they were counted")
+
+// found is a range that has samples.
+type found struct{ from, length int64 }
+
+// find returns the first and the last one of some ranges of equal length, from a time
+// to another, that has samples of the table; nil: none has.
+func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (first, last *found, err error) {
+	r := promql.Everything(language{}, t)
+	length := (to - from + looks) / looks
+	p := &metric.Plan{Start: from + length - 1, End: to + length - 1, Step: length, Timed: true, Order: query.Ascending,
+		Fields: []metric.Field{{Name: promql.FigureName}}}
+	present := r.Exists(r, metric.AnyOf(t), promql.Span{Length: length}, nil)
+	if length == 1 {
+		present = ""
+		for i, f := range metric.AnyOf(t) {
+			if i > 0 {
+				present += " or "
+			}
+			present += fmt.Sprintf("timestamp(%s) == time()", r.Selector([]string{f}))
+		}
+		present = r.Grouped("group", present)
+	}
+	p.Expression = language{}.Named(present, promql.FigureName)
+	rows, err := d.own.Rows(ctx, p)
+	if err != nil || len(rows) == 0 {
+		return nil, nil, err
+	}
+	at := func(row []query.Value) *found { return &found{row[0].Int/int64(time.Millisecond) - length + 1, length} }
+	return at(rows[0]), at(rows[len(rows)-1]), nil
+}
+
+// ListSeries implements driver.SeriesLister.
+func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
+	return d.own.ListSeries(ctx, language{}, t, sink)
+}

@@ -1,0 +1,281 @@
+package prometheus
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// testServer returns the options that lead to the server that tests may fill.
+func testServer(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), testServer(t)) }
+
+// Remote write 2.0, where the server knows it.
+func TestConformanceVersion2(t *testing.T) {
+	conformance.Long(t)
+	given := testServer(t, optionWrite, write2)
+	kind := Driver()
+	options, err := kind.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := open(t.Context(), driver.Env{Create: true}, options)
+	if err != nil && strings.Contains(err.Error(), "would take requests of 2.0 for empty ones") {
+		t.Log(err)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Close(t, db)
+	conformance.Run(t, kind, given)
+}
+
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
+func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunRegular(t, Driver(), testServer(t, promql.IntervalOption, conformance.RegularInterval.String()))
+}
+
+func TestQueries(t *testing.T) {
+	conformance.Queries(t, Driver(), nil, "queries.promql", *update)
+}
+
+// script starts a server of this test's own.
+func script(t *testing.T, env ...string) *conformance.Server {
+	t.Helper()
+	conformance.Address(t, "prometheus")
+	return conformance.Script(t, "prometheus", env...)
+}
+
+// connected opens the server of a script.
+func connected(t *testing.T, s *conformance.Server, given ...string) (*database, error) {
+	t.Helper()
+	resolved := conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...)
+	var db driver.DB
+	begin := time.Now()
+	err := poll.Until(t.Context(), 50*time.Millisecond, time.Second, func() (bool, error) {
+		var err error
+		db, err = open(t.Context(), driver.Env{Create: true}, resolved)
+		if err != nil && strings.Contains(err.Error(), "Service Unavailable") && time.Since(begin) < time.Minute {
+			return false, nil // it asks for credentials before it is ready
+		}
+		return true, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { conformance.Close(t, db) })
+	return db.(*database), nil
+}
+
+func TestFaults(t *testing.T) {
+	conformance.Long(t) // VictoriaMetrics' are CI's, of mostly the same code
+	conformance.Faults(t, conformance.Faulty{
+		Kind:     Driver(),
+		Server:   script(t),
+		Patience: 20 * time.Second,
+		Cannot: map[string]string{
+			conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
+			conformance.WrongDatabase: "it has none",
+		},
+	})
+}
+
+// A server that asks for credentials takes those of the options, and no others.
+func TestCredentials(t *testing.T) {
+	// bcrypt of stub.Secret.
+	s := script(t, "PROMETHEUS_WEB=basic_auth_users: {joe: $2b$04$GEW1xzGEtDyTjl2v9QY3MOzxdxiKot63PV3rSiZHyW6zHNU9tzArW}")
+	const says = "it does not take these credentials; give the options user and password"
+	_, err := connected(t, s)
+	stub.Says(t, err, says)
+	_, err = connected(t, s, connection.User, "joe", connection.Password, "wr0ng")
+	stub.Says(t, err, says)
+	d, err := connected(t, s, connection.User, "joe", connection.Password, stub.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// late is rows of which the second is older than the first.
+func late() (*series.Schema, *series.Batch) {
+	table := conformance.Table("usage")
+	b := new(series.Batch)
+	for _, at := range []time.Duration{10 * time.Hour, 5 * time.Hour} {
+		run := b.Add(table)
+		run.Grow(1)
+		run.Series[0], run.Times[0] = 0, time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC).Add(at).UnixNano()
+		for f := range run.Columns {
+			if run.Columns[f].Ints != nil {
+				run.Columns[f].Ints[0] = 1
+			} else {
+				run.Columns[f].Floats[0] = 1
+			}
+		}
+	}
+	return &series.Schema{Tables: []*series.Table{table}, Series: 3}, b
+}
+
+// A server with a certificate of its own is trusted only where the options say so.
+func TestTLS(t *testing.T) {
+	certificate, key := stub.Certificate(t)
+	s := script(t, fmt.Sprintf("PROMETHEUS_WEB=tls_server_config: {cert_file: %s, key_file: %s}", certificate, key))
+	_, err := connected(t, s, connection.TLS, connection.On)
+	stub.Says(t, err, "its TLS certificate is not to be trusted")
+	if _, err = connected(t, s, connection.TLS, connection.Off); err == nil {
+		t.Error("a connection without TLS is taken")
+	}
+	d, err := connected(t, s, connection.TLS, connection.Insecure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// A proxy that asks for a bearer token takes that of the options.
+func TestToken(t *testing.T) {
+	host, port := conformance.Address(t, "prometheus")
+	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)})
+	_, proxy := stub.HTTP(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+stub.Secret {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		behind.ServeHTTP(w, r)
+	})
+	open := func(given ...string) error {
+		db, err := open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, proxy)...))
+		if err == nil {
+			conformance.Close(t, db)
+		}
+		return err
+	}
+	stub.Says(t, open(), "it does not take these credentials")
+	if err := open(promql.TokenOption, stub.Secret); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that takes no late samples is loaded by several workers, whose rows are in
+// order; what comes late is refused, in a line, and for good. Once it has samples the
+// look at it says so before a load.
+func TestNoLateSamples(t *testing.T) {
+	d, err := connected(t, script(t, "PROMETHEUS_LATE=0s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := func(use workload.Workload, given workload.Settings) ([]result.CensusResult, *result.Load, error) {
+		t.Helper()
+		start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+		dataset, err := use.Dataset(workload.Spec{Name: use.Name(), Seed: 1, Scale: 20, Start: start, End: start.Add(12 * time.Hour), Interval: time.Minute, Settings: given})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := session.Of(d).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: engine.Retry{Within: time.Minute}}
+		load, err := engine.Load(t.Context(), config, dataset, d, func(int) {})
+		if err != nil {
+			return nil, load, err
+		}
+		expected, err := oracle.Pass(t.Context(), dataset, nil, nil, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		census, err := verify.Census(t.Context(), d, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
+		return census, load, err
+	}
+	if err := d.Inspect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	census, _, err := load(tsbs.CPUOnly(), nil)
+	if err != nil || census[0].Problem != "" {
+		t.Fatalf("in order: %+v, %v", census, err)
+	}
+	stub.Says(t, d.Inspect(t.Context()), "out_of_order_time_window (0s)")
+
+	if d, err = connected(t, script(t, "PROMETHEUS_LATE=0s")); err != nil {
+		t.Fatal(err)
+	}
+	census, found, err := load(iotdb.Workload(), workload.Settings{"iotdb.late": "0.5"})
+	switch {
+	case err == nil && census[0].Problem == "":
+		t.Error("late samples are there")
+	case err == nil:
+		t.Logf("%s", census[0].Problem)
+	case !strings.Contains(err.Error(), "out_of_order_time_window") || driver.AsTemporary(err) != nil:
+		t.Errorf("%v: want an error that is not temporary and says how to fix it", err)
+	default:
+		t.Log(err)
+	}
+	if found.Retries != nil {
+		t.Errorf("%+v: it was sent again", found.Retries)
+	}
+}
+
+// Without the admin API nothing can be deleted, in a line; with it, what is written
+// again after it was deleted is there once, however often.
+func TestDrop(t *testing.T) {
+	d, err := connected(t, script(t, "PROMETHEUS_ADMIN=no"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+	stub.Says(t, d.Drop(t.Context(), []driver.Object{{Name: "a"}}), "start the server with --web.enable-admin-api")
+
+	if d, err = connected(t, script(t)); err != nil {
+		t.Fatal(err)
+	}
+	schema, b := late()
+	for round := range 3 {
+		if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+			t.Fatal(err)
+		}
+		count := func(ctx context.Context) int64 {
+			census, err := d.Census(ctx, schema.Tables[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return census.Fields[0].Count
+		}
+		if n := count(t.Context()); n != 0 {
+			t.Errorf("round %d: %d samples are left", round, n)
+		}
+		conformance.Write(t, d, b)
+		if n := count(t.Context()); n != 2 {
+			t.Errorf("round %d: %d samples, want 2", round, n)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// head is what the server has in memory: a range of times from which it writes
+// blocks, of two hours each.
+type head struct {
+	mu     sync.Mutex
+	placed atomic.Bool // it stands where the rows begin
+}
+
+// writer brings the head to where the rows begin before it writes the first ones.
+type writer struct {
+	driver.Writer
+	database *database
+}
+
+// NewWriter implements driver.DB.
+func (d *database) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := d.Loader.NewWriter(ctx, worker)
+	if err != nil {
+		return nil, err
+	}
+	return &writer{w, d}, nil
+}
+
+// Write implements driver.Writer.
+func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	if !w.database.head.placed.Load() {
+		if err := w.database.placeHead(ctx, b); err != nil {
+			return driver.Receipt{}, fmt.Errorf("writing to Prometheus: %w", err)
+		}
+	}
+	return w.Writer.Write(ctx, b)
+}
+
+// placeHead has the server write to blocks what is much older than the rows of a batch.
+// It passes over the years between, of which it has no samples, only as long as it has
+// no series with late samples alone: with one it would go on in steps of two hours. So a
+// sample of tsmark's own comes before all rows.
+func (d *database) placeHead(ctx context.Context, b *series.Batch) error {
+	d.head.mu.Lock()
+	defer d.head.mu.Unlock()
+	first := int64(math.MaxInt64)
+	for i := range b.Runs {
+		for _, at := range b.Runs[i].Times {
+			first = min(first, at/int64(time.Millisecond))
+		}
+	}
+	if d.head.placed.Load() || first == math.MaxInt64 {
+		return nil
+	}
+	ctx, cancel := d.settings.wire.Bounded(ctx)
+	defer cancel()
+	newest, ok, err := d.newest(ctx)
+	if err == nil && ok && first > newest {
+		err = d.moveHead(ctx, first, newest)
+	}
+	if err != nil {
+		if errors.Is(err, driver.ErrUnreachable) && driver.AsTemporary(err) == nil {
+			err = &driver.Temporary{Err: err, Refused: true}
+		}
+		return err
+	}
+	d.head.placed.Store(true)
+	return nil
+}
+
+// moveHead writes a sample at a time, and waits until everything up to another time
+// is in blocks, if the first is so much later that the server brings it there.
+func (d *database) moveHead(ctx context.Context, to, older int64) error {
+	flags, err := d.flags(ctx)
+	if err != nil || to-older <= headSpan(flags).Milliseconds() {
+		return err
+	}
+	if err := d.send(ctx, to, []promql.NotePart{{Labels: [][2]string{{"tsmark_head", "here"}}}}); err != nil {
+		return err
+	}
+	return poll.Until(ctx, 5*time.Millisecond, time.Second, func() (bool, error) {
+		all, err := d.Metrics(ctx)
+		return all["prometheus_tsdb_head_min_time"] > float64(older), err
+	})
+}
+
+// headSpan is how long a time the head may span before the server writes blocks.
+func headSpan(flags map[string]string) time.Duration {
+	block := duration(flags["storage.tsdb.min-block-duration"])
+	if block == 0 {
+		block = 2 * time.Hour
+	}
+	return block / 2 * 3
+}

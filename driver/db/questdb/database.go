@@ -1,0 +1,124 @@
+package questdb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/jsonrows"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// database is a QuestDB server; it implements driver.DB.
+type database struct {
+	sqlkit.Counter
+	lineproto.Loader
+	settings *settings
+	own      jsonrows.Console // for everything but writers and queriers
+}
+
+// open connects, and finds out whether QuestDB answers.
+func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("opening QuestDB: %w", err)
+	}
+	d := newDatabase(s)
+	greeting, cancel := s.wire.Bounded(ctx)
+	defer cancel()
+	if _, err := d.build(greeting); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("opening QuestDB: %w", err)
+	}
+	return d, nil
+}
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	d := &database{settings: s, own: jsonrows.Console{Querier: newExec(s)}, Loader: lineproto.Loader{System: "QuestDB", Open: s.sender}}
+	d.Counter = d.counter()
+	return d
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.wire.Address() }
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.own.Close() }
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	build, err := d.build(ctx)
+	if err == nil {
+		var rows [][]query.Value
+		rows, err = d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
+			WHERE NOT sensitive AND (value_source <> 'default' OR property_path = 'cairo.commit.mode')`)
+		if err == nil {
+			return d.description(build, rows), nil
+		}
+	}
+	return driver.Description{}, fmt.Errorf("describing QuestDB: %w", err)
+}
+
+// description makes one of build() and of settings as names and values.
+func (d *database) description(build string, parameters [][]query.Value) driver.Description {
+	effective := make(map[string]string)
+	for _, p := range parameters {
+		effective[p[0].String()] = p[1].String()
+	}
+	out := driver.Description{Version: build, Edition: "open source", Location: d.Address(), Settings: effective, Elsewhere: "server"}
+	if strings.Contains(build, "Enterprise") {
+		out.Edition = "Enterprise"
+	}
+	// "Build Information: QuestDB 9.3.4, JDK 24.0.2, Commit Hash …"
+	if _, rest, ok := strings.Cut(build, "QuestDB "); ok {
+		version, _, _ := strings.Cut(rest, ",")
+		out.Version = strings.TrimPrefix(version, "Enterprise ")
+	}
+	out.Durability = durability(effective["cairo.commit.mode"], &d.settings.tables)
+	if d.settings.tcp {
+		out.Durability = "line protocol over TCP acknowledges nothing; " + out.Durability
+	}
+	return out
+}
+
+// durability says when an acknowledged row is on disk.
+func durability(mode string, s *tableSettings) string {
+	where := "write-ahead log"
+	if !s.wal {
+		where = "table"
+	}
+	does := map[string]string{
+		"nosync": " and left to the operating system to write (cairo.commit.mode=nosync): a crash of the machine may lose batches",
+		"async":  ", and their writing to disk was asked for and not waited for (cairo.commit.mode=async): a crash of the machine may lose the last batches",
+		"sync":   ", and forced to disk, before it is acknowledged (cairo.commit.mode=sync)",
+	}[mode]
+	return fmt.Sprintf("a committed batch is in the %s's files%s", where, cmp.Or(does, " (cairo.commit.mode="+mode+")"))
+}
+
+// build returns what the server says of itself.
+func (d *database) build(ctx context.Context) (string, error) {
+	rows, err := d.own.Ask(ctx, "SELECT build()")
+	if err != nil {
+		return "", err
+	}
+	if len(rows) != 1 || len(rows[0]) != 1 || !strings.Contains(rows[0][0].String(), "QuestDB") {
+		return "", fmt.Errorf("%s %w: what answers there is not QuestDB", d.Address(), driver.ErrUnreachable)
+	}
+	return rows[0][0].String(), nil
+}
+
+// Footprint implements driver.DB: the files of the tables, with the space that
+// QuestDB has reserved in them for rows to come.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	rows, err := d.own.Ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring QuestDB's files: %w", err)
+	}
+	return driver.Footprint{Bytes: rows[0][0].Int}, nil
+}

@@ -1,0 +1,159 @@
+package questdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/series"
+)
+
+const kindTable = "table"
+
+// kinds are those of tables() that are none of rows of their own.
+func kindOf(letter string) string {
+	switch letter {
+	case "V":
+		return "view"
+	case "M":
+		return "materialized view"
+	}
+	return kindTable
+}
+
+// object is something in the server. Its names differ by more than case.
+func object(kind, name string) driver.Object {
+	return driver.Object{Kind: kind, Name: name, Key: strings.ToLower(name)}
+}
+
+// Objects implements driver.DB. QuestDB numbers tables and views as they are made.
+func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
+	rows, err := d.own.Ask(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
+	if err != nil {
+		return nil, fmt.Errorf("listing what is in QuestDB: %w", err)
+	}
+	objects := make([]driver.Object, len(rows))
+	for i, row := range rows {
+		if len(row) != 3 {
+			return nil, fmt.Errorf("listing what is in QuestDB: a list of tables has %d columns; is this QuestDB?", len(row))
+		}
+		o := object(kindOf(row[0].String()), row[1].String())
+		o.Identity, o.Data = row[2].String(), true
+		o.Note = o.Kind == kindTable && o.Name == sqlkit.NoteTable
+		objects[i] = o
+	}
+	return objects, nil
+}
+
+// Plan implements driver.DB.
+func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) { return planned(schema), nil }
+
+// planned are the tables that a schema becomes.
+func planned(schema *series.Schema) []driver.Object {
+	objects := make([]driver.Object, len(schema.Tables))
+	for i, t := range schema.Tables {
+		objects[i] = object(kindTable, tableName(t.Name))
+	}
+	return objects
+}
+
+// Create implements driver.DB. QuestDB has no transaction for it.
+func (d *database) Create(ctx context.Context, schema *series.Schema) error {
+	for _, t := range schema.Tables {
+		if err := d.own.Exec(ctx, d.settings.tables.ddl(t)); err != nil {
+			return fmt.Errorf("creating tables in QuestDB: %w", err)
+		}
+	}
+	return d.Join(ctx, schema)
+}
+
+// Join implements driver.Joiner.
+func (d *database) Join(_ context.Context, schema *series.Schema) error {
+	d.Prepare(lines().New(schema), schema)
+	return nil
+}
+
+// Grow implements driver.Grower.
+func (d *database) Grow(schema *series.Schema) error {
+	d.Extend(lines().New(schema), schema)
+	return nil
+}
+
+// Drop implements driver.DB. Views go before what they look at.
+func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
+	for _, kind := range []string{kindOf("V"), kindOf("M"), kindTable} {
+		for _, o := range objects {
+			if o.Kind != kind {
+				continue
+			}
+			if err := d.drop(ctx, o); err != nil {
+				return fmt.Errorf("clearing QuestDB: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// drop drops an object. A table without a write-ahead log is held for a while by
+// the connections that wrote to it.
+func (d *database) drop(ctx context.Context, o driver.Object) error {
+	bounded, cancel := d.settings.wire.Bounded(ctx)
+	defer cancel()
+	var held error
+	err := poll.Until(bounded, firstLook, longestLook, func() (bool, error) {
+		held = d.own.Exec(ctx, "DROP "+strings.ToUpper(o.Kind)+" IF EXISTS "+quoted(o.Name))
+		if held != nil && strings.Contains(held.Error(), "could not lock") {
+			return false, nil
+		}
+		return true, held
+	})
+	if err != nil && err != held {
+		return fmt.Errorf("%w; end what uses the table", held)
+	}
+	return err
+}
+
+// Note implements driver.DB.
+func (d *database) Note(ctx context.Context) (string, error) {
+	rows, err := d.own.Ask(ctx, "SELECT "+sqlkit.NoteColumn+" FROM "+sqlkit.NoteTable)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0][0].String(), nil
+}
+
+// SetNote implements driver.DB. The table has no write-ahead log: an UPDATE is there
+// when it has been answered, and writes the column anew before it commits, so that
+// after a crash there is the old note or the new one. In a table without a row it
+// changes nothing.
+func (d *database) SetNote(ctx context.Context, text string) error {
+	err := d.own.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s VARCHAR)", sqlkit.NoteTable, sqlkit.NoteColumn))
+	if err != nil {
+		return err
+	}
+	rows, err := d.own.Ask(ctx, "SELECT count() FROM "+sqlkit.NoteTable)
+	if err != nil {
+		return err
+	}
+	literal := newDialect().Text(text)
+	if rows[0][0].Int == 0 {
+		return d.own.Exec(ctx, fmt.Sprintf("INSERT INTO %s VALUES (%s)", sqlkit.NoteTable, literal))
+	}
+	return d.own.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = %s", sqlkit.NoteTable, sqlkit.NoteColumn, literal))
+}
+
+// Inspect implements driver.Inspector. Only TCP is connected to: what goes over HTTP
+// goes to the port and with the credentials that have been tried.
+func (d *database) Inspect(ctx context.Context) error {
+	lines, err := d.Open(ctx)
+	if err == nil {
+		err = lines.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("looking at QuestDB: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package questdb
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+)
+
+// settings is what the options amount to.
+type settings struct {
+	wire      httpwire.Config     // of HTTP
+	pg        connection.Settings // of the PostgreSQL protocol
+	ilpPort   string
+	tcp, rest bool
+	tables    tableSettings
+}
+
+// tableSettings is how tables are made.
+type tableSettings struct {
+	partitionBy    string // as SQL: DAY
+	wal            bool
+	dedup          string // the option's value
+	symbolCapacity int    // 0: the server's
+}
+
+// keepIdle is how long a connection may lie idle. The server closes it after
+// five seconds, and a batch that is sent meanwhile would be lost.
+const keepIdle = 3 * time.Second
+
+// newSettings reads the options, which Resolve has checked one by one, and says
+// what does not go together. The environment has the credentials that the
+// options do not.
+func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
+	c, token, err := credentials(o, getenv(configVariable))
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{
+		pg: c, ilpPort: o[optionILPPort], tcp: o[optionProtocol] == protocolTCP, rest: o[optionRead] == readREST,
+		tables: newTableSettings(o),
+	}
+	if s.wire, err = httpwire.NewConfig(c, token); err != nil {
+		return nil, err
+	}
+	s.wire.Idle = keepIdle
+	// QuestDB has one database, whatever name is given; its own clients say qdb.
+	s.pg.Port, s.pg.Database = o[optionPGPort], "qdb"
+	s.pg.User = cmp.Or(o[optionPGUser], c.User, "admin")
+	s.pg.Password = cmp.Or(o[optionPGPassword], c.Password, "quest")
+	switch encrypted := s.wire.TLS; {
+	case encrypted == nil:
+		s.pg.TLS = connection.Off
+	case !encrypted.InsecureSkipVerify:
+		s.pg.TLS = connection.On
+	}
+	return s, s.check()
+}
+
+func newTableSettings(o driver.Options) tableSettings {
+	return tableSettings{
+		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
+	}
+}
+
+// check returns an error for settings that do not go together.
+func (s *settings) check() error {
+	dedup := s.tables.dedup != dedupOff
+	switch {
+	case s.tables.partitionBy == strings.ToUpper(partitionNone) && s.tables.wal:
+		return errors.New("a table without partitions has no write-ahead log: give partition_by=day, or wal=false,protocol=tcp as well")
+	case !s.tables.wal && !s.tcp:
+		return errors.New("line protocol over HTTP writes to tables with a write-ahead log only: leave out wal=false, or give protocol=tcp as well")
+	case !s.tables.wal && dedup:
+		return errors.New("only tables with a write-ahead log replace rows that come again: leave out wal=false or dedup")
+	case s.tcp && dedup:
+		return errors.New("over TCP nobody says which rows arrived, and with dedup counting them does not tell: leave out protocol=tcp or dedup")
+	}
+	return nil
+}
+
+// credentials returns how HTTP is reached. What the options lack of credentials is
+// taken from the configuration of QuestDB's own clients.
+func credentials(o driver.Options, conf string) (c connection.Settings, token string, err error) {
+	c, token = connection.Of(o), o[optionToken]
+	if conf == "" || c.User != "" || c.Password != "" || token != "" {
+		return c, token, nil
+	}
+	_, list, ok := strings.Cut(conf, "::")
+	if !ok {
+		return c, "", fmt.Errorf("the environment's %s is not as QuestDB's clients have it, such as http::addr=localhost:9000;username=admin;password=…;", configVariable)
+	}
+	for pair := range strings.SplitSeq(list, ";") {
+		switch name, value, _ := strings.Cut(pair, "="); name {
+		case "username":
+			c.User = value
+		case "password":
+			c.Password = value
+		case "token":
+			token = value
+		}
+	}
+	return c, token, nil
+}

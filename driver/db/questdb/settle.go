@@ -1,0 +1,102 @@
+package questdb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+)
+
+// The time between two looks at the server.
+const (
+	firstLook   = time.Millisecond
+	longestLook = 50 * time.Millisecond
+)
+
+// stalled is how many time-outs of the option may pass without a transaction of a
+// log being applied: a single one can be large.
+const stalled = 5
+
+// Settle implements driver.DB: the write-ahead logs of the tables have been
+// applied to them, and rows that were sent over TCP have come out of the
+// connection. A table that QuestDB has suspended is an error.
+func (d *database) Settle(ctx context.Context) error {
+	tables, timeout := d.made(), d.settings.wire.Timeout
+	var applying, arriving poll.Progress
+	err := poll.Until(ctx, firstLook, longestLook, func() (bool, error) {
+		at, behind, err := d.applied(ctx, tables)
+		if err != nil {
+			return false, err
+		}
+		if stands := applying.Stands(at); behind != "" {
+			if stands > stalled*timeout {
+				err = fmt.Errorf("QuestDB has applied nothing of its write-ahead log for %v: %s; look at its log, or whether cairo.wal.apply.enabled is false, or raise the option %s",
+					stalled*timeout, behind, connection.Timeout)
+			}
+			return false, err
+		}
+		missing, rows, err := d.missing(ctx)
+		if err != nil || missing <= 0 {
+			return true, err
+		}
+		if arriving.Stands(rows) > timeout {
+			err = fmt.Errorf("%d of the rows that were sent over TCP are not there, and none came for %v: the server's log says which it refused", missing, timeout)
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("settling QuestDB: %w", err)
+	}
+	return nil
+}
+
+// applied returns how many transactions of the logs of the tables, given as SQL,
+// are applied, and which table is behind, in words; empty: none.
+func (d *database) applied(ctx context.Context, tables string) (at int64, behind string, err error) {
+	rows, err := d.own.Ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
+	if err != nil {
+		return 0, "", err
+	}
+	for _, row := range rows {
+		if row[1].Int != 0 {
+			return 0, "", fmt.Errorf("QuestDB has suspended table %s: %s; fix that and resume it by ALTER TABLE %[1]s RESUME WAL",
+				row[0], httpwire.OneLine(row[4].String()+" "+row[5].String()))
+		}
+		at += row[2].Int
+		if row[2].Int < row[3].Int {
+			behind = fmt.Sprintf("table %s stands at transaction %d of %d", row[0], row[2].Int, row[3].Int)
+		}
+	}
+	return at, behind, nil
+}
+
+// missing returns how many rows that were sent over TCP are not there, and how
+// many are.
+func (d *database) missing(ctx context.Context) (missing, rows int64, err error) {
+	sent := d.Sent()
+	if sent == 0 {
+		return 0, 0, nil
+	}
+	for _, t := range d.Tables() {
+		answer, err := d.own.Ask(ctx, "SELECT count() FROM "+quoted(tableName(t.Name)))
+		if err != nil {
+			return 0, 0, err
+		}
+		rows += answer[0][0].Int
+	}
+	return sent - rows, rows, nil
+}
+
+// made returns the names of the tables that Create has made, as a list of texts in
+// SQL.
+func (d *database) made() string {
+	list := []string{"''"} // no table is called so
+	for _, t := range d.Tables() {
+		list = append(list, newDialect().Text(tableName(t.Name)))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,20 @@
+package sqlite_test
+
+import (
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/driver/db/sqlite"
+)
+
+// TestConformance runs the suite on the code that is the default.
+func TestConformance(t *testing.T) { conformance.Run(t, sqlite.Driver(), nil) }
+
+// TestConformanceGo runs it on the translation, where that is not the default.
+func TestConformanceGo(t *testing.T) {
+	kind := sqlite.Driver()
+	if options, err := kind.Resolve(nil); err != nil || options["driver"] == "go" {
+		return // TestConformance ran it
+	}
+	conformance.Run(t, kind, map[string]string{"driver": "go"})
+}

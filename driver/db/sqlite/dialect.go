@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// precision is that of times: SQLite has no type for them, and holds their
+// nanoseconds since 1970 as integers.
+const precision = time.Nanosecond
+
+func newDialect() *sql.Dialect {
+	return &sql.Dialect{
+		Name:      "SQLite",
+		Precision: precision,
+		Time:      func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) },
+		Bucket:    bucket,
+		Seconds:   func(from, to string) string { return fmt.Sprintf("(%s - %s) / 1e9", to, from) },
+		Newest:    sql.MaxRow,
+		NoSetAll:  true,
+		Words:     reservedWords,
+		Folds:     true,
+	}
+}
+
+// bucket takes the remainder off. Before 1970 that of SQLite is negative.
+func bucket(width time.Duration, expression string) string {
+	w := width.Nanoseconds()
+	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
+}
+
+// figures are the expressions for what the values of a column come to. SQLite's
+// sum of integers must fit 64 bits, else it is an error: larger ones are added up
+// in halves. It has no hash for a digest of texts.
+func figures(t series.Type, column string) sqlkit.Figures {
+	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
+	switch t {
+	case series.Int, series.Timestamp:
+		f.High, f.Sum = column+" >> 32", column+" & 4294967295"
+	case series.Float, series.Float32:
+		f.Whole = 0
+	case series.Bool:
+		f.Order = ""
+	case series.Text, series.Blob:
+		f.Sum = ""
+	}
+	return f
+}
+
+// reservedWords are those that SQLite would not take as names without quotes, or
+// in whose place it would read something else in some place. Its other keywords
+// are names wherever they can be.
+const reservedWords = " add all alter and as autoincrement between case cast check collate" +
+	" commit constraint create current_date current_time current_timestamp" +
+	" default deferrable delete distinct drop else escape except exists" +
+	" foreign from group having if in index insert intersect into is isnull" +
+	" join limit not nothing notnull null on or order primary raise references" +
+	" returning select set table then to transaction union unique update using" +
+	" values when where "

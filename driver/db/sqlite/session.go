@@ -1,0 +1,207 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// library is a connection of SQLite's code: its own in C, or that translated to Go.
+// The driver of the package that compiles it would allocate for every value on its
+// way; here values go over as cells, those of many rows in one call.
+type library interface {
+	// compile compiles the first statement of a text, and returns what stands behind
+	// it. It is nil where there is none.
+	compile(text string) (c compiled, rest string, code int32)
+	// message says what a result code means, by what went wrong last.
+	message(code int32) string
+	interrupt() // ends the statement that runs, from another goroutine
+	close()
+}
+
+// compiled is a statement of a library.
+type compiled interface {
+	columns() int
+	// row steps to the next row and reads its columns.
+	row([]cell) (code int32)
+	// run binds all parameters and steps. The texts stay what they are until reset.
+	run(cells []cell, texts []byte) (code int32)
+	reset(texts bool) // says whether there were texts
+	finalize()
+}
+
+// cell is a value on its way, as the C code has it. Of a text that is bound, integer
+// is where it begins among all texts; of one that is read, its address, which is
+// good until the next row.
+type cell struct {
+	integer      int64
+	number       float64
+	kind, length int32
+}
+
+// session implements sqlkit.Session.
+type session struct {
+	library               // nil: closed
+	row     []query.Value // handed to the sink
+	cells   []cell
+}
+
+// Close implements sqlkit.Session.
+func (s *session) Close() {
+	if !s.Closed() {
+		s.library.close()
+		s.library = nil
+	}
+}
+
+// Closed implements sqlkit.Session.
+func (s *session) Closed() bool { return s.library == nil }
+
+// Query implements sqlkit.Session.
+func (s *session) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	if s.Closed() {
+		return driver.Cost{}, sqlkit.ErrClosed
+	}
+	return sqlkit.Interruptible(ctx, "SQLite", s.interrupt, func() (driver.Cost, error) {
+		c, err := s.prepare(text)
+		if err != nil {
+			return driver.Cost{}, err
+		}
+		defer c.finalize()
+		return s.read(c, sink)
+	})
+}
+
+// prepare compiles the only statement of the text.
+func (s *session) prepare(text string) (compiled, error) {
+	switch {
+	case s.Closed():
+		return nil, sqlkit.ErrClosed
+	case strings.Contains(text, "\x00"):
+		return nil, errors.New("SQLite would cut the statement off at its NUL character")
+	}
+	c, rest, code := s.compile(text)
+	if code != lib.SQLITE_OK {
+		return nil, explain(code, s.message(code))
+	}
+	if c != nil && strings.TrimSpace(rest) == "" {
+		return c, nil
+	}
+	if c != nil {
+		c.finalize()
+	}
+	return nil, fmt.Errorf("not one statement: %q", text)
+}
+
+// CheckText implements sqlkit.Session: SQLite compiles the text, which is one statement, and
+// again as a subquery, which can only read.
+func (s *session) CheckText(text string) error {
+	for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
+		c, err := s.prepare(one)
+		if err != nil {
+			return err
+		}
+		c.finalize()
+	}
+	return nil
+}
+
+// read runs the statement and hands its rows to the sink.
+func (s *session) read(c compiled, sink query.Sink) (cost driver.Cost, err error) {
+	s.row, s.cells = s.row[:0], s.cells[:0]
+	for range c.columns() {
+		s.row, s.cells = append(s.row, query.Value{}), append(s.cells, cell{})
+	}
+	for {
+		switch code := c.row(s.cells); code {
+		case lib.SQLITE_ROW:
+		case lib.SQLITE_DONE:
+			return cost, nil
+		default:
+			return cost, explain(code, s.message(code))
+		}
+		for i := range s.cells {
+			cost.Bytes += int64(s.cells[i].length)
+			s.row[i] = s.cells[i].value()
+		}
+		cost.Rows++
+		if sink != nil {
+			if err := sink.Row(s.row); err != nil {
+				return cost, err
+			}
+		}
+	}
+}
+
+// value returns what was read. A text is SQLite's own memory. Times are integers:
+// SQLite has no type for them.
+func (c *cell) value() query.Value {
+	switch c.kind {
+	case lib.SQLITE_INTEGER:
+		return query.Value{Kind: query.Int, Int: c.integer}
+	case lib.SQLITE_FLOAT:
+		return query.Value{Kind: query.Float, Float: c.number}
+	case lib.SQLITE_NULL:
+		return query.Value{}
+	}
+	v := query.Value{Kind: query.Text}
+	if c.length > 0 {
+		v.Text = unsafe.Slice((*byte)(memory(uintptr(c.integer))), c.length)
+	}
+	return v
+}
+
+// memory makes a pointer of an address outside Go's heap.
+func memory(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
+
+// statement is a compiled statement without an answer. What is bound to its
+// parameters, in their order, is gathered and handed over when it runs.
+type statement struct {
+	compiled
+	s     *session
+	cells []cell
+	texts []byte
+}
+
+// statement compiles a statement.
+func (s *session) statement(text string) (*statement, error) {
+	c, err := s.prepare(text)
+	if err != nil {
+		return nil, err
+	}
+	return &statement{compiled: c, s: s, texts: make([]byte, 0, 64)}, nil // an address, also of an empty text
+}
+
+func (st *statement) bindInt(v int64) {
+	st.cells = append(st.cells, cell{kind: lib.SQLITE_INTEGER, integer: v})
+}
+
+func (st *statement) bindFloat(v float64) {
+	st.cells = append(st.cells, cell{kind: lib.SQLITE_FLOAT, number: v})
+}
+
+func (st *statement) bindNull() { st.cells = append(st.cells, cell{kind: lib.SQLITE_NULL}) }
+
+// bindBytes binds a copy of a text or a blob.
+func (st *statement) bindBytes(kind int32, v []byte) {
+	st.cells = append(st.cells, cell{kind: kind, integer: int64(len(st.texts)), length: int32(len(v))})
+	st.texts = append(st.texts, v...)
+}
+
+// exec runs the statement. What was bound is gone afterwards.
+func (st *statement) exec() (err error) {
+	if code := st.run(st.cells, st.texts); code != lib.SQLITE_DONE {
+		err = explain(code, st.s.message(code))
+	}
+	st.reset(len(st.texts) > 0)
+	st.cells, st.texts = st.cells[:0], st.texts[:0]
+	return err
+}

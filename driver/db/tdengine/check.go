@@ -1,0 +1,77 @@
+package tdengine
+
+import (
+	"context"
+	"crypto/tls"
+	"path/filepath"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+)
+
+// endpoints are driver.Driver's: taosAdapter speaks WebSocket and REST on one port.
+func endpoints(o driver.Options) ([]driver.Endpoint, error) {
+	c := connection.Of(o)
+	e := c.Endpoint()
+	e.Protocol = "HTTP"
+	e.Probe = func(ctx context.Context) (*tls.ConnectionState, error) {
+		return connection.Handshake(ctx, c.Address(), c.Encryption(), c.Timeout)
+	}
+	return []driver.Endpoint{e}, nil
+}
+
+// ReadClock implements driver.Clock. A connection of no database has times in milliseconds.
+func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
+	return sqlkit.ReadClockBy(ctx, d.admin, time.Millisecond, "SELECT CAST(NOW() AS BIGINT)")
+}
+
+// variables are the settings of a data node, by name, or those like a pattern. The server
+// tells them to root alone.
+func (d *database) variables(ctx context.Context, node, like string) (map[string][]string, error) {
+	text := "SHOW DNODE " + node + " VARIABLES"
+	if like != "" {
+		text += " LIKE '" + like + "'"
+	}
+	rows, err := sqlkit.QueryRows(ctx, d.admin, text)
+	told := make(map[string][]string, len(rows))
+	for _, row := range rows {
+		name := row[1].String()
+		told[name] = append(told[name], row[2].String())
+	}
+	return told, err
+}
+
+// Room implements driver.Storage: the first folder of data of the first data node. What is
+// free there the server does not tell.
+func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+	told, err := d.variables(ctx, "1", "dataDir")
+	if err != nil || len(told["dataDir"]) == 0 || !filepath.IsAbs(told["dataDir"][0]) {
+		return "", -1, err
+	}
+	return told["dataDir"][0], -1, nil
+}
+
+// concerns are what distorts the figures of TDengine.
+var concerns = []driver.Concern{
+	{Setting: "debugFlag", Wrong: driver.Is("135", "143", "199", "207"), Effect: "the server logs all that it does", Fix: "set debugFlag to 131 in taos.cfg, or ALTER DNODE 1 'debugFlag' '131'"},
+	{Setting: "vDebugFlag", Wrong: driver.Is("135", "143", "199", "207"), Effect: "the server logs all that vnodes do, which hold the rows", Fix: "set vDebugFlag to 131 in taos.cfg, or ALTER DNODE 1 'vDebugFlag' '131'"},
+	{Setting: "asyncLog", Wrong: driver.Is("0"), Effect: "the server waits for its log to be written", Fix: "set asyncLog to 1 in taos.cfg, and restart"},
+	{Setting: "monitor", Wrong: driver.Is("1"), Effect: "the server writes figures of itself through taosKeeper, where one runs", Fix: "set monitor to 0 in taos.cfg, or report that it was run as shipped"},
+	{Setting: "queryBufferSize", Wrong: driver.IsNot("-1"), Effect: "the server ends queries that take more memory", Fix: "set queryBufferSize to -1"},
+	{Setting: "audit", Wrong: driver.Is("1"), Effect: "in the enterprise edition changes of tables are written to an audit log", Fix: "set audit to 0 in taos.cfg, or report it"},
+}
+
+// Advise implements driver.Adviser: of the first data node's settings.
+func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
+	all, err := d.variables(ctx, "1", "")
+	if err != nil {
+		return nil, err
+	}
+	told := make(map[string]string, len(all))
+	for name, values := range all {
+		told[name] = values[0]
+	}
+	return driver.AdviseOn(concerns, told), nil
+}

@@ -1,0 +1,376 @@
+package tdengine
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// config says where a server is and as whom to connect.
+type config struct {
+	connection.Settings
+}
+
+// conn is a connection to taosAdapter over WebSocket, used by one goroutine at a
+// time. It implements sqlkit.Remote. TDengine's Go client speaks the same, and makes a
+// value of each field of each row.
+type conn struct {
+	of      *config
+	net     *limit.Conn
+	ws      *websocket.Conn
+	request uint64 // number of the last one
+	broken  bool
+	use     string // the statement that chooses the database, before the first query; empty: it is chosen
+
+	out   []byte // the request
+	in    bytes.Buffer
+	block block
+}
+
+// connect connects to a database; to none where its name is empty. Its error wraps
+// driver.ErrUnreachable where no server answers, and ctx's error where that ended it.
+func (c *config) connect(ctx context.Context, database string) (*conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	out := &conn{of: c}
+	connected := false
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		to, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if by := c.Encryption(); by != nil {
+			connected = true
+			encrypted := tls.Client(to, by)
+			if err := encrypted.HandshakeContext(ctx); err != nil {
+				_ = to.Close()
+				return nil, err
+			}
+			to = encrypted
+		}
+		out.net = &limit.Conn{Conn: to}
+		return out.net, nil
+	}
+	dialer := websocket.Dialer{NetDialContext: dial, ReadBufferSize: 64 << 10, WriteBufferSize: 256 << 10}
+	ws, answer, err := dialer.DialContext(bounded, "ws://"+c.Address()+"/ws", nil)
+	if err != nil {
+		if answer != nil {
+			err = fmt.Errorf("there is no taosAdapter, whose port is 6041 by default: HTTP %s", answer.Status)
+		}
+		return nil, c.connecting(ctx, bounded, connected, err)
+	}
+	out.ws = ws
+	err = out.call(bounded, func() error {
+		out.begin("conn")
+		out.text("user", c.User)
+		out.text("password", c.Password)
+		if database != "" {
+			out.text("db", database)
+		}
+		_, err := out.ask()
+		return err
+	})
+	if err != nil {
+		_ = out.net.Close()
+		return nil, c.connecting(ctx, bounded, connected, err)
+	}
+	return out, nil
+}
+
+// begin begins a request.
+func (c *conn) begin(action string) {
+	c.request++
+	c.out = append(append(append(c.out[:0], `{"action":"`...), action...), `","args":{"req_id":`...)
+	c.out = strconv.AppendUint(c.out, c.request, 10)
+}
+
+// number adds an argument.
+func (c *conn) number(name string, value uint64) {
+	c.out = append(append(append(c.out, `,"`...), name...), `":`...)
+	c.out = strconv.AppendUint(c.out, value, 10)
+}
+
+// about begins a request about a result or a statement of the server's.
+func (c *conn) about(action, name string, id uint64) {
+	c.begin(action)
+	c.number(name, id)
+}
+
+// text adds an argument.
+func (c *conn) text(name, value string) { addText(c, name, value) }
+
+func addText[T string | []byte](c *conn, name string, value T) {
+	c.out = append(append(append(c.out, `,"`...), name...), `":"`...)
+	c.out = append(appendJSON(c.out, value), '"')
+}
+
+// appendJSON appends a text as it stands between the quotes of JSON.
+func appendJSON[T string | []byte](dst []byte, text T) []byte {
+	from := 0
+	for i := range len(text) {
+		b := text[i]
+		if b >= ' ' && b != '"' && b != '\\' {
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		from = i + 1
+		switch b {
+		case '"', '\\':
+			dst = append(dst, '\\', b)
+		case '\n':
+			dst = append(dst, `\n`...)
+		default:
+			const digits = "0123456789abcdef"
+			dst = append(dst, `\u00`...)
+			dst = append(dst, digits[b>>4], digits[b&0xf])
+		}
+	}
+	return append(dst, text[from:]...)
+}
+
+// send sends the request. No text goes that is none of UTF-8: the server would close the
+// connection.
+func (c *conn) send() error {
+	c.out = append(c.out, "}}"...)
+	if !utf8.Valid(c.out) {
+		return &limit.Refused{Err: errors.New("a text is no UTF-8, which TDengine's WebSocket takes alone")}
+	}
+	c.net.Unread.Row()
+	return c.ws.WriteMessage(websocket.TextMessage, c.out)
+}
+
+// said is what the server answers.
+type said struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Version string `json:"version"`
+	Request uint64 `json:"req_id"`
+
+	ID        uint64   `json:"id"` // of the result
+	IsUpdate  bool     `json:"is_update"`
+	Affected  int64    `json:"affected_rows"`
+	Names     []string `json:"fields_names"`
+	Lengths   []int64  `json:"fields_lengths"` // of values at most, in bytes or characters
+	Precision int      `json:"precision"`      // of times: 0 ms, 1 µs, 2 ns
+
+	Completed bool `json:"completed"`
+	Rows      int  `json:"rows"`
+
+	Statement uint64 `json:"stmt_id"`
+}
+
+// ask sends the request and reads the answer, or the server's error.
+func (c *conn) ask() (said, error) {
+	if err := c.send(); err != nil {
+		return said{}, err
+	}
+	return c.hear()
+}
+
+// hear reads an answer.
+func (c *conn) hear() (s said, err error) {
+	kind, err := c.receive(limit.MaxRow)
+	if err != nil {
+		return s, err
+	}
+	if kind != websocket.TextMessage {
+		return s, errors.New("the server sent a block that nobody asked for")
+	}
+	if err := json.Unmarshal(c.in.Bytes(), &s); err != nil {
+		return s, fmt.Errorf("reading the server's answer: %w", err)
+	}
+	if s.Code != 0 {
+		return s, &failure{code: s.Code, message: s.Message}
+	}
+	if s.Request != c.request {
+		return s, fmt.Errorf("the server answered request %d, and not %d", s.Request, c.request)
+	}
+	return s, nil
+}
+
+// receive reads a message of at most so many bytes.
+func (c *conn) receive(most int64) (kind int, err error) {
+	const part = limit.MaxRow / 2
+	c.net.Unread.Row()
+	kind, from, err := c.ws.NextReader()
+	if err != nil {
+		return 0, err
+	}
+	c.in.Reset()
+	for ; most > limit.MaxRow; most -= part {
+		n, err := c.in.ReadFrom(io.LimitReader(from, part))
+		if err != nil || n < part {
+			return kind, err
+		}
+		c.net.Unread.Row() // how many come is known
+	}
+	_, err = c.in.ReadFrom(io.LimitReader(from, most))
+	return kind, err
+}
+
+// mostOf is how many bytes a block of an answer has at most: the server makes blocks by
+// their rows, 4,096 as shipped, however long these are.
+func (s *said) mostOf(rows int) int64 {
+	const mostRows, character, beside = 1 << 16, 4, 8
+	row := int64(0)
+	for _, n := range s.Lengths {
+		row += character*min(max(n, 0), 1<<16) + beside
+	}
+	return max(limit.MaxRow, int64(min(rows, mostRows))*row)
+}
+
+// call has the connection end what do waits for when ctx ends. An error that is none
+// of the server's own leaves the connection in the middle of something: it is then
+// closed.
+func (c *conn) call(ctx context.Context, do func() error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if c.broken {
+		return fmt.Errorf("%w: the connection to %s is closed", driver.ErrUnreachable, c.of.Address())
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(time.Unix(1, 0)) })
+	err := do()
+	stopped := stop()
+	var own *failure
+	if !stopped || err != nil && !errors.As(err, &own) {
+		c.broken = true
+		_ = c.net.Close()
+	}
+	if !stopped && err != nil {
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	}
+	return err
+}
+
+// within is call in the time that the option allows for what writes.
+func (c *conn) within(ctx context.Context, do func() error) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, c.of.Timeout, errSilent)
+	defer cancel()
+	err := c.call(bounded, do)
+	if errors.Is(err, errSilent) && ctx.Err() == nil {
+		return &driver.Temporary{Err: fmt.Errorf("%w: %s did not answer within %v; the option %s allows more", driver.ErrUnreachable, c.of.Address(), c.of.Timeout, connection.Timeout)}
+	}
+	return c.failed(ctx, err)
+}
+
+var errSilent = errors.New("no answer in time")
+
+// Ping implements sqlkit.Remote.
+func (c *conn) Ping(ctx context.Context) error {
+	_, err := c.Query(ctx, "SELECT server_status()", nil)
+	return err
+}
+
+// Closed implements sqlkit.Remote.
+func (c *conn) Closed() bool { return c.broken }
+
+// Close implements sqlkit.Remote.
+func (c *conn) Close() error {
+	if c.broken {
+		return nil
+	}
+	c.broken = true
+	farewell := time.Now().Add(time.Second)
+	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), farewell) // the server ends it with the connection, too
+	_ = c.net.Close()
+	return nil
+}
+
+// Exec implements sqlkit.Conn.
+func (c *conn) Exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		if _, err := c.Query(ctx, text, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Query implements sqlkit.Conn.
+func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
+	begin := c.net.BytesRead()
+	err = c.call(ctx, func() error {
+		if c.use != "" {
+			if _, err := statement(c, c.use); err != nil {
+				return err
+			}
+			c.use = ""
+		}
+		answer, err := statement(c, text)
+		if err != nil || answer.IsUpdate {
+			return err
+		}
+		cost.Rows, err = c.read(answer, sink)
+		return err
+	})
+	cost.Bytes = c.net.BytesRead() - begin
+	return cost, c.failed(ctx, err)
+}
+
+// Carry implements carrier.
+func (c *conn) Carry(ctx context.Context, text []byte) (time.Time, error) {
+	err := c.within(ctx, func() error {
+		_, err := statement(c, text)
+		return err
+	})
+	return c.net.LastWrite(), err
+}
+
+// statement sends a statement, and reads what the server says of it first.
+func statement[T string | []byte](c *conn, text T) (said, error) {
+	c.begin("query")
+	addText(c, "sql", text)
+	return c.ask()
+}
+
+// read reads the blocks of an answer.
+func (c *conn) read(answer said, sink query.Sink) (rows int64, err error) {
+	if answer.Precision < 0 || answer.Precision >= len(units) {
+		return 0, fmt.Errorf("the server's times are of the precision %d", answer.Precision)
+	}
+	c.block.unit = int64(units[answer.Precision].unit)
+	for {
+		c.about("fetch", "id", answer.ID)
+		next, err := c.ask()
+		if err != nil || next.Completed {
+			return rows, err
+		}
+		c.about("fetch_block", "id", answer.ID)
+		if err := c.send(); err != nil {
+			return rows, err
+		}
+		kind, err := c.receive(answer.mostOf(next.Rows))
+		if err != nil {
+			return rows, err
+		}
+		if kind != websocket.BinaryMessage {
+			var s said
+			_ = json.Unmarshal(c.in.Bytes(), &s)
+			return rows, &failure{code: s.Code, message: s.Message}
+		}
+		n, err := c.block.read(c.in.Bytes(), len(answer.Names), sink)
+		rows += n
+		if err == nil && n != int64(next.Rows) {
+			err = fmt.Errorf("a block of the answer has %d rows, and %d were said to come", n, next.Rows)
+		}
+		if err != nil {
+			return rows, err
+		}
+	}
+}

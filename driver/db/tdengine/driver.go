@@ -1,0 +1,163 @@
+// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written as
+// SQL with the rows of many tables in one INSERT, over REST, or over WebSocket, which has
+// prepared statements too; queries go over WebSocket, whose blocks are decoded in place, or
+// over REST.
+//
+// Each table of the schema becomes a super table: the time ts, a column for each field, and
+// its tags; each of its series is a table of that, called <table>_<number>, which the
+// writer of its first row makes. Beside them stands tsmark_mark, which says what was loaded
+// and what tsmark made.
+package tdengine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionWrite      = "write"
+	optionRead       = "read"
+	optionPrecision  = "precision"
+	optionKeep       = "keep"
+	optionVgroups    = "vgroups"
+	optionWALLevel   = "wal_level"
+	optionWALFsync   = "wal_fsync_period"
+	optionBuffer     = "buffer"
+	optionPages      = "pages"
+	optionSTTTrigger = "stt_trigger"
+	optionCacheModel = "cachemodel"
+)
+
+// The values of the options write and read.
+const (
+	overREST      = "rest"
+	overWebSocket = "websocket"
+	byStatement   = "stmt"
+)
+
+// units are the precisions of times, by the server's numbers.
+var units = [...]struct {
+	name string
+	unit time.Duration
+}{{"ms", time.Millisecond}, {"us", time.Microsecond}, {"ns", time.Nanosecond}}
+
+// unitOf is that of the option.
+func unitOf(o driver.Options) time.Duration {
+	for _, u := range units {
+		if u.name == o[optionPrecision] {
+			return u.unit
+		}
+	}
+	return time.Millisecond
+}
+
+// Driver describes TDengine.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name: "tdengine",
+		Help: "TDengine 3, written over REST and queried over WebSocket through taosAdapter",
+		Options: append(connection.Options(
+			option.Option{Name: connection.Port, Default: "6041", Help: "port of taosAdapter"},
+			option.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
+			option.Option{Name: connection.User, Default: "root", Help: "user to connect as"},
+			option.Option{Name: connection.Password, Default: "taosdata"},
+			option.Option{Name: optionWrite, Default: overREST, Type: option.Choice(overREST, overWebSocket, byStatement), Help: "how rows are sent: rest (SQL over HTTP), websocket (SQL within JSON) or stmt (prepared statements over WebSocket)"},
+			option.Option{Name: optionRead, Default: overWebSocket, Type: option.Choice(overWebSocket, overREST), Help: "how answers are read: websocket (in blocks) or rest (as JSON)"},
+			option.Option{Name: optionPrecision, Layout: true, Default: "ms", Type: option.Choice("ms", "us", "ns"), Help: "precision of times"},
+		), storage()...),
+		Profiles: []driver.Profile{
+			{Name: "default", Help: "as shipped: 2 vgroups of 256 MB, a write-ahead log that is not forced to disk", Options: driver.Options{}},
+			{Name: "cached", Help: "keep the newest row of each table in memory, for last-row queries", Options: driver.Options{optionCacheModel: "both"}},
+		},
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "the server's, wal_level 1 as shipped: acknowledged rows are in the write-ahead log, in the operating system's cache", Options: driver.Options{optionWALLevel: "", optionWALFsync: ""}},
+			{Name: driver.Relaxed, Help: "wal_level 1: the write-ahead log is never forced to disk", Options: driver.Options{optionWALLevel: "1"}},
+			{Name: driver.Strict, Help: "wal_level 2, wal_fsync_period 0: forced to disk with each write", Options: driver.Options{optionWALLevel: "2", optionWALFsync: "0"}},
+		},
+		Caps:    caps,
+		Modules: []string{"github.com/gorilla/websocket"},
+		Place: func(o driver.Options) string {
+			return fmt.Sprintf("database %s of TDengine at %s", o[connection.Database], driver.AddressPlace(o[connection.Host], o[connection.Port]))
+		},
+		Endpoints:  endpoints,
+		Tested:     []driver.Tested{{Version: "3.3.0.1", From: "built from source"}},
+		TestServer: driver.Options{},
+		Brought: &driver.Brought{
+			How: "in a container; see docs/drivers/tdengine.md; no package registry has it",
+		},
+		IoTDBBenchmark: driver.Tool{Databases: []string{"TDengine"}},
+		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := render(q, s, newDesign(o))
+			return driver.Request{Text: text}, err
+		},
+		RenderFrom: func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			text, err := renderFrom(q, m, s, newDesign(o))
+			return driver.Request{Text: text}, err
+		},
+		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+			d, err := open(ctx, env, o)
+			if err != nil {
+				return nil, fmt.Errorf("opening TDengine: %w", err)
+			}
+			return d, nil
+		},
+	}
+}
+
+// storage are the options of the database. Without a value they are the server's.
+func storage() []driver.Option {
+	number := func(name, help string, least, most int) driver.Option {
+		return driver.Option{Name: name, Layout: true, Empty: "the server's", Type: option.Integer(least, most).Or(""), Help: help}
+	}
+	return []driver.Option{
+		{Name: optionKeep, Layout: true, Default: "36500", Type: option.Integer(1, 365000), Help: "days that rows are kept, counted back from today; older rows are refused"},
+		number(optionVgroups, "number of vgroups over which tables are spread", 1, 1024),
+		number(optionWALLevel, "write-ahead log: 1 writes it, 2 also forces it to disk", 1, 2),
+		number(optionWALFsync, "interval at which the log is forced to disk, in ms, with wal_level=2; 0: with each write", 0, 180_000),
+		number(optionBuffer, "write memory of each vgroup, in MB", 3, 16_384),
+		number(optionPages, "pages of the metadata cache of each vgroup", 64, 16_384),
+		number(optionSTTTrigger, "number of files flushed from memory that triggers a merge", 1, 16),
+		{Name: optionCacheModel, Layout: true, Empty: "the server's, none as shipped", Type: option.Choice("none", "last_row", "last_value", "both").Or(""),
+			Help: "cache of each table's newest row: none, last_row, last_value or both"},
+	}
+}
+
+func caps(o driver.Options) driver.Caps {
+	const noLiteral = "TDengine's SQL has no literal of"
+	lacks := map[series.Trait]string{series.NaN: noLiteral, series.Infinities: noLiteral}
+	if o[optionWrite] != byStatement {
+		lacks[series.NULTexts] = noLiteral + "; choose " + optionWrite + "=" + byStatement + ", or leave it out"
+	}
+	return driver.Caps{
+		Language: "TDengine SQL",
+		Dedupes:  true,
+		// Rows of a table that come late are merged into those that are there, and a statement
+		// is dear by its tables, of which it has fewer where each writer has tables of its own.
+		InOrder:       driver.InSeries,
+		TimePrecision: unitOf(o),
+		First:         first(o.Int(optionKeep)),
+		Lacks:         lacks,
+		Schema:        newDesign(o).check,
+		Types:         types(o),
+	}
+}
+
+// first is the earliest time of a row that the server takes: it counts days back from now.
+// Windows that begin at 0, in 1970, end TDengine 3.3.0.1 by an assertion, so rows begin
+// behind all that are of a month or shorter.
+func first(keep int) time.Time {
+	earliest := time.Date(1970, 2, 1, 0, 0, 0, 0, time.UTC)
+	kept := time.Now().UTC().Truncate(24 * time.Hour)
+	if kept = kept.AddDate(0, 0, 1-min(keep, 100*365)); kept.Before(earliest) {
+		return earliest
+	}
+	return kept
+}

@@ -1,0 +1,126 @@
+package tdengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/printable"
+)
+
+// The server's errors that mean something here.
+const (
+	errNoDatabase   = 0x0388
+	errNoTable      = 0x2603
+	errDiskFull     = 0x0129
+	errVnodeFull    = 0x0505
+	errNoVnodes     = 0x03ba
+	errNoAuth       = 0x0357
+	errNoUser       = 0x0351
+	errNoPassword   = 0x0352
+	errBadUser      = 0x0353
+	errLoginDenied  = 0x0003
+	errPasswordSize = 0x0356
+)
+
+// unready are errors of a server that starts, or of which a part is away.
+var unready = map[int]bool{
+	0x0005: true, 0x000b: true, 0x0014: true, 0x0015: true, 0x0017: true, 0x0018: true, 0x0019: true, 0x0020: true, 0x0021: true, 0x0022: true, 0x0023: true, 0x0024: true,
+	0x0334: true, 0x0503: true, 0x0510: true, 0x0511: true, 0x0903: true, 0x090c: true, 0x0911: true, 0x0914: true, 0x0915: true, 0x0917: true,
+}
+
+// busy are errors of a server that takes no rows for now.
+var busy = map[int]bool{0x050c: true, 0x0102: true, 0x0531: true}
+
+// failure is what a server said about a request.
+type failure struct {
+	code    int
+	message string
+}
+
+// Error is one line.
+func (f *failure) Error() string {
+	return fmt.Sprintf("%s (error 0x%04x)", printable.OneLine(f.message), f.code)
+}
+
+// code is the number of an error that a server reported; 0: it did not.
+func code(err error) int {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f.code & 0xffff
+	}
+	return 0
+}
+
+// connecting explains an error of connect, whose own limit was bounded. The server may
+// have taken the connection before.
+func (c *config) connecting(ctx, bounded context.Context, connected bool, err error) error {
+	to := fmt.Sprintf("connecting to TDengine at %s as user %s", c.Address(), c.User)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
+	}
+	switch n := code(err); {
+	case n == 0:
+	case n == errNoAuth, n == errNoUser, n == errNoPassword, n == errBadUser, n == errLoginDenied, n == errPasswordSize:
+		return fmt.Errorf("%s: the server refuses the password; give another user or password (%w)", to, err)
+	case unready[n]:
+		return &driver.Temporary{Err: fmt.Errorf("%s: %w: %w", to, driver.ErrUnreachable, err), Refused: true}
+	default:
+		return fmt.Errorf("%s: %w", to, err)
+	}
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = c.Timeout
+	}
+	failed := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+	if c.Encryption() != nil && connected {
+		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
+	}
+	return failed
+}
+
+// failed explains an error of a connection. It wraps ctx's error where that ended the
+// operation, a driver.Temporary where the same can be tried again,
+// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
+// server's disk is full.
+func (c *conn) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		if errors.Is(err, context.Cause(ctx)) {
+			return err
+		}
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
+	case c.net.Endless() != nil:
+		return c.net.Endless()
+	case driver.AsTemporary(err) != nil, errors.Is(err, driver.ErrUnreachable):
+		return err
+	}
+	if _, said := errors.AsType[*failure](err); said {
+		return explained(err)
+	}
+	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
+}
+
+// explained is a *failure as failed explains it.
+func explained(err error) error {
+	switch n := code(err); {
+	case n == errDiskFull, n == errVnodeFull:
+		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
+	case n == errNoVnodes:
+		return fmt.Errorf("the server has no room for so many vgroups beside those of its other databases; give fewer by the option %s, drop databases that nobody needs, or raise supportVnodes in taos.cfg (%w)", optionVgroups, err)
+	case busy[n]:
+		return &driver.Temporary{Err: err, Refused: true}
+	case unready[n]:
+		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, err)}
+	}
+	return err
+}

@@ -1,0 +1,131 @@
+package tdengine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/disk"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// Footprint implements driver.DB: the files of rows and of metadata, where they can be
+// read here; else what the server says of the blocks of each super table. It does not
+// tell the bytes of rows that it has not merged into blocks yet, as of tables with few
+// rows: of such nothing is known.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	sum, err := d.distributed(ctx, "")
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring %s: %w", d.place(), err)
+	}
+	size := driver.Footprint{Without: "the write-ahead log"}
+	if sum.memory > 0 {
+		size.Pending = fmt.Sprintf("%d rows are in the server's memory", sum.memory)
+	}
+	bytes, here := d.files(ctx, sum.bytes)
+	switch {
+	case here:
+		size.Bytes = bytes
+	case sum.pending > 0:
+		size.Bytes = -1
+	default:
+		size.Bytes = sum.bytes
+		size.Without += ", and the tables' metadata and tags, of which the server does not tell the size"
+	}
+	return size, nil
+}
+
+// files are the bytes of the database's files on this host. Not ok: there are none here,
+// or the server does not say where, or these are another server's: they hold less than
+// the blocks that it tells of.
+func (d *database) files(ctx context.Context, blocks int64) (bytes int64, ok bool) {
+	groups, err := sqlkit.QueryRows(ctx, d.admin, "SELECT dnode_id, vgroup_id FROM information_schema.ins_vnodes WHERE db_name = '"+d.name+"'")
+	if err != nil || len(groups) == 0 {
+		return 0, false
+	}
+	folders := make(map[string][]string) // of data, by the node
+	var rows int64                       // length of the files of rows, as the server counts
+	for _, group := range groups {
+		node := group[0].String()
+		if _, known := folders[node]; !known {
+			named, err := sqlkit.QueryRows(ctx, d.admin, "SHOW DNODE "+node+" VARIABLES LIKE 'dataDir'")
+			if err != nil {
+				return 0, false // only root is told
+			}
+			for _, line := range named {
+				folders[node] = append(folders[node], line[2].String())
+			}
+		}
+		ofRows, all, here := vnode(folders[node], group[1].String())
+		if !here {
+			return 0, false
+		}
+		rows, bytes = rows+ofRows, bytes+all
+	}
+	return bytes, rows >= blocks
+}
+
+// vnode returns the length of a vgroup's files of rows, and the bytes on disk of these and
+// of its metadata, in the folders of a node's data; not here: none of them holds it on
+// this host.
+func vnode(folders []string, group string) (rows, all int64, here bool) {
+	for _, folder := range folders {
+		own := filepath.Join(folder, "vnode", "vnode"+group)
+		for _, part := range []string{"tsdb", "meta"} {
+			n, err := disk.Folder(filepath.Join(own, part))
+			if err != nil {
+				return 0, 0, false
+			}
+			all += n.Allocated
+			if part == "tsdb" {
+				rows += n.Length
+			}
+		}
+	}
+	return rows, all, rows > 0
+}
+
+// distribution is what the server says of where rows are, of all super tables together or
+// of the one of a name.
+type distribution struct {
+	bytes   int64 // of blocks in files
+	memory  int64 // rows in memory
+	pending int64 // rows in files that are not merged into blocks yet, whose bytes it does not tell
+}
+
+// distributed asks the server. Empty name: of all super tables.
+func (d *database) distributed(ctx context.Context, name string) (sum distribution, err error) {
+	objects, _, err := d.objects(ctx)
+	for _, o := range objects {
+		if err != nil || o.Kind != kindStable || name != "" && o.Name != name {
+			continue
+		}
+		var lines [][]query.Value
+		lines, err = sqlkit.QueryRows(ctx, d.admin, "SHOW TABLE DISTRIBUTED "+d.in(o.Name))
+		for _, line := range lines {
+			text := line[0].String()
+			sum.bytes += int64(told(totalSize, text) * 1024)
+			sum.memory += int64(told(inMemory, text))
+			sum.pending += int64(told(unmerged, text))
+		}
+	}
+	return sum, err
+}
+
+// Figures in what the server says of a table.
+var (
+	totalSize = regexp.MustCompile(`Total_Size=\[([0-9.]+) (?:KB|KiB)\]`)
+	inMemory  = regexp.MustCompile(`Inmem_Rows=\[([0-9]+)\]`)
+	unmerged  = regexp.MustCompile(`Stt_Rows=\[([0-9]+)\]`)
+)
+
+// told is the figure that a pattern finds in a text, 0 where there is none.
+func told(pattern *regexp.Regexp, text string) (figure float64) {
+	if found := pattern.FindStringSubmatch(text); found != nil {
+		_, _ = fmt.Sscan(found[1], &figure)
+	}
+	return figure
+}

@@ -1,0 +1,33 @@
+package victoriametrics
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/series"
+)
+
+// adopts is driver.Driver's: TSBS sends the lines that it generates. Of a tag that is a
+// number they make a metric.
+func adopts(s *series.Schema, o driver.Options) error {
+	if o[optionProtocol] == protocolRemote {
+		return fmt.Errorf("TSBS writes line protocol; leave out %s=%s", optionProtocol, protocolRemote)
+	}
+	if t := numberTagged(s); t != nil {
+		return fmt.Errorf("TSBS's lines make metrics of the tags of table %s that are numbers, and tsmark looks for labels; have tsmark load it", t.Name)
+	}
+	return lineproto.SaysAll(s)
+}
+
+// numberTagged returns the first table with a tag that is a number; nil: there is none.
+func numberTagged(s *series.Schema) *series.Table {
+	for _, t := range s.Tables {
+		for i := range t.Tags {
+			if t.Tags[i].Numeric() {
+				return t
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package victoriametrics
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// served returns settings that lead to a server that answers by the function.
+func served(t testing.TB, answer http.HandlerFunc, given ...string) *settings {
+	t.Helper()
+	host, port := stub.HTTP(t, answer)
+	s, err := newSettings(conformance.Resolved(t, Driver(), append(given, connection.Host, host, connection.Port, port)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// cpuWriter is a writer of batches of ten thousand rows of cpu-only.
+func cpuWriter(t testing.TB, given ...string) (driver.Writer, encode.Encoder, *series.Batch) {
+	t.Helper()
+	schema, b := conformance.CPURows(t)
+	d := newDatabase(served(t, conformance.Accepting, given...))
+	if err := d.Create(t.Context(), schema); err != nil {
+		t.Fatal(err)
+	}
+	return conformance.Writer(t, d), d.settings.encoder(schema), b
+}
+
+func TestWriteAllocatesNothingPerRow(t *testing.T) {
+	for _, protocol := range []string{protocolLine, protocolRemote} {
+		w, encoder, b := cpuWriter(t, optionProtocol, protocol)
+		defer conformance.Close(t, w)
+		conformance.AllocatesNothingPerRow(t, w, encoder, b)
+	}
+}
+
+// BenchmarkWrite writes to a stub in this process.
+func BenchmarkWrite(b *testing.B) {
+	for _, way := range [][2]string{
+		{protocolLine, compressionNone}, {protocolLine, compressionGzip}, {protocolLine, compressionZstd},
+		{protocolRemote, compressionNone}, {protocolRemote, compressionZstd},
+	} {
+		b.Run(way[0]+"/"+way[1], func(b *testing.B) {
+			w, _, batch := cpuWriter(b, optionProtocol, way[0], optionCompression, way[1])
+			defer conformance.Close(b, w)
+			conformance.BenchmarkWrites(b, w, batch)
+		})
+	}
+}

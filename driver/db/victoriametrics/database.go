@@ -1,0 +1,176 @@
+package victoriametrics
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/encode"
+	"github.com/tsmark/tsmark/series"
+)
+
+// settings is what the options amount to.
+type settings struct {
+	wire           httpwire.Config
+	insert, selekt string // before the paths
+	remote         bool   // rows are written by remote write
+	compress       lineproto.Compression
+	retention      string
+}
+
+func newSettings(o driver.Options) (*settings, error) {
+	wire, err := httpwire.NewConfig(connection.Of(o), o[promql.TokenOption])
+	// The server closes a connection that has lain idle for a minute.
+	wire.Idle = 50 * time.Second
+	s := &settings{wire: wire, insert: o[optionInsert], selekt: o[optionSelect], remote: o[optionProtocol] == protocolRemote, retention: o[optionRetention]}
+	switch c := o[optionCompression]; {
+	case c == compressionGzip && s.remote:
+		err = cmp.Or(err, fmt.Errorf("remote write has no %s: give %s=%s, or %s=%s", c, optionCompression, compressionZstd, optionProtocol, protocolLine))
+	case c == compressionGzip:
+		s.compress = lineproto.Gzip(1)
+	case c == compressionZstd:
+		s.compress.Encoding = lineproto.EncodingZstd
+	}
+	return s, err
+}
+
+// database is a VictoriaMetrics server; it implements driver.DB.
+type database struct {
+	lineproto.Loader
+	settings *settings
+	own      *promql.Console // for everything but writers and queriers
+	// What the last Settle found; nil before.
+	idleSince atomic.Pointer[time.Time]
+	written   atomic.Bool // whether FlushMemory had all written to files
+}
+
+// open connects, and finds out whether a VictoriaMetrics answers that takes the
+// credentials.
+func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
+	s, err := newSettings(options)
+	if err != nil {
+		return nil, fmt.Errorf("opening VictoriaMetrics: %w", err)
+	}
+	d := newDatabase(s)
+	return metric.Open(ctx, "VictoriaMetrics", &s.wire, d, d.greet)
+}
+
+// newQuerier returns a querier. Answers are not taken from the server's cache, which
+// rounds times.
+func newQuerier(s *settings) *promql.Querier {
+	return promql.NewQuerier(&promql.API{
+		System: "VictoriaMetrics", Wire: &s.wire, Prefix: s.selekt, Seconds: seconds, Explain: explained,
+		Form: func(p *metric.Plan) (url.Values, error) {
+			return url.Values{"query": {p.Expression}, "nocache": {"1"}}, nil
+		},
+	})
+}
+
+// newDatabase returns one that has not connected yet.
+func newDatabase(s *settings) *database {
+	return &database{
+		Loader:   lineproto.Loader{System: "VictoriaMetrics", Open: s.writes().Open},
+		settings: s, own: promql.NewConsole(newQuerier(s)),
+	}
+}
+
+// Close implements driver.DB.
+func (d *database) Close() error { return d.own.Close() }
+
+// greet runs a query that no other system understands.
+func (d *database) greet(ctx context.Context) error {
+	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.selekt+"/api/v1/query", url.Values{"query": {"union(1)"}})
+	var vector struct{ Data struct{ ResultType string } }
+	if err == nil && (json.Unmarshal(answer, &vector) != nil || vector.Data.ResultType != "vector") || errors.Is(err, promql.ErrNotFound) {
+		err = fmt.Errorf("%s %w: what answers there is not VictoriaMetrics, or its paths begin otherwise (%s)", d.Address(), driver.ErrUnreachable, optionSelect)
+	}
+	return err
+}
+
+// Address implements driver.Server.
+func (d *database) Address() string { return d.settings.wire.Address() }
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return newQuerier(d.settings), nil
+}
+
+// lines is line protocol as VictoriaMetrics reads it: a backslash stands for itself
+// only behind another one. Tags that are numbers are labels as the others.
+func lines() encode.LineProtocol {
+	return encode.LineProtocol{
+		Escape: `, =\`, NumberTags: true, NullName: metric.NullField, Null: func(series.Type) string { return "t" },
+	}
+}
+
+// encoder returns what encodes rows as the option wants them. Remote write has any
+// name as it is.
+func (s *settings) encoder(of *series.Schema) encode.Encoder {
+	if s.remote {
+		return requests().New(of)
+	}
+	return lines().New(of)
+}
+
+// requests is remote write as VictoriaMetrics reads it.
+func requests() encode.RemoteWrite {
+	return encode.RemoteWrite{Metric: metricsQL{}.Metric, Label: metricsQL{}.Label, Null: metric.NullField}
+}
+
+// TakesLines implements driver.LineTaker. As line protocol has them, tags that are
+// numbers would be metrics.
+func (d *database) TakesLines(format string, s *series.Schema) bool {
+	if format != "influx" || s == nil || d.settings.remote {
+		return false
+	}
+	return numberTagged(s) == nil
+}
+
+// writes returns where rows are written.
+func (s *settings) writes() lineproto.Endpoint {
+	e := lineproto.Endpoint{Wire: &s.wire, Compress: s.compress, Explain: explained}
+	if s.remote {
+		e.Path = s.insert + "/api/v1/write"
+		return metric.RemoteWrite(e, requests())
+	}
+	e.Path, e.Parameters = s.insert+"/write", url.Values{"precision": {"ns"}}
+	return e
+}
+
+// explained says what an answer says whose status is none of success.
+func explained(status int, body []byte) error {
+	if most := mostPoints.FindSubmatch(body); most != nil {
+		return metric.Unsupported("the server returns at most %s points of a series; raise its -search.maxPointsPerTimeseries", most[1])
+	}
+	return promql.Explained([]string{"unsupported path", "missing route"}, advice())(status, body)
+}
+
+// mostPoints finds the limit of points in what the server says. It is a flag of the server's, so
+// that rendering cannot know it.
+var mostPoints = regexp.MustCompile(`-search\.maxPointsPerTimeseries=(\d+)`)
+
+// advice is how to fix what the server says by some words of it.
+func advice() [][2]string {
+	return [][2]string{
+		{"maxUniqueTimeseries", "raise -search.maxUniqueTimeseries of the server"},
+		{"maxQueryDuration", "raise -search.maxQueryDuration of the server"},
+		{"maxPointsPerTimeseries", "raise -search.maxPointsPerTimeseries of the server"},
+		{"maxSamplesPer", "raise that of the server"},
+		{"maxConcurrentRequests", "raise -search.maxConcurrentRequests of the server, or query with fewer workers"},
+		{"maxQueryLen", "raise -search.maxQueryLen of the server"},
+		{"read-only", "free space on the server's disk"},
+	}
+}

@@ -1,0 +1,155 @@
+// Package victoriametrics drives VictoriaMetrics, a server. Rows are written as line
+// protocol to /write or by remote write to /api/v1/write, straight from batches; queries are run in MetricsQL
+// at /api/v1/query and /api/v1/query_range, whose answers package metric makes rows
+// again.
+package victoriametrics
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/series"
+)
+
+// The names of the options.
+const (
+	optionCompression = "compression"
+	optionInsert      = "insert_prefix"
+	optionProtocol    = "protocol"
+	optionSelect      = "select_prefix"
+	optionRetention   = "retention"
+)
+
+// The values of optionProtocol.
+const (
+	protocolLine   = "line"
+	protocolRemote = "remote"
+)
+
+// The values of optionCompression.
+const (
+	compressionNone = "none"
+	compressionGzip = "gzip"
+	compressionZstd = "zstd"
+)
+
+// The values of optionRetention.
+const (
+	retentionLong = "long"
+	retentionAny  = "any"
+)
+
+// digits is to how many significant digits VictoriaMetrics rounds floats that have a
+// fraction.
+const digits = 12
+
+// Driver describes VictoriaMetrics.
+func Driver() driver.Driver {
+	return driver.Driver{
+		Name:    "victoriametrics",
+		Help:    "VictoriaMetrics, written by line protocol or remote write and queried in MetricsQL",
+		Options: options(),
+		Durabilities: []driver.Profile{
+			{Name: driver.AsShipped, Help: "samples stay in memory for a few seconds before they are on disk; a client cannot change it", Options: driver.Options{}},
+		},
+		Caps:        caps,
+		Modules:     []string{"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
+		Place:       metric.Place("VictoriaMetrics", optionInsert), // a tenant of a cluster is one too
+		Endpoints:   endpoints,
+		Adopts:      adopts,
+		Tested:      []driver.Tested{{Version: "1.79"}, {Version: "v1.150"}},
+		TestServer:  driver.Options{},
+		Render:      render,
+		TSBS:        &driver.TSBS{Format: "victoriametrics", Request: driver.Verbatim, Cached: true},
+		ResultCache: driver.ResultCache{Name: "rollup result cache", Off: "nocache=1 with each query"},
+		Open:        open,
+	}
+}
+
+func options() []driver.Option {
+	return append(promql.Options("8428", "port of the HTTP service, or of vmauth",
+		"user, if the server (-httpAuth.username) or vmauth requires one", "bearer token, instead of user and password"),
+		promql.PrefixOption(optionInsert, "path before /write, such as /insert/0/influx of a cluster, or before /api/v1/write, such as /insert/0/prometheus", "/insert/0/influx"),
+		promql.PrefixOption(optionSelect, "path before /api/v1, such as /select/0/prometheus of a cluster", "/select/0/prometheus"),
+		driver.Option{Name: optionProtocol, Default: protocolLine, Help: "how rows are written: line (line protocol) or remote (remote write)", Type: option.Choice(protocolLine, protocolRemote)},
+		driver.Option{Name: optionCompression, Default: compressionNone, Help: "compression of batches: none (Snappy for remote write), gzip (line protocol only) or zstd (1.114 and newer)", Type: option.Choice(compressionNone, compressionGzip, compressionZstd)},
+		driver.Option{Name: optionRetention, Default: retentionLong, Help: "required -retentionPeriod: long (keeps rows of 2016) or any", Type: option.Choice(retentionLong, retentionAny)},
+		promql.Option(),
+	)
+}
+
+func caps(o driver.Options) driver.Caps {
+	const kept = "VictoriaMetrics does not keep"
+	c := driver.Caps{
+		Language:     "MetricsQL",
+		MakesColumns: true,
+		// One writer sent requests of 1,200 rows (12,000 samples), one after the other, and
+		// another connection read the newest times all the while: in 32 of 387 answers one
+		// series ended a row before the others of the same request (1.79.5).
+		ShowsInParts:  true,
+		TimePrecision: time.Millisecond,
+		First:         time.UnixMilli(metric.Earliest),
+		Digits:        digits,
+		Lacks: map[series.Trait]string{
+			series.NaN:           kept,
+			series.Infinities:    "VictoriaMetrics cannot sum",
+			series.LargeInts:     "VictoriaMetrics holds as doubles",
+			series.EmptyTags:     "VictoriaMetrics does not have",
+			series.RepeatedTimes: "VictoriaMetrics cannot tell apart: it holds samples, and no rows that they belong to",
+		},
+		Schema: func(s *series.Schema) error { return checkSchema(s, metric.LineName) },
+		Types:  types(),
+	}
+	if o[optionProtocol] == protocolLine {
+		c.Lacks[series.EscapedTags] = "line protocol cannot say"
+	} else {
+		c.Schema = func(s *series.Schema) error { return checkSchema(s, queriedName) }
+	}
+	return c
+}
+
+// queriedName is metric.Limits.Name of what remote write writes, which has any name.
+func queriedName(name string) string {
+	if name == "" || strings.Contains(name, "\n") {
+		return "MetricsQL cannot say"
+	}
+	return ""
+}
+
+// types are the types of values of which VictoriaMetrics holds some digits as a
+// double. It has no texts; the nanoseconds of times have too many digits.
+func types() map[series.Type]driver.Stored {
+	rounded := fmt.Sprintf("rounded to %d digits", digits)
+	return map[series.Type]driver.Stored{
+		series.Bool:    {As: "double", Mapped: "0 or 1"},
+		series.Int32:   {As: "double", Mapped: "the double that equals it"},
+		series.Int:     {As: "double", Mapped: "the double that equals it"},
+		series.Float32: {As: "double", Mapped: rounded},
+		series.Float:   {As: "double", Mapped: rounded},
+		series.Date:    {As: "double", Mapped: "its days since 1970-01-01"},
+	}
+}
+
+// maxLabels is how many labels of a sample a server keeps
+// (-maxLabelsPerTimeseries), without its name.
+const maxLabels = 29
+
+// checkSchema returns an error for tables that VictoriaMetrics cannot have, of whose
+// names a function tells.
+func checkSchema(s *series.Schema, name func(string) string) error {
+	limits := metric.Limits{System: "VictoriaMetrics", Types: types(), Name: name}
+	if err := limits.Check(s); err != nil {
+		return err
+	}
+	for _, t := range s.Tables {
+		if len(t.Tags) > maxLabels {
+			return fmt.Errorf("table %s has %d tags, of which VictoriaMetrics keeps %d (-maxLabelsPerTimeseries): leave some out", t.Name, len(t.Tags), maxLabels)
+		}
+	}
+	return nil
+}

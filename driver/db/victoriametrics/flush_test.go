@@ -1,0 +1,67 @@
+package victoriametrics
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+)
+
+// What is in memory is no size on disk: it is pending until a snapshot, which is deleted again,
+// has it written out. Old versions do not tell it, and new ones do whether or not tsmark may
+// take a snapshot.
+func TestFlushMemory(t *testing.T) {
+	const untold = "this version does not tell how much of it is in its memory"
+	figures := func(inMemory string) string {
+		return `vm_data_size_bytes{type="storage/small"} 100` + "\n" + `vm_data_size_bytes{type="indexdb/file"} 10` + "\n" + inMemory
+	}
+	inMemory := func(bytes int) string {
+		return fmt.Sprintf("vm_data_size_bytes{type=\"storage/inmemory\"} %d\n", bytes)
+	}
+	for name, c := range map[string]struct {
+		before, after string // figures
+		taken         string // the answer to a snapshot
+		refused       string // empty: it is taken
+		first, last   driver.Footprint
+	}{
+		"new":         {inMemory(7), inMemory(0), `{"status":"ok","snapshot":"x y"}`, "", driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}, driver.Footprint{Bytes: 110}},
+		"old":         {"", "", `{"status":"ok","snapshot":"x y"}`, "", driver.Footprint{Bytes: 110, Pending: untold}, driver.Footprint{Bytes: 110}},
+		"refused":     {inMemory(7), inMemory(7), `{"status":"error","msg":"read-only"}`, "it says error read-only", driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}, driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}},
+		"old refused": {"", "", `what?`, "invalid character", driver.Footprint{Bytes: 110, Pending: untold}, driver.Footprint{Bytes: 110, Pending: untold}},
+		"by itself":   {inMemory(7), inMemory(0), `what?`, "invalid character", driver.Footprint{Bytes: 110, Pending: "7 bytes are in the server's memory"}, driver.Footprint{Bytes: 110}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done []string
+			d := newDatabase(served(t, func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, "/snapshot/") {
+					done = append(done, r.URL.Path+r.FormValue("snapshot"))
+				}
+				switch {
+				case r.URL.Path == "/snapshot/create":
+					stub.Saying(http.StatusOK, "", c.taken)(w, r)
+				case len(done) > 0:
+					stub.Saying(http.StatusOK, "", figures(c.after))(w, r)
+				default:
+					stub.Saying(http.StatusOK, "", figures(c.before))(w, r)
+				}
+			}))
+			if size, err := d.Footprint(t.Context()); err != nil || size != c.first {
+				t.Errorf("%+v, %v, want %+v", size, err, c.first)
+			}
+			err := d.FlushMemory(t.Context())
+			if c.refused == "" && (err != nil || !slices.Equal(done, []string{"/snapshot/create", "/snapshot/deletex y"})) {
+				t.Errorf("%v, requests %q", err, done)
+			}
+			if c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("%v, want %s", err, c.refused)
+			}
+			if size, err := d.Footprint(t.Context()); err != nil || size != c.last {
+				t.Errorf("%+v, %v, want %+v", size, err, c.last)
+			}
+		})
+	}
+}

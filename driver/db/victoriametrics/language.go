@@ -1,0 +1,230 @@
+package victoriametrics
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+// render renders a query as one instant or range query in MetricsQL.
+func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+	p, err := promql.Render(metricsQL{}, q, s, promql.Interval(o))
+	if err != nil {
+		return driver.Request{}, err
+	}
+	text, err := p.Text()
+	return driver.Request{Text: text}, err
+}
+
+// metricsQL implements promql.Language.
+type metricsQL struct{}
+
+// Name implements promql.Language.
+func (metricsQL) Name() string { return "MetricsQL" }
+
+// Metric implements promql.Language: any name will do.
+func (metricsQL) Metric(table, field string) string { return metric.Name(table, field) }
+
+// Label implements promql.Language.
+func (metricsQL) Label(tag string) string { return tag }
+
+// Ident implements promql.Language.
+func (metricsQL) Ident(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if c != '_' && (c > unicode.MaxASCII || !unicode.IsLetter(c) && (i == 0 || !unicode.IsDigit(c))) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// seconds returns milliseconds as MetricsQL has them. It computes with doubles, and
+// cuts fractions of a millisecond off or rounds them: some of one keep 0.999 from
+// becoming 0.998.
+func seconds(ms int64) string {
+	if ms%1000 == 0 {
+		return strconv.FormatInt(ms/1000, 10)
+	}
+	return fmt.Sprintf("%d.%03d4", ms/1000, ms%1000)
+}
+
+// Seconds implements promql.Language.
+func (metricsQL) Seconds(ms int64) string { return seconds(ms) }
+
+// Duration implements promql.Language.
+func (metricsQL) Duration(ms int64) string { return seconds(ms) + "s" }
+
+// over applies a function to the samples of each series, whose names stay.
+func over(r *promql.Renderer, function string, fields []string, s promql.Span, more ...string) string {
+	return function + "(" + strings.Join(append([]string{r.Samples(fields, s)}, more...), ", ") + ") keep_metric_names"
+}
+
+// named is the label names by which series are grouped whose names stay.
+func named(by []string) []string { return append([]string{"__name__"}, by...) }
+
+// aside puts names into a label, under which operands match, and back puts them
+// where they were: expressions with two operands do not match by names.
+func aside(expression string) string {
+	return fmt.Sprintf("label_move(%s, \"__name__\", %q)", expression, metric.NameLabel)
+}
+
+func back(expression string) string {
+	return fmt.Sprintf("label_move(%s, %q, \"__name__\")", expression, metric.NameLabel)
+}
+
+// Named implements promql.Language.
+func (metricsQL) Named(expression, name string) string {
+	return fmt.Sprintf("label_set(%s, \"__name__\", %s)", expression, strconv.Quote(name))
+}
+
+// Union implements promql.Language.
+func (metricsQL) Union(expressions ...string) string {
+	if len(expressions) == 1 {
+		return expressions[0]
+	}
+	return "union(\n  " + strings.Join(expressions, ",\n  ") + "\n)"
+}
+
+// Only implements promql.Language.
+func (l metricsQL) Only(expression string, labels []string, condition string) string {
+	list := make([]string, len(labels))
+	for i, name := range labels {
+		list[i] = l.Ident(name)
+	}
+	return fmt.Sprintf("%s if on (%s) (%s)", expression, strings.Join(list, ", "), condition)
+}
+
+// During implements promql.Language.
+func (metricsQL) During(expression string, after, before int64) string {
+	var conditions []string
+	if after != 0 {
+		conditions = append(conditions, "time() > "+seconds(after))
+	}
+	if before != 0 {
+		conditions = append(conditions, "time() < "+seconds(before))
+	}
+	if conditions == nil {
+		return expression
+	}
+	return fmt.Sprintf("(%s) if (%s)", expression, strings.Join(conditions, " and "))
+}
+
+// Part implements promql.Language.
+func (metricsQL) Part(expression string, number int) string {
+	return fmt.Sprintf("label_set(%s, %q, \"%d\")", expression, metric.PartLabel, number)
+}
+
+// Instant implements promql.Language.
+func (l metricsQL) Instant(selector string) string {
+	return "last_over_time(" + promql.Span{Length: 1}.Of(l, selector, "") + ") keep_metric_names"
+}
+
+// Rows implements promql.Language. An instant query of a subquery has steps of its own
+// choice: rows above a threshold are a range query's, at the data's interval.
+func (l metricsQL) Rows(p *metric.Plan, r *promql.Renderer, fields []string, s promql.Span) {
+	if r.Query.Above == nil {
+		p.Expression = r.Samples(fields, s)
+		return
+	}
+	p.Expression = r.Above(fields)
+	first, last := -query.BucketOf(-r.From, time.Duration(r.Interval)), query.BucketOf(r.To, time.Duration(r.Interval))
+	p.Start, p.End, p.Step = first, last, r.Interval
+	if first >= last { // of a single step the server looks for other samples: the next one is left out, or both are
+		p.End = first + r.Interval
+		p.Expression = l.During(promql.Enclosed(p.Expression), 0, last+r.Interval/2)
+	}
+}
+
+// meansOf returns means of the samples of fields in groups, their names aside: of
+// each group the sum divided by the count.
+func meansOf(r *promql.Renderer, fields []string, s promql.Span, by []string) string {
+	return aside(r.Grouped("sum", over(r, "sum_over_time", fields, s), named(by)...)) + " / " +
+		aside(r.Grouped("sum", over(r, "count_over_time", fields, s), named(by)...))
+}
+
+// Aggregated implements promql.Language.
+func (metricsQL) Aggregated(r *promql.Renderer, a query.Aggregate, fields []string, s promql.Span, by []string) []string {
+	switch a {
+	case query.Avg:
+		return []string{back(meansOf(r, fields, s, by))}
+	case query.Count:
+		return []string{r.Grouped("sum", over(r, "count_over_time", fields, s), named(by)...)}
+	}
+	return []string{r.Grouped(string(a), over(r, string(a)+"_over_time", fields, s), named(by)...)}
+}
+
+// Mean implements promql.Language.
+func (metricsQL) Mean(r *promql.Renderer, field string, s promql.Span, by []string) string {
+	return r.Grouped("sum", over(r, "sum_over_time", []string{field}, s), by...) + " / " +
+		r.Grouped("sum", over(r, "count_over_time", []string{field}, s), by...)
+}
+
+// ZeroShare implements promql.Language.
+func (metricsQL) ZeroShare(r *promql.Renderer, field string, s promql.Span, by []string) (string, error) {
+	return r.Grouped("sum", over(r, "count_eq_over_time", []string{field}, s, "0"), by...) + " / " +
+		r.Grouped("sum", over(r, "count_over_time", []string{field}, s), by...), nil
+}
+
+// UnitMeans implements promql.Language.
+func (metricsQL) UnitMeans(r *promql.Renderer, fields []string, s promql.Span, group []string, unit, over string) ([]string, error) {
+	units := meansOf(r, fields, s, append(append([]string{}, group...), unit))
+	mean := r.Grouped("avg", units, append([]string{metric.NameLabel}, group...)...)
+	if over != "" {
+		mean = fmt.Sprintf("%s / label_value(%[1]s, %s)", mean, strconv.Quote(over))
+	}
+	return []string{back(mean)}, nil
+}
+
+// TagMean implements promql.Language.
+func (metricsQL) TagMean(r *promql.Renderer, tag, field string, s promql.Span, group []string) (string, error) {
+	count := "count_over_time(" + r.Samples([]string{field}, s, tag) + ") keep_metric_names"
+	weighed := fmt.Sprintf("label_value(%s, %s) * %s", count, strconv.Quote(tag), promql.Enclosed(count))
+	return r.Grouped("sum", weighed, group...) + " / " + r.Grouped("sum", count, group...), nil
+}
+
+// Exists implements promql.Language.
+func (metricsQL) Exists(r *promql.Renderer, fields []string, s promql.Span, by []string) string {
+	return r.Grouped("count", over(r, "count_over_time", fields, s), by...)
+}
+
+// Rises implements promql.Language.
+func (metricsQL) Rises(subquery string) string { return "increases_over_time(" + subquery + ")" }
+
+// Last implements promql.Language: the last sample of each series, if its time is the
+// latest of its group's.
+func (l metricsQL) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
+	labels := r.Tags()
+	witnesses := r.Witnesses(q.Fields)
+	if witnesses == nil {
+		witnesses = q.Fields
+	}
+	moments := over(r, "tlast_over_time", witnesses, s)
+	newest := fmt.Sprintf("== on (%s) group_left() %s", r.Ident(q.By), r.Grouped("max", moments, q.By))
+	// valuesOf are those of the newest row, their names aside.
+	valuesOf := func(fields ...string) string {
+		return l.Only(aside(over(r, "last_over_time", fields, s)), append([]string{metric.NameLabel}, labels...),
+			aside(over(r, "tlast_over_time", fields, s))+" "+newest)
+	}
+	values := back(valuesOf(q.Fields...))
+	times := l.Named(fmt.Sprintf("%s %s", r.Grouped("max", moments, labels...), newest), metric.TimeName)
+	if having := q.Having; having != nil {
+		compared := promql.Enclosed(valuesOf(having.Field))
+		if having.Over != "" {
+			compared = fmt.Sprintf("(%s / label_value(%[1]s, %s))", compared, strconv.Quote(having.Over))
+		}
+		condition := fmt.Sprintf("%s %s %s", compared, having.Compare, promql.Number(having.Value))
+		values, times = l.Only(values, labels, condition), l.Only(times, labels, condition)
+	}
+	p.Expression = l.Union(values, times)
+	return nil
+}

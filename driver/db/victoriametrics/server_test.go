@@ -1,0 +1,125 @@
+package victoriametrics
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/stub"
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// server returns the options that lead to the server that tests may fill.
+func server(t testing.TB, given ...string) map[string]string {
+	t.Helper()
+	conformance.Sole(t, Driver())
+	return conformance.TestServer(t, Driver(), given...)
+}
+
+func TestConformance(t *testing.T) { conformance.Run(t, Driver(), server(t)) }
+
+// Batches by remote write.
+func TestConformanceRemote(t *testing.T) {
+	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolRemote))
+}
+
+// Batches compressed, by zstd where the server reads it.
+func TestConformanceCompressed(t *testing.T) {
+	conformance.Long(t)
+	for _, compressed := range [][]string{
+		{optionCompression, compressionGzip},
+		{optionCompression, compressionZstd},
+		{optionCompression, compressionZstd, optionProtocol, protocolRemote},
+	} {
+		t.Run(strings.Join(compressed, " "), func(t *testing.T) {
+			given := server(t, compressed...)
+			resolved, err := (&driver.Driver{Name: "victoriametrics", Options: options()}).Resolve(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db, err := open(t.Context(), driver.Env{Create: true}, resolved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conformance.Close(t, db)
+			if err := db.(driver.Inspector).Inspect(t.Context()); err != nil && strings.Contains(err.Error(), "it does not read zstd") {
+				t.Log(err)
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			conformance.RunWrites(t, Driver(), given)
+		})
+	}
+}
+
+// Rows at multiples of an interval that an option says, as it is needed for files of others.
+func TestConformanceInterval(t *testing.T) {
+	conformance.Long(t)
+	conformance.RunRegular(t, Driver(), server(t, promql.IntervalOption, conformance.RegularInterval.String()))
+}
+
+func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.metricsql", *update) }
+
+func TestFaults(t *testing.T) {
+	conformance.Address(t, "victoriametrics")
+	cannot := map[string]string{
+		conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
+		conformance.WrongDatabase: "it has none",
+	}
+	if version := os.Getenv("TSMARK_VICTORIAMETRICS"); version != "" {
+		cannot[conformance.DiskFull] = "version " + version + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
+	}
+	conformance.Faults(t, conformance.Faulty{Kind: Driver(), Server: conformance.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
+}
+
+// A server that asks for credentials takes those of the options, and no others.
+func TestCredentials(t *testing.T) {
+	conformance.Address(t, "victoriametrics")
+	s := conformance.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)
+	connect := func(given ...string) (driver.DB, error) {
+		return open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...))
+	}
+	_, err := connect()
+	stub.Says(t, err, "it does not take these credentials; give the options user and password")
+	_, err = connect(connection.User, "joe", connection.Password, "wr0ng")
+	stub.Says(t, err, "it does not take these credentials; give the options user and password")
+	d, err := connect(connection.User, "joe", connection.Password, stub.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conformance.Close(t, d)
+	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+}
+
+// Flags with which rows would be lost are found before a load.
+func TestInspect(t *testing.T) {
+	d := newDatabase(&settings{retention: retentionLong})
+	for _, c := range []struct{ name, value, says string }{
+		{"retentionPeriod", "", "-retentionPeriod=1), and datasets begin in 2016: start it with -retentionPeriod=100y"},
+		{"retentionPeriod", "2y", "-retentionPeriod=2y)"},
+		{"retentionPeriod", "1200", ""},
+		{"retentionPeriod", "100y", ""},
+		{"dedup.minScrapeInterval", "15s", "-dedup.minScrapeInterval=15s"},
+		{"dedup.minScrapeInterval", "1ms", ""},
+		{"influxSkipMeasurement", "true", "-influxSkipMeasurement=true"},
+	} {
+		flags := map[string]string{"retentionPeriod": "100y"}
+		flags[c.name] = c.value
+		err := d.check(flags)
+		if c.says == "" && err != nil {
+			t.Errorf("%v: %v", flags, err)
+		}
+		if c.says != "" {
+			stub.Says(t, err, c.says)
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package victoriametrics
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/driver/kit/promql"
+)
+
+const (
+	idleFor = 1100 * time.Millisecond // so long no merge must run
+	look    = 50 * time.Millisecond
+)
+
+// Where nobody can be told to make samples visible they are once their number stays as
+// it is for so long, for a storage node forgets only every 10 s that a query found no
+// series; and how often it is looked at.
+const (
+	visible = 12 * time.Second
+	recount = time.Second
+)
+
+// flush makes samples visible that were acknowledged. A part of a cluster that
+// cannot do so for all others, and vmauth, has no such path.
+func (d *database) flush(ctx context.Context) error {
+	if err := d.forceFlush(ctx); !errors.Is(err, promql.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+func (d *database) forceFlush(ctx context.Context) error {
+	_, err := d.own.Get(ctx, http.MethodGet, "/internal/force_flush", nil)
+	return err
+}
+
+// Settle implements driver.DB: samples are made visible, or waited for, and merges of
+// parts have ended.
+func (d *database) Settle(ctx context.Context) error {
+	var since time.Time
+	err := d.forceFlush(ctx)
+	switch {
+	case errors.Is(err, promql.ErrNotFound):
+		since, err = d.appear(ctx)
+	case err == nil:
+		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
+			all, err := d.Metrics(ctx)
+			return all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0, err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("settling VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	d.idleSince.Store(&since)
+	return nil
+}
+
+// appear waits until no further samples of the tables appear, and returns when the last
+// ones had.
+func (d *database) appear(ctx context.Context) (time.Time, error) {
+	before := int64(-1)
+	return poll.Idle(ctx, recount, visible, func() (bool, error) {
+		total := int64(0)
+		for _, t := range d.Tables() {
+			r := promql.Everything(metricsQL{}, t)
+			v, err := d.own.Figure(ctx, metricsQL{}, "sum("+over(r, "count_over_time", metric.AnyOf(t), r.All())+")")
+			if err != nil {
+				return false, err
+			}
+			total += int64(v.Float)
+		}
+		changed := total != before
+		before = total
+		return changed, nil
+	})
+}
+
+// IdleSince implements driver.Watcher.
+func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
+
+// figuresOf are the server's own, of those that it tells, by name and type.
+var figuresOf = []string{"vm_active_merges", "vm_pending_rows", dataSize, "vm_parts", "vm_rows_added_to_storage_total",
+	"vm_rows_ignored_total", "vm_new_timeseries_created_total", "vm_slow_row_inserts_total", "vm_cache_size_bytes"}
+
+// Metrics implements driver.Metered. Behind vmauth, or in a cluster, the figures are
+// other processes', and there are none.
+func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+	out := map[string]float64{}
+	err := d.exposed(ctx, func(name, labels string, value float64) {
+		if !slices.Contains(figuresOf, name) {
+			return
+		}
+		if _, kind, typed := strings.Cut(labels, `type="`); typed {
+			name += " " + strings.TrimSuffix(kind, `"`)
+		}
+		out[name] += value
+	})
+	if errors.Is(err, promql.ErrNotFound) {
+		return out, nil
+	}
+	return out, err
+}
+
+// exposed gives a function the server's own figures, none in a cluster.
+func (d *database) exposed(ctx context.Context, take func(name, labels string, value float64)) error {
+	if d.settings.selekt != "" {
+		return nil
+	}
+	return d.own.Exposed(ctx, "/metrics", take)
+}
+
+// Footprint implements driver.DB: the bytes of all data and indexes of the server,
+// other metrics' and deleted ones' included.
+func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
+	all, err := d.Metrics(ctx)
+	if err != nil {
+		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	onDisk, inMemory, told := 0.0, 0.0, false
+	for name, v := range all {
+		switch kind, is := strings.CutPrefix(name, dataSize); {
+		case !is:
+		case strings.HasSuffix(kind, "/inmemory"):
+			inMemory += v
+			told = true
+		default:
+			onDisk += v
+		}
+	}
+	switch {
+	case onDisk+inMemory == 0:
+		return driver.Footprint{Bytes: -1}, nil
+	case inMemory > 0:
+		return driver.Footprint{Bytes: int64(onDisk), Pending: fmt.Sprintf("%.0f bytes are in the server's memory", inMemory)}, nil
+	case !told && !d.written.Load():
+		return driver.Footprint{Bytes: int64(onDisk), Pending: "this version does not tell how much of it is in its memory"}, nil
+	}
+	return driver.Footprint{Bytes: int64(onDisk)}, nil
+}
+
+// dataSize is the figure of the bytes of parts, by their type.
+const dataSize = "vm_data_size_bytes"
+
+// FlushMemory implements driver.Flusher. The server writes all that it has in memory to its files
+// before it takes a snapshot, which is a folder of links to these: tsmark takes one and deletes it.
+func (d *database) FlushMemory(ctx context.Context) error {
+	d.written.Store(false)
+	if d.settings.selekt != "" {
+		return nil // of a cluster nobody tells the size
+	}
+	var taken struct{ Status, Snapshot, Msg string }
+	text, err := d.own.Get(ctx, http.MethodGet, "/snapshot/create", nil)
+	if err == nil {
+		if err = json.Unmarshal(text, &taken); err == nil && taken.Snapshot == "" {
+			err = fmt.Errorf("it says %s", httpwire.OneLine(taken.Status+" "+taken.Msg))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing out the memory of VictoriaMetrics at %s, by a snapshot: %w", d.Address(), err)
+	}
+	deleting, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.settings.wire.Timeout)
+	defer cancel()
+	if _, err = d.own.Get(deleting, http.MethodGet, "/snapshot/delete", url.Values{"snapshot": {taken.Snapshot}}); err != nil {
+		return fmt.Errorf("deleting the snapshot %s of VictoriaMetrics at %s, which tsmark took to have its memory written out; delete it by /snapshot/delete: %w", taken.Snapshot, d.Address(), err)
+	}
+	d.written.Store(true)
+	return nil
+}
+
+// flags are the server's own that were set, as its page /flags shows them; none
+// where it does not show them. Of a cluster vmauth would show its own.
+func (d *database) flags(ctx context.Context) (map[string]string, error) {
+	if d.settings.selekt != "" {
+		return nil, nil
+	}
+	text, err := d.own.Get(ctx, http.MethodGet, "/flags", nil)
+	if err != nil {
+		if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, nil
+	}
+	out := map[string]string{}
+	for line := range bytes.Lines(text) {
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), "=")
+		if plain, err := strconv.Unquote(value); ok && err == nil && strings.HasPrefix(name, "-") {
+			out[name[1:]] = plain
+		}
+	}
+	return out, nil
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	out := driver.Description{
+		Location: d.Address(), Version: driver.UnknownVersion, Settings: map[string]string{}, Elsewhere: "port",
+		Durability: "an acknowledged batch is in the server's memory, and on disk a few seconds later (-inmemoryDataFlushInterval, 5s)",
+	}
+	flags, err := d.flags(ctx)
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("describing VictoriaMetrics: %w", err)
+	}
+	for _, name := range []string{"retentionPeriod", "dedup.minScrapeInterval", "inmemoryDataFlushInterval", "memory.allowedPercent", "search.maxUniqueTimeseries", "precisionBits"} {
+		if v, set := flags[name]; set {
+			out.Settings[name] = v
+		}
+	}
+	_ = d.exposed(ctx, func(name, labels string, _ float64) { // who does not say it stays unknown
+		if name == "vm_app_version" {
+			out.Version = versionOf(labels, out.Version)
+		}
+	})
+	if ctx.Err() != nil {
+		return driver.Description{}, fmt.Errorf("describing VictoriaMetrics: %w", context.Cause(ctx))
+	}
+	return out, nil
+}
+
+// versionOf returns the version that labels tell, the short one where it has one.
+func versionOf(labels, otherwise string) string {
+	for _, name := range []string{`version="`, `short_version="`} {
+		if _, value, ok := strings.Cut(", "+labels, " "+name); ok {
+			if value, _, _ = strings.Cut(value, `"`); value != "" {
+				otherwise = value
+			}
+		}
+	}
+	return otherwise
+}
+
+// Inspect implements driver.Inspector: flags of the server with which rows would be
+// lost, or be found under other names.
+func (d *database) Inspect(ctx context.Context) error {
+	flags, err := d.flags(ctx)
+	if err == nil && flags != nil {
+		err = d.check(flags)
+	}
+	if err == nil && d.settings.compress.Encoding == lineproto.EncodingZstd {
+		err = d.unpacks(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("looking at VictoriaMetrics at %s: %w", d.Address(), err)
+	}
+	return nil
+}
+
+// unpacks returns an error where the server does not read zstd: old ones take lines in
+// it for malformed ones, which they pass over. It sends what holds no row.
+func (d *database) unpacks(ctx context.Context) error {
+	e, text := d.settings.writes(), []byte(nil) // an empty request of remote write
+	if !d.settings.remote {
+		// Who reads zstd refuses this, and who does not finds no line in it.
+		e.Compress, e.Header, text = lineproto.Compression{}, http.Header{"Content-Encoding": {lineproto.EncodingZstd}}, []byte("?\n")
+	}
+	to, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	_, err = to.Send(ctx, [][]byte{text})
+	switch refused := err != nil; {
+	case errors.Is(err, driver.ErrUnreachable) || driver.AsTemporary(err) != nil || ctx.Err() != nil:
+		return err
+	case refused == d.settings.remote:
+		return fmt.Errorf("it does not read zstd, as versions before 1.114 do not: give %s=%s, or use a newer version", optionCompression, compressionNone)
+	}
+	return nil
+}
+
+func (d *database) check(flags map[string]string) error {
+	period := flags["retentionPeriod"]
+	if period == "" {
+		period = "1"
+	}
+	if since := time.Now().Add(-retained(period)); d.settings.retention == retentionLong && since.After(time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		return fmt.Errorf("it drops rows from before %s without a word (-retentionPeriod=%s), and datasets begin in 2016: start it with -retentionPeriod=100y, or give %s=%s for newer rows",
+			since.UTC().Format(time.DateOnly), period, optionRetention, retentionAny)
+	}
+	if v := flags["dedup.minScrapeInterval"]; v != "" && v != "0s" && v != "1ms" {
+		return fmt.Errorf("it drops samples that are nearer to each other than -dedup.minScrapeInterval=%s: start it without that flag, or with 1ms", v)
+	}
+	for _, name := range []string{"influxMeasurementFieldSeparator", "influxSkipMeasurement", "influxSkipSingleField", "influxTrimTimestamp"} {
+		if v := flags[name]; v != "" && v != "_" && v != "false" && v != "1ms" {
+			return fmt.Errorf("it gives metrics other names or times than tsmark looks for (-%s=%s): start it without that flag", name, v)
+		}
+	}
+	return nil
+}
+
+// retained is how long a server keeps samples: a number of months, or of what its
+// last letter says.
+func retained(period string) time.Duration {
+	units := map[byte]float64{'h': 1, 'd': 24, 'w': 7 * 24, 'M': 31 * 24, 'y': 365 * 24}
+	hours := 31 * 24.0
+	if n := len(period); n > 0 {
+		if unit, ok := units[period[n-1]]; ok {
+			hours, period = unit, period[:n-1]
+		}
+	}
+	n, err := strconv.ParseFloat(period, 64)
+	if err != nil {
+		n = 1e9 // it cannot be read: the census finds what is lost
+	}
+	return time.Duration(min(n*hours, 2e6) * float64(time.Hour))
+}

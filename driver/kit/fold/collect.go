@@ -1,0 +1,341 @@
+package fold
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// maxValues is the most values that are kept of an answer that has to be ordered or
+// combined.
+const maxValues = 1 << 24
+
+// Collector puts the answers of a query's statements together. It is used by one
+// goroutine at a time.
+type Collector struct {
+	plan   *Plan
+	sink   query.Sink
+	rows   int64 // that were handed on
+	values int   // that are kept
+	out    []query.Value
+	kept   [][]query.Value
+	newest map[string][]query.Value
+	groups map[string]*group
+	key    []byte
+}
+
+// Collect returns what puts answers together, and hands the rows of the query's own to
+// a sink, which may be nil.
+func Collect(p *Plan, sink query.Sink) *Collector {
+	return &Collector{plan: p, sink: sink, newest: map[string][]query.Value{}, groups: map[string]*group{}}
+}
+
+// Count returns how many rows were handed on.
+func (c *Collector) Count() int64 { return c.rows }
+
+// Keep counts values that are kept.
+func (c *Collector) Keep(values int) error {
+	if c.values += values; c.values > maxValues {
+		return fmt.Errorf("the rows of the answer have more than %d values, and it was read no further", maxValues)
+	}
+	return nil
+}
+
+// hand hands a row on.
+func (c *Collector) hand(row []query.Value) error {
+	c.rows++
+	if c.sink == nil {
+		return nil
+	}
+	return c.sink.Row(row)
+}
+
+// Full reports whether no further row is wanted.
+func (c *Collector) Full() bool {
+	return c.plan.Rows != nil && c.plan.Rows.Limit > 0 && c.rows >= int64(c.plan.Rows.Limit)
+}
+
+// Take takes a row of a statement's answer, as the plan has it, of a series with the
+// tags. What it keeps of texts stays where it is: both belong to the collector where
+// rows are ordered or compete.
+func (c *Collector) Take(tags, row []query.Value) error {
+	switch {
+	case c.plan.Rows != nil:
+		return c.stored(tags, row)
+	case c.plan.Newest != nil:
+		return c.compete(tags, row)
+	}
+	return c.fold(tags, row)
+}
+
+// stored hands on a row as it is stored, or keeps it until all can be ordered.
+func (c *Collector) stored(tags, row []query.Value) error {
+	p := c.plan.Rows
+	if c.Full() {
+		return nil
+	}
+	if c.sink == nil {
+		c.rows++
+		return nil
+	}
+	c.out = append(c.out[:0], row[0])
+	for _, t := range p.Tags {
+		c.out = append(c.out, tags[t])
+	}
+	c.out = append(c.out, row[1:]...)
+	if p.Order == query.Unordered {
+		return c.hand(c.out)
+	}
+	c.kept = append(c.kept, slices.Clone(c.out))
+	return c.Keep(len(c.out))
+}
+
+// Finish hands on what was kept, and returns how many rows there are.
+func (c *Collector) Finish() (int64, error) {
+	switch p := c.plan; {
+	case p.Rows != nil:
+		if len(c.kept) == 0 {
+			return c.rows, nil
+		}
+		return c.rowsBy(p.Rows.Order, 1+len(p.Rows.Tags), 0)
+	case p.Newest != nil:
+		return c.last(p.Newest)
+	}
+	return c.folded(c.plan.Fold)
+}
+
+// rowsBy hands on what was kept in an order by the first columns.
+func (c *Collector) rowsBy(order query.Order, keys, most int) (int64, error) {
+	slices.SortStableFunc(c.kept, func(a, b []query.Value) int {
+		by := query.CompareRows(a[:keys], b[:keys])
+		if order == query.Descending {
+			return -by
+		}
+		return by
+	})
+	if most > 0 && len(c.kept) > most {
+		c.kept = c.kept[:most]
+	}
+	for _, row := range c.kept {
+		if err := c.hand(row); err != nil {
+			return c.rows, &limit.Refused{Err: err}
+		}
+	}
+	return c.rows, nil
+}
+
+// compete keeps a row if it is the newest of its value of the first tag, behind what
+// divides its field.
+func (c *Collector) compete(tags, row []query.Value) error {
+	p := c.plan.Newest
+	key := string(tags[p.Tags[0]].String())
+	if before := c.newest[key]; before != nil && before[1].Int >= row[0].Int {
+		return nil
+	}
+	kept := make([]query.Value, 0, 1+len(p.Tags)+len(row))
+	var over query.Value
+	if p.Over > 0 {
+		over = tags[p.Over-1]
+	}
+	kept = append(kept, over, row[0])
+	for _, t := range p.Tags {
+		kept = append(kept, tags[t])
+	}
+	kept = append(kept, row[1:]...)
+	c.newest[key] = kept
+	return c.Keep(len(kept))
+}
+
+// last hands on the newest row of each value of a tag.
+func (c *Collector) last(p *Newest) (int64, error) {
+	for _, row := range c.newest {
+		over := row[0]
+		if row = row[1:]; p.Having != nil {
+			number, known := row[1+len(p.Tags)+p.Field].Number()
+			if p.Over > 0 {
+				number /= over.Float
+			}
+			if !known || p.Over > 0 && over.Kind == query.Null || !p.Having.Holds(number) {
+				continue
+			}
+		}
+		if err := c.hand(row); err != nil {
+			return c.rows, err
+		}
+	}
+	return c.rows, nil
+}
+
+// group is what rows with the same keys come to.
+type group struct {
+	bucket query.Value
+	keys   []query.Value
+	over   query.Value
+	parts  []folded
+}
+
+// folded is a part of a group.
+type folded struct {
+	n     int64   // values
+	total float64 // their sum
+	value query.Value
+}
+
+// fold adds aggregates to those of their group.
+func (c *Collector) fold(tags, row []query.Value) error {
+	f := c.plan.Fold
+	var bucket query.Value
+	if f.Buckets {
+		bucket, row = row[0], row[1:]
+	}
+	if row[0].Int == 0 { // of no row
+		return nil
+	}
+	key := binary.BigEndian.AppendUint64(c.key[:0], uint64(bucket.Int))
+	for _, t := range f.Keys {
+		key = tags[t].AppendKey(key)
+	}
+	if f.Unit > 0 {
+		key = tags[f.Unit-1].AppendKey(key)
+	}
+	c.key = key
+	g := c.groups[string(key)]
+	if g == nil {
+		g = &group{bucket: bucket, parts: make([]folded, len(f.Parts))}
+		for _, t := range f.Keys {
+			g.keys = append(g.keys, tags[t])
+		}
+		if f.Over > 0 {
+			g.over = tags[f.Over-1]
+		}
+		c.groups[string(key)] = g
+		if err := c.Keep(2 + len(g.keys) + len(g.parts)); err != nil {
+			return err
+		}
+	}
+	g.add(f.Parts, tags, row)
+	return nil
+}
+
+// add adds a row of a statement's answer, whose first column is the number of rows.
+func (g *group) add(parts []Part, tags, row []query.Value) {
+	column := 1
+	for i, p := range parts {
+		to := &g.parts[i]
+		switch v := row[min(column, len(row)-1)]; p.Make {
+		case MakeTag:
+			if tag := tags[p.Tag]; tag.Kind == query.Float {
+				to.n, to.total = to.n+row[0].Int, to.total+tag.Float*float64(row[0].Int)
+			}
+		case "count":
+			to.n += v.Int
+		case "sum", "avg", MakeZeros:
+			to.n, to.total = to.n+row[column+1].Int, to.total+v.Float
+		default:
+			by := compare(v, to.value)
+			if v.Kind != query.Null && (to.n == 0 || p.Make == "max" && by > 0 || p.Make == "min" && by < 0) {
+				to.n, to.value = 1, v
+			}
+		}
+		column += p.Columns()
+	}
+}
+
+// compare compares numbers of one kind.
+func compare(a, b query.Value) int {
+	if a.Kind == query.Float {
+		return cmp.Compare(a.Float, b.Float)
+	}
+	return cmp.Compare(a.Int, b.Int)
+}
+
+// Enough reports whether there are as many groups as the plan wants, of those to which
+// nothing is added any more: whole says so of a bucket by its start, in milliseconds.
+func (c *Collector) Enough(whole func(bucket int64) bool) bool {
+	n := 0
+	for _, g := range c.groups {
+		if whole(g.bucket.Int / int64(time.Millisecond)) {
+			n++
+		}
+	}
+	return n >= c.plan.Fold.Limit
+}
+
+// result is what a part has come to.
+func (f *folded) result(p Part) query.Value {
+	switch {
+	case p.Make == "count":
+		return query.Value{Kind: query.Int, Int: f.n}
+	case f.n == 0:
+		return query.Value{}
+	case p.Make == "sum":
+		return query.Value{Kind: query.Float, Float: f.total}
+	case p.Make == "avg", p.Make == MakeTag, p.Make == MakeZeros:
+		return query.Value{Kind: query.Float, Float: f.total / float64(f.n)}
+	}
+	return f.value
+}
+
+// folded hands on a row of each group.
+func (c *Collector) folded(f *Fold) (int64, error) {
+	if f.Activity != nil {
+		return c.active(f)
+	}
+	if f.Unit > 0 {
+		c.units(f)
+	}
+	for _, g := range c.groups {
+		var row []query.Value
+		if f.Buckets {
+			row = append(row, g.bucket)
+		}
+		row = append(row, g.keys...)
+		from := len(row)
+		for i := range f.Parts {
+			row = append(row, g.parts[i].result(f.Parts[i]))
+		}
+		if h := f.Having; h != nil {
+			if v := row[from+h.Part]; v.Kind == query.Null || !h.Holds(v.Float) {
+				continue
+			}
+		}
+		c.kept = append(c.kept, row)
+	}
+	keys := len(f.Keys)
+	if f.Buckets {
+		keys++
+	}
+	return c.rowsBy(f.Order, keys, f.Limit)
+}
+
+// units makes of the means of units those of their groups.
+func (c *Collector) units(f *Fold) {
+	made := map[string]*group{}
+	var key []byte
+	for _, unit := range c.groups {
+		key = key[:0]
+		for _, v := range unit.keys {
+			key = v.AppendKey(key)
+		}
+		g := made[string(key)]
+		if g == nil {
+			g = &group{keys: unit.keys, parts: make([]folded, len(f.Parts))}
+			made[string(key)] = g
+		}
+		for i := range unit.parts {
+			mean := unit.parts[i].result(f.Parts[i])
+			if f.Over > 0 {
+				mean.Float /= unit.over.Float
+			}
+			if mean.Kind != query.Null && (f.Over == 0 || unit.over.Kind != query.Null) {
+				g.parts[i].n, g.parts[i].total = g.parts[i].n+1, g.parts[i].total+mean.Float
+			}
+		}
+	}
+	c.groups = made
+}

@@ -1,0 +1,70 @@
+package httpwire
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tsmark/tsmark/driver/kit/limit"
+)
+
+// maxExplanation bounds what is read of an answer that says what was wrong.
+const maxExplanation = 64 << 10
+
+// Explained returns as an error what the answer to a request that failed says,
+// by explain.
+func Explained(response *http.Response, explain func(status int, body []byte) error) error {
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
+	if err != nil {
+		return fmt.Errorf("the answer to it broke off: %w", err)
+	}
+	return explain(response.StatusCode, text)
+}
+
+// longest is how long a text is at most that OneLine keeps whole.
+const longest = 4096
+
+// OneLine returns a text without line breaks. Of a longer one than any server's advice the
+// middle is left out: servers put what they were sent there, the reason before or behind it,
+// and what to do about it at the end.
+func OneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return "it gave no reason"
+	}
+	if len(text) > longest {
+		head, tail := longest/2, len(text)-longest/2
+		for head > 0 && !utf8.RuneStart(text[head]) {
+			head--
+		}
+		for tail < len(text) && !utf8.RuneStart(text[tail]) {
+			tail++
+		}
+		text = text[:head] + "…" + text[tail:]
+	}
+	return text
+}
+
+// Counted counts the bytes that are read from another reader. Where none of them
+// becomes a row for too long, as limit.Unread has it, reading is an error.
+type Counted struct {
+	From io.Reader
+	N    int64
+
+	unread limit.Unread
+}
+
+// Read implements io.Reader.
+func (c *Counted) Read(p []byte) (int, error) {
+	n, err := c.From.Read(p)
+	c.N += int64(n)
+	if endless := c.unread.Read(n); endless != nil {
+		return 0, endless
+	}
+	return n, err
+}
+
+// Row says that a row came out of what was read.
+func (c *Counted) Row() { c.unread.Row() }

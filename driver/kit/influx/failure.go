@@ -1,0 +1,45 @@
+package influx
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+)
+
+// advice is how to fix what the server says by some words of it.
+var advice = []struct{ words, how string }{
+	{"field type conflict", "a field was written with another type before; load into an empty database"},
+	{"max-series-per-database", "raise it in the server's configuration (0: no limit), or lower --scale"},
+	{"max-values-per-tag", "raise it in the server's configuration (0: no limit), or lower --scale"},
+	{"database not found", "load it first, or give another database"},
+	{"retention policy not found", "load it first, or give another retention_policy"},
+	{"points beyond retention policy", "give a retention policy that keeps them"},
+	{"points outside retention policy", "give a retention policy that keeps them"},
+	{"retention policy", "drop it, or give another retention_policy"},
+	{"not authorized", "give a user with all privileges"},
+	{"requires admin privilege", "give a user with all privileges"},
+	{"cache-max-memory-size", "raise it in the server's configuration, or load with fewer workers"},
+	{"query-timeout", "raise it in the server's configuration"},
+	{"max-select", "raise it in the server's configuration (0: no limit)"},
+	{"max-concurrent-queries", "raise it in the server's configuration (0: no limit)"},
+}
+
+// Said makes one line of what the server says.
+func Said(message string) error {
+	line := httpwire.OneLine(message)
+	for _, a := range advice {
+		if strings.Contains(line, a.words) {
+			return fmt.Errorf("%s; %s", line, a.how)
+		}
+	}
+	return errors.New(line)
+}
+
+// Overloaded reports whether a server that refused a batch has no time or no memory for
+// it.
+func Overloaded(body []byte) bool {
+	return bytes.Contains(body, []byte("cache-max-memory-size")) || bytes.Contains(body, []byte("timeout"))
+}

@@ -1,0 +1,62 @@
+package influx
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/tsmark/tsmark/driver/kit/disk"
+)
+
+// Shard is where the files of a shard lie, as the server says.
+type Shard struct {
+	Path, WAL string // folders of its data and of its write-ahead log
+}
+
+// Uncounted are the files that Besides measures, where it cannot; the reason follows.
+const Uncounted = "the index and the file of series, which the server does not count: "
+
+// Pending says how many bytes of values are in a server's caches: not yet in the files that hold
+// values for good, but in the write-ahead log, which is many times as large.
+func Pending(cached float64) string {
+	if cached == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f bytes of values are in the server's cache and its write-ahead log, and not yet in compressed files", cached)
+}
+
+// Besides returns the bytes on disk of what lies beside the files that a server
+// counted: the indexes of shards (index-version tsi1; inmem has none on disk) and the
+// database's file of series, whose parts are made longer than what is in them. It fails where the server's folders are not to be
+// found here, as on another host, or are another server's: their files have
+// another size.
+func Besides(shards []Shard, counted int64) (int64, error) {
+	var extra, found int64 // found is in lengths, as the server counts
+	unreadable := false
+	size := func(path ...string) disk.Size {
+		n, err := disk.Folder(filepath.Join(path...))
+		unreadable = unreadable || err != nil
+		return n
+	}
+	databases := map[string]bool{}
+	for _, s := range shards {
+		shard := s.Path
+		if shard == "" {
+			return 0, errors.New("it does not say where its shards are")
+		}
+		databases[filepath.Dir(filepath.Dir(shard))] = true
+		index := size(shard, "index")
+		found += size(shard).Length - index.Length + size(s.WAL).Length
+		extra += index.Allocated
+	}
+	for folder := range databases {
+		series := size(folder, "_series")
+		unreadable = unreadable || series.Length == 0
+		extra += series.Allocated
+	}
+	// The server writes on while it is measured; its files are still nearly those.
+	if off := found - counted; unreadable || max(off, -off) > counted/4+1<<20 {
+		return 0, errors.New("its folders cannot be read here")
+	}
+	return extra, nil
+}

@@ -1,0 +1,122 @@
+package lineproto
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+)
+
+// Endpoint is where lines are posted.
+type Endpoint struct {
+	Wire       *httpwire.Config
+	Path       string // /write
+	Parameters url.Values
+	Header     http.Header // beside the credentials; nil: that of lines
+	Compress   Compression
+	// Explain makes an error of what the server says beside a status that is none
+	// of success: a *BadLine where it names a line, a driver.Temporary where the
+	// same lines may be sent again and the status, as driver.HTTPStatus reads it,
+	// does not say so.
+	Explain func(status int, body []byte) error
+	// Stored makes an error of an answer whose status is one of success and that says
+	// of lines that they were not stored; nil: such an answer has nothing to say.
+	Stored func(body []byte) error
+}
+
+// BadLine is a line that the server refuses.
+type BadLine struct {
+	Number int // in the request, from 1
+	Err    error
+}
+
+// Error implements error.
+func (b *BadLine) Error() string { return b.Err.Error() }
+
+// Unwrap returns what the server says of it.
+func (b *BadLine) Unwrap() error { return b.Err }
+
+// Open returns a sender, which connects when it sends.
+func (e Endpoint) Open(context.Context) (Sender, error) {
+	s := &httpSender{Endpoint: e, client: httpwire.New(e.Wire), header: e.Header.Clone()}
+	if s.header == nil {
+		s.header = http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
+	}
+	if e.Compress.Encoding != "" {
+		s.header.Set("Content-Encoding", e.Compress.Encoding)
+	}
+	var err error
+	s.compress, err = e.Compress.compressor()
+	return s, err
+}
+
+// httpSender posts lines.
+type httpSender struct {
+	Endpoint
+	client   *httpwire.Client
+	header   http.Header
+	compress compressor
+	said     bytes.Buffer // by the last answer of success
+}
+
+// Send implements Sender.
+func (s *httpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
+	body, err := s.compress(text)
+	if err != nil {
+		return driver.Receipt{}, err
+	}
+	ctx, cancel := s.client.Bounded(ctx)
+	defer cancel()
+	response, sent, err := s.client.Post(ctx, s.Path, s.Parameters, s.header, body)
+	if err != nil {
+		return driver.Receipt{}, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 == 2 {
+		s.said.Reset()
+		err := s.client.Said(ctx, response, &s.said)
+		acked := time.Now()
+		if err == nil && s.Stored != nil {
+			err = s.Stored(s.said.Bytes())
+		}
+		return driver.Receipt{Sent: sent, Acked: acked}, err
+	}
+	err = httpwire.Explained(response, s.Explain)
+	if bad := (*BadLine)(nil); errors.As(err, &bad) {
+		err = fmt.Errorf("line %d of the batch, %q: %w", bad.Number, lineOf(text, bad.Number), err)
+	}
+	return driver.Receipt{}, httpwire.Refused(response, err)
+}
+
+// Close implements Sender.
+func (s *httpSender) Close() error {
+	s.Abandon()
+	return nil
+}
+
+// Abandon implements Sender.
+func (s *httpSender) Abandon() { s.client.Close() }
+
+// lineOf returns the beginning of a line of the text, counted from 1.
+func lineOf(text [][]byte, number int) string {
+	const shown = 120
+	var line []byte
+	rest := bytes.Join(text, nil)
+	for ; number > 0 && len(rest) > 0; number-- {
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	switch {
+	case number > 0: // there is no such line
+		return ""
+	case len(line) <= shown:
+		return string(line)
+	}
+	return strings.ToValidUTF8(string(line[:shown]), "") + "…"
+}

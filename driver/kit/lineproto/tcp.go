@@ -1,0 +1,149 @@
+package lineproto
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+)
+
+// tcpSender sends lines over a connection on which nothing is answered but, by some
+// servers, why a line is refused.
+type tcpSender struct {
+	timeout time.Duration
+	conn    net.Conn
+	broken  bool // a send failed
+	heard   *heard
+}
+
+// heard is what a server says on a connection.
+type heard struct {
+	first atomic.Pointer[string] // line; nil: it has said nothing
+	ended chan struct{}          // closed when it says nothing more
+	err   error                  // how that came; nil: it closed the connection. Set before ended
+}
+
+// listen reads until the server closes the connection.
+func (h *heard) listen(conn net.Conn) {
+	defer close(h.ended)
+	lines := bufio.NewReader(conn)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			text := httpwire.OneLine(string(line))
+			h.first.CompareAndSwap(nil, &text)
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			if !errors.Is(err, io.EOF) {
+				h.err = err
+			}
+			return
+		}
+	}
+}
+
+// refusal is an error that has what the server said first; nil: it has said nothing.
+func (h *heard) refusal() error {
+	if said := h.first.Load(); said != nil {
+		return fmt.Errorf("it refused what was sent: %s", *said)
+	}
+	return nil
+}
+
+// DialTCP connects to another port of a server, on which lines are taken and nothing is
+// answered. What a server says all the same refuses a line: it makes an error of the next
+// Send, or of Close.
+func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, error) {
+	bounded, cancel := wire.Bounded(ctx)
+	defer cancel()
+	address := net.JoinHostPort(wire.Host, port)
+	conn, err := new(net.Dialer).DialContext(bounded, "tcp", address)
+	if err == nil && wire.TLS != nil {
+		secured := tls.Client(conn, wire.TLS)
+		if err = secured.HandshakeContext(bounded); err != nil {
+			conn.Close()
+		}
+		conn = secured
+	}
+	if err != nil {
+		return nil, wire.Unanswered(bounded, address, err)
+	}
+	t := &tcpSender{timeout: wire.Timeout, conn: conn, heard: &heard{ended: make(chan struct{})}}
+	go t.heard.listen(conn)
+	return t, nil
+}
+
+// Send implements Sender.
+func (t *tcpSender) Send(ctx context.Context, text [][]byte) (driver.Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return driver.Receipt{}, err
+	}
+	if err := t.heard.refusal(); err != nil {
+		return driver.Receipt{}, err
+	}
+	if err := t.conn.SetWriteDeadline(time.Now().Add(t.timeout)); err != nil {
+		return driver.Receipt{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = t.conn.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	for _, part := range text {
+		if _, err := t.conn.Write(part); err != nil {
+			t.broken = true
+			return driver.Receipt{}, t.failure(ctx, err)
+		}
+	}
+	return driver.Receipt{Sent: time.Now()}, nil
+}
+
+// failure is an error of the connection.
+func (t *tcpSender) failure(ctx context.Context, err error) error {
+	var timeout net.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		err = fmt.Errorf("it did not read all within %v; look at its log, or give a longer timeout", t.timeout)
+	default:
+		err = fmt.Errorf("it closed the connection, as it does on a line that it cannot read; its log says why: %w", err)
+	}
+	return &driver.Temporary{Err: fmt.Errorf("%s %w: %w", t.conn.RemoteAddr(), driver.ErrUnreachable, err)}
+}
+
+// Abandon implements Sender.
+func (t *tcpSender) Abandon() { t.conn.Close() }
+
+// Close implements Sender. It tells the server that nothing more comes, and waits until it
+// has read everything and closes the connection in its turn: no longer than the timeout,
+// for a slow server can have several MiB before it in the buffers between. A connection
+// that the server broke off is an error: rows are missing.
+func (t *tcpSender) Close() error {
+	defer t.conn.Close()
+	half, ok := t.conn.(interface{ CloseWrite() error })
+	if t.broken || !ok {
+		return nil
+	}
+	err := half.CloseWrite()
+	if err == nil {
+		err = t.conn.SetReadDeadline(time.Now().Add(t.timeout))
+	}
+	if err != nil {
+		return t.failure(context.Background(), err)
+	}
+	<-t.heard.ended
+	if err := t.heard.refusal(); err != nil {
+		return err
+	}
+	if t.heard.err != nil {
+		return t.failure(context.Background(), t.heard.err)
+	}
+	return nil
+}

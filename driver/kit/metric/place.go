@@ -1,0 +1,35 @@
+package metric
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+)
+
+// Place returns where a target keeps its data: a server, and what is below the prefix
+// that an option says; empty: there is no such option. It is one place: its metrics have
+// the names of the dataset's tables and fields.
+func Place(system, prefix string) func(driver.Options) string {
+	return func(o driver.Options) string {
+		place := system + " at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
+		if o[prefix] != "" {
+			place += " below " + o[prefix]
+		}
+		return place
+	}
+}
+
+// Open returns a database once it has found out by greet, in the time that a
+// connection may take, that its server answers.
+func Open(ctx context.Context, system string, wire *httpwire.Config, db driver.DB, greet func(context.Context) error) (driver.DB, error) {
+	bounded, cancel := wire.Bounded(ctx)
+	defer cancel()
+	if err := greet(bounded); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("opening %s: %w", system, err)
+	}
+	return db, nil
+}

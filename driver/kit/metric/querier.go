@@ -1,0 +1,140 @@
+package metric
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/jsonrows"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// Querier is a connection that runs queries whose requests are plans. What reads an
+// answer gives its samples to the Joiner as they come, which gives rows once all series
+// are there. It implements driver.Querier.
+type Querier struct {
+	jsonrows.Querier
+	Plan   *Plan // of the query at hand
+	Joiner Joiner
+}
+
+// Do implements driver.Querier.
+func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	return q.DoBy(ctx, r, sink, q.Ask)
+}
+
+// Ask sends a request, and gives the samples of its answer to the Joiner.
+func (q *Querier) Ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
+	return q.Querier.Do(ctx, r, &q.Joiner)
+}
+
+// DoBy is Do where a query may be several requests: ask sends them.
+func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, ask func(context.Context, driver.Request) (driver.Cost, error)) (driver.Cost, error) {
+	var err error
+	if q.Plan, err = Parse(r.Text); err != nil {
+		return driver.Cost{}, fmt.Errorf("querying %s: %w", q.System, err)
+	}
+	q.Joiner.Begin(q.Plan)
+	cost, err := ask(ctx, r)
+	cost.Rows = 0
+	if err == nil {
+		cost.Rows, err = q.Joiner.Rows(sink)
+	}
+	return cost, err
+}
+
+// Console runs tsmark's own queries and requests, one after the other. They take as
+// long as the context says or, where that has no end, as the time-out does.
+type Console struct {
+	driver.Querier
+	Client  *httpwire.Client
+	Explain func(status int, body []byte) error // as httpwire.Explained has it
+	mu      sync.Mutex
+}
+
+// Rows returns the rows that a plan gives.
+func (c *Console) Rows(ctx context.Context, p *Plan) ([][]query.Value, error) {
+	var answer query.Answer
+	err := c.Run(ctx, p, limit.Own(&answer))
+	return answer.Rows, err
+}
+
+// Run gives the rows of a plan to a sink.
+func (c *Console) Run(ctx context.Context, p *Plan, sink query.Sink) error {
+	text, err := p.Text()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx, cancel := c.Client.Patient(ctx)
+	defer cancel()
+	_, err = c.Do(ctx, driver.Request{Text: text}, sink)
+	return err
+}
+
+// AtOnce calls do for each of n requests, on so many connections at once at the most, and
+// returns the first error.
+func AtOnce(ctx context.Context, connections, n int, to *httpwire.Config, explain func(status int, body []byte) error, do func(ctx context.Context, c *Console, i int) error) error {
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(connections, n) {
+		group.Go(func() error {
+			c := &Console{Client: httpwire.New(to), Explain: explain}
+			defer c.Client.Close()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				if err := do(ctx, c, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// maxOwn is how much of the answer to a request of tsmark's own is read.
+const maxOwn = 32 << 20
+
+// Get returns the answer to a request of tsmark's own, by a path of the server.
+func (c *Console) Get(ctx context.Context, method, path string, parameters url.Values) ([]byte, error) {
+	return c.Send(ctx, method, path, parameters, nil)
+}
+
+// Send is Get for a request that has a body.
+func (c *Console) Send(ctx context.Context, method, path string, parameters url.Values, body []byte) ([]byte, error) {
+	ctx, cancel := c.Client.Patient(ctx)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	request, err := c.Client.Request(ctx, method, path, parameters, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.Client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return nil, httpwire.Explained(response, c.Explain)
+	}
+	var out bytes.Buffer
+	n, err := io.Copy(&out, io.LimitReader(response.Body, maxOwn))
+	switch {
+	case err != nil:
+		return nil, c.Client.Ended(ctx, err)
+	case n == maxOwn:
+		return nil, fmt.Errorf("the answer of %s has more than %d MiB, and was read no further", path, maxOwn>>20)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,21 @@
+package metric
+
+import (
+	"net/http"
+
+	"github.com/tsmark/tsmark/driver/kit/lineproto"
+	"github.com/tsmark/tsmark/encode"
+)
+
+// RemoteWrite has an endpoint take the requests of an encoder: those of Prometheus's
+// remote write protocol, compressed by Snappy unless the endpoint says otherwise.
+func RemoteWrite(e lineproto.Endpoint, requests encode.RemoteWrite) lineproto.Endpoint {
+	e.Header = http.Header{"Content-Type": {"application/x-protobuf"}, "X-Prometheus-Remote-Write-Version": {"0.1.0"}}
+	if requests.Symbols {
+		e.Header = http.Header{"Content-Type": {"application/x-protobuf;proto=io.prometheus.write.v2.Request"}, "X-Prometheus-Remote-Write-Version": {"2.0.0"}}
+	}
+	if e.Compress.Encoding == "" {
+		e.Compress.Encoding = lineproto.EncodingSnappy
+	}
+	return e
+}

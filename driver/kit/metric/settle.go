@@ -1,0 +1,46 @@
+package metric
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsmark/tsmark/driver/kit/poll"
+)
+
+// Points that are queued on a server have all come once their number has not changed for
+// so many of the intervals at which the server hands its queue on, and for a second at the
+// least. They are counted once each interval, but not more often than so.
+const (
+	standing = 5
+	quiet    = time.Second
+	recount  = 200 * time.Millisecond
+)
+
+// Settling waits for points that are queued on a server, of which the server tells nothing.
+// It implements driver.Watcher.
+type Settling struct {
+	since atomic.Pointer[time.Time] // nil: it has not waited
+}
+
+// Await counts points until no more appear; the server hands on its queue each interval.
+// Without count all are there at once.
+func (s *Settling) Await(ctx context.Context, interval time.Duration, count func(context.Context) (int64, error)) error {
+	since, err := time.Now(), error(nil)
+	if count != nil {
+		before := int64(-1)
+		since, err = poll.Idle(ctx, max(interval, recount), max(standing*interval, quiet), func() (bool, error) {
+			n, err := count(ctx)
+			moved := n != before
+			before = n
+			return moved, err
+		})
+	}
+	if err == nil {
+		s.since.Store(&since)
+	}
+	return err
+}
+
+// IdleSince implements driver.Watcher.
+func (s *Settling) IdleSince() time.Time { return *s.since.Load() }

@@ -1,0 +1,148 @@
+// Package pgwire speaks PostgreSQL's wire protocol for the targets whose systems
+// understand it: it finds the server as psql would, reads answers straight into
+// sinks, and says in one line what went wrong and how to fix it.
+package pgwire
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+)
+
+// Options returns the options that NewConfig reads. Where one is empty, the
+// environment decides as it does for psql: PGHOST, PGPORT, PGDATABASE, PGUSER,
+// PGPASSWORD, PGSSLMODE, PGSSLROOTCERT, PGSERVICE with its file, and ~/.pgpass.
+func Options() []driver.Option {
+	return connection.Options(
+		driver.Option{Name: connection.Host, Empty: "PGHOST, or this machine", Help: "host of the server, or the directory of its socket"},
+		driver.Option{Name: connection.Port, Empty: "PGPORT, or 5432"},
+		driver.Option{Name: connection.Database, Empty: "PGDATABASE, or the user's name", Help: "database, which must exist"},
+		driver.Option{Name: connection.User, Empty: "PGUSER, or the login name", Help: "user to connect as"},
+		driver.Option{Name: connection.Password, Empty: "PGPASSWORD, or ~/.pgpass", Help: "the user's password"},
+		driver.Option{Name: connection.TLS, Empty: "PGSSLMODE; otherwise off if the server runs on this machine, else on",
+			Help: "encrypt the connection: off, on (verify the certificate) or insecure (do not verify it)"},
+		driver.Option{Name: connection.Timeout, Help: "longest wait for a connection and for the acknowledgement of a batch"},
+	)
+}
+
+// sslModes are the values of connection.TLS in PostgreSQL's words.
+var sslModes = map[string]string{connection.Off: "disable", connection.On: "verify-full", connection.Insecure: "require"}
+
+// Config says where a server is and as whom to connect.
+type Config struct {
+	pg *pgconn.Config
+	// Timeout is the value of connection.Timeout.
+	Timeout time.Duration
+}
+
+// NewConfig finds the server by settings, and by what the environment says where they are
+// empty. Its error says which of them is wrong, without the password.
+func NewConfig(given connection.Settings) (*Config, error) {
+	var settings []string
+	set := func(key, value string) {
+		if value != "" {
+			settings = append(settings, key+"='"+strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value)+"'")
+		}
+	}
+	set("host", given.Host)
+	set("port", given.Port)
+	set("dbname", given.Database)
+	set("user", given.User)
+	set("password", given.Password)
+	set("sslmode", sslModes[given.TLS])
+	pg, err := pgconn.ParseConfig(strings.Join(settings, " "))
+	if err == nil && undecided(pg) {
+		mode := "verify-full"
+		if connection.Local(pg.Host) {
+			mode = "disable"
+		}
+		set("sslmode", mode)
+		pg, err = pgconn.ParseConfig(strings.Join(settings, " "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the server: %s", oneLine(err))
+	}
+	pg.ConnectTimeout = given.Timeout
+	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)
+	pg.RuntimeParams["application_name"] = "tsmark"
+	// Texts of times are only read in this form.
+	pg.RuntimeParams["timezone"], pg.RuntimeParams["datestyle"] = "UTC", "ISO"
+	pg.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		// The server is told to stop: what nobody waits for any more would slow
+		// down what is measured next. If it does not, the connection is given up.
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
+	}
+	return &Config{pg: pg, Timeout: given.Timeout}, nil
+}
+
+// undecided reports whether nobody said if the connection is to be encrypted:
+// both ways would be tried.
+func undecided(pg *pgconn.Config) bool {
+	if os.Getenv("PGSSLMODE") != "" {
+		return false
+	}
+	plain := pg.TLSConfig == nil
+	for _, f := range pg.Fallbacks {
+		if f.Host == pg.Host && f.Port == pg.Port && (f.TLSConfig == nil) != plain {
+			return true
+		}
+	}
+	return strings.HasPrefix(pg.Host, "/")
+}
+
+// Endpoint is the server for driver.Driver's Endpoints; the option sets its port. It is
+// probed by connecting as the user, to the database.
+func (c *Config) Endpoint(option string) driver.Endpoint {
+	return driver.Endpoint{
+		Protocol: "PostgreSQL protocol", Address: c.Address(), Option: option, Secret: c.pg.Password != "",
+		Probe: func(ctx context.Context) (*tls.ConnectionState, error) {
+			conn, err := Connect(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			defer conn.Close() // nothing was sent that could be lost
+			if encrypted, ok := conn.pg.Conn().(*tls.Conn); ok {
+				state := encrypted.ConnectionState()
+				return &state, nil
+			}
+			return nil, nil
+		},
+	}
+}
+
+// Address is host:port. Of a socket in a folder it is the port on this machine.
+func (c *Config) Address() string {
+	host := c.pg.Host
+	if strings.HasPrefix(host, "/") {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(c.pg.Port)))
+}
+
+// Location is where the data is, in words without secrets.
+func (c *Config) Location() string {
+	return fmt.Sprintf("database %s at %s", c.pg.Database, c.Address())
+}
+
+// Place is the database for driver.Driver's Place.
+func (c *Config) Place() string {
+	host := c.pg.Host
+	if strings.HasPrefix(host, "/") {
+		host = "127.0.0.1"
+	}
+	return fmt.Sprintf("database %s at %s", c.pg.Database, driver.AddressPlace(host, strconv.Itoa(int(c.pg.Port))))
+}
+
+// Set gives a setting of the server's to every connection.
+func (c *Config) Set(name, value string) { c.pg.RuntimeParams[name] = value }

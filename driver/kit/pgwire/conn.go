@@ -1,0 +1,283 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
+	"github.com/tsmark/tsmark/query"
+)
+
+// Link is a connection for what is needed now and then.
+type Link = sqlkit.Link[*Conn]
+
+// NewLink returns a link that is not connected yet. A single one closes its
+// connection after each Do, for servers that take one at a time.
+func NewLink(c *Config, single bool) *Link {
+	return sqlkit.NewLink(func(ctx context.Context) (*Conn, error) { return Connect(ctx, c) }, single)
+}
+
+// Conn is one connection, used by one goroutine at a time. It implements
+// sqlkit.Conn.
+type Conn struct {
+	config  *Config
+	pg      *pgconn.PgConn
+	unread  *limit.Unread // what was read since the last row
+	columns []column      // of the answer being read, kept for the next one
+	row     []query.Value // handed to the sink
+	cut     bool          // in the middle of an answer
+}
+
+// Connect opens a connection. Its error wraps driver.ErrUnreachable where no
+// server answers, and ctx's error where that ended it.
+func Connect(ctx context.Context, c *Config) (*Conn, error) {
+	pg, err := pgconn.ConnectConfig(ctx, c.pg)
+	if err != nil {
+		return nil, c.connecting(ctx, err)
+	}
+	return &Conn{config: c, pg: pg, unread: unreadOf(pg.Conn())}, nil
+}
+
+// Closed reports whether the connection is gone: it was closed, or it broke.
+func (c *Conn) Closed() bool { return c.cut || c.pg.IsClosed() }
+
+// Ping returns an error where the server no longer answers.
+func (c *Conn) Ping(ctx context.Context) error { return c.Exec(ctx, "-- ping") }
+
+// farewell is how long telling the server that a connection ends may take.
+const farewell = time.Second
+
+// Close ends the connection; a second call does nothing.
+func (c *Conn) Close() error {
+	if c.pg.IsClosed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(farewell, c.config.Timeout))
+	defer cancel()
+	if err := c.pg.Close(ctx); err != nil && !c.cut {
+		return fmt.Errorf("closing the connection: %w", err)
+	}
+	return nil
+}
+
+// binary asks for all columns of an answer in binary form.
+var binary = []int16{pgtype.BinaryFormatCode}
+
+// Query implements sqlkit.Conn, by the extended protocol. The bytes of its cost are
+// those of the messages with the rows.
+func (c *Conn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	c.unread.Row()
+	cost, err := c.read(c.pg.ExecParams(ctx, text, nil, nil, nil, binary), sink)
+	return cost, c.failed(ctx, err)
+}
+
+// QueryReadOnly runs one statement in a transaction of its own, which the statement begin
+// makes read-only and which is rolled back. The three go to the server together.
+func (c *Conn) QueryReadOnly(ctx context.Context, begin, text string, sink query.Sink) (driver.Cost, error) {
+	return c.readOnly(ctx, begin, func(b *pgconn.Batch) { b.ExecParams(text, nil, nil, nil, binary) }, sink)
+}
+
+// readOnly is QueryReadOnly of what add adds.
+func (c *Conn) readOnly(ctx context.Context, begin string, add func(*pgconn.Batch), sink query.Sink) (cost driver.Cost, err error) {
+	c.unread.Row()
+	batch := new(pgconn.Batch)
+	batch.ExecParams(begin, nil, nil, nil, nil)
+	add(batch)
+	batch.ExecParams("ROLLBACK", nil, nil, nil, nil)
+	results := c.pg.ExecBatch(ctx, batch)
+	for n := 0; err == nil && results.NextResult(); n++ {
+		if n == 1 {
+			cost, err = c.read(results.ResultReader(), sink)
+		}
+	}
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		c.Rollback(ctx)
+	}
+	return cost, c.failed(ctx, err)
+}
+
+// QuerySimple runs one statement by the simple protocol, in which values are texts.
+func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
+	c.unread.Row()
+	results := c.pg.Exec(ctx, text)
+	var cost driver.Cost
+	var err error
+	answers := 0
+	for err == nil && results.NextResult() {
+		if answers++; answers == 1 {
+			cost, err = c.read(results.ResultReader(), sink)
+		}
+	}
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && answers > 1 {
+		err = fmt.Errorf("not one statement but %d: %q", answers, text)
+	}
+	return cost, c.failed(ctx, err)
+}
+
+// read hands the rows of an answer to the sink. Where it has seen enough of it,
+// because it cannot read a value or the sink takes no more, it reads no further:
+// the rest may have no end. The connection is then closed.
+func (c *Conn) read(r *pgconn.ResultReader, sink query.Sink) (driver.Cost, error) {
+	cost, err := c.readRows(r, sink)
+	if err != nil {
+		err, c.cut = &limit.Refused{Err: err}, true
+		_ = c.pg.Conn().Close() // else what follows would be read to its end
+	}
+	if _, closed := r.Close(); err == nil {
+		err = closed
+	}
+	return cost, err
+}
+
+// readRows hands rows to the sink. Its error is none of the connection's.
+func (c *Conn) readRows(r *pgconn.ResultReader, sink query.Sink) (cost driver.Cost, err error) {
+	err = c.describe(r.FieldDescriptions(), sink == nil)
+	for err == nil && r.NextRow() {
+		c.unread.Row()
+		values := r.Values()
+		if len(values) != len(c.columns) {
+			err = fmt.Errorf("row %d of the answer has %d columns, not %d", cost.Rows+1, len(values), len(c.columns))
+			break
+		}
+		cost.Rows++
+		cost.Bytes += rowHeader
+		for i, src := range values {
+			cost.Bytes += 4 + int64(len(src)) // its length comes first
+			if src == nil {
+				c.row[i] = query.Value{}
+			} else if err = c.columns[i].decode(src, &c.row[i]); err != nil {
+				err = fmt.Errorf("row %d, column %s of the answer: %w", cost.Rows, c.columns[i].name, err)
+				break
+			}
+		}
+		if err == nil && sink != nil {
+			err = sink.Row(c.row)
+		}
+	}
+	return cost, err
+}
+
+// rowHeader is the bytes of a message with a row before its columns: type,
+// length and number of columns.
+const rowHeader = 1 + 4 + 2
+
+// describe makes the columns ready for an answer. Of one whose rows are counted alone,
+// columns may have any type.
+func (c *Conn) describe(fields []pgconn.FieldDescription, counted bool) error {
+	c.columns, c.row = c.columns[:0], c.row[:0]
+	for i := range fields {
+		decode := decoderOf(fields[i].DataTypeOID, fields[i].Format)
+		if decode == nil && counted {
+			decode = func([]byte, *query.Value) error { return nil }
+		}
+		if decode == nil {
+			return fmt.Errorf("column %s of the answer has a type that tsmark does not read (OID %d); cast it to bigint, double precision, timestamptz or text",
+				fields[i].Name, fields[i].DataTypeOID)
+		}
+		c.columns, c.row = append(c.columns, column{fields[i].Name, decode}), append(c.row, query.Value{})
+	}
+	return nil
+}
+
+// Commit ends a transaction. It goes on for limit.Grace when ctx ends: to
+// interrupt a commit would leave open whether it happened.
+func (c *Conn) Commit(ctx context.Context) error {
+	ctx, cancel := limit.Outlive(ctx)
+	defer cancel()
+	return c.Exec(ctx, "COMMIT")
+}
+
+// Rollback undoes the open transaction, where there is one, likewise. Why is
+// known already: it returns no error.
+func (c *Conn) Rollback(ctx context.Context) {
+	if c.Closed() || !c.InTransaction() {
+		return
+	}
+	ctx, cancel := limit.Outlive(ctx)
+	defer cancel()
+	_ = c.Exec(ctx, "ROLLBACK")
+}
+
+// Exec implements sqlkit.Conn, by the simple protocol. A text may hold several
+// statements.
+func (c *Conn) Exec(ctx context.Context, texts ...string) error {
+	for _, text := range texts {
+		c.unread.Row()
+		if err := c.pg.Exec(ctx, text).Close(); err != nil {
+			return c.failed(ctx, err)
+		}
+	}
+	return nil
+}
+
+// Copy runs a COPY FROM STDIN with what the reader gives, and returns the rows
+// that the server counted. Statements may stand before it, as "BEGIN; COPY …".
+func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, error) {
+	c.unread.Row()
+	source := &copySource{from: from}
+	defer source.end()
+	tag, err := c.pg.CopyFrom(ctx, source, text)
+	return tag.RowsAffected(), c.failed(ctx, err)
+}
+
+// copySource is what a COPY reads until it has ended. Where a connection breaks, the
+// library returns while another goroutine of it may still be reading.
+type copySource struct {
+	from io.Reader
+
+	mu    sync.Mutex // guards what follows; held while from is read
+	ended bool
+}
+
+// Read implements io.Reader.
+func (s *copySource) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return 0, io.ErrClosedPipe
+	}
+	return s.from.Read(p)
+}
+
+// end waits for a read that is going on, and lets no other begin.
+func (s *copySource) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+}
+
+// Prepare gives a name to a statement.
+func (c *Conn) Prepare(ctx context.Context, name, text string) (*pgconn.StatementDescription, error) {
+	c.unread.Row()
+	statement, err := c.pg.Prepare(ctx, name, text, nil)
+	return statement, c.failed(ctx, err)
+}
+
+// ExecPrepared runs a prepared statement and drops its answer. A parameter that
+// is nil is NULL; formats are those of the parameters, or one for all.
+func (c *Conn) ExecPrepared(ctx context.Context, name string, parameters [][]byte, formats []int16) error {
+	c.unread.Row()
+	_, err := c.pg.ExecPrepared(ctx, name, parameters, formats, nil).Close()
+	return c.failed(ctx, err)
+}
+
+// InTransaction reports whether a transaction is open, or has failed and waits
+// for its end.
+func (c *Conn) InTransaction() bool { return c.pg.TxStatus() != 'I' }
+
+var errClosed = errors.New("the connection is closed")

@@ -1,0 +1,155 @@
+package pgwire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+)
+
+// The SQLSTATEs that are told apart (PostgreSQL, appendix A).
+const (
+	stateNoDatabase       = "3D000"
+	stateWrongPassword    = "28P01"
+	stateNotAuthorized    = "28000"
+	stateDiskFull         = "53100"
+	stateTooManyClients   = "53300"
+	stateAdminShutdown    = "57P01"
+	stateCrashShutdown    = "57P02"
+	stateCannotConnectNow = "57P03"
+	stateSerialization    = "40001"
+	stateDeadlock         = "40P01"
+
+	// StateLocked is that of a statement that waited for others' locks for as long
+	// as the setting lock_timeout says.
+	StateLocked = "55P03"
+)
+
+// connecting explains an error of Connect.
+func (c *Config) connecting(ctx context.Context, err error) error {
+	to := fmt.Sprintf("connecting to %s as user %s", c.Location(), c.pg.User)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", to, context.Cause(ctx))
+	}
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		switch pg.Code {
+		case stateWrongPassword:
+			return fmt.Errorf("%s: the server refuses the password; give another user or password by option, PGPASSWORD or ~/.pgpass", to)
+		case stateNoDatabase:
+			return fmt.Errorf("%s: there is no such database; create it (createdb %s) or name another one by option database", to, c.pg.Database)
+		case stateNotAuthorized:
+			return fmt.Errorf("%s: %s; give another user, change tls, or let the user in by the server's pg_hba.conf", to, message(pg))
+		case stateTooManyClients:
+			return &TooMany{To: to, Said: lines(pg.Message)}
+		case stateCannotConnectNow:
+			return &driver.Temporary{Err: fmt.Errorf("%s: %w: %s; try again when it is up", to, driver.ErrUnreachable, message(pg)), Refused: true}
+		}
+		return fmt.Errorf("%s: %s", to, message(pg))
+	}
+	var waited time.Duration
+	switch {
+	case strings.Contains(err.Error(), "server refused TLS connection"):
+		return fmt.Errorf("%s: %w: the server does not encrypt; give tls=off if the network between can be trusted", to, driver.ErrUnreachable)
+	case strings.Contains(err.Error(), "empty password"), strings.Contains(err.Error(), "password authentication"):
+		return fmt.Errorf("%s: the server asks for a password; give one by option, PGPASSWORD or ~/.pgpass", to)
+	case pgconn.Timeout(err):
+		waited = c.Timeout
+	}
+	return connection.Failed(to, "name its authority's file in PGSSLROOTCERT, or give tls=insecure", waited, err)
+}
+
+// TooMany is the error of a connection that the server has no place for. It is a
+// driver.ErrUnreachable.
+type TooMany struct {
+	To   string // what was being done
+	Said string // by the server
+	// Limit says what the limit is, who set it, and how it is raised; empty: nobody has asked
+	// the server, which takes a connection.
+	Limit string
+}
+
+// Error is one line.
+func (e *TooMany) Error() string {
+	return fmt.Sprintf("%s: the server takes no more connections (%s); %s", e.To, e.Said,
+		cmp.Or(e.Limit, "each worker needs one: use fewer workers or raise its max_connections"))
+}
+
+// Unwrap returns driver.ErrUnreachable.
+func (e *TooMany) Unwrap() error { return driver.ErrUnreachable }
+
+// failed explains an error of a connection. It wraps ctx's error where that
+// ended the operation, a driver.Temporary where the same can be tried again,
+// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where
+// the server's disk is full.
+func (c *Conn) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	}
+	var long *pgproto3.ExceededMaxBodyLenErr
+	switch {
+	case limit.AsRefused(err) != nil:
+		return limit.AsRefused(err)
+	case limit.IsEndless(err):
+		return errors.New(oneLine(err))
+	case errors.As(err, &long):
+		return fmt.Errorf("the server sent a message of %d bytes: tsmark reads values and rows of %d at most", long.ActualBodyLen, maxMessage)
+	}
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		if !c.pg.IsClosed() {
+			return err
+		}
+		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.config.Address(), oneLine(err))}
+	}
+	switch pg.Code {
+	case stateDiskFull:
+		return fmt.Errorf("%w; free space on the server (%s)", syscall.ENOSPC, message(pg))
+	case stateSerialization, stateDeadlock:
+		return &driver.Temporary{Err: errors.New(message(pg)), Refused: true}
+	case stateAdminShutdown, stateCrashShutdown, stateCannotConnectNow:
+		return &driver.Temporary{Err: fmt.Errorf("%w: %s", driver.ErrUnreachable, message(pg))}
+	}
+	return &Error{pg}
+}
+
+// Error is what a server said about a statement.
+type Error struct{ pg *pgconn.PgError }
+
+// Error is one line.
+func (e *Error) Error() string { return message(e.pg) }
+
+// SQLState returns the server's code of the error, five characters.
+func (e *Error) SQLState() string { return e.pg.Code }
+
+// Unwrap returns the error as the driver knows it.
+func (e *Error) Unwrap() error { return e.pg }
+
+// message is all that an error of the server's says, in one line.
+func message(pg *pgconn.PgError) string {
+	text := fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code)
+	for _, more := range []string{pg.Detail, pg.Hint} {
+		if more != "" {
+			text += "; " + more
+		}
+	}
+	return lines(text)
+}
+
+// oneLine is the text of an error in one line.
+func oneLine(err error) string { return lines(err.Error()) }
+
+func lines(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,193 @@
+// Package promql is what systems share that are queried in a dialect of PromQL over
+// Prometheus's HTTP API: how queries become expressions, and samples rows.
+package promql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/driver/kit/jsonrows"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/query"
+)
+
+// API is Prometheus's HTTP API as a server has it.
+type API struct {
+	System  string // as errors name it
+	Wire    *httpwire.Config
+	Prefix  string                  // what stands before /api/v1
+	Seconds func(ms int64) string   // of milliseconds, as parameters have them
+	Explain func(int, []byte) error // as httpwire.Explained has it
+	// Form returns the parameters of a query, its times excepted. Its error says
+	// that the server cannot run it.
+	Form func(*metric.Plan) (url.Values, error)
+}
+
+// Querier is a connection that runs queries. It reads samples as they come, and
+// gives rows once all series are there. It implements driver.Querier.
+type Querier struct {
+	metric.Querier
+	api     *API
+	counted bool // the samples of the answer are rows, whose ever they are
+}
+
+// NewQuerier returns a querier that connects when it queries.
+func NewQuerier(a *API) *Querier {
+	q := &Querier{api: a}
+	q.Querier.Querier = jsonrows.Querier{
+		Reader: jsonrows.Reader{System: a.System}, Client: httpwire.New(a.Wire), Request: q.request, Explain: a.Explain,
+	}
+	q.Answer = q.reader()
+	return q
+}
+
+// Do implements driver.Querier. A text that is no plan but a path with parameters is
+// sent by GET as it is, as TSBS's are: each sample of the answer is a row.
+func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	if q.counted = isPath(r.Text); q.counted {
+		return q.Querier.Querier.Do(ctx, r, sink)
+	}
+	return q.DoBy(ctx, r, sink, func(ctx context.Context, r driver.Request) (driver.Cost, error) {
+		if q.Plan.Newest {
+			return q.newest(ctx, r)
+		}
+		return q.Ask(ctx, r)
+	})
+}
+
+// maxSteps is how many steps of a range query are evaluated at once where it may be
+// cut: servers return 11,000 points of a series, or more.
+const maxSteps = 10_000
+
+// newest evaluates the last steps of a range query, and those before them until there
+// are as many rows as are wanted.
+func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, error) {
+	whole := q.Plan
+	defer func() { q.Plan = whole }()
+	var total driver.Cost
+	for end, steps := whole.End, int64(whole.Limit); ; steps = maxSteps {
+		part := *whole
+		part.Start, part.End = max(whole.Start, end-(min(steps, maxSteps)-1)*whole.Step), end
+		if part.Start == end { // of one step some servers look elsewhere
+			part.At, part.Step = end, 0
+		}
+		q.Plan = &part
+		cost, err := q.Ask(ctx, r)
+		total.Bytes += cost.Bytes
+		if end = part.Start - whole.Step; err != nil || end < whole.Start || q.Joiner.Count() >= int64(whole.Limit) {
+			return total, err
+		}
+	}
+}
+
+// isPath reports whether the text of a request is a path, which no plan looks like.
+func isPath(text string) bool { return strings.HasPrefix(text, "/") }
+
+// request is one of a plan's text, or of a path.
+func (q *Querier) request(ctx context.Context, text string) (*http.Request, error) {
+	if isPath(text) {
+		path, parameters, _ := strings.Cut(text, "?")
+		values, err := url.ParseQuery(parameters)
+		if err != nil {
+			return nil, fmt.Errorf("the parameters of the request: %w", err)
+		}
+		return q.Client.Request(ctx, http.MethodGet, q.api.Prefix+path, values, nil)
+	}
+	p, path := q.Plan, "/api/v1/query"
+	form, err := q.api.Form(p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Step == 0 {
+		form.Set("time", q.api.Seconds(p.At))
+	} else {
+		path = "/api/v1/query_range"
+		form.Set("start", q.api.Seconds(p.Start))
+		form.Set("end", q.api.Seconds(p.End))
+		form.Set("step", q.api.Seconds(p.Step))
+	}
+	request, err := q.Client.Request(ctx, http.MethodPost, q.api.Prefix+path, nil, strings.NewReader(form.Encode()))
+	if err == nil {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return request, err
+}
+
+// reader returns the function that reads an answer.
+func (q *Querier) reader() func() error {
+	series := q.Of(jsonrows.Members{
+		"metric": func() error {
+			if q.counted {
+				return q.Skip()
+			}
+			err := q.Object(func(name string) error {
+				value, err := q.Text()
+				q.Joiner.Label(name, value)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return q.Joiner.Labelled()
+		},
+		"value":  q.Row,
+		"values": q.Each(q.Row),
+	})
+	data := q.Of(jsonrows.Members{
+		"result": q.Each(func() error {
+			if !q.counted {
+				q.Joiner.Series()
+			}
+			return series()
+		}),
+	})
+	success := false
+	document := q.Of(jsonrows.Members{
+		"status": func() error {
+			status, err := q.Text()
+			success = status == "success"
+			return err
+		},
+		"isPartial": func() error {
+			partial, err := q.True()
+			if partial {
+				err = errors.New("the answer lacks data of nodes that did not answer")
+			}
+			return err
+		},
+		"error": func() error {
+			message, err := q.Text()
+			if err == nil {
+				err = q.api.Explain(http.StatusOK, []byte(message))
+			}
+			return err
+		},
+		"data": data,
+	})
+	return func() error {
+		success = false
+		q.Columns = append(q.Columns[:0], jsonrows.Float, jsonrows.Text)
+		err := document()
+		if err == nil && !success {
+			err = fmt.Errorf("the answer does not say that it is a success; is this %s?", q.System)
+		}
+		return err
+	}
+}
+
+// Console runs tsmark's own queries and requests, one after the other.
+type Console struct {
+	metric.Console
+	api *API
+}
+
+// NewConsole returns one that runs its queries by a querier.
+func NewConsole(q *Querier) *Console {
+	return &Console{metric.Console{Querier: q, Client: q.Client, Explain: q.api.Explain}, q.api}
+}

@@ -1,0 +1,335 @@
+package promql
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/metric"
+	"github.com/tsmark/tsmark/internal/option"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
+)
+
+const day = int64(24 * time.Hour / time.Millisecond)
+
+// IntervalOption is the name of the option that says of what all rows' times are
+// multiples.
+const IntervalOption = "interval"
+
+// Option is that option.
+func Option() driver.Option {
+	return driver.Option{
+		Name: IntervalOption, Empty: "the dataset's; if unknown, thresholds over rows are n/a", Help: "interval of the rows, such as 10s: all times are multiples of it since 1970",
+		Type: option.Checked("duration", func(v string) error {
+			d, err := time.ParseDuration(v)
+			if err != nil || d < 2*time.Millisecond || d%time.Millisecond != 0 {
+				return errors.New("must be a duration of whole milliseconds, at least 2, as 10s")
+			}
+			return nil
+		}),
+	}
+}
+
+// Interval is the value of that option; 0: it is not known.
+func Interval(o driver.Options) time.Duration {
+	if o[IntervalOption] == "" {
+		return 0
+	}
+	return o.Duration(IntervalOption)
+}
+
+// Language is a dialect of PromQL. Expressions have series that are called as the
+// metrics are, or as Named has it, unless a method says otherwise.
+type Language interface {
+	// Name is what users call it.
+	Name() string
+	// Metric returns the name of a field's metric, Label that of a tag's label,
+	// and Ident the latter as it stands in an expression.
+	Metric(table, field string) string
+	Label(tag string) string
+	Ident(tag string) string
+	// Seconds and Duration return milliseconds as expressions have them.
+	Seconds(ms int64) string
+	Duration(ms int64) string
+	// Instant returns the samples of a selector that have the time of evaluation.
+	Instant(selector string) string
+	// Rows makes a plan one of the samples of fields.
+	Rows(p *metric.Plan, r *Renderer, fields []string, s Span)
+	// Aggregated returns an aggregate of fields in groups of series.
+	Aggregated(r *Renderer, a query.Aggregate, fields []string, s Span, by []string) []string
+	// Mean returns the means of a field's samples in groups, and ZeroShare the shares
+	// of its samples that are 0. Their series have no names.
+	Mean(r *Renderer, field string, s Span, by []string) string
+	ZeroShare(r *Renderer, field string, s Span, by []string) (string, error)
+	// UnitMeans returns, in groups, the mean of the means of a group's units; those
+	// are divided by a tag, unless over is empty.
+	UnitMeans(r *Renderer, fields []string, s Span, group []string, unit, over string) ([]string, error)
+	// TagMean returns the means of a tag in groups, counting each sample of a field.
+	TagMean(r *Renderer, tag, field string, s Span, group []string) (string, error)
+	// Exists returns a sample of each group that has samples of one of the fields.
+	Exists(r *Renderer, fields []string, s Span, by []string) string
+	// Last makes a plan one of the newest rows: values, and times as metric.TimeName.
+	Last(p *metric.Plan, r *Renderer, q query.Last, s Span) error
+	// Rises returns how often a subquery of 0 and 1 rises.
+	Rises(subquery string) string
+	// Named gives the series of an expression a name.
+	Named(expression, name string) string
+	// Only keeps the series whose labels a condition has too.
+	Only(expression string, labels []string, condition string) string
+	// During keeps what is evaluated after a time and before another, where these
+	// are not 0.
+	During(expression string, after, before int64) string
+	// Part tells apart the series of expressions of which one alone has a value at
+	// any time.
+	Part(expression string, number int) string
+	// Union puts expressions together.
+	Union(expressions ...string) string
+}
+
+// least is the least step of a dataset at which subqueries look for its rows.
+const least = time.Second
+
+// Render renders a query as one instant or range query. Interval is what all rows'
+// times are multiples of; 0: what the schema knows.
+func Render(l Language, q *query.Query, s *series.Schema, interval time.Duration) (*metric.Plan, error) {
+	if interval == 0 && s.Step >= least && s.Step%time.Millisecond == 0 {
+		interval = s.Step
+	}
+	r := Renderer{Language: l, Query: q, Table: s.Table(q.Table), Series: s.Series, Interval: interval.Milliseconds()}
+	p, err := r.render(s)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Type, err)
+	}
+	return p, nil
+}
+
+// Renderer renders one query.
+type Renderer struct {
+	Language
+	Query    *query.Query
+	Table    *series.Table
+	Series   uint32 // how many the schema has
+	From, To int64  // the window's first and last millisecond
+	Interval int64  // as of Render, in milliseconds
+
+	bounded bool   // the window's beginning and end are known
+	where   string // a further condition on labels
+}
+
+// Where returns a renderer for those rows of the query whose tag has a value.
+func (r *Renderer) Where(tag, value string) *Renderer {
+	some := *r
+	some.where = Matches(r.Ident(tag), []string{value})
+	return &some
+}
+
+// Everything returns a renderer for queries about all samples of a table.
+func Everything(l Language, t *series.Table) *Renderer {
+	return &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: metric.Earliest, To: metric.Latest}
+}
+
+func (r *Renderer) render(s *series.Schema) (*metric.Plan, error) {
+	if r.Table == nil {
+		return nil, fmt.Errorf("there is no table %q", r.Query.Table)
+	}
+	if err := r.Query.Check(r.Table); err != nil {
+		return nil, err
+	}
+	w := metric.WindowOf(r.Query, s)
+	r.From, r.To, r.bounded = w.From, w.To, w.Known
+	if err := r.thresholds(); err != nil {
+		return nil, err
+	}
+	plan, err := r.shape()
+	if err == nil && plan.At == 0 && plan.Step == 0 {
+		plan.At = r.To
+	}
+	return plan, err
+}
+
+func (r *Renderer) shape() (*metric.Plan, error) {
+	switch s := r.Query.Shape.(type) {
+	case query.Buckets:
+		return r.buckets(s)
+	case query.Totals:
+		return r.totals(s), nil
+	case query.Rows:
+		return r.rows(s), nil
+	case query.AnyRows:
+		p := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
+		p.Limit = s.Limit
+		return p, nil
+	case query.Last:
+		return r.last(s)
+	case query.Means:
+		return r.means(s)
+	case query.UnitMeans:
+		return r.unitMeans(s)
+	case query.Sessions:
+		return nil, metric.Unsupported("%s counts how often a value changes, and knows of no time between two changes", r.Name())
+	case query.RowSet:
+		return nil, metric.Unsupported("%s's set operations are on series, which several samples at a time do not have", r.Name())
+	}
+	return r.activity()
+}
+
+// boundless returns the error for a query that needs a beginning and an end, and has
+// not both.
+func boundless(what string) error {
+	return metric.Unsupported("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
+}
+
+// thresholds returns an error for a query about rows above a threshold that cannot
+// be run: a subquery finds them, whose steps must be all times that rows have.
+func (r *Renderer) thresholds() error {
+	switch {
+	case r.Query.Above == nil:
+	case r.Interval == 0:
+		return metric.Unsupported("%s compares what its functions make of samples at the steps of a query, and not the samples themselves; give the option %s where all rows stand at its multiples", r.Name(), IntervalOption)
+	case !r.bounded:
+		return boundless("a subquery at the data's interval")
+	}
+	return nil
+}
+
+func floor(t, width int64) int64 { return metric.Floor(t, width) }
+
+// Idents lists the labels of tags as they stand in an expression.
+func (r *Renderer) Idents(tags ...string) string {
+	list := make([]string, len(tags))
+	for i, tag := range tags {
+		list[i] = r.Ident(tag)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Matches returns the condition that a label has one of some values.
+func Matches(ident string, values []string) string {
+	values = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(values))), func(v string) bool { return v == "" })
+	switch len(values) {
+	case 0: // no label is empty
+		return ident + `="", ` + ident + `!=""`
+	case 1:
+		return ident + "=" + strconv.Quote(values[0])
+	}
+	for i, v := range values {
+		values[i] = regexp.QuoteMeta(v)
+	}
+	return ident + "=~" + strconv.Quote(strings.Join(values, "|"))
+}
+
+// Selector selects the series of fields that the query is about. Their rows have
+// all the tags that are demanded.
+func (r *Renderer) Selector(fields []string, demanded ...string) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = r.Metric(r.Query.Table, f)
+	}
+	conditions := []string{Matches("__name__", names)}
+	if in := r.Query.In; in != nil {
+		conditions = append(conditions, Matches(r.Ident(in.Key), in.Values))
+	}
+	for _, key := range slices.Concat(r.Query.Demands(), demanded) {
+		if r.Query.In == nil || r.Query.In.Key != key {
+			conditions = append(conditions, r.Ident(key)+`!=""`)
+		}
+	}
+	if r.where != "" {
+		conditions = append(conditions, r.where)
+	}
+	return "{" + strings.Join(conditions, ", ") + "}"
+}
+
+// Tags are the keys of the table's tags: the labels that the samples of a row have
+// in common.
+func (r *Renderer) Tags() []string {
+	var keys []string
+	for i := range r.Table.Tags {
+		keys = append(keys, r.Table.Tags[i].Key)
+	}
+	return keys
+}
+
+// Span is a range of samples that a function looks at, in milliseconds.
+type Span struct {
+	Length int64 // of which the last is the one at which it ends
+	Offset int64 // from the time of evaluation back to that
+	At     int64 // the time of evaluation; 0: the query's
+	Last   int64 // its last millisecond, where it is evaluated once; else 0
+}
+
+// All is the query's window.
+func (r *Renderer) All() Span { return Span{Length: r.To - r.From + 1, Last: r.To} }
+
+// Of returns the range of an expression.
+func (s Span) Of(l Language, expression, step string) string {
+	text := expression + "[" + l.Duration(s.Length) + step + "]"
+	if s.Offset != 0 {
+		text += " offset " + l.Duration(s.Offset)
+	}
+	if s.At != 0 {
+		text += " @ " + l.Seconds(s.At)
+	}
+	return text
+}
+
+// Samples returns the samples of fields in a span: of those rows that are above the
+// query's threshold, if it has one.
+func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
+	if r.Query.Above == nil {
+		return s.Of(r, r.Selector(fields, demanded...), "")
+	}
+	if s.Length == 1 && s.Last%r.Interval != 0 {
+		s.At, s.Offset = 1000, 0 // there is no row, as here
+	}
+	return s.Of(r, Enclosed(r.Above(fields, demanded...)), ":"+r.Duration(r.Interval))
+}
+
+// Above returns the samples of fields at the time of evaluation, of those rows that are
+// above the query's threshold.
+func (r *Renderer) Above(fields []string, demanded ...string) string {
+	rows := r.Instant(r.Selector(fields, demanded...))
+	for _, f := range r.Query.Above.All() {
+		rows = r.Only(rows, r.Tags(), r.Instant(r.Selector([]string{f}, demanded...))+" > "+Number(r.Query.Above.Value))
+	}
+	return rows
+}
+
+// Grouped aggregates series by labels.
+func (r *Renderer) Grouped(function, of string, by ...string) string {
+	return fmt.Sprintf("%s(%s) by (%s)", function, of, r.Idents(by...))
+}
+
+// Enclosed puts an expression into parentheses.
+func Enclosed(expression string) string { return "(" + expression + ")" }
+
+// Number returns a number as it stands in an expression.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// aggregated returns an aggregate of fields in groups, and what tells of groups
+// whose rows have no value.
+func (r *Renderer) aggregated(a query.Aggregate, fields []string, s Span, by ...string) []string {
+	return append(r.Aggregated(r, a, fields, s, by), r.groupsOf(fields, s, by...)...)
+}
+
+// groupsOf returns an expression that has a sample of each group with rows, where
+// not all rows are sure to have one of the fields.
+func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
+	witnesses := r.Witnesses(fields)
+	if witnesses == nil {
+		return nil
+	}
+	return []string{r.Named(r.Exists(r, witnesses, s, by), metric.RowName)}
+}
+
+// Witnesses are metric.Witnesses of fields.
+func (r *Renderer) Witnesses(fields []string) []string { return metric.Witnesses(r.Table, fields) }
+
+// Sure reports whether every row has a value of the field.
+func (r *Renderer) Sure(field string) bool { return r.Table.EachRowHas(field) }

@@ -1,0 +1,74 @@
+package promql
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/httpwire"
+	"github.com/tsmark/tsmark/internal/option"
+)
+
+// TokenOption is the name of the option that is a bearer token.
+const TokenOption = "token"
+
+// Options are those of how a server is reached at a port by default, with the help
+// of the port, the user and the token.
+func Options(port, portHelp, userHelp, tokenHelp string) []driver.Option {
+	return connection.Options(
+		driver.Option{Name: connection.Port, Default: port, Help: portHelp},
+		driver.Option{Name: connection.User, Empty: "none", Help: userHelp},
+		driver.Option{Name: connection.Password, Empty: "none"},
+		driver.Option{Name: TokenOption, Secret: true, Empty: "none", Help: tokenHelp},
+	)
+}
+
+// PrefixOption is one that stands before the paths of a server.
+func PrefixOption(name, help, example string) driver.Option {
+	return driver.Option{Name: name, Empty: "none", Help: help, Type: option.Checked("path", func(v string) error {
+		if v[0] != '/' || v[len(v)-1] == '/' {
+			return fmt.Errorf("must begin with a slash and end with none, as %s", example)
+		}
+		return nil
+	})}
+}
+
+// ErrNotFound says that a server has no such path.
+var ErrNotFound = errors.New("it has no such path")
+
+// echoed is a query as VictoriaMetrics quotes it before it says what was wrong.
+var echoed = regexp.MustCompile(`query="(?:[^"\\]|\\.)*"`)
+
+// Explained returns a function that says, in one line and with how to fix it, what an
+// answer says whose status is none of success. Beside the status 404 any of the words
+// missing say that there is no such path. Advice is how to fix what it says, behind some
+// words of that.
+func Explained(missing []string, advice [][2]string) func(status int, body []byte) error {
+	return func(status int, body []byte) error {
+		var e struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(body, &e) != nil || e.Error == "" {
+			e.Error = string(body)
+		}
+		line := httpwire.OneLine(echoed.ReplaceAllString(e.Error, "query=…"))
+		if status == http.StatusUnauthorized || status == http.StatusForbidden {
+			return fmt.Errorf("it does not take these credentials; give the options %s and %s, or %s (it said: %s)", connection.User, connection.Password, TokenOption, line)
+		}
+		for _, a := range advice {
+			if strings.Contains(line, a[0]) {
+				return fmt.Errorf("%s; %s", line, a[1])
+			}
+		}
+		if status == http.StatusNotFound || slices.ContainsFunc(missing, func(words string) bool { return strings.Contains(line, words) }) {
+			return fmt.Errorf("%w: %s", ErrNotFound, line)
+		}
+		return errors.New(line)
+	}
+}

@@ -1,0 +1,306 @@
+package sqlkit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Figures are the expressions by which a database tells what the values of a
+// column come to. The zero value counts alone.
+type Figures struct {
+	// Sum is what is added up; empty: it cannot be told.
+	Sum string
+	// High are the upper 32 bits of each value, where Sum are the lower ones,
+	// since the sums of whole values would not fit; empty: they do.
+	High string
+	// Whole says that sums are whole numbers, in units of so much: 1000 for
+	// microseconds. 0: they are doubles.
+	Whole int64
+	// Order is what the least and the largest are taken of; empty: they cannot be
+	// told.
+	Order string
+}
+
+// Counter tells what SQL tables hold. It implements that part of driver.DB,
+// driver.DistinctCounter and driver.SeriesLister.
+type Counter struct {
+	Dialect *sql.Dialect
+	// Figures returns the expressions for a column of values of a type.
+	Figures func(t series.Type, column string) Figures
+	// Text makes a sum of whole numbers, which may have more than 64 bits, a text
+	// of decimal digits; nil: sums need it not.
+	Text func(sum string) string
+	// Named returns a table with the names that the database has; nil: it has the
+	// table's.
+	Named func(*series.Table) *series.Table
+	// Run runs a statement of tsmark's own.
+	Run func(ctx context.Context, text string, sink query.Sink) error
+}
+
+// fieldsAtOnce is how many fields one statement counts. PostgreSQL takes
+// 1,664 columns of an answer, and servers limit the length of a statement.
+const fieldsAtOnce = 200
+
+// Census implements driver.DB.
+func (c *Counter) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
+	return c.of(ctx, t, false)
+}
+
+// CountRows implements driver.RowCounter.
+func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error) {
+	t, count := c.named(t), "count(*)"
+	if c.Dialect.Narrow { // every row has the first field
+		count = c.Dialect.Filtered("count", "*", sql.FieldColumn+" = "+c.Dialect.Text(t.Fields[0].Name))
+	}
+	var answer query.Answer
+	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s", count, c.from(t, false)), limit.Own(&answer))
+	if err == nil && (len(answer.Rows) != 1 || answer.Rows[0][0].Kind != query.Int) {
+		err = fmt.Errorf("expected one whole number, found %d rows", len(answer.Rows))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("counting the rows of table %s: %w", t.Name, err)
+	}
+	return answer.Rows[0][0].Int, nil
+}
+
+// DistinctCensus implements driver.DistinctCounter.
+func (c *Counter) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
+	return c.of(ctx, t, true)
+}
+
+// of returns what a table holds, where each row counts, or each different one.
+func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
+	var out driver.Census
+	t = c.named(t)
+	for from := 0; from == 0 || from < len(t.Fields); from += fieldsAtOnce {
+		fields := t.Fields[from:min(from+fieldsAtOnce, len(t.Fields))]
+		var answer query.Answer
+		err := c.Run(ctx, c.statement(t, fields, distinct), limit.Own(&answer))
+		if err == nil && len(answer.Rows) != 1 {
+			err = fmt.Errorf("expected one row, found %d", len(answer.Rows))
+		}
+		if err == nil {
+			err = c.read(answer.Rows[0], fields, &out)
+		}
+		if err != nil {
+			return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
+		}
+	}
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Free() && out.Fields[i].Sum == nil {
+			sum, err := c.digest(ctx, t, f.Name, distinct)
+			if err != nil {
+				return driver.Census{}, fmt.Errorf("reading the texts of %s in table %s: %w", f.Name, t.Name, err)
+			}
+			out.Fields[i].Sum = &sum
+		}
+	}
+	return out, nil
+}
+
+// digest makes that of free texts of the texts themselves, where the database has no hash
+// for it: the least and the largest alone would tell little of prose.
+func (c *Counter) digest(ctx context.Context, t *series.Table, field string, distinct bool) (query.Value, error) {
+	sum := query.Value{Kind: query.Int}
+	column := c.Dialect.Ident(field)
+	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s\nWHERE %[1]s IS NOT NULL", column, c.from(t, distinct)), query.SinkFunc(func(row []query.Value) error {
+		sum.Int += oracle.TextSum(row[0].Text)
+		return nil
+	}))
+	return sum, err
+}
+
+// from is the rows of a table as a statement has them: all, or each different one once.
+func (c *Counter) from(t *series.Table, distinct bool) string {
+	from := c.Dialect.Ident(t.Name)
+	if distinct {
+		from = fmt.Sprintf("(SELECT DISTINCT %s FROM %s) AS %[2]s", strings.Join(c.columns(t), ", "), from)
+	}
+	return from
+}
+
+// statement counts the rows, and has what the times come to, and what each of
+// the fields does.
+func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
+	d := c.Dialect
+	of := func(name string) (condition string) {
+		if !d.Narrow {
+			return ""
+		}
+		return sql.FieldColumn + " = " + d.Text(name)
+	}
+	first := of(t.Fields[0].Name) // which every row has
+	columns := append([]string{d.Filtered("count", "*", first)}, c.aggregates(c.times(), first)...)
+	for _, f := range fields {
+		column := d.Ident(f.Name)
+		if d.Narrow {
+			column = d.NarrowColumn(f.Type)
+		}
+		own := of(f.Name)
+		columns = append(columns, d.Filtered("count", d.Counted(f.Type, column), own))
+		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
+	}
+	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.from(t, distinct))
+}
+
+// times are the expressions for the times of rows.
+func (c *Counter) times() Figures { return c.Figures(series.Timestamp, c.timeName()) }
+
+func (c *Counter) timeName() string { return cmp.Or(c.Dialect.TimeName, sql.TimeColumn) }
+
+// columns are those that tell the rows of a table apart.
+func (c *Counter) columns(t *series.Table) []string {
+	d := c.Dialect
+	names := []string{c.timeName()}
+	if d.Wide {
+		for i := range t.Tags {
+			names = append(names, t.Tags[i].Key)
+		}
+	} else {
+		names = append(names, sql.TagsIDColumn)
+	}
+	if d.Narrow {
+		names = append(names, sql.FieldColumn)
+	}
+	taken := map[string]bool{}
+	for _, f := range t.Fields {
+		name := f.Name
+		if d.Narrow {
+			name = d.NarrowColumn(f.Type)
+		}
+		if !taken[name] {
+			taken[name] = true
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		names[i] = d.Ident(name)
+	}
+	return names
+}
+
+// aggregates are the columns of an answer for what values come to in the rows for
+// which a condition holds; an empty one: in all.
+func (c *Counter) aggregates(f Figures, condition string) []string {
+	var columns []string
+	for _, expression := range []string{f.High, f.Sum} {
+		if expression == "" {
+			continue
+		}
+		sum := c.Dialect.Filtered("sum", expression, condition)
+		if f.Whole != 0 && c.Text != nil {
+			sum = c.Text(sum)
+		}
+		columns = append(columns, sum)
+	}
+	if f.Order != "" {
+		columns = append(columns, c.Dialect.Filtered("min", f.Order, condition), c.Dialect.Filtered("max", f.Order, condition))
+	}
+	return columns
+}
+
+// read reads the answer to the statement.
+func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Census) error {
+	next := func() query.Value {
+		v := row[0]
+		row = row[1:]
+		return v
+	}
+	contents := func(f Figures) (content driver.Content, err error) {
+		if f.Sum != "" {
+			high := query.Value{Kind: query.Int}
+			if f.High != "" {
+				high = next()
+			}
+			var sum query.Value
+			if sum, err = wholeSum(high, next(), f.Whole); err != nil {
+				return content, err
+			}
+			content.Sum = &sum
+		}
+		if f.Order != "" {
+			least, most := next(), next()
+			content.Min, content.Max = &least, &most
+		}
+		return content, nil
+	}
+	out.Rows = next().Int
+	var err error
+	if out.Times, err = contents(c.times()); err != nil {
+		return fmt.Errorf("the sum of the times: %w", err)
+	}
+	for _, f := range fields {
+		count := next().Int
+		content, err := contents(c.Figures(f.Type, f.Name)) // the same figures as in the statement
+		if err != nil {
+			return fmt.Errorf("the sum of %s: %w", f.Name, err)
+		}
+		content.Count = count
+		// Where sums are modulo 2^64, one of them is what NULL is.
+		if c.Dialect.LeastIsNull && count > 0 && f.Type.Whole() && content.Sum != nil && content.Sum.Kind == query.Null {
+			content.Sum = &query.Value{Kind: query.Int, Int: math.MinInt64}
+		}
+		out.Fields = append(out.Fields, content)
+	}
+	return nil
+}
+
+// wholeSum brings the sum of whole numbers, in units of so much, to 64 bits. A
+// sum of doubles and NULL stay as they are.
+func wholeSum(high, low query.Value, unit int64) (query.Value, error) {
+	if unit == 0 || low.Kind == query.Null {
+		return low, nil
+	}
+	a, err := modulo(high)
+	if err != nil {
+		return low, err
+	}
+	b, err := modulo(low)
+	return query.Value{Kind: query.Int, Int: int64((a<<32 + b) * uint64(unit))}, err
+}
+
+// modulo returns a whole number modulo 2^64.
+func modulo(v query.Value) (uint64, error) {
+	switch v.Kind {
+	case query.Int, query.Bool, query.Time, query.Date:
+		return uint64(v.Int), nil
+	case query.Text:
+		if n, ok := new(big.Int).SetString(string(v.Text), 10); ok {
+			low := new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1)) // in two's complement
+			return low.Uint64(), nil
+		}
+	}
+	return 0, fmt.Errorf("%s is no whole number", v)
+}
+
+func (c *Counter) named(t *series.Table) *series.Table {
+	if c.Named == nil {
+		return t
+	}
+	return c.Named(t)
+}
+
+// ListSeries implements driver.SeriesLister.
+func (c *Counter) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
+	d, named := c.Dialect, c.named(t)
+	keys := make([]string, len(named.Tags))
+	for i := range named.Tags {
+		keys[i] = d.Ident(named.Tags[i].Key)
+	}
+	list, from := strings.Join(keys, ", "), d.Ident(named.Name)
+	if !d.Wide {
+		from = fmt.Sprintf("%s\nWHERE %s IN (SELECT %s FROM %s)", d.Ident(sql.TagsTable(s, t)), sql.IDColumn, sql.TagsIDColumn, from)
+	}
+	return c.Run(ctx, fmt.Sprintf("SELECT DISTINCT %s\nFROM %s", list, from), sink)
+}

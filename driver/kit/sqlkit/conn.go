@@ -1,0 +1,70 @@
+package sqlkit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/query/sql"
+	"github.com/tsmark/tsmark/series"
+)
+
+// Conn is a connection to a database.
+type Conn interface {
+	// Query runs a statement and hands the rows of its answer to the sink, if there
+	// is one. Without a sink every value is read all the same.
+	Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error)
+	// Exec runs statements one after the other and drops their answers.
+	Exec(ctx context.Context, texts ...string) error
+}
+
+// QueryRows returns the answer to a statement of tsmark's own, which limit.Own bounds.
+func QueryRows(ctx context.Context, c Conn, text string) ([][]query.Value, error) {
+	var answer query.Answer
+	_, err := c.Query(ctx, text, limit.Own(&answer))
+	return answer.Rows, err
+}
+
+// RunBy returns the Run of a Counter that uses the connection.
+func RunBy(c Conn) func(ctx context.Context, text string, sink query.Sink) error {
+	return func(ctx context.Context, text string, sink query.Sink) error {
+		_, err := c.Query(ctx, text, sink)
+		return err
+	}
+}
+
+// QueryRow returns the only row of such an answer.
+func QueryRow(ctx context.Context, c Conn, text string) ([]query.Value, error) {
+	rows, err := QueryRows(ctx, c, text)
+	if err == nil && len(rows) != 1 {
+		err = fmt.Errorf("expected one row, found %d", len(rows))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// Literals is the Literals of a driver.Driver whose dialect no option changes.
+func Literals(dialect func() *sql.Dialect, confinement string) func(driver.Options) query.Literals {
+	return func(driver.Options) query.Literals { return dialect().Literals(confinement) }
+}
+
+// Parenthesized returns a statement that ends with a user's text in parentheses, where the
+// system's language takes a query and nothing else. If the system's parser takes both the
+// text and this statement, the text is one query: it cannot close the parenthesis and still
+// be a statement by itself.
+func Parenthesized(before, text string) string {
+	return before + " (\n" + strings.TrimRight(text, "; \t\r\n") + "\n)"
+}
+
+// Render is the Render of a driver.Driver whose dialect no option changes.
+func Render(dialect func() *sql.Dialect) func(*query.Query, *series.Schema, driver.Options) (driver.Request, error) {
+	return func(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
+		text, err := dialect().Render(q, s)
+		return driver.Request{Text: text}, err
+	}
+}

@@ -1,0 +1,168 @@
+package sqlkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/series"
+)
+
+// NoteTable holds the note, as a text in the column NoteColumn of its only row.
+// Its name is tsmark's own in every database.
+const (
+	NoteTable  = "tsmark_mark"
+	NoteColumn = "content"
+)
+
+// Tables implements that part of driver.DB which is alike in SQL databases: what
+// is there, what Create makes, the note, and what tables hold.
+type Tables struct {
+	Counter
+	Place string // as errors name it
+	// Own is the connection for statements of tsmark's own. Several goroutines may
+	// use it.
+	Own Conn
+	// List is the statement that lists all that is in the place, each before what it
+	// looks at: kind, name, identity, the table that it goes with, or an empty text,
+	// and the schema, or an empty text for that in which tsmark makes its tables.
+	List string
+	// Described says that the identity of List is a description, of any length.
+	Described bool
+	// Lay lays a schema out. Its error says what of it does not fit.
+	Lay func(*series.Schema) (*Layout, error)
+	// Change runs do in a transaction that changes the tables, and that an error
+	// undoes.
+	Change func(ctx context.Context, tables []string, do func(Conn) error) error
+	// Made changes a table that was just made, within the same transaction; nil:
+	// nothing is left to do.
+	Made func(context.Context, Conn, Table) error
+	// Undo drops the tables that were made before one that could not be, where
+	// statements that make tables are no transaction; nil: Change undoes them.
+	Undo func(context.Context, []driver.Object) error
+	// Aggregates is how continuous aggregates are kept; nil: tsmark makes none.
+	Aggregates *Aggregates
+
+	mu     sync.Mutex // guards what follows
+	layout *Layout    // of the schema given to Create; nil before
+}
+
+// Layout returns that of the schema which was given to Create.
+func (t *Tables) Layout() (*Layout, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.layout == nil {
+		return nil, errors.New("nothing was created through this connection: prepare the database first")
+	}
+	return t.layout, nil
+}
+
+// Objects implements driver.DB.
+func (t *Tables) Objects(ctx context.Context) ([]driver.Object, error) {
+	rows, err := QueryRows(ctx, t.Own, t.List)
+	if err != nil {
+		return nil, fmt.Errorf("listing what is in %s: %w", t.Place, err)
+	}
+	objects := make([]driver.Object, len(rows))
+	for i, row := range rows {
+		o := driver.Object{Kind: row[0].String(), Name: row[1].String(), Of: row[3].String(), Schema: row[4].String()}
+		if t.Dialect.Folds {
+			o.Key = strings.ToLower(o.Name)
+		}
+		if o.Data = o.Of == ""; o.Data {
+			o.Identity = row[2].String()
+			if t.Described {
+				o.Identity = driver.Described(o.Identity)
+			}
+		}
+		o.Note = o.Kind == KindTable && o.Name == NoteTable && o.Schema == ""
+		objects[i] = o
+	}
+	return objects, nil
+}
+
+// Plan implements driver.DB.
+func (t *Tables) Plan(schema *series.Schema) ([]driver.Object, error) {
+	l, err := t.Lay(schema)
+	if err != nil {
+		return nil, err
+	}
+	return l.Objects, nil
+}
+
+// Create implements driver.DB.
+func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
+	l, err := t.Lay(schema)
+	var made []driver.Object
+	if err == nil {
+		err = t.Change(ctx, Names(l.Objects), func(c Conn) error {
+			for _, table := range l.Tables {
+				err := c.Exec(ctx, table.Make...)
+				if err == nil && t.Made != nil {
+					err = t.Made(ctx, c, table)
+				}
+				if err != nil {
+					return fmt.Errorf("making table %s: %w", table.Name, err)
+				}
+				made = append(made, driver.Object{Kind: KindTable, Name: table.Name})
+			}
+			return nil
+		})
+	}
+	if err != nil && t.Undo != nil && len(made) > 0 {
+		longer, cancel := limit.Outlive(ctx)
+		defer cancel()
+		_ = t.Undo(longer, made) // why is known already
+	}
+	if err != nil {
+		return fmt.Errorf("creating tables in %s: %w", t.Place, err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.layout = l
+	return nil
+}
+
+// Regrow is for driver.Grower and driver.Joiner: writers name the columns of the schema,
+// whether or not the tables have them.
+func (t *Tables) Regrow(schema *series.Schema) error {
+	l, err := t.Lay(schema)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.layout = l
+	return nil
+}
+
+// Names returns the names of objects.
+func Names(objects []driver.Object) []string {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.Name
+	}
+	return names
+}
+
+// Note implements driver.DB.
+func (t *Tables) Note(ctx context.Context) (string, error) {
+	row, err := QueryRow(ctx, t.Own, fmt.Sprintf("SELECT CAST(%s AS text) FROM %s", NoteColumn, NoteTable))
+	if err != nil {
+		return "", err
+	}
+	return row[0].String(), nil
+}
+
+// SetNote implements driver.DB.
+func (t *Tables) SetNote(ctx context.Context, text string) error {
+	return t.Change(ctx, []string{NoteTable}, func(c Conn) error {
+		return c.Exec(ctx,
+			"DROP TABLE IF EXISTS "+NoteTable,
+			fmt.Sprintf("CREATE TABLE %s AS SELECT CAST(%s AS text) AS %s", NoteTable, t.Dialect.Text(text), NoteColumn))
+	})
+}
