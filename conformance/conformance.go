@@ -99,7 +99,7 @@ func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 	switch {
 	case !testing.Short():
 		return append([]workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}, more...)
-	case s.caps.OneConnection:
+	case s.caps.OneConnection || s.recorded():
 		return []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()}
 	}
 	return []workload.Workload{tsbs.IoT()}
@@ -311,7 +311,7 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 			q := &e.queries[i]
 			first := !seen[q.Type]
 			seen[q.Type] = true
-			if testing.Short() && when == "opened again" && !first {
+			if s.brief() && when == "opened again" && !first {
 				continue
 			}
 			verdict, err := verify.Answers(ctx, verify.Config{Workers: 1}, db, s.kind.Renderer(s.options), held, expected.Full[i:i+1])
@@ -323,7 +323,7 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 				t.Errorf("%s, %s %d: %v", when, q.Type, q.ID, err)
 			case !verdict.OK():
 				t.Errorf("%s, %s: %s", when, q.Type, verdict.Difference)
-			case testing.Short() && (when == "opened again" || !first):
+			case s.brief() && (when == "opened again" || !first):
 			default:
 				s.drained(t, db, e.dataset.Schema(), q, expected.Full[i].Rows)
 			}
@@ -339,6 +339,10 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 func (s *suite) recorded() bool {
 	return s.kind.Brought != nil && s.kind.StandIn == "" && (!Given(s.kind.Name) || os.Getenv("TSMARK_RECORD") != "")
 }
+
+// brief reports whether the suite leaves out what other tests nearly prove, as -short asks.
+// Recordings have all of it.
+func (s *suite) brief() bool { return testing.Short() && !s.recorded() }
 
 // rowsReadBack is how many rows are read back: drivers differ in rows of other types and
 // tables, not in many rows.

@@ -16,7 +16,8 @@ import (
 // The size of the differential test.
 const (
 	randomDatasets = 20
-	fewDatasets    = 4  // the first of them, with -short
+	fewDatasets    = 8  // the first of them, with -short
+	leastDatasets  = 4  // the first of them, where the suite is brief
 	randomQueries  = 40 // about each
 )
 
@@ -25,7 +26,10 @@ const (
 // always gives the same ones.
 func (s *suite) differential(t *testing.T) {
 	datasets := uint64(randomDatasets)
-	if testing.Short() {
+	switch {
+	case s.brief():
+		datasets = leastDatasets
+	case testing.Short():
 		datasets = fewDatasets
 	}
 	answered, asked := 0, 0

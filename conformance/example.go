@@ -33,20 +33,20 @@ func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) exa
 		Name: use.Name(), Seed: 123, Scale: 40, InitialScale: initial,
 		Start: start, End: start.Add(24 * time.Hour), Interval: s.interval,
 	}
-	return exampleOf(t, use, spec)
+	return s.exampleOf(t, use, spec)
 }
 
 // manySeries: more series than a server lists in one answer, with a row each, are
 // counted, told apart, and answered whole. InfluxDB cuts answers off at 10,000 rows.
 func (s *suite) manySeries(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	e := exampleOf(t, tsbs.CPUOnly(), workload.Spec{Name: "cpu-only", Seed: 123, Scale: 12_000, Start: start, End: start.Add(24 * time.Hour), Interval: 24 * time.Hour})
+	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{Name: "cpu-only", Seed: 123, Scale: 12_000, Start: start, End: start.Add(24 * time.Hour), Interval: 24 * time.Hour})
 	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.Type != "lastpoint" })[:1]
 	s.loadAndQuery(t, e, 1)
 }
 
 // exampleOf is a dataset and the first queries of every type.
-func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example {
+func (s *suite) exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example {
 	t.Helper()
 	d, err := use.Dataset(spec)
 	if err != nil {
@@ -54,7 +54,7 @@ func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example 
 	}
 	e := example{dataset: d}
 	for _, qt := range use.QueryTypes() {
-		sequence, err := use.Queries(spec, qt.Name, perType())
+		sequence, err := use.Queries(spec, qt.Name, s.perType())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,8 +64,8 @@ func exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example 
 }
 
 // perType is how many queries of a type are run.
-func perType() int {
-	if testing.Short() {
+func (s *suite) perType() int {
+	if s.brief() {
 		return 2
 	}
 	return 5

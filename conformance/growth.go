@@ -25,7 +25,7 @@ func Grows(t *testing.T, kind driver.Driver, given map[string]string) {
 func (s *suite) grows(t *testing.T) {
 	ctx := t.Context()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	e := exampleOf(t, tsbs.CPUOnly(), workload.Spec{
+	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{
 		Name: tsbs.CPUOnly().Name(), Seed: 123, Scale: 40, Start: start, End: start.Add(24 * time.Hour), Interval: s.interval, NewTags: 2, NewFields: 2,
 	})
 	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.ID > 0 }) // the suite asks the others of the same dataset elsewhere

@@ -35,7 +35,7 @@ func iotdbVariants() []iotdbVariant {
 // iotdb: the workload's rows and queries, however rows arrive.
 func (s *suite) iotdb(t *testing.T) {
 	for i, v := range iotdbVariants() {
-		if v.long && testing.Short() {
+		if v.long && s.brief() {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) { s.iotdbRows(t, v, i) })
@@ -50,7 +50,7 @@ func (s *suite) iotdbRows(t *testing.T, v iotdbVariant, i int) {
 	}
 	maps.Copy(v.asked, workload.Settings{"iotdb.span": "2h", "iotdb.bucket": "25m", "iotdb.above": fmt.Sprint(i*7 - 20), "iotdb.limit": "7"})
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
-	s.loadAndQuery(t, exampleOf(t, iotdb.Workload(), workload.Spec{
+	s.loadAndQuery(t, s.exampleOf(t, iotdb.Workload(), workload.Spec{
 		Name: "iotdb", Seed: int64(i), Scale: 12, Start: start, End: start.Add(12 * time.Hour), Interval: RegularInterval,
 		InARow: 20, Settings: v.data, QuerySettings: v.asked,
 	}), 1)

@@ -34,10 +34,10 @@ func (s *suite) materialize(t *testing.T) {
 	}
 	for _, keep := range []bool{false, true} {
 		name := map[bool]string{false: "made", true: "kept up"}[keep]
-		if !testing.Short() || keep { // else hostile values are made and the others kept up
+		if !s.brief() || keep { // else hostile values are made and the others kept up
 			t.Run(name, func(t *testing.T) { s.aggregate(t, s.aggregated(t), keep) })
 		}
-		if !testing.Short() || !keep {
+		if !s.brief() || !keep {
 			t.Run(name+", hostile values", func(t *testing.T) { s.aggregate(t, s.aggregatedHostile(), keep) })
 		}
 	}
