@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Format is the number of the format in which runs are kept: a JSON document a
-// run, as docs/results.md describes it. It rises when programs that know only the
-// formats before it would misread a document; a new field is no such thing.
+// Format is the number of the format in which runs are stored: a JSON document per
+// run, described in docs/results.md. It rises when programs that know only earlier
+// formats would misread a document. A new field does not change it.
 const Format = 1
 
 // ErrNewer is wrapped by the errors about documents of a format that this
