@@ -99,7 +99,7 @@ func rowsOfAnswer(q *query.Query) string {
 // The tables of settings have all keys, and their defaults: who gives one gets
 // what leaving it out gives.
 func TestSettingsAreDocumented(t *testing.T) {
-	tables := documented(t, "key", 5)
+	tables := documented(t, "key", 4)
 	first := len(Workload().Settings())
 	for name, c := range map[string]struct {
 		options []option.Option
