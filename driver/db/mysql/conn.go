@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -22,13 +23,14 @@ type config struct {
 	*mysql.Config
 	host, port string
 	timeout    time.Duration
+	sessions   *sync.Map // of open connections: the server's numbers
 }
 
 // sqlMode has what does not fit be an error, whatever the server's mode is.
 const sqlMode = "STRICT_ALL_TABLES"
 
 func newConfig(s connection.Settings) *config {
-	c := &config{Config: mysql.NewConfig(), host: s.Host, port: s.Port, timeout: s.Timeout}
+	c := &config{Config: mysql.NewConfig(), host: s.Host, port: s.Port, timeout: s.Timeout, sessions: new(sync.Map)}
 	c.Net, c.Addr = "tcp", net.JoinHostPort(s.Host, s.Port)
 	if strings.HasPrefix(s.Host, "/") {
 		c.Net, c.Addr, c.host = "unix", s.Host, "127.0.0.1"
@@ -105,6 +107,7 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 		_ = out.Close()
 		return nil, err
 	}
+	c.sessions.Store(out.id, nil)
 	return out, nil
 }
 
@@ -150,6 +153,7 @@ const farewell = time.Second
 
 // Close implements sqlkit.Remote.
 func (c *conn) Close() error {
+	c.of.sessions.Delete(c.id)
 	if c.Closed() {
 		return nil
 	}

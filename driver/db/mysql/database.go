@@ -24,7 +24,7 @@ type database struct {
 	options   driver.Options
 	config    *config
 	admin     *sqlkit.Link[*conn] // for everything but writers and queriers
-	meter     *sqlkit.Link[*conn] // for Metrics, which waits for nobody
+	meter     *sqlkit.Link[*conn] // for Metrics and WaitsFor, which wait for nobody
 	system    string              // MySQL or MariaDB
 	version   string
 	collation string
@@ -234,18 +234,23 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return d.Regrow(schema)
 }
 
-// change is the Change of sqlkit.Tables.
-func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) error) error {
+// change is the Change of sqlkit.Tables. Where it waits for others' locks on the tables for too
+// long, the error says whose they are.
+func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
 	err := d.admin.Do(ctx, func(c *conn) error { return do(c) })
 	if number(err) == errLocked {
-		err = fmt.Errorf("waited %v for a lock in vain; look for who has it with SHOW FULL PROCESSLIST, and let it finish or end it by KILL; allow more with --%s", d.locks, limit.StatementFlag)
+		err = fmt.Errorf("waited %v for a lock in vain: %s; allow more with --%s", d.locks, d.holder(ctx, strings.Join(tables, " ")), limit.StatementFlag)
 	}
 	return err
 }
 
 // Drop implements driver.DB. Views come before what they look at.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
-	err := d.change(ctx, nil, func(c sqlkit.Conn) error {
+	all := make([]string, len(objects))
+	for i, o := range objects {
+		all[i] = o.Name
+	}
+	err := d.change(ctx, all, func(c sqlkit.Conn) error {
 		for _, kind := range [...]string{"view", sqlkit.KindTable, "sequence"} {
 			var names []string
 			for _, o := range objects {
@@ -280,7 +285,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB. The table is made with the note in it, since to make
 // one is a transaction of its own.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	return d.change(ctx, nil, func(c sqlkit.Conn) error {
+	return d.change(ctx, []string{sqlkit.NoteTable}, func(c sqlkit.Conn) error {
 		note := literal(text)
 		return c.Exec(ctx,
 			fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s LONGTEXT) ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE %s SELECT %s AS %[2]s",

@@ -3,7 +3,9 @@ package mysql_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/mysql"
+	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/session"
@@ -201,31 +204,88 @@ func TestExisting(t *testing.T) {
 	conformance.Prepare(t, db, 3, schema.Tables...)
 }
 
-// Who waits for a lock of somebody else ends, and says how to find out whose it is.
+// A statement that waits for a lock of another session ends in one line, which names the session
+// if the server tells, and else the sessions that may hold the lock.
 func TestLocked(t *testing.T) {
-	options := server(t)
+	testLocked(t, server(t), false)
+}
+
+// The same of a server that tells who holds locks, as MySQL does as shipped.
+func TestLockedTold(t *testing.T) {
+	conformance.Address(t, "mysql")
+	s := conformance.Script(t, "mysql", "TSMARK_MARIADB_FLAGS=--performance-schema=ON --performance-schema-instrument=wait/lock/metadata/sql/mdl=ON")
+	testLocked(t, map[string]string{"port": strconv.Itoa(s.Port()), "user": "tsmark", "password": conformance.Password(t)}, true)
+}
+
+func testLocked(t *testing.T, options map[string]string, told bool) {
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	conformance.Prepare(t, open(t, options), 3, schema.Tables...)
-	kind := mysql.Driver()
+	kind := limit.Driver(mysql.Driver(), limit.Limits{Statement: 3 * time.Second, Step: time.Minute})
 	resolved, err := kind.Resolve(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := kind.Open(t.Context(), driver.Env{Create: true, Locks: time.Second}, resolved)
+	db, err := kind.Open(t.Context(), driver.Env{Create: true}, resolved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, db)
-	other := conformance.Querier(t, db)
+	conformance.Prepare(t, db, 3, schema.Tables...)
+	other := conformance.Querier(t, open(t, options))
 	defer conformance.Close(t, other)
-	for _, text := range []string{"START TRANSACTION", "SELECT * FROM cpu"} {
-		if _, err := other.Do(t.Context(), driver.Request{Text: text}, nil); err != nil {
-			t.Fatal(err)
+	put := func(texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if _, err := other.Do(t.Context(), driver.Request{Text: text}, nil); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	err = session.Of(db).Prepare(t.Context(), schema, session.Mark{})
-	if err == nil || !strings.Contains(err.Error(), "waited 1s for a lock in vain") || !strings.Contains(err.Error(), "PROCESSLIST") {
-		t.Errorf("%v", err)
+	var id query.Value
+	if _, err := other.Do(t.Context(), driver.Request{Text: "SELECT CONNECTION_ID()"}, query.SinkFunc(func(row []query.Value) error { id = row[0]; return nil })); err != nil {
+		t.Fatal(err)
+	}
+	says := func(doing string, err error, mode string) {
+		t.Helper()
+		want := []string{"for a lock in vain: ", fmt.Sprintf("session %s (user tsmark, from 127.0.0.1:", id), "Sleep for ", "--statement-timeout"}
+		if told {
+			want = append(want, "has table cpu locked ("+mode+"); let it finish, or end it by KILL "+id.String())
+		} else {
+			want = append(want, "does not say who holds it", "SHOW FULL PROCESSLIST", "KILL")
+		}
+		for _, want := range want {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || errors.Is(err, driver.ErrUnreachable) {
+				t.Errorf("%s: it does not say %q in one line: %v", doing, want, err)
+			}
+		}
+		t.Log(err)
+	}
+
+	put("LOCK TABLE cpu WRITE")
+	for doing, read := range map[string]func() error{
+		"counting": func() error { _, err := db.Census(t.Context(), schema.Tables[0]); return err },
+		"querying": func() error {
+			q := conformance.Querier(t, db)
+			defer conformance.Close(t, q)
+			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT * FROM cpu"}, nil)
+			return err
+		},
+	} {
+		begin := time.Now()
+		says(doing, read(), "SHARED_NO_READ_WRITE")
+		if took := time.Since(begin); took > 20*time.Second {
+			t.Errorf("%s took %v", doing, took)
+		}
+	}
+	put("UNLOCK TABLES")
+	if _, err := db.Census(t.Context(), schema.Tables[0]); err != nil {
+		t.Errorf("once it is free: %v", err)
+	}
+
+	put("START TRANSACTION", "SELECT * FROM cpu")
+	says("replacing", session.Of(db).Prepare(t.Context(), schema, session.Mark{}), "SHARED_READ")
+	put("ROLLBACK")
+	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		t.Errorf("once it is free: %v", err)
 	}
 }
 
