@@ -62,7 +62,7 @@ support, and why. It connects to nothing.`,
 // described is what is known of a driver without opening a database, with its
 // default options.
 type described struct {
-	Name          string            `json:"kind"`
+	Name          string            `json:"name"`
 	Help          string            `json:"help"`
 	Embedded      bool              `json:"embedded"`
 	Missing       string            `json:"missing,omitempty"`  // why this build cannot open it

@@ -48,7 +48,7 @@ func writeComparisonCSV(w io.Writer, c *compare.Comparison) error {
 	out := newCSVWriter(w)
 	if err := out.Write([]string{
 		"target_a", "target_b", "subject", "metric", "unit", "better", "a", "a_bound", "a_n", "a_cv", "b", "b_bound", "b_n", "b_cv",
-		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "questions", "verdict", "why", "noisy_a", "noisy_b", "types",
+		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "queries", "verdict", "why", "noisy_a", "noisy_b", "types",
 	}); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func newPageRun(g *group, r *result.Run, of View) pageRun {
 	view := pageRun{ID: r.ID, Name: r.Name, Outcome: outcome(r), Alerts: alerts(r), Facts: facts(r), Command: command(r), Again: elsewhere(r), Run: r}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		facts := []fact{{"kind", t.Kind}, {"system", t.Description.System}, {"version", version(&t.Description)}, {"stand-in", t.Description.StandIn}, {"location", t.Description.Location}, {"adapter", t.Adapter}, {"not loaded by tsmark", t.Adopted}, {"durability", t.Description.Durability},
+		facts := []fact{{"driver", t.Kind}, {"system", t.Description.System}, {"version", version(&t.Description)}, {"stand-in", t.Description.StandIn}, {"location", t.Description.Location}, {"adapter", t.Adapter}, {"not loaded by tsmark", t.Adopted}, {"durability", t.Description.Durability},
 			{"result cache", t.ResultCache.String()}, {"server", startedFact(t)}, {"types", t.Types}, {"changed options", changesFact(t.Changes)}, {"client modules", modulesFact(t.Modules)}}
 		if t.Embedded {
 			facts = append(facts, fact{"client", embedded})

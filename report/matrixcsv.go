@@ -106,7 +106,7 @@ func matrixFacts(r *result.Run, m *matrix.Matrices) []fact {
 		if t.Name != m.Target {
 			continue
 		}
-		list = append(list, fact{"kind", t.Kind}, fact{"version", version(&t.Description)})
+		list = append(list, fact{"driver", t.Kind}, fact{"version", version(&t.Description)})
 		if m.StandIn != "" {
 			list = append(list, fact{"stand-in", m.StandIn})
 		}

@@ -45,7 +45,7 @@ type MixedType struct {
 	Unsupported string   `json:"unsupported,omitempty"` // reason; no query was run
 	Withheld    string   `json:"withheld,omitempty"`    // why the figures below are not shown as a result
 	Failed      *Failure `json:"failed,omitempty"`      // as in Queries
-	Executed    int64    `json:"asked"`                 // those cut off counted
+	Executed    int64    `json:"executed"`              // those cut off counted
 	AtLeast     int64    `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
 	PerSecond   float64  `json:"per_second"`            // queries per second of all workers
 	Rows        int64    `json:"rows"`                  // of all answers

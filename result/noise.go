@@ -46,7 +46,7 @@ type Noise struct {
 	// could be told.
 	Reasons []string `json:"reasons,omitempty"`
 	// Untold is what could not be told, and why; empty: all was.
-	Untold string `json:"untold,omitempty"`
+	Untold string `json:"unknown,omitempty"`
 }
 
 // Bounds beyond which the host is noisy. docs/measuring.md says why.

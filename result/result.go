@@ -59,7 +59,7 @@ type Run struct {
 	Dataset   Dataset `json:"dataset"` // what was loaded and queried
 	// QuerySets are the queries that were drawn, by query type; nil: none, or not
 	// known.
-	QuerySets []QuerySet `json:"questions,omitempty"`
+	QuerySets []QuerySet `json:"query_sets,omitempty"`
 	Targets   []Target   `json:"targets"` // what was measured of each target
 	// CheckSeed is what chose the answers that were compared and the rows that were read
 	// back: a random number that no target could know. Empty: nothing was compared.
@@ -81,7 +81,7 @@ type Run struct {
 	// coordinator has died; 0: there were no agents.
 	AgentsStopWithin float64 `json:"agents_stop_within,omitempty"`
 	// OtherDatabases are other databases that ran on the client's host.
-	OtherDatabases []OtherDatabase `json:"rivals,omitempty"`
+	OtherDatabases []OtherDatabase `json:"other_databases,omitempty"`
 	// Calibration is what this client could do at most; nil: nobody measured.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Place
@@ -258,7 +258,7 @@ const UnknownDataset = "queries not verified: dataset unknown"
 // Target is what was measured of one system under test.
 type Target struct {
 	Name      string `json:"name" redact:"-"`           // name in the experiment
-	Kind      string `json:"kind" redact:"-"`           // driver
+	Kind      string `json:"driver" redact:"-"`         // driver
 	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
@@ -509,7 +509,7 @@ type Queries struct {
 	// Failed is why there are none although nothing was wrong: a query had no answer.
 	Failed   *Failure `json:"failed,omitempty"`
 	Workers  int      `json:"workers"`          // concurrent queriers
-	Executed int64    `json:"asked"`            // recorded: burn-in not counted, those cut off counted
+	Executed int64    `json:"executed"`         // recorded: burn-in not counted, those cut off counted
 	WarmUp   WarmUp   `json:"warm_up,omitzero"` // queries before the measurement
 	BurnIn   int64    `json:"burn_in"`          // run first and not recorded
 	AtLeast  int64    `json:"at_least"`         // cut off by the time limit: their latency is at least what is recorded

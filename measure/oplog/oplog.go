@@ -152,7 +152,7 @@ type Cell struct {
 	Schedule string `json:"schedule,omitempty"` // of an open loop, as pace.Parse reads it; empty: a closed loop
 	Workers  int    `json:"workers,omitempty"`  // 0: not said
 	// Queries is how many there are before they come again; 0: not said.
-	Queries int `json:"questions,omitempty"`
+	Queries int `json:"queries,omitempty"`
 	// First is the place of the first of them among all that were drawn of the type.
 	First int `json:"first,omitempty"`
 }

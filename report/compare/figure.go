@@ -16,7 +16,7 @@ type Figure struct {
 	Method  Method    `json:"method"`
 	// Queries is how many different queries both sides have in common; 0: not
 	// about queries.
-	Queries int `json:"questions,omitempty"`
+	Queries int `json:"queries,omitempty"`
 	// Types is how many query types a geometric mean is over: those that both
 	// sides have.
 	Types int `json:"types,omitempty"`

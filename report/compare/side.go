@@ -139,7 +139,7 @@ func match(a, b []Subject) (pairs [][2]Subject, alone []string) {
 // Subject is a target in all runs of a side.
 type Subject struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"`
+	Kind    string `json:"driver"`
 	Version string `json:"version,omitempty"`
 	// StandIn is what answered in place of a server of the system, in any of the runs, so
 	// that nothing of the subject is compared; empty: nothing is known to have.

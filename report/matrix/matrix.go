@@ -40,7 +40,7 @@ type Operation struct {
 	Unsupported string `json:"unsupported,omitempty"` // nothing was run: no failure
 	Withheld    string `json:"withheld,omitempty"`
 	Failure     string `json:"failure,omitempty"` // "failed: …", or "> 1 min: …" of a query that had no answer in time
-	NotRun      bool   `json:"not_asked,omitempty"`
+	NotRun      bool   `json:"not_run,omitempty"`
 	// Unverified is what nobody checked; empty: rows and answers were right.
 	Unverified string `json:"unverified,omitempty"`
 
