@@ -1,7 +1,7 @@
 // Package iotdbconfig reads the files of IoTDB-Benchmark, its config.properties
 // and its routine, as experiments: whoever has a scenario there can run it here.
-// "The tool" is thulab/iot-benchmark at 4e8f44d1. docs/iotdb-config.md says what
-// becomes of each parameter, as Parameters does.
+// "The tool" is thulab/iot-benchmark at 4e8f44d1. Parameters says what becomes of each
+// parameter; the site appends that list to docs/iotdb-config.md.
 package iotdbconfig
 
 import (
