@@ -43,6 +43,16 @@ func RunFewSeries(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).runAll(t)
 }
 
+// RunSlowSeries is Run for servers that take a minute to write and count thousands of series:
+// -short leaves these out.
+func RunSlowSeries(t *testing.T, kind driver.Driver, given map[string]string) {
+	s := newSuite(t, kind, given)
+	s.runAll(t)
+	if !testing.Short() {
+		t.Run("many series", s.manySeries)
+	}
+}
+
 func (s *suite) runAll(t *testing.T) {
 	if s.caps.Embedded {
 		s.run(t, tsbs.Workloads()...)

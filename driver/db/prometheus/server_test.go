@@ -38,14 +38,7 @@ func testServer(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, Driver(), given...)
 }
 
-// Thousands of series, which take Prometheus a minute, are the nightly's.
-func TestConformance(t *testing.T) {
-	if testing.Short() {
-		conformance.RunFewSeries(t, Driver(), testServer(t))
-		return
-	}
-	conformance.Run(t, Driver(), testServer(t))
-}
+func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), testServer(t)) }
 
 // Remote write 2.0, where the server knows it.
 func TestConformanceVersion2(t *testing.T) {

@@ -24,14 +24,7 @@ func server(t testing.TB, given ...string) map[string]string {
 	return conformance.TestServer(t, Driver(), given...)
 }
 
-// Thousands of series, which take VictoriaMetrics long, are the nightly's.
-func TestConformance(t *testing.T) {
-	if testing.Short() {
-		conformance.RunFewSeries(t, Driver(), server(t))
-		return
-	}
-	conformance.Run(t, Driver(), server(t))
-}
+func TestConformance(t *testing.T) { conformance.RunSlowSeries(t, Driver(), server(t)) }
 
 // Batches by remote write.
 func TestConformanceRemote(t *testing.T) {
