@@ -21,8 +21,17 @@ func options(source string, drivers []driver.Driver) string {
 	}
 	d := drivers[i]
 	var text strings.Builder
-	text.WriteString("\n## Options\n\n| option | default | values | meaning |\n|---|---|---|---|\n")
-	for _, o := range d.Options {
+	text.WriteString("\n## Options\n")
+	optionTable(&text, "option", d.Options)
+	profiles(&text, "profile", d.Profiles)
+	profiles(&text, "durability", d.Durabilities)
+	return text.String()
+}
+
+// optionTable writes a table of options.
+func optionTable(text *strings.Builder, title string, list []driver.Option) {
+	fmt.Fprintf(text, "\n| %s | default | values | meaning |\n|---|---|---|---|\n", title)
+	for _, o := range list {
 		shown := o.Shown()
 		if o.Default != "" {
 			shown = "`" + shown + "`"
@@ -31,11 +40,8 @@ func options(source string, drivers []driver.Driver) string {
 		if words := o.Type.Words(); len(words) > 0 {
 			values = "`" + strings.Join(words, "`, `") + "`"
 		}
-		fmt.Fprintf(&text, "| `%s` | %s | %s | %s |\n", o.Name, cell(shown), cell(values), cell(o.Help))
+		fmt.Fprintf(text, "| `%s` | %s | %s | %s |\n", o.Name, cell(shown), cell(values), cell(o.Help))
 	}
-	profiles(&text, "profile", d.Profiles)
-	profiles(&text, "durability", d.Durabilities)
-	return text.String()
 }
 
 // profiles writes a table of sets of options.

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/run/iotdbconfig"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // reference returns the Markdown that the site appends to a page of the reference; an empty text
@@ -19,8 +22,31 @@ func (s *site) reference(source string) (string, error) {
 		return types.markdown("result.Run"), nil
 	case "docs/iotdb-config.md":
 		return parameters(iotdbconfig.Parameters()), nil
+	case "docs/iotdb.md":
+		var b strings.Builder
+		optionTable(&b, "`--iotdb`", iotdb.Workload().Settings())
+		optionTable(&b, "`--iotdb-queries`", iotdb.Workload().QuerySettings())
+		return b.String(), nil
+	case "docs/tsbs.md":
+		return queryTypes(tsbs.Workloads()), nil
 	}
 	return options(source, s.drivers), nil
+}
+
+// queryTypes returns a table of the query types of workloads, each type once.
+func queryTypes(list []workload.Workload) string {
+	var b strings.Builder
+	b.WriteString("\n| query type | answer |\n|---|---|\n")
+	seen := map[string]bool{}
+	for _, w := range list {
+		for _, q := range w.QueryTypes() {
+			if !seen[q.Name] {
+				seen[q.Name] = true
+				fmt.Fprintf(&b, "| %s | %s |\n", q.Name, q.Help)
+			}
+		}
+	}
+	return b.String()
 }
 
 // parameters returns a table of the parameters of IoTDB-Benchmark.

@@ -47,6 +47,8 @@ func TestReference(t *testing.T) {
 	for page, want := range map[string]string{
 		"docs/results.md":      "### Run\n",
 		"docs/iotdb-config.md": "| `DB_SWITCH` |",
+		"docs/iotdb.md":        "| `late-mean` | `10` |",
+		"docs/tsbs.md":         "| lastpoint | newest row of every host |",
 		"docs/measuring.md":    "",
 	} {
 		if got, err := s.reference(page); err != nil || !strings.Contains(got, want) || (want == "" && got != "") {

@@ -34,25 +34,25 @@ func (useCase) Help() string {
 // Settings implements workload.Workload.
 func (useCase) Settings() []option.Option {
 	return []option.Option{
-		{Name: "sensors", Type: option.Integer(1, maxSensors), Default: "10", Help: "fields of a device"},
-		{Name: "device-groups", Type: option.Integer(1, maxDevices), Default: "1", Help: "groups of devices, each a table"},
-		{Name: "types", Type: option.Shares(typeNames[:]...), Default: "1:1:1:1:1:1", Help: "shares of the types of values"},
-		{Name: "values", Type: option.Choice(byFormula, sharedBuffer), Default: byFormula, Help: "where values come from"},
-		{Name: "distribution", Type: option.Shares(distributionNames[:]...), Default: "1:1:1:1:1", Help: "shares of the forms of sensors"},
-		{Name: "period", Type: option.Durations(time.Microsecond, 1e18), Default: "10m..6h", Help: "periods of waves"},
-		{Name: "amplitude", Type: option.Numbers(0, maxMagnitude), Default: "1..50", Help: "half the distance between a series' smallest and largest value"},
-		{Name: "offset", Type: option.Numbers(-maxMagnitude, maxMagnitude), Default: "-50..50", Help: "middle of a series' values"},
+		{Name: "sensors", Type: option.Integer(1, maxSensors), Default: "10", Help: "sensors of a device, at most 268,435,456"},
+		{Name: "device-groups", Type: option.Integer(1, maxDevices), Default: "1", Help: "number of groups of devices, each a table"},
+		{Name: "types", Type: option.Shares(typeNames[:]...), Default: "1:1:1:1:1:1", Help: "shares of boolean, int32, int64, float, double, text, string, blob, timestamp and date; missing ones are 0"},
+		{Name: "values", Type: option.Choice(byFormula, sharedBuffer), Default: byFormula, Help: "source of the values"},
+		{Name: "distribution", Type: option.Shares(distributionNames[:]...), Default: "1:1:1:1:1", Help: "shares of square, sine, sawtooth, random and constant sensors"},
+		{Name: "period", Type: option.Durations(time.Microsecond, 1e18), Default: "10m..6h", Help: "period of waves, 1µs to 277777h"},
+		{Name: "amplitude", Type: option.Numbers(0, maxMagnitude), Default: "1..50", Help: "half of the range of a series' values, 0 to 1,000,000"},
+		{Name: "offset", Type: option.Numbers(-maxMagnitude, maxMagnitude), Default: "-50..50", Help: "center of a series' values, -1,000,000 to 1,000,000"},
 		{Name: "noise", Type: option.Numbers(0, 10), Default: "0.05", Help: "standard deviation of Gaussian noise on waves, in amplitudes"},
-		{Name: "decimals", Type: option.Integer(0, maxDecimals), Default: "2", Help: "of floats and doubles"},
-		{Name: "text-length", Type: option.Integer(1, series.MaxText), Default: "2", Help: "characters of a text"},
+		{Name: "decimals", Type: option.Integer(0, maxDecimals), Default: "2", Help: "decimals of floats and doubles, 0 to 9"},
+		{Name: "text-length", Type: option.Integer(1, series.MaxText), Default: "2", Help: "characters of a text, 1 to 10"},
 		{Name: "irregular", Type: option.Boolean("true", "false"), Default: "false", Help: "intervals vary"},
-		{Name: "unaligned", Type: option.Boolean("true", "false"), Default: "false", Help: "each sensor has times of its own"},
-		{Name: "tags", Type: option.Checked("cardinalities", checkTags), Empty: "none", Help: "cardinalities of further tags"},
+		{Name: "unaligned", Type: option.Boolean("true", "false"), Default: "false", Help: "each sensor has its own times"},
+		{Name: "tags", Type: option.Checked("cardinalities", checkTags), Empty: "none", Help: "numbers of values of additional tags tag_0, tag_1, …, such as 10:100"},
 		{Name: "late", Type: option.Number(0, 1), Default: "0", Help: "probability that a row is late"},
 		{Name: "late-mode", Type: option.Choice(delayed, withinBatch, global, paperPoisson), Default: delayed, Help: "how rows are late"},
-		{Name: "late-mean", Type: option.Number(0, maxMean), Default: "10", Help: "lambda of Poisson delays, in steps"},
-		{Name: "late-most", Type: option.Integer(1, math.MaxUint32), Empty: "so many that chance hardly reaches them", Help: "steps of a delay at most"},
-		{Name: "duplicates", Type: option.Number(0, 1), Default: "0", Help: "probability that a row comes again, with other values"},
+		{Name: "late-mean", Type: option.Number(0, maxMean), Default: "10", Help: "mean λ of Poisson delays, in steps"},
+		{Name: "late-most", Type: option.Integer(1, math.MaxUint32), Empty: "1 + ⌈λ + 10(√λ + 2)⌉", Help: "maximum delay in steps"},
+		{Name: "duplicates", Type: option.Number(0, 1), Default: "0", Help: "probability that a row is repeated with other values"},
 	}
 }
 
@@ -63,13 +63,13 @@ func (useCase) QuerySettings() []option.Option {
 		sets = append(sets, string(operation), string(operation)+all)
 	}
 	return []option.Option{
-		{Name: "sensors", Type: option.Integer(1, maxSensors), Default: "1", Help: "sensors of each device that is queried"},
-		{Name: "devices", Type: option.Integer(1, maxDevices), Default: "1", Help: "devices of a query"},
+		{Name: "sensors", Type: option.Integer(1, maxSensors), Default: "1", Help: "sensors of each device in a query"},
+		{Name: "devices", Type: option.Integer(1, maxDevices), Default: "1", Help: "devices in a query, at most those of the smallest group"},
 		{Name: "aggregate", Type: option.Choice(texts(query.Aggregates())...), Default: string(query.Count), Help: "aggregate function"},
 		{Name: "span", Type: option.Microseconds(), Default: "250s", Help: "length of windows"},
 		{Name: "bucket", Type: option.Microseconds(), Default: "20s", Help: "width of buckets"},
-		{Name: "above", Type: option.Number(-1e15, 1e15), Default: "-5", Help: "values of value filters are greater than it"},
-		{Name: "limit", Type: option.Integer(1, math.MaxUint32), Default: "100", Help: "rows where a query has a limit"},
+		{Name: "above", Type: option.Number(-1e15, 1e15), Default: "-5", Help: "threshold of value filters (greater than)"},
+		{Name: "limit", Type: option.Integer(1, math.MaxUint32), Default: "100", Help: "rows of operations with a limit"},
 		{Name: "set", Type: option.Choice(sets...), Default: string(query.Union), Help: "set operation"},
 		{Name: "set-of", Type: option.Integer(2, 100), Default: "2", Help: "operands of the set operation"},
 	}
