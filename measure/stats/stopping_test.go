@@ -23,8 +23,8 @@ func stopped(seed uint64, share, deviation, rho float64, most int) (Estimate, in
 	}
 }
 
-// How often the interval holds the median where the rule ended the sample: the
-// price of having looked at it on the way. docs/measuring.md names these shares.
+// How often the interval contains the median if the rule ended the sample: checking
+// it several times has a price. docs/measuring.md has these shares.
 func TestStoppingCoverage(t *testing.T) {
 	const trials = 300
 	for _, c := range []struct {
