@@ -3,6 +3,9 @@
 package boundtest
 
 import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 	"time"
@@ -25,5 +28,19 @@ func Hold(t testing.TB, call func()) {
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; took > mostTime || used > mostMemory {
 		t.Errorf("it took %v and %d MiB", took, used>>20)
+	}
+}
+
+// Damage changes a byte, or puts an extreme number where a length or an offset may be.
+func Damage(content []byte, random *rand.Rand) {
+	extremes := []uint64{0, 1, math.MaxUint8, math.MaxInt16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, uint64(len(content))}
+	number := extremes[random.IntN(len(extremes))]
+	switch at := random.IntN(len(content)-8) &^ 3; random.IntN(3) {
+	case 0:
+		content[random.IntN(len(content))] = byte(random.Uint32())
+	case 1:
+		binary.LittleEndian.PutUint32(content[at:], uint32(number))
+	case 2:
+		binary.LittleEndian.PutUint64(content[at:], number)
 	}
 }

@@ -2,10 +2,8 @@ package owndata_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/tsmark/tsmark/internal/boundtest"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -78,25 +77,11 @@ func fuzzRecords(f *testing.F, format string) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		damaged := bytes.Clone(content)
 		for range changes % 8 {
-			overwrite(damaged, random)
+			boundtest.Damage(damaged, random)
 		}
 		if random.IntN(10) == 0 {
 			damaged = damaged[:random.IntN(len(damaged))]
 		}
 		inspectDamaged(t, format, damaged)
 	})
-}
-
-// overwrite changes a byte, or puts an extreme number where a length or an offset may be.
-func overwrite(content []byte, random *rand.Rand) {
-	extremes := []uint64{0, 1, math.MaxUint8, math.MaxInt16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, uint64(len(content))}
-	number := extremes[random.IntN(len(extremes))]
-	switch at := random.IntN(len(content)-8) &^ 3; random.IntN(3) {
-	case 0:
-		content[random.IntN(len(content))] = byte(random.Uint32())
-	case 1:
-		binary.LittleEndian.PutUint32(content[at:], uint32(number))
-	case 2:
-		binary.LittleEndian.PutUint64(content[at:], number)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"runtime"
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
@@ -22,9 +23,12 @@ import (
 // arrowReader decodes Arrow's IPC format, files and streams, as its specification says
 // (Message.fbs, Schema.fbs, File.fbs). It knows the types that are loaded; of others it
 // knows how many buffers they have.
-type arrowReader struct{ file *File }
+type arrowReader struct {
+	file *File
+	most int64 // bytes that a message, and the buffers of a batch, may have in memory
+}
 
-func openArrow(f *File) (reader, error) { return arrowReader{f}, nil }
+func openArrow(f *File) (reader, error) { return arrowReader{f, 1 << 30}, nil }
 
 func (arrowReader) name() string { return "a second decoder of Arrow" }
 
@@ -126,7 +130,7 @@ func (t table) tables(i int) []table {
 
 // arrowField is a column of a schema.
 type arrowField struct {
-	name       string
+	name       []byte
 	kind       int   // type…
 	size       int   // bytes of a value, of numbers and decimals
 	signed     bool  // of whole numbers
@@ -138,17 +142,37 @@ type arrowField struct {
 	index      *arrowField // of values in the dictionary
 }
 
+// Of decimals: the bytes of the largest that Arrow has, and a scale that is more than any
+// database's.
+const maxDecimal, maxScale = 32, 1000
+
+// sizeOfInt returns the bytes of a whole number.
+func sizeOfInt(of table) int {
+	switch bits := of.number(0, 4, 0); bits {
+	case 8, 16, 32, 64:
+		return int(bits) / 8
+	default:
+		panic(fmt.Sprintf("whole numbers have %d bits", bits))
+	}
+}
+
 func fieldOf(t table) arrowField {
 	begin, n := t.vector(0)
-	f := arrowField{name: string(t.buf[begin : begin+n]), kind: int(t.number(2, 1, 0)), dictionary: -1}
+	f := arrowField{name: t.buf[begin : begin+n], kind: int(t.number(2, 1, 0)), dictionary: -1}
 	of := t.table(3)
 	switch f.kind {
 	case typeInt:
-		f.size, f.signed = int(of.number(0, 4, 0))/8, of.number(1, 1, 0) != 0
+		f.size, f.signed = sizeOfInt(of), of.number(1, 1, 0) != 0
 	case typeFloat:
 		f.size = 2 << of.number(0, 2, 0)
 	case typeDecimal:
 		f.scale, f.size = of.number(1, 4, 0), int(of.number(2, 4, 128))/8
+		if f.size < 1 || f.size > maxDecimal {
+			panic(fmt.Sprintf("column %q has decimals of %d bytes, and it reads at most %d", f.name, f.size, maxDecimal))
+		}
+		if f.scale < -maxScale || f.scale > maxScale {
+			panic(fmt.Sprintf("column %q has decimals of scale %d, and it reads at most %d", f.name, f.scale, maxScale))
+		}
 	case typeDate:
 		f.size = 4
 		if of.number(0, 2, 1) == 1 {
@@ -169,7 +193,7 @@ func fieldOf(t table) arrowField {
 		f.dictionary = d.number(0, 8, 0)
 		f.index = &arrowField{kind: typeInt, size: 4, signed: true, dictionary: -1}
 		if i := d.table(1); i.at > 0 {
-			f.index.size, f.index.signed = int(i.number(0, 4, 0))/8, i.number(1, 1, 0) != 0
+			f.index.size, f.index.signed = sizeOfInt(i), i.number(1, 1, 0) != 0
 		}
 	}
 	return f
@@ -189,6 +213,9 @@ type decoder struct {
 	fields       []arrowField
 	dictionaries map[int64][]arrowArray // by number, each of one or more pieces
 
+	most    int64 // as arrowReader's
+	left    int64 // of that, for dictionaries
+	zstd    *zstd.Decoder
 	checks  bool // metadata alone is looked at
 	checked int  // fields
 }
@@ -201,11 +228,13 @@ type batch struct {
 	buffer  int
 	counts  int // of variadic buffers that were used
 	codec   int64
+	left    *int64 // bytes that its buffers may still have when they are decompressed
 	decoder *decoder
 }
 
-func (d *decoder) batch(of table, body []byte) *batch {
-	b := &batch{of: of, body: body, codec: -1, decoder: d}
+func (d *decoder) batch(of table, body []byte, left *int64) *batch {
+	checkBatch(of)
+	b := &batch{of: of, body: body, codec: -1, left: left, decoder: d}
 	if c := of.table(3); c.at > 0 {
 		b.codec = c.number(0, 1, 0)
 	}
@@ -229,27 +258,42 @@ func (b *batch) next() []byte {
 	if raw = raw[8:]; whole == -1 {
 		return raw
 	}
-	if whole > maxBuffer {
-		panic("a buffer is too large")
+	if whole < 0 || whole > *b.left {
+		panic(fmt.Sprintf("a batch, or all dictionaries, have more than %d MiB when they are decompressed; write smaller batches to have them compared", b.decoder.most>>20))
 	}
-	var from io.Reader = lz4.NewReader(bytes.NewReader(raw))
-	if b.codec == 1 {
-		z, err := zstd.NewReader(bytes.NewReader(raw), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			panic(err)
-		}
-		defer z.Close()
-		from = z
-	}
-	out, err := io.ReadAll(io.LimitReader(from, whole))
-	if err != nil || int64(len(out)) != whole {
-		panic(fmt.Sprintf("a buffer has %d bytes of %d: %v", len(out), whole, err))
+	*b.left -= whole
+	from := b.decoder.decompress(raw, b.codec)
+	out, err := exactly(from, whole)
+	if err != nil {
+		panic(fmt.Sprintf("decompressing a buffer: %v", err))
 	}
 	return out
 }
 
-// maxBuffer bounds a buffer.
-const maxBuffer = 1 << 30
+// close frees what decompresses.
+func (d *decoder) close() {
+	if d.zstd != nil {
+		d.zstd.Close()
+	}
+}
+
+// decompress reads a buffer that is compressed by LZ4 or zstd.
+func (d *decoder) decompress(raw []byte, codec int64) io.Reader {
+	if codec != 1 {
+		return lz4.NewReader(bytes.NewReader(raw))
+	}
+	var err error
+	if d.zstd == nil {
+		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(min(d.most, zstd.MaxWindowSize))))
+	}
+	if err == nil {
+		err = d.zstd.Reset(bytes.NewReader(raw))
+	}
+	if err != nil {
+		panic(err)
+	}
+	return d.zstd
+}
 
 // array takes the next array of a field.
 func (b *batch) array(f *arrowField) arrowArray {
@@ -402,6 +446,9 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 	}
 	defer func() {
 		if p := recover(); p != nil { // what the load's reader has read may have a form that this one does not know
+			if fault, ok := p.(runtime.Error); ok {
+				p = fmt.Sprintf("that a batch or its metadata is damaged (%v)", fault)
+			}
 			err = failed(p)
 		}
 	}()
@@ -410,13 +457,17 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 		return failed(err)
 	}
 	defer raw.Close()
-	d := &decoder{dictionaries: make(map[int64][]arrowArray)}
+	d := &decoder{dictionaries: make(map[int64][]arrowArray), most: r.most, left: r.most}
+	defer d.close()
 	var at int64 // row
 	values := make([]value, len(columns))
 	take := func(of table, body func() ([]byte, error)) error {
 		rows := of.number(0, 8, 0)
 		begin := at
 		at += rows
+		if rows == 0 {
+			return nil
+		}
 		wanted := begin <= r.file.Rows && at > r.file.Rows
 		for _, s := range spans {
 			wanted = wanted || s.first < at && s.first+s.rows > begin
@@ -465,7 +516,7 @@ func CheckMetadata(path string) (err error) {
 		return err
 	}
 	defer raw.Close()
-	d := &decoder{checks: true}
+	d := &decoder{checks: true, most: math.MaxInt64}
 	take := func(of table, _ func() ([]byte, error)) error {
 		checkBatch(of)
 		return nil
@@ -520,13 +571,13 @@ func message(metadata []byte) (of table, header, body int64) {
 
 // header takes what a schema or dictionary says.
 func (d *decoder) header(of table, header int64, body []byte) {
+	switch {
+	case header == headerSchema:
+		d.check(of)
+	case d.checks && header == headerDictionary:
+		checkBatch(of.table(1))
+	}
 	if d.checks {
-		switch header {
-		case headerSchema:
-			d.check(of)
-		case headerDictionary:
-			checkBatch(of.table(1))
-		}
 		return
 	}
 	switch header {
@@ -538,6 +589,9 @@ func (d *decoder) header(of table, header int64, body []byte) {
 			d.fields = append(d.fields, fieldOf(f))
 		}
 	case headerDictionary:
+		if d.left -= int64(len(body)); d.left < 0 {
+			panic(fmt.Sprintf("its dictionaries have more than %d MiB", d.most>>20))
+		}
 		id := of.number(0, 8, 0)
 		f := d.dictionaryField(d.fields, id)
 		if f == nil {
@@ -545,7 +599,7 @@ func (d *decoder) header(of table, header int64, body []byte) {
 		}
 		values := *f
 		values.dictionary, values.index = -1, nil
-		a := d.batch(of.table(1), body).array(&values)
+		a := d.batch(of.table(1), body, &d.left).array(&values)
 		if of.number(2, 1, 0) == 0 {
 			d.dictionaries[id] = nil
 		}
@@ -567,7 +621,8 @@ func (d *decoder) dictionaryField(in []arrowField, id int64) *arrowField {
 
 // rows visits the rows of a batch that are wanted.
 func (d *decoder) rows(of table, body []byte, begin int64, columns []column, values []value, spans []span, beyond int64, visit func(row int64, values []value)) {
-	b := d.batch(of, body)
+	left := d.most
+	b := d.batch(of, body, &left)
 	arrays := make([]*arrowArray, len(columns))
 	places := make(map[string]int)
 	for i, c := range columns {
@@ -575,7 +630,7 @@ func (d *decoder) rows(of table, body []byte, begin int64, columns []column, val
 	}
 	for i := range d.fields {
 		a := b.array(&d.fields[i])
-		if place, ok := places[d.fields[i].name]; ok {
+		if place, ok := places[string(d.fields[i].name)]; ok {
 			arrays[place] = &a
 		}
 	}
@@ -683,28 +738,36 @@ func (d *decoder) stream(in *bufio.Reader, take func(table, func() ([]byte, erro
 		if size == 0 {
 			return nil
 		}
-		metadata, err := exactly(in, int64(size))
+		part := func(size int64) ([]byte, error) {
+			if size < 0 || size > d.most {
+				return nil, fmt.Errorf("a message has %d bytes, and it reads at most %d MiB", size, d.most>>20)
+			}
+			return exactly(in, size)
+		}
+		metadata, err := part(int64(size))
 		if err != nil {
 			return err
 		}
 		of, header, length := message(metadata)
+		read := false
+		body := func() ([]byte, error) { read = true; return part(length) }
 		if header == headerRecords {
-			read := false
-			if err := take(of, func() ([]byte, error) { read = true; return exactly(in, length) }); err != nil {
-				return err
+			err = take(of, body)
+		} else {
+			var b []byte
+			if !d.checks {
+				b, err = body()
 			}
-			if !read {
-				if _, err := io.CopyN(io.Discard, in, length); err != nil {
-					return err
-				}
+			if err == nil {
+				d.header(of, header, b)
 			}
-			continue
 		}
-		body, err := exactly(in, length)
+		if err == nil && !read {
+			_, err = io.CopyN(io.Discard, in, length)
+		}
 		if err != nil {
 			return err
 		}
-		d.header(of, header, body)
 	}
 }
 

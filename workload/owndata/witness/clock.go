@@ -89,7 +89,7 @@ func (c *clock) count(v *value) (int64, bool) {
 	default:
 		return 0, false
 	}
-	n, ok := new(big.Rat).SetString(text)
+	n, ok := exact(text)
 	if !ok {
 		return 0, false
 	}

@@ -409,7 +409,7 @@ func number(v *value, text []byte) verdict {
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil && v.kind == isInt {
 		return equal(n == v.int)
 	}
-	a, ok := new(big.Rat).SetString(string(text))
+	a, ok := exact(string(text))
 	b, ok2 := rational(v)
 	if ok && ok2 {
 		if a.Cmp(b) == 0 {
@@ -429,13 +429,28 @@ func number(v *value, text []byte) verdict {
 	return equal(f == v.float || f != f && v.float != v.float)
 }
 
+// exact reads a number exactly; false: it is none, or one of so many digits, or with such an
+// exponent, that to compute with millions of them would take hours.
+func exact(text string) (*big.Rat, bool) {
+	const mostBytes, mostExponent = 2000, 2000
+	if len(text) > mostBytes {
+		return nil, false
+	}
+	if at := strings.LastIndexAny(text, "eEpP"); at >= 0 {
+		if n, err := strconv.Atoi(text[at+1:]); err != nil || n < -mostExponent || n > mostExponent {
+			return nil, false
+		}
+	}
+	return new(big.Rat).SetString(text)
+}
+
 // rational is a number exactly; false: it is none.
 func rational(v *value) (*big.Rat, bool) {
 	switch v.kind {
 	case isInt:
 		return new(big.Rat).SetInt64(v.int), true
 	case isDigits:
-		return new(big.Rat).SetString(string(v.text))
+		return exact(string(v.text))
 	case isFloat, isSingle:
 		r := new(big.Rat).SetFloat64(v.float)
 		return r, r != nil
@@ -537,7 +552,7 @@ func whole(v *value, want int64) verdict {
 		if n, err := strconv.ParseInt(string(v.text), 10, 64); err == nil {
 			return equal(n == want)
 		}
-		n, ok := new(big.Rat).SetString(strings.TrimSpace(string(v.text)))
+		n, ok := exact(strings.TrimSpace(string(v.text)))
 		return equal(ok && n.Cmp(new(big.Rat).SetInt64(want)) == 0)
 	case isFloat, isSingle:
 		return equal(v.float == float64(want))

@@ -139,17 +139,20 @@ func skipStatements(in *bufio.Reader) error {
 		if !statements && begin[0] == ' ' {
 			return nil // the decoder says what it makes of it
 		}
-		line, err := in.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		if comment, ok := strings.CutPrefix(line, "#"); ok {
-			switch strings.ToUpper(strings.TrimSpace(comment)) {
+		line, err := in.ReadSlice('\n')
+		if comment, ok := bytes.CutPrefix(line, []byte("#")); ok {
+			switch strings.ToUpper(string(bytes.TrimSpace(comment))) {
 			case "DDL":
 				statements = true
 			case "DML":
 				statements = false
 			}
+		}
+		for errors.Is(err, bufio.ErrBufferFull) { // no statement is that long
+			_, err = in.ReadSlice('\n')
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
 		}
 	}
 }
