@@ -218,6 +218,7 @@ type decoder struct {
 	zstd    *zstd.Decoder
 	checks  bool // metadata alone is looked at
 	checked int  // fields
+	texts   int  // bytes of names and notes
 }
 
 // batch is a batch that is being taken apart.
@@ -500,8 +501,9 @@ func (r arrowReader) read(ctx context.Context, columns []column, spans []span, v
 	return nil
 }
 
-// maxFields bounds the fields of a schema, with those within others.
-const maxFields = 1 << 20
+// maxFields bounds the fields of a schema, with those within others, and maxTexts the bytes of
+// their names and notes: many fields may name one piece of the message.
+const maxFields, maxTexts = 1 << 20, 256 << 20
 
 // CheckMetadata returns an error where the metadata of a file of Arrow names more than the
 // file has: libraries make room for it before they look. It reads no values.
@@ -534,16 +536,29 @@ func CheckMetadata(path string) (err error) {
 
 // check panics where a schema has vectors that its message does not hold.
 func (d *decoder) check(schema table) {
-	schema.tables(2)
+	text := func(of table, vector int) {
+		_, n := of.vector(vector)
+		if d.texts += n; d.texts > maxTexts {
+			panic(fmt.Sprintf("its schema has more than %d MiB of names and notes", maxTexts>>20))
+		}
+	}
+	pairs := func(of []table) {
+		for _, pair := range of {
+			text(pair, 0)
+			text(pair, 1)
+		}
+	}
+	pairs(schema.tables(2))
 	var check func(fields []table, depth int)
 	check = func(fields []table, depth int) {
 		if d.checked += len(fields); d.checked > maxFields || depth > 64 {
 			panic("its schema has too many fields")
 		}
 		for _, f := range fields {
-			for _, pair := range f.tables(6) {
-				pair.vector(0)
-				pair.vector(1)
+			text(f, 0)
+			pairs(f.tables(6))
+			if kind := f.number(2, 1, 0); kind == typeTimestamp || kind == typeUnion { // time zone, numbers of types
+				text(f.table(3), 1)
 			}
 			check(f.tables(5), depth+1)
 		}

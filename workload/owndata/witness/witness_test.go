@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/tsmark/tsmark/internal/boundtest"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -119,6 +120,50 @@ func TestArrowBounds(t *testing.T) {
 			t.Errorf("%s: %d rows, %v; want %q", name, rows, err, c.want)
 		}
 	}
+}
+
+// A schema whose many fields share one long name takes no memory for each of them.
+func TestArrowNames(t *testing.T) {
+	const fields, name = 2000, 1 << 20
+	var b []byte
+	shorts := func(all ...uint16) {
+		for _, n := range all {
+			b = binary.LittleEndian.AppendUint16(b, n)
+		}
+	}
+	words := func(all ...int) {
+		for _, n := range all {
+			b = binary.LittleEndian.AppendUint32(b, uint32(n))
+		}
+	}
+	words(16)
+	shorts(12, 12, 0, 8, 4, 0)  // where a message has its header, and that it is a schema
+	words(12, 16, headerSchema) // at 16
+	shorts(8, 8, 0, 4)          // where a schema has its fields
+	words(8, 4)                 // at 36
+	words(fields)               // at 44
+	for i := range fields {
+		words(4*(fields-i) + 12)
+	}
+	shorts(12, 16, 4, 0, 12, 8) // where a field has its name, its kind and its type
+	words(12, 20, 12, typeText)
+	shorts(4, 4)
+	words(4, name)
+	message := append(b, make([]byte, name+4)...)
+	content := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, uint32(len(message)))
+	path := filepath.Join(t.TempDir(), "t.arrow")
+	if err := os.WriteFile(path, slices.Concat(content, message, make([]byte, 8)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	boundtest.Hold(t, func() {
+		for doing, err := range map[string]error{
+			"checking": CheckMetadata(path), "reading": arrowReader{&File{Path: path}, 64 << 20}.read(t.Context(), nil, nil, nil),
+		} {
+			if err == nil || !strings.Contains(err.Error(), "more than 256 MiB of names") {
+				t.Errorf("%s: %v", doing, err)
+			}
+		}
+	})
 }
 
 // Numbers whose exponents take long to compute with are not compared; all others are.
