@@ -239,7 +239,7 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
 	err := d.admin.Do(ctx, func(c *conn) error { return do(c) })
 	if number(err) == errLocked {
-		err = fmt.Errorf("waited %v for a lock in vain: %s; allow more with --%s", d.locks, d.holder(ctx, strings.Join(tables, " ")), limit.StatementFlag)
+		err = fmt.Errorf("waited %v for a lock in vain: %s; allow more with --%s", d.locks, cmp.Or(d.holder(ctx, strings.Join(tables, " ")), "it is free now"), limit.StatementFlag)
 	}
 	return err
 }

@@ -281,6 +281,19 @@ func testLocked(t *testing.T, options map[string]string, told bool) {
 		t.Errorf("once it is free: %v", err)
 	}
 
+	if told { // by this process itself, which nobody else has to end
+		own := conformance.Querier(t, db)
+		if _, err := own.Do(t.Context(), driver.Request{Text: "LOCK TABLE cpu WRITE"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if _, err := db.Census(ctx, schema.Tables[0]); err == nil || strings.Contains(err.Error(), "in vain") {
+			t.Errorf("locked by this process: %v", err)
+		}
+		cancel()
+		conformance.Close(t, own)
+	}
+
 	put("START TRANSACTION", "SELECT * FROM cpu")
 	says("replacing", session.Of(db).Prepare(t.Context(), schema, session.Mark{}), "SHARED_READ")
 	put("ROLLBACK")
