@@ -1,6 +1,8 @@
 package workload_test
 
 import (
+	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -11,6 +13,19 @@ import (
 func devices(settings workload.Settings) workload.Spec {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	return workload.Spec{Name: "iotdb", Seed: 1, Scale: 3, Start: start, End: start.Add(time.Hour), Interval: time.Second, Settings: settings}
+}
+
+// Specifications are read as they were stored.
+func TestStoredSettings(t *testing.T) {
+	want := workload.Settings{"iotdb.sensors": "200", "iotdb.device-groups": "2", "iotdb.text-length": "4", "iotdb.irregular": "true", "iotdb.late": "0.1", "iotdb.late-mode": "batch"}
+	stored, err := json.Marshal(devices(want))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s workload.Spec
+	if err := json.Unmarshal(stored, &s); err != nil || !maps.Equal(s.Settings, want) || s.Scale != 3 || s.Interval != time.Second {
+		t.Errorf("%+v, error %v, of %s", s, err, stored)
+	}
 }
 
 // A dataset keeps the fingerprint that it always had, whether a default was given

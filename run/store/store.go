@@ -10,6 +10,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed"
@@ -201,11 +202,11 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) (done s
 		done, err = s.db.ExecContext(ctx, s.place.bind(statement), args...)
 		return err
 	})
-	if gone := s.place.checkPresence(); gone != nil {
-		err = gone
-	}
-	return done, err
+	return done, s.written(err)
 }
+
+// written is how writing ended, with an error: in vain where the place is gone.
+func (s *Store) written(err error) error { return cmp.Or(s.place.checkPresence(), err) }
 
 // each calls row for each row of a query.
 func (s *Store) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
@@ -231,11 +232,7 @@ type statements func(exec func(statement string, args ...any) (changed int64, er
 
 // transaction does all or nothing.
 func (s *Store) transaction(ctx context.Context, do statements) error {
-	err := s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) })
-	if gone := s.place.checkPresence(); gone != nil {
-		return gone
-	}
-	return err
+	return s.written(s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) }))
 }
 
 func (s *Store) transact(ctx context.Context, do statements) error {

@@ -13,7 +13,7 @@ import (
 )
 
 // rowsOfParts is how many rows are held at most to examine answers in one pass over the
-// dataset. An answer from more rows is not examined.
+// dataset. An answer from more rows is held to the limits of its groups.
 const rowsOfParts = 1_000_000
 
 // smallParts is how many missing rows of a group at most are tried in every combination.
@@ -36,7 +36,8 @@ const (
 // and means where at most smallParts rows of the group may be missing. Where it is more, the
 // states tried are those in which the last rows of the group are missing, and an answer that
 // is none of these must lie within the least and the greatest value of any part. Of answers
-// in other shapes, and of digests, nothing is said.
+// from more rows than may be held, nothing but such limits is known. Of answers in other shapes,
+// and of digests, nothing is said.
 func examineParts(ctx context.Context, d workload.Dataset, visible int64, answers []*answer) error {
 	var doubtful []*answer
 	var counts []query.Query
@@ -52,11 +53,12 @@ func examineParts(ctx context.Context, d workload.Dataset, visible int64, answer
 	if err != nil {
 		return fmt.Errorf("counting the rows behind answers: %w", err)
 	}
-	var pass []*answer
+	var pass, large []*answer
 	held := 0.0
 	for i, a := range doubtful {
 		n := rowsOf(&counts[i], counted.Full[i].Answer)
 		if n > rowsOfParts {
+			large = append(large, a)
 			continue
 		}
 		if held+n > rowsOfParts {
@@ -67,7 +69,58 @@ func examineParts(ctx context.Context, d workload.Dataset, visible int64, answer
 		}
 		pass, held = append(pass, a), held+n
 	}
-	return examineOnce(ctx, d, visible, pass)
+	if err := examineOnce(ctx, d, visible, pass); err != nil {
+		return err
+	}
+	return examineLimits(ctx, d, large)
+}
+
+// examineLimits holds answers to the limits of their groups: a maximum, a minimum and a mean of
+// any part of the rows lie between the least and the greatest value, and a count is not above
+// that of all. Of a sum nothing is said.
+func examineLimits(ctx context.Context, d workload.Dataset, answers []*answer) error {
+	answers = slices.DeleteFunc(answers, func(a *answer) bool { return aggregateOf(a.Query) == query.Sum })
+	if len(answers) == 0 {
+		return nil
+	}
+	var ends []query.Query // two of each
+	for _, a := range answers {
+		low, high := query.Min, query.Max
+		if aggregateOf(a.Query) == query.Count {
+			low, high = query.Count, query.Count
+		}
+		ends = append(ends, aggregated(a.Query, low), aggregated(a.Query, high))
+	}
+	expected, err := oracle.Pass(ctx, d, ends, nil, func(int) {})
+	if err != nil {
+		return fmt.Errorf("looking for the limits of answers: %w", err)
+	}
+	for i, a := range answers {
+		if low, high := expected.Full[2*i].Answer, expected.Full[2*i+1].Answer; low != nil && high != nil {
+			a.parts, a.beyond = examine(a, endsOf(&a.Query, low, high))
+		}
+	}
+	return nil
+}
+
+// endsOf returns the limits of each column of each group of a query's answer.
+func endsOf(q *query.Query, low, high *query.Answer) map[string][]parts {
+	groups := map[string][]parts{}
+	fill := func(rows *query.Answer, set func(*ends, float64)) {
+		for _, row := range rows.Rows {
+			group := fmt.Sprint(row[:q.Keys()])
+			for c, v := range row[q.Keys():] {
+				if len(groups[group]) == c {
+					groups[group] = append(groups[group], parts{ends: &ends{}})
+				}
+				number, _ := v.Number()
+				set(groups[group][c].ends, number)
+			}
+		}
+	}
+	fill(low, func(e *ends, v float64) { e.low = v })
+	fill(high, func(e *ends, v float64) { e.high = v })
+	return groups
 }
 
 // examineOnce examines answers in one pass over the rows, and one over those that were visible.
@@ -94,7 +147,11 @@ func examineOnce(ctx context.Context, d workload.Dataset, visible int64, answers
 type parts struct {
 	visible []float64
 	missing []timed
+	ends    *ends // in place of values, where there are too many
 }
+
+// ends are the least and the greatest value of a column of a group, or the least and the greatest count.
+type ends struct{ low, high float64 }
 
 type timed struct {
 	at    int64
@@ -174,7 +231,7 @@ func examine(a *answer, groups map[string][]parts) (fit, string) {
 				f = matches
 			}
 			if f == beyond {
-				return beyond, fmt.Sprintf("%s of %s is %s, of %d values that were there and %d that were written meanwhile", a.columns[keys+c].Name, group, v, len(p.visible), len(p.missing))
+				return beyond, fmt.Sprintf("%s of %s is %s, of %s", a.columns[keys+c].Name, group, v, &p)
 			}
 			worst = max(worst, f)
 		}
@@ -192,6 +249,9 @@ func examine(a *answer, groups map[string][]parts) (fit, string) {
 
 // explain says how an aggregate of the visible values and of some missing ones comes to v.
 func (p *parts) explain(aggregate query.Aggregate, v float64) fit {
+	if p.ends != nil {
+		return p.ends.explain(aggregate, v)
+	}
 	switch aggregate {
 	case query.Count:
 		if v == math.Trunc(v) && v >= float64(len(p.visible)) && v <= float64(len(p.visible)+len(p.missing)) {
@@ -213,6 +273,26 @@ func (p *parts) explain(aggregate query.Aggregate, v float64) fit {
 		return beyond
 	}
 	return p.explainSum(aggregate == query.Avg, v)
+}
+
+// explain says whether an aggregate of some of the values may come to v.
+func (e *ends) explain(aggregate query.Aggregate, v float64) fit {
+	low := e.low
+	if aggregate == query.Count {
+		low = 0
+	}
+	if slack := 1e-9 * max(math.Abs(low), math.Abs(e.high)); v < low-slack || v > e.high+slack { // means are rounded
+		return beyond
+	}
+	return within
+}
+
+// String says of how many values an aggregate is.
+func (p *parts) String() string {
+	if p.ends != nil {
+		return fmt.Sprintf("values within %v and %v", p.ends.low, p.ends.high)
+	}
+	return fmt.Sprintf("%d values that were there and %d that were written meanwhile", len(p.visible), len(p.missing))
 }
 
 // near reports whether values are the same but for rounding.

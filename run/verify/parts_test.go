@@ -1,9 +1,15 @@
 package verify
 
 import (
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
 // An aggregate is explained by rows that were not visible yet only where some part of the rows
@@ -51,6 +57,38 @@ func TestParts(t *testing.T) {
 	} {
 		if got := c.parts.explain(c.aggregate, c.v); got != c.want {
 			t.Errorf("%s of %v and some of %v is %v: %d, want %d", c.aggregate, c.parts.visible, c.parts.missing, c.v, got, c.want)
+		}
+	}
+}
+
+// An answer from more rows than may be held is held to the limits of its groups.
+func TestLimitsOfLargeAnswers(t *testing.T) {
+	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := workload.Spec{Name: "cpu-only", Seed: 1, Scale: 5, Start: start, End: start.Add(2 * time.Hour), Interval: time.Minute}
+	d, err := tsbs.CPUOnly().Dataset(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, aggregate := range []query.Aggregate{query.Max, query.Min, query.Avg, query.Count} {
+		q := query.Query{Table: "cpu", Start: s.Start, End: s.End, Shape: query.Buckets{Width: time.Hour, Aggregate: aggregate, Fields: []string{"usage_user"}, GroupBy: "hostname"}}
+		right, err := oracle.Pass(t.Context(), d, []query.Query{q}, nil, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for add, wrong := range map[float64]bool{0: false, 1000: true, -1000: true} {
+			a := &answer{Answered: &engine.Answered{Query: q, Answer: &query.Answer{}}, columns: q.Columns(d.Schema().Table("cpu"))}
+			for _, row := range right.Full[0].Answer.Rows {
+				row = slices.Clone(row)
+				v, _ := row[len(row)-1].Number()
+				row[len(row)-1] = query.Value{Kind: query.Float, Float: v + add}
+				a.Answer.Rows = append(a.Answer.Rows, row)
+			}
+			if err := examineLimits(t.Context(), d, []*answer{a}); err != nil {
+				t.Fatal(err)
+			}
+			if (a.beyond != "") != wrong || !wrong && a.parts != within {
+				t.Errorf("%s with %v added: %d, %q", aggregate, add, a.parts, a.beyond)
+			}
 		}
 	}
 }

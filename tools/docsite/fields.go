@@ -70,7 +70,7 @@ func (t types) fields(name string) []field {
 		if len(f.Names) == 0 {
 			key, meaning = "", "its fields, in place of this line"
 		}
-		list = append(list, field{key, shown, inner, strings.ReplaceAll(meaning, "|", `\|`)})
+		list = append(list, field{key, shown, inner, cell(meaning)})
 	}
 	return list
 }

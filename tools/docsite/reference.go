@@ -42,7 +42,7 @@ func queryTypes(list []workload.Workload) string {
 		for _, q := range w.QueryTypes() {
 			if !seen[q.Name] {
 				seen[q.Name] = true
-				fmt.Fprintf(&b, "| %s | %s |\n", q.Name, q.Help)
+				fmt.Fprintf(&b, "| %s | %s |\n", q.Name, cell(q.Help))
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func parameters(list []iotdbconfig.Parameter) string {
 			fmt.Fprintf(&b, "| **%s** | | | | |\n", p.Section)
 			section = p.Section
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(p.Name), code(p.Default), p.Fate, code(p.Becomes), p.Why)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(p.Name), code(p.Default), p.Fate, code(p.Becomes), cell(p.Why))
 	}
 	return b.String()
 }
