@@ -224,9 +224,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("unknown flag %s%s", name, suggest.Or(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))
 }
 
-// noArguments is an Args for commands that take flags only.
+// noArguments is an Args for commands that take flags, or a command, only.
 func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
+	switch {
+	case len(args) > 0 && cmd.HasAvailableSubCommands():
+		return unknownCommand(cmd, args[0])
+	case len(args) > 0:
 		return fmt.Errorf("tsmark %s takes no arguments, but was given %q; flags begin with --", cmd.Name(), args[0])
 	}
 	return nil

@@ -170,7 +170,7 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 // instead is what may be meant by a key that is none of the known. One that looks like
 // none of them is an option of the driver's where a target has a section of these.
 func instead(key string, known []string) string {
-	if key == "system" && slices.Contains(known, "driver") { // what else people call it
+	if (key == "system" || key == "kind") && slices.Contains(known, "driver") { // what else people call it
 		return `; did you mean "driver"?`
 	}
 	if slices.Contains(known, optionsKey) {

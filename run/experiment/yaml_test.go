@@ -93,6 +93,7 @@ func TestParseErrors(t *testing.T) {
 		{"hopeless key", "load:\n  zzzzzzzz: 5\n", `f.yaml:2:3: load.zzzzzzzz: unknown key; known: workers, batch-size, repeats, limit, after, reporting-period, replace, retry, columns, file, skip-bad-lines`},
 		{"strange key", "\"a\\nb.\": 1\n", `f.yaml:1:1: "a\nb.": unknown key; known: name, notes, workload, digest, input-formats, targets, adopt, load, queries, mixed, materialize, timeouts, require-quiet, server-memory, matrix, exclude, include, expect`},
 		{"unknown key of a target", "targets:\n  - driver: duckdb\n  - drver: duckdb\n", `f.yaml:3:5: targets[1].drver: unknown key; did you mean "driver"?`},
+		{"kind in place of driver", "targets: [{kind: sqlite}]\n", `f.yaml:1:12: targets[0].kind: unknown key; did you mean "driver"?`},
 		{"system in place of driver", "targets: [{system: sqlite}]\n", `f.yaml:1:12: targets[0].system: unknown key; did you mean "driver"?`},
 		{"option beside a target's keys", "targets:\n  - driver: duckdb\n    layout: wide\n", `f.yaml:3:5: targets[0].layout: unknown key; did you mean "options.layout"? known: name, driver, profile, durability, options, exporter, metrics, restart, start, idle, start-for, twin`},
 		{"merge key", "<<: {name: a}\n", `f.yaml:1:1: a key must be plain text`},
