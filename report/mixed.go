@@ -51,7 +51,7 @@ func mixedTable(t *result.Target) *table {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are compared with none", q.Type, shareText(q.StaleShare())), bad})
 		}
 		if !q.WithoutFigure() && q.Unmatched > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s stale, of which %s only by limits: rows of a batch become visible apart, and these answers match no state that was tried; only their number of rows, or the limits of their sums and means, could be examined", q.Type, count(q.Stale), count(q.Unmatched)), bad})
+			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s of %s stale answers match no state that was tried; only their number of rows or the limits of their values were checked, because the target shows the rows of a batch separately", q.Type, count(q.Unmatched), count(q.Stale)), bad})
 		}
 		if q.AtLeast > 0 {
 			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Executed)), dim})

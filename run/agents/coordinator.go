@@ -432,12 +432,12 @@ func (s standstill) explains(heard time.Time, t Timing) bool {
 // watch finds who is no longer there.
 func (c *Coordinator) watch() {
 	t := c.options.Timing
-	var standing standstill
+	var pause standstill
 	for last := time.Now(); wait(c.ctx, t.Beat/2) == nil; last = time.Now() {
 		// Who was stopped or starved itself has heard of nobody.
 		stood := time.Since(last) > t.Beat/2+t.Lost/2
 		if stood {
-			standing = standstill{time.Since(last), time.Now()}
+			pause = standstill{time.Since(last), time.Now()}
 		}
 		silent, heard := map[*member]time.Duration{}, map[*member]time.Time{}
 		c.mu.Lock()
@@ -455,8 +455,8 @@ func (c *Coordinator) watch() {
 			if stands, known := c.broker.Connected(m.Connection); known && !stands {
 				why.How = Gone
 			}
-			if standing.explains(heard[m], t) {
-				why.Stood = standing.lasted
+			if pause.explains(heard[m], t) {
+				why.Stood = pause.lasted
 			}
 			c.lose(m, why)
 		}

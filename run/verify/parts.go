@@ -29,15 +29,14 @@ const (
 	beyond             // no state has it
 )
 
-// examineParts examines answers of a system that shows the rows of a batch apart, which are
-// right for no state of whole batches. The first rows, as many as given, were visible: they were loaded
-// before the phase, and had settled; of the others any may have been missing. A maximum, a
-// minimum and a count are examined exactly: is it that of some part of the rows? So are sums
-// and means where at most smallParts rows of the group may be missing. Where it is more, the
-// states tried are those in which the last rows of the group are missing, and an answer that
-// is none of these must lie within the least and the greatest value of any part. Of answers
-// from more rows than may be held, nothing but such limits is known. Of answers in other shapes,
-// and of digests, nothing is said.
+// examineParts examines answers that match no state of whole batches, for a target that shows the
+// rows of a batch separately. The first rows, as many as given, were visible, because they were
+// loaded and had settled before the phase; any of the other rows may have been missing. It checks
+// exactly whether some part of the rows has the maximum, the minimum or the count, and, if at most
+// smallParts rows of the group may be missing, the sum or the mean. If more may be missing, it
+// tries the states without the last rows of the group; an answer that matches none of them must
+// lie within the limits of all parts. An answer from more than rowsOfParts rows is checked against
+// the limits of its groups. Answers of other shapes and digests are not examined.
 func examineParts(ctx context.Context, d workload.Dataset, visible int64, answers []*answer) error {
 	var doubtful []*answer
 	var counts []query.Query

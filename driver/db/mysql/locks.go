@@ -93,13 +93,13 @@ func (d *database) holder(ctx context.Context, statements string) string {
 		if more := len(named) - most; more > 0 {
 			named = append(named[:most], fmt.Sprintf("%d more", more))
 		}
-		return fmt.Sprintf("%s; it may be %s; %s", d.untold(), strings.Join(named, " or "), findHolder)
+		return fmt.Sprintf("%s; it may be %s; %s", d.unknownHolder(), strings.Join(named, " or "), findHolder)
 	}
-	return d.untold() + "; " + findHolder
+	return d.unknownHolder() + "; " + findHolder
 }
 
-// untold says what the server needs to say who holds a lock.
-func (d *database) untold() string {
+// unknownHolder says that the server does not tell who holds a lock, and what would make it.
+func (d *database) unknownHolder() string {
 	if d.system == "MariaDB" {
 		return "MariaDB does not say who holds it, as it does after INSTALL SONAME 'metadata_lock_info'"
 	}
