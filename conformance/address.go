@@ -4,7 +4,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +49,29 @@ func Address(t testing.TB, name string) (host, port string) {
 // file returns the text of a file in the folder servers.
 func file(t testing.TB, name string) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "servers", name))
+	text, err := os.ReadFile(filepath.Join(moduleRoot(t), "servers", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// moduleRoot returns the folder of go.mod, which is above the folder that a test runs in.
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if filepath.Dir(dir) == dir {
+			t.Fatal("no go.mod above the folder that the test runs in")
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // TestServer returns the options that lead to the driver's server for tests, which

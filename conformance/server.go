@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,8 +46,7 @@ func NewServer(t testing.TB, port int, c process.Command) *Server {
 // has the same verbs; without it the test is skipped.
 func Script(t testing.TB, name string, env ...string) *Server {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(here), "..", "servers", name)
+	script := filepath.Join(moduleRoot(t), "servers", name)
 	if !slices.Contains(servers.Names(), name) {
 		given := "TSMARK_SCRIPT_" + strings.ToUpper(name)
 		if script = os.Getenv(given); script == "" {
