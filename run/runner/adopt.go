@@ -30,7 +30,7 @@ func adopts(k *driver.Driver, s *series.Schema, o driver.Options) error {
 // run's dataset, and written nowhere.
 func (x *openStage) adopted(planned *plannedTarget) session.Mark {
 	return session.Mark{
-		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.rows, Complete: true,
+		Dataset: x.record.doc.Dataset.Spec, Fingerprint: x.record.doc.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.subject.rows, Complete: true,
 		Driver: planned.driver.Name, Layout: planned.driver.LayoutOf(planned.options),
 	}
 }
@@ -52,7 +52,7 @@ func (x *checkStage) compareAdopted(ctx context.Context, on *turn) error {
 		return err
 	default:
 		return fmt.Errorf("%w: target %s does not hold dataset %s, which these settings make: %w; give the flags by which it was generated (--use-case, --scale, --seed, --log-interval, --timestamp-start …), or have tsmark load it",
-			ErrInput, on.planned.name, x.run.Dataset.Fingerprint, err)
+			ErrInput, on.planned.name, x.record.doc.Dataset.Fingerprint, err)
 	}
 	tables := "tables"
 	if len(census) == 1 {
@@ -62,12 +62,12 @@ func (x *checkStage) compareAdopted(ctx context.Context, on *turn) error {
 	if rows > 0 {
 		on.out.Adopted += fmt.Sprintf(", %d rows", rows)
 	}
-	return x.keepTarget(ctx, on.out)
+	return x.record.keepTarget(ctx, on.out)
 }
 
 // adoptedCensus counts what is there, once all tables are.
 func (x *checkStage) adoptedCensus(ctx context.Context, on *turn) ([]result.CensusResult, error) {
-	planned, err := on.db.Plan(x.schema())
+	planned, err := on.db.Plan(x.subject.schema())
 	if err != nil {
 		return nil, err
 	}
@@ -80,5 +80,5 @@ func (x *checkStage) adoptedCensus(ctx context.Context, on *turn) ([]result.Cens
 			return nil, fmt.Errorf("there is no %s", o)
 		}
 	}
-	return x.census(ctx, on, verify.Sent{}, nil)
+	return census(ctx, x.subject, on, verify.Sent{}, nil)
 }

@@ -199,8 +199,8 @@ func (noDisplay) Fail(string)                      {}
 
 // onePart is a part on its way.
 type onePart struct {
-	*part
-	*subject
+	part    *part
+	subject *subject
 	planned *plannedTarget
 	link    Link
 
@@ -214,7 +214,7 @@ type onePart struct {
 }
 
 func (o *onePart) do(ctx context.Context) error {
-	if o.Job == partCalibrate {
+	if o.part.Job == partCalibrate {
 		if err := o.calibrate(ctx); err != nil {
 			return err
 		}
@@ -229,12 +229,12 @@ func (o *onePart) do(ctx context.Context) error {
 	if o.log, err = oplog.NewWriter(o.link, oplog.Header{Start: o.began}); err != nil {
 		return err
 	}
-	server, err := findServer(ctx, o.plan.experiment.Timeouts.Limits(), o.db)
+	server, err := findServer(ctx, o.subject.plan.experiment.Timeouts.Limits(), o.db)
 	if err != nil {
 		return fmt.Errorf("finding out where the server of target %s runs: %w", o.planned.name, err)
 	}
 	o.witness = monitor.NewWitness(ctx, server.source())
-	switch o.Job {
+	switch o.part.Job {
 	case partLoad, partRest:
 		err = o.load(ctx)
 	case partMixed:
@@ -244,7 +244,7 @@ func (o *onePart) do(ctx context.Context) error {
 	}
 	if o.client != nil {
 		used := o.client.End(ctx)
-		o.out.Client, o.out.Noise = &used, o.witness.End(ctx, o.plan.settings.quiet)
+		o.out.Client, o.out.Noise = &used, o.witness.End(ctx, o.subject.plan.settings.quiet)
 	}
 	return errors.Join(err, o.finish(o.log))
 }
@@ -280,18 +280,18 @@ func (o *onePart) finish(log *oplog.Writer) error {
 
 // loadConfig is what a load of the share is like.
 func (o *onePart) loadConfig() (engine.LoadConfig, *counted) {
-	config := o.plan.settings.load
-	config.Workers = o.Share.Of(config.Workers)
-	rows := &counted{Dataset: o.sharedRows(o.Share)}
+	config := o.subject.plan.settings.load
+	config.Workers = o.part.Share.Of(config.Workers)
+	rows := &counted{Dataset: o.subject.sharedRows(o.part.Share)}
 	switch {
-	case o.Job == partRest:
-		rest := ownRows{workload.After(o.dataset, o.Before), o.ownedBy(o.Share)}
-		rows.Dataset = workload.After(rest, o.Handed[o.Share.Index])
-	case o.Mixed:
-		rows.Dataset = ownRows{workload.Limited(o.dataset, o.Before), o.ownedBy(o.Share)}
+	case o.part.Job == partRest:
+		rest := ownRows{workload.After(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
+		rows.Dataset = workload.After(rest, o.part.Handed[o.part.Share.Index])
+	case o.part.Mixed:
+		rows.Dataset = ownRows{workload.Limited(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
 	}
 	if config.Workers > 1 {
-		config.Owner = o.ownerOf(o.Share)
+		config.Owner = o.subject.ownerOf(o.part.Share)
 	}
 	return config, rows
 }
@@ -302,7 +302,7 @@ func (o *onePart) join(ctx context.Context) error {
 	if !ok {
 		return joinable(o.db, o.planned)
 	}
-	if err := to.Join(ctx, o.dataset.Schema()); err != nil {
+	if err := to.Join(ctx, o.subject.dataset.Schema()); err != nil {
 		return fmt.Errorf("getting ready to write: %w", err)
 	}
 	return nil
@@ -323,12 +323,12 @@ func (o *onePart) load(ctx context.Context) error {
 
 func (o *onePart) calibrate(ctx context.Context) error {
 	config, rows := o.loadConfig()
-	span := o.plan.catalog.calibrationTime()
+	span := o.subject.plan.catalog.calibrationTime()
 	config.Period = span
 	// A run that only queries may have fewer workers for loads than there are agents, and the
 	// other way round.
 	config.Workers = max(1, config.Workers)
-	queryWorkers := max(1, o.Share.Of(o.plan.experiment.Queries.Workers))
+	queryWorkers := max(1, o.part.Share.Of(o.subject.plan.experiment.Queries.Workers))
 	if _, err := o.link.Ready(ctx); err != nil {
 		return err
 	}
@@ -338,53 +338,53 @@ func (o *onePart) calibrate(ctx context.Context) error {
 }
 
 func (o *onePart) query(ctx context.Context) error {
-	q := o.queriesOf(o.Type)
+	q := o.subject.queriesOf(o.part.Type)
 	if q == nil {
-		return fmt.Errorf("there are no queries of type %s", o.Type)
+		return fmt.Errorf("there are no queries of type %s", o.part.Type)
 	}
-	if err := o.sameQueries(q, o.Queries); err != nil {
+	if err := o.sameQueries(q, o.part.Queries); err != nil {
 		return err
 	}
-	if o.Repeat < 1 || o.Repeat > q.repeats {
-		return fmt.Errorf("the coordinator sent repeat %d, and there are %d", o.Repeat, q.repeats)
+	if o.part.Repeat < 1 || o.part.Repeat > q.blocks.repeats {
+		return fmt.Errorf("the coordinator sent repeat %d, and there are %d", o.part.Repeat, q.blocks.repeats)
 	}
-	first, _ := q.of(o.Repeat)
-	counted := make([]int64, first, q.count)
-	for run := range slices.Chunk(o.Expected, 2) {
-		if run[1] > int64(q.count-len(counted)) {
-			return fmt.Errorf("the coordinator sent answers to more than the %d queries that there are", q.count)
+	first, _ := q.blocks.of(o.part.Repeat)
+	counted := make([]int64, first, q.blocks.count)
+	for run := range slices.Chunk(o.part.Expected, 2) {
+		if run[1] > int64(q.blocks.count-len(counted)) {
+			return fmt.Errorf("the coordinator sent answers to more than the %d queries that there are", q.blocks.count)
 		}
 		for range run[1] {
 			counted = append(counted, run[0])
 		}
 	}
-	q.expected[o.viewOf(o.planned)].counted = counted
-	queries := o.rendered(o.planned, q, o.Repeat, o.db)
+	q.expected[o.subject.viewOf(o.planned)].counted = counted
+	queries := o.subject.rendered(o.planned, q, o.part.Repeat, o.db)
 	defer queries.close()
 
-	cfg := o.plan.settings.query
+	cfg := o.subject.plan.settings.query
 	cfg.Client = !o.planned.caps.Embedded
-	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.least(o.Repeat), o.Share, o.start, o.Share.Of(cfg.Workers)
-	cfg.TimeBox, cfg.WarmUp.Time = o.TimeBox, o.Warm
+	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.blocks.least(o.part.Repeat), o.part.Share, o.start, o.part.Share.Of(cfg.Workers)
+	cfg.TimeBox, cfg.WarmUp.Time = o.part.TimeBox, o.part.Warm
 	cfg.Capture = new(engine.Capture)
-	if o.Capture {
-		cfg.Capture = o.plan.capture(q, o.Seed, o.Repeat, o.Counts)
-		cfg.Capture.Begun = o.Begun
+	if o.part.Capture {
+		cfg.Capture = o.subject.plan.capture(q, o.part.Seed, o.part.Repeat, o.part.Counts)
+		cfg.Capture.Begun = o.part.Begun
 	}
-	if o.WarmUp {
+	if o.part.WarmUp {
 		var err error
-		if cfg.WarmUp.Queries, err = o.warmUps(ctx, o.planned, q, o.Repeat, o.db); err != nil {
+		if cfg.WarmUp.Queries, err = o.subject.warmUps(ctx, o.planned, q, o.part.Repeat, o.db); err != nil {
 			return err
 		}
 	}
-	cell := oplog.Cell{Kind: oplog.Query, Type: o.Type, Workers: cfg.Workers, Queries: queries.Len(), First: first}
-	s := o.plan.settings
+	cell := oplog.Cell{Kind: oplog.Query, Type: o.part.Type, Workers: cfg.Workers, Queries: queries.Len(), First: first}
+	s := o.subject.plan.settings
 	if s.open != nil {
 		open := *s.open
-		open.Queue = o.Share.Of(open.Queue)
-		if s.open, s.keep = &open, nil; o.Rate != "" {
+		open.Queue = o.part.Share.Of(open.Queue)
+		if s.open, s.keep = &open, nil; o.part.Rate != "" {
 			var err error
-			if open.Schedule, err = pace.Parse(o.Rate); err != nil {
+			if open.Schedule, err = pace.Parse(o.part.Rate); err != nil {
 				return err
 			}
 		}
@@ -404,31 +404,31 @@ func (o *onePart) query(ctx context.Context) error {
 
 // mix writes the part's share of the rows while its share of the queries is run.
 func (o *onePart) mix(ctx context.Context) error {
-	for i := range o.queries {
-		if err := o.sameQueries(&o.queries[i], o.Types[o.queries[i].queryType.Name]); err != nil {
+	for i := range o.subject.queries {
+		if err := o.sameQueries(&o.subject.queries[i], o.part.Types[o.subject.queries[i].queryType.Name]); err != nil {
 			return err
 		}
 	}
 	if err := o.join(ctx); err != nil {
 		return err
 	}
-	config := o.plan.settings.mixed
-	config.Part = engine.MixedPart{Share: o.Share, Own: o.ownedBy(o.Share), Peers: o.link}
-	config.Workers, config.Queriers, config.Queue = o.Share.Of(config.Workers), o.Share.Of(config.Queriers), o.Share.Of(config.Queue)
+	config := o.subject.plan.settings.mixed
+	config.Part = engine.MixedPart{Share: o.part.Share, Own: o.subject.ownedBy(o.part.Share), Peers: o.link}
+	config.Workers, config.Queriers, config.Queue = o.part.Share.Of(config.Workers), o.part.Share.Of(config.Queriers), o.part.Share.Of(config.Queue)
 	if config.Workers > 1 {
-		config.Owner = o.ownerOf(o.Share)
+		config.Owner = o.subject.ownerOf(o.part.Share)
 	}
-	config.Loaded, config.Lateness, config.Start = o.Before, o.Lateness, o.record.Spec.Start
+	config.Loaded, config.Lateness, config.Start = o.part.Before, o.part.Lateness, o.subject.record.Spec.Start
 	config.LoadConfig.Start = o.start
-	config.Seed = mixedSeed(o.Seed, o.planned.name, o.Repeat)
-	written := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Workers: config.Workers, Schedule: o.plan.experiment.Mixed.RowRate}
+	config.Seed = mixedSeed(o.part.Seed, o.planned.name, o.part.Repeat)
+	written := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Workers: config.Workers, Schedule: o.subject.plan.experiment.Mixed.RowRate}
 	config.Log = o.log.Section(written)
-	types, err := o.mixedQueries(written, config.Queriers, func(c oplog.Cell) (*oplog.Section, error) { return o.log.Section(c), nil })
+	types, err := o.subject.mixedQueries(written, config.Queriers, func(c oplog.Cell) (*oplog.Section, error) { return o.log.Section(c), nil })
 	if err != nil {
 		return err
 	}
 	var journal *engine.Journal
-	o.out.Mixed, journal, err = engine.Mixed(ctx, config, o.dataset, o.db, o.planned.driver.Renderer(o.planned.options), types, o.progress)
+	o.out.Mixed, journal, err = engine.Mixed(ctx, config, o.subject.dataset, o.db, o.planned.driver.Renderer(o.planned.options), types, o.progress)
 	o.out.Mixed.Writes.Rates = nil
 	var text bytes.Buffer
 	if damaged := writeJournal(&text, journal); err == nil {
@@ -502,12 +502,12 @@ func (r ownReader) Next(b *series.Batch, max int) error {
 }
 
 // partFor is what a part of a phase on a target has in common with every other one.
-func (x *stage) partFor(job string, planned *plannedTarget) (part, error) {
-	p := part{Job: job, Spec: x.record.Spec, Steps: x.plan.steps, Fingerprint: x.record.Fingerprint, Seed: x.run.CheckSeed, QuerySeed: x.run.QuerySeed}
+func (m *team) partFor(job string, planned *plannedTarget) (part, error) {
+	p := part{Job: job, Spec: m.subject.record.Spec, Steps: m.plan.steps, Fingerprint: m.subject.record.Fingerprint, Seed: m.record.doc.CheckSeed, QuerySeed: m.record.doc.QuerySeed}
 	p.Spec.QuerySettings = nil
-	e := x.plan.openly(x.plan.experiment)
+	e := m.plan.openly(m.plan.experiment)
 	e.Adopt = false
-	e.Workload, e.Load.Limit = x.record.Spec, x.record.Spec.Limit
+	e.Workload, e.Load.Limit = m.subject.record.Spec, m.subject.record.Spec.Limit
 	at := slices.IndexFunc(e.Targets, func(t experiment.Target) bool { return t.Name == planned.name })
 	t := experiment.Target{Name: planned.name, Kind: e.Targets[at].Kind, Options: make(experiment.Options)}
 	for _, o := range planned.driver.Options {
@@ -515,13 +515,13 @@ func (x *stage) partFor(job string, planned *plannedTarget) (part, error) {
 		if value == o.Default {
 			continue
 		}
-		shown := x.plan.secrets.Text(value)
+		shown := m.plan.secrets.Text(value)
 		if !o.Secret {
 			t.Options[o.Name] = shown // where it hides something, that is taken from the environment
 		}
 		switch {
 		case !o.Secret && shown == value:
-		case x.Agents.Private():
+		case m.agents.Private():
 			p.Environ = append(p.Environ, SecretVariable(t.Name, o.Name)+"="+value)
 		default:
 			p.Wanted = append(p.Wanted, SecretVariable(t.Name, o.Name))

@@ -137,23 +137,33 @@ func joinable(t driver.DB, planned *plannedTarget) error {
 	return badInput(fmt.Errorf("tsmark's driver %s cannot write from several processes yet; load target %s without agents", planned.driver.Name, planned.name))
 }
 
+// team is the agents that do the phases of a run, and what is known of them.
+type team struct {
+	agents   Agents
+	plan     *Plan
+	subject  *subject
+	watch    *watch
+	record   *record
+	ceilings map[string]result.Calibration // by the names of agents
+}
+
 // enlistAgents puts the agents that are there into the record, or how their clocks are
 // now. It reports whether any of them is new.
-func (x *stage) enlistAgents(ending bool) (news bool) {
-	if x.Agents == nil {
+func (t *team) enlistAgents(ending bool) (news bool) {
+	if t == nil {
 		return false
 	}
-	x.run.AgentsStopWithin = x.Agents.StopWithin().Seconds()
-	for _, m := range x.Agents.Members() {
+	t.record.doc.AgentsStopWithin = t.agents.StopWithin().Seconds()
+	for _, m := range t.agents.Members() {
 		clock := m.Clock
-		clock.At = x.now()
-		at := slices.IndexFunc(x.run.Agents, func(a result.Agent) bool { return a.Name == m.Name })
+		clock.At = t.watch.now()
+		at := slices.IndexFunc(t.record.doc.Agents, func(a result.Agent) bool { return a.Name == m.Name })
 		if at < 0 {
-			x.run.Agents = append(x.run.Agents, result.Agent{Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Begin: &clock})
+			t.record.doc.Agents = append(t.record.doc.Agents, result.Agent{Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Begin: &clock})
 			news = true
 			continue
 		}
-		a := &x.run.Agents[at]
+		a := &t.record.doc.Agents[at]
 		if a.Process != m.Process { // its successor: the one before has ended
 			a.Process, news = m.Process, true
 		}
@@ -165,9 +175,9 @@ func (x *stage) enlistAgents(ending bool) (news bool) {
 }
 
 // lostAgent keeps why an agent is no longer there.
-func (x *stage) lostAgent(name string, why error) {
-	for i := range x.run.Agents {
-		if a := &x.run.Agents[i]; a.Name == name && a.Lost == "" {
+func (t *team) lostAgent(name string, why error) {
+	for i := range t.record.doc.Agents {
+		if a := &t.record.doc.Agents[i]; a.Name == name && a.Lost == "" {
 			a.Lost = why.Error()
 		}
 	}

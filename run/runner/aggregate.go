@@ -253,7 +253,7 @@ func (x *checkStage) read(ctx context.Context, on *turn, q *typeQueries) (*resul
 	render := on.planned.renderer(ctx, on.db, q)
 	var rows, bytes []float64
 	for i := range q.early {
-		request, err := render(&q.early[i], x.dataset.Schema())
+		request, err := render(&q.early[i], x.subject.dataset.Schema())
 		if err != nil {
 			return nil, err
 		}
@@ -281,8 +281,8 @@ func (reasoned) Is(other error) bool { return other == query.ErrUnsupported }
 // aggregate makes the aggregate of what was loaded and counted, where the experiment wants
 // one, and keeps what that took.
 func (l *oneLoad) aggregate(ctx context.Context) error {
-	wanted := l.plan.aggregate
-	if wanted == nil || l.found.Withheld != "" || l.planned.caps.Discards {
+	wanted := l.stage.plan.aggregate
+	if wanted == nil || l.found.Withheld != "" || l.on.planned.caps.Discards {
 		return nil
 	}
 	a := &result.Aggregate{
@@ -293,14 +293,14 @@ func (l *oneLoad) aggregate(ctx context.Context) error {
 		a.Aggregates = append(a.Aggregates, experiment.AggregateWord(word))
 	}
 	l.found.Aggregate = a
-	can, ok := driver.As[driver.Materializer](l.db)
-	if !ok || l.planned.driver.RenderFrom == nil {
-		a.Unsupported = fmt.Sprintf("%v: tsmark makes no continuous aggregates of %s", query.ErrUnsupported, l.planned.driver.Name)
+	can, ok := driver.As[driver.Materializer](l.on.db)
+	if !ok || l.on.planned.driver.RenderFrom == nil {
+		a.Unsupported = fmt.Sprintf("%v: tsmark makes no continuous aggregates of %s", query.ErrUnsupported, l.on.planned.driver.Name)
 		return nil
 	}
-	task := l.Display.Start("aggregate "+a.Name+" on "+l.out.Name, "", 0)
+	task := l.stage.record.display.Start("aggregate "+a.Name+" on "+l.on.out.Name, "", 0)
 	err := l.build(ctx, can, a)
-	if err == nil && a.Unsupported == "" && l.plan.experiment.Materialize.WhileLoading {
+	if err == nil && a.Unsupported == "" && l.stage.plan.experiment.Materialize.WhileLoading {
 		err = l.keepUp(ctx, can, a)
 	}
 	switch {
@@ -316,28 +316,28 @@ func (l *oneLoad) aggregate(ctx context.Context) error {
 
 // rowsOf is how many rows a table should hold.
 func (l *oneLoad) rowsOf(table string) int64 {
-	tables := l.surveyFor(l.planned).Tables
+	tables := l.stage.subject.surveyFor(l.on.planned).Tables
 	return tables[slices.IndexFunc(tables, func(c oracle.Census) bool { return c.Table.Name == table })].Rows
 }
 
 // extend makes the aggregate, which goes with the dataset from then on.
 func (l *oneLoad) extend(ctx context.Context, can driver.Materializer, keep bool) error {
-	schema, wanted := l.dataset.Schema(), &l.plan.aggregate.Materialized
+	schema, wanted := l.stage.subject.dataset.Schema(), &l.stage.plan.aggregate.Materialized
 	planned, err := can.PlanAggregate(schema, wanted)
 	if err != nil {
 		return err
 	}
-	return session.Of(l.db).Extend(ctx, planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, wanted, keep) })
+	return session.Of(l.on.db).Extend(ctx, planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, wanted, keep) })
 }
 
 // build makes the aggregate of the rows that are there.
 func (l *oneLoad) build(ctx context.Context, can driver.Materializer, a *result.Aggregate) (err error) {
 	begin := time.Now()
 	var settled time.Time
-	a.Noise, err = l.noiseOf(ctx, func() error {
+	a.Noise, err = l.stage.watch.noiseOf(ctx, func() error {
 		err := l.extend(ctx, can, false)
 		if err == nil {
-			settled, err = driver.Settled(ctx, l.db)
+			settled, err = driver.Settled(ctx, l.on.db)
 		}
 		return err
 	})
@@ -356,7 +356,7 @@ func (l *oneLoad) build(ctx context.Context, can driver.Materializer, a *result.
 // measureAggregate returns how many rows the aggregate accounts for, and its size.
 func (l *oneLoad) measureAggregate(ctx context.Context, can driver.Materializer) (covered, bytes int64, err error) {
 	covered, bytes = -1, -1
-	wanted := &l.plan.aggregate.Materialized
+	wanted := &l.stage.plan.aggregate.Materialized
 	if covered, err = can.Covered(ctx, wanted); err == nil {
 		bytes, err = can.AggregateFootprint(ctx, wanted)
 	}
@@ -366,15 +366,15 @@ func (l *oneLoad) measureAggregate(ctx context.Context, can driver.Materializer)
 // keepUp loads once more, from nothing, while the target keeps the aggregate up. What it
 // holds afterwards is counted as after every load.
 func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result.Aggregate) error {
-	f, err := l.subject.feed(ctx, l.db, l.planned)
+	f, err := l.stage.subject.feed(ctx, l.on.db, l.on.planned)
 	if err != nil {
 		return err
 	}
 	defer f.close()
 	k := &result.KeptLoad{Fresh: -1, Covered: -1, DiskBytes: -1}
-	again := &oneLoad{loadStage: l.loadStage, turn: l.turn, feed: f, mark: l.turn.mark}
+	again := &oneLoad{stage: l.stage, on: l.on, feed: f, mark: l.on.mark}
 	again.mark.RowsExpected = f.rows
-	if err := l.force.Prepare(ctx, session.Of(l.db), f.schema, again.mark); err != nil {
+	if err := l.stage.force.Prepare(ctx, session.Of(l.on.db), f.schema, again.mark); err != nil {
 		return fmt.Errorf("before the load with an aggregate: %w", err)
 	}
 	err = again.extend(ctx, can, true)
@@ -384,15 +384,15 @@ func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result
 		return fmt.Errorf("the aggregate: %w", err)
 	}
 	fresh := make(chan freshness, 1)
-	config := l.plan.settings.load
-	config.Owner, config.InOrder = l.owner, l.planned.caps.InOrder
+	config := l.stage.plan.settings.load
+	config.Owner, config.InOrder = l.stage.subject.owner, l.on.planned.caps.InOrder
 	config.Acked = func(ctx context.Context) {
 		if k.Unsupported == "" {
-			go func() { fresh <- watchFresh(ctx, can, &l.plan.aggregate.Materialized, a.Expected) }()
+			go func() { fresh <- watchFresh(ctx, can, &l.stage.plan.aggregate.Materialized, a.Expected) }()
 		}
 	}
-	k.Cell, err = l.measure(ctx, l.planned.caps.Embedded, func() (err error) {
-		again.found, err = engine.Load(ctx, config, f.dataset, l.db, func(int) {})
+	k.Cell, err = l.stage.watch.measure(ctx, l.on.planned.caps.Embedded, func() (err error) {
+		again.found, err = engine.Load(ctx, config, f.dataset, l.on.db, func(int) {})
 		return err
 	})
 	if err = again.leaveMark(ctx, err); err != nil {

@@ -54,7 +54,7 @@ func (c rowCounts) of(id int) (rows int64, known bool) {
 func spread(found []decided) {
 	for _, d := range found {
 		for i := range found {
-			if of := &found[i]; d.disagrees != "" && of.queryType == d.queryType {
+			if of := &found[i]; d.disagrees != "" && of.phase.queryType == d.phase.queryType {
 				of.verdict, of.agreed, of.disagrees = result.Verdict{}, 0, cmp.Or(of.disagrees, d.disagrees)
 			}
 		}
@@ -99,8 +99,8 @@ func (x *compareStage) agreeOn(q *typeQueries, p phase, a *engine.Answered) (com
 	kind := x.kindOf(p.target)
 	key := x.keyOf(p, a)
 	asked := &query.Query{Shape: query.Written{Ordered: q.written.Ordered}}
-	for j := range x.run.Targets {
-		other := x.run.Targets[j].Name
+	for j := range x.record.doc.Targets {
+		other := x.record.doc.Targets[j].Name
 		if x.kindOf(other) == kind { // which would agree with itself
 			continue
 		}
@@ -124,5 +124,5 @@ func (x *compareStage) agreeOn(q *typeQueries, p phase, a *engine.Answered) (com
 
 // kindOf is the driver of a target.
 func (x *compareStage) kindOf(target string) string {
-	return x.run.Targets[slices.IndexFunc(x.run.Targets, func(t result.Target) bool { return t.Name == target })].Kind
+	return x.record.doc.Targets[slices.IndexFunc(x.record.doc.Targets, func(t result.Target) bool { return t.Name == target })].Kind
 }

@@ -28,7 +28,7 @@ const fewTwice = 0.1
 // divider divides the queries of a type among repeats. It takes them one by one,
 // and keeps what tells which of them run the same.
 type divider struct {
-	blocks
+	blocks blocks
 	places map[uint64]int32 // by meaning, the first place
 	taken  int
 	alone  int // places before the first query that comes again
@@ -44,16 +44,16 @@ func (d *divider) add(q *query.Query) {
 	key := meaning(q)
 	first, twice := d.places[key]
 	switch {
-	case twice && d.same == nil:
-		d.alone, d.same = d.taken, make([]int32, d.count)
+	case twice && d.blocks.same == nil:
+		d.alone, d.blocks.same = d.taken, make([]int32, d.blocks.count)
 		for earlier := range d.taken {
-			d.same[earlier] = int32(earlier)
+			d.blocks.same[earlier] = int32(earlier)
 		}
 	case !twice:
 		first, d.places[key] = int32(d.taken), int32(d.taken)
 	}
-	if d.same != nil {
-		d.same[d.taken] = first
+	if d.blocks.same != nil {
+		d.blocks.same[d.taken] = first
 	}
 	d.taken++
 }

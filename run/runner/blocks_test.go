@@ -43,13 +43,13 @@ func TestBlocks(t *testing.T) {
 					t.Fatalf("%s: the query at place %d is another one", q.queryType.Name, place)
 				}
 			}
-			if w.Name() != "iotdb" && q.repeated != slices.Contains(repeating, q.queryType.Name) {
-				t.Errorf("%s of %s: repeated: %v", q.queryType.Name, w.Name(), q.repeated)
+			if w.Name() != "iotdb" && q.blocks.repeated != slices.Contains(repeating, q.queryType.Name) {
+				t.Errorf("%s of %s: repeated: %v", q.queryType.Name, w.Name(), q.blocks.repeated)
 			}
 			ran, twice, at := make(map[uint64]int), 0, 0
 			for repeat := 1; repeat <= 6; repeat++ {
-				first, end := q.of(repeat)
-				if !q.repeated && (first != at || end-first < result.LeastDifferent) || q.repeated && first != 0 {
+				first, end := q.blocks.of(repeat)
+				if !q.blocks.repeated && (first != at || end-first < result.LeastDifferent) || q.blocks.repeated && first != 0 {
 					t.Errorf("%s: round %d has places %d to %d, the one before ended at %d", q.queryType.Name, repeat, first, end, at)
 				}
 				at = end
@@ -61,13 +61,13 @@ func TestBlocks(t *testing.T) {
 					ran[key] = repeat
 				}
 			}
-			if most := int(fewTwice * float64(q.count)); !q.repeated && (twice > most || w.Name() != "iotdb" && oracle.Countable(&all[0]) && twice > 0) {
+			if most := int(fewTwice * float64(q.blocks.count)); !q.blocks.repeated && (twice > most || w.Name() != "iotdb" && oracle.Countable(&all[0]) && twice > 0) {
 				t.Errorf("%s: %d queries are run in two rounds", q.queryType.Name, twice)
 			}
 			if len(q.early) == 0 || len(q.spare) == 0 {
 				t.Errorf("%s has %d queries for the check and %d to warm up", q.queryType.Name, len(q.early), len(q.spare))
 			}
-			if !q.repeated {
+			if !q.blocks.repeated {
 				for _, other := range slices.Concat(q.early, q.spare) {
 					if _, measured := ran[meaning(&other)]; measured {
 						t.Errorf("%s: query %d warms up, and is measured", q.queryType.Name, other.ID)

@@ -19,8 +19,10 @@ import (
 // checkStage counts what a target holds where this run did not load it, and
 // compares answers before anything is measured. It notes which types are slow.
 type checkStage struct {
-	*stage
-	slow map[slowType]bool // one query took longer than the time box of a repeat
+	plan    *Plan
+	subject *subject
+	record  *record
+	slow    map[slowType]bool // one query took longer than the time box of a repeat
 }
 
 // check compares the answers of all query types. Where there is doubt about
@@ -37,12 +39,12 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 	}
 	short, _, _ := strings.Cut(doubt, ": ")
 	first := on.out.RepeatOf(1)
-	for i := range x.queries {
-		q := &x.queries[i]
+	for i := range x.subject.queries {
+		q := &x.subject.queries[i]
 		if first.Type(q.queryType.Name) != nil {
 			continue // before the run was resumed
 		}
-		task := x.Display.Start(on.out.Name+" "+q.queryType.Name, "answers", int64(len(q.early)))
+		task := x.record.display.Start(on.out.Name+" "+q.queryType.Name, "answers", int64(len(q.early)))
 		checked, err := x.checkType(ctx, on, q, task)
 		if driver.Broken(ctx, on.db, err) { // no other type is concerned, nor the load
 			checked.Failed, err = result.NewFailure(result.ConnectionLost, err), nil
@@ -73,7 +75,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
-		if err := x.keepQueries(ctx, on.out, 1, checked); err != nil {
+		if err := x.record.keepQueries(ctx, on.out, 1, checked); err != nil {
 			return err
 		}
 	}
@@ -92,7 +94,7 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 	if on.adopted {
 		return "", nil // it was compared
 	}
-	census, err := x.census(ctx, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil)
+	census, err := census(ctx, x.subject, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil)
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +103,7 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 			continue
 		}
 		problem := "the database is not as it was loaded: " + c.Problem
-		if len(x.queries) == 0 {
+		if len(x.subject.queries) == 0 {
 			return "", errors.New(problem) // there is no figure to withhold
 		}
 		return problem, nil
@@ -111,12 +113,12 @@ func (x *checkStage) doubt(ctx context.Context, on *turn) (string, error) {
 
 // census compares what a target holds with the dataset, and shows what comes of it, unless
 // the census before said so already.
-func (x *stage) census(ctx context.Context, on *turn, sent verify.Sent, before []result.CensusResult) ([]result.CensusResult, error) {
-	survey := x.surveyFor(on.planned)
-	task := x.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
+func census(ctx context.Context, s *subject, on *turn, sent verify.Sent, before []result.CensusResult) ([]result.CensusResult, error) {
+	survey := s.surveyFor(on.planned)
+	task := s.display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
 	found, err := verify.Census(ctx, on.db, survey, sent, func() { task.Add(1) })
 	if err == nil {
-		err = verify.Rows(ctx, x.verifying(on.planned), on.db, on.planned.driver.Renderer(on.planned.options), survey, on.planned.caps.Digits, found)
+		err = verify.Rows(ctx, s.plan.verifying(on.planned), on.db, on.planned.driver.Renderer(on.planned.options), survey, on.planned.caps.Digits, found)
 	}
 	if err != nil {
 		fail(ctx, task, err)
@@ -158,8 +160,8 @@ func lastLoad(t *result.Target) *result.Load {
 // where nothing is.
 func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, task Task) (*result.Queries, error) {
 	out := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(q)}
-	if !x.expects(q) {
-		out.NoReference = x.noReference(q)
+	if !x.subject.expects(q) {
+		out.NoReference = x.subject.noReference(q)
 		return x.checkTexts(ctx, on, q, out, task)
 	}
 	if err := noAggregate(on.out, q); err != nil {
@@ -172,19 +174,19 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 		if q.written != nil { // the database checks a text shortly before it runs
 			_, err = on.planned.text(q.written, &one)
 		} else {
-			_, err = render(&one, x.dataset.Schema())
+			_, err = render(&one, x.subject.dataset.Schema())
 		}
 		if err != nil {
 			return unsupported(out, err)
 		}
 	}
-	held := x.viewOf(on.planned)
-	cfg := x.verifying(on.planned)
+	held := x.subject.viewOf(on.planned)
+	cfg := x.plan.verifying(on.planned)
 	cfg.Progress = func() { task.Add(1) }
 	begin := time.Now()
 	var err error
-	out.By = x.by(q)
-	out.Verdict, err = verify.Answers(ctx, cfg, on.db, render, x.viewed[held].dataset, q.expected[held].full)
+	out.By = x.subject.by(q)
+	out.Verdict, err = verify.Answers(ctx, cfg, on.db, render, x.subject.viewed[held].dataset, q.expected[held].full)
 	if err != nil {
 		return unanswered(out, err)
 	}
@@ -204,8 +206,8 @@ func (x *checkStage) checkType(ctx context.Context, on *turn, q *typeQueries, ta
 type slowType struct{ target, queryType string }
 
 // verifying is how answers are asked for that are compared off the clock.
-func (x *stage) verifying(planned *plannedTarget) verify.Config {
-	settings := &x.plan.experiment.Queries
+func (p *Plan) verifying(planned *plannedTarget) verify.Config {
+	settings := &p.experiment.Queries
 	workers := settings.Workers
 	if planned.caps.Embedded {
 		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain

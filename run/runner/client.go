@@ -71,23 +71,23 @@ func boundByPause(l *result.Load) string {
 
 // calibrate measures the client itself, once a run, where a target has a
 // process of its own.
-func (x *stage) calibrate(ctx context.Context) error {
-	if x.Agents != nil {
-		return x.calibrateAgents(ctx)
+func (x *execution) calibrate(ctx context.Context) error {
+	if x.team != nil {
+		return x.team.calibrate(ctx)
 	}
-	if x.run.Calibration != nil || x.dataset == nil {
+	if x.record.doc.Calibration != nil || x.subject.dataset == nil {
 		return nil
 	}
 	e, span := x.plan.experiment, x.plan.catalog.calibrationTime()
-	task := x.Display.Start("calibrating the client", "rows", 0)
+	task := x.record.display.Start("calibrating the client", "rows", 0)
 	found, err := engine.Calibrate(ctx, engine.LoadConfig{
-		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.owner, // a load has as many readers
-	}, e.Queries.Workers, x.dataset, span)
+		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.subject.owner, // a load has as many readers
+	}, e.Queries.Workers, x.subject.dataset, span)
 	if err != nil {
 		task.Fail("") // what ends the target is said as the reason
 		return fmt.Errorf("calibrating the client: %w", err)
 	}
 	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
-	x.run.Calibration = &found
+	x.record.doc.Calibration = &found
 	return nil
 }

@@ -20,10 +20,10 @@ import (
 // opened, after what the machine kept of its files was dropped. In each repeat
 // it is another query.
 func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
-	task := x.Display.Start("query "+on.out.Name+" cold"+ofRepeats(on.repeat, x.plan.experiment.QueryRepeats()), "queries", int64(len(x.queries)))
-	for i := range x.queries {
-		q := &x.queries[i]
-		if finished(on.out, on.repeat, q.queryType.Name) {
+	task := x.record.display.Start("query "+on.out.Name+" cold"+ofRepeats(on.job.repeat, x.plan.experiment.QueryRepeats()), "queries", int64(len(x.subject.queries)))
+	for i := range x.subject.queries {
+		q := &x.subject.queries[i]
+		if finished(on.out, on.job.repeat, q.queryType.Name) {
 			continue
 		}
 		var disturbed string
@@ -48,24 +48,24 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 // queryTypeCold runs one query. Disturbed says why it does not count and is to be
 // run again; empty: it counts.
 func (x *queryStage) queryTypeCold(ctx context.Context, on *turn, q *typeQueries, try int) (disturbed string, err error) {
-	queries := x.rendered(on.planned, q, on.repeat, on.db)
+	queries := x.subject.rendered(on.planned, q, on.job.repeat, on.db)
 	defer queries.close()
 	queries.most = 1
-	first, _ := q.of(on.repeat)
+	first, _ := q.blocks.of(on.job.repeat)
 	place := 0 // in its block
-	if q.repeated {
-		place = (on.repeat - 1) % queries.Len()
+	if q.blocks.repeated {
+		place = (on.job.repeat - 1) % queries.Len()
 	}
 	one, err := queries.Render(ctx, place)
 	if err != nil {
 		return "", err
 	}
-	capture := x.capture(q, on.repeat)
+	capture := x.capture(q, on.job.repeat)
 	measured, err := x.queryOneCold(ctx, on, q, one, try, engine.QueryConfig{First: first + place, Capture: capture})
 	if err != nil {
 		return "", err
 	}
-	if why := x.disturbed(measured.Noise); why != "" {
+	if why := x.watch.disturbed(measured.Noise); why != "" {
 		return why, nil
 	}
 	measured.Distinct = queries.Len()
@@ -83,16 +83,16 @@ func (x *queryStage) queryOneCold(ctx context.Context, on *turn, q *typeQueries,
 		return nil, err
 	}
 	defer t.Close() // reading only
-	x.attend(ctx, on.planned.name)
-	cfg.Log, err = x.operations.section(oplog.Cell{
-		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: strings.TrimSpace("cold " + settingOfTry(try)),
+	x.watch.attend(ctx, on.planned.name)
+	cfg.Log, err = x.record.operations.section(oplog.Cell{
+		Kind: oplog.Query, Target: on.planned.name, Type: q.queryType.Name, Repeat: on.job.repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: strings.TrimSpace("cold " + settingOfTry(try)),
 	})
 	if err != nil {
 		return nil, err
 	}
 	cfg.Workers, cfg.Timeout = 1, x.plan.experiment.Queries.Timeout
 	var measured *result.Queries
-	where, err := x.measure(ctx, on.planned.caps.Embedded, func() (err error) {
+	where, err := x.watch.measure(ctx, on.planned.caps.Embedded, func() (err error) {
 		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
 		return err
 	})

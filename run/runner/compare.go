@@ -47,10 +47,6 @@ func (dir takenAnswers) sweep() error {
 	return err
 }
 
-func (x *stage) taken() takenAnswers {
-	return takenAnswers(filepath.Join(x.Dir, x.run.ID, "taken-answers"))
-}
-
 func (dir takenAnswers) path(p phase) string {
 	return filepath.Join(string(dir), fmt.Sprintf("%s.%s.%d.gob", p.target, p.queryType, p.repeat))
 }
@@ -137,7 +133,9 @@ func taken(t *result.Target) int64 {
 
 // compareStage compares the answers that were taken in a part of the run.
 type compareStage struct {
-	*stage
+	plan    *Plan
+	subject *subject
+	record  *record
 	answers [views]map[takenQuery]*oracle.Expectation // nil: not worked out yet
 	// By target, of types that agreement alone can verify: the answers that were taken,
 	// and the rows of all.
@@ -145,9 +143,13 @@ type compareStage struct {
 	rows  map[string]map[string]rowCounts // by type and target
 }
 
+func newCompareStage(s *subject, r *record) *compareStage {
+	return &compareStage{plan: s.plan, subject: s, record: r}
+}
+
 // decided is the verdict on the answers of a phase.
 type decided struct {
-	phase
+	phase     phase
 	verdict   result.Verdict
 	failure   *result.Failure // why an answer could not be compared; nil: all were, or one was wrong
 	agreed    int64           // further answers that had as many rows as those of other systems
@@ -169,16 +171,16 @@ func (x *compareStage) expect(ctx context.Context) error {
 		wanted[v] = make(map[takenQuery]bool)
 	}
 	x.texts, x.rows = make(map[takenQuery]map[string]*query.Answer), make(map[string]map[string]rowCounts)
-	for i := range x.run.Targets {
-		held := x.viewOf(&x.plan.targets[i])
-		for _, p := range undecided(&x.run.Targets[i]) {
-			answers, err := x.taken().get(p)
+	for i := range x.record.doc.Targets {
+		held := x.subject.viewOf(&x.plan.targets[i])
+		for _, p := range undecided(&x.record.doc.Targets[i]) {
+			answers, err := x.record.taken().get(p)
 			if err != nil {
 				return stored(err)
 			}
 			for _, a := range answers {
 				key := x.keyOf(p, &a)
-				if !x.agrees(x.queriesOf(p.queryType)) {
+				if !x.subject.agrees(x.subject.queriesOf(p.queryType)) {
 					wanted[held][key] = true
 					continue
 				}
@@ -205,8 +207,8 @@ func (x *compareStage) expect(ctx context.Context) error {
 		}
 		var full []query.Query
 		var keys []takenQuery
-		for i := range x.queries {
-			q, place := &x.queries[i], 0
+		for i := range x.subject.queries {
+			q, place := &x.subject.queries[i], 0
 			var texts []query.Query
 			var textKeys []takenQuery
 			for one := range q.all {
@@ -218,7 +220,7 @@ func (x *compareStage) expect(ctx context.Context) error {
 				}
 				place++
 			}
-			found, err := x.byReference(ctx, v, q, texts)
+			found, err := x.subject.byReference(ctx, v, q, texts)
 			if err != nil {
 				return err
 			}
@@ -229,7 +231,7 @@ func (x *compareStage) expect(ctx context.Context) error {
 		if len(full) == 0 {
 			continue
 		}
-		expected, err := x.pass(ctx, "computing expected answers", x.viewed[v].dataset, full, nil)
+		expected, err := x.subject.pass(ctx, "computing expected answers", x.subject.viewed[v].dataset, full, nil)
 		if err != nil {
 			return err
 		}
@@ -243,7 +245,7 @@ func (x *compareStage) expect(ctx context.Context) error {
 
 // keyOf names the query of an answer.
 func (x *compareStage) keyOf(p phase, a *engine.Answered) takenQuery {
-	return takenQuery{p.queryType, x.queriesOf(p.queryType).id(a.Place)}
+	return takenQuery{p.queryType, x.subject.queriesOf(p.queryType).blocks.id(a.Place)}
 }
 
 // compare compares the answers that were taken while a target was measured, and
@@ -255,13 +257,13 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 			return nil, false, err
 		}
 	}
-	task := x.Display.Start("compare answers of "+out.Name, "answers", taken(out))
-	held, wrong := x.viewOf(planned), false
-	cfg := x.verifying(planned)
+	task := x.record.display.Start("compare answers of "+out.Name, "answers", taken(out))
+	held, wrong := x.subject.viewOf(planned), false
+	cfg := x.plan.verifying(planned)
 	cfg.Gone, cfg.Progress = out.Failure != "", func() { task.Add(1) }
 	for _, p := range undecided(out) {
-		if q := x.queriesOf(p.queryType); x.agrees(q) {
-			answers, err := x.taken().get(p)
+		if q := x.subject.queriesOf(p.queryType); x.subject.agrees(q) {
+			answers, err := x.record.taken().get(p)
 			if err != nil {
 				return found, false, stored(err)
 			}
@@ -295,7 +297,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 
 // compareType compares the answers of a phase.
 func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t driver.DB, planned *plannedTarget, held view, p phase) (result.Verdict, bool, error) {
-	answers, err := x.taken().get(p)
+	answers, err := x.record.taken().get(p)
 	if err != nil {
 		return result.Verdict{}, false, stored(err)
 	}
@@ -303,7 +305,7 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 	for i := range answers {
 		list[i] = verify.Taken{Answered: &answers[i], Expected: x.answers[held][x.keyOf(p, &answers[i])]}
 	}
-	verdict, open, err := verify.Captured(ctx, cfg, t, planned.renderer(ctx, t, x.queriesOf(p.queryType)), x.viewed[held].dataset, list)
+	verdict, open, err := verify.Captured(ctx, cfg, t, planned.renderer(ctx, t, x.subject.queriesOf(p.queryType)), x.subject.viewed[held].dataset, list)
 	if err != nil {
 		err = fmt.Errorf("comparing answers of %s: %w", p.queryType, err)
 	}
@@ -313,16 +315,16 @@ func (x *compareStage) compareType(ctx context.Context, cfg verify.Config, t dri
 // decide puts verdicts into the record. Types whose answers were wrong are withheld.
 func (x *compareStage) decide(ctx context.Context, out *result.Target, found []decided) error {
 	for _, d := range found {
-		q := *out.RepeatOf(d.repeat).Type(d.queryType)
+		q := *out.RepeatOf(d.phase.repeat).Type(d.phase.queryType)
 		q.Verdict, q.Disagrees, q.Withheld = d.verdict, d.disagrees, cmp.Or(q.Withheld, d.verdict.Difference)
 		q.Failed, q.Sample.Agreed = cmp.Or(q.Failed, d.failure), d.agreed
 		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
 			q.Sample.Captured = 0
 		}
-		if err := x.keepQueries(ctx, out, d.repeat, &q); err != nil {
+		if err := x.record.keepQueries(ctx, out, d.phase.repeat, &q); err != nil {
 			return err
 		}
-		x.taken().drop(d.phase)
+		x.record.taken().drop(d.phase)
 	}
 	return nil
 }

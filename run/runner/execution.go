@@ -15,12 +15,20 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/session"
 )
 
 // execution is one run on its way. It goes through the plan from cell to cell,
 // opens the target of each, and gives it to a stage.
 type execution struct {
-	*stage
+	runner  *Runner
+	plan    *Plan
+	subject *subject
+	watch   *watch
+	record  *record
+	servers servers
+	force   session.Force
+	team    *team // nil: no agents
 	opening *openStage
 	compare *compareStage // of the part of the run that has its turn
 	slow    map[slowType]bool
@@ -30,55 +38,64 @@ type execution struct {
 }
 
 func newExecution(r *Runner, p *Plan) *execution {
-	guarded := *r
-	guarded.Store, guarded.Display = guardedStore{r.Store, p.secrets}, guardedDisplay{r.Display, p.secrets}
-	s := &stage{Runner: &guarded, watch: newWatch(p), servers: newServers(r.Children, r.Standing)}
-	s.force.Dropped = func(place string, named []string) {
-		guarded.Display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
+	record := &record{
+		store: guardedStore{r.Store, p.secrets}, display: guardedDisplay{r.Display, p.secrets}, observer: r.Observer, dir: r.Dir, tool: r.Tool,
+	}
+	x := &execution{
+		runner: r, plan: p, watch: newWatch(p), record: record, servers: newServers(r.Children, r.Standing),
+		subject: &subject{plan: p, display: record.display, scratch: r.Dir, input: r.Input, record: &record.doc.Dataset},
+		slow:    make(map[slowType]bool), paces: make(paces), unreached: make(map[string]bool),
+	}
+	if r.Agents != nil {
+		x.team = &team{agents: r.Agents, plan: p, subject: x.subject, watch: x.watch, record: record}
+	}
+	x.force.Dropped = func(place string, named []string) {
+		record.display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
 	}
 	if r.Force != nil {
-		s.force.Ask = func(ctx context.Context, place string, named []string) error {
+		x.force.Ask = func(ctx context.Context, place string, named []string) error {
 			if err := r.Force(ctx, place, named); err != nil {
 				return badInput(err)
 			}
 			return nil
 		}
 	}
-	s.subject = &subject{plan: p, display: guarded.Display, scratch: r.Dir, input: r.Input, record: &s.run.Dataset}
-	return &execution{stage: s, opening: &openStage{s}, compare: &compareStage{stage: s}, slow: make(map[slowType]bool), paces: make(paces), unreached: make(map[string]bool)}
+	x.opening = &openStage{plan: p, subject: x.subject, watch: x.watch, record: record, servers: x.servers, force: x.force}
+	x.compare = newCompareStage(x.subject, record)
+	return x
 }
 
 // look finds out what can be known before anything is stored or loaded, such
 // as queries that are impossible, or a host that is not quiet.
 func (x *execution) look(ctx context.Context) error {
 	e := x.plan.experiment
-	x.run.CheckSeed = cmp.Or(x.run.CheckSeed, e.Queries.CheckSeed, rand.Text())
-	x.subject.seed = x.run.CheckSeed
-	x.run.OrderSeed = cmp.Or(x.run.OrderSeed, x.plan.orderSeed, rand.Text())
-	x.run.QuerySeed = cmp.Or(x.run.QuerySeed, x.plan.querySeed, e.Queries.Seed, newQuerySeed())
+	x.record.doc.CheckSeed = cmp.Or(x.record.doc.CheckSeed, e.Queries.CheckSeed, rand.Text())
+	x.subject.seed = x.record.doc.CheckSeed
+	x.record.doc.OrderSeed = cmp.Or(x.record.doc.OrderSeed, x.plan.orderSeed, rand.Text())
+	x.record.doc.QuerySeed = cmp.Or(x.record.doc.QuerySeed, x.plan.querySeed, e.Queries.Seed, newQuerySeed())
 	if x.plan.steps.Load {
-		if err := x.openFile(); err != nil {
+		if err := x.subject.openFile(); err != nil {
 			return err
 		}
-		if !x.unknown() {
+		if !x.subject.unknown() {
 			spec := e.Workload
 			spec.Limit = e.Load.Limit
-			if err := x.fix(spec); err != nil {
+			if err := fix(x.subject, x.record, spec); err != nil {
 				return err
 			}
 		}
-		if err := x.lookAtHead(ctx); err != nil {
+		if err := x.subject.lookAtHead(ctx); err != nil {
 			return err
 		}
 	}
 	if x.plan.experiment.Adopt {
 		spec := e.Workload
 		spec.Limit = e.Load.Limit
-		if err := x.fix(spec); err != nil {
+		if err := fix(x.subject, x.record, spec); err != nil {
 			return err
 		}
 	}
-	return x.lookForQuiet(ctx)
+	return x.watch.lookForQuiet(ctx)
 }
 
 // newQuerySeed draws a seed of queries. The random stream of TSBS tells just these apart.
@@ -86,8 +103,8 @@ func newQuerySeed() int64 { return 1 + random.Int64N(math.MaxInt32-1) }
 
 // measured reports whether the run has any result.
 func (x *execution) measured() bool {
-	for i := range x.run.Targets {
-		for _, r := range x.run.Targets[i].Repeats {
+	for i := range x.record.doc.Targets {
+		for _, r := range x.record.doc.Targets[i].Repeats {
 			if r.Load != nil || len(r.Queries) > 0 {
 				return true
 			}
@@ -104,13 +121,13 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		if stopped := x.servers.leave(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
 		}
-		if left := x.references.drop(); err == nil {
+		if left := x.subject.references.drop(); err == nil {
 			err = left
 		}
 	}()
 	x.enlist()
-	x.plan.tell(x.Display)
-	if err := x.Store.Save(ctx, &x.run); err != nil { // with its targets in their order
+	x.plan.tell(x.record.display)
+	if err := x.record.store.Save(ctx, &x.record.doc); err != nil { // with its targets in their order
 		return stored(err)
 	}
 	if ready, err := x.inspect(ctx); err != nil || !ready {
@@ -119,23 +136,23 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	if err := x.surveyFile(ctx); err != nil {
 		return badInput(err)
 	}
-	defer x.Display.Overall(Overall{})
-	part, finished, order := 0, 0, x.plan.order(x.run.OrderSeed)
+	defer x.record.display.Overall(Overall{})
+	part, finished, order := 0, 0, x.plan.order(x.record.doc.OrderSeed)
 	for i, c := range order {
-		planned, out := &x.plan.targets[c.target], &x.run.Targets[c.target]
+		planned, out := &x.plan.targets[c.target], &x.record.doc.Targets[c.target]
 		if x.leftOut(c) {
 			continue
 		}
 		if t := out.Turn; t != nil && t.Part != part {
 			part = t.Part
 			x.announce(part)
-			x.compare = &compareStage{stage: x.stage} // other answers are taken in it
+			x.compare = newCompareStage(x.subject, x.record) // other answers are taken in it
 		}
-		x.Display.Overall(x.overall(order[i:], finished))
-		begin, passed := time.Now(), x.passed
+		x.record.display.Overall(x.overall(order[i:], finished))
+		begin, passed := time.Now(), x.subject.passed
 		err := x.perform(ctx, c, planned, out)
 		finished++
-		x.paces.add(c, time.Since(begin)-(x.passed-passed)) // other cells of the kind need no pass
+		x.paces.add(c, time.Since(begin)-(x.subject.passed-passed)) // other cells of the kind need no pass
 		if err := x.kept(ctx, planned, out, err); err != nil {
 			return err
 		}
@@ -148,8 +165,8 @@ func (x *execution) execute(ctx context.Context) (err error) {
 // may take lines as they are.
 func (x *execution) surveyFile(ctx context.Context) error {
 	for i := range x.plan.targets {
-		if loads, _ := x.pending(i); loads && x.unknown() && !x.plan.targets[i].caps.Discards {
-			_, err := x.parse(ctx, nil)
+		if loads, _ := x.pending(i); loads && x.subject.unknown() && !x.plan.targets[i].caps.Discards {
+			_, err := x.subject.parse(ctx, nil)
 			return err
 		}
 	}
@@ -158,16 +175,16 @@ func (x *execution) surveyFile(ctx context.Context) error {
 
 // leftOut reports whether nothing is to be done for a cell.
 func (x *execution) leftOut(c cell) bool {
-	failed := x.run.Targets[c.target].Failure != ""
-	return x.done(c) || failed && (c.job != comparing || x.dataset == nil) ||
-		c.job == loading && c.repeat > 1 && x.longLoads()
+	failed := x.record.doc.Targets[c.target].Failure != ""
+	return x.done(c) || failed && (c.kind != comparing || x.subject.dataset == nil) ||
+		c.kind == loading && c.repeat > 1 && x.longLoads()
 }
 
 // enlist puts all targets into the run. Of one that is resumed some are there.
 func (x *execution) enlist() {
 	for i := range x.plan.targets {
 		planned := &x.plan.targets[i]
-		if i == len(x.run.Targets) {
+		if i == len(x.record.doc.Targets) {
 			t := result.Target{
 				Name: planned.name, Twin: planned.twin, Kind: planned.driver.Name, Embedded: planned.caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
@@ -176,13 +193,13 @@ func (x *execution) enlist() {
 			if planned.start != "" {
 				t.Idle, t.ServerMemory = planned.idle, planned.memory
 			}
-			x.run.Targets = append(x.run.Targets, t)
+			x.record.doc.Targets = append(x.record.doc.Targets, t)
 		}
-		out := &x.run.Targets[i]
+		out := &x.record.doc.Targets[i]
 		out.Failure = "" // of the time before it was resumed
 		out.Turn = x.plan.turnOf(i)
-		if x.Modules != nil {
-			out.Modules = x.Modules(planned.driver.Modules)
+		if x.runner.Modules != nil {
+			out.Modules = x.runner.Modules(planned.driver.Modules)
 		}
 	}
 }
@@ -201,13 +218,13 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 		out.Failure = err.Error()
 		x.unreached[out.Name] = errors.Is(err, driver.ErrUnreachable)
 	}
-	return outlast(ctx, func(ctx context.Context) error { return x.keepTarget(ctx, out) })
+	return outlast(ctx, func(ctx context.Context) error { return x.record.keepTarget(ctx, out) })
 }
 
 // perform does a cell: it opens the target, gives it to the stage of the cell, and
 // closes it.
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
-	if c.job == comparing && x.dataset != nil {
+	if c.kind == comparing && x.subject.dataset != nil {
 		// What agrees, and of what failed all, needs no target.
 		if doubtful, err := x.judge(ctx, nil, planned, out); err != nil || !doubtful {
 			return err
@@ -217,28 +234,28 @@ func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget,
 	if err != nil {
 		return err
 	}
-	if c.job == loading {
+	if c.kind == loading {
 		defer removeEmpty(on.env.Dir) // where the database has a path of its own
 	}
-	queries := &queryStage{x.stage, x.slow}
-	if c.job == querying && x.plan.experiment.Queries.Cache == experiment.CacheCold {
+	queries := &queryStage{plan: x.plan, subject: x.subject, watch: x.watch, record: x.record, servers: x.servers, team: x.team, slow: x.slow}
+	if c.kind == querying && x.plan.experiment.Queries.Cache == experiment.CacheCold {
 		if err := on.db.Close(); err != nil {
 			return err
 		}
 		return queries.queryCold(ctx, on)
 	}
 	defer on.db.Close() // everything that matters was flushed, and checked, before
-	defer x.internals(planned.name, on.db)()
-	if (c.job == loading || c.job == querying) && !planned.caps.Embedded {
+	defer x.watch.internals(planned.name, on.db)()
+	if (c.kind == loading || c.kind == querying) && !planned.caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
 	}
-	switch c.job {
+	switch c.kind {
 	case loading:
-		return (&loadStage{x.stage}).load(ctx, on)
+		return (&loadStage{plan: x.plan, subject: x.subject, watch: x.watch, record: x.record, force: x.force, team: x.team}).load(ctx, on)
 	case checking:
-		return (&checkStage{x.stage, x.slow}).check(ctx, on)
+		return (&checkStage{plan: x.plan, subject: x.subject, record: x.record, slow: x.slow}).check(ctx, on)
 	case querying:
 		return queries.query(ctx, on)
 	}
@@ -265,7 +282,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	loaded := make(map[string]bool) // places that a target before will have loaded into
 	var anew []*result.Target
 	for i := range x.plan.targets {
-		planned, out := &x.plan.targets[i], &x.run.Targets[i]
+		planned, out := &x.plan.targets[i], &x.record.doc.Targets[i]
 		loads, more := x.pending(i)
 		if !loads && more && (planned.forSweep() || x.opening.overwritten(ctx, planned, loaded[planned.shares])) {
 			loads, anew = true, append(anew, out)
@@ -294,11 +311,11 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 
 // pending reports whether loads of a target are not done yet, and other cells.
 func (x *execution) pending(index int) (loads, more bool) {
-	for _, c := range x.plan.order(x.run.OrderSeed) {
+	for _, c := range x.plan.order(x.record.doc.OrderSeed) {
 		if c.target != index || x.done(c) {
 			continue
 		}
-		if c.job == loading {
+		if c.kind == loading {
 			loads = true
 		} else {
 			more = true
@@ -314,7 +331,7 @@ func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	if out.Turn != nil {
 		why = fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place)
 	}
-	x.Display.Start(out.Name+" begins again", "", 0).Done(why)
+	x.record.display.Start(out.Name+" begins again", "", 0).Done(why)
 	out.Repeats = nil
-	return stored(x.Store.Save(ctx, &x.run))
+	return stored(x.record.store.Save(ctx, &x.record.doc))
 }

@@ -103,7 +103,7 @@ func FuzzResult(f *testing.F) {
 			kind = oplog.Query
 		}
 		p := &sharedPhase{
-			stage: &stage{}, start: time.Now(), ceiling: func(result.Calibration) float64 { return 1 },
+			team: &team{record: &record{}}, start: time.Now(), ceiling: func(result.Calibration) float64 { return 1 },
 			into: joinedAs(oplog.Cell{Kind: kind, Workers: 4, Queries: 4}, 0, nil),
 		}
 		if name == partMixed {

@@ -17,19 +17,19 @@ import (
 // grow divides the load into steps, where columns are to appear. It reports whether the
 // target can be loaded so; what is known if not is in found.
 func (l *oneLoad) grow() (bool, error) {
-	if l.plan.experiment.Load.Columns != experiment.ColumnsAppear {
+	if l.stage.plan.experiment.Load.Columns != experiment.ColumnsAppear {
 		return true, nil
 	}
-	if _, ok := driver.As[driver.Grower](l.db); !ok {
+	if _, ok := driver.As[driver.Grower](l.on.db); !ok {
 		l.found = &result.Load{
-			Workers: l.plan.settings.load.Workers, BatchSize: l.plan.settings.load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
-			Growth: &result.Growth{Unsupported: fmt.Sprintf("tsmark's driver %s writes to columns that are there, and does not try others", l.planned.driver.Name)},
+			Workers: l.stage.plan.settings.load.Workers, BatchSize: l.stage.plan.settings.load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
+			Growth: &result.Growth{Unsupported: fmt.Sprintf("tsmark's driver %s writes to columns that are there, and does not try others", l.on.planned.driver.Name)},
 		}
 		return false, nil
 	}
-	growing, ok := l.dataset.(workload.Growing)
+	growing, ok := l.stage.subject.dataset.(workload.Growing)
 	if !ok {
-		return false, l.plan.experiment.Problem("load.columns", "the workload's rows have all columns from the start")
+		return false, l.stage.plan.experiment.Problem("load.columns", "the workload's rows have all columns from the start")
 	}
 	steps, err := growing.Steps()
 	if err != nil {
@@ -45,7 +45,7 @@ func (l *oneLoad) grow() (bool, error) {
 // session is that over the target. Where columns appear it creates those of the first
 // step only.
 func (l *oneLoad) session() session.Session {
-	s := session.Of(l.db)
+	s := session.Of(l.on.db)
 	if l.steps != nil {
 		s = s.Beginning(l.steps[0].Schema())
 	}
@@ -69,14 +69,14 @@ func (l *oneLoad) sendSteps(ctx context.Context, config engine.LoadConfig, progr
 				return err
 			}
 		}
-		found, err := engine.Load(ctx, config, step, l.db, progress)
+		found, err := engine.Load(ctx, config, step, l.on.db, progress)
 		if i == 0 {
 			l.found = found
 		}
 		l.found.Growth = growth
 		if err != nil && i > 0 {
 			if l.found.Rows += found.Rows; l.refuses(ctx, err) {
-				growth.Unsupported = fmt.Sprintf("%s makes no columns: %v", l.planned.driver.Name, err)
+				growth.Unsupported = fmt.Sprintf("%s makes no columns: %v", l.on.planned.driver.Name, err)
 			}
 		}
 		if err != nil {
@@ -100,12 +100,12 @@ func (l *oneLoad) sendSteps(ctx context.Context, config engine.LoadConfig, progr
 // nextStep has the target's writers know the columns of a step, and begins its part of
 // the operation log.
 func (l *oneLoad) nextStep(number int, step *workload.Step, config *engine.LoadConfig) (err error) {
-	grower, _ := driver.As[driver.Grower](l.db)
+	grower, _ := driver.As[driver.Grower](l.on.db)
 	if err := grower.Grow(step.Schema()); err != nil {
 		return err
 	}
-	config.Log, err = l.operations.section(oplog.Cell{
-		Kind: oplog.Load, Part: oplog.Step(number), Target: l.out.Name, Repeat: l.repeat, Setting: l.setting, Workers: config.Workers,
+	config.Log, err = l.stage.record.operations.section(oplog.Cell{
+		Kind: oplog.Load, Part: oplog.Step(number), Target: l.on.out.Name, Repeat: l.on.job.repeat, Setting: l.setting, Workers: config.Workers,
 	})
 	return err
 }
@@ -117,12 +117,12 @@ func (x *loadStage) withoutQueries(ctx context.Context, out *result.Target) erro
 	if why == "" {
 		return nil
 	}
-	for _, q := range x.queries {
+	for _, q := range x.subject.queries {
 		if out.RepeatOf(1).Type(q.queryType.Name) != nil {
 			continue
 		}
 		none := &result.Queries{Type: q.queryType.Name, Help: q.queryType.Help, Texts: x.plan.texts(&q), Unsupported: "it was not loaded: " + why}
-		if err := x.keepQueries(ctx, out, 1, none); err != nil {
+		if err := x.record.keepQueries(ctx, out, 1, none); err != nil {
 			return err
 		}
 	}
@@ -132,5 +132,5 @@ func (x *loadStage) withoutQueries(ctx context.Context, out *result.Target) erro
 // refuses reports whether an error of a step is the answer of a system that makes no
 // columns, rather than one that another load might not have.
 func (l *oneLoad) refuses(ctx context.Context, err error) bool {
-	return !l.planned.caps.MakesColumns && ctx.Err() == nil && driver.AsTemporary(err) == nil && !errors.Is(err, driver.ErrUnreachable)
+	return !l.on.planned.caps.MakesColumns && ctx.Err() == nil && driver.AsTemporary(err) == nil && !errors.Is(err, driver.ErrUnreachable)
 }

@@ -20,13 +20,13 @@ func (x *openStage) overwritten(ctx context.Context, planned *plannedTarget, wil
 	if willBe || len(x.plan.sharing(planned)) == 0 {
 		return willBe
 	}
-	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name)})
+	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.record.dir, x.record.doc.ID, planned.name)})
 	if err != nil {
 		return false
 	}
 	defer t.Close() // nothing was changed
 	mark, err := session.Of(t).Mark(ctx)
-	return err == nil && mark.Run == x.run.ID && !x.own(mark, planned)
+	return err == nil && mark.Run == x.record.doc.ID && !x.own(mark, planned)
 }
 
 // inspect looks at a target that is to be loaded.
@@ -35,7 +35,7 @@ func (x *openStage) inspect(ctx context.Context, planned *plannedTarget) error {
 	if planned.start != "" || embedded && (planned.shares == "" || nothingAt(planned.shares)) {
 		return nil // there is nothing to look at yet
 	}
-	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.Dir, x.run.ID, planned.name), Create: !embedded})
+	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.record.dir, x.record.doc.ID, planned.name), Create: !embedded})
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func (x *openStage) inspect(ctx context.Context, planned *plannedTarget) error {
 // usable returns an error where a load into an open target, or the queries after
 // it, could not be done.
 func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver.DB) error {
-	err := x.limits.InStatement(ctx, "looking at the ports of target "+planned.name, func(ctx context.Context) error {
+	err := x.watch.limits.InStatement(ctx, "looking at the ports of target "+planned.name, func(ctx context.Context) error {
 		return check.Reach(ctx, &planned.driver, planned.options, x.plan.steps.Verify)
 	})
 	if err != nil {
 		return err
 	}
-	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.schema())); err != nil {
+	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.subject.schema())); err != nil {
 		return err
 	}
 	e, workers := x.plan.experiment, 0
@@ -108,7 +108,7 @@ func (x *openStage) letGo(ctx context.Context, t driver.DB, err error) error {
 	if !errors.Is(err, driver.ErrExisting) {
 		return err
 	}
-	_, _, err = x.force.Allow(ctx, session.Of(t), x.schema(), err)
+	_, _, err = x.force.Allow(ctx, session.Of(t), x.subject.schema(), err)
 	return err
 }
 

@@ -20,12 +20,19 @@ import (
 
 // loadStage loads a target, settles it and counts what it holds, and in a mixed
 // phase queries it meanwhile.
-type loadStage struct{ *stage }
+type loadStage struct {
+	plan    *Plan
+	subject *subject
+	watch   *watch
+	record  *record
+	force   session.Force
+	team    *team // nil: no agents
+}
 
 // oneLoad is a load of a target on its way from step to step.
 type oneLoad struct {
-	*loadStage
-	*turn
+	stage   *loadStage
+	on      *turn
 	feed    *feed
 	mark    session.Mark // that it leaves
 	log     *oplog.Section
@@ -38,7 +45,7 @@ type oneLoad struct {
 // load loads a target and keeps what came of it: again where others disturbed the
 // load or a step after it, and the host must be quiet.
 func (x *loadStage) load(ctx context.Context, on *turn) error {
-	if err := x.quietly(ctx, on.out, on.repeat, func(try int) (*result.Load, error) { return x.loadOnce(ctx, on, try) }); err != nil {
+	if err := x.quietly(ctx, on.out, on.job.repeat, func(try int) (*result.Load, error) { return x.loadOnce(ctx, on, try) }); err != nil {
 		return err
 	}
 	return x.withoutQueries(ctx, on.out)
@@ -47,17 +54,17 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 // loadOnce loads, settles and counts. What was measured by then is returned with
 // every error; nil: nothing.
 func (x *loadStage) loadOnce(ctx context.Context, on *turn, try int) (*result.Load, error) {
-	f, err := x.feed(ctx, on.db, on.planned)
+	f, err := x.subject.feed(ctx, on.db, on.planned)
 	if err != nil {
 		return nil, err
 	}
 	defer f.close()
-	if x.Agents != nil {
+	if x.team != nil {
 		if err := joinable(on.db, on.planned); err != nil {
 			return nil, err
 		}
 	}
-	l := &oneLoad{loadStage: x, turn: on, feed: f, mark: on.mark, setting: settingOfTry(try)}
+	l := &oneLoad{stage: x, on: on, feed: f, mark: on.mark, setting: settingOfTry(try)}
 	if grows, err := l.grow(); err != nil || !grows {
 		return l.found, err
 	}
@@ -67,7 +74,7 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn, try int) (*result.Lo
 	}
 	err = l.send(ctx)
 	l.found.Prepare = prepared.Seconds()
-	if err == nil && x.mixes() {
+	if err == nil && x.subject.mixes() {
 		err = l.mix(ctx)
 	}
 	if err = l.leaveMark(ctx, err); l.found.Unsupported() != "" {
@@ -99,59 +106,59 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn, try int) (*result.Lo
 // prepare makes room and tables, and returns how long that took.
 func (l *oneLoad) prepare(ctx context.Context) (time.Duration, error) {
 	l.mark.RowsExpected = l.feed.rows
-	if l.mixes() {
-		l.mark.RowsExpected = l.expected.Survey.Rows
+	if l.stage.subject.mixes() {
+		l.mark.RowsExpected = l.stage.subject.expected.Survey.Rows
 	}
 	begin := time.Now()
-	if err := l.force.Prepare(ctx, l.session(), l.feed.schema, l.mark); err != nil {
+	if err := l.stage.force.Prepare(ctx, l.session(), l.feed.schema, l.mark); err != nil {
 		return 0, fmt.Errorf("before the load: %w", err)
 	}
 	prepared := time.Since(begin)
 	var err error
-	if l.out.Description, err = check.Describe(ctx, l.db); err != nil { // some settings are made with the tables
+	if l.on.out.Description, err = check.Describe(ctx, l.on.db); err != nil { // some settings are made with the tables
 		return 0, fmt.Errorf("reading version and settings: %w", err)
 	}
-	l.log, err = l.operations.section(oplog.Cell{Kind: oplog.Load, Target: l.out.Name, Repeat: l.repeat, Setting: l.setting, Workers: l.plan.settings.load.Workers})
+	l.log, err = l.stage.record.operations.section(oplog.Cell{Kind: oplog.Load, Target: l.on.out.Name, Repeat: l.on.job.repeat, Setting: l.setting, Workers: l.stage.plan.settings.load.Workers})
 	return prepared, err
 }
 
 // send sends the rows, or those before the mixed phase, and waits until they have
 // settled.
 func (l *oneLoad) send(ctx context.Context) error {
-	before := footprint(ctx, l.db)
+	before := footprint(ctx, l.on.db)
 	total := l.feed.rows
 	if total < 0 {
-		total = l.rows
+		total = l.stage.subject.rows
 	}
-	l.task = l.Display.Start("load "+l.out.Name+ofRepeats(l.repeat, l.plan.loads()), "rows", total)
-	config := l.plan.settings.load
-	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.owner, l.planned.caps.InOrder, l.visibility()
-	config.Acked = l.phaseEnds
+	l.task = l.stage.record.display.Start("load "+l.on.out.Name+ofRepeats(l.on.job.repeat, l.stage.plan.loads()), "rows", total)
+	config := l.stage.plan.settings.load
+	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.stage.subject.owner, l.on.planned.caps.InOrder, l.visibility()
+	config.Acked = l.stage.watch.phaseEnds
 	progress := func(rows int) { l.task.Add(int64(rows)) }
-	where, err := l.measure(ctx, l.planned.caps.Embedded || l.Agents != nil, func() (err error) {
+	where, err := l.stage.watch.measure(ctx, l.on.planned.caps.Embedded || l.stage.team != nil, func() (err error) {
 		switch {
-		case l.Agents != nil:
+		case l.stage.team != nil:
 			err = l.sendShared(ctx, config)
 		case l.feed.lines != nil:
-			l.found, err = engine.LoadLines(ctx, config, l.feed.lines, l.db, progress)
+			l.found, err = engine.LoadLines(ctx, config, l.feed.lines, l.on.db, progress)
 		case l.steps != nil:
 			err = l.sendSteps(ctx, config, progress)
 		default:
-			l.found, err = engine.Load(ctx, config, l.feed.dataset, l.db, progress)
+			l.found, err = engine.Load(ctx, config, l.feed.dataset, l.on.db, progress)
 		}
 		return err
 	})
 	where.Parts = l.found.Parts
 	l.found.Cell, l.found.DiskBefore = where, before
-	if ceiling := l.run.Calibration; ceiling != nil && l.found.Sent > 0 {
+	if ceiling := l.stage.record.doc.Calibration; ceiling != nil && l.found.Sent > 0 {
 		l.found.ClientBound = boundBy(&where, float64(l.found.Rows)/l.found.Sent, ceiling.RowsPerSecond, 0)
 	}
 	l.found.ClientBound = cmp.Or(l.found.ClientBound, boundByPause(l.found))
-	if l.file != nil {
-		l.conclude(l.feed, l.found, err)
+	if l.stage.subject.file != nil {
+		l.stage.subject.conclude(l.feed, l.found, err)
 	}
 	// What a file of a known dataset should have had, learn finds out.
-	if l.mark.RowsExpected < 0 && err == nil && (l.file == nil || l.unknown() || l.planned.caps.Discards) {
+	if l.mark.RowsExpected < 0 && err == nil && (l.stage.subject.file == nil || l.stage.subject.unknown() || l.on.planned.caps.Discards) {
 		l.mark.RowsExpected = l.feed.read()
 	}
 	if err == nil {
@@ -163,13 +170,13 @@ func (l *oneLoad) send(ctx context.Context) error {
 // visibility is how is found out that rows are visible. How many there should be is not known
 // where the target keeps one row of a series and time, and the dataset may have several.
 func (l *oneLoad) visibility() engine.Visibility {
-	if l.planned.caps.Discards || l.planned.caps.Language == "" {
+	if l.on.planned.caps.Discards || l.on.planned.caps.Language == "" {
 		return engine.Visibility{}
 	}
-	repeats := l.viewed[latestRows].dataset != nil || l.unknown()
+	repeats := l.stage.subject.viewed[latestRows].dataset != nil || l.stage.subject.unknown()
 	return engine.Visibility{
-		Render: l.planned.driver.Renderer(l.planned.options), Schema: l.feed.schema,
-		Count: !(l.planned.caps.Dedupes && repeats),
+		Render: l.on.planned.driver.Renderer(l.on.planned.options), Schema: l.feed.schema,
+		Count: !(l.on.planned.caps.Dedupes && repeats),
 	}
 }
 
@@ -177,26 +184,26 @@ func (l *oneLoad) visibility() engine.Visibility {
 // ended, which it returns.
 func (l *oneLoad) leaveMark(ctx context.Context, err error) error {
 	l.mark.RowsAcked = l.found.AllRows()
-	if r := l.found.AllRetries(); r != nil && !l.planned.caps.Dedupes {
+	if r := l.found.AllRetries(); r != nil && !l.on.planned.caps.Dedupes {
 		l.mark.SentTwice = r.SentTwice
 	}
 	l.mark.Complete = err == nil && l.mark.RowsAcked == l.mark.RowsExpected
-	if l.planned.caps.Discards {
+	if l.on.planned.caps.Discards {
 		return err
 	}
 	markCtx, release := limit.Outlive(ctx)
 	defer release()
-	return cmp.Or(err, session.Of(l.db).SetMark(markCtx, l.mark))
+	return cmp.Or(err, session.Of(l.on.db).SetMark(markCtx, l.mark))
 }
 
 // learn finds out what the target should hold, which the first load did not wait
 // for, and corrects the mark where a file turns out to have had other rows.
 func (l *oneLoad) learn(ctx context.Context) error {
-	err := l.subject.learn(ctx, l.db, l.planned)
-	if err != nil || l.expected == nil || l.mark.RowsExpected == l.expected.Survey.Rows {
+	err := l.stage.subject.learn(ctx, l.on.db, l.on.planned)
+	if err != nil || l.stage.subject.expected == nil || l.mark.RowsExpected == l.stage.subject.expected.Survey.Rows {
 		return err
 	}
-	l.mark.RowsExpected = l.expected.Survey.Rows
+	l.mark.RowsExpected = l.stage.subject.expected.Survey.Rows
 	return l.leaveMark(ctx, nil)
 }
 
@@ -221,10 +228,10 @@ func (l *oneLoad) count(ctx context.Context) (err error) {
 		l.found.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", l.mark.RowsAcked, l.mark.RowsExpected)
 	}
 	switch {
-	case l.planned.caps.Discards:
+	case l.on.planned.caps.Discards:
 		l.found.Unverified = discarded
 		return nil
-	case l.expected == nil:
+	case l.stage.subject.expected == nil:
 		l.found.Unverified = uncounted
 		return nil
 	}
@@ -248,7 +255,7 @@ func (l *oneLoad) countUntilComplete(ctx context.Context, sent verify.Sent) erro
 	begin, before := time.Now(), int64(-1)
 	for {
 		taken := time.Now()
-		census, err := l.census(ctx, l.turn, sent, l.found.Census)
+		census, err := census(ctx, l.stage.subject, l.on, sent, l.found.Census)
 		if err != nil {
 			l.found.Census = census
 			return err
@@ -279,12 +286,12 @@ const (
 
 // afterLoad does the steps that the experiment wants and the target has.
 func (l *oneLoad) afterLoad(ctx context.Context) error {
-	can, ok := driver.As[driver.AfterLoader](l.db)
+	can, ok := driver.As[driver.AfterLoader](l.on.db)
 	if !ok {
 		return nil
 	}
 	steps := can.AfterLoad()
-	for _, wanted := range l.plan.experiment.Load.After {
+	for _, wanted := range l.stage.plan.experiment.Load.After {
 		at := slices.IndexFunc(steps, func(s driver.Step) bool { return s.Name == wanted })
 		if at < 0 {
 			continue
@@ -292,13 +299,13 @@ func (l *oneLoad) afterLoad(ctx context.Context) error {
 		if len(l.found.Steps) == 0 {
 			l.found.DiskSettled = l.writtenBytes(ctx)
 		}
-		task := l.Display.Start(wanted+" "+l.out.Name, "", 0)
+		task := l.stage.record.display.Start(wanted+" "+l.on.out.Name, "", 0)
 		begin := time.Now()
 		var settled time.Time
-		noise, err := l.noiseOf(ctx, func() error {
+		noise, err := l.stage.watch.noiseOf(ctx, func() error {
 			err := steps[at].Do(ctx)
 			if err == nil {
-				settled, err = driver.Settled(ctx, l.db)
+				settled, err = driver.Settled(ctx, l.on.db)
 			}
 			return err
 		})
@@ -319,7 +326,7 @@ func (l *oneLoad) measureDisk(ctx context.Context) error {
 		size.Bytes, err = -1, fmt.Errorf("measuring the size on disk: %w", err)
 	}
 	l.found.DiskBytes, l.found.DiskLeftOut, l.found.DiskPending = size.Bytes, size.Without, size.Pending
-	l.found.Upkeep = upkeep(ctx, l.db)
+	l.found.Upkeep = upkeep(ctx, l.on.db)
 	return err
 }
 
@@ -327,14 +334,14 @@ func (l *oneLoad) measureDisk(ctx context.Context) error {
 // clock. What it wrote may be merged before that is over, so that it has settled again.
 func (l *oneLoad) written(ctx context.Context) (driver.Footprint, error) {
 	var refusal error
-	if system, ok := driver.As[driver.Flusher](l.db); ok {
+	if system, ok := driver.As[driver.Flusher](l.on.db); ok {
 		if refusal = system.FlushMemory(ctx); refusal == nil {
-			if _, err := driver.Settled(ctx, l.db); err != nil {
+			if _, err := driver.Settled(ctx, l.on.db); err != nil {
 				return driver.Footprint{Bytes: -1}, err
 			}
 		}
 	}
-	size, err := l.db.Footprint(ctx)
+	size, err := l.on.db.Footprint(ctx)
 	if size.Pending != "" && refusal != nil {
 		size.Pending += "; " + refusal.Error()
 	}

@@ -14,9 +14,9 @@ import (
 // newMark is what a load leaves in the target.
 func (x *openStage) newMark(c cell, planned *plannedTarget) session.Mark {
 	return session.Mark{
-		Dataset: x.run.Dataset.Spec, Fingerprint: x.run.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.rows,
-		Loaded: time.Now().UTC(), Tool: x.Tool.Version, Unverified: x.run.Dataset.Unverified,
-		Run: x.run.ID, Target: planned.name, Driver: planned.driver.Name, Repeat: c.repeat, Layout: planned.driver.LayoutOf(planned.options),
+		Dataset: x.record.doc.Dataset.Spec, Fingerprint: x.record.doc.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.subject.rows,
+		Loaded: time.Now().UTC(), Tool: x.record.tool.Version, Unverified: x.record.doc.Dataset.Unverified,
+		Run: x.record.doc.ID, Target: planned.name, Driver: planned.driver.Name, Repeat: c.repeat, Layout: planned.driver.LayoutOf(planned.options),
 	}
 }
 
@@ -25,18 +25,18 @@ func (x *openStage) newMark(c cell, planned *plannedTarget) session.Mark {
 func (x *openStage) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (session.Mark, error) {
 	mark, err := session.Of(t).Mark(ctx)
 	switch {
-	case errors.Is(err, driver.ErrExisting) && c.job == loading:
-		err = x.force.MakeRoom(ctx, session.Of(t), x.schema(), err)
-	case errors.Is(err, session.ErrNoMark) && c.job == loading:
+	case errors.Is(err, driver.ErrExisting) && c.kind == loading:
+		err = x.force.MakeRoom(ctx, session.Of(t), x.subject.schema(), err)
+	case errors.Is(err, session.ErrNoMark) && c.kind == loading:
 		err = nil
 	case errors.Is(err, session.ErrNoMark):
 		err = fmt.Errorf("%w: %w; load one with tsmark load", ErrInput, err)
-	case err == nil && c.job == loading:
+	case err == nil && c.kind == loading:
 		err = x.replaces(mark, planned)
 	case err == nil:
 		err = x.accept(mark, planned)
 	}
-	if c.job == loading {
+	if c.kind == loading {
 		mark = x.newMark(c, planned)
 	}
 	return mark, err
@@ -46,9 +46,9 @@ func (x *openStage) face(ctx context.Context, c cell, planned *plannedTarget, t 
 // a target.
 func (x *openStage) replaces(mark session.Mark, planned *plannedTarget) error {
 	switch {
-	case mark.Run == x.run.ID && mark.Target != "" && !x.plan.together(planned, mark.Target):
+	case mark.Run == x.record.doc.ID && mark.Target != "" && !x.plan.together(planned, mark.Target):
 		return x.alias(planned.name, mark.Target)
-	case mark.Run != "" && (mark.Run == x.run.ID || slices.Contains(x.plan.earlier, mark.Run)):
+	case mark.Run != "" && (mark.Run == x.record.doc.ID || slices.Contains(x.plan.earlier, mark.Run)):
 		return nil // runs of a sweep take the place of each other, as do targets of a run
 	case !x.plan.experiment.Load.Replace:
 		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %s); add --replace to load it again, or use tsmark query",
@@ -62,14 +62,14 @@ func (x *openStage) replaces(mark session.Mark, planned *plannedTarget) error {
 func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 	switch other := mark.Target != planned.name; {
 	case x.own(mark, planned):
-	case mark.Run == x.run.ID && other && mark.Target != "" && !x.plan.together(planned, mark.Target):
+	case mark.Run == x.record.doc.ID && other && mark.Target != "" && !x.plan.together(planned, mark.Target):
 		return x.alias(mark.Target, planned.name)
-	case mark.Run == x.run.ID:
-		return fmt.Errorf("the database holds another load of this run%s; tsmark rerun %s measures target %s", loadedBy(mark), x.run.ID, planned.name)
-	case x.run.Sweep != "":
-		return fmt.Errorf("another point of the sweep has been loaded into the database since; tsmark rerun %s measures this one", x.run.ID)
+	case mark.Run == x.record.doc.ID:
+		return fmt.Errorf("the database holds another load of this run%s; tsmark rerun %s measures target %s", loadedBy(mark), x.record.doc.ID, planned.name)
+	case x.record.doc.Sweep != "":
+		return fmt.Errorf("another point of the sweep has been loaded into the database since; tsmark rerun %s measures this one", x.record.doc.ID)
 	default:
-		return fmt.Errorf("another dataset has been loaded into the database since%s; tsmark rerun %s measures this one", loadedBy(mark), x.run.ID)
+		return fmt.Errorf("another dataset has been loaded into the database since%s; tsmark rerun %s measures this one", loadedBy(mark), x.record.doc.ID)
 	}
 	if differs := mark.Differs(&planned.driver, planned.options); differs != "" {
 		return fmt.Errorf("%w: the data of target %s %s%s; give it the options that it was loaded with, or load it again with --replace",
@@ -82,12 +82,12 @@ func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 	case !mark.Complete:
 		return fmt.Errorf("%w: the load of dataset %s ended after %s; load it again with --replace",
 			ErrInput, mark.Fingerprint, rowsOf(&mark))
-	case x.dataset == nil && x.run.Dataset.Fingerprint == "":
+	case x.subject.dataset == nil && x.record.doc.Dataset.Fingerprint == "":
 		return x.adopt(mark)
-	case mark.Fingerprint != x.run.Dataset.Fingerprint:
+	case mark.Fingerprint != x.record.doc.Dataset.Fingerprint:
 		return fmt.Errorf("%w: the targets hold different datasets, %s and %s; query them one by one",
-			ErrInput, x.run.Dataset.Fingerprint, mark.Fingerprint)
-	case x.dataset == nil: // resumed
+			ErrInput, x.record.doc.Dataset.Fingerprint, mark.Fingerprint)
+	case x.subject.dataset == nil: // resumed
 		return x.adopt(mark)
 	}
 	return nil
@@ -96,15 +96,15 @@ func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 // own reports whether a mark is of the load whose data this run queries: where
 // it loads, the target's last one.
 func (x *openStage) own(mark session.Mark, planned *plannedTarget) bool {
-	return !x.plan.steps.Load || mark.Run == x.run.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
+	return !x.plan.steps.Load || mark.Run == x.record.doc.ID && mark.Target == planned.name && mark.Repeat == x.lastLoaded(planned.name)
 }
 
 // lastLoaded is the number of a target's last load; 0: it has none.
 func (x *openStage) lastLoaded(name string) int {
 	last := 0
-	for i := range x.run.Targets {
-		for _, r := range x.run.Targets[i].Repeats {
-			if x.run.Targets[i].Name == name && r.Load != nil {
+	for i := range x.record.doc.Targets {
+		for _, r := range x.record.doc.Targets[i].Repeats {
+			if x.record.doc.Targets[i].Name == name && r.Load != nil {
 				last = max(last, r.Number)
 			}
 		}

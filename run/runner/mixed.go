@@ -31,43 +31,43 @@ func (s *subject) rowsBefore() int64 {
 func (l *oneLoad) mix(ctx context.Context) error {
 	config := l.mixedConfig()
 	written := oplog.Cell{
-		Kind: oplog.Load, Target: l.out.Name, Part: oplog.Mixed, Repeat: l.repeat, Setting: l.setting,
-		Workers: config.Workers, Schedule: l.plan.experiment.Mixed.RowRate,
+		Kind: oplog.Load, Target: l.on.out.Name, Part: oplog.Mixed, Repeat: l.on.job.repeat, Setting: l.setting,
+		Workers: config.Workers, Schedule: l.stage.plan.experiment.Mixed.RowRate,
 	}
 	var err error
-	if config.Log, err = l.operations.section(written); err != nil {
+	if config.Log, err = l.stage.record.operations.section(written); err != nil {
 		return err
 	}
-	types, err := l.mixedQueries(written, config.Queriers, l.operations.section)
+	types, err := l.stage.subject.mixedQueries(written, config.Queriers, l.stage.record.operations.section)
 	if err != nil {
 		return err
 	}
-	task := l.Display.Start("load and query "+l.out.Name, "rows", l.expected.Survey.Rows-config.Loaded)
+	task := l.stage.record.display.Start("load and query "+l.on.out.Name, "rows", l.stage.subject.expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
-	where, err := l.measure(ctx, l.planned.caps.Embedded || l.Agents != nil, func() (err error) {
-		if l.Agents != nil {
+	where, err := l.stage.watch.measure(ctx, l.on.planned.caps.Embedded || l.stage.team != nil, func() (err error) {
+		if l.stage.team != nil {
 			journal, err = l.mixShared(ctx, config, written, types, task)
 			return err
 		}
-		l.found.Mixed, journal, err = engine.Mixed(ctx, config, l.dataset, l.db, l.planned.driver.Renderer(l.planned.options), types, progress)
+		l.found.Mixed, journal, err = engine.Mixed(ctx, config, l.stage.subject.dataset, l.on.db, l.on.planned.driver.Renderer(l.on.planned.options), types, progress)
 		return err
 	})
 	where.Parts = l.found.Mixed.Writes.Parts
 	l.found.Mixed.Writes.Cell = where
 	if err == nil {
 		written.Part, written.Schedule = oplog.Rest, ""
-		config.Log, err = l.operations.section(written)
+		config.Log, err = l.stage.record.operations.section(written)
 	}
 	if err == nil {
 		err = l.loadRest(ctx, config, journal, task)
 	}
 	if err == nil {
 		task.Done("")
-		task = l.Display.Start("compare answers of "+l.out.Name, "rows", l.expected.Survey.Rows)
-		journal.InParts = l.planned.caps.ShowsInParts
+		task = l.stage.record.display.Start("compare answers of "+l.on.out.Name, "rows", l.stage.subject.expected.Survey.Rows)
+		journal.InParts = l.on.planned.caps.ShowsInParts
 		journal.Hidden = l.found.Visible != nil && l.found.Visible.Missing != ""
-		err = verify.Mixed(ctx, l.dataset, journal, l.found.Mixed, progress)
+		err = verify.Mixed(ctx, l.stage.subject.dataset, journal, l.found.Mixed, progress)
 	}
 	if err != nil {
 		fail(ctx, task, err)
@@ -113,10 +113,10 @@ func mixedSeed(check, target string, repeat int) string {
 
 // mixedConfig is what the phase of a target in a repeat is like.
 func (l *oneLoad) mixedConfig() engine.MixedConfig {
-	c := l.plan.settings.mixed
-	c.Owner, c.Start, c.Visible = l.owner, l.record.Spec.Start, l.visibility()
-	c.Loaded, c.Lateness = l.rowsBefore(), l.expected.Survey.Lateness
-	c.Seed = mixedSeed(l.run.CheckSeed, l.out.Name, l.repeat)
+	c := l.stage.plan.settings.mixed
+	c.Owner, c.Start, c.Visible = l.stage.subject.owner, l.stage.subject.record.Spec.Start, l.visibility()
+	c.Loaded, c.Lateness = l.stage.subject.rowsBefore(), l.stage.subject.expected.Survey.Lateness
+	c.Seed = mixedSeed(l.stage.record.doc.CheckSeed, l.on.out.Name, l.on.job.repeat)
 	return c
 }
 
@@ -124,16 +124,16 @@ func (l *oneLoad) mixedConfig() engine.MixedConfig {
 // whatever it made of them.
 func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, journal *engine.Journal, task Task) error {
 	done := c.Loaded + journal.Handed()
-	if done >= l.expected.Survey.Rows {
+	if done >= l.stage.subject.expected.Survey.Rows {
 		return nil
 	}
 	var rest *result.Load
 	var err error
-	if l.Agents != nil {
+	if l.stage.team != nil {
 		rest, err = l.restShared(ctx, c.LoadConfig, journal, task)
 	} else {
 		c.Visible.Before = done
-		rest, err = engine.Load(ctx, c.LoadConfig, workload.After(l.dataset, done), l.db, func(rows int) { task.Add(int64(rows)) })
+		rest, err = engine.Load(ctx, c.LoadConfig, workload.After(l.stage.subject.dataset, done), l.on.db, func(rows int) { task.Add(int64(rows)) })
 	}
 	m := l.found.Mixed
 	m.Rest, m.Writes.Retries = rest.Rows, m.Writes.Retries.Add(rest.Retries)

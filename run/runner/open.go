@@ -18,7 +18,14 @@ import (
 // openStage looks at the targets that are to be loaded before anything is, and
 // opens each for its cells. It decides whether a cell may go on with what the
 // database holds.
-type openStage struct{ *stage }
+type openStage struct {
+	plan    *Plan
+	subject *subject
+	watch   *watch
+	record  *record
+	servers servers
+	force   session.Force
+}
 
 // open opens a target for a cell, whose server it has running before. It sees that
 // the cell may go on with what is there, and finds out what must be known before:
@@ -29,14 +36,14 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 		return nil, err
 	}
 	defer func() {
-		if err != nil && c.job == loading {
+		if err != nil && c.kind == loading {
 			removeEmpty(env.Dir)
 		}
 	}()
 	if planned, err = x.servers.turn(ctx, planned, env); err != nil {
 		return nil, err
 	}
-	on = &turn{cell: c, planned: planned, env: env, out: out}
+	on = &turn{job: c, planned: planned, env: env, out: out}
 	if on.db, err = open(ctx, planned, env); err != nil {
 		return nil, err
 	}
@@ -45,17 +52,17 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 		on.mark, on.adopted = x.adopted(planned), true
 		err = x.accept(on.mark, planned)
 	}
-	if err == nil && on.job == loading && planned.start != "" {
+	if err == nil && on.job.kind == loading && planned.start != "" {
 		err = x.usable(ctx, planned, on.db) // it did not run when the others were looked at
 	}
-	if err == nil && on.job == querying && !x.plan.steps.Load {
+	if err == nil && on.job.kind == querying && !x.plan.steps.Load {
 		err = connectable(ctx, on.db, x.plan.experiment.Queries.Workers)
 	}
 	if err == nil {
 		err = x.describe(ctx, on.db, planned, on.out)
 	}
-	if err == nil && (on.job == checking || on.job == querying || on.job == loading && x.mixes()) {
-		err = x.learn(ctx, on.db, planned)
+	if err == nil && (on.job.kind == checking || on.job.kind == querying || on.job.kind == loading && x.subject.mixes()) {
+		err = x.subject.learn(ctx, on.db, planned)
 	}
 	if err != nil {
 		_ = on.db.Close() // the first error says what is wrong
@@ -78,43 +85,43 @@ func (x *openStage) describe(ctx context.Context, t driver.DB, planned *plannedT
 	if out.Description, err = check.Describe(ctx, t); err != nil {
 		return fmt.Errorf("reading version and settings: %w", err)
 	}
-	x.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
+	x.record.remark(x.plan.experiment.Expect.OtherTarget(out.Name, out.Description.Version))
 	out.Adapter = planned.driver.Caution(out.Description.Version)
-	if x.Observer != nil {
-		x.Observer.Opened(out)
+	if x.record.observer != nil {
+		x.record.observer.Opened(out)
 	}
-	out.Types = planned.caps.Mapped(x.schema())
-	ports, err := x.server(ctx, t, out)
+	out.Types = planned.caps.Mapped(x.subject.schema())
+	ports, err := x.watch.server(ctx, t, out)
 	if err != nil {
 		return err
 	}
 	if len(ports) > 0 {
-		x.run.OtherDatabases = others(ctx, x.run.OtherDatabases, ports)
+		x.record.doc.OtherDatabases = others(ctx, x.record.doc.OtherDatabases, ports)
 	}
-	x.attend(ctx, planned.name)
-	if err := x.remote(ctx, planned); err != nil {
+	x.watch.attend(ctx, planned.name)
+	if err := x.watch.remote(ctx, planned); err != nil {
 		return err
 	}
-	return x.keepTarget(ctx, out)
+	return x.record.keepTarget(ctx, out)
 }
 
 // env gives a loaded target a folder within this run's, and an existing one
 // the folder it was loaded in.
 func (x *openStage) env(ctx context.Context, c cell, planned *plannedTarget) (driver.Env, error) {
-	id := x.run.ID
+	id := x.record.doc.ID
 	if !x.plan.steps.Load {
-		loaded, err := x.Store.Loaded(ctx, planned.name, planned.driver.Name)
+		loaded, err := x.record.store.Loaded(ctx, planned.name, planned.driver.Name)
 		if err != nil {
 			return driver.Env{}, err
 		}
 		id = x.lastHere(loaded, planned)
 		if id == "" && planned.caps.Embedded && planned.options["path"] == "" {
 			return driver.Env{}, fmt.Errorf("%w: no target %s with driver %s has been loaded into %s; load it with tsmark load, or give its path",
-				ErrInput, planned.name, planned.driver.Name, x.Dir)
+				ErrInput, planned.name, planned.driver.Name, x.record.dir)
 		}
 	}
-	env := driver.Env{Dir: filepath.Join(x.Dir, id, planned.name), Create: c.job == loading}
-	if c.job == loading && planned.caps.Embedded {
+	env := driver.Env{Dir: filepath.Join(x.record.dir, id, planned.name), Create: c.kind == loading}
+	if c.kind == loading && planned.caps.Embedded {
 		if err := os.MkdirAll(env.Dir, 0o777); err != nil {
 			return env, fmt.Errorf("%w: making the run's folder: %w", ErrInput, err)
 		}
@@ -127,7 +134,7 @@ func (x *openStage) env(ctx context.Context, c cell, planned *plannedTarget) (dr
 // there is none it is the first, or "".
 func (x *openStage) lastHere(runs []string, planned *plannedTarget) string {
 	for _, id := range runs {
-		if _, err := os.Stat(filepath.Join(x.Dir, id, planned.name)); err == nil {
+		if _, err := os.Stat(filepath.Join(x.record.dir, id, planned.name)); err == nil {
 			return id
 		}
 	}
@@ -152,7 +159,7 @@ func (x *openStage) adopt(mark session.Mark) error {
 		return fmt.Errorf("%w: the dataset was loaded as %s, and this tsmark generates %s from the same settings; load it again with --replace",
 			ErrInput, mark.Fingerprint, now)
 	}
-	if err := x.fix(mark.Dataset); err != nil {
+	if err := fix(x.subject, x.record, mark.Dataset); err != nil {
 		return badInput(err)
 	}
 	// The record shows the experiment that would repeat this.
@@ -162,6 +169,6 @@ func (x *openStage) adopt(mark session.Mark) error {
 	if err != nil {
 		return err
 	}
-	x.run.Experiment = string(yaml)
+	x.record.doc.Experiment = string(yaml)
 	return nil
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// job is what is done on a target between opening and closing it.
-type job uint8
+// jobKind is what is done on a target between opening and closing it.
+type jobKind uint8
 
 const (
-	loading   job = iota // load, settle, count
-	checking             // count where nothing was loaded; compare answers
-	querying             // measure queries
-	comparing            // compare the answers that were taken meanwhile
+	loading   jobKind = iota // load, settle, count
+	checking                 // count where nothing was loaded; compare answers
+	querying                 // measure queries
+	comparing                // compare the answers that were taken meanwhile
 )
 
 // cell is a job on one target in one repeat, the smallest part of a run that
 // is done anew when the run is resumed, but for query types, of which those
 // finished stay.
 type cell struct {
-	job    job
+	kind   jobKind
 	target int // index in the plan
 	repeat int // from 1
 }
@@ -45,12 +45,12 @@ func (p *Plan) order(seed string) []cell {
 	random := rand.New(rand.NewPCG(xxhash.Sum64String(seed), xxhash.Sum64String("order of turns")))
 	var cells []cell
 	for _, part := range p.parts() {
-		inTurn := func(j job) {
+		inTurn := func(j jobKind) {
 			for _, i := range part {
 				cells = append(cells, cell{j, i, 1})
 			}
 		}
-		shuffled := func(j job, first, last int) {
+		shuffled := func(j jobKind, first, last int) {
 			var turns []int
 			for range last - first + 1 {
 				turns = append(turns, part...)
@@ -109,8 +109,8 @@ func (x *execution) longLoads() bool {
 		return false
 	}
 	seconds := 0.0
-	for i := range x.run.Targets {
-		for _, r := range x.run.Targets[i].Repeats {
+	for i := range x.record.doc.Targets {
+		for _, r := range x.record.doc.Targets[i].Repeats {
 			if l := r.Load; r.Number == 1 && l != nil {
 				seconds += l.Prepare + l.Settled
 				if l.Mixed != nil {
@@ -125,27 +125,27 @@ func (x *execution) longLoads() bool {
 // done reports whether the run has a cell's results already, as one that is
 // resumed does.
 func (x *execution) done(c cell) bool {
-	t := &x.run.Targets[c.target]
-	switch c.job {
+	t := &x.record.doc.Targets[c.target]
+	switch c.kind {
 	case loading:
 		l := t.RepeatOf(c.repeat).Load
 		return l != nil && (l.Settled > 0 || l.Unsupported() != "")
 	case checking:
-		for _, q := range x.queries {
+		for _, q := range x.subject.queries {
 			if t.RepeatOf(1).Type(q.queryType.Name) == nil {
 				return false
 			}
 		}
-		return len(x.queries) > 0
+		return len(x.subject.queries) > 0
 	case comparing:
 		return len(undecided(t)) == 0
 	}
-	for _, q := range x.queries {
+	for _, q := range x.subject.queries {
 		if !finished(t, c.repeat, q.queryType.Name) {
 			return false
 		}
 	}
-	return len(x.queries) > 0
+	return len(x.subject.queries) > 0
 }
 
 // finished reports whether a type needs nothing more in a repeat: it was run, or

@@ -21,7 +21,7 @@ import (
 func turnsOf(p *Plan, seed string) []string {
 	var list []string
 	for _, c := range p.order(seed) {
-		list = append(list, fmt.Sprintf("%s %d, %d", []string{"load", "check", "query", "compare"}[c.job], c.target, c.repeat))
+		list = append(list, fmt.Sprintf("%s %d, %d", []string{"load", "check", "query", "compare"}[c.kind], c.target, c.repeat))
 	}
 	return list
 }
@@ -93,7 +93,7 @@ func TestDisturbedTurnsShowNoDifference(t *testing.T) {
 		"drift":                 func(turn int) float64 { return 0.03 * float64(turn) },
 		"the first turn of all": func(turn int) float64 { return 0.5 * float64(1/(turn+1)) },
 	}
-	for _, job := range []job{loading, querying} {
+	for _, job := range []jobKind{loading, querying} {
 		e := experiment.Default()
 		e.Targets = e.Targets[:2]
 		p := &Plan{experiment: e, targets: make([]plannedTarget, 2), steps: Steps{Load: job == loading, Query: job == querying}, compares: true}
@@ -102,7 +102,7 @@ func TestDisturbedTurnsShowNoDifference(t *testing.T) {
 			for run := range runs {
 				figures, turn := make([][]float64, 2), 0
 				for _, c := range p.order(fmt.Sprint(name, run)) {
-					if c.job == job {
+					if c.kind == job {
 						figures[c.target] = append(figures[c.target], math.Exp(slower(turn)+0.01*random.NormFloat64()))
 						turn++
 					}
@@ -146,9 +146,9 @@ func TestLoadsRepeat(t *testing.T) {
 			t.Errorf("%s: %d loads, want %d", name, got, c.want)
 		}
 		for seconds, want := range map[float64]bool{2: c.long, 3: c.longest} {
-			x := &execution{stage: &stage{subject: &subject{plan: p}}}
+			x := &execution{plan: p, record: &record{}}
 			for range c.targets {
-				x.run.Targets = append(x.run.Targets, result.Target{Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Settled: seconds}}}})
+				x.record.doc.Targets = append(x.record.doc.Targets, result.Target{Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Settled: seconds}}}})
 			}
 			if got := x.longLoads(); got != want {
 				t.Errorf("%s, %v s each: too long %v, want %v", name, seconds, got, want)
@@ -177,7 +177,7 @@ func TestOrderOfParts(t *testing.T) {
 		got := p.order("")
 		for begin := 0; begin < len(got); {
 			end := begin
-			for end < len(got) && got[end].job == got[begin].job && (got[begin].job == loading || got[begin].job == querying) {
+			for end < len(got) && got[end].kind == got[begin].kind && (got[begin].kind == loading || got[begin].kind == querying) {
 				end++
 			}
 			slices.SortStableFunc(got[begin:end], func(a, b cell) int { return cmp.Or(cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.target, b.target)) })
@@ -185,7 +185,7 @@ func TestOrderOfParts(t *testing.T) {
 		}
 		var named []string
 		for _, c := range got {
-			named = append(named, fmt.Sprintf("%s %d", []string{"load", "check", "query", "compare"}[c.job], c.target))
+			named = append(named, fmt.Sprintf("%s %d", []string{"load", "check", "query", "compare"}[c.kind], c.target))
 		}
 		if diff := gocmp.Diff(want, strings.Join(named, ", ")); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", steps, diff)

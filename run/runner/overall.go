@@ -24,7 +24,7 @@ func (p paces) of(c cell) time.Duration {
 	of, ok := p[c]
 	if !ok {
 		for other, t := range p {
-			if other.job == c.job {
+			if other.kind == c.kind {
 				of = cellTime{of.took + t.took, of.cells + t.cells}
 			}
 		}
@@ -37,7 +37,7 @@ func (p paces) of(c cell) time.Duration {
 func (x *execution) overall(cells []cell, finished int) Overall {
 	o := Overall{Step: finished + 1, Steps: finished + 1, Expected: x.expected(cells[0])}
 	for _, c := range cells[1:] {
-		if c.job != comparing && x.leftOut(c) { // answers to be compared are still to be taken
+		if c.kind != comparing && x.leftOut(c) { // answers to be compared are still to be taken
 			continue
 		}
 		took := x.expected(c)
@@ -54,10 +54,10 @@ func (x *execution) expected(c cell) time.Duration {
 	switch {
 	case took > 0:
 		return took
-	case c.job == querying:
-		return time.Duration(len(x.queries)) * x.plan.experiment.TimeBoxOfRepeat()
-	case c.job == comparing:
-		return x.passed / time.Duration(len(x.plan.targets))
+	case c.kind == querying:
+		return time.Duration(len(x.subject.queries)) * x.plan.experiment.TimeBoxOfRepeat()
+	case c.kind == comparing:
+		return x.subject.passed / time.Duration(len(x.plan.targets))
 	}
 	return 0
 }

@@ -17,11 +17,11 @@ func TestOverall(t *testing.T) {
 	e.Queries.TimeBox, e.Queries.Repeats, e.Load.Repeats = 4*time.Second, 2, 1
 	p := &Plan{experiment: e, steps: Steps{Load: true, Verify: true, Query: true}, targets: make([]plannedTarget, 2)}
 	x := newExecution(&Runner{}, p)
-	x.run.Targets = make([]result.Target, 2)
-	x.queries = make([]typeQueries, 3)
+	x.record.doc.Targets = make([]result.Target, 2)
+	x.subject.queries = make([]typeQueries, 3)
 	cells := p.order("")
 	slices.SortStableFunc(cells, func(a, b cell) int {
-		return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.target, b.target))
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.target, b.target))
 	})
 	if len(cells) != 10 { // two loads, two checks, four rounds, two comparisons
 		t.Fatalf("%d cells", len(cells))
@@ -35,7 +35,7 @@ func TestOverall(t *testing.T) {
 	const rounds = 4 * 3 * 2 * time.Second // three types, in each round half of the time box
 	check(0, Overall{Step: 1, Steps: 10, Rest: rounds, More: true})
 	x.paces.add(cells[0], 5*time.Second)
-	x.passed = 7 * time.Second
+	x.subject.passed = 7 * time.Second
 	check(1, Overall{Step: 2, Steps: 10, Expected: 5 * time.Second, Rest: rounds + 7*time.Second, More: true})
 	x.paces.add(cells[1], 9*time.Second)
 	x.paces.add(cells[2], time.Second)
@@ -44,7 +44,7 @@ func TestOverall(t *testing.T) {
 	x.paces.add(cells[4], 2*time.Second)
 	x.paces.add(cells[5], 3*time.Second)
 	check(6, Overall{Step: 7, Steps: 10, Expected: 2 * time.Second, Rest: 3*time.Second + 7*time.Second})
-	x.run.Targets[1].Failure = "gone" // only the answers that it gave are compared yet
-	x.dataset = nil
+	x.record.doc.Targets[1].Failure = "gone" // only the answers that it gave are compared yet
+	x.subject.dataset = nil
 	check(6, Overall{Step: 7, Steps: 9, Expected: 2 * time.Second, Rest: 7 * time.Second})
 }

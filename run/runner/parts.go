@@ -95,10 +95,10 @@ func (x *execution) announce(part int) {
 	var named []string
 	for _, i := range parts[part-1] {
 		said := x.plan.targets[i].name
-		if t := x.run.Targets[i].Turn; len(t.Shares) > 0 {
+		if t := x.record.doc.Targets[i].Turn; len(t.Shares) > 0 {
 			said += fmt.Sprintf(", which shares %s with %s", t.Place, strings.Join(t.Shares, ", "))
 		}
 		named = append(named, said)
 	}
-	x.Display.Start(fmt.Sprintf("part %d of %d", part, len(parts)), "", 0).Done(strings.Join(named, "; "))
+	x.record.display.Start(fmt.Sprintf("part %d of %d", part, len(parts)), "", 0).Done(strings.Join(named, "; "))
 }

@@ -357,7 +357,7 @@ type typeQueries struct {
 	early     []query.Query         // whose answers are checked before anything is measured
 	seed      int64                 // that drew them; 0: the dataset's
 	record    result.QuerySet
-	blocks
+	blocks    blocks
 	// spare are queries to warm up with. They are none of those that are measured,
 	// unless the type has no others.
 	spare []query.Query
@@ -437,7 +437,7 @@ func (p *Plan) divide(q *typeQueries, w workload.Workload, spec workload.Spec, n
 			return nil, err
 		}
 		behind, err := q.divide(queries, n, p.experiment.QueryRepeats(), chosen)
-		if q.seed = spec.QuerySeed; err != nil || !q.repeated || q.seed == 0 {
+		if q.seed = spec.QuerySeed; err != nil || !q.blocks.repeated || q.seed == 0 {
 			return behind, err
 		}
 		spec.QuerySeed, q.early = 0, nil

@@ -68,15 +68,15 @@ func (x *loadStage) quietly(ctx context.Context, out *result.Target, number int,
 		if load == nil {
 			return err
 		}
-		if why := x.disturbedLoad(load); err == nil && why != "" {
-			if try < quietTries && (x.file == nil || x.plan.experiment.Load.File != "-") { // standard input cannot be read again
+		if why := x.watch.disturbedLoad(load); err == nil && why != "" {
+			if try < quietTries && (x.subject.file == nil || x.plan.experiment.Load.File != "-") { // standard input cannot be read again
 				continue
 			}
 			// Not settled: who resumes the run loads anew.
 			load.Withheld, load.Settled = ErrNotQuiet.Error()+": "+why, 0
 			err = tooNoisy("the load of target "+out.Name, why)
 		}
-		return both(err, outlast(ctx, func(ctx context.Context) error { return x.keepLoad(ctx, out, number, load) }))
+		return both(err, outlast(ctx, func(ctx context.Context) error { return x.record.keepLoad(ctx, out, number, load) }))
 	}
 }
 

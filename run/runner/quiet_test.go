@@ -50,7 +50,7 @@ func TestLoadQuietly(t *testing.T) {
 			e.RequireQuiet = c.require
 			store := &kept{}
 			plan := &Plan{experiment: e}
-			x := &loadStage{&stage{Runner: &Runner{Store: store}, watch: newWatch(plan), subject: &subject{}}}
+			x := &loadStage{plan: plan, record: &record{store: store}, watch: newWatch(plan), subject: &subject{}}
 			target := &result.Target{Name: "a"}
 			tries := 0
 			err := x.quietly(t.Context(), target, 1, func(int) (*result.Load, error) {

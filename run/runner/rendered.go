@@ -42,7 +42,7 @@ func (s *subject) rendered(planned *plannedTarget, q *typeQueries, repeat int, d
 	if q.written != nil {
 		r.most = checkedAtOnce
 	}
-	r.first, r.end = q.of(repeat)
+	r.first, r.end = q.blocks.of(repeat)
 	return r
 }
 
@@ -50,7 +50,7 @@ func (s *subject) rendered(planned *plannedTarget, q *typeQueries, repeat int, d
 func (r *rendered) Len() int { return r.end - r.first }
 
 // ID implements engine.Source.
-func (r *rendered) ID(place int) int { return r.of.id(r.first + place) }
+func (r *rendered) ID(place int) int { return r.of.blocks.id(r.first + place) }
 
 // Render implements engine.Source.
 func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, error) {
@@ -75,7 +75,7 @@ func (r *rendered) Render(ctx context.Context, place int) ([]engine.Rendered, er
 		if err != nil {
 			return nil, err
 		}
-		if one.ID = r.of.id(r.at); one.Rows != engine.AnyRows {
+		if one.ID = r.of.blocks.id(r.at); one.Rows != engine.AnyRows {
 			one.Rows = rows[r.at]
 		}
 		if n := len(r.list); n > 0 && slices.Equal(r.list[n-1].Columns, one.Columns) {

@@ -55,7 +55,7 @@ func TestRendered(t *testing.T) {
 			defer whole.close()
 			defer blocks.close()
 			blocks.most = 7
-			first, _ := q.of(repeat)
+			first, _ := q.blocks.of(repeat)
 			want, err := whole.Render(t.Context(), 0)
 			if err != nil || len(want) != whole.Len() {
 				t.Fatal(len(want), err)

@@ -150,24 +150,24 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		}
 	}
 	x := newExecution(r, p)
-	x.run = result.Run{
+	x.record.doc = result.Run{
 		Name: p.experiment.Name, Command: command, Args: p.secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
 	}
 	if err := x.look(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.Store.Begin(ctx, &x.run); err != nil {
+	if err := r.Store.Begin(ctx, &x.record.doc); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock(ctx, "run", x.run.ID)
+	unlock, err := r.lock(ctx, "run", x.record.doc.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	x.start(ctx)
-	if x.run.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
-		x.run.OtherDatabases = nil // where processes cannot be listed, nobody is named
+	if x.record.doc.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
+		x.record.doc.OtherDatabases = nil // where processes cannot be listed, nobody is named
 	}
 	err = x.execute(ctx)
 	if err == nil && ctx.Err() == nil {
@@ -175,9 +175,9 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 	}
 	nobody := (*UnreachedError)(nil)
 	if (errors.Is(err, ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.measured() {
-		x.operations.discard()
+		x.record.operations.discard()
 		discard(x.servers.of)
-		return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.run.ID) }))
+		return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.record.doc.ID) }))
 	}
 	return x.finish(ctx, err)
 }
@@ -197,11 +197,11 @@ func (x *execution) unreachedTargets() error {
 		return nil
 	}
 	var failures []string
-	for i := range x.run.Targets {
-		if !x.unreached[x.run.Targets[i].Name] || x.plan.targets[i].start != "" {
+	for i := range x.record.doc.Targets {
+		if !x.unreached[x.record.doc.Targets[i].Name] || x.plan.targets[i].start != "" {
 			return nil
 		}
-		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.run.Targets[i].Name, printable.OneLine(x.run.Targets[i].Failure)))
+		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.record.doc.Targets[i].Name, printable.OneLine(x.record.doc.Targets[i].Failure)))
 	}
 	return &UnreachedError{failures}
 }
@@ -223,11 +223,11 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ..
 		}
 	}
 	x := newExecution(r, p)
-	x.run = *run
+	x.record.doc = *run
 	if err := x.look(ctx); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock(ctx, "run", x.run.ID)
+	unlock, err := r.lock(ctx, "run", x.record.doc.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -235,12 +235,12 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ..
 	if err := r.orphans(ctx, killed...); err != nil {
 		return nil, err
 	}
-	if err := x.taken().sweep(); err != nil {
+	if err := x.record.taken().sweep(); err != nil {
 		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", ErrInput, err)
 	}
 	// Killed once more, it was running, whatever had ended it before.
-	x.run.Status, x.run.Reason = result.Running, ""
-	if err := x.Store.Save(ctx, &x.run); err != nil {
+	x.record.doc.Status, x.record.doc.Reason = result.Running, ""
+	if err := x.record.store.Save(ctx, &x.record.doc); err != nil {
 		return nil, err
 	}
 	x.start(ctx)
@@ -249,18 +249,18 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ..
 
 // start begins to watch, and to log what is measured, of a run that has its id.
 func (x *execution) start(ctx context.Context) {
-	x.watch.begin(ctx, x.run.Started, x.Dir)
-	x.operations.dir, x.operations.of = filepath.Join(x.Dir, x.run.ID), oplog.Header{Run: x.run.ID, Tool: x.Tool.Version}
-	x.enlistAgents(false)
-	if x.Observer == nil {
+	x.watch.begin(ctx, x.record.doc.Started, x.record.dir)
+	x.record.operations.dir, x.record.operations.of = filepath.Join(x.record.dir, x.record.doc.ID), oplog.Header{Run: x.record.doc.ID, Tool: x.record.tool.Version}
+	x.team.enlistAgents(false)
+	if x.record.observer == nil {
 		return
 	}
-	x.operations.observer = x.Observer
-	b := Beginning{ID: x.run.ID, Name: x.run.Name, Command: x.run.Command, Workload: x.run.Dataset.Spec.Name, Started: x.run.Started, Resources: x.sampler.Last}
+	x.record.operations.observer = x.record.observer
+	b := Beginning{ID: x.record.doc.ID, Name: x.record.doc.Name, Command: x.record.doc.Command, Workload: x.record.doc.Dataset.Spec.Name, Started: x.record.doc.Started, Resources: x.watch.sampler.Last}
 	for i := range x.plan.targets {
 		b.Targets = append(b.Targets, x.plan.targets[i].name)
 	}
-	x.Observer.Begin(b)
+	x.record.observer.Begin(b)
 }
 
 // lock keeps other processes from resuming the run or sweep, which is what it
@@ -282,37 +282,37 @@ func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err 
 
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
-	x.run.Resources = append(x.run.Resources, x.sampler.Stop()...) // of a run that was resumed the earlier part stays
-	lost, closed := x.operations.close()
-	x.run.LostOperations += lost
+	x.record.doc.Resources = append(x.record.doc.Resources, x.watch.sampler.Stop()...) // of a run that was resumed the earlier part stays
+	lost, closed := x.record.operations.close()
+	x.record.doc.LostOperations += lost
 	if err == nil {
 		err = closed
 	}
-	x.enlistAgents(true)
-	x.run.Finished = time.Now().UTC()
-	x.run.Reason = ""
+	x.team.enlistAgents(true)
+	x.record.doc.Finished = time.Now().UTC()
+	x.record.doc.Reason = ""
 	switch {
 	case ctx.Err() != nil:
-		x.run.Status, x.run.Reason = result.Incomplete, "interrupted"
+		x.record.doc.Status, x.record.doc.Reason = result.Incomplete, "interrupted"
 	case err != nil:
-		x.run.Status, x.run.Reason = result.Incomplete, err.Error()
-	case x.run.FailedTarget() != "":
-		x.run.Status, x.run.Reason = result.Incomplete, x.run.FailedTarget()
+		x.record.doc.Status, x.record.doc.Reason = result.Incomplete, err.Error()
+	case x.record.doc.FailedTarget() != "":
+		x.record.doc.Status, x.record.doc.Reason = result.Incomplete, x.record.doc.FailedTarget()
 	default:
-		x.run.Status = result.Complete
+		x.record.doc.Status = result.Complete
 		// A kill between storing a verdict and dropping the answers leaves them. They go before
 		// the run is stored as complete: nothing resumes it then.
-		if left := os.RemoveAll(string(x.taken())); left != nil {
+		if left := os.RemoveAll(string(x.record.taken())); left != nil {
 			err = fmt.Errorf("removing answers that were compared: %w", left)
 		}
 	}
 	// An interrupted run is stored all the same, and says that it was.
-	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.Store.Save(ctx, &x.run) }); saveErr != nil {
-		err = both(err, &NotStoredError{x.run.ID, saveErr})
+	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.record.store.Save(ctx, &x.record.doc) }); saveErr != nil {
+		err = both(err, &NotStoredError{x.record.doc.ID, saveErr})
 	}
-	pooled, poolErr := x.run.Pooled()
+	pooled, poolErr := x.record.doc.Pooled()
 	if poolErr != nil {
-		return &x.run, cmp.Or(err, poolErr)
+		return &x.record.doc, cmp.Or(err, poolErr)
 	}
 	return pooled, err
 }

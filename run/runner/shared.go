@@ -23,7 +23,7 @@ import (
 // sharedPhase is a phase that agents do, a share each: what became of the shares, and
 // the operations of all.
 type sharedPhase struct {
-	*stage
+	team    *team
 	of      int       // shares
 	into    []*joined // what operations are joined into; of several each has the cells of its kind and type
 	task    Task
@@ -66,9 +66,9 @@ type assignment struct {
 // before any could start.
 func (p *sharedPhase) do(ctx context.Context, common part) error {
 	for {
-		members := p.Agents.Members()
+		members := p.team.agents.Members()
 		if len(members) == 0 {
-			return fmt.Errorf("%w; start some; %s", ErrNoAgents, p.goOn())
+			return fmt.Errorf("%w; start some; %s", ErrNoAgents, p.team.record.goOn())
 		}
 		p.of, p.parts, p.results = len(members), nil, nil
 		list := make([]assignment, len(members))
@@ -90,9 +90,9 @@ func (p *sharedPhase) do(ctx context.Context, common part) error {
 // left. Where a lost share cannot be done again, it ends with the first.
 func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 	for len(p.missing) > 0 {
-		members := p.Agents.Members()
+		members := p.team.agents.Members()
 		if len(members) == 0 {
-			return fmt.Errorf("%w; start some; %s", ErrNoAgents, p.goOn())
+			return fmt.Errorf("%w; start some; %s", ErrNoAgents, p.team.record.goOn())
 		}
 		var list []assignment
 		for i := range min(len(members), len(p.missing)) {
@@ -125,8 +125,8 @@ func (p *sharedPhase) takeOver(ctx context.Context, common part) error {
 // were lost, and whether all was called off for one of them before any started. The error
 // is of a share whose member is there.
 func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) (lost []result.Part, calledOff bool, err error) {
-	if p.enlistAgents(false) { // one joined in the place of another; who resumes the run must know of it
-		if err := p.Store.Save(ctx, &p.run); err != nil {
+	if p.team.enlistAgents(false) { // one joined in the place of another; who resumes the run must know of it
+		if err := p.team.record.store.Save(ctx, &p.team.record.doc); err != nil {
 			return nil, false, stored(err)
 		}
 	}
@@ -143,7 +143,7 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w := &partWatch{phase: p, done: make(map[string]int64), names: names, stop: stop}
-	outcomes, err := p.Agents.Do(within, bodies, w)
+	outcomes, err := p.team.agents.Do(within, bodies, w)
 	defer func() {
 		for _, o := range outcomes {
 			if o.File != "" {
@@ -174,7 +174,7 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 		switch {
 		case o.Lost:
 			part.Lost = o.Err.Error()
-			p.lostAgent(a.member.Name, o.Err)
+			p.team.lostAgent(a.member.Name, o.Err)
 			lost = append(lost, part)
 		case o.Err != nil && err != nil:
 			part.Lost = "stopped: " + err.Error()
@@ -200,8 +200,8 @@ func (p *sharedPhase) give(ctx context.Context, common part, list []assignment) 
 			log, err := p.read(&part, a.share, common.Job, file, info.Size(), time.Since(given))
 			if err != nil {
 				why := fmt.Errorf("agent %s was lost: it sent a result that no agent sends: %w", a.member.Name, err)
-				p.Agents.Dismiss(a.member.ID, "a result that no agent sends: "+err.Error())
-				p.lostAgent(a.member.Name, why)
+				p.team.agents.Dismiss(a.member.ID, "a result that no agent sends: "+err.Error())
+				p.team.lostAgent(a.member.Name, why)
 				if !o.Lost {
 					part.Lost = why.Error()
 					lost = append(lost, part)
@@ -294,8 +294,8 @@ func (p *sharedPhase) read(part *result.Part, share workload.Share, job string, 
 func (p *sharedPhase) join(part *result.Part, share workload.Share, log *oplog.Reader, began time.Time) error {
 	found := p.results[len(p.results)-1]
 	part.Client, part.Noise = found.Client, found.Noise
-	if found.Calibration != nil && p.ceilings != nil {
-		p.ceilings[part.Agent] = *found.Calibration
+	if found.Calibration != nil && p.team.ceilings != nil {
+		p.team.ceilings[part.Agent] = *found.Calibration
 	}
 	if log == nil {
 		return nil
@@ -335,7 +335,7 @@ func (p *sharedPhase) join(part *result.Part, share workload.Share, log *oplog.R
 		case found.Load != nil && found.Load.Sent > 0:
 			rate = result.PerSecond(found.Load.Rows, found.Load.Sent)
 		}
-		part.ClientBound = boundBy(&measured, rate, p.ceiling(p.ceilings[part.Agent]), typical)
+		part.ClientBound = boundBy(&measured, rate, p.ceiling(p.team.ceilings[part.Agent]), typical)
 	}
 	return nil
 }
@@ -420,7 +420,7 @@ func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset tim
 			newest, lag = op.Intended, op.Lag
 		}
 		if n++; n%replayed == 0 {
-			if err := p.operations.flush(); err != nil {
+			if err := p.team.record.operations.flush(); err != nil {
 				return last, err
 			}
 		}
@@ -432,11 +432,8 @@ func (p *sharedPhase) replay(log *oplog.Reader, share workload.Share, offset tim
 		into.workers += n
 	}
 	p.behind += lag / time.Duration(max(share.Count, 1))
-	return last, p.operations.flush()
+	return last, p.team.record.operations.flush()
 }
-
-// goOn says how the run goes on after what ended a target or all of it.
-func (x *stage) goOn() string { return "go on by tsmark resume " + x.run.ID }
 
 // missingShares says which shares are missing, and why.
 func missingShares(missing []result.Part, of int) string {
@@ -454,12 +451,12 @@ func missingShares(missing []result.Part, of int) string {
 func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) error {
 	cell := oplog.Cell{Kind: oplog.Load, Workers: config.Workers}
 	p := &sharedPhase{
-		stage: l.stage, into: joinedAs(cell, config.Period, l.log), task: l.task,
+		team: l.stage.team, into: joinedAs(cell, config.Period, l.log), task: l.task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
-		repeats: l.planned.caps.Dedupes,
+		repeats: l.on.planned.caps.Dedupes,
 	}
-	common, err := l.partFor(partLoad, l.planned)
-	if common.Mixed = l.mixes(); common.Mixed {
+	common, err := l.stage.team.partFor(partLoad, l.on.planned)
+	if common.Mixed = l.stage.subject.mixes(); common.Mixed {
 		common.Before = l.feed.rows
 	}
 	if err == nil {
@@ -469,7 +466,7 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 		err = p.takeOver(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice; %s", missingShares(p.missing, p.of), l.planned.driver.Name, l.goOn())
+		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice; %s", missingShares(p.missing, p.of), l.on.planned.driver.Name, l.stage.record.goOn())
 	}
 	var loads []*result.Load
 	for _, r := range p.results {
@@ -486,20 +483,20 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 	if err = cmp.Or(err, joining); err != nil {
 		return err
 	}
-	return engine.Settle(ctx, config, p.start, l.schema(), l.db, engine.Loaded{Accepted: l.found.Rows}, l.found)
+	return engine.Settle(ctx, config, p.start, l.stage.subject.schema(), l.on.db, engine.Loaded{Accepted: l.found.Rows}, l.found)
 }
 
 // queryShared has agents run the queries of a type as the configuration says, which is
 // that of all of them together.
 func (x *queryStage) queryShared(ctx context.Context, on *turn, q *typeQueries, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
-	common, err := x.partFor(partQueries, on.planned)
+	common, err := x.team.partFor(partQueries, on.planned)
 	if err != nil {
 		return nil, err
 	}
-	common.Type, common.Repeat, common.Queries = q.queryType.Name, on.repeat, q.record.Fingerprint
-	common.Capture, common.Counts, common.WarmUp = x.expects(q) || x.agrees(q), x.agrees(q), cfg.WarmUp.Queries != nil
-	first, end := q.of(on.repeat)
-	if counted := q.expected[x.viewOf(on.planned)].counted; counted != nil {
+	common.Type, common.Repeat, common.Queries = q.queryType.Name, on.job.repeat, q.record.Fingerprint
+	common.Capture, common.Counts, common.WarmUp = x.subject.expects(q) || x.subject.agrees(q), x.subject.agrees(q), cfg.WarmUp.Queries != nil
+	first, end := q.blocks.of(on.job.repeat)
+	if counted := q.expected[x.subject.viewOf(on.planned)].counted; counted != nil {
 		common.Expected = runsOf(counted[first:end])
 	}
 	run := func(ctx context.Context, cfg engine.QueryConfig, rate string) (*result.Queries, error) {
@@ -528,7 +525,7 @@ func (x *queryStage) queryShared(ctx context.Context, on *turn, q *typeQueries, 
 func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
 	cell := oplog.Cell{Kind: oplog.Query, Schedule: common.Rate, Workers: cfg.Workers, Queries: queries.Len(), First: cfg.First}
 	p := &sharedPhase{
-		stage: x.stage, into: joinedAs(cell, 0, cfg.Log), task: task,
+		team: x.team, into: joinedAs(cell, 0, cfg.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.QueriesPerSecond },
 	}
 	err := p.do(ctx, common)
@@ -551,19 +548,19 @@ func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.Quer
 }
 
 // calibrateAgents measures the agents themselves, once each.
-func (x *stage) calibrateAgents(ctx context.Context) error {
-	known := !slices.ContainsFunc(x.Agents.Members(), func(m Member) bool {
-		_, known := x.ceilings[m.Name]
+func (t *team) calibrate(ctx context.Context) error {
+	known := !slices.ContainsFunc(t.agents.Members(), func(m Member) bool {
+		_, known := t.ceilings[m.Name]
 		return !known
 	})
-	if known || x.dataset == nil {
+	if known || t.subject.dataset == nil {
 		return nil
 	}
-	x.ceilings = make(map[string]result.Calibration)
-	task := x.Display.Start("calibrating the agents", "rows", 0)
-	common, err := x.partFor(partCalibrate, &x.plan.targets[0])
+	t.ceilings = make(map[string]result.Calibration)
+	task := t.record.display.Start("calibrating the agents", "rows", 0)
+	common, err := t.partFor(partCalibrate, &t.plan.targets[0])
 	if err == nil {
-		p := &sharedPhase{stage: x, task: task, into: joinedAs(oplog.Cell{}, 0, nil)}
+		p := &sharedPhase{team: t, task: task, into: joinedAs(oplog.Cell{}, 0, nil)}
 		err = p.do(ctx, common)
 	}
 	if err != nil {
@@ -571,13 +568,13 @@ func (x *stage) calibrateAgents(ctx context.Context) error {
 		return fmt.Errorf("calibrating the agents: %w", err)
 	}
 	var all result.Calibration
-	for _, c := range x.ceilings {
+	for _, c := range t.ceilings {
 		all.Workers, all.QueryWorkers = all.Workers+c.Workers, all.QueryWorkers+c.QueryWorkers
 		all.RowsPerSecond, all.QueriesPerSecond = all.RowsPerSecond+c.RowsPerSecond, all.QueriesPerSecond+c.QueriesPerSecond
 	}
 	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", all.RowsPerSecond, all.QueriesPerSecond))
-	if x.run.Calibration == nil {
-		x.run.Calibration = &all
+	if t.record.doc.Calibration == nil {
+		t.record.doc.Calibration = &all
 	}
 	return nil
 }

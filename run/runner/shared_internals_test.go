@@ -14,7 +14,7 @@ import (
 // Operations of agents whose logs began at different times count from the start of all, and
 // each agent's workers are others.
 func TestReplay(t *testing.T) {
-	p := &sharedPhase{stage: &stage{}, into: joinedAs(oplog.Cell{Kind: oplog.Query, Schedule: "8/s", Workers: 4, Queries: 4}, 0, nil), start: time.Now()}
+	p := &sharedPhase{team: &team{record: &record{}}, into: joinedAs(oplog.Cell{Kind: oplog.Query, Schedule: "8/s", Workers: 4, Queries: 4}, 0, nil), start: time.Now()}
 	for agent, late := range []time.Duration{time.Second, 3 * time.Second} {
 		var file bytes.Buffer
 		begun := time.Now()

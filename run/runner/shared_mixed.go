@@ -19,25 +19,25 @@ import (
 // of all of them.
 func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, written oplog.Cell, types []engine.MixedQueries, task Task) (*engine.Journal, error) {
 	p := &sharedPhase{
-		stage: l.stage, into: joinedAs(written, config.Period, config.Log), task: task,
+		team: l.stage.team, into: joinedAs(written, config.Period, config.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
 	}
 	var tallies []*tally.Tally
 	for i := range types {
-		of := tally.New(queriedBeside(written, types[i].Type, config.Queriers, l.plan.experiment.Mixed.QueryRate), 0)
+		of := tally.New(queriedBeside(written, types[i].Type, config.Queriers, l.stage.plan.experiment.Mixed.QueryRate), 0)
 		tallies = append(tallies, of)
 		p.into = append(p.into, &joined{tally: of, log: types[i].Log, queries: len(types[i].Queries)})
 	}
-	common, err := l.partFor(partMixed, l.planned)
-	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, l.repeat, make(map[string]string)
-	for i := range l.queries {
-		common.Types[l.queries[i].queryType.Name] = l.queries[i].record.Fingerprint
+	common, err := l.stage.team.partFor(partMixed, l.on.planned)
+	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, l.on.job.repeat, make(map[string]string)
+	for i := range l.stage.subject.queries {
+		common.Types[l.stage.subject.queries[i].queryType.Name] = l.stage.subject.queries[i].record.Fingerprint
 	}
 	if err == nil {
 		err = p.do(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come; %s", missingShares(p.missing, p.of), l.goOn())
+		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come; %s", missingShares(p.missing, p.of), l.stage.record.goOn())
 	}
 	journal := &engine.Journal{Loaded: config.Loaded, Types: make([]engine.AnsweredType, len(types))}
 	var parts []*result.Mixed
@@ -54,7 +54,7 @@ func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, writ
 	if err = cmp.Or(err, joining); err == nil {
 		writes := &l.found.Mixed.Writes
 		config.Visible.Before = config.Loaded
-		err = engine.Settle(ctx, config.LoadConfig, p.start, l.schema(), l.db, engine.Loaded{Accepted: writes.Rows}, writes)
+		err = engine.Settle(ctx, config.LoadConfig, p.start, l.stage.subject.schema(), l.on.db, engine.Loaded{Accepted: writes.Rows}, writes)
 	}
 	return journal, err
 }
@@ -76,7 +76,7 @@ func writeJournal(out io.Writer, j *engine.Journal) error {
 func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.MixedQueries) {
 	from := &r.journal
 	for i := range from.Shares {
-		from.Shares[i].Own, from.Shares[i].Uncertainty = l.ownedBy(r.share), l.uncertaintyOf(r.agent)
+		from.Shares[i].Own, from.Shares[i].Uncertainty = l.stage.subject.ownedBy(r.share), l.stage.team.uncertaintyOf(r.agent)
 		to.Shares = append(to.Shares, from.Shares[i])
 	}
 	for kind := range from.Types {
@@ -95,8 +95,8 @@ func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.
 }
 
 // uncertaintyOf is how well an agent's clock is known.
-func (x *stage) uncertaintyOf(agent string) time.Duration {
-	for _, m := range x.Agents.Members() {
+func (t *team) uncertaintyOf(agent string) time.Duration {
+	for _, m := range t.agents.Members() {
 		if m.Name == agent {
 			return time.Duration(m.Clock.Uncertainty * float64(time.Second))
 		}
@@ -108,12 +108,12 @@ func (x *stage) uncertaintyOf(agent string) time.Duration {
 // mixed phase, and waits until it has settled.
 func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, journal *engine.Journal, task Task) (*result.Load, error) {
 	p := &sharedPhase{
-		stage: l.stage, of: len(journal.Shares), task: task,
+		team: l.stage.team, of: len(journal.Shares), task: task,
 		into:    joinedAs(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}, 0, config.Log),
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
-		repeats: l.planned.caps.Dedupes,
+		repeats: l.on.planned.caps.Dedupes,
 	}
-	common, err := l.partFor(partRest, l.planned)
+	common, err := l.stage.team.partFor(partRest, l.on.planned)
 	common.Before = journal.Loaded
 	for i := range journal.Shares {
 		common.Handed = append(common.Handed, journal.Shares[i].Handed())
@@ -136,5 +136,5 @@ func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, jour
 		return rest, err
 	}
 	config.Visible.Before = -1 // what the phase has written is not known here
-	return rest, engine.Settle(ctx, config, p.start, l.schema(), l.db, engine.Loaded{Accepted: rest.Rows}, rest)
+	return rest, engine.Settle(ctx, config, p.start, l.stage.subject.schema(), l.on.db, engine.Loaded{Accepted: rest.Rows}, rest)
 }

@@ -264,7 +264,7 @@ func (s *subject) warmUps(ctx context.Context, planned *plannedTarget, q *typeQu
 	defer render.close()
 	var list []engine.Rendered
 	for i := range q.spare {
-		one, err := render.one(ctx, &q.spare[(i+repeat*len(q.spare)/q.repeats)%len(q.spare)])
+		one, err := render.one(ctx, &q.spare[(i+repeat*len(q.spare)/q.blocks.repeats)%len(q.spare)])
 		if err != nil {
 			return nil, err
 		}

@@ -145,7 +145,7 @@ func (r *renderer) close() { r.stop() }
 // those texts are as old as TSBS, and servers are not. A text of the user's that it
 // refuses fails.
 func (x *checkStage) checkTexts(ctx context.Context, on *turn, q *typeQueries, out *result.Queries, task Task) (*result.Queries, error) {
-	render := x.renderer(on.planned, q, on.db)
+	render := x.subject.renderer(on.planned, q, on.db)
 	defer render.close()
 	if out.Texts == result.TextsTSBS {
 		if _, err := render.verbatim(0); err != nil { // where there is none, none is sent

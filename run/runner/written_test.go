@@ -49,7 +49,7 @@ func TestMeasureDisk(t *testing.T) {
 		"not everything": {cache{holds: "the newest rows"}, 100, "the newest rows", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &oneLoad{turn: &turn{db: &c.target}, found: &result.Load{}}
+			l := &oneLoad{on: &turn{db: &c.target}, found: &result.Load{}}
 			if err := l.measureDisk(t.Context()); err != nil {
 				t.Fatal(err)
 			}
