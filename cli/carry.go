@@ -15,12 +15,10 @@ import (
 
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
-	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/run/analysis"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
-	"github.com/tsmark/tsmark/run/store/archive"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -28,15 +26,14 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [RUN…]",
 		Short: "Write runs to one file, for another results folder",
-		Long: `Writes runs, with all that is stored of them and the small files of their folders
-(the page, the operation log), to one file that tsmark import reads: JSON, with
-a checksum, compressed by zstd where the file's name ends in .zst. Databases and
-secrets are not in it.
+		Long: `Writes runs and their operation logs to one file that tsmark import reads. It is an
+SQLite file with the tables and views of a results folder, compressed if its name ends
+in .zst or .gz. Databases and secrets are not in it.
 
 A RUN is an id as tsmark runs lists them, the beginning or the end of one, or
 latest, which is the default. A sweep stands for all its runs.`,
 		Example: `  tsmark export
-  tsmark export 3f2a 91c0 --output both.tsmark.zst
+  tsmark export 3f2a 91c0 --output both.tsmark
   tsmark export 3f2a -o - | ssh elsewhere tsmark import -`,
 		ValidArgsFunction: a.completeRuns(which{sweeps: true}),
 		RunE: func(cmd *cobra.Command, references []string) error {
@@ -48,24 +45,24 @@ latest, which is the default. A sweep stands for all its runs.`,
 			if len(references) == 0 {
 				references = []string{store.Latest}
 			}
-			entries, err := a.collect(cmd.Context(), kept, references)
+			runs, err := a.exports(cmd.Context(), kept, references)
 			if err != nil {
 				return err
 			}
 			switch {
 			case file == "-":
-				return archive.Write(a.stdout, buildinfo.Tool(), entries)
-			case file == "" && len(entries) > 1:
+				return store.WriteExports(cmd.Context(), a.stdout, report.Stored, runs)
+			case file == "" && len(runs) > 1:
 				return errors.New("several runs need a name for their file: give one with --output")
 			case file == "":
-				file = entries[0].Run.ID + ".tsmark.zst"
+				file = runs[0].Run.ID + store.ExportSuffix
 			}
 			out, err := outfile.Create(file)
 			if err != nil {
 				return err
 			}
 			defer out.Discard()
-			if err := archive.Write(out, buildinfo.Tool(), entries); err != nil {
+			if err := store.WriteExports(cmd.Context(), out, report.Stored, runs); err != nil {
 				return err
 			}
 			if err := out.Commit(); err != nil {
@@ -75,13 +72,13 @@ latest, which is the default. A sweep stands for all its runs.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output (default RUN.tsmark.zst)")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "`file` to write, - for standard output (default RUN.tsmark)")
 	return cmd
 }
 
-// collect reads runs, each once, with their files.
-func (a *app) collect(ctx context.Context, kept *store.Store, references []string) ([]archive.Entry, error) {
-	var entries []archive.Entry
+// exports reads runs, each once, with their operation logs.
+func (a *app) exports(ctx context.Context, kept *store.Store, references []string) ([]store.Export, error) {
+	var runs []store.Export
 	seen := make(map[string]bool)
 	var ids []string
 	for _, reference := range references {
@@ -103,20 +100,20 @@ func (a *app) collect(ctx context.Context, kept *store.Store, references []strin
 		if err != nil {
 			return nil, err
 		}
-		files, left, err := archive.Collect(filepath.Join(a.folder(), run.ID), run)
+		logs, tooLarge, err := store.ReadLogs(filepath.Join(a.folder(), run.ID))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("run %s: %w", run.ID, err)
 		}
-		for _, name := range left {
-			fmt.Fprintf(a.stderr, "tsmark: %s is large and stays here\n", name)
+		for _, name := range tooLarge {
+			fmt.Fprintf(a.stderr, "tsmark: %s is too large for an export and stays here\n", name)
 		}
-		entries = append(entries, archive.Entry{Run: run, Document: document, Files: files})
+		runs = append(runs, store.Export{Run: run, Document: document, Logs: logs})
 	}
-	return entries, nil
+	return runs, nil
 }
 
 func (a *app) importCommand() *cobra.Command {
-	limit := humanize.IBytes(archive.DefaultLimit)
+	limit := humanize.IBytes(store.DefaultLimit)
 	cmd := &cobra.Command{
 		Use:   "import FILE…",
 		Short: "Add runs that tsmark export wrote to the results folder",
@@ -132,25 +129,24 @@ An imported run was configured by somebody else. It is listed as imported, tsmar
 resume does not continue it, and tsmark rerun shows its commands and asks for
 confirmation.
 
-A small file may decompress to any amount of text: of each no more than --max-size
-is read.`,
-		Example: `  tsmark import 20260131-154500-3f2a.tsmark.zst
-  tsmark import *.tsmark.zst --results /srv/tsmark-results`,
+A file may be compressed by zstd or gzip. Of each file at most --max-size is read.`,
+		Example: `  tsmark import 20260131-154500-3f2a.tsmark
+  tsmark import *.tsmark --results /srv/tsmark-results`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("tsmark import takes files that tsmark export wrote; name one")
 			}
 			return nil
 		},
-		ValidArgsFunction: cobra.FixedCompletions([]string{"zst"}, cobra.ShellCompDirectiveFilterFileExt),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"tsmark", "zst", "gz"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			var entries []archive.Entry
+			var runs []store.Export
 			most, err := bytesOf("--max-size", limit)
 			if err != nil {
 				return err
 			}
 			for _, name := range names { // before anything is written
-				read, err := readArchive(name, most)
+				read, err := readExports(cmd.Context(), name, most)
 				if err != nil {
 					return infile.Cannot("import", name, err)
 				}
@@ -159,28 +155,28 @@ is read.`,
 						return fmt.Errorf("cannot import %s: %w", name, err)
 					}
 				}
-				entries = append(entries, read...)
+				runs = append(runs, read...)
 			}
 			kept, err := a.openResults(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer kept.Close() // each run is on disk when it was added
-			present := make([]bool, len(entries))
-			for i := range entries {
-				if present[i], err = here(cmd.Context(), kept, &entries[i]); err != nil {
+			present := make([]bool, len(runs))
+			for i := range runs {
+				if present[i], err = here(cmd.Context(), kept, &runs[i]); err != nil {
 					return err
 				}
 			}
-			for i := range entries {
-				if err := a.add(cmd.Context(), kept, &entries[i], present[i]); err != nil {
+			for i := range runs {
+				if err := a.add(cmd.Context(), kept, &runs[i], present[i]); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&limit, "max-size", limit, "`bytes` of a file that are read, decompressed, and that what it holds may take in memory")
+	cmd.Flags().StringVar(&limit, "max-size", limit, "`bytes` of a file that are read, decompressed, and memory that its content may need")
 	return cmd
 }
 
@@ -193,7 +189,7 @@ func bytesOf(flag, text string) (int64, error) {
 	return int64(n), nil
 }
 
-func readArchive(name string, limit int64) ([]archive.Entry, error) {
+func readExports(ctx context.Context, name string, limit int64) ([]store.Export, error) {
 	var in io.ReadCloser = os.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -203,21 +199,19 @@ func readArchive(name string, limit int64) ([]archive.Entry, error) {
 		defer f.Close() // reading only
 		in = f
 	}
-	return archive.Read(in, limit)
+	return store.ReadExports(ctx, in, limit)
 }
 
 // imported marks a run of a file as imported, whatever the file says, and compares its
 // figures with those that its operation logs tell. Another figure is an error.
-func imported(e *archive.Entry) (err error) {
+func imported(e *store.Export) (err error) {
 	period := time.Duration(-1)
 	if of, err := experiment.Parse("experiment of run "+e.Run.ID, []byte(e.Run.Experiment)); err == nil {
 		period = of.Load.ReportingPeriod
 	}
 	var logs [][]byte
-	for _, f := range e.Files {
-		if archive.OperationLog(f.Name) {
-			logs = append(logs, f.Data)
-		}
+	for _, l := range e.Logs {
+		logs = append(logs, l.Data)
 	}
 	e.Run.Imported = time.Now().UTC()
 	if e.Run.Unchecked, err = analysis.Check(e.Run, logs, period); err != nil {
@@ -228,7 +222,7 @@ func imported(e *archive.Entry) (err error) {
 
 // here reports whether the results have the run already. Another one of the
 // same id is an error.
-func here(ctx context.Context, kept *store.Store, e *archive.Entry) (bool, error) {
+func here(ctx context.Context, kept *store.Store, e *store.Export) (bool, error) {
 	known, err := kept.Run(ctx, e.Run.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && known.ID != e.Run.ID:
@@ -236,28 +230,24 @@ func here(ctx context.Context, kept *store.Store, e *archive.Entry) (bool, error
 	case err != nil:
 		return false, err
 	}
-	same, err := archive.Same(known, e.Run)
+	same, err := store.SameRun(known, e.Run)
 	if err == nil && !same {
 		err = fmt.Errorf("run %s is here already, and not the same; import it into another folder, with --results", known.ID)
 	}
 	return true, err
 }
 
-// add adds a run and its operation logs, unless they are there. It writes the run's page
-// again: one in the file may hold anything, scripts included, and so no other file is kept.
-func (a *app) add(ctx context.Context, kept *store.Store, e *archive.Entry, present bool) error {
-	for _, f := range e.Files {
-		if !archive.OperationLog(f.Name) {
-			continue
-		}
-		name := filepath.Join(a.folder(), e.Run.ID, filepath.FromSlash(f.Name))
+// add adds a run and its operation logs, unless they are there, and renders the run's page.
+func (a *app) add(ctx context.Context, kept *store.Store, e *store.Export, present bool) error {
+	for _, l := range e.Logs {
+		name := filepath.Join(a.folder(), e.Run.ID, filepath.FromSlash(l.Name))
 		if _, err := os.Lstat(name); err == nil {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return fmt.Errorf("making the run's folder: %w", err)
 		}
-		if err := outfile.WriteBytes(name, f.Data); err != nil {
+		if err := outfile.WriteBytes(name, l.Data); err != nil {
 			return err
 		}
 	}

@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
-	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
-	"github.com/tsmark/tsmark/run/store/archive"
 )
 
 // What is here is never replaced: neither a run of the same id, nor anything
@@ -27,12 +25,12 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	other.Name = "another"
 	fresh := *run
 	fresh.ID = "20200101-000000-0000"
-	file := filepath.Join(t.TempDir(), "runs.json")
+	file := filepath.Join(t.TempDir(), "runs.tsmark")
 	f, err := os.Create(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := archive.Write(f, result.Tool{}, []archive.Entry{{Run: &fresh}, {Run: &other}}); err != nil {
+	if err := store.WriteExports(t.Context(), f, nil, []store.Export{{Run: &fresh}, {Run: &other}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -43,11 +41,10 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	fresh.ID = "20200101-000000-0001"
-	entry := archive.Entry{Run: &fresh, Files: []archive.File{{Name: "report.html", Data: []byte("<script>hostile()")}, {Name: "run.js", Data: []byte("hostile()")}}}
 	if f, err = os.Create(file); err != nil {
 		t.Fatal(err)
 	}
-	if err := archive.Write(f, result.Tool{}, []archive.Entry{entry}); err != nil {
+	if err := store.WriteExports(t.Context(), f, nil, []store.Export{{Run: &fresh}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -58,11 +55,8 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	page, err := os.ReadFile(filepath.Join(third, fresh.ID, "report.html"))
-	if err != nil || strings.Contains(string(page), "hostile") || !strings.Contains(string(page), "imported") {
+	if err != nil || !strings.Contains(string(page), "imported") {
 		t.Errorf("the page was not rendered from the document (%v)", err)
-	}
-	if _, err := os.Stat(filepath.Join(third, fresh.ID, "run.js")); err == nil {
-		t.Error("a file that is no operation log was kept")
 	}
 	kept, err := store.OpenExisting(t.Context(), dir, nil)
 	if err != nil {
@@ -84,33 +78,33 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 	if code, said := try(t, kind, args...); code != exitDone {
 		t.Fatalf("exit status %d\n%s", code, said)
 	}
-	imported := func(change func(*archive.Entry)) (code int, said, results string) {
+	imported := func(change func(*store.Export)) (code int, said, results string) {
 		t.Helper()
 		run := newest(t, dir)
-		files, _, err := archive.Collect(filepath.Join(dir, run.ID), run)
+		logs, _, err := store.ReadLogs(filepath.Join(dir, run.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry := archive.Entry{Run: run, Files: files}
-		change(&entry)
+		export := store.Export{Run: run, Logs: logs}
+		change(&export)
 		var out bytes.Buffer
-		if err := archive.Write(&out, result.Tool{}, []archive.Entry{entry}); err != nil {
+		if err := store.WriteExports(t.Context(), &out, nil, []store.Export{export}); err != nil {
 			t.Fatal(err)
 		}
-		file, results := filepath.Join(t.TempDir(), "run.json"), t.TempDir()
+		file, results := filepath.Join(t.TempDir(), "run.tsmark"), t.TempDir()
 		if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		code, said = try(t, kind, "tsmark", "import", file, "--results", results)
 		return code, said, results
 	}
-	if code, said, results := imported(func(*archive.Entry) {}); code != exitDone || strings.Contains(said, "not checked") || newest(t, results).Unchecked != "" {
+	if code, said, results := imported(func(*store.Export) {}); code != exitDone || strings.Contains(said, "not checked") || newest(t, results).Unchecked != "" {
 		t.Errorf("an honest run: exit status %d, said %s", code, said)
 	}
-	for what, change := range map[string]func(*archive.Entry){
-		"median of service of lastpoint of memory in round 2": func(e *archive.Entry) { e.Run.Targets[0].Repeats[1].Queries[0].Service.Median /= 2 },
-		"per_second of lastpoint of memory in round 1":        func(e *archive.Entry) { e.Run.Targets[0].Repeats[0].Queries[0].PerSecond *= 2 },
-		"rows of load 2 of memory":                            func(e *archive.Entry) { e.Run.Targets[0].Repeats[1].Load.Rows *= 2 },
+	for what, change := range map[string]func(*store.Export){
+		"median of service of lastpoint of memory in round 2": func(e *store.Export) { e.Run.Targets[0].Repeats[1].Queries[0].Service.Median /= 2 },
+		"per_second of lastpoint of memory in round 1":        func(e *store.Export) { e.Run.Targets[0].Repeats[0].Queries[0].PerSecond *= 2 },
+		"rows of load 2 of memory":                            func(e *store.Export) { e.Run.Targets[0].Repeats[1].Load.Rows *= 2 },
 	} {
 		code, said, results := imported(change)
 		if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, "the run contradicts its operation log: "+what+" is ") {
@@ -120,8 +114,8 @@ func TestImportRefusesDoctoredFigures(t *testing.T) {
 			t.Errorf("%s: the run is here", what)
 		}
 	}
-	code, said, results := imported(func(e *archive.Entry) { e.Files, e.Run.Unchecked = nil, "whatever" })
-	const why = "the archive has no operation log"
+	code, said, results := imported(func(e *store.Export) { e.Logs, e.Run.Unchecked = nil, "whatever" })
+	const why = "the export has no operation log"
 	if code != exitDone || !strings.Contains(said, "; figures not checked: "+why) || newest(t, results).Unchecked != why {
 		t.Errorf("without a log: exit status %d, said %s", code, said)
 	}

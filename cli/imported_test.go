@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/store/archive"
+	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
@@ -30,13 +30,13 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 			"targets:\n  - driver: server\n    start: " + command + "\n",
 		Targets: []result.Target{{Name: "server", Kind: "server", Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 1}}}}},
 	}
-	file = filepath.Join(t.TempDir(), "trap.json")
+	file = filepath.Join(t.TempDir(), "trap.tsmark")
 	f, err := os.Create(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := archive.Write(f, result.Tool{}, []archive.Entry{{Run: run}}); err != nil {
+	if err := store.WriteExports(t.Context(), f, nil, []store.Export{{Run: run}}); err != nil {
 		t.Fatal(err)
 	}
 	return file, run.ID
@@ -104,7 +104,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 			t.Errorf("its databases are looked for: %s", said)
 		}
 		// It stays imported on its way to a third machine.
-		further, third := filepath.Join(t.TempDir(), "again.json"), t.TempDir()
+		further, third := filepath.Join(t.TempDir(), "again.tsmark"), t.TempDir()
 		try(t, kind, "tsmark", "export", "--output", further, "--results", dir)
 		if code, said := try(t, kind, "tsmark", "import", further, "--results", third); code != exitDone {
 			t.Fatalf("exit status %d, said %s", code, said)

@@ -20,11 +20,10 @@ import (
 	"github.com/tsmark/tsmark/report/site"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
-	"github.com/tsmark/tsmark/run/store/archive"
 )
 
 func (a *app) siteCommand() *cobra.Command {
-	limit := humanize.IBytes(archive.DefaultLimit)
+	limit := humanize.IBytes(store.DefaultLimit)
 	output, opts := "tsmark-site", site.Options{Tool: buildinfo.Tool(), Levels: func(name string) []driver.Profile {
 		d, _ := a.catalog.driver(name) // one that is not known has no levels
 		return d.Durabilities
@@ -86,7 +85,7 @@ new one is whole; every other one is refused.`,
 	cmd.Flags().StringVarP(&output, "output", "o", output, "`folder` to make")
 	cmd.Flags().StringVar(&opts.Title, "title", "Results", "`text` above the tables")
 	cmd.Flags().StringVar(&opts.Note, "note", "", "`text` that readers see first, such as whose machine it was")
-	cmd.Flags().StringVar(&limit, "max-size", limit, "`bytes` of a file that are read, decompressed, and that what it holds may take in memory")
+	cmd.Flags().StringVar(&limit, "max-size", limit, "`bytes` of a file that are read, decompressed, and memory that its content may need")
 	return cmd
 }
 
@@ -104,7 +103,7 @@ func eachRun(ctx context.Context, name string, limit int64, do func(*result.Run)
 	case err != nil:
 		return infile.Unreadable(name, err)
 	case !info.IsDir():
-		return eachExported(name, limit, do)
+		return eachExported(ctx, name, limit, do)
 	}
 	if _, err := os.Stat(filepath.Join(name, store.FileName)); err == nil {
 		return eachStored(ctx, name, do)
@@ -122,19 +121,19 @@ func eachRun(ctx context.Context, name string, limit int64, do func(*result.Run)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := eachExported(filepath.Join(name, e.Name()), limit, do); err != nil {
+		if err := eachExported(ctx, filepath.Join(name, e.Name()), limit, do); err != nil {
 			return err
 		}
 	}
 	if files == 0 {
-		return fmt.Errorf("%s holds no runs: neither files NAME.tsmark.zst, as tsmark export writes them, nor results; name another folder", name)
+		return fmt.Errorf("%s holds no runs: neither files NAME.tsmark, as tsmark export writes them, nor results; name another folder", name)
 	}
 	return nil
 }
 
 // eachExported is eachRun for a file.
-func eachExported(name string, limit int64, do func(*result.Run) error) error {
-	entries, err := readArchive(name, limit)
+func eachExported(ctx context.Context, name string, limit int64, do func(*result.Run) error) error {
+	entries, err := readExports(ctx, name, limit)
 	if err != nil {
 		return infile.Unreadable(name, err)
 	}

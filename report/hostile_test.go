@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// taint replaces every text that a server, an archive or another person may
+// taint replaces every text that a server, an export or another person may
 // have written.
 func taint(v reflect.Value, text string) {
 	switch v.Kind() {
@@ -41,7 +41,7 @@ func taint(v reflect.Value, text string) {
 	}
 }
 
-// What servers and archives say reaches no terminal, no Markdown and no CSV
+// What servers and exports say reaches no terminal, no Markdown and no CSV
 // with control characters or directions of writing in it, and no spreadsheet as
 // a formula.
 func TestHostileTexts(t *testing.T) {

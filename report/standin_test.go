@@ -170,8 +170,8 @@ func TestImportedIsSaid(t *testing.T) {
 	here, from := agreeing(t, 6), agreeing(t, 6)
 	from.ID += "b"
 	from.Imported = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	from.Unchecked = "the archive has no operation log"
-	const mark = "mported, not measured here, figures not checked: the archive has no operation log"
+	from.Unchecked = "the export has no operation log"
+	const mark = "mported, not measured here, figures not checked: the export has no operation log"
 	for _, format := range []Format{Text, Markdown, HTML, CSV, SVG} {
 		if out := render(t, format, Options{Width: 1000}, from); !strings.Contains(out, mark) {
 			t.Errorf("%s does not say it", format)

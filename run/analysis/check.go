@@ -32,7 +32,7 @@ var ErrContradiction = errors.New("the run contradicts its operation log")
 // time, so that memory stays below some 100 MiB for the runs that there are.
 func Check(run *result.Run, logs [][]byte, period time.Duration) (unchecked string, err error) {
 	if len(logs) == 0 {
-		return "the archive has no operation log", nil
+		return "the export has no operation log", nil
 	}
 	c := checker{period: period, lost: run.LostOperations}
 	if c.records, err = recordsOf(run); err != nil {

@@ -75,7 +75,7 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 	return again(t, run), out.Bytes()
 }
 
-// again is a run as an archive has it.
+// again is a run as an export has it.
 func again(t *testing.T, run *result.Run) *result.Run {
 	t.Helper()
 	document, err := result.Encode(run)
@@ -207,7 +207,7 @@ func TestUnchecked(t *testing.T) {
 		logs [][]byte
 		want string
 	}{
-		"none":            {run, nil, "the archive has no operation log"},
+		"none":            {run, nil, "the export has no operation log"},
 		"cut off":         {run, [][]byte{log[:len(log)/2]}, "the operation log was cut off"},
 		"cut off, all in": {run, [][]byte{log, log[:len(log)/2]}, ""},
 		"no log":          {run, [][]byte{[]byte("no log")}, "the operation log cannot be read"},

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// What is stored of a run or a sweep is read up to a limit alone, as archives are, wherever it is
+// What is stored of a run or a sweep is read up to a limit alone, as exports are, wherever it is
 // stored: the database is asked for the size first.
 func TestLargeDocuments(t *testing.T) {
 	folder := openTemp(t)

@@ -117,11 +117,14 @@ func (s *Store) Close() error {
 //go:embed schema.sql
 var tables string
 
+// schemaVersion is that of tables and views.
+const schemaVersion = 1
+
 // migrate makes the schema, where it may write, and refuses one that this program does
 // not know how to read.
 func (s *Store) migrate(ctx context.Context, write bool) error {
 	dialect, views := s.place.schema()
-	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+	first := goose.NewGoMigration(schemaVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, tables+views)
 		return err
 	}}, nil)
@@ -210,11 +213,17 @@ func (s *Store) written(err error) error { return cmp.Or(s.place.checkPresence()
 
 // each calls row for each row of a query.
 func (s *Store) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
-	return s.within(ctx, func(ctx context.Context) error { return s.rows(ctx, row, query, args) })
+	return s.within(ctx, func(ctx context.Context) error { return eachRow(ctx, s.db, row, s.place.bind(query), args...) })
 }
 
-func (s *Store) rows(ctx context.Context, row func(*sql.Rows) error, query string, args []any) error {
-	rows, err := s.db.QueryContext(ctx, s.place.bind(query), args...)
+// querier is a database or a connection to one.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// eachRow calls row for each row of a query.
+func eachRow(ctx context.Context, from querier, row func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

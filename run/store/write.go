@@ -25,7 +25,7 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 		if !given {
 			r.ID = newID(r.Started, "")
 		}
-		added, err := s.insert(ctx, r)
+		added, err := s.encodeAndInsert(ctx, r)
 		switch {
 		case err != nil:
 			return fmt.Errorf("saving run %s: %w", r.ID, err)
@@ -40,7 +40,7 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 // Add saves a whole run as it was recorded elsewhere. A run whose ID exists
 // already is an error.
 func (s *Store) Add(ctx context.Context, r *result.Run) error {
-	added, err := s.insert(ctx, r)
+	added, err := s.encodeAndInsert(ctx, r)
 	if err == nil && !added {
 		err = errors.New("a run with this id exists already")
 	}
@@ -50,9 +50,17 @@ func (s *Store) Add(ctx context.Context, r *result.Run) error {
 	return nil
 }
 
-// insert adds a run; added is false where there is one of its ID.
-func (s *Store) insert(ctx context.Context, r *result.Run) (added bool, err error) {
-	values, err := s.row(r)
+func (s *Store) encodeAndInsert(ctx context.Context, r *result.Run) (added bool, err error) {
+	document, err := result.Encode(r)
+	if err != nil {
+		return false, err
+	}
+	return s.insert(ctx, r, document)
+}
+
+// insert adds a run with its document; added is false if the ID exists already.
+func (s *Store) insert(ctx context.Context, r *result.Run, document []byte) (added bool, err error) {
+	values, err := s.row(r, document)
 	if err != nil {
 		return false, err
 	}
@@ -76,13 +84,9 @@ func importedText(r *result.Run) any {
 }
 
 // row is indexed, the document and the figures of a run.
-func (s *Store) row(r *result.Run) ([]any, error) {
+func (s *Store) row(r *result.Run, document []byte) ([]any, error) {
 	summary := summarize(r)
 	values, err := summary.values()
-	if err != nil {
-		return nil, err
-	}
-	document, err := result.Encode(r)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +144,11 @@ func (s *Store) Save(ctx context.Context, r *result.Run) error {
 }
 
 func (s *Store) save(ctx context.Context, r *result.Run) error {
-	values, err := s.row(r)
+	document, err := result.Encode(r)
+	if err != nil {
+		return err
+	}
+	values, err := s.row(r, document)
 	if err != nil {
 		return err
 	}
