@@ -199,30 +199,30 @@ func agentsTable(r *result.Run) *table {
 	}}
 	for i := range r.Agents {
 		a := &r.Agents[i]
-		finding := cell{Text: "there until the end"}
+		finding := spanPlain("there until the end")
 		if a.Set() {
-			finding = cell{"clock was set during the run: it moved by " + duration(a.Drift()), bad}
+			finding = spanBad("clock was set during the run: it moved by " + duration(a.Drift()))
 		}
 		if a.Lost != "" {
-			finding = cell{"lost: " + reasonOf(a.Name, a.Lost), bad}
+			finding = spanBad("lost: " + reasonOf(a.Name, a.Lost))
 		}
 		begin, end := clockCells(a.Begin), clockCells(a.End)
-		trip := cell{none, dim}
+		trip := spanNone()
 		if c := a.Clock(); c != nil {
-			trip = cell{Text: duration(c.RoundTrip)}
+			trip = spanPlain(duration(c.RoundTrip))
 		}
-		view.Rows = append(view.Rows, row{Cells: []cell{{Text: a.Name}, {Text: joined(", ", a.Host.CPU, a.Host.OS)}, {Text: count(int64(a.Host.Cores))},
-			{Text: a.Tool.Version}, begin[0], begin[1], end[0], end[1], trip, finding}})
+		view.Rows = append(view.Rows, row{Cells: []span{spanPlain(a.Name), spanPlain(joined(", ", a.Host.CPU, a.Host.OS)), spanPlain(count(int64(a.Host.Cores))),
+			spanPlain(a.Tool.Version), begin[0], begin[1], end[0], end[1], trip, finding}})
 	}
-	view.Notes = append(view.Notes, note{"All times of an agent are by its own clock, which ran for it alone, so that no latency depends on these differences. They bear on when agents began, on the time line, and on the order of operations of different agents.", dim})
+	view.Notes = append(view.Notes, spanDim("All times of an agent are by its own clock, which ran for it alone, so that no latency depends on these differences. They bear on when agents began, on the time line, and on the order of operations of different agents."))
 	return view
 }
 
-func clockCells(c *result.Clock) []cell {
+func clockCells(c *result.Clock) []span {
 	if c == nil {
-		return []cell{{none, dim}, {none, dim}}
+		return []span{spanNone(), spanNone()}
 	}
-	return []cell{{Text: signed(c.Offset)}, {Text: duration(c.Uncertainty)}}
+	return []span{spanPlain(signed(c.Offset)), spanPlain(duration(c.Uncertainty))}
 }
 
 // signed renders seconds with their sign.
@@ -258,17 +258,17 @@ func partsTable(r *result.Run) *table {
 			few := telling(uses)
 			left = max(left, len(uses)-len(few))
 			for _, u := range few {
-				view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Label()}, {Text: s.Name}}, u.cells(s.Unit)...)})
+				view.Rows = append(view.Rows, row{Cells: append([]span{spanPlain(t.Label()), spanPlain(s.Name)}, u.cells(s.Unit)...)})
 			}
-			view.Rows = append(view.Rows, row{Cells: append([]cell{{Text: t.Label()}, {Text: s.Name}}, s.cells()...), Total: true})
+			view.Rows = append(view.Rows, row{Cells: append([]span{spanPlain(t.Label()), spanPlain(s.Name)}, s.cells()...), Total: true})
 		}
 	}
 	if len(view.Rows) == 0 {
 		return nil
 	}
-	view.Notes = append(view.Notes, note{"Rows of all are the figures of the measurement, joined from all operations of all agents: they are no means of the rows above them. The rates of agents can add up to more, since each counts the time of its own share alone.", dim})
+	view.Notes = append(view.Notes, spanDim("Rows of all are the figures of the measurement, joined from all operations of all agents: they are no means of the rows above them. The rates of agents can add up to more, since each counts the time of its own share alone."))
 	if left > 0 {
-		view.Notes = append(view.Notes, note{fmt.Sprintf("Of many agents these are the fastest one, the slowest one, the one that began last, and those with a finding; up to %d more of a measurement are in JSON and CSV.", left), dim})
+		view.Notes = append(view.Notes, spanDim(fmt.Sprintf("Of many agents these are the fastest one, the slowest one, the one that began last, and those with a finding; up to %d more of a measurement are in JSON and CSV.", left)))
 	}
 	return view
 }
@@ -285,13 +285,13 @@ func telling(all []agentUse) []agentUse {
 	slowest, fastest := slices.MinFunc(all, byRate), slices.MaxFunc(all, byRate)
 	last := slices.MaxFunc(all, func(a, b agentUse) int { return cmp.Compare(a.Skew, b.Skew) })
 	return slices.DeleteFunc(slices.Clone(all), func(u agentUse) bool {
-		return u.finding().Tone != bad && !slices.Contains([]string{slowest.Name, fastest.Name, last.Name}, u.Name)
+		return u.finding().Tone != toneBad && !slices.Contains([]string{slowest.Name, fastest.Name, last.Name}, u.Name)
 	})
 }
 
-func (u *agentUse) cells(unit string) []cell {
-	return append([]cell{{Text: u.Name}, {Text: u.shareList()}, rateCell(u.Rate, unit)},
-		append(latencyCells(&u.Latency), share(u.CPU), cell{Text: signed(u.Skew)}, u.finding(),
+func (u *agentUse) cells(unit string) []span {
+	return append([]span{spanPlain(u.Name), spanPlain(u.shareList()), rateCell(u.Rate, unit)},
+		append(latencyCells(&u.Latency), share(u.CPU), spanPlain(signed(u.Skew)), u.finding(),
 			delay(u.PauseMax), delay(u.Scheduling), figure(u.Sent, sizeOf), figure(u.Received, sizeOf))...)
 }
 
@@ -309,53 +309,53 @@ func (u *agentUse) shareList() string {
 	return strings.Join(shares, ", ")
 }
 
-func (u *agentUse) finding() cell {
+func (u *agentUse) finding() span {
 	switch {
 	case u.Lost != "" && u.TakenOver != "":
-		return cell{"not finished: " + u.Lost + "; loaded again by " + u.TakenOver, bad}
+		return spanBad("not finished: " + u.Lost + "; loaded again by " + u.TakenOver)
 	case u.Lost != "":
-		return cell{"not finished: " + u.Lost, bad}
+		return spanBad("not finished: " + u.Lost)
 	case u.Bound != "":
-		return cell{"client-bound: " + u.Bound, bad}
+		return spanBad("client-bound: " + u.Bound)
 	case u.Noisy != "":
-		return cell{"noisy host: " + u.Noisy, bad}
+		return spanBad("noisy host: " + u.Noisy)
 	}
-	return cell{Text: "not the limit"}
+	return spanPlain("not the limit")
 }
 
 // cells are those of all agents together.
-func (s *shared) cells() []cell {
-	start := cell{Text: duration(s.spread())}
-	finding := cell{}
+func (s *shared) cells() []span {
+	start := spanPlain(duration(s.spread()))
+	finding := span{}
 	if s.tooWide() {
-		start.Tone = bad
-		finding = cell{"began too far apart", bad}
+		start.Tone = toneBad
+		finding = spanBad("began too far apart")
 	}
-	nothing := cell{none, dim}
-	return append([]cell{{"all", strong}, {}, rateCell(s.Rate, s.Unit)},
+	nothing := spanNone()
+	return append([]span{spanStrong("all"), {}, rateCell(s.Rate, s.Unit)},
 		append(latencyCells(&s.Latency), nothing, start, finding, nothing, nothing, nothing, nothing)...)
 }
 
-func rateCell(rate float64, unit string) cell {
+func rateCell(rate float64, unit string) span {
 	if rate <= 0 {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: digits(rate) + unitSpace + unit}
+	return spanPlain(digits(rate) + unitSpace + unit)
 }
 
-func latencyCells(l *result.Latency) []cell {
-	return []cell{{Text: latency(l, 0.5, l.Median)}, {Text: latency(l, 0.99, l.P99)}}
+func latencyCells(l *result.Latency) []span {
+	return []span{spanPlain(latency(l, 0.5, l.Median)), spanPlain(latency(l, 0.99, l.P99))}
 }
 
 // agentNotes says what readers must know of a run's agents before they see any
 // figure: shares that were lost or loaded again, agents that were the limit, starts
 // too far apart, and clocks too uncertain to order operations.
-func agentNotes(r *result.Run) []note {
+func agentNotes(r *result.Run) []span {
 	if len(r.Agents) == 0 {
 		return nil
 	}
-	var list []note
-	warn := func(format string, args ...any) { list = append(list, note{fmt.Sprintf(format, args...), bad}) }
+	var list []span
+	warn := func(format string, args ...any) { list = append(list, spanBad(fmt.Sprintf(format, args...))) }
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		for _, p := range partsOf(t) {
@@ -369,7 +369,7 @@ func agentNotes(r *result.Run) []note {
 			default:
 				what += " Nobody took it over."
 			}
-			list = append(list, note{what, bad})
+			list = append(list, spanBad(what))
 		}
 	}
 	var bound, wide, blurred []string

@@ -37,30 +37,30 @@ func aggregateTable(r *result.Run) *table {
 			continue
 		}
 		a := t.Load.Aggregate
-		name := cell{Text: t.Label()}
+		name := spanPlain(t.Label())
 		switch {
 		case a.Unsupported != "":
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + a.Unsupported, dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("n/a: " + a.Unsupported)})
 			continue
 		case !t.Load.Stands():
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + t.Load.Reason(), bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("withheld: " + t.Load.Reason())})
 			continue
 		}
 		built := stats.Summarize(estimate.Aggregates(t, estimate.Building))
-		cells := []cell{name, {Text: fmt.Sprintf("%s: %s of %s", a.Name, strings.Join(a.Aggregates, ", "), plural(len(a.Fields), "field"))},
-			measured(built, duration), {none, dim}, {none, dim}}
+		cells := []span{name, spanPlain(fmt.Sprintf("%s: %s of %s", a.Name, strings.Join(a.Aggregates, ", "), plural(len(a.Fields), "field"))),
+			measured(built, duration), spanNone(), spanNone()}
 		if built.N > 0 {
-			cells[3] = cell{Text: digits(float64(a.Expected) / built.Median.Figure)}
+			cells[3] = spanPlain(digits(float64(a.Expected) / built.Median.Figure))
 		}
 		if a.DiskBytes >= 0 {
-			cells[4] = cell{Text: size(a.DiskBytes)}
+			cells[4] = spanPlain(size(a.DiskBytes))
 		}
 		if why := result.Disturbed(noiseOfAggregate(a)...); why != "" {
 			cells[2].Text += noisyMark
-			view.Notes = append(view.Notes, note{t.Name + ": the aggregate: noisy host: " + why, bad})
+			view.Notes = append(view.Notes, spanBad(t.Name+": the aggregate: noisy host: "+why))
 		}
 		if a.Covered >= 0 && a.Covered != a.Expected {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: the aggregate accounted for %s of %s rows when it was made", t.Name, count(a.Covered), count(a.Expected)), bad})
+			view.Notes = append(view.Notes, spanBad(fmt.Sprintf("%s: the aggregate accounted for %s of %s rows when it was made", t.Name, count(a.Covered), count(a.Expected))))
 		}
 		if kept {
 			cells = append(cells, keptCells(t, a)...)
@@ -72,7 +72,7 @@ func aggregateTable(r *result.Run) *table {
 		return nil
 	}
 	if kept {
-		view.Notes = append(view.Notes, note{"Each load with an aggregate follows one without; the queries are of what the last one left.", dim})
+		view.Notes = append(view.Notes, spanDim("Each load with an aggregate follows one without; the queries are of what the last one left."))
 	}
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
@@ -90,37 +90,37 @@ func noiseOfAggregate(a *result.Aggregate) []*result.Noise {
 }
 
 // keptCells are the cells of loads while the aggregate was kept up.
-func keptCells(t *result.Target, a *result.Aggregate) []cell {
+func keptCells(t *result.Target, a *result.Aggregate) []span {
 	alone, with := estimate.Loads(t, estimate.Settled), estimate.Aggregates(t, estimate.KeptRate)
-	cells := []cell{{none, dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}}
+	cells := []span{spanNone(), spanNone(), spanNone(), spanNone(), spanNone()}
 	if e := stats.Summarize(alone); e.N > 0 {
-		cells[0] = cell{Text: digits(e.Median.Figure)}
+		cells[0] = spanPlain(digits(e.Median.Figure))
 	}
 	if len(with) == 0 {
 		return cells
 	}
-	cells[1] = cell{Text: digits(stats.Summarize(with).Median.Figure)}
+	cells[1] = spanPlain(digits(stats.Summarize(with).Median.Figure))
 	if t.Uncomparable() == "" {
 		cost := stats.Compare(with, alone) // of rates: the time of one is that of the other, turned round
-		cells[2], cells[3] = cell{Text: ratio(cost.Ratio.Figure)}, intervalOf(cost.Interval, ratio)
+		cells[2], cells[3] = spanPlain(ratio(cost.Ratio.Figure)), intervalOf(cost.Interval, ratio)
 	}
 	if fresh := stats.Summarize(estimate.Aggregates(t, estimate.Fresh)); fresh.N > 0 {
-		cells[4] = cell{Text: duration(fresh.Median.Figure)}
+		cells[4] = spanPlain(duration(fresh.Median.Figure))
 	} else if a.Kept.Fresh < 0 {
-		cells[4] = cell{"never", bad}
+		cells[4] = spanBad("never")
 	}
 	return cells
 }
 
 // keptNotes say what is wrong with a load while the aggregate was kept up.
-func keptNotes(name string, k *result.KeptLoad) []note {
+func keptNotes(name string, k *result.KeptLoad) []span {
 	switch {
 	case k == nil:
 		return nil
 	case k.Unsupported != "":
-		return []note{{name + ": kept up: n/a: " + k.Unsupported, dim}}
+		return []span{spanDim(name + ": kept up: n/a: " + k.Unsupported)}
 	case k.Withheld != "":
-		return []note{{name + ": kept up: withheld: " + k.Withheld, bad}}
+		return []span{spanBad(name + ": kept up: withheld: " + k.Withheld)}
 	}
 	return nil
 }
@@ -154,23 +154,23 @@ func againstRowsTable(r *result.Run) *table {
 			if !aggregate {
 				continue
 			}
-			cells := []cell{{Text: t.Label()}, {Text: raw}}
+			cells := []span{spanPlain(t.Label()), spanPlain(raw)}
 			if why := notCompared(t, raw, q); why.Text != "" {
-				cells = append(cells, cell{none, dim}, cell{}, why, cell{}, cell{}, cell{})
+				cells = append(cells, spanNone(), span{}, why, span{}, span{}, span{})
 				if reads {
-					cells = append(cells, cell{}, cell{})
+					cells = append(cells, span{}, span{})
 				}
 				view.Rows = append(view.Rows, row{Cells: cells})
 				continue
 			}
 			c := estimate.FromRows(t, raw, q.Type)
-			times := cell{c.Ratio.Mark() + ratio(c.Ratio.Figure), plain}
+			times := spanPlain(c.Ratio.Mark() + ratio(c.Ratio.Figure))
 			if c.Ratio.Bound == stats.Unknown {
-				times = cell{none, dim}
+				times = spanNone()
 			}
 			cells = append(cells,
-				cell{Text: medianText(c.B) + marksOf(t, raw)}, intervalOf(c.B.Interval, duration),
-				cell{Text: medianText(c.A) + marksOf(t, q.Type)}, intervalOf(c.A.Interval, duration),
+				spanPlain(medianText(c.B)+marksOf(t, raw)), intervalOf(c.B.Interval, duration),
+				spanPlain(medianText(c.A)+marksOf(t, q.Type)), intervalOf(c.A.Interval, duration),
 				times, intervalOf(c.Interval, ratio))
 			if reads {
 				cells = append(cells, readCell((&subject{target: t}).queries(raw)), readCell(q))
@@ -181,46 +181,46 @@ func againstRowsTable(r *result.Run) *table {
 	if len(view.Rows) == 0 {
 		return nil
 	}
-	view.Notes = []note{
-		{"The same queries, both verified; × is the median of the ratios of all pairs of rounds, or of one round that of each query's.", dim},
-		{"Query types with an @ are answered from the aggregate. They take no part in figures over all query types.", dim},
+	view.Notes = []span{
+		spanDim("The same queries, both verified; × is the median of the ratios of all pairs of rounds, or of one round that of each query's."),
+		spanDim("Query types with an @ are answered from the aggregate. They take no part in figures over all query types."),
 	}
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
 }
 
 // notCompared is why a type is not compared with the same from rows; empty: it is.
-func notCompared(t *result.Target, raw string, q *result.Queries) cell {
+func notCompared(t *result.Target, raw string, q *result.Queries) span {
 	switch q.Outcome() {
 	case result.Unsupported:
-		return cell{"n/a", dim}
+		return spanDim("n/a")
 	case result.Withheld, result.Failed:
 		word, _ := q.MissingFigure()
-		return cell{word, bad}
+		return spanBad(word)
 	case result.Verified:
 		if !estimate.Verified(t, raw) {
-			return cell{"rows: not verified", dim}
+			return spanDim("rows: not verified")
 		}
 		if t.Uncomparable() != "" {
-			return cell{"stand-in", dim}
+			return spanDim("stand-in")
 		}
-		return cell{}
+		return span{}
 	}
-	return cell{"not verified", dim}
+	return spanDim("not verified")
 }
 
 // measured renders the median of an estimate, if there is one.
-func measured(e stats.Estimate, render func(float64) string) cell {
+func measured(e stats.Estimate, render func(float64) string) span {
 	if e.N == 0 {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: render(e.Median.Figure)}
+	return spanPlain(render(e.Median.Figure))
 }
 
 // readCell says what a query of a type read.
-func readCell(q *result.Queries) cell {
+func readCell(q *result.Queries) span {
 	if q == nil || q.Read == nil {
-		return cell{none, dim}
+		return spanNone()
 	}
 	var words []string
 	if q.Read.Rows >= 0 {
@@ -229,5 +229,5 @@ func readCell(q *result.Queries) cell {
 	if q.Read.Bytes >= 0 {
 		words = append(words, size(int64(q.Read.Bytes)))
 	}
-	return cell{Text: strings.Join(words, ", ")}
+	return spanPlain(strings.Join(words, ", "))
 }

@@ -271,7 +271,7 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 			}
 			figures := c.Targets[0].Figures
 			f := figures[slices.IndexFunc(figures, func(f compare.Figure) bool { return f.Metric == compare.GeoMean })]
-			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != dim || !lane.Chance || !listed.Chance) {
+			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != toneDim || !lane.Chance || !listed.Chance) {
 				t.Errorf("%s: compare says %s, the headline %q, %q", p.Label, f.Verdict, p.Verdict, p.Text)
 			}
 			want.Against, want.Ratio = first, f.Ratio.Figure

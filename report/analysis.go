@@ -19,12 +19,12 @@ import (
 func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts Options) error {
 	t := newTextWriter(w, opts, "--json has all")
 	h := a.Header
-	t.wrapped("", "  ", note{Text: joined(", ", "Operations since "+moment(h.Start), prefixed("run ", h.Run), prefixed("client ", h.Client), prefixed("tsmark ", h.Tool))})
+	t.wrapped("", "  ", spanPlain(joined(", ", "Operations since "+moment(h.Start), prefixed("run ", h.Run), prefixed("client ", h.Client), prefixed("tsmark ", h.Tool))))
 	if a.Truncated != "" {
-		t.wrapped("", "  ", note{"Cut off: " + a.Truncated, bad})
+		t.wrapped("", "  ", spanBad("Cut off: "+a.Truncated))
 	}
 	if a.Lost > 0 {
-		t.wrapped("", "  ", note{fmt.Sprintf("%s are missing: the disk was slower than they came", plural(int(a.Lost), "operation")), bad})
+		t.wrapped("", "  ", spanBad(fmt.Sprintf("%s are missing: the disk was slower than they came", plural(int(a.Lost), "operation"))))
 	}
 	t.table(analysisTable(a))
 	if err := t.Flush(); err != nil {
@@ -64,13 +64,13 @@ func analysisTable(a *analysis.Analysis) *table {
 				perSecond = digits(q.PerSecond)
 			}
 		}
-		cells := []cell{{Text: name}, {Text: f.Target}, {Text: strconv.Itoa(f.Repeat)}, {Text: count(n)}, {Text: perSecond}}
+		cells := []span{spanPlain(name), spanPlain(f.Target), spanPlain(strconv.Itoa(f.Repeat)), spanPlain(count(n)), spanPlain(perSecond)}
 		for _, figure := range []struct{ quantile, seconds float64 }{
 			{0.5, times.Median}, {0.95, times.P95}, {0.99, times.P99}, {0.999, times.P999}, {1, times.Max},
 		} {
-			cells = append(cells, cell{Text: latency(&times, figure.quantile, figure.seconds)})
+			cells = append(cells, spanPlain(latency(&times, figure.quantile, figure.seconds)))
 		}
-		view.Rows = append(view.Rows, row{Cells: append(cells, cell{Text: count(rows)}, cell{others(f.Outcomes, paused), bad})})
+		view.Rows = append(view.Rows, row{Cells: append(cells, spanPlain(count(rows)), spanBad(others(f.Outcomes, paused)))})
 	}
 	return view
 }

@@ -104,7 +104,7 @@ func (b *Board) standings(r row, what string, more func(*subject, *Standing)) []
 		marks := marksOf(s.target, what)
 		list[i] = Standing{
 			Figure: strings.TrimSuffix(figure.Text, marks), Beside: times.Text,
-			Best: times.Tone == best, Wrong: figure.Tone == bad, Stands: figure.Tone != bad && figure.Tone != dim,
+			Best: times.Tone == toneBest, Wrong: figure.Tone == toneBad, Stands: figure.Tone != toneBad && figure.Tone != toneDim,
 		}
 		more(s, &list[i])
 		list[i].Marks = marks + runMarks(s.run, marks)
@@ -143,7 +143,7 @@ func runMarks(r *result.Run, own string) string {
 // not complete, or some of it is withheld or was not verified. Empty: there is no
 // reason.
 func Doubt(r *result.Run) string {
-	if o := outcome(r); o.Tone != best {
+	if o := outcome(r); o.Tone != toneBest {
 		return o.Text
 	}
 	for i := range r.Targets {

@@ -37,7 +37,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 		for i, s := range standings {
 			figure, beside := r.Cells[1+2*i].Text, r.Cells[2+2*i].Text
 			own := strings.TrimRight(strings.NewReplacer("("+boundMark+")", "", "("+noisyMark+")", "", doubtMark, "").Replace(s.Figure+s.Marks), " ")
-			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == best) {
+			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == toneBest) {
 				t.Errorf("%s of %d: %q %q (best: %v), the comparison has %q %q", name, i, own, s.Beside, s.Best, figure, beside)
 			}
 		}

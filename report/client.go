@@ -32,11 +32,11 @@ func (m *measurement) clientShare() result.Value {
 	return result.Value(m.clientTime / m.service)
 }
 
-func pausedCell(n int64) cell {
+func pausedCell(n int64) span {
 	if n == 0 {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{count(n), bad}
+	return spanBad(count(n))
 }
 
 // addQueries adds what a repeat has of the queries.
@@ -152,7 +152,7 @@ func clientTable(r *result.Run) *table {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Embedded {
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}}, Span: cell{"n/a: shares tsmark's process", dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label())}, Remark: spanDim("n/a: shares tsmark's process")})
 			continue
 		}
 		for _, m := range measurements(t) {
@@ -161,11 +161,11 @@ func clientTable(r *result.Run) *table {
 				continue
 			}
 			any = true
-			finding := cell{Text: "not the limit"}
+			finding := spanPlain("not the limit")
 			if why := m.clientBound(); why != "" {
-				finding = cell{"client-bound: " + why, bad}
+				finding = spanBad("client-bound: " + why)
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: m.Name}, share(use.Share), share(m.clientShare()), pausedCell(m.Paused), share(use.ShareMax),
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label()), spanPlain(m.Name), share(use.Share), share(m.clientShare()), pausedCell(m.Paused), share(use.ShareMax),
 				delay(use.PauseMax), delay(use.Scheduling), delay(use.SchedulingMax), finding}})
 		}
 	}
@@ -176,18 +176,18 @@ func clientTable(r *result.Run) *table {
 }
 
 // share renders a part of all cores.
-func share(v result.Value) cell {
+func share(v result.Value) span {
 	if !v.Known() {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: fmt.Sprintf("%.1f%s%%", 100*float64(v), unitSpace)}
+	return spanPlain(fmt.Sprintf("%.1f%s%%", 100*float64(v), unitSpace))
 }
 
-func delay(v result.Value) cell {
+func delay(v result.Value) span {
 	if !v.Known() {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: duration(float64(v))}
+	return spanPlain(duration(float64(v)))
 }
 
 // calibrationFact is what the client can do at most; empty: not measured.
@@ -203,10 +203,10 @@ func calibrationFact(c *result.Calibration) string {
 }
 
 // otherDatabaseNames is otherDatabases without figures, which differ from run to run.
-func otherDatabaseNames(r *result.Run) []note {
-	var list []note
+func otherDatabaseNames(r *result.Run) []span {
+	var list []span
 	for _, other := range r.OtherDatabases {
-		n := note{"Another process on this host: " + other.Name + ".", bad}
+		n := spanBad("Another process on this host: " + other.Name + ".")
 		if !slices.Contains(list, n) {
 			list = append(list, n)
 		}
@@ -215,8 +215,8 @@ func otherDatabaseNames(r *result.Run) []note {
 }
 
 // otherDatabases names the other databases that ran on the host.
-func otherDatabases(r *result.Run) []note {
-	var list []note
+func otherDatabases(r *result.Run) []span {
+	var list []span
 	for _, other := range r.OtherDatabases {
 		text := fmt.Sprintf("Another process on this host: %s (%s, process %d", other.Name, other.Process, other.PID)
 		if other.Share.Known() {
@@ -225,7 +225,7 @@ func otherDatabases(r *result.Run) []note {
 		if other.RSS.Known() {
 			text += ", " + size(int64(other.RSS))
 		}
-		list = append(list, note{text + ").", bad})
+		list = append(list, spanBad(text+")."))
 	}
 	return list
 }

@@ -79,8 +79,8 @@ func comparisonParts(target *compare.Target) []comparisonPart {
 }
 
 func comparisonRow(f *compare.Figure) row {
-	name := cell{Text: label(f)}
-	verdict := cell{Text: string(f.Verdict)}
+	name := spanPlain(label(f))
+	verdict := spanPlain(string(f.Verdict))
 	switch f.Verdict {
 	case compare.NotCompared:
 		text := string(f.Verdict) + ": " + f.Why
@@ -92,23 +92,23 @@ func comparisonRow(f *compare.Figure) row {
 				text += "; " + side.name + ": " + valueText(f.Unit, side.estimate.Median)
 			}
 		}
-		return row{Cells: []cell{name}, Span: cell{text, dim}}
+		return row{Cells: []span{name}, Remark: spanDim(text)}
 	case compare.CannotTell:
-		verdict = cell{string(f.Verdict) + ": " + shortWhy(f), dim}
+		verdict = spanDim(string(f.Verdict) + ": " + shortWhy(f))
 	case compare.Faster, compare.Smaller:
-		verdict.Tone = best
+		verdict.Tone = toneBest
 	case compare.Slower, compare.Larger:
-		verdict.Tone = bad
+		verdict.Tone = toneBad
 	case compare.NoDifference:
-		verdict.Tone = dim
+		verdict.Tone = toneDim
 	}
-	p := cell{none, dim}
+	p := spanNone()
 	if f.Decidable() {
-		p = cell{Text: probability(f.Adjusted)}
+		p = spanPlain(probability(f.Adjusted))
 	}
-	queries := cell{none, dim}
+	queries := spanNone()
 	if f.Queries > 0 {
-		queries = cell{Text: count(int64(f.Queries))}
+		queries = spanPlain(count(int64(f.Queries)))
 	}
 	mark := func(noisy string) string {
 		if noisy != "" && f.Metric != compare.Disk {
@@ -116,11 +116,11 @@ func comparisonRow(f *compare.Figure) row {
 		}
 		return ""
 	}
-	return row{Cells: []cell{name,
-		{Text: valueText(f.Unit, f.A.Median) + mark(f.NoisyA)}, {Text: variationText(f.A.CV, repeatsOf(f, f.A.N))},
-		{Text: valueText(f.Unit, f.B.Median) + mark(f.NoisyB)}, {Text: variationText(f.B.CV, repeatsOf(f, f.B.N))},
-		{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p, queries,
-		{Text: fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))}, verdict}}
+	return row{Cells: []span{name,
+		spanPlain(valueText(f.Unit, f.A.Median) + mark(f.NoisyA)), spanPlain(variationText(f.A.CV, repeatsOf(f, f.A.N))),
+		spanPlain(valueText(f.Unit, f.B.Median) + mark(f.NoisyB)), spanPlain(variationText(f.B.CV, repeatsOf(f, f.B.N))),
+		spanPlain(times(f.Ratio)), spanPlain(intervalText(f.Interval)), p, queries,
+		spanPlain(fmt.Sprintf("%d+%d", repeatsOf(f, f.A.N), repeatsOf(f, f.B.N))), verdict}}
 }
 
 // repeatsOf is how many repeats a sample is of: one, where it is a repeat's
@@ -155,11 +155,11 @@ func label(f *compare.Figure) string {
 func shortWhy(f *compare.Figure) string { return string(f.Cause) }
 
 // undecided says what would help where there is no verdict.
-func undecided(target *compare.Target, metrics []compare.Metric) []note {
-	var list []note
+func undecided(target *compare.Target, metrics []compare.Metric) []span {
+	var list []span
 	for i := range target.Figures {
 		f := &target.Figures[i]
-		if n := (note{"No verdict: " + f.Why + ".", dim}); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
+		if n := (spanDim("No verdict: " + f.Why + ".")); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
 			list = append(list, n)
 		}
 	}
@@ -168,11 +168,11 @@ func undecided(target *compare.Target, metrics []compare.Metric) []note {
 
 // doubts are the warnings about the samples of a figure. Those about the
 // queries of a single repeat are the reports' of that run.
-func doubts(f *compare.Figure) []note {
+func doubts(f *compare.Figure) []span {
 	if f.Method == compare.WithinRepeat {
 		return nil
 	}
-	var list []note
+	var list []span
 	for _, side := range []struct {
 		name     string
 		estimate *stats.Estimate
@@ -185,7 +185,7 @@ func doubts(f *compare.Figure) []note {
 			case stats.Outlying:
 				text = outliers(f.Unit, side.estimate.Outliers)
 			}
-			list = append(list, note{fmt.Sprintf("%s, %s: %s: %s", label(f), side.name, w.Kind, text), dim})
+			list = append(list, spanDim(fmt.Sprintf("%s, %s: %s: %s", label(f), side.name, w.Kind, text)))
 		}
 	}
 	return list
@@ -193,8 +193,8 @@ func doubts(f *compare.Figure) []note {
 
 // noises says of each side how many of the figures others disturbed, and of one
 // why. Sizes they do not.
-func noises(figures []*compare.Figure) []note {
-	var list []note
+func noises(figures []*compare.Figure) []span {
+	var list []span
 	for _, side := range []struct {
 		name  string
 		noisy func(*compare.Figure) string
@@ -212,7 +212,7 @@ func noises(figures []*compare.Figure) []note {
 			}
 		}
 		if disturbed > 0 {
-			list = append(list, note{fmt.Sprintf("%s: noisy host in %d of %d figures, such as %s", side.name, disturbed, all, example), bad})
+			list = append(list, spanBad(fmt.Sprintf("%s: noisy host in %d of %d figures, such as %s", side.name, disturbed, all, example)))
 		}
 	}
 	return list

@@ -116,7 +116,7 @@ func TestComparisonFormats(t *testing.T) {
 	p := parse(t, page)
 	for _, view := range comparisonTables(&c.Targets[0]) {
 		for _, r := range view.Rows {
-			for _, cell := range append(r.Cells, r.Span) {
+			for _, cell := range append(r.Cells, r.Remark) {
 				if !strings.Contains(p.text, cell.Text) {
 					t.Errorf("the page does not show %q", cell.Text)
 				}
@@ -147,11 +147,11 @@ func TestComparisonHeadline(t *testing.T) {
 		tones   []tone
 	}{
 		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.28× faster than B (≥1.266–≥1.284) over 4 query types / By query type: B slower in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.463–1.841, 99.57 %)",
-			[]tone{bad, plain, plain}},
+			[]tone{toneBad, tonePlain, tonePlain}},
 		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.28× faster than A (≥1.266–≥1.284) over 4 query types / By query type: B faster in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.543–2.158, 99.57 %)",
-			[]tone{best, plain, plain}},
-		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []tone{plain, plain, plain}},
-		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []tone{plain, plain, plain}},
+			[]tone{toneBest, tonePlain, tonePlain}},
+		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []tone{tonePlain, tonePlain, tonePlain}},
+		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []tone{tonePlain, tonePlain, tonePlain}},
 	} {
 		compared, err := compare.Runs(c.a, c.b, compare.Options{})
 		if err != nil {
@@ -199,23 +199,23 @@ func TestComparisonHeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms := note{"Not measured under the same terms: host: server elsewhere (A), 64 cores; server elsewhere (B)", bad}
+	terms := spanBad("Not measured under the same terms: host: server elsewhere (A), 64 cores; server elsewhere (B)")
 	h := comparisonHeadlines(c)[0]
-	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != plain || !slices.Contains(h.Answers, terms) {
+	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != tonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine: %q", h.Answers)
 	}
 	if c, err = compare.Runs(a, b, compare.Options{Different: true}); err != nil {
 		t.Fatal(err)
 	}
 	h = comparisonHeadlines(c)[0]
-	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != plain || !slices.Contains(h.Answers, terms) {
+	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != tonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine, as it is wanted: %q", h.Answers)
 	}
 	// Whose answers are wrong is said first.
 	if c, err = compare.Runs(repeated(1, 6, 1), wrong(repeated(2, 6, 1.08)), compare.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := comparisonHeadlines(c)[0].Answers; got[0] != (note{"B is not ranked: wrong answers in high-cpu-1", bad}) || slices.ContainsFunc(got, func(n note) bool { return strings.Contains(n.Text, "aster") || n.Tone == best }) {
+	if got := comparisonHeadlines(c)[0].Answers; got[0] != (spanBad("B is not ranked: wrong answers in high-cpu-1")) || slices.ContainsFunc(got, func(n span) bool { return strings.Contains(n.Text, "aster") || n.Tone == toneBest }) {
 		t.Errorf("wrong answers: %q", got)
 	}
 }

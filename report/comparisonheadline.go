@@ -14,7 +14,7 @@ import (
 // them is faster, by how much, in how many query types, and which loads faster.
 // Its figures are those of the tables.
 type comparisonHeadline struct {
-	Answers []note
+	Answers []span
 	Basis   []string
 }
 
@@ -36,7 +36,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 	}
 	for _, side := range []struct{ name, why string }{{"A", target.UnrankedA}, {"B", target.UnrankedB}} {
 		if side.why != "" {
-			h.Answers = append(h.Answers, note{side.name + " is not ranked: " + side.why, bad})
+			h.Answers = append(h.Answers, spanBad(side.name+" is not ranked: "+side.why))
 		}
 	}
 	over := ""
@@ -49,7 +49,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 	say := func(f *compare.Figure, prefix, over, what string) {
 		n := versus(target, f, over)
 		if n.Text = prefix + n.Text; slices.ContainsFunc(target.Terms, func(d terms.Difference) bool { return d.Bars }) {
-			n.Tone = plain // the ratio is of the terms too
+			n.Tone = tonePlain // the ratio is of the terms too
 		}
 		h.Answers = append(h.Answers, n)
 		if f.Verdict != compare.NotCompared {
@@ -60,17 +60,17 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 	case overall != nil:
 		say(overall, "", over, "rounds")
 		if text := countVerdicts(all); len(all) > 1 {
-			h.Answers = append(h.Answers, note{"By query type: " + text, plain})
+			h.Answers = append(h.Answers, spanPlain("By query type: "+text))
 		}
 	case len(all) > 0:
-		h.Answers = append(h.Answers, note{"No query type has a figure on both sides", plain})
+		h.Answers = append(h.Answers, spanPlain("No query type has a figure on both sides"))
 	}
 	if load != nil {
 		say(load, "Load: ", "", "loads")
 	}
 	h.Answers = append(h.Answers, termNotes(target.Terms)...)
 	if slices.ContainsFunc(target.Figures, func(f compare.Figure) bool { return f.Cause == compare.DifferentTerms }) {
-		h.Answers = append(h.Answers, note{"--allow-different compares them all the same.", dim})
+		h.Answers = append(h.Answers, spanDim("--allow-different compares them all the same."))
 	}
 	for _, side := range []struct {
 		name string
@@ -83,7 +83,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *compa
 
 // termNotes name the terms in which targets differ: those that bar a verdict in words of
 // their own, the others in a line.
-func termNotes(list []terms.Difference) []note {
+func termNotes(list []terms.Difference) []span {
 	var barring, others []string
 	for _, d := range list {
 		if d.Bars {
@@ -92,14 +92,14 @@ func termNotes(list []terms.Difference) []note {
 			others = append(others, d.String())
 		}
 	}
-	var notes []note
+	var notes []span
 	for _, n := range []struct {
 		prefix string
 		parts  []string
 		tone   tone
-	}{{"Not measured under the same terms: ", barring, bad}, {"Terms that differ: ", others, plain}} {
+	}{{"Not measured under the same terms: ", barring, toneBad}, {"Terms that differ: ", others, tonePlain}} {
 		if len(n.parts) > 0 {
-			notes = append(notes, note{n.prefix + strings.Join(n.parts, "; "), n.tone})
+			notes = append(notes, spanToned(n.prefix+strings.Join(n.parts, "; "), n.tone))
 		}
 	}
 	return notes
@@ -115,7 +115,7 @@ func aboutSubject(s *compare.Subject) string {
 }
 
 // versus says of a figure which side is the better one.
-func versus(target *compare.Target, f *compare.Figure, over string) note {
+func versus(target *compare.Target, f *compare.Figure, over string) span {
 	name := func(side, of, noisy string) string {
 		if target.A.Name != target.B.Name {
 			side = of + " (" + side + ")"
@@ -128,21 +128,21 @@ func versus(target *compare.Target, f *compare.Figure, over string) note {
 	a, b := name("A", target.A.Name, f.NoisyA), name("B", target.B.Name, f.NoisyB)
 	switch f.Verdict {
 	case compare.NotCompared:
-		return note{string(f.Verdict) + ": " + f.Why, dim}
+		return spanDim(string(f.Verdict) + ": " + f.Why)
 	case compare.CannotTell:
 		why := shortWhy(f)
 		if f.Cause == compare.NotRanked || f.Cause == compare.DifferentTerms || f.Cause == compare.Scattered {
 			why = f.Why
 		}
-		return note{"no verdict between " + a + " and " + b + over + ": " + why, plain}
+		return spanPlain("no verdict between " + a + " and " + b + over + ": " + why)
 	case compare.NoDifference:
-		return note{"no difference shown between " + a + " and " + b + over + inBrackets(f), plain}
+		return spanPlain("no difference shown between " + a + " and " + b + over + inBrackets(f))
 	}
-	winner, loser, tone := b, a, best
+	winner, loser, tone := b, a, toneBest
 	if f.Verdict != compare.Faster {
 		winner, loser = a, b
-		if tone = bad; target.A.Name != target.B.Name {
-			tone = best // neither is the one that was changed
+		if tone = toneBad; target.A.Name != target.B.Name {
+			tone = toneBest // neither is the one that was changed
 		}
 	}
 	turned := *f
@@ -152,7 +152,7 @@ func versus(target *compare.Target, f *compare.Figure, over string) note {
 			turned.Interval = &stats.Interval{Lo: inverse(f.Interval.Hi), Hi: inverse(f.Interval.Lo), Level: f.Interval.Level}
 		}
 	}
-	return note{winner + " " + turned.Ratio.Mark() + ratio(turned.Ratio.Figure) + " faster than " + loser + inBrackets(&turned) + over, tone}
+	return spanToned(winner+" "+turned.Ratio.Mark()+ratio(turned.Ratio.Figure)+" faster than "+loser+inBrackets(&turned)+over, tone)
 }
 
 // inverse is a ratio the other way round.

@@ -146,16 +146,16 @@ func newRatios(figures []*compare.Figure) *ratios {
 }
 
 func newRatioRow(f *compare.Figure, at func(float64) string) ratioRow {
-	r := ratioRow{Label: label(f), Style: verdictStyle(f.Verdict), Text: string(f.Verdict), Tone: dim}
+	r := ratioRow{Label: label(f), Style: verdictStyle(f.Verdict), Text: string(f.Verdict), Tone: toneDim}
 	if f.Verdict == compare.NotCompared || f.Ratio.Bound == stats.Unknown {
 		return r
 	}
 	r.Dot, r.Text = at(f.Ratio.Figure), times(f.Ratio)
 	switch f.Verdict {
 	case compare.Faster, compare.Smaller:
-		r.Tone = best
+		r.Tone = toneBest
 	case compare.Slower, compare.Larger:
-		r.Tone = bad
+		r.Tone = toneBad
 	}
 	r.Hint = fmt.Sprintf("%s: B/A %s, %s", r.Label, r.Text, f.Verdict)
 	if f.Interval == nil {

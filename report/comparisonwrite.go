@@ -38,14 +38,14 @@ func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error
 	t := newTextWriter(w, opts, "--format json has all")
 	for _, h := range comparisonHeadlines(c) {
 		t.answers(h.Answers)
-		t.wrapped("", "", note{strings.Join(h.Basis, " · "), plain})
+		t.wrapped("", "", spanPlain(strings.Join(h.Basis, " · ")))
 		t.line("")
 	}
 	for _, side := range partyFacts(c) {
-		t.wrapped(t.paint(side.Key, "1")+"  ", "   ", note{Text: side.Value})
+		t.wrapped(t.paint(side.Key, "1")+"  ", "   ", spanPlain(side.Value))
 	}
 	for _, n := range c.Notes {
-		t.wrapped("", "  ", note{n, bad})
+		t.wrapped("", "  ", spanBad(n))
 	}
 	for i := range c.Targets {
 		target := &c.Targets[i]
@@ -53,12 +53,12 @@ func writeComparisonText(w io.Writer, c *compare.Comparison, opts Options) error
 			t.table(view)
 		}
 		for _, n := range target.Notes {
-			t.wrapped("  ", "  ", note{n, dim})
+			t.wrapped("  ", "  ", spanDim(n))
 		}
 	}
 	t.line("")
 	for _, n := range comparisonHelp() {
-		t.wrapped("", "  ", note{n, dim})
+		t.wrapped("", "  ", spanDim(n))
 	}
 	return t.Flush()
 }

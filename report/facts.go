@@ -17,13 +17,13 @@ import (
 type fact struct{ Key, Value string }
 
 // alerts says what readers must know before they see any figure.
-func alerts(r *result.Run) []note { return alertsBeside(r, otherDatabases(r)) }
+func alerts(r *result.Run) []span { return alertsBeside(r, otherDatabases(r)) }
 
 // alertsBeside is alerts with others' words about other databases on the host.
-func alertsBeside(r *result.Run, otherDatabases []note) []note {
-	var list []note
+func alertsBeside(r *result.Run, otherDatabases []span) []span {
+	var list []span
 	warn := func(format string, args ...any) {
-		list = append(list, note{fmt.Sprintf(format, args...), bad})
+		list = append(list, spanBad(fmt.Sprintf(format, args...)))
 	}
 	switch r.Status {
 	case result.Running:
@@ -217,25 +217,25 @@ func noReference(r *result.Run) string {
 }
 
 // outcome is the run's status in a few words.
-func outcome(r *result.Run) note {
+func outcome(r *result.Run) span {
 	switch {
 	case r.Status == result.Running:
-		return note{"did not finish", bad}
+		return spanBad("did not finish")
 	case r.Status == result.Incomplete:
-		return note{"incomplete", bad}
+		return spanBad("incomplete")
 	case r.AnyWithheld():
-		return note{"complete, figures withheld", bad}
+		return spanBad("complete, figures withheld")
 	case r.AnyFailed():
-		return note{"complete, queries failed", bad}
+		return spanBad("complete, queries failed")
 	case r.AnyRateNotFound():
-		return note{"complete, no highest rate found", bad}
+		return spanBad("complete, no highest rate found")
 	case r.Texts() == result.TextsTSBS:
-		return note{"complete, queries not verified: " + result.TSBSText, bad}
+		return spanBad("complete, queries not verified: " + result.TSBSText)
 	case r.Unverified() != "":
 		text, _, _ := strings.Cut(r.Unverified(), ":")
-		return note{"complete, " + text, bad}
+		return spanBad("complete, " + text)
 	}
-	return note{"complete", best}
+	return spanBest("complete")
 }
 
 func plural(n int, what string) string {

@@ -44,7 +44,7 @@ func TestWithheldTypesCountOnce(t *testing.T) {
 	} {
 		one := r
 		one.Targets = r.Targets[:of]
-		if !slices.ContainsFunc(alertsBeside(&one, nil), func(n note) bool { return n.Text == want }) {
+		if !slices.ContainsFunc(alertsBeside(&one, nil), func(n span) bool { return n.Text == want }) {
 			t.Errorf("%v lacks %q", alertsBeside(&one, nil), want)
 		}
 	}

@@ -18,27 +18,27 @@ func stepsTable(r *result.Run) *table {
 		if !l.Stands() {
 			continue
 		}
-		add := func(when string, took, disk cell) {
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: when}, took, disk}})
+		add := func(when string, took, disk span) {
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label()), spanPlain(when), took, disk}})
 		}
-		at := func(n int64) cell {
+		at := func(n int64) span {
 			if n < 0 {
-				return cell{none, dim}
+				return spanNone()
 			}
-			return cell{Text: size(n)}
+			return spanPlain(size(n))
 		}
 		// Without steps the size is the load table's.
 		if len(l.Steps) == 0 {
 			continue
 		}
 		view.Notes = append(view.Notes, diskNotes(t.Name, l)...)
-		add("before the load", cell{none, dim}, at(l.DiskBefore))
-		add("after settling", cell{none, dim}, at(l.DiskSettled))
+		add("before the load", spanNone(), at(l.DiskBefore))
+		add("after settling", spanNone(), at(l.DiskSettled))
 		for _, s := range l.Steps {
-			took := cell{Text: duration(s.Seconds)}
+			took := spanPlain(duration(s.Seconds))
 			if why := noisyIn(t)["step "+s.Name]; why != "" {
 				took.Text += noisyMark
-				view.Notes = append(view.Notes, note{t.Name + ", " + s.Name + ": noisy host: " + why, bad})
+				view.Notes = append(view.Notes, spanBad(t.Name+", "+s.Name+": noisy host: "+why))
 			}
 			add("after "+s.Name, took, at(s.DiskBytes))
 		}
@@ -54,25 +54,25 @@ func stepsTable(r *result.Run) *table {
 const incomplete = "incomplete"
 
 // diskNotes says what a target's size on disk does not count, and why it is incomplete.
-func diskNotes(target string, l *result.Load) []note {
-	var list []note
+func diskNotes(target string, l *result.Load) []span {
+	var list []span
 	if l.DiskBytes >= 0 && l.DiskPending != "" {
-		list = append(list, note{fmt.Sprintf("%s: disk is incomplete (%s when it was measured), and compared with no other: %s", target, size(l.DiskBytes), l.DiskPending), bad})
+		list = append(list, spanBad(fmt.Sprintf("%s: disk is incomplete (%s when it was measured), and compared with no other: %s", target, size(l.DiskBytes), l.DiskPending)))
 	}
 	if l.DiskBytes >= 0 && l.DiskLeftOut != "" {
-		list = append(list, note{target + ": disk is without " + l.DiskLeftOut, dim})
+		list = append(list, spanDim(target+": disk is without "+l.DiskLeftOut))
 	}
 	// Of an empty table that is what its files take at least; where all of a server is measured, it
 	// is what others or earlier loads left.
 	if l.Disk() >= 0 && l.DiskBefore > l.DiskBytes/20 {
-		list = append(list, note{fmt.Sprintf("%s: of its size on disk %s were there before the load", target, size(l.DiskBefore)), bad})
+		list = append(list, spanBad(fmt.Sprintf("%s: of its size on disk %s were there before the load", target, size(l.DiskBefore))))
 	}
 	return list
 }
 
 // cacheNotes says how caches were made cold.
-func cacheNotes(t *result.Target) []note {
-	var list []note
+func cacheNotes(t *result.Target) []span {
+	var list []span
 	seen := map[string]bool{}
 	for i := range t.Queries {
 		q := &t.Queries[i]
@@ -81,9 +81,9 @@ func cacheNotes(t *result.Target) []note {
 		}
 		seen[q.Cache] = true
 		if q.Cold {
-			list = append(list, note{"cold: " + q.Cache, dim})
+			list = append(list, spanDim("cold: "+q.Cache))
 		} else {
-			list = append(list, note{"NOT cold: " + q.Cache, bad})
+			list = append(list, spanBad("NOT cold: "+q.Cache))
 		}
 	}
 	return list

@@ -30,7 +30,7 @@ func growthTable(r *result.Run) *table {
 		switch l := t.Load; {
 		case l == nil || l.Growth == nil:
 		case !l.Stands():
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label())}, Remark: spanToned(l.Word()+": "+l.Reason(), standingTone(l))})
 		default:
 			took = true
 			view.Rows = append(view.Rows, growthRows(t)...)
@@ -40,7 +40,7 @@ func growthTable(r *result.Run) *table {
 		return nil
 	}
 	if took {
-		view.Notes = append(view.Notes, note{"The system made the columns when rows brought them; the census has found that older rows have no values there. Each step began when the one before had settled, with new connections.", dim})
+		view.Notes = append(view.Notes, spanDim("The system made the columns when rows brought them; the census has found that older rows have no values there. Each step began when the one before had settled, with new connections."))
 	}
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
@@ -51,7 +51,7 @@ func growthRows(t *result.Target) []row {
 	first := estimate.Growth(t, 0, estimate.StepSettled)
 	for i := range t.Load.Growth.Steps {
 		s := &t.Load.Growth.Steps[i]
-		cells := []cell{{Text: t.Label()}, {Text: bringsText(i, s)}, {Text: count(s.Rows)}, {"n/a", dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}}
+		cells := []span{spanPlain(t.Label()), spanPlain(bringsText(i, s)), spanPlain(count(s.Rows)), spanDim("n/a"), spanNone(), spanNone(), spanNone(), spanNone(), spanNone()}
 		if e := stats.Summarize(estimate.Growth(t, i, estimate.StepAcked)); e.N > 0 {
 			cells[3] = measured(e, digits)
 		}
@@ -60,7 +60,7 @@ func growthRows(t *result.Target) []row {
 			cells[4], cells[5] = measured(e, digits), intervalOf(e.Interval, digits)
 		}
 		if cost := stats.Compare(settled, first); i > 0 && cost.Ratio.Bound != stats.Unknown && t.Uncomparable() == "" {
-			cells[6], cells[7] = cell{Text: cost.Ratio.Mark() + ratio(cost.Ratio.Figure)}, intervalOf(cost.Interval, ratio)
+			cells[6], cells[7] = spanPlain(cost.Ratio.Mark()+ratio(cost.Ratio.Figure)), intervalOf(cost.Interval, ratio)
 		}
 		if e := stats.Summarize(estimate.Growth(t, i, func(s *result.GrowthStep) float64 { return s.Slowest })); e.N > 0 {
 			cells[8] = measured(e, duration)

@@ -19,9 +19,9 @@ import (
 // faster, by how much, and what that rests on. Its figures are those of the
 // rankings that all tables and charts show.
 type headline struct {
-	Answers []note   // a sentence about all query types, one about single ones, and one about the loads
+	Answers []span   // a sentence about all query types, one about single ones, and one about the loads
 	Basis   []string // what they rest on: verified, rounds, versions, dataset, machine
-	Noise   note     // how much of the machine others used; no text: nobody looked
+	Noise   span     // how much of the machine others used; no text: nobody looked
 	Queries *standings
 	Loads   *standings
 }
@@ -60,7 +60,7 @@ func newHeadline(g *group) *headline {
 		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", over+"; shorter is better"
 		h.Answers = append(h.Answers, g.answer(h.Queries, &overall, ""))
 		if text := g.byType(); text != "" {
-			h.Answers = append(h.Answers, note{text, plain})
+			h.Answers = append(h.Answers, spanPlain(text))
 		}
 	}
 	if h.Loads != nil {
@@ -124,7 +124,7 @@ func (g *group) standings(r *ranking, what string) *standings {
 			p.Text += ", " + plural(f.Types, "type")
 		}
 		if !f.Significant() || f.Ratio.Figure <= 1 {
-			p.Tone = dim
+			p.Tone = toneDim
 		}
 		others = append(others, p)
 	}
@@ -143,7 +143,7 @@ func (g *group) standings(r *ranking, what string) *standings {
 
 // answer is the sentence about standings: who was shown to be faster than whom,
 // and between whom no difference was shown.
-func (g *group) answer(s *standings, r *ranking, prefix string) note {
+func (g *group) answer(s *standings, r *ranking, prefix string) span {
 	name := func(p standing) string { return p.Label + p.Marks }
 	first := name(s.Places[0])
 	var ahead, behind, level, untold, why []string
@@ -184,11 +184,11 @@ func (g *group) answer(s *standings, r *ranking, prefix string) note {
 	if len(ahead) == 0 && prefix == "" {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	tone := plain
+	tone := tonePlain
 	if r.Sole {
-		tone = best
+		tone = toneBest
 	}
-	return note{prefix + text, tone}
+	return spanToned(prefix+text, tone)
 }
 
 // byType says in how many query types each subject was shown to be faster than
@@ -268,8 +268,8 @@ func levelText(i *stats.Interval) string {
 
 // unrankedNotes name the targets whose figures have no place beside others, and why. Where
 // there are answers, stand-ins are left to the basis of these.
-func (g *group) unrankedNotes(answered bool) []note {
-	var list []note
+func (g *group) unrankedNotes(answered bool) []span {
+	var list []span
 	for i := range g.subjects {
 		if answered && g.subjects[i].target.Uncomparable() != "" {
 			continue
@@ -279,14 +279,14 @@ func (g *group) unrankedNotes(answered bool) []note {
 			verb = ": "
 		}
 		if why := terms.Unranked(g.subjects[i].target); why != "" {
-			list = append(list, note{g.subjects[i].Label + verb + why, bad})
+			list = append(list, spanBad(g.subjects[i].Label+verb+why))
 		}
 	}
 	return list
 }
 
 // unequalTerms name the terms that the ranked subjects do not share.
-func (g *group) unequalTerms() []note {
+func (g *group) unequalTerms() []span {
 	var sides []terms.Side
 	var bound []string
 	for i, s := range g.subjects {
@@ -311,15 +311,15 @@ func (g *group) unequalTerms() []note {
 	}
 	list := termNotes(terms.Among(sides...))
 	if len(bound) > 0 {
-		list = append(list, note{"Client-bound, so that the system may be faster than shown: " + strings.Join(bound, ", "), bad})
+		list = append(list, spanBad("Client-bound, so that the system may be faster than shown: "+strings.Join(bound, ", ")))
 	}
 	return list
 }
 
 // staleNotes says of which query types more answers than a few were stale while rows were
 // loaded, and how many.
-func (g *group) staleNotes() []note {
-	var list []note
+func (g *group) staleNotes() []span {
+	var list []span
 	for _, s := range g.subjects {
 		if s.target.Load == nil || s.target.Load.Mixed == nil {
 			continue
@@ -331,7 +331,7 @@ func (g *group) staleNotes() []note {
 			}
 		}
 		if len(types) > 0 {
-			list = append(list, note{fmt.Sprintf("%s: answers were stale while rows were loaded, in %s", s.Label, strings.Join(types, ", ")), bad})
+			list = append(list, spanBad(fmt.Sprintf("%s: answers were stale while rows were loaded, in %s", s.Label, strings.Join(types, ", "))))
 		}
 	}
 	return list
@@ -347,8 +347,8 @@ func listed(parts []string) string {
 
 // single is what is said of subjects that cannot be compared: the rate of the
 // load, and between what the medians of verified types lie.
-func (g *group) single() []note {
-	var list []note
+func (g *group) single() []span {
+	var list []span
 	for i, s := range g.subjects {
 		if s.target.Failure != "" || len(g.subjects) > 1 && g.unranked(i) != "" {
 			continue
@@ -377,7 +377,7 @@ func (g *group) single() []note {
 			parts = append(parts, "median "+text)
 		}
 		if len(parts) > 0 {
-			list = append(list, note{s.Label + ": " + strings.Join(parts, ", "), plain})
+			list = append(list, spanPlain(s.Label+": "+strings.Join(parts, ", ")))
 		}
 	}
 	return list
@@ -599,7 +599,7 @@ func (g *group) manyHosts() bool {
 
 // noiseFact says how much of the machine others used while it was measured. What
 // it disturbed the runs' own alerts say.
-func (g *group) noiseFact() note {
+func (g *group) noiseFact() span {
 	var phases []*result.Noise
 	untold, disturbed := false, ""
 	for i := range g.subjects {
@@ -619,11 +619,11 @@ func (g *group) noiseFact() note {
 	}
 	switch {
 	case disturbed != "" && (share == "" || !strings.Contains(disturbed, "other processes")):
-		return note{"noisy host: " + disturbed, bad}
+		return spanBad("noisy host: " + disturbed)
 	case disturbed != "":
-		return note{"noisy host: " + share, bad}
+		return spanBad("noisy host: " + share)
 	case share != "" && !untold:
-		return note{"quiet host: " + share, plain}
+		return spanPlain("quiet host: " + share)
 	}
-	return note{share, plain}
+	return spanPlain(share)
 }

@@ -26,7 +26,7 @@ func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 		if p.Times != f.Ratio.Figure || *p.Interval != *f.Interval {
 			t.Errorf("%s: %v times, the comparison says %v", p.Label, p.Times, f.Ratio.Figure)
 		}
-		if (p.Tone == dim) == (f.Significant() && f.Ratio.Figure > 1) {
+		if (p.Tone == toneDim) == (f.Significant() && f.Ratio.Figure > 1) {
 			t.Errorf("%s: %q is marked wrongly, p is %v", p.Label, p.Text, f.Adjusted)
 		}
 		if !strings.Contains(winners, times(f.Ratio)) {
@@ -41,7 +41,7 @@ func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 			}
 		}
 	}
-	if answer := h.Answers[0].Text; !strings.Contains(answer, "faster than c (") || !strings.Contains(answer, "no difference shown between ") || h.Answers[0].Tone == best {
+	if answer := h.Answers[0].Text; !strings.Contains(answer, "faster than c (") || !strings.Contains(answer, "no difference shown between ") || h.Answers[0].Tone == toneBest {
 		t.Errorf("the answer is %q with tone %q", answer, h.Answers[0].Tone)
 	}
 }
@@ -119,10 +119,10 @@ func TestHeadline(t *testing.T) {
 		standings  int
 		mustNotSay string
 	}{
-		{two(6, "a", "c"), "a 1.", best, 2, "no difference"},
-		{two(6, "a", "b"), "No difference shown between ", plain, 2, "faster"},
-		{two(1, "a", "c"), "No verdict between a and c: 1 round", plain, 2, "faster"},
-		{two(6, "a"), "a: ", plain, 0, "faster"},
+		{two(6, "a", "c"), "a 1.", toneBest, 2, "no difference"},
+		{two(6, "a", "b"), "No difference shown between ", tonePlain, 2, "faster"},
+		{two(1, "a", "c"), "No verdict between a and c: 1 round", tonePlain, 2, "faster"},
+		{two(6, "a"), "a: ", tonePlain, 0, "faster"},
 	} {
 		h := newHeadline(groupOf(c.run))
 		if h == nil {
@@ -155,7 +155,7 @@ func TestHeadline(t *testing.T) {
 		if len(h.Queries.Places) != 2 || strings.Contains(h.Answers[0].Text, run.Targets[0].Name+" ") || !slices.Contains(h.Basis, run.Targets[0].Name+" failed") {
 			t.Errorf("without %s: %q, %q", run.Targets[0].Name, h.Answers[0].Text, h.Basis)
 		}
-		if faster := failed == 0 || failed == 1; faster != (h.Answers[0].Tone == best && h.Queries.Places[0].Tone == best) {
+		if faster := failed == 0 || failed == 1; faster != (h.Answers[0].Tone == toneBest && h.Queries.Places[0].Tone == toneBest) {
 			t.Errorf("without %s: %q is %q, and the bar %q", run.Targets[0].Name, h.Answers[0].Text, h.Answers[0].Tone, h.Queries.Places[0].Tone)
 		}
 	}
@@ -174,7 +174,7 @@ func TestHeadline(t *testing.T) {
 	// Who is faster on two machines says nothing of the systems alone.
 	here, there := two(6, "a"), two(6, "c")
 	there.Host.Cores, there.ID = 64, "20260131-154500-bbbb"
-	if h := newHeadline(&groups([]*result.Run{here, there})[0]); h.Answers[0].Tone == best || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
+	if h := newHeadline(&groups([]*result.Run{here, there})[0]); h.Answers[0].Tone == toneBest || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
 		t.Errorf("on two machines: %+v", h)
 	}
 	if h := newHeadline(groupOf(&result.Run{})); h != nil {

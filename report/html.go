@@ -38,8 +38,8 @@ type pageGroup struct {
 
 type pageRun struct {
 	ID, Name string
-	Outcome  note
-	Alerts   []note
+	Outcome  span
+	Alerts   []span
 	Facts    []fact
 	Tables   []*table
 	Matrices []*table // IoTDB-Benchmark's

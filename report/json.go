@@ -56,7 +56,7 @@ func headlineOf(g *group) *headlineJSON {
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{g.subjects[p.Subject].name, p.Times, p.Bound, p.Interval, p.Tone == dim, p.Verdict, p.Marks})
+				*to.list = append(*to.list, standingJSON{g.subjects[p.Subject].name, p.Times, p.Bound, p.Interval, p.Tone == toneDim, p.Verdict, p.Marks})
 			}
 		}
 	}

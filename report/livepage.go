@@ -72,7 +72,7 @@ type LiveEnd struct {
 // livePage is what the template shows.
 type livePage struct {
 	Title, Heading string
-	State          note
+	State          span
 	Tiles          []fact
 	Tasks          []liveTask
 	Measured       *table
@@ -145,11 +145,11 @@ func (l *Live) page() livePage {
 	done := ""
 	switch s := &l.Progress; {
 	case l.Over != nil && l.Over.Failed:
-		p.State, done = note{"ended", bad}, "ended"
+		p.State, done = spanBad("ended"), "ended"
 	case l.Over != nil:
-		p.State, done = note{"ended", best}, "ended"
+		p.State, done = spanBest("ended"), "ended"
 	default:
-		p.State = note{"running", plain}
+		p.State = spanPlain("running")
 		if s.Steps > 1 {
 			done = fmt.Sprintf("%d/%d", s.Step, s.Steps)
 		}
@@ -163,7 +163,7 @@ func (l *Live) page() livePage {
 	for _, e := range slices.Backward(l.Progress.Ended) {
 		n := liveNote{Time: e.At.UTC().Format(time.TimeOnly), Text: joined(": ", e.Label, e.Text)}
 		if e.Failed {
-			n.Tone = bad
+			n.Tone = toneBad
 		}
 		p.Ended = append(p.Ended, n)
 	}
@@ -252,38 +252,38 @@ func (l *Live) table() *table {
 	due := false
 	for i := range l.Measured[:min(len(l.Measured), mostMeasured)] {
 		m := &l.Measured[i]
-		what, trouble := m.What, cell{none, dim}
+		what, trouble := m.What, spanNone()
 		if m.Due {
 			what, due = what+" †", true
 		}
 		for j, c := range m.Troubles {
 			if j == 0 {
-				trouble = cell{"", bad}
+				trouble = spanBad("")
 			}
 			trouble.Text = joined(", ", trouble.Text, count(c.Count)+" "+c.Outcome)
 		}
-		row := row{Cells: []cell{{Text: m.Target}, {Text: what}, {Text: count(m.Operations)}, liveFigure(m.PerSecond, func(v float64) string { return digits(v) + " " + m.Unit + "/s" })}}
+		row := row{Cells: []span{spanPlain(m.Target), spanPlain(what), spanPlain(count(m.Operations)), liveFigure(m.PerSecond, func(v float64) string { return digits(v) + " " + m.Unit + "/s" })}}
 		for _, v := range []float64{m.Latency.P50, m.Latency.P95, m.Latency.P99, m.Latency.Max} {
 			row.Cells = append(row.Cells, liveFigure(v, duration))
 		}
-		row.Cells = append(row.Cells, trouble, cell{"not yet", dim})
+		row.Cells = append(row.Cells, trouble, spanDim("not yet"))
 		t.Rows = append(t.Rows, row)
 	}
 	if more := len(l.Measured) - mostMeasured; more > 0 {
-		t.Notes = append(t.Notes, note{fmt.Sprintf("%s more, which had their turn before.", count(int64(more))), dim})
+		t.Notes = append(t.Notes, spanDim(fmt.Sprintf("%s more, which had their turn before.", count(int64(more)))))
 	}
 	if due {
-		t.Notes = append(t.Notes, note{"† Latencies count from when a query was due.", dim})
+		t.Notes = append(t.Notes, spanDim("† Latencies count from when a query was due."))
 	}
 	return t
 }
 
 // liveFigure is a dash where nothing is known yet.
-func liveFigure(v float64, render func(float64) string) cell {
+func liveFigure(v float64, render func(float64) string) span {
 	if v <= 0 {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: render(v)}
+	return spanPlain(render(v))
 }
 
 const liveAxis = "seconds ago"

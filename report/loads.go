@@ -38,23 +38,23 @@ func loadTable(g *group, r *result.Run) *table {
 	}
 	if loads > 1 {
 		t.Columns = slices.Insert(t.Columns, 5, column{Head: "interval", Help: intervalHelp("of settled/s", loads), Rank: 5})
-		t.Notes = append(t.Notes, note{fmt.Sprintf("Rates and disk: medians of %d loads; the rest is of the load of median rate.", loads), dim})
+		t.Notes = append(t.Notes, spanDim(fmt.Sprintf("Rates and disk: medians of %d loads; the rest is of the load of median rate.", loads)))
 	}
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		l := target.Load
-		name := cell{Text: target.Label()}
+		name := spanPlain(target.Label())
 		if l != nil {
 			t.Notes = append(t.Notes, faultNotes(target.Name, l)...)
 		}
 		switch {
 		case l == nil && target.Failure != "":
-			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{"failed: " + target.Failure, bad}})
+			t.Rows = append(t.Rows, row{Cells: []span{name}, Remark: spanBad("failed: " + target.Failure)})
 			continue
 		case l == nil:
 			continue
 		case !l.Stands():
-			t.Rows = append(t.Rows, row{Cells: []cell{name}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
+			t.Rows = append(t.Rows, row{Cells: []span{name}, Remark: spanToned(l.Word()+": "+l.Reason(), standingTone(l))})
 			continue
 		}
 		rate := func(of func(*result.Load) float64) string {
@@ -63,35 +63,35 @@ func loadTable(g *group, r *result.Run) *table {
 			}
 			return perSecondOf(of(l)) // of a load that nobody checked
 		}
-		settled := cell{Text: rate(estimate.Settled)}
+		settled := spanPlain(rate(estimate.Settled))
 		if i == ranked.Reference && ranked.Sole {
-			settled.Tone = best
+			settled.Tone = toneBest
 		}
 		if bound := clientBounds(target)[compare.LoadSubject]; bound != "" {
 			settled.Text += boundMark
-			t.Notes = append(t.Notes, note{target.Name + ": client-bound: " + bound, bad})
+			t.Notes = append(t.Notes, spanBad(target.Name+": client-bound: "+bound))
 		}
 		if why := noisyIn(target)[compare.LoadSubject]; why != "" {
 			settled.Text += noisyMark
-			t.Notes = append(t.Notes, note{target.Name + ": noisy host: " + why, bad})
+			t.Notes = append(t.Notes, spanBad(target.Name+": noisy host: "+why))
 		}
-		acked := cell{Text: rate(estimate.Acked)}
+		acked := spanPlain(rate(estimate.Acked))
 		if l.Acked == 0 {
-			acked = cell{"n/a", dim}
-			t.Notes = append(t.Notes, note{target.Name + ": its protocol does not acknowledge rows", dim})
+			acked = spanDim("n/a")
+			t.Notes = append(t.Notes, spanDim(target.Name+": its protocol does not acknowledge rows"))
 		}
 		if v := l.Visible; v != nil {
 			t.Notes = append(t.Notes, sightNotes(target.Name, v)...)
 		}
 		if l.Unverified != "" {
-			t.Notes = append(t.Notes, note{target.Name + ": " + l.Unverified, bad})
+			t.Notes = append(t.Notes, spanBad(target.Name+": "+l.Unverified))
 		}
 		if text := contents(l.Census); text != "" {
-			t.Notes = append(t.Notes, note{target.Name + ": " + text, dim})
+			t.Notes = append(t.Notes, spanDim(target.Name+": "+text))
 		}
-		metrics := cell{Text: perSecondOf(metricsRate(target))}
+		metrics := spanPlain(perSecondOf(metricsRate(target)))
 		if l.Metrics == 0 && l.Rows > 0 {
-			metrics = cell{none, dim} // lines that passed as they were
+			metrics = spanNone() // lines that passed as they were
 		}
 		disk, ofRaw := none, none
 		if l.Disk() >= 0 {
@@ -110,19 +110,19 @@ func loadTable(g *group, r *result.Run) *table {
 		t.Notes = append(t.Notes, diskNotes(target.Name, l)...)
 		for _, c := range l.Census {
 			if c.Contents != nil && c.Contents.RowsUnread != "" {
-				t.Notes = append(t.Notes, note{fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread), bad})
+				t.Notes = append(t.Notes, spanBad(fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread)))
 			}
 		}
 		if l.Upkeep != "" {
-			t.Notes = append(t.Notes, note{target.Name + ": after the load, " + l.Upkeep, dim})
+			t.Notes = append(t.Notes, spanDim(target.Name+": after the load, "+l.Upkeep))
 		}
 		b := &l.Batches
-		cells := []cell{
-			name, {Text: count(l.Rows)}, {Text: rate(estimate.Sent)}, acked, settled,
+		cells := []span{
+			name, spanPlain(count(l.Rows)), spanPlain(rate(estimate.Sent)), acked, settled,
 			metrics,
-			{Text: latency(b, 0.5, b.Median)}, {Text: latency(b, 0.95, b.P95)}, {Text: latency(b, 0.99, b.P99)}, {Text: latency(b, 1, b.Max)},
-			{Text: count(int64(l.Workers))}, {Text: count(int64(l.BatchSize))}, {Text: duration(l.Prepare)}, {Text: size(l.WireBytes)},
-			{Text: disk}, {Text: ofRaw},
+			spanPlain(latency(b, 0.5, b.Median)), spanPlain(latency(b, 0.95, b.P95)), spanPlain(latency(b, 0.99, b.P99)), spanPlain(latency(b, 1, b.Max)),
+			spanPlain(count(int64(l.Workers))), spanPlain(count(int64(l.BatchSize))), spanPlain(duration(l.Prepare)), spanPlain(size(l.WireBytes)),
+			spanPlain(disk), spanPlain(ofRaw),
 		}
 		if loads > 1 {
 			cells = slices.Insert(cells, 5, interval(estimate.Load(target, estimate.Settled), digits))
@@ -137,7 +137,7 @@ func loadTable(g *group, r *result.Run) *table {
 }
 
 // sightNotes says how the rows of a load were found to be visible.
-func sightNotes(name string, v *result.Visible) []note {
+func sightNotes(name string, v *result.Visible) []span {
 	var parts []string
 	if v.Rows > 0 {
 		parts = append(parts, fmt.Sprintf("%s of the load", counted(int64(v.Rows), "row", "rows")))
@@ -145,18 +145,18 @@ func sightNotes(name string, v *result.Visible) []note {
 	if v.Counted > 0 {
 		parts = append(parts, "a count of all")
 	}
-	var notes []note
+	var notes []span
 	if len(parts) > 0 {
-		notes = append(notes, note{fmt.Sprintf("%s: settled includes the queries that saw %s: %s", name, strings.Join(parts, " and "), duration(v.Seconds)), dim})
+		notes = append(notes, spanDim(fmt.Sprintf("%s: settled includes the queries that saw %s: %s", name, strings.Join(parts, " and "), duration(v.Seconds))))
 	}
 	if v.Unlooked != "" {
-		notes = append(notes, note{name + ": rows of the load were not queried before it counted as settled: " + v.Unlooked, bad})
+		notes = append(notes, spanBad(name+": rows of the load were not queried before it counted as settled: "+v.Unlooked))
 	}
 	if v.Missing != "" {
-		notes = append(notes, note{fmt.Sprintf("%s: %s were not visible when the clock was stopped", name, v.Missing), bad})
+		notes = append(notes, spanBad(fmt.Sprintf("%s: %s were not visible when the clock was stopped", name, v.Missing)))
 	}
 	if v.Late > 0 {
-		notes = append(notes, note{fmt.Sprintf("%s: rows appeared while they were counted: settled includes %s until the census found all", name, duration(v.Late)), bad})
+		notes = append(notes, spanBad(fmt.Sprintf("%s: rows appeared while they were counted: settled includes %s until the census found all", name, duration(v.Late))))
 	}
 	return notes
 }
@@ -164,23 +164,23 @@ func sightNotes(name string, v *result.Visible) []note {
 // standingTone is the tone of why a load does not stand.
 func standingTone(l *result.Load) tone {
 	if l.Unsupported() != "" {
-		return dim
+		return toneDim
 	}
-	return bad
+	return toneBad
 }
 
 // faultNotes says what became of batches that failed.
-func faultNotes(name string, l *result.Load) []note {
-	var notes []note
+func faultNotes(name string, l *result.Load) []span {
+	var notes []span
 	if r := l.AllRetries(); r != nil {
-		notes = append(notes, note{fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
-			name, counted(r.Tries, "retry", "retries"), counted(r.SentTwice, "row", "rows"), r.Cause), bad})
+		notes = append(notes, spanBad(fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
+			name, counted(r.Tries, "retry", "retries"), counted(r.SentTwice, "row", "rows"), r.Cause)))
 	}
 	if why := l.Unexcluded(); why != "" {
-		notes = append(notes, note{name + ": losses cannot be excluded: " + why, bad})
+		notes = append(notes, spanBad(name+": losses cannot be excluded: "+why))
 	}
 	if n := l.Duplicates(); n > 0 {
-		notes = append(notes, note{fmt.Sprintf("%s: holds %s of rows that were sent again", name, counted(n, "duplicate", "duplicates")), bad})
+		notes = append(notes, spanBad(fmt.Sprintf("%s: holds %s of rows that were sent again", name, counted(n, "duplicate", "duplicates"))))
 	}
 	return notes
 }
@@ -253,21 +253,21 @@ func censusTable(r *result.Run) *table {
 			continue
 		}
 		for _, c := range t.Load.Census {
-			found := cell{Text: count(c.Counted)}
+			found := spanPlain(count(c.Counted))
 			if c.Counted < 0 {
-				found = cell{"counts points only", dim}
+				found = spanDim("counts points only")
 			}
-			finding := cell{Text: "agrees"}
+			finding := spanPlain("agrees")
 			if c.Duplicates > 0 {
-				finding = cell{"agrees, but for " + counted(c.Duplicates, "duplicate", "duplicates"), bad}
+				finding = spanBad("agrees, but for " + counted(c.Duplicates, "duplicate", "duplicates"))
 			}
 			if c.Contents != nil && c.Contents.Unexcluded != "" {
-				finding = cell{finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded, bad}
+				finding = spanBad(finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded)
 			}
 			if c.Problem != "" {
-				finding = cell{c.Problem, bad}
+				finding = spanBad(c.Problem)
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: c.Table}, {Text: count(c.Expected)}, found, finding}})
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label()), spanPlain(c.Table), spanPlain(count(c.Expected)), found, finding}})
 		}
 	}
 	if len(view.Rows) == 0 {

@@ -55,19 +55,19 @@ func (m markdownWriter) headline(h *headline) {
 		if s == nil {
 			continue
 		}
-		view := &table{Columns: []column{{Head: s.Title}, {Head: "times", Words: true}}, Notes: []note{{s.Help, dim}}}
+		view := &table{Columns: []column{{Head: s.Title}, {Head: "times", Words: true}}, Notes: []span{spanDim(s.Help)}}
 		for _, p := range s.Places {
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: p.Label}, {p.Text, p.Tone}}})
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(p.Label), spanToned(p.Text, p.Tone)}})
 		}
 		m.table(view)
 	}
 }
 
 // answers are the sentences of a headline.
-func (m markdownWriter) answers(list []note) {
+func (m markdownWriter) answers(list []span) {
 	for _, a := range list {
 		mark := "**"
-		if a.Tone == dim {
+		if a.Tone == toneDim {
 			mark = "_"
 		}
 		fmt.Fprintf(m, "%s%s%[1]s\n\n", mark, escapeMarkdown(a.Text))
@@ -90,7 +90,7 @@ func (m markdownWriter) head(r *result.Run) {
 }
 
 // preamble is what stands before the tables; again is how to repeat it.
-func (m markdownWriter) preamble(alerts []note, facts []fact, again string) {
+func (m markdownWriter) preamble(alerts []span, facts []fact, again string) {
 	for _, a := range alerts {
 		fmt.Fprintf(m, "> **%s**\n>\n", escapeMarkdown(a.Text))
 	}
@@ -144,14 +144,14 @@ func (m markdownWriter) table(view *table) {
 	m.WriteString("|\n")
 	for _, r := range view.Rows {
 		cells := r.Cells
-		if r.Span.Text != "" {
+		if r.Remark.Text != "" {
 			// Markdown has no spans: the remark stands in the second column.
-			cells = make([]cell, len(view.Columns))
-			cells[0], cells[1] = r.Cells[0], r.Span
+			cells = make([]span, len(view.Columns))
+			cells[0], cells[1] = r.Cells[0], r.Remark
 		}
 		for _, c := range cells {
 			text := escapeMarkdown(c.Text)
-			if text != "" && c.Tone == best {
+			if text != "" && c.Tone == toneBest {
 				text = "**" + text + "**"
 			}
 			fmt.Fprintf(m, "| %s ", text)

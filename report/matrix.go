@@ -157,13 +157,13 @@ func resultMatrix(of string, m *matrix.Matrices) *table {
 	}
 	for i := range m.Operations {
 		o := &m.Operations[i]
-		cells := []cell{{Text: o.Name}}
+		cells := []span{spanPlain(o.Name)}
 		for _, f := range resultFigures() {
 			cells = append(cells, recorded(f.of(o), f.render))
 		}
 		view.Rows = append(view.Rows, matrixRow(o, cells))
 		if o.Unverified != "" {
-			view.Notes = append(view.Notes, note{o.Name + ": " + o.Unverified, bad})
+			view.Notes = append(view.Notes, spanBad(o.Name+": "+o.Unverified))
 		}
 	}
 	return view
@@ -176,11 +176,11 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 	}
 	for i := range m.Operations {
 		o := &m.Operations[i]
-		cells := []cell{{Text: o.Name}}
+		cells := []span{spanPlain(o.Name)}
 		for _, metric := range matrix.Metrics() {
 			v := metric.Of(&o.Latency)
 			if !v.Known() && o.Latency.Average.Known() && metric.Name != "SLOWEST_THREAD" {
-				cells = append(cells, cell{none, dim}) // so few operations do not tell it
+				cells = append(cells, spanNone()) // so few operations do not tell it
 				continue
 			}
 			cells = append(cells, recorded(v, func(seconds float64) string { return digits(seconds * 1e3) }))
@@ -191,38 +191,38 @@ func latencyMatrix(of string, m *matrix.Matrices) *table {
 }
 
 // recorded is a figure, or says that nobody recorded it.
-func recorded(v result.Value, render func(float64) string) cell {
+func recorded(v result.Value, render func(float64) string) span {
 	if !v.Known() {
-		return cell{"not recorded", dim}
+		return spanDim("not recorded")
 	}
-	return cell{Text: render(float64(v))}
+	return spanPlain(render(float64(v)))
 }
 
 // matrixRow is the row of an operation, or why it has no figures.
-func matrixRow(o *matrix.Operation, cells []cell) row {
+func matrixRow(o *matrix.Operation, cells []span) row {
 	reason := o.Reason()
 	if reason == "" {
 		return row{Cells: cells}
 	}
-	span := cell{reason, dim}
+	span := spanDim(reason)
 	if o.Withheld != "" || o.Failure != "" {
-		span.Tone = bad
+		span.Tone = toneBad
 	}
-	return row{Cells: cells[:1], Span: span}
+	return row{Cells: cells[:1], Remark: span}
 }
 
-func resultNotes() []note {
-	return []note{
-		{"throughput: okPoint ÷ elapsed, by wall clock until the last acknowledgement or answer. IoTDB-Benchmark divides all operations by the time of the whole test, and adds a second or more of its own.", dim},
-		{"cost-time throughput: the paper's, okPoint ÷ SLOWEST_THREAD, which is what the client that took longest spent in operations. It is the higher of the two: what clients waited, or spent in other operations, does not count.", dim},
-		{"okPoint: of batches the values that are not NULL; of answers rows × values requested in each, NULLs included. IoTDB-Benchmark counts answers in a way of its own for each database.", dim},
-		{"failOperation: queries cut off by the time limit, and failed tries of batches that were followed by another one. Other failures end a load or a type. What a target does not support is n/a, and no failure.", dim},
+func resultNotes() []span {
+	return []span{
+		spanDim("throughput: okPoint ÷ elapsed, by wall clock until the last acknowledgement or answer. IoTDB-Benchmark divides all operations by the time of the whole test, and adds a second or more of its own."),
+		spanDim("cost-time throughput: the paper's, okPoint ÷ SLOWEST_THREAD, which is what the client that took longest spent in operations. It is the higher of the two: what clients waited, or spent in other operations, does not count."),
+		spanDim("okPoint: of batches the values that are not NULL; of answers rows × values requested in each, NULLs included. IoTDB-Benchmark counts answers in a way of its own for each database."),
+		spanDim("failOperation: queries cut off by the time limit, and failed tries of batches that were followed by another one. Other failures end a load or a type. What a target does not support is n/a, and no failure."),
 	}
 }
 
-func latencyNotes() []note {
-	return []note{
-		{"Failed operations are left out. AVG, MIN and MAX are exact unless some were cut off; quantiles are those of a histogram of all operations: the nearest rank, rounded up to three significant digits; – where there are too few operations for one (P99 is of 100 or more). IoTDB-Benchmark estimates them by a t-digest that may exceed MAX.", dim},
-		{"SLOWEST_THREAD: the largest sum of one client's latencies. MID_AVG: the paper's middle-average, the mean without the 5 % shortest and the 5 % longest, to three significant digits.", dim},
+func latencyNotes() []span {
+	return []span{
+		spanDim("Failed operations are left out. AVG, MIN and MAX are exact unless some were cut off; quantiles are those of a histogram of all operations: the nearest rank, rounded up to three significant digits; – where there are too few operations for one (P99 is of 100 or more). IoTDB-Benchmark estimates them by a t-digest that may exceed MAX."),
+		spanDim("SLOWEST_THREAD: the largest sum of one client's latencies. MID_AVG: the paper's middle-average, the mean without the 5 % shortest and the 5 % longest, to three significant digits."),
 	}
 }

@@ -31,73 +31,73 @@ func mixedTable(t *result.Target) *table {
 	}}
 	for i := range m.Types {
 		q := &m.Types[i]
-		name := cell{Text: q.Type}
+		name := spanPlain(q.Type)
 		switch {
 		case q.Failed != nil && q.Withheld == "":
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.Failed.Error(), bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad(q.Failed.Error())})
 		case q.Unsupported != "":
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("n/a: " + q.Unsupported)})
 		case q.Withheld != "":
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Withheld, bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("withheld: " + q.Withheld)})
 		case q.Executed == 0:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not run: no window fitted before the rows were written", dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("not run: no window fitted before the rows were written")})
 		default:
-			view.Rows = append(view.Rows, row{Cells: append([]cell{name}, mixedCells(q)...)})
+			view.Rows = append(view.Rows, row{Cells: append([]span{name}, mixedCells(q)...)})
 		}
 		if q.Unexamined > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, count(q.Unexamined)), bad})
+			view.Notes = append(view.Notes, spanBad(fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, count(q.Unexamined))))
 		}
 		if !q.WithoutFigure() && q.StaleShare() > result.MostStale {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are compared with none", q.Type, shareText(q.StaleShare())), bad})
+			view.Notes = append(view.Notes, spanBad(fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are compared with none", q.Type, shareText(q.StaleShare()))))
 		}
 		if !q.WithoutFigure() && q.Unmatched > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s of %s stale answers match no state that was tried; only their number of rows or the limits of their values were checked, because the target shows the rows of a batch separately", q.Type, count(q.Unmatched), count(q.Stale)), bad})
+			view.Notes = append(view.Notes, spanBad(fmt.Sprintf("%s: %s of %s stale answers match no state that was tried; only their number of rows or the limits of their values were checked, because the target shows the rows of a batch separately", q.Type, count(q.Unmatched), count(q.Stale))))
 		}
 		if q.AtLeast > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Executed)), dim})
+			view.Notes = append(view.Notes, spanDim(fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, count(q.AtLeast), count(q.Executed))))
 		}
 	}
-	view.Notes = append(view.Notes, note{mixedNote(m, t.Load.Stands()), dim})
+	view.Notes = append(view.Notes, spanDim(mixedNote(m, t.Load.Stands())))
 	if why := noisyIn(t)[compare.MixedSubject]; why != "" {
 		view.Title += noisyMark
-		view.Notes = append(view.Notes, note{"noisy host: " + why, bad}, note{noisyNote, dim})
+		view.Notes = append(view.Notes, spanBad("noisy host: "+why), spanDim(noisyNote))
 	}
 	return view
 }
 
 // mixedCells are the figures of a type.
-func mixedCells(q *result.MixedType) []cell {
+func mixedCells(q *result.MixedType) []span {
 	bound := ""
 	if q.AtLeast > 0 {
 		bound = "≥"
 	}
-	of := func(l *result.Latency, quantile, seconds float64) cell {
+	of := func(l *result.Latency, quantile, seconds float64) span {
 		if !l.Holds(quantile) {
-			return cell{none, dim}
+			return spanNone()
 		}
-		return cell{Text: bound + duration(seconds)}
+		return spanPlain(bound + duration(seconds))
 	}
-	stale, fresh := cell{Text: count(q.Stale)}, []cell{{none, dim}, {none, dim}}
-	verdict := cell{Text: q.Verdict.String()}
+	stale, fresh := spanPlain(count(q.Stale)), []span{spanNone(), spanNone()}
+	verdict := spanPlain(q.Verdict.String())
 	if q.Verdict.OK() && q.Wanted > 0 {
 		verdict.Text += fmt.Sprintf(" %s + %s counted", count(int64(q.Verdict.Checked)), count(q.Counted))
 	}
 	if q.Stale > 0 {
 		verdict.Text += ", " + shareText(q.StaleShare()) + " stale"
 		if q.StaleShare() > result.MostStale {
-			verdict.Tone = bad
+			verdict.Tone = toneBad
 		}
-		fresh = []cell{{Text: duration(q.Freshness.Median)}, {Text: duration(q.Freshness.Max)}}
+		fresh = []span{spanPlain(duration(q.Freshness.Median)), spanPlain(duration(q.Freshness.Max))}
 	}
-	response := cell{none, dim}
+	response := spanNone()
 	if q.Response != nil {
 		response = of(q.Response, 0.99, q.Response.P99)
 	}
 	s := &q.Service
-	cells := []cell{
-		verdict, {Text: count(q.Executed)}, {Text: digits(q.PerSecond)},
+	cells := []span{
+		verdict, spanPlain(count(q.Executed)), spanPlain(digits(q.PerSecond)),
 		of(s, 0.5, s.Median), of(s, 0.95, s.P95), of(s, 0.99, s.P99), of(s, 1, s.Max), response,
-		{Text: count(int64(q.Verdict.Checked) + q.Counted)}, stale,
+		spanPlain(count(int64(q.Verdict.Checked) + q.Counted)), stale,
 	}
 	return append(cells, fresh...)
 }

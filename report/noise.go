@@ -101,13 +101,13 @@ func typesAmong(t *result.Target, marked map[string]string) []string {
 }
 
 // markNotes explains the marks that stand in rows.
-func markNotes(rows []row) []note {
-	var notes []note
+func markNotes(rows []row) []span {
+	var notes []span
 	for _, m := range []struct{ mark, text string }{{standInMark, standInNote}, {boundMark, boundNote}, {noisyMark, noisyNote}} {
 		if slices.ContainsFunc(rows, func(r row) bool {
-			return slices.ContainsFunc(r.Cells, func(c cell) bool { return strings.Contains(c.Text, m.mark) })
+			return slices.ContainsFunc(r.Cells, func(c span) bool { return strings.Contains(c.Text, m.mark) })
 		}) {
-			notes = append(notes, note{m.text, dim})
+			notes = append(notes, spanDim(m.text))
 		}
 	}
 	return notes
@@ -115,7 +115,7 @@ func markNotes(rows []row) []note {
 
 // noiseAlert says in how many measurements of a run the host was noisy; false: in
 // none.
-func noiseAlert(r *result.Run) (note, bool) {
+func noiseAlert(r *result.Run) (span, bool) {
 	noisy, all, worst := 0, 0, (*result.Noise)(nil)
 	for i := range r.Targets {
 		for _, h := range heardIn(&r.Targets[i]) {
@@ -135,10 +135,10 @@ func noiseAlert(r *result.Run) (note, bool) {
 		}
 	}
 	if noisy == 0 {
-		return note{}, false
+		return span{}, false
 	}
-	return note{fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. What it disturbed is marked %s.",
-		noisy, plural(all, "measurement"), worst.Noisy(), noisyMark), bad}, true
+	return spanBad(fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. What it disturbed is marked %s.",
+		noisy, plural(all, "measurement"), worst.Noisy(), noisyMark)), true
 }
 
 // fewNoisy is how many query types are named each with what disturbed it.
@@ -146,17 +146,17 @@ const fewNoisy = 2
 
 // noisyTypes says what disturbed the query types of a target; of many one stands
 // for all, which the table of the host has.
-func noisyTypes(t *result.Target) []note {
+func noisyTypes(t *result.Target) []span {
 	why := noisyIn(t)
-	var list []note
+	var list []span
 	for i := range t.Queries {
 		if name := t.Queries[i].Type; why[name] != "" {
-			list = append(list, note{name + ": noisy host: " + why[name], bad})
+			list = append(list, spanBad(name+": noisy host: "+why[name]))
 		}
 	}
 	if len(list) > fewNoisy {
 		text := fmt.Sprintf("noisy host in %d of %s, such as %s", len(list), plural(len(t.Queries), "type"), strings.Replace(list[0].Text, ": noisy host", "", 1))
-		list = []note{{text, bad}}
+		list = []span{spanBad(text)}
 	}
 	return list
 }
@@ -177,16 +177,16 @@ func hostTable(r *result.Run) *table {
 		t := &r.Targets[i]
 		for _, h := range heardIn(t) {
 			n := result.AddNoise(h.Phases...)
-			finding := cell{Text: "quiet"}
+			finding := spanPlain("quiet")
 			if n.Untold != "" {
-				finding = cell{n.Untold, dim}
+				finding = spanDim(n.Untold)
 			}
 			if h.noisy() != "" {
-				finding = cell{"noisy host", bad}
+				finding = spanBad("noisy host")
 			}
 			most := *n
 			most.Others = n.OthersMax
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: h.Name}, share(n.OthersShare()), share(most.OthersShare()),
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label()), spanPlain(h.Name), share(n.OthersShare()), share(most.OthersShare()),
 				share(n.StealShare()), share(n.ThrottledShare()), share(n.MemoryShare()), finding}})
 		}
 	}

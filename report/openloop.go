@@ -36,29 +36,29 @@ func openTable(t *result.Target) *table {
 		if o == nil || !stands(q) {
 			continue
 		}
-		kept := cell{Text: "yes"}
+		kept := spanPlain("yes")
 		if o.Saturated != "" {
-			kept = cell{"saturated", bad}
-			view.Notes = append(view.Notes, note{q.Type + ": " + o.Saturated, bad})
+			kept = spanBad("saturated")
+			view.Notes = append(view.Notes, spanBad(q.Type+": "+o.Saturated))
 		}
 		bound := ""
 		if q.AtLeast > 0 {
 			bound = "≥"
 		}
-		of := func(l *result.Latency, quantile, seconds float64) cell {
+		of := func(l *result.Latency, quantile, seconds float64) span {
 			if !l.Holds(quantile) {
-				return cell{none, dim}
+				return spanNone()
 			}
-			return cell{Text: bound + duration(seconds)}
+			return spanPlain(bound + duration(seconds))
 		}
-		dropped := cell{Text: count(o.Dropped)}
+		dropped := spanPlain(count(o.Dropped))
 		if o.Dropped > 0 {
-			dropped.Tone = bad
+			dropped.Tone = toneBad
 		}
 		lag := of(&o.Lag, 0.99, o.Lag.P99)
 		lag.Text = strings.TrimPrefix(lag.Text, "≥")
-		view.Rows = append(view.Rows, row{Cells: []cell{
-			{Text: q.Type}, {Text: o.Schedule}, {Text: digits(o.Offered)}, {Text: digits(q.PerSecond)}, dropped, {Text: count(o.Waiting)},
+		view.Rows = append(view.Rows, row{Cells: []span{
+			spanPlain(q.Type), spanPlain(o.Schedule), spanPlain(digits(o.Offered)), spanPlain(digits(q.PerSecond)), dropped, spanPlain(count(o.Waiting)),
 			of(&o.Response, 0.5, o.Response.Median), of(&o.Response, 0.99, o.Response.P99), of(&o.Response, 0.999, o.Response.P999),
 			of(&q.Service, 0.5, q.Service.Median), of(&q.Service, 0.99, q.Service.P99), of(&q.Service, 0.999, q.Service.P999), lag, kept,
 		}})
@@ -85,11 +85,11 @@ func searchTable(t *result.Target) *table {
 			continue
 		}
 		s := q.Open.Search
-		rate := func(v float64, absent string) cell {
+		rate := func(v float64, absent string) span {
 			if v == 0 {
-				return cell{absent, dim}
+				return spanDim(absent)
 			}
-			return cell{Text: digits(v)}
+			return spanPlain(digits(v))
 		}
 		var tries, each []string
 		for _, try := range s.Tries {
@@ -104,16 +104,16 @@ func searchTable(t *result.Target) *table {
 				each = append(each, digits(again.Open.Search.Kept))
 			}
 		}
-		view.Rows = append(view.Rows, row{Cells: []cell{
-			{Text: q.Type}, {Text: s.Objective}, rate(s.Kept, "none"), rate(s.Failed, "none did"),
-			{Text: strings.Join(each, " · ")}, {Text: strings.Join(tries, " · ")},
+		view.Rows = append(view.Rows, row{Cells: []span{
+			spanPlain(q.Type), spanPlain(s.Objective), rate(s.Kept, "none"), rate(s.Failed, "none did"),
+			spanPlain(strings.Join(each, " · ")), spanPlain(strings.Join(tries, " · ")),
 		}})
 		if last := s.Undecided(); last != nil {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: the search ended at %s/s: %s", q.Type, digits(last.Rate), last.Failed), bad})
+			view.Notes = append(view.Notes, spanBad(fmt.Sprintf("%s: the search ended at %s/s: %s", q.Type, digits(last.Rate), last.Failed)))
 		}
 		at := slices.IndexFunc(s.Tries, func(try result.RateTry) bool { return try.Rate == s.Failed && try.Failed != "" })
 		if at >= 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: at %s/s: %s", q.Type, digits(s.Failed), s.Tries[at].Failed), dim})
+			view.Notes = append(view.Notes, spanDim(fmt.Sprintf("%s: at %s/s: %s", q.Type, digits(s.Failed), s.Tries[at].Failed)))
 		}
 	}
 	if len(view.Rows) == 0 {

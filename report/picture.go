@@ -213,11 +213,11 @@ func (p *picture) box(x, y, width, height vg.Length, c color.Color) {
 // toned is the colour of a tone.
 func toned(t tone, otherwise color.Color) color.Color {
 	switch t {
-	case best:
+	case toneBest:
 		return good
-	case bad:
+	case toneBad:
 		return warning
-	case dim:
+	case toneDim:
 		return soft
 	}
 	return otherwise
@@ -242,7 +242,7 @@ func (p *picture) headline(h *headline, runs string) {
 	p.y += 6
 	p.paragraph(writing{12, false, soft}, strings.Join(h.Basis, " · "))
 	if h.Noise.Text != "" {
-		p.paragraph(writing{12, h.Noise.Tone == bad, toned(h.Noise.Tone, soft)}, h.Noise.Text)
+		p.paragraph(writing{12, h.Noise.Tone == toneBad, toned(h.Noise.Tone, soft)}, h.Noise.Text)
 	}
 }
 
@@ -308,7 +308,7 @@ func (p *picture) lane(l *relativeLane, left, width vg.Length) {
 	figures := l.Text + "  " + l.Beside
 	name := p.fitting(valuesWidth-30-p.face(writing{10.5, true, ink}).Width(figures), writing{10.5, true, ink}, l.Style.Label)
 	x = p.text(x+13, base, writing{10.5, true, ink}, name+" ")
-	x = p.text(x+2, base, writing{10.5, l.Tone == best, toned(l.Tone, ink)}, l.Text)
+	x = p.text(x+2, base, writing{10.5, l.Tone == toneBest, toned(l.Tone, ink)}, l.Text)
 	if l.Beside != "" {
 		p.text(x+4, base, writing{9, false, soft}, l.Beside)
 	}

@@ -52,18 +52,18 @@ func checkTable(t *result.Target) *table {
 	}}
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		name, v := cell{Text: q.Type}, &q.Verdict
+		name, v := spanPlain(q.Type), &q.Verdict
 		switch {
 		case q.Unsupported != "":
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("n/a: " + q.Unsupported)})
 		case q.Texts != "" && q.Withheld == "" && *v == (result.Verdict{}): // it was only tried whether the server takes it
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.VerdictText(), dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim(q.VerdictText())})
 		case q.Withheld == "" && q.Sample.Early > 0 && *v == (result.Verdict{}): // the target failed before
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not measured", dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("not measured")})
 		case !v.OK():
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"wrong: " + cmp.Or(v.Difference, q.Withheld), bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("wrong: " + cmp.Or(v.Difference, q.Withheld))})
 		default:
-			view.Rows = append(view.Rows, row{Cells: []cell{name, {Text: v.String()}, {Text: count(int64(v.Checked))}, {Text: count(int64(v.Empty))}, {Text: count(v.Rows)}}})
+			view.Rows = append(view.Rows, row{Cells: []span{name, spanPlain(v.String()), spanPlain(count(int64(v.Checked))), spanPlain(count(int64(v.Empty))), spanPlain(count(v.Rows))}})
 		}
 	}
 	return view
@@ -108,40 +108,40 @@ func queryTable(g *group, at int) *table {
 	bounds, noises := clientBounds(t), noisyIn(t)
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		name := cell{Text: q.Type}
+		name := spanPlain(q.Type)
 		state := q.Outcome()
 		switch state {
 		case result.Unsupported:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("n/a: " + q.Unsupported)})
 			continue
 		case result.Failed:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.Failed.Error(), bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad(q.Failed.Error())})
 			continue
 		case result.Withheld:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + q.Reason(), bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("withheld: " + q.Reason())})
 			if d := q.Verdict.Difference; d != "" && !strings.Contains(q.Withheld, d) {
-				view.Notes = append(view.Notes, note{q.Type + ": first difference: " + d, bad})
+				view.Notes = append(view.Notes, spanBad(q.Type+": first difference: "+d))
 			}
 			continue
 		}
-		figures, bound := plain, bounds[q.Type]
+		figures, bound := tonePlain, bounds[q.Type]
 		if state != result.Verified {
-			figures = dim
+			figures = toneDim
 		}
-		verdict := cell{verdictText(q), figures}
+		verdict := spanToned(verdictText(q), figures)
 		if state == result.NotRun && q.Verdict.OK() {
-			verdict.Tone = plain
+			verdict.Tone = tonePlain
 		}
 		if bound != "" {
-			verdict = cell{verdict.Text + ", client-bound" + boundMark, bad}
-			view.Notes = append(view.Notes, note{q.Type + ": client-bound: " + bound, bad})
+			verdict = spanBad(verdict.Text + ", client-bound" + boundMark)
+			view.Notes = append(view.Notes, spanBad(q.Type+": client-bound: "+bound))
 		}
-		cells := []cell{name, verdict, {count(q.Executed), plain}, {none, dim}, {none, dim}}
+		cells := []span{name, verdict, spanPlain(count(q.Executed)), spanNone(), spanNone()}
 		if q.Sample.Different > 0 {
-			cells[3] = cell{Text: count(int64(q.Sample.Different))}
+			cells[3] = spanPlain(count(int64(q.Sample.Different)))
 		}
 		if q.PerSecond > 0 {
-			cells[4] = cell{digits(q.PerSecond), figures}
+			cells[4] = spanToned(digits(q.PerSecond), figures)
 		}
 		for _, s := range serviceStats() {
 			text := latency(&q.Service, s.quantile, s.of(&q.Service.Summary))
@@ -152,7 +152,7 @@ func queryTable(g *group, at int) *table {
 				text = none
 			}
 			if s.Head != "median" {
-				cells = append(cells, cell{text, figures})
+				cells = append(cells, spanToned(text, figures))
 				continue
 			}
 			e := g.rankType(q.Type).Estimates[at]
@@ -160,23 +160,23 @@ func queryTable(g *group, at int) *table {
 			if noises[q.Type] != "" {
 				median += noisyMark
 			}
-			cells = append(cells, cell{median, figures})
+			cells = append(cells, spanToned(median, figures))
 			if estimated {
 				cells = append(cells, interval(e, duration))
 			}
 		}
-		cells = append(cells, cell{each(q.Rows, q.Executed-q.AtLeast), figures}, cell{none, dim})
+		cells = append(cells, spanToned(each(q.Rows, q.Executed-q.AtLeast), figures), spanNone())
 		if n := q.Executed - q.AtLeast; n > 0 {
-			cells[len(cells)-1] = cell{size(q.Bytes / n), figures}
+			cells[len(cells)-1] = spanToned(size(q.Bytes/n), figures)
 		}
 		view.Rows = append(view.Rows, row{Cells: cells})
 		if q.AtLeast > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: ≥ at least; %s of %s cut off%s, so that figures are lower bounds",
-				q.Type, count(q.AtLeast), count(q.Executed), limit(q)), dim})
+			view.Notes = append(view.Notes, spanDim(fmt.Sprintf("%s: ≥ at least; %s of %s cut off%s, so that figures are lower bounds",
+				q.Type, count(q.AtLeast), count(q.Executed), limit(q))))
 		}
 	}
 	if estimated && (rounds > 1 || len(r.Targets) > 1) {
-		view.Notes = append(view.Notes, note{"median and its interval: over the queries of each round that all verified targets answered; other figures: over all queries run", dim})
+		view.Notes = append(view.Notes, spanDim("median and its interval: over the queries of each round that all verified targets answered; other figures: over all queries run"))
 	}
 	view.Notes = append(view.Notes, noisyTypes(t)...)
 	view.Notes = append(view.Notes, sampleNotes(t)...)
@@ -188,7 +188,7 @@ func queryTable(g *group, at int) *table {
 }
 
 // warmUpNotes says how long the target was warmed up, all rounds together.
-func warmUpNotes(t *result.Target) []note {
+func warmUpNotes(t *result.Target) []span {
 	var all result.WarmUp
 	longest := &t.Queries[0]
 	for i := range t.Queries {
@@ -201,13 +201,13 @@ func warmUpNotes(t *result.Target) []note {
 	if all.Queries == 0 {
 		return nil
 	}
-	return []note{{fmt.Sprintf("warm-up, which no figure has: %s queries in %s, of which %s took %s",
-		count(all.Queries), duration(all.Seconds), longest.Type, duration(longest.WarmUp.Seconds)), dim}}
+	return []span{spanDim(fmt.Sprintf("warm-up, which no figure has: %s queries in %s, of which %s took %s",
+		count(all.Queries), duration(all.Seconds), longest.Type, duration(longest.WarmUp.Seconds)))}
 }
 
 // upkeepNotes says what the system had done by itself to its tables when the
 // first round of queries began, and the last.
-func upkeepNotes(t *result.Target) []note {
+func upkeepNotes(t *result.Target) []span {
 	var found []string
 	for _, r := range t.Repeats {
 		if len(r.Queries) > 0 && r.Queries[len(r.Queries)-1].Upkeep != "" {
@@ -219,9 +219,9 @@ func upkeepNotes(t *result.Target) []note {
 	}
 	first, last := found[0], found[len(found)-1]
 	if first == last {
-		return []note{{"while queries ran, " + first, dim}}
+		return []span{spanDim("while queries ran, " + first)}
 	}
-	return []note{{"before the first round, " + first, dim}, {"before the last round, " + last, dim}}
+	return []span{spanDim("before the first round, " + first), spanDim("before the last round, " + last)}
 }
 
 func limit(q *result.Queries) string {

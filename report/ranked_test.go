@@ -37,7 +37,7 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 	const says = "a is not ranked: wrong answers in type-4"
 	g := groupOf(pooled)
 	h := newHeadline(g)
-	if h.Answers[0] != (note{says, bad}) || !strings.HasPrefix(h.Answers[1].Text, "b 1.") || !strings.Contains(h.Answers[1].Text, "× faster than c") {
+	if h.Answers[0] != (spanBad(says)) || !strings.HasPrefix(h.Answers[1].Text, "b 1.") || !strings.Contains(h.Answers[1].Text, "× faster than c") {
 		t.Errorf("the headline is %q", h.Answers)
 	}
 	for _, s := range []*standings{h.Queries, h.Loads} {

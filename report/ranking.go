@@ -207,41 +207,41 @@ const (
 // beside is the cell that stands beside a subject's figure: how many times the
 // best it is. What was not shown to differ says so, and nothing then is the
 // best.
-func (r *ranking) beside(i int) cell {
+func (r *ranking) beside(i int) span {
 	if i == r.Reference {
 		if r.Sole {
-			return cell{ratio(1), best}
+			return spanBest(ratio(1))
 		}
 		compared, ahead := false, true
 		for _, f := range r.Figures {
 			switch {
 			case f == nil:
 			case f.Verdict == compare.CannotTell:
-				return cell{noVerdict(f), dim}
+				return spanDim(noVerdict(f))
 			case f.Ratio.Bound != stats.Unknown:
 				compared, ahead = true, ahead && f.Significant() && f.Ratio.Figure > 1
 			}
 		}
 		switch {
 		case !compared:
-			return cell{}
+			return span{}
 		case ahead: // of all that it is compared with, which are not all
-			return cell{ratio(1), dim}
+			return spanDim(ratio(1))
 		}
-		return cell{tie, dim}
+		return spanDim(tie)
 	}
 	f := r.Figures[i]
 	switch {
 	case f == nil || f.Ratio.Bound == stats.Unknown:
-		return cell{}
+		return span{}
 	case f.Significant():
-		return cell{Text: f.Ratio.Mark() + ratio(f.Ratio.Figure)}
+		return spanPlain(f.Ratio.Mark() + ratio(f.Ratio.Figure))
 	case f.Ratio.Figure < 1.005 && f.Verdict == compare.CannotTell:
-		return cell{noVerdict(f), dim} // 1.00× would read as the best
+		return spanDim(noVerdict(f)) // 1.00× would read as the best
 	case f.Ratio.Figure < 1.005:
-		return cell{tie, dim} // to the digits shown, not even the ratio says that it is worse
+		return spanDim(tie) // to the digits shown, not even the ratio says that it is worse
 	}
-	return cell{chanceMark + f.Ratio.Mark() + ratio(f.Ratio.Figure), dim}
+	return spanDim(chanceMark + f.Ratio.Mark() + ratio(f.Ratio.Figure))
 }
 
 // verdict is what was shown of a subject, in words: best, worse, tie, or why
@@ -261,7 +261,7 @@ func (r *ranking) verdict(i int) string {
 		return tie
 	}
 	if r.Sole {
-		return string(best)
+		return string(toneBest)
 	}
 	switch text := r.beside(i).Text; text {
 	case tie:

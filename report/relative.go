@@ -60,7 +60,7 @@ func newRelative(g *group, h *headline, l legend) *relative {
 			r.Label = "Load"
 		}
 		for n, p := range s.Places {
-			r.Lanes[n] = relativeLane{Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Chance: p.Tone == dim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
+			r.Lanes[n] = relativeLane{Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Chance: p.Tone == toneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
 			marks = append(marks, mark{&r.Lanes[n], p.Times, p.Interval})
 		}
 		chart.Rows = append(chart.Rows, r)

@@ -49,14 +49,14 @@ func (p *Report) repeats() string {
 }
 
 // interval renders where an estimate lies.
-func interval(e stats.Estimate, render func(float64) string) cell {
+func interval(e stats.Estimate, render func(float64) string) span {
 	return intervalOf(e.Interval, render)
 }
 
 // intervalOf renders an interval, if there is one.
-func intervalOf(in *stats.Interval, render func(float64) string) cell {
+func intervalOf(in *stats.Interval, render func(float64) string) span {
 	if in == nil {
-		return cell{none, dim}
+		return spanNone()
 	}
 	end := func(v stats.Value) string {
 		if v.Bound == stats.Unknown {
@@ -64,7 +64,7 @@ func intervalOf(in *stats.Interval, render func(float64) string) cell {
 		}
 		return v.Mark() + render(v.Figure)
 	}
-	return cell{Text: end(in.Lo) + "–" + end(in.Hi)}
+	return spanPlain(end(in.Lo) + "–" + end(in.Hi))
 }
 
 // intervalHelp says what the intervals of so many rounds or loads are.

@@ -141,29 +141,29 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 func TestWhoWins(t *testing.T) {
 	complete, _ := fixture(t)
 	one := compareType(groupOf(complete), "high-cpu-1").Cells
-	if one[1].Tone != bad || one[3].Tone != plain || one[4].Text != "" {
+	if one[1].Tone != toneBad || one[3].Tone != tonePlain || one[4].Text != "" {
 		t.Errorf("one wrong: nothing to compare: %+v", one)
 	}
 	withoutWithheld(&complete.Targets[0])
 	g := groupOf(complete)
 	for _, queryType := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "double-groupby-all"} {
 		r := compareType(g, queryType)
-		if r.Cells[1].Tone != plain || r.Cells[3].Tone != plain || r.Cells[2].Text != oneRound && r.Cells[4].Text != oneRound {
+		if r.Cells[1].Tone != tonePlain || r.Cells[3].Tone != tonePlain || r.Cells[2].Text != oneRound && r.Cells[4].Text != oneRound {
 			t.Errorf("%s, asked in one round: %+v", queryType, r.Cells)
 		}
 	}
-	if r, _ := compareLoads(g); r.Cells[1].Tone != plain || r.Cells[3].Tone != plain || r.Cells[4].Text != oneLoad {
+	if r, _ := compareLoads(g); r.Cells[1].Tone != tonePlain || r.Cells[3].Tone != tonePlain || r.Cells[4].Text != oneLoad {
 		t.Errorf("one load a target: %+v", r.Cells)
 	}
 	inRounds(complete, 6)
 	g = groupOf(complete)
 	for queryType, want := range map[string][2]tone{
-		"single-groupby-1-1-1":  {plain, best},
-		"single-groupby-5-8-1":  {best, plain},
-		"double-groupby-all":    {best, plain},
-		"cpu-max-all-8":         {dim, dim},   // empty answers
-		"groupby-orderby-limit": {plain, dim}, // one not verified
-		"lastpoint":             {dim, plain}, // one cannot
+		"single-groupby-1-1-1":  {tonePlain, toneBest},
+		"single-groupby-5-8-1":  {toneBest, tonePlain},
+		"double-groupby-all":    {toneBest, tonePlain},
+		"cpu-max-all-8":         {toneDim, toneDim},   // empty answers
+		"groupby-orderby-limit": {tonePlain, toneDim}, // one not verified
+		"lastpoint":             {toneDim, tonePlain}, // one cannot
 	} {
 		r := compareType(g, queryType)
 		if got := [2]tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
@@ -171,7 +171,7 @@ func TestWhoWins(t *testing.T) {
 		}
 	}
 
-	if r, _ := compareLoads(g); r.Cells[1].Tone != plain || r.Cells[3].Tone != best || r.Cells[4].Text != "1.00×" {
+	if r, _ := compareLoads(g); r.Cells[1].Tone != tonePlain || r.Cells[3].Tone != toneBest || r.Cells[4].Text != "1.00×" {
 		t.Errorf("six loads a target: %+v", r.Cells)
 	}
 
@@ -191,7 +191,7 @@ func TestWhoWins(t *testing.T) {
 	}
 	*duck = pooled
 	r := compareType(groupOf(complete), "single-groupby-5-8-1")
-	if r.Cells[1].Tone == best || r.Cells[3].Tone == best || !strings.HasPrefix(r.Cells[1].Text, "≥") {
+	if r.Cells[1].Tone == toneBest || r.Cells[3].Tone == toneBest || !strings.HasPrefix(r.Cells[1].Text, "≥") {
 		t.Errorf("cut off and still %+v", r.Cells[1:])
 	}
 }

@@ -28,8 +28,8 @@ func NewReproduction(d *document.Document, m claims.Measured) *Reproduction {
 // reproductionView is what Text, Markdown and HTML show of it.
 type reproductionView struct {
 	Head    pageHead
-	Answers []note
-	Alerts  []note
+	Answers []span
+	Alerts  []span
 	Facts   []fact
 	Claims  []claimView
 	Parts   []reproductionPart
@@ -39,11 +39,11 @@ type reproductionView struct {
 // claimView is a claim, and what became of it.
 type claimView struct {
 	ID, Says, Printed string
-	Verdict           note
+	Verdict           span
 	Measured          evidence
 	// Verbatim is the verdict with TSBS's own texts, and how it came about; empty: there
 	// is none.
-	Verbatim         note
+	Verbatim         span
 	VerbatimMeasured evidence
 }
 
@@ -110,7 +110,7 @@ func (p *Reproduction) inPart() string {
 
 func (p *Reproduction) view() *reproductionView {
 	d := p.Document
-	view := &reproductionView{Head: pageHead{Title: "Reproduction of " + d.Name}, Answers: []note{{p.Summary(), strong}}, Help: reproductionHelp()}
+	view := &reproductionView{Head: pageHead{Title: "Reproduction of " + d.Name}, Answers: []span{spanStrong(p.Summary())}, Help: reproductionHelp()}
 	view.Head.say(p.Summary())
 	view.Facts = []fact{{"document", d.Title}, {"authors", d.Authors}, {"size", string(p.Measured.Size)}}
 	runs := p.runs()
@@ -125,10 +125,10 @@ func (p *Reproduction) view() *reproductionView {
 		view.Claims = append(view.Claims, newClaimView(f))
 	}
 	if inPart := p.inPart(); inPart != "" {
-		view.Answers = append(view.Answers, note{inPart, plain})
+		view.Answers = append(view.Answers, spanPlain(inPart))
 	}
 	if turned := p.turned(); turned != "" {
-		view.Answers = append(view.Answers, note{turned, plain})
+		view.Answers = append(view.Answers, spanPlain(turned))
 	}
 	for i := range d.Experiments {
 		if part := p.part(&d.Experiments[i]); part.shown() {
@@ -171,8 +171,8 @@ func (p *Reproduction) turned() string {
 
 // reproductionAlerts are what runs raise doubts about, each once. What was noisy stands in
 // each run's own report: here it is counted.
-func reproductionAlerts(runs []*result.Run) []note {
-	var list []note
+func reproductionAlerts(runs []*result.Run) []span {
+	var list []span
 	noisy := 0
 	for _, r := range runs {
 		isNoisy := false
@@ -189,7 +189,7 @@ func reproductionAlerts(runs []*result.Run) []note {
 		}
 	}
 	if noisy > 0 {
-		list = append(list, note{fmt.Sprintf("Noisy host in %d of %s: other processes used part of the machine; tsmark report RUN says which.", noisy, plural(len(runs), "run")), bad})
+		list = append(list, spanBad(fmt.Sprintf("Noisy host in %d of %s: other processes used part of the machine; tsmark report RUN says which.", noisy, plural(len(runs), "run"))))
 	}
 	return list
 }
@@ -231,12 +231,12 @@ func versionOf(runs []*result.Run, driver string) string {
 }
 
 func newClaimView(f claims.Finding) claimView {
-	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: note{string(f.Verdict), verdictTone(f.Verdict)}, Measured: evidenceOf(f)}
+	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: spanToned(string(f.Verdict), verdictTone(f.Verdict)), Measured: evidenceOf(f)}
 	if f.Verbatim != "" {
-		view.Verbatim = note{string(f.Verbatim), verdictTone(f.Verbatim)}
+		view.Verbatim = spanToned(string(f.Verbatim), verdictTone(f.Verbatim))
 		view.VerbatimMeasured = comparisons(f.VerbatimParts)
 		if f.Turns() {
-			view.Verbatim = note{view.Verbatim.Text + ": it turns", bad}
+			view.Verbatim = spanBad(view.Verbatim.Text + ": it turns")
 		}
 	}
 	if f.Claim.Derived {
@@ -258,9 +258,9 @@ func claimTable(list []claimView) *table {
 		t.Columns = append(t.Columns, column{Head: "with TSBS's texts", Help: "not verified", Words: true}, column{Head: "measured with them", Words: true})
 	}
 	for _, c := range list {
-		r := row{Cells: []cell{{Text: c.ID}, {Text: c.Says}, {Text: c.Printed}, {c.Verdict.Text, c.Verdict.Tone}, {Text: c.Measured.Short}}}
+		r := row{Cells: []span{spanPlain(c.ID), spanPlain(c.Says), spanPlain(c.Printed), spanToned(c.Verdict.Text, c.Verdict.Tone), spanPlain(c.Measured.Short)}}
 		if verbatim {
-			r.Cells = append(r.Cells, cell{c.Verbatim.Text, c.Verbatim.Tone}, cell{Text: c.VerbatimMeasured.Short})
+			r.Cells = append(r.Cells, spanToned(c.Verbatim.Text, c.Verbatim.Tone), spanPlain(c.VerbatimMeasured.Short))
 		}
 		t.Rows = append(t.Rows, r)
 	}
@@ -270,13 +270,13 @@ func claimTable(list []claimView) *table {
 func verdictTone(v claims.Verdict) tone {
 	switch v {
 	case claims.Holds:
-		return best
+		return toneBest
 	case claims.DoesNotHold:
-		return bad
+		return toneBad
 	case claims.NotTested:
-		return dim
+		return toneDim
 	}
-	return plain
+	return tonePlain
 }
 
 // evidenceOf is what decided a claim.
@@ -375,16 +375,16 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 		t.wrapped("", "  ", a)
 	}
 	for _, f := range v.Facts {
-		t.wrapped(pad("  "+f.Key, 15, false), "               ", note{f.Value, plain})
+		t.wrapped(pad("  "+f.Key, 15, false), "               ", spanPlain(f.Value))
 	}
 	// Sentences do not fit into columns of a terminal: a claim is a few lines.
 	for _, c := range v.Claims {
 		t.line("")
-		t.wrapped(pad(c.ID, 5, false), "     ", note{c.Says + " Printed: " + c.Printed + ".", plain})
+		t.wrapped(pad(c.ID, 5, false), "     ", spanPlain(c.Says+" Printed: "+c.Printed+"."))
 		t.wrapped("     ", "     ", c.Verdict)
 		t.evidence(c.Measured)
 		if c.Verbatim.Text != "" {
-			t.wrapped("     ", "     ", note{"with TSBS's texts " + c.Verbatim.Text, c.Verbatim.Tone})
+			t.wrapped("     ", "     ", spanToned("with TSBS's texts "+c.Verbatim.Text, c.Verbatim.Tone))
 			t.evidence(c.VerbatimMeasured)
 		}
 	}
@@ -402,11 +402,11 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 	}
 	if !opts.Verbose && len(v.Parts) > 0 {
 		t.line("")
-		t.wrapped("", "", note{"--verbose shows the figures of each experiment, and every comparison of each claim; the page has charts.", dim})
+		t.wrapped("", "", spanDim("--verbose shows the figures of each experiment, and every comparison of each claim; the page has charts."))
 	}
 	t.line("")
 	for _, n := range v.Help {
-		t.wrapped("", "", note{n, dim})
+		t.wrapped("", "", spanDim(n))
 	}
 	return t.Flush()
 }
@@ -414,11 +414,11 @@ func (v *reproductionView) writeText(w io.Writer, opts Options) error {
 // evidence draws what decided a claim; its comparisons on request.
 func (t *textWriter) evidence(e evidence) {
 	if e.Short != "" {
-		t.wrapped("     ", "     ", note{e.Short, dim})
+		t.wrapped("     ", "     ", spanDim(e.Short))
 	}
 	for _, one := range e.Parts {
 		if t.verbose {
-			t.wrapped("     - ", "       ", note{one, dim})
+			t.wrapped("     - ", "       ", spanDim(one))
 		}
 	}
 }

@@ -271,9 +271,9 @@ func (l *ladder) measuredTable(shown *claims.Shown) (t *table, figures int) {
 	missing := make(map[string]string) // by system
 	for _, point := range points {
 		for _, query := range l.subjects(shown) {
-			r := row{Cells: []cell{{Text: cmp.Or(joined(", ", query, point), "all")}}}
+			r := row{Cells: []span{spanPlain(cmp.Or(joined(", ", query, point), "all"))}}
 			for range systems {
-				r.Cells = append(r.Cells, cell{none, dim})
+				r.Cells = append(r.Cells, spanNone())
 			}
 			for i := range l.steps {
 				s := &l.steps[i]
@@ -287,7 +287,7 @@ func (l *ladder) measuredTable(shown *claims.Shown) (t *table, figures int) {
 					}
 					continue
 				}
-				r.Cells[1+slices.Index(systems, s.system)] = cell{Text: ownText(shown.Unit, e)}
+				r.Cells[1+slices.Index(systems, s.system)] = spanPlain(ownText(shown.Unit, e))
 				figures++
 			}
 			t.Rows = append(t.Rows, r)
@@ -295,7 +295,7 @@ func (l *ladder) measuredTable(shown *claims.Shown) (t *table, figures int) {
 	}
 	for _, name := range systems {
 		if missing[name] != "" {
-			t.Notes = append(t.Notes, note{"No figure of " + name + ": " + missing[name] + ".", dim})
+			t.Notes = append(t.Notes, spanDim("No figure of "+name+": "+missing[name]+"."))
 		}
 	}
 	if len(t.Rows) == 0 {

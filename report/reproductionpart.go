@@ -18,7 +18,7 @@ import (
 // one's own figures in charts, and the commands that show each run.
 type reproductionPart struct {
 	Title  string
-	Notes  []note
+	Notes  []span
 	Tables []*table
 	Axes   []sweepAxis // by each parameter that is varied
 	Course *timeline   // what the servers used while they were loaded
@@ -30,7 +30,7 @@ func (p *reproductionPart) shown() bool { return len(p.Tables)+len(p.Axes) > 0 |
 func (p *Reproduction) part(e *document.Experiment) reproductionPart {
 	part := reproductionPart{Title: e.ID + " " + e.Title}
 	if words := e.Cut(p.Measured.Size).Words; words != "" {
-		part.Notes = append(part.Notes, note{"Size " + string(p.Measured.Size) + ": " + words + ".", plain})
+		part.Notes = append(part.Notes, spanPlain("Size "+string(p.Measured.Size)+": "+words+"."))
 	}
 	runs := p.Measured.Runs[e.Name]
 	lines := claims.Lines(p.Document, e, p.Measured)
@@ -104,8 +104,8 @@ func asRun(e *document.Experiment, r *result.Run) []*table {
 }
 
 // inputs say how large the systems' input files are, where that was recorded.
-func (p *Reproduction) inputs(runs []*result.Run) []note {
-	var list []note
+func (p *Reproduction) inputs(runs []*result.Run) []span {
+	var list []span
 	for _, r := range runs {
 		var sizes []string
 		for _, s := range p.Document.Systems {
@@ -114,7 +114,7 @@ func (p *Reproduction) inputs(runs []*result.Run) []note {
 			}
 		}
 		if len(sizes) > 0 {
-			list = append(list, note{fmt.Sprintf("Input files of %s: %s.", cmp.Or(r.Parameters.String(), "the dataset"), strings.Join(sizes, ", ")), plain})
+			list = append(list, spanPlain(fmt.Sprintf("Input files of %s: %s.", cmp.Or(r.Parameters.String(), "the dataset"), strings.Join(sizes, ", "))))
 		}
 	}
 	return list
@@ -161,7 +161,7 @@ func (p *Reproduction) printedTable(e *document.Experiment, metric string, lines
 		t.Rows = append(t.Rows, printedRow(&lines[i], systems, added, pairs, verbatim))
 	}
 	if left := all - len(lines); left > 0 {
-		t.Notes = append(t.Notes, note{fmt.Sprintf("%s of the document's table, of points that size %s does not have, are left out.", plural(left, "line"), p.Measured.Size), dim})
+		t.Notes = append(t.Notes, spanDim(fmt.Sprintf("%s of the document's table, of points that size %s does not have, are left out.", plural(left, "line"), p.Measured.Size)))
 	}
 	return t
 }
@@ -186,7 +186,7 @@ func columnsOf(d *document.Document, lines []claims.Line) (systems []string, pai
 }
 
 func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, verbatim bool) row {
-	r := row{Cells: []cell{{Text: cmp.Or(l.Name, "all")}}}
+	r := row{Cells: []span{spanPlain(cmp.Or(l.Name, "all"))}}
 	var remarks []remark
 	say := func(of, text string) {
 		i := slices.IndexFunc(remarks, func(known remark) bool { return known.text == text })
@@ -201,22 +201,22 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 	for _, s := range systems {
 		i := slices.IndexFunc(l.Cells, func(c claims.Cell) bool { return c.System == s })
 		if i < 0 {
-			r.Cells = append(r.Cells, cell{none, dim}, cell{none, dim}, cell{"", dim})
+			r.Cells = append(r.Cells, spanNone(), spanNone(), spanDim(""))
 			if verbatim {
-				r.Cells = append(r.Cells, cell{none, dim})
+				r.Cells = append(r.Cells, spanNone())
 			}
 			continue
 		}
 		c := &l.Cells[i]
-		r.Cells = append(r.Cells, cell{Text: c.Printed.Text})
+		r.Cells = append(r.Cells, spanPlain(c.Printed.Text))
 		if c.Own.N > 0 {
 			byPrinted := none
 			if times, ok := c.Times(); ok {
 				byPrinted = digits(times)
 			}
-			r.Cells = append(r.Cells, cell{Text: ownText(unitOf(l.Metric), c.Own)}, cell{byPrinted, dim})
+			r.Cells = append(r.Cells, spanPlain(ownText(unitOf(l.Metric), c.Own)), spanDim(byPrinted))
 		} else {
-			r.Cells = append(r.Cells, cell{none, dim}, cell{"", dim})
+			r.Cells = append(r.Cells, spanNone(), spanDim(""))
 			say(s, c.Missing)
 		}
 		if verbatim {
@@ -224,7 +224,7 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 			if c.Verbatim.N > 0 {
 				text = ownText(unitOf(l.Metric), c.Verbatim)
 			}
-			r.Cells = append(r.Cells, cell{text, dim})
+			r.Cells = append(r.Cells, spanDim(text))
 		}
 		if raw := c.Printed.Raw(); raw != "" {
 			say(s, "doubtful, the authors published "+raw+" elsewhere")
@@ -233,16 +233,16 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 		}
 	}
 	for _, name := range added {
-		text := cell{none, dim}
+		text := spanNone()
 		if i := slices.IndexFunc(l.Added, func(c claims.Cell) bool { return c.System == name }); i >= 0 && l.Added[i].Own.N > 0 {
-			text = cell{Text: ownText(unitOf(l.Metric), l.Added[i].Own)}
+			text = spanPlain(ownText(unitOf(l.Metric), l.Added[i].Own))
 		}
 		r.Cells = append(r.Cells, text)
 	}
 	for _, pair := range pairs {
 		i := slices.IndexFunc(l.Ratios, func(r claims.Ratio) bool { return r.Of == pair.Of && r.To == pair.To })
 		if i < 0 {
-			r.Cells = append(r.Cells, cell{none, dim}, cell{none, dim})
+			r.Cells = append(r.Cells, spanNone(), spanNone())
 			continue
 		}
 		q := &l.Ratios[i]
@@ -255,11 +255,11 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 		case q.Derived > 0:
 			text = digits(q.Derived) + "×" // of the figures as they are computed with
 		}
-		r.Cells = append(r.Cells, cell{Text: text})
+		r.Cells = append(r.Cells, spanPlain(text))
 		if q.Own.Bound == stats.Unknown {
-			r.Cells = append(r.Cells, cell{none, dim})
+			r.Cells = append(r.Cells, spanNone())
 		} else {
-			r.Cells = append(r.Cells, cell{Text: withInterval(times(q.Own)+"×", q.Interval, times)})
+			r.Cells = append(r.Cells, spanPlain(withInterval(times(q.Own)+"×", q.Interval, times)))
 		}
 		if q.Printed != nil && q.Printed.Raw() != "" {
 			say(pair.Of+" ÷ "+pair.To, "doubtful, the authors' own figures give "+q.Printed.Raw())
@@ -271,7 +271,7 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 	for _, one := range remarks {
 		texts = append(texts, one.of+": "+one.text)
 	}
-	r.Cells = append(r.Cells, cell{strings.Join(texts, "; "), dim})
+	r.Cells = append(r.Cells, spanDim(strings.Join(texts, "; ")))
 	return r
 }
 
@@ -344,7 +344,7 @@ func (p *reproductionPart) courses(e *document.Experiment, r *result.Run) {
 			view.Charts = append(view.Charts, chart)
 			sums.Rows = append(sums.Rows, sum)
 		} else if figure.without != "" {
-			p.Notes = append(p.Notes, note{"No curve of " + strings.ToLower(figure.title[:1]) + figure.title[1:] + ": " + figure.without + ".", dim})
+			p.Notes = append(p.Notes, spanDim("No curve of "+strings.ToLower(figure.title[:1])+figure.title[1:]+": "+figure.without+"."))
 		}
 	}
 	if len(view.Charts) > 0 {
@@ -391,7 +391,7 @@ func courseFigures(r *result.Run) []courseFigure {
 // courseOfAll draws a figure of all targets, and sums it up. Nil: nothing was watched.
 func courseOfAll(r *result.Run, figure *courseFigure, styles legend) (*lines, row) {
 	var all []course
-	sum := row{Cells: []cell{{Text: figure.title + ", " + figure.y}}}
+	sum := row{Cells: []span{spanPlain(figure.title + ", " + figure.y)}}
 	until := 0.0
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -404,7 +404,7 @@ func courseOfAll(r *result.Run, figure *courseFigure, styles legend) (*lines, ro
 		default:
 			sources, _ = estimate.Sources(r, t)
 		}
-		most, mean := cell{none, dim}, cell{none, dim}
+		most, mean := spanNone(), spanNone()
 		for _, s := range sources {
 			c := courseOf(s, figure.metric, styles[i])
 			within := course{style: c.style}
@@ -415,7 +415,7 @@ func courseOfAll(r *result.Run, figure *courseFigure, styles legend) (*lines, ro
 				}
 			}
 			if len(within.values) > 0 {
-				most, mean = cell{Text: figure.text(slices.Max(within.values))}, cell{Text: figure.text(stats.Mean(within.values))}
+				most, mean = spanPlain(figure.text(slices.Max(within.values))), spanPlain(figure.text(stats.Mean(within.values)))
 			}
 			all = append(all, within)
 		}

@@ -23,8 +23,8 @@ func verdictText(q *result.Queries) string {
 
 // sampleNotes says what the comparison of a target's answers would have found, and
 // which types ran the same queries again.
-func sampleNotes(t *result.Target) []note {
-	var list []note
+func sampleNotes(t *result.Target) []span {
+	var list []span
 	least, most, worst, early := 1.0, 0.0, "", 0
 	var repeated, slow []string
 	for i := range t.Queries {
@@ -55,14 +55,14 @@ func sampleNotes(t *result.Target) []note {
 		if early > 0 {
 			text += fmt.Sprintf(" %s of each type that were compared before the measurement are not included.", plural(early, "answer"))
 		}
-		list = append(list, note{text, dim})
+		list = append(list, spanDim(text))
 	}
 	if len(repeated) > 0 {
-		list = append(list, note{"too few different queries to give each round its own: each round repeats them (different queries in brackets): " + strings.Join(repeated, ", "), dim})
+		list = append(list, spanDim("too few different queries to give each round its own: each round repeats them (different queries in brackets): "+strings.Join(repeated, ", ")))
 	}
 	if len(slow) > 0 {
-		list = append(list, note{fmt.Sprintf("too slow for this time box, no verdict: fewer than %d different queries have a time (their number in brackets): %s",
-			result.LeastDifferent, strings.Join(slow, ", ")), bad})
+		list = append(list, spanBad(fmt.Sprintf("too slow for this time box, no verdict: fewer than %d different queries have a time (their number in brackets): %s",
+			result.LeastDifferent, strings.Join(slow, ", "))))
 	}
 	return list
 }

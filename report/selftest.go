@@ -15,12 +15,12 @@ func partOf(v float64) string { return digits(100*v) + unitSpace + "%" }
 
 // selfTestNotes say what a run that compared its targets with themselves cannot
 // resolve; none where it is no self-test.
-func selfTestNotes(r *result.Run) []note {
+func selfTestNotes(r *result.Run) []span {
 	tests := compare.SelfTests(r)
 	if len(tests) == 0 {
 		return nil
 	}
-	var notes []note
+	var notes []span
 	var differ []string
 	for i := range tests {
 		for _, f := range tests[i].Differs() {
@@ -28,8 +28,8 @@ func selfTestNotes(r *result.Run) []note {
 		}
 	}
 	if len(differ) > 0 {
-		notes = append(notes, note{"A TARGET DIFFERS FROM ITSELF: " + strings.Join(differ, ", ") +
-			". With these settings neither this machine nor its figures can be trusted, unless it was chance: about one self-test in ten. Repeat it.", bad})
+		notes = append(notes, spanBad("A TARGET DIFFERS FROM ITSELF: "+strings.Join(differ, ", ")+
+			". With these settings neither this machine nor its figures can be trusted, unless it was chance: about one self-test in ten. Repeat it."))
 	}
 	var told []string
 	for _, m := range []struct {
@@ -47,9 +47,9 @@ func selfTestNotes(r *result.Run) []note {
 		told = append(told, text)
 	}
 	if len(told) == 0 {
-		return append(notes, note{"Self-test: no result, since no figure was measured often enough; see the table.", bad})
+		return append(notes, spanBad("Self-test: no result, since no figure was measured often enough; see the table."))
 	}
-	return append(notes, note{"On this machine and with these settings differences below " + strings.Join(told, " and ") + " cannot be resolved.", plain})
+	return append(notes, spanPlain("On this machine and with these settings differences below "+strings.Join(told, " and ")+" cannot be resolved."))
 }
 
 // selfTestTable shows each figure of a self-test; nil where the run is none.
@@ -65,36 +65,36 @@ func selfTestTable(r *result.Run) *table {
 		{Head: "n", Help: "repeats of each", Rank: 1}, {Head: "finding", Words: true},
 	}}
 	for _, t := range tests {
-		name := cell{Text: t.Target}
+		name := spanPlain(t.Target)
 		if t.Missing != "" {
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"cannot be compared: " + t.Missing, bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("cannot be compared: " + t.Missing)})
 		}
 		for i := range t.Figures {
 			view.Rows = append(view.Rows, selfTestRow(name, &t.Figures[i]))
 		}
 	}
-	view.Notes = append(view.Notes, note{fmt.Sprintf("interval: with %s %%, from the repeats of this run; another day may be worse. first, again: medians.", digits(100*stats.Confidence)), dim})
+	view.Notes = append(view.Notes, spanDim(fmt.Sprintf("interval: with %s %%, from the repeats of this run; another day may be worse. first, again: medians.", digits(100*stats.Confidence))))
 	if slices.ContainsFunc(tests, func(t compare.SelfTest) bool { return len(t.Differs()) > 0 }) {
-		view.Notes = append(view.Notes, note{"A target that differs from itself: look at the noise of the host, give each query type a longer time box, or load more rows.", bad})
+		view.Notes = append(view.Notes, spanBad("A target that differs from itself: look at the noise of the host, give each query type a longer time box, or load more rows."))
 	}
 	return view
 }
 
-func selfTestRow(name cell, f *compare.Figure) row {
-	what := cell{Text: label(f)}
+func selfTestRow(name span, f *compare.Figure) row {
+	what := spanPlain(label(f))
 	if f.Verdict == compare.NotCompared {
-		return row{Cells: []cell{name, what, {none, dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}, {none, dim}, {string(f.Verdict) + ": " + f.Why, dim}}}
+		return row{Cells: []span{name, what, spanNone(), spanNone(), spanNone(), spanNone(), spanNone(), spanNone(), spanDim(string(f.Verdict) + ": " + f.Why)}}
 	}
-	resolves, finding := cell{none, dim}, cell{Text: "no difference shown"}
+	resolves, finding := spanNone(), spanPlain("no difference shown")
 	if part, ok := f.Resolution(); ok {
-		resolves = cell{Text: "below " + partOf(part)}
+		resolves = spanPlain("below " + partOf(part))
 	}
 	switch {
 	case f.Significant():
-		finding = cell{"DIFFERS FROM ITSELF", bad}
+		finding = spanBad("DIFFERS FROM ITSELF")
 	case f.Verdict == compare.CannotTell:
-		finding = cell{"no verdict: " + shortWhy(f), dim}
+		finding = spanDim("no verdict: " + shortWhy(f))
 	}
-	return row{Cells: []cell{name, what, {Text: valueText(f.Unit, f.A.Median)}, {Text: valueText(f.Unit, f.B.Median)}, {Text: times(f.Ratio)},
-		{Text: intervalText(f.Interval)}, resolves, {Text: count(int64(repeatsOf(f, f.A.N)))}, finding}}
+	return row{Cells: []span{name, what, spanPlain(valueText(f.Unit, f.A.Median)), spanPlain(valueText(f.Unit, f.B.Median)), spanPlain(times(f.Ratio)),
+		spanPlain(intervalText(f.Interval)), resolves, spanPlain(count(int64(repeatsOf(f, f.A.N)))), finding}}
 }

@@ -21,7 +21,7 @@ func comparison(g *group) *table {
 	}
 	view.Columns = append(view.Columns, column{Head: "common", Help: "queries that all verified targets have a time of", Rank: 1})
 	if r, ok := compareLoads(g); ok {
-		r.Cells = append(r.Cells, cell{none, dim})
+		r.Cells = append(r.Cells, spanNone())
 		view.Rows = append(view.Rows, r)
 	}
 	for _, t := range g.types() {
@@ -32,29 +32,29 @@ func comparison(g *group) *table {
 	if len(view.Rows) == 0 {
 		return nil
 	}
-	view.Notes = []note{
-		{"Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the quotient of the medians.", dim},
-		{"Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing.", dim},
+	view.Notes = []span{
+		spanDim("Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the quotient of the medians."),
+		spanDim("Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing."),
 	}
 	view.Notes = append(view.Notes, verifiedBy(g)...)
 	view.Notes = append(view.Notes, g.turns()...)
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	marked := func(find func(string) bool) bool {
 		return slices.ContainsFunc(view.Rows, func(r row) bool {
-			return slices.ContainsFunc(r.Cells, func(c cell) bool { return find(c.Text) })
+			return slices.ContainsFunc(r.Cells, func(c span) bool { return find(c.Text) })
 		})
 	}
 	if marked(func(text string) bool { return text == tie || strings.HasPrefix(text, chanceMark) }) {
-		view.Notes = append(view.Notes, note{tieNote, dim})
+		view.Notes = append(view.Notes, spanDim(tieNote))
 	}
 	if marked(func(text string) bool { return text == oneRound || text == oneLoad }) {
-		view.Notes = append(view.Notes, note{"1 round, 1 load: no verdict, since nothing shows what differs from one to the next.", dim})
+		view.Notes = append(view.Notes, spanDim("1 round, 1 load: no verdict, since nothing shows what differs from one to the next."))
 	}
 	return view
 }
 
 // verifiedBy says of which types it is not the oracle that knows the answers.
-func verifiedBy(g *group) (list []note) {
+func verifiedBy(g *group) (list []span) {
 	for _, by := range []struct{ word, says string }{
 		{result.ByReference, "the answers matched those of a reference text in DuckDB"},
 		{result.ByAgreement, "the answers of different systems are the same; whether they are right nobody knows"},
@@ -69,7 +69,7 @@ func verifiedBy(g *group) (list []note) {
 			}
 		}
 		if len(types) > 0 {
-			list = append(list, note{strings.Join(types, ", ") + ": verified by " + by.word + ": " + by.says + ".", dim})
+			list = append(list, spanDim(strings.Join(types, ", ")+": verified by "+by.word+": "+by.says+"."))
 		}
 	}
 	return list
@@ -83,17 +83,17 @@ const (
 
 func compareLoads(g *group) (row, bool) {
 	ranked := g.rankLoads()
-	cells := []cell{{Text: "load, settled rows/s"}}
+	cells := []span{spanPlain("load, settled rows/s")}
 	found := false
 	for i, s := range g.subjects {
 		switch e := &ranked.Estimates[i]; {
 		case s.target.Load != nil && !s.target.Load.Stands():
-			cells = append(cells, cell{s.target.Load.Word(), standingTone(s.target.Load)}, cell{})
+			cells = append(cells, spanToned(s.target.Load.Word(), standingTone(s.target.Load)), span{})
 		case e.N == 0:
-			cells = append(cells, cell{none, dim}, cell{})
+			cells = append(cells, spanNone(), span{})
 		default:
 			found = true
-			figure, times := cell{Text: digits(e.Median.Figure)}, g.placeOf(i, &ranked)
+			figure, times := spanPlain(digits(e.Median.Figure)), g.placeOf(i, &ranked)
 			figure.Tone = winner(times)
 			figure.Text += marksOf(s.target, compare.LoadSubject)
 			cells = append(cells, figure, times)
@@ -104,9 +104,9 @@ func compareLoads(g *group) (row, bool) {
 
 // placeOf is the cell beside a subject's figure: its place in a ranking, or that it has
 // none.
-func (g *group) placeOf(i int, ranked *ranking) cell {
+func (g *group) placeOf(i int, ranked *ranking) span {
 	if g.unranked(i) != "" {
-		return cell{notRanked, dim}
+		return spanDim(notRanked)
 	}
 	return ranked.beside(i)
 }
@@ -115,14 +115,14 @@ func (g *group) placeOf(i int, ranked *ranking) cell {
 const notRanked = string(compare.NotRanked)
 
 // winner is the tone of a figure, given the cell beside it.
-func winner(times cell) tone {
+func winner(times span) tone {
 	switch {
-	case times.Tone == best:
-		return best
+	case times.Tone == toneBest:
+		return toneBest
 	case times.Text == notRanked:
-		return dim
+		return toneDim
 	}
-	return plain
+	return tonePlain
 }
 
 // compareType sets the medians over the queries that all verified targets
@@ -130,31 +130,31 @@ func winner(times cell) tone {
 // not judged by other queries.
 func compareType(g *group, queryType string) row {
 	ranked := g.rankType(queryType)
-	cells := []cell{{Text: queryType}}
+	cells := []span{spanPlain(queryType)}
 	for i, s := range g.subjects {
 		median := medianText(ranked.Estimates[i])
 		switch s.queries(queryType).Outcome() {
 		case result.NotRun:
-			cells = append(cells, cell{none, dim}, cell{})
+			cells = append(cells, spanNone(), span{})
 		case result.Unsupported:
-			cells = append(cells, cell{"n/a", dim}, cell{})
+			cells = append(cells, spanDim("n/a"), span{})
 		case result.Withheld, result.Failed:
 			word, _ := s.queries(queryType).MissingFigure()
-			cells = append(cells, cell{word, bad}, cell{})
+			cells = append(cells, spanBad(word), span{})
 		case result.Empty:
-			cells = append(cells, cell{median, dim}, cell{"empty", dim})
+			cells = append(cells, spanDim(median), spanDim("empty"))
 		case result.Unverified:
 			if q := s.queries(queryType); q.Texts != "" { // of another question than its neighbours'
-				cells = append(cells, cell{q.TextName(), dim}, cell{q.Verdict.String(), dim})
+				cells = append(cells, spanDim(q.TextName()), spanDim(q.Verdict.String()))
 				continue
 			}
-			cells = append(cells, cell{median, dim}, cell{"not verified", dim})
+			cells = append(cells, spanDim(median), spanDim("not verified"))
 		case result.Verified:
 			if s.queries(queryType).TooSlow() {
-				cells = append(cells, cell{median, dim}, cell{"too slow", dim})
+				cells = append(cells, spanDim(median), spanDim("too slow"))
 				continue
 			}
-			figure, times := cell{Text: median}, g.placeOf(i, &ranked)
+			figure, times := spanPlain(median), g.placeOf(i, &ranked)
 			figure.Tone = winner(times)
 			figure.Text += marksOf(s.target, queryType)
 			cells = append(cells, figure, times)
@@ -164,7 +164,7 @@ func compareType(g *group, queryType string) row {
 }
 
 // commonCell is how many different queries of a type are compared.
-func commonCell(g *group, queryType string) cell {
+func commonCell(g *group, queryType string) span {
 	most, verified := 0, 0
 	for i, sample := range g.samples(queryType) {
 		if estimate.Verified(g.subjects[i].target, queryType) {
@@ -173,9 +173,9 @@ func commonCell(g *group, queryType string) cell {
 		}
 	}
 	if verified < 2 {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: count(int64(most))}
+	return spanPlain(count(int64(most)))
 }
 
 // medianText renders an estimate in seconds.

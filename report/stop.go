@@ -32,7 +32,7 @@ func stopText(t *result.Target, queryType string) string {
 }
 
 // stopNotes says what ended the queries of each type, where an interval could.
-func stopNotes(t *result.Target) []note {
+func stopNotes(t *result.Target) []span {
 	var order []string
 	types := make(map[string][]string)
 	byInterval := false
@@ -50,13 +50,13 @@ func stopNotes(t *result.Target) []note {
 	if !byInterval {
 		return nil
 	}
-	var list []note
+	var list []span
 	for _, text := range order {
 		which := strings.Join(types[text], ", ")
 		if len(order) == 1 && len(types[text]) > 1 {
 			which = "every type"
 		}
-		list = append(list, note{"stopped: " + text + ": " + which, dim})
+		list = append(list, spanDim("stopped: "+text+": "+which))
 	}
 	return list
 }

@@ -14,9 +14,9 @@ import (
 type sweepView struct {
 	Sweep   *result.Sweep
 	Head    pageHead
-	Answers []note
-	Outcome note
-	Alerts  []note
+	Answers []span
+	Outcome span
+	Alerts  []span
 	Facts   []fact
 	Tables  []*table
 	Axes    []sweepAxis // HTML only
@@ -68,7 +68,7 @@ func newSweepView(s *result.Sweep, runs []*result.Run) *sweepView {
 }
 
 // sweepOutcome is how far the sweep came, in a few words.
-func sweepOutcome(s *result.Sweep, runs []*result.Run) note {
+func sweepOutcome(s *result.Sweep, runs []*result.Run) span {
 	complete, passed := 0, true
 	for _, r := range runs {
 		if r.Status == result.Complete {
@@ -78,16 +78,16 @@ func sweepOutcome(s *result.Sweep, runs []*result.Run) note {
 	}
 	switch {
 	case complete < s.Points:
-		return note{fmt.Sprintf("incomplete, %d of %s", complete, plural(s.Points, "run")), bad}
+		return spanBad(fmt.Sprintf("incomplete, %d of %s", complete, plural(s.Points, "run")))
 	case !passed:
-		return note{"complete, figures withheld", bad}
+		return spanBad("complete, figures withheld")
 	}
-	return note{"complete", best}
+	return spanBest("complete")
 }
 
 // sweepAlerts says once what holds for several runs.
-func sweepAlerts(s *result.Sweep, runs []*result.Run) []note {
-	var list []note
+func sweepAlerts(s *result.Sweep, runs []*result.Run) []span {
+	var list []span
 	var of [][]string
 	for i, r := range runs {
 		for _, a := range alertsBeside(r, otherDatabaseNames(r)) {
@@ -108,7 +108,7 @@ func sweepAlerts(s *result.Sweep, runs []*result.Run) []note {
 		}
 	}
 	if missing := s.Points - len(runs); missing > 0 {
-		list = append(list, note{fmt.Sprintf("%s not begun; tsmark resume %s goes on.", plural(missing, "run"), s.ID), bad})
+		list = append(list, spanBad(fmt.Sprintf("%s not begun; tsmark resume %s goes on.", plural(missing, "run"), s.ID)))
 	}
 	return list
 }
@@ -245,7 +245,7 @@ func writeSweepText(w io.Writer, view *sweepView, opts Options) error {
 		t.wrapped("", "  ", a)
 	}
 	for _, f := range append(view.Facts, view.repeating()...) {
-		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
+		t.wrapped(pad("  "+f.Key, 11, false), "           ", spanPlain(f.Value))
 	}
 	for _, one := range view.Tables {
 		t.table(one)

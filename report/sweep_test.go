@@ -175,7 +175,7 @@ func TestSweepAnswers(t *testing.T) {
 		t.Errorf("loads that are alike: %q", got)
 	}
 	for _, a := range answers {
-		if a.Tone == best {
+		if a.Tone == toneBest {
 			t.Errorf("%q praises what may be the machine", a.Text)
 		}
 	}

@@ -14,16 +14,16 @@ import (
 // sweepAnswers are what a sweep's report says first: of each target, which point
 // was the best by its queries and by its loads, by how much, and what was not
 // shown; then what that rests on. Nil where fewer than two points have figures.
-func sweepAnswers(runs []*result.Run) []note {
+func sweepAnswers(runs []*result.Run) []span {
 	if len(runs) < 2 {
 		return nil
 	}
 	d, same := sameDataset(runs)
 	if !same {
-		return []note{{"The points differ in their data: figures say how a target scales, not which point is better", plain}}
+		return []span{spanPlain("The points differ in their data: figures say how a target scales, not which point is better")}
 	}
 	types := typesEverywhere(runs)
-	var list []note
+	var list []span
 	for _, name := range targetsEverywhere(runs) {
 		g := &group{dataset: d}
 		for _, r := range runs {
@@ -32,7 +32,7 @@ func sweepAnswers(runs []*result.Run) []note {
 				continue
 			}
 			if why := terms.Unranked(t); why != "" {
-				list = append(list, note{name + " at " + pointLabel(r) + " is not ranked: " + why, bad})
+				list = append(list, spanBad(name+" at "+pointLabel(r)+" is not ranked: "+why))
 				continue
 			}
 			g.subjects = append(g.subjects, subject{pointLabel(r), pointLabel(r), r, t})
@@ -80,11 +80,11 @@ func sweepAnswers(runs []*result.Run) []note {
 			}
 			// What changed on the machine between two runs no interval covers: a
 			// point is never praised as the winner of a run is.
-			list = append(list, note{text, plain})
+			list = append(list, spanPlain(text))
 		}
 	}
-	if slices.ContainsFunc(list, func(n note) bool { return n.Tone != bad }) {
-		list = append(list, note{"The points ran one after the other: intervals and verdicts cover what differed between the rounds and loads of two runs, and not what changed on the machine from one run to the next.", dim})
+	if slices.ContainsFunc(list, func(n span) bool { return n.Tone != toneBad }) {
+		list = append(list, spanDim("The points ran one after the other: intervals and verdicts cover what differed between the rounds and loads of two runs, and not what changed on the machine from one run to the next."))
 	}
 	return list
 }

@@ -39,19 +39,19 @@ func pointsTable(runs []*result.Run) *table {
 		column{Head: "run", Words: true, Rank: 2})
 	for n, r := range runs {
 		for i := range r.Targets {
-			cells := []cell{{Text: count(int64(r.Point))}}
+			cells := []span{spanPlain(count(int64(r.Point)))}
 			for _, path := range paths {
-				cells = append(cells, cell{Text: valueOf(r, path)})
+				cells = append(cells, spanPlain(valueOf(r, path)))
 			}
-			cells = append(append(cells, sweptCells(r, &r.Targets[i], types)...), cell{shortID(runs, n), dim})
+			cells = append(append(cells, sweptCells(r, &r.Targets[i], types)...), spanDim(shortID(runs, n)))
 			view.Rows = append(view.Rows, row{Cells: cells})
 		}
 	}
 	if len(types) > 0 {
-		view.Notes = append(view.Notes, note{fmt.Sprintf("queries: geometric mean of the medians of the %s verified in every line that has one.", plural(len(types), "query type")), dim})
+		view.Notes = append(view.Notes, spanDim(fmt.Sprintf("queries: geometric mean of the medians of the %s verified in every line that has one.", plural(len(types), "query type"))))
 	}
 	if _, ok := sameDataset(runs); !ok {
-		view.Notes = append(view.Notes, note{"The points differ in their data: figures say how a target scales, not which point is better.", dim})
+		view.Notes = append(view.Notes, spanDim("The points differ in their data: figures say how a target scales, not which point is better."))
 	}
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
@@ -64,28 +64,28 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 }
 
 // sweptCells are a target's name and what came of it.
-func sweptCells(r *result.Run, t *result.Target, types []string) []cell {
-	name, settled, disk, queries := cell{Text: t.Label()}, cell{none, dim}, cell{none, dim}, cell{none, dim}
+func sweptCells(r *result.Run, t *result.Target, types []string) []span {
+	name, settled, disk, queries := spanPlain(t.Label()), spanNone(), spanNone(), spanNone()
 	if t.Failure != "" {
-		name = cell{t.Label() + " (failed)", bad}
+		name = spanBad(t.Label() + " (failed)")
 	}
 	l := t.Load
 	if l != nil && !l.Stands() {
-		settled = cell{l.Word(), standingTone(l)}
+		settled = spanToned(l.Word(), standingTone(l))
 	} else if settledRate(l) > 0 {
 		e := estimate.Load(t, estimate.Settled)
-		settled = cell{Text: digits(e.Median.Figure) + spread(e)}
+		settled = spanPlain(digits(e.Median.Figure) + spread(e))
 		settled.Text += marksOf(t, compare.LoadSubject)
 		if e := estimate.Load(t, estimate.Disk); e.N > 0 {
-			disk = cell{Text: size(int64(e.Median.Figure))}
+			disk = spanPlain(size(int64(e.Median.Figure)))
 		} else if l.DiskPending != "" {
-			disk = cell{incomplete, dim}
+			disk = spanDim(incomplete)
 		}
 	}
 	if mean := sweptMean(r, t, types); mean > 0 && t.Uncomparable() == "" {
-		queries = cell{Text: duration(mean)}
+		queries = spanPlain(duration(mean))
 	}
-	return []cell{name, settled, disk, queries}
+	return []span{name, settled, disk, queries}
 }
 
 // sweptMedians shows the medians of a target, a column for each run; nil where
@@ -113,7 +113,7 @@ func sweptMedians(runs []*result.Run, name string) *table {
 		}
 	}
 	for _, queryType := range types {
-		cells := []cell{{Text: queryType}}
+		cells := []span{spanPlain(queryType)}
 		for i, t := range targets {
 			cells = append(cells, sweptMedian(runs[i], t, queryType))
 		}
@@ -122,7 +122,7 @@ func sweptMedians(runs []*result.Run, name string) *table {
 	if len(types) == 0 {
 		return nil
 	}
-	view.Notes = append(view.Notes, note{spreadHelp + ".", dim})
+	view.Notes = append(view.Notes, spanDim(spreadHelp+"."))
 	view.Notes = append(view.Notes, markNotes(view.Rows)...)
 	return view
 }
@@ -131,26 +131,26 @@ func sweptMedians(runs []*result.Run, name string) *table {
 const spreadHelp = "±: how far the interval of the median reaches, with 95 % from six repeats on; where there is one, within its queries"
 
 // sweptMedian is the median of a type in a run, or the word for why there is none.
-func sweptMedian(r *result.Run, t *result.Target, queryType string) cell {
+func sweptMedian(r *result.Run, t *result.Target, queryType string) span {
 	if t == nil {
-		return cell{none, dim}
+		return spanNone()
 	}
 	q := typeOf(t, queryType)
 	switch q.Outcome() {
 	case result.NotRun:
-		return cell{none, dim}
+		return spanNone()
 	case result.Unsupported:
-		return cell{"n/a", dim}
+		return spanDim("n/a")
 	case result.Withheld, result.Failed:
 		word, _ := q.MissingFigure()
-		return cell{word, bad}
+		return spanBad(word)
 	case result.Empty:
-		return cell{"empty", dim}
+		return spanDim("empty")
 	}
 	e := estimate.Median(r, t, q)
-	c := cell{Text: medianText(e) + spread(e)}
+	c := spanPlain(medianText(e) + spread(e))
 	if q.Outcome() == result.Unverified {
-		c = cell{c.Text + " (" + q.VerdictText() + ")", dim}
+		c = spanDim(c.Text + " (" + q.VerdictText() + ")")
 	}
 	c.Text += marksOf(t, queryType)
 	return c

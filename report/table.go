@@ -6,23 +6,39 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// tone is what a cell or line means, for renderers that can show it.
+// tone is what a text means, for writers that can show it.
 type tone string
 
 const (
-	plain  tone = ""
-	best   tone = "best"   // the best of those compared
-	bad    tone = "bad"    // withheld, wrong, failed
-	strong tone = "strong" // the answer, where nobody is shown to be the best
-	dim    tone = "dim"    // not a result: empty, not verified, not available
+	tonePlain  tone = ""
+	toneBest   tone = "best"   // the best of those compared
+	toneBad    tone = "bad"    // withheld, wrong, failed
+	toneStrong tone = "strong" // the answer, where nobody is shown to be the best
+	toneDim    tone = "dim"    // not a result: empty, not verified, not available
 )
+
+// span is a text with a tone: a cell of a table, a note or a sentence.
+type span struct {
+	Text string
+	Tone tone
+}
+
+func spanPlain(text string) span            { return span{Text: text} }
+func spanBest(text string) span             { return span{text, toneBest} }
+func spanBad(text string) span              { return span{text, toneBad} }
+func spanStrong(text string) span           { return span{text, toneStrong} }
+func spanDim(text string) span              { return span{text, toneDim} }
+func spanToned(text string, tone tone) span { return span{text, tone} }
+
+// spanNone stands for a figure that does not exist.
+func spanNone() span { return span{none, toneDim} }
 
 // table is what Text, Markdown and HTML draw alike.
 type table struct {
 	Title    string
 	Columns  []column
 	Rows     []row
-	Notes    []note     // below the table
+	Notes    []span     // below the table
 	Terminal visibility // how much of it text shows; --verbose shows all
 }
 
@@ -41,7 +57,7 @@ func (t table) doubts() table {
 	var rows []row
 	of := false // a row is kept that the next total is of
 	for _, r := range t.Rows {
-		kept := r.Span.Tone == bad || slices.ContainsFunc(r.Cells, func(c cell) bool { return c.Tone == bad })
+		kept := r.Remark.Tone == toneBad || slices.ContainsFunc(r.Cells, func(c span) bool { return c.Tone == toneBad })
 		if kept || r.Total && of {
 			rows = append(rows, r)
 		}
@@ -68,23 +84,12 @@ type column struct {
 	Names bool
 }
 
-// row is a cell per column; or, where Span is set, one cell followed by a
+// row is a cell per column; or, where Remark is set, one cell followed by a
 // remark across all other columns.
 type row struct {
-	Cells []cell
-	Span  cell
-	Total bool // it is of the rows above it, behind the last total, and stands where any of them does
-}
-
-type cell struct {
-	Text string
-	Tone tone
-}
-
-// note is a line of text with an emphasis.
-type note struct {
-	Text string
-	Tone tone
+	Cells  []span
+	Remark span
+	Total  bool // it is of the rows above it, behind the last total, and stands where any of them does
 }
 
 // tables are those of a run, in the order in which they are shown. The medians

@@ -40,7 +40,7 @@ func (p *Report) writeText(w io.Writer, opts Options) error {
 	for i := range p.groups {
 		g := &p.groups[i]
 		if len(p.groups) > 1 {
-			t.wrapped("", "", note{"Dataset " + joined(" ", g.dataset.Spec.Name, g.dataset.Fingerprint), dim})
+			t.wrapped("", "", spanDim("Dataset "+joined(" ", g.dataset.Spec.Name, g.dataset.Fingerprint)))
 		}
 		t.headline(newHeadline(g))
 	}
@@ -63,10 +63,10 @@ func (p *Report) writeText(w io.Writer, opts Options) error {
 	}
 	if len(p.runs) > 0 {
 		t.line("")
-		t.wrapped("", "", note{p.repeats(), dim})
+		t.wrapped("", "", spanDim(p.repeats()))
 	}
 	if len(p.runs) > 0 && !t.verbose {
-		t.wrapped("", "", note{"tsmark report" + references(p.runs) + " --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it.", dim})
+		t.wrapped("", "", spanDim("tsmark report"+references(p.runs)+" --verbose shows each target's percentiles, its version and settings, the resources, the host, and how to repeat it."))
 	}
 	return t.Flush()
 }
@@ -86,7 +86,7 @@ func (t *textWriter) headline(h *headline) {
 		return
 	}
 	t.answers(h.Answers)
-	t.wrapped("", "", note{strings.Join(h.Basis, " · "), plain})
+	t.wrapped("", "", spanPlain(strings.Join(h.Basis, " · ")))
 	if h.Noise.Text != "" {
 		t.wrapped("", "", h.Noise)
 	}
@@ -99,10 +99,10 @@ func (t *textWriter) headline(h *headline) {
 }
 
 // answers draws the sentences of a headline.
-func (t *textWriter) answers(list []note) {
+func (t *textWriter) answers(list []span) {
 	for _, a := range list {
-		if a.Tone == plain {
-			a.Tone = strong
+		if a.Tone == tonePlain {
+			a.Tone = toneStrong
 		}
 		t.wrapped("", "  ", a)
 	}
@@ -114,7 +114,7 @@ const longestBar = 40
 // standings draws a bar for each place.
 func (t *textWriter) standings(s *standings) {
 	t.line("")
-	t.wrapped("", "", note{s.Title + " (" + s.Help + ")", dim})
+	t.wrapped("", "", spanDim(s.Title+" ("+s.Help+")"))
 	label, text, most := 0, 0, 1.0
 	for _, p := range s.Places {
 		label = max(label, runewidth.StringWidth(t.clean(p.Label)))
@@ -169,7 +169,7 @@ func (t *textWriter) head(r *result.Run) {
 		return
 	}
 	for _, f := range append(facts(r), repeating(r)...) {
-		t.wrapped(pad("  "+f.Key, 11, false), "           ", note{f.Value, plain})
+		t.wrapped(pad("  "+f.Key, 11, false), "           ", spanPlain(f.Value))
 	}
 }
 
@@ -210,7 +210,7 @@ func (t *textWriter) table(view *table) {
 	}
 	if len(left) > 0 {
 		slices.Reverse(left)
-		t.wrapped("  ", "  ", note{"Not shown here: " + strings.Join(left, ", ") + " (" + t.elsewhere + ").", dim})
+		t.wrapped("  ", "  ", spanDim("Not shown here: "+strings.Join(left, ", ")+" ("+t.elsewhere+")."))
 	}
 }
 
@@ -265,7 +265,7 @@ func parts(view *table, widths, shown []int, width int) [][]int {
 // rows draws the shown columns, with the remarks of rows or without them.
 func (t *textWriter) rows(view *table, widths, shown []int, remarks bool) {
 	var b strings.Builder
-	put := func(i int, c cell) {
+	put := func(i int, c span) {
 		text := pad(t.clean(c.Text), widths[i], i > 0 && !view.Columns[i].Words)
 		if i != shown[0] {
 			b.WriteString(strings.Repeat(" ", gap))
@@ -277,16 +277,16 @@ func (t *textWriter) rows(view *table, widths, shown []int, remarks bool) {
 		b.Reset()
 	}
 	for _, i := range shown {
-		put(i, cell{view.Columns[i].Head, dim})
+		put(i, spanDim(view.Columns[i].Head))
 	}
 	end()
 	for _, r := range view.Rows {
-		if r.Span.Text != "" && !remarks {
+		if r.Remark.Text != "" && !remarks {
 			continue
 		}
-		if r.Span.Text != "" {
+		if r.Remark.Text != "" {
 			first := pad(t.clean(r.Cells[0].Text), widths[0]+gap, false)
-			t.wrapped(first, strings.Repeat(" ", widths[0]+gap), note(r.Span))
+			t.wrapped(first, strings.Repeat(" ", widths[0]+gap), span(r.Remark))
 			continue
 		}
 		for _, i := range shown {
@@ -298,7 +298,7 @@ func (t *textWriter) rows(view *table, widths, shown []int, remarks bool) {
 
 // wrapped writes a text in lines of the width, the first after one prefix and
 // the others after another.
-func (t *textWriter) wrapped(first, rest string, n note) {
+func (t *textWriter) wrapped(first, rest string, n span) {
 	line, prefix, column := "", first, runewidth.StringWidth(first)
 	for _, word := range strings.Fields(t.clean(n.Text)) {
 		w := runewidth.StringWidth(word)
@@ -327,13 +327,13 @@ func (t *textWriter) clean(s string) string {
 
 func (t *textWriter) toned(s string, tone tone) string {
 	switch tone {
-	case best:
+	case toneBest:
 		return t.paint(s, "1;32") // bold green
-	case bad:
+	case toneBad:
 		return t.paint(s, "31") // red
-	case dim:
+	case toneDim:
 		return t.paint(s, "2") // faint
-	case strong:
+	case toneStrong:
 		return t.paint(s, "1") // bold
 	}
 	return s

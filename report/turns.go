@@ -10,8 +10,8 @@ import (
 
 // turns says in which order the targets of the runs took their turns; empty: where there
 // is one target, or it is not known.
-func turns(runs ...*result.Run) []note {
-	var list []note
+func turns(runs ...*result.Run) []span {
+	var list []span
 	for _, r := range runs {
 		parts := make([]string, len(r.Targets)) // there are not more
 		for i := range r.Targets {
@@ -22,18 +22,18 @@ func turns(runs ...*result.Run) []note {
 			}
 		}
 		if parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" }); len(parts) > 1 {
-			list = append(list, note{fmt.Sprintf("Targets that share a place were measured one after the other: %s. Only the turns of one part were shuffled: ratios between parts include any change of the machine in between.",
-				strings.Join(parts, "; then ")), dim})
+			list = append(list, spanDim(fmt.Sprintf("Targets that share a place were measured one after the other: %s. Only the turns of one part were shuffled: ratios between parts include any change of the machine in between.",
+				strings.Join(parts, "; then "))))
 		}
 		if r.OrderSeed != "" && len(r.Targets) > 1 {
-			list = append(list, note{"The targets took their turns in random order, chosen by the seed " + r.OrderSeed + ".", dim})
+			list = append(list, spanDim("The targets took their turns in random order, chosen by the seed "+r.OrderSeed+"."))
 		}
 	}
 	return list
 }
 
 // turns is that of the subjects' runs.
-func (g *group) turns() []note {
+func (g *group) turns() []span {
 	var runs []*result.Run
 	for _, s := range g.subjects {
 		if !slices.Contains(runs, s.run) {

@@ -49,15 +49,15 @@ func usageTable(r *result.Run) *table {
 			if m.Queries > 0 {
 				queries = u.QueriesPerCPUSecond(m.Queries)
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{{Text: t.Label()}, {Text: m.Name},
+			view.Rows = append(view.Rows, row{Cells: []span{spanPlain(t.Label()), spanPlain(m.Name),
 				figure(u.CPUPerMillionRows(m.Rows), digits), figure(queries, digits), figure(u.CPU, digits),
 				figure(u.RSSMax, sizeOf), figure(u.WrittenPerRow(m.Rows), sizeOf), figure(perRow, sizeOf), figure(u.DiskRead, sizeOf), figure(u.DiskWritten, sizeOf)}})
 		}
 		if short > 0 {
-			view.Notes = append(view.Notes, note{fmt.Sprintf("%s: %s too short to measure, or not observed from beginning to end.", t.Name, plural(short, "measurement")), dim})
+			view.Notes = append(view.Notes, spanDim(fmt.Sprintf("%s: %s too short to measure, or not observed from beginning to end.", t.Name, plural(short, "measurement"))))
 		}
 		if shared {
-			view.Notes = append(view.Notes, note{t.Name + ": tsmark's own work is part of it, since the database shares its process.", dim})
+			view.Notes = append(view.Notes, spanDim(t.Name+": tsmark's own work is part of it, since the database shares its process."))
 		}
 	}
 	if !told {
@@ -93,11 +93,11 @@ func allQueries(t *result.Target) *measurement {
 }
 
 // figure renders what was read; a dash where it could not be.
-func figure(v result.Value, render func(float64) string) cell {
+func figure(v result.Value, render func(float64) string) span {
 	if !v.Known() {
-		return cell{none, dim}
+		return spanNone()
 	}
-	return cell{Text: render(float64(v))}
+	return spanPlain(render(float64(v)))
 }
 
 // sizeOf renders a size, or a part of it.

@@ -14,8 +14,8 @@ type verification struct {
 	Head      pageHead
 	Links     []Link
 	Run       *result.Run
-	Outcome   note
-	Alerts    []note
+	Outcome   span
+	Alerts    []span
 	Facts     []fact
 	Targets   []verifiedTarget
 	Disturbed []*table
@@ -79,16 +79,16 @@ func verifiedLoads(t *result.Target) *table {
 		if l == nil {
 			continue
 		}
-		name := cell{Text: fmt.Sprintf("%d", r.Number)}
+		name := spanPlain(fmt.Sprintf("%d", r.Number))
 		switch {
 		case !l.Stands():
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{l.Word() + ": " + l.Reason(), standingTone(l)}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanToned(l.Word()+": "+l.Reason(), standingTone(l))})
 			continue
 		case l.Unverified != "":
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"not verified: " + l.Unverified, bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("not verified: " + l.Unverified)})
 			continue
 		}
-		view.Rows = append(view.Rows, row{Cells: []cell{name, {Text: count(l.Rows)}, {Text: "verified"}, {Text: cmp.Or(contents(l.Census), "rows counted")}}})
+		view.Rows = append(view.Rows, row{Cells: []span{name, spanPlain(count(l.Rows)), spanPlain("verified"), spanPlain(cmp.Or(contents(l.Census), "rows counted"))}})
 		view.Notes = append(view.Notes, faultNotes("load "+name.Text, l)...)
 	}
 	if len(view.Rows) == 0 {
@@ -107,7 +107,7 @@ func censusOf(all *table, target string) *table {
 	own.Columns, own.Rows = all.Columns[1:], nil
 	for _, r := range all.Rows {
 		if r.Cells[0].Text == target {
-			own.Rows = append(own.Rows, row{Cells: r.Cells[1:], Span: r.Span})
+			own.Rows = append(own.Rows, row{Cells: r.Cells[1:], Remark: r.Remark})
 		}
 	}
 	if len(own.Rows) == 0 {
@@ -134,35 +134,35 @@ func verifiedAnswers(t *result.Target) *table {
 	}}
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		name, v := cell{Text: q.Type}, &q.Verdict
+		name, v := spanPlain(q.Type), &q.Verdict
 		switch q.Outcome() {
 		case result.Unsupported:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"n/a: " + q.Unsupported, dim}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("n/a: " + q.Unsupported)})
 			continue
 		case result.Failed:
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{q.Failed.Error(), bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad(q.Failed.Error())})
 			continue
 		case result.Withheld:
 			why := q.Reason()
 			if v.Difference != "" && why != v.Difference {
 				why += "; first difference: " + v.Difference
 			}
-			view.Rows = append(view.Rows, row{Cells: []cell{name}, Span: cell{"withheld: " + why, bad}})
+			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("withheld: " + why)})
 			continue
 		}
-		verdict := cell{Text: q.VerdictText()}
+		verdict := spanPlain(q.VerdictText())
 		if !v.OK() {
-			verdict.Tone = bad
+			verdict.Tone = toneBad
 		}
-		found, counted := cell{none, dim}, cell{none, dim}
+		found, counted := spanNone(), spanNone()
 		if share := q.Found(); share > 0 && v.OK() {
-			found = cell{Text: shareText(share)}
+			found = spanPlain(shareText(share))
 		}
 		if v.OK() && q.Sample.Wanted > 0 {
-			counted = cell{Text: count(q.Counted())}
+			counted = spanPlain(count(q.Counted()))
 		}
-		view.Rows = append(view.Rows, row{Cells: []cell{name, verdict, {Text: count(int64(v.Checked))}, {Text: count(int64(v.Empty))}, {Text: count(v.Rows)},
-			counted, found, {Text: cmp.Or(marksOf(t, q.Type), none)}}})
+		view.Rows = append(view.Rows, row{Cells: []span{name, verdict, spanPlain(count(int64(v.Checked))), spanPlain(count(int64(v.Empty))), spanPlain(count(v.Rows)),
+			counted, found, spanPlain(cmp.Or(marksOf(t, q.Type), none))}})
 	}
 	view.Notes = markNotes(view.Rows)
 	return view

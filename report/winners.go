@@ -20,21 +20,21 @@ func winnersTable(g *group) *table {
 		if f == nil || f.Interval == nil || f.Method != compare.AcrossRepeats || f.MissingA != "" || f.MissingB != "" {
 			return
 		}
-		verdict := cell{tie, dim}
+		verdict := spanDim(tie)
 		switch {
 		case f.Significant():
-			verdict = cell{g.subjects[reference].Label + " faster", best}
+			verdict = spanBest(g.subjects[reference].Label + " faster")
 		case f.Verdict == compare.CannotTell:
-			verdict = cell{"no verdict: " + noVerdict(f), dim}
+			verdict = spanDim("no verdict: " + noVerdict(f))
 		}
-		p := cell{none, dim}
+		p := spanNone()
 		if f.Decidable() {
-			p = cell{Text: probability(f.Adjusted)}
+			p = spanPlain(probability(f.Adjusted))
 		}
 		mark := func(s *subject) string { return s.Label + marksOf(s.target, f.Subject) }
-		view.Rows = append(view.Rows, row{Cells: []cell{{Text: label}, verdict,
-			{Text: mark(&g.subjects[other]) + " ÷ " + mark(&g.subjects[reference])},
-			{Text: times(f.Ratio)}, {Text: intervalText(f.Interval)}, p}})
+		view.Rows = append(view.Rows, row{Cells: []span{spanPlain(label), verdict,
+			spanPlain(mark(&g.subjects[other]) + " ÷ " + mark(&g.subjects[reference])),
+			spanPlain(times(f.Ratio)), spanPlain(intervalText(f.Interval)), p}})
 	}
 	types := 0
 	for _, t := range g.types() {
@@ -60,7 +60,7 @@ func winnersTable(g *group) *table {
 		return nil
 	}
 	view.Notes = append(view.Notes, g.turns()...)
-	view.Notes = append(view.Notes, note{coversNote, dim})
+	view.Notes = append(view.Notes, spanDim(coversNote))
 	return view
 }
 
