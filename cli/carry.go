@@ -16,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/outfile"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/run/analysis"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
@@ -266,7 +267,7 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *store.Export, prese
 	if err != nil {
 		return err
 	}
-	if _, err := a.writePage(run.ID, func(out io.Writer) error { return report.Of(run).Write(out, report.HTML, report.Options{}) }); err != nil {
+	if _, err := a.writePage(run.ID, func(out io.Writer) error { return report.Of(run).Write(out, write.HTML, write.Options{}) }); err != nil {
 		return err
 	}
 	unchecked := ""

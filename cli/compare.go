@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/internal/outfile"
-	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/store"
@@ -19,7 +20,7 @@ import (
 
 func (a *app) compareCommand() *cobra.Command {
 	var failIf []string
-	formatName, file, different := string(report.Text), "", false
+	formatName, file, different := string(write.Text), "", false
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Say by how much runs differ, and how sure that is",
@@ -63,7 +64,7 @@ none.
 			if err != nil {
 				return err
 			}
-			format, err := report.ParseFormat(formatName)
+			format, err := write.ParseFormat(formatName)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
@@ -79,24 +80,24 @@ none.
 		},
 	}
 	failIfFlag(cmd, &failIf)
-	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(write.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
-	complete(cmd, "format", report.Formats())
+	complete(cmd, "format", write.Formats())
 	cmd.Flags().BoolVar(&different, "allow-different", false, "compare even different datasets and queries, and give verdicts under different terms")
 	return cmd
 }
 
 // writeComparison renders a comparison to a file, or to standard output.
-func (a *app) writeComparison(name string, format report.Format, c *compare.Comparison) error {
+func (a *app) writeComparison(name string, format write.Format, c *compare.Comparison) error {
 	if name == "" || name == "-" {
-		return report.WriteComparison(a.stdout, format, c, a.textOptions())
+		return comparison.Write(a.stdout, format, c, a.textOptions())
 	}
 	out, err := outfile.Create(name)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	if err := report.WriteComparison(out, format, c, report.Options{}); err != nil {
+	if err := comparison.Write(out, format, c, write.Options{}); err != nil {
 		return err
 	}
 	return out.Commit()

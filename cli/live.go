@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/internal/secret"
-	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/live"
+	"github.com/tsmark/tsmark/report/live/page"
 )
 
 // The flags that show runs while they go on. They are no part of an experiment: who
@@ -154,7 +154,7 @@ func (a *app) unwatch(code int, text string) {
 	if a.audience == nil {
 		return
 	}
-	end := report.LiveEnd{Text: text, Failed: code != exitDone}
+	end := page.End{Text: text, Failed: code != exitDone}
 	switch {
 	case text != "":
 	case code == exitDone:

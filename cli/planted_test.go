@@ -25,7 +25,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 )
 
 // planting hands out secrets, each of its own, and remembers them by where
@@ -94,7 +94,7 @@ func (p planting) everywhere(t *testing.T, kind []driver.Driver, dir, said strin
 		_, said := tryAll(t, kind, append(append([]string{"tsmark"}, args...), "--results", dir)...)
 		p.gone(t, strings.Join(args, " "), said)
 	}
-	for _, format := range report.Formats() {
+	for _, format := range write.Formats() {
 		_, said := tryAll(t, kind, "tsmark", "report", "--results", dir, "--format", format)
 		p.gone(t, format, said)
 	}

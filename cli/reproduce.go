@@ -20,8 +20,9 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
-	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/reproduction"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/reproduce/document"
@@ -94,7 +95,7 @@ report says what was cut.`,
 	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
 	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report what is in the results folder")
 	f.BoolVar(&given.again, "again", false, "run also what is complete in the results folder")
-	f.StringVar(&given.format, "format", string(report.Text), "of the report: text, markdown or html")
+	f.StringVar(&given.format, "format", string(write.Text), "of the report: text, markdown or html")
 	var sizes []string
 	for _, s := range document.Sizes() {
 		sizes = append(sizes, string(s))
@@ -105,7 +106,7 @@ report says what was cut.`,
 	completeBy(cmd, "target", a.completeTarget)
 	completeBy(cmd, "experiment", completeExperimentsOf)
 	completeBy(cmd, "claims", completeClaims)
-	complete(cmd, "format", []string{string(report.Text), string(report.Markdown), string(report.HTML)})
+	complete(cmd, "format", []string{string(write.Text), string(write.Markdown), string(write.HTML)})
 	return cmd
 }
 
@@ -211,7 +212,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	format, err := report.ParseFormat(p.format)
+	format, err := write.ParseFormat(p.format)
 	if err != nil {
 		return err
 	}
@@ -565,20 +566,20 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 }
 
 // report writes the page and shows the report.
-func (p *reproducing) report(d *document.Document, measured claims.Measured, format report.Format) error {
+func (p *reproducing) report(d *document.Document, measured claims.Measured, format write.Format) error {
 	a := p.app
-	whole := report.NewReproduction(d, measured)
+	whole := reproduction.New(d, measured)
 	if err := whole.Write(a.stdout, format, a.textOptions()); err != nil {
 		return err
 	}
-	if format != report.Text {
+	if format != write.Text {
 		return nil
 	}
 	page := filepath.Join(a.folder(), "reproduce", fmt.Sprintf("%s-%s.html", d.Name, measured.Size))
 	if err := os.MkdirAll(filepath.Dir(page), 0o777); err != nil {
 		return fmt.Errorf("making the folder of the page: %w", err)
 	}
-	if err := writeReport(page, func(out io.Writer) error { return whole.Write(out, report.HTML, report.Options{}) }); err != nil {
+	if err := writeReport(page, func(out io.Writer) error { return whole.Write(out, write.HTML, write.Options{}) }); err != nil {
 		return err
 	}
 	a.page = page

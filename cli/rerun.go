@@ -5,8 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -83,7 +84,7 @@ places that it reads and writes, and asks for confirmation.
 				return fmt.Errorf("comparing the runs: %w", err)
 			}
 			fmt.Fprintln(a.stdout)
-			if err := report.WriteComparison(a.stdout, report.Text, c, a.textOptions()); err != nil {
+			if err := comparison.Write(a.stdout, write.Text, c, a.textOptions()); err != nil {
 				return err
 			}
 			return checked(c, conditions, ofRun)

@@ -20,6 +20,8 @@ import (
 	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/experiment/preset"
@@ -416,7 +418,7 @@ func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compa
 		return fmt.Errorf("comparing the run with --baseline: %w", err)
 	}
 	fmt.Fprintln(a.stdout)
-	if err := report.WriteComparison(a.stdout, report.Text, c, a.textOptions()); err != nil {
+	if err := comparison.Write(a.stdout, write.Text, c, a.textOptions()); err != nil {
 		return err
 	}
 	return checked(c, conditions, ofRun)
@@ -487,10 +489,10 @@ const pageName = "report.html"
 // reportRun writes the run's page and shows its text.
 func (a *app) reportRun(run *result.Run) error {
 	shown := report.Of(run) // its estimates are computed once for both
-	if err := shown.Write(a.stdout, report.Text, a.textOptions()); err != nil {
+	if err := shown.Write(a.stdout, write.Text, a.textOptions()); err != nil {
 		return err
 	}
-	page, err := a.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, report.HTML, report.Options{}) })
+	page, err := a.writePage(run.ID, func(out io.Writer) error { return shown.Write(out, write.HTML, write.Options{}) })
 	if err != nil {
 		return err
 	}
@@ -500,8 +502,8 @@ func (a *app) reportRun(run *result.Run) error {
 
 // textOptions fit the terminal: its width, and colours unless NO_COLOR is set.
 // Elsewhere COLUMNS may say the width.
-func (a *app) textOptions() report.Options {
-	options := report.Options{Verbose: a.verbose}
+func (a *app) textOptions() write.Options {
+	options := write.Options{Verbose: a.verbose}
 	options.Width, _ = strconv.Atoi(os.Getenv("COLUMNS")) // anything else is no width
 	if f, ok := isFile(a.stdout); ok && progress.IsTerminal(f) {
 		options.Color = os.Getenv("NO_COLOR") == ""

@@ -17,6 +17,8 @@ import (
 
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/sweep"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -110,7 +112,7 @@ func listSweep(w io.Writer, s *result.Sweep, runs []store.Summary) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	formatName, viewName, file, address, experiment := string(report.Text), string(report.Everything), "", "", false
+	formatName, viewName, file, address, experiment := string(write.Text), string(write.Everything), "", "", false
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
@@ -146,11 +148,11 @@ TSMARK_PG_PASSWORD.`,
 			if !cmd.Flags().Changed("format") {
 				formatName = formatOf(file, formatName)
 			}
-			format, err := report.ParseFormat(formatName)
+			format, err := write.ParseFormat(formatName)
 			if err != nil {
 				return fmt.Errorf("--format: %w", err)
 			}
-			view, err := report.ParseView(viewName)
+			view, err := write.ParseView(viewName)
 			if err != nil {
 				return fmt.Errorf("--view: %w", err)
 			}
@@ -180,27 +182,27 @@ TSMARK_PG_PASSWORD.`,
 				return a.writeShared(shown, view, format, file, address)
 			}
 			if file != "" && file != "-" {
-				return writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, report.Options{}) })
+				return writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, write.Options{}) })
 			}
 			return shown.write(a.stdout, view, format, a.textOptions())
 		},
 	}
-	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(report.Formats(), ", ")+"; without it the name of --output decides")
-	cmd.Flags().StringVar(&viewName, "view", viewName, "what of the runs to show: "+strings.Join(report.Views(), ", "))
+	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(write.Formats(), ", ")+"; without it the name of --output decides")
+	cmd.Flags().StringVar(&viewName, "view", viewName, "what of the runs to show: "+strings.Join(write.Views(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	cmd.Flags().StringVar(&address, "url", "", "`address` at which the page will be found; writes a picture for links to it, too")
 	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
-	complete(cmd, "format", report.Formats())
-	complete(cmd, "view", report.Views())
+	complete(cmd, "format", write.Formats())
+	complete(cmd, "view", write.Views())
 	return cmd
 }
 
 // writeShared writes a page that will be found at an address, and beside it the
 // picture that services show of a link to it.
-func (a *app) writeShared(shown *found, view report.View, format report.Format, file, address string) error {
+func (a *app) writeShared(shown *found, view write.View, format write.Format, file, address string) error {
 	ending := strings.ToLower(filepath.Ext(file))
 	switch {
-	case format != report.HTML || ending != ".html" && ending != ".htm":
+	case format != write.HTML || ending != ".html" && ending != ".htm":
 		return errors.New("--url is of a page: give it a name that ends in .html, as in --output report.html")
 	case shown.sweep != nil:
 		return errors.New("--url is of runs: a sweep has no picture; name one of its runs")
@@ -209,10 +211,10 @@ func (a *app) writeShared(shown *found, view report.View, format report.Format, 
 	if err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
-	if err := writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, report.Options{URL: page}) }); err != nil {
+	if err := writeReport(file, func(w io.Writer) error { return shown.write(w, view, format, write.Options{URL: page}) }); err != nil {
 		return err
 	}
-	picture := report.PreviewOf(file)
+	picture := write.PreviewOf(file)
 	if err := writeReport(picture, report.Of(shown.runs...).WritePreview); err != nil {
 		return err
 	}
@@ -239,11 +241,11 @@ func formatOf(file, otherwise string) string {
 	name := strings.TrimPrefix(filepath.Ext(file), ".")
 	switch name {
 	case "htm":
-		name = string(report.HTML)
+		name = string(write.HTML)
 	case "md":
-		name = string(report.Markdown)
+		name = string(write.Markdown)
 	}
-	if slices.Contains(report.Formats(), name) {
+	if slices.Contains(write.Formats(), name) {
 		return name
 	}
 	return otherwise
@@ -299,12 +301,12 @@ func (f *found) warning() string {
 	return ""
 }
 
-func (f *found) write(w io.Writer, view report.View, format report.Format, opts report.Options) error {
-	if view == report.IoTDB {
+func (f *found) write(w io.Writer, view write.View, format write.Format, opts write.Options) error {
+	if view == write.IoTDB {
 		return report.WriteMatrices(w, format, f.runs, opts)
 	}
 	if f.sweep != nil {
-		return report.WriteSweep(w, format, f.sweep, f.runs, opts)
+		return sweep.Write(w, format, f.sweep, f.runs, opts)
 	}
 	return report.Write(w, format, f.runs, opts)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -152,7 +152,7 @@ func TestSecrets(t *testing.T) {
 			if _, list := try(t, kind, "tsmark", "runs", "--results", dir); !strings.Contains(list, "leak") {
 				return // nothing was kept: the target could not be opened
 			}
-			for _, format := range report.Formats() {
+			for _, format := range write.Formats() {
 				_, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
 				clean(t, format, said)
 			}
@@ -333,7 +333,7 @@ func TestOrdinaryPasswords(t *testing.T) {
 			t.Fatalf("exit status %d\n%s", code, said)
 		}
 		count["run"] = strings.Count(said, "***")
-		for _, format := range report.Formats() {
+		for _, format := range write.Formats() {
 			if format == "png" {
 				continue // any bytes
 			}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/sweep"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/runner"
@@ -55,7 +57,7 @@ func (a *app) runPoints(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 // pageOf writes the page of a run.
 func (a *app) pageOf(run *result.Run) error {
 	_, err := a.writePage(run.ID, func(out io.Writer) error {
-		return report.Write(out, report.HTML, []*result.Run{run}, report.Options{})
+		return report.Write(out, write.HTML, []*result.Run{run}, write.Options{})
 	})
 	return err
 }
@@ -131,11 +133,11 @@ func (s *sweeping) ended(ctx context.Context, err error) error {
 // report writes the sweep's page and shows its text.
 func (s *sweeping) report() error {
 	a := s.app
-	if err := report.WriteSweep(a.stdout, report.Text, s.record, s.runs, a.textOptions()); err != nil {
+	if err := sweep.Write(a.stdout, write.Text, s.record, s.runs, a.textOptions()); err != nil {
 		return err
 	}
 	page, err := a.writePage(s.record.ID, func(out io.Writer) error {
-		return report.WriteSweep(out, report.HTML, s.record, s.runs, report.Options{})
+		return sweep.Write(out, write.HTML, s.record, s.runs, write.Options{})
 	})
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 )
 
 // A sweep keeps and tells no secrets either, and takes none for parameters,
@@ -17,9 +17,9 @@ func TestSecretsInSweeps(t *testing.T) {
 		t.Fatalf("exit status %d\n%s", code, said)
 	}
 	clean(t, "the sweep", said)
-	for _, format := range report.Formats() {
+	for _, format := range write.Formats() {
 		code, said := try(t, kind, "tsmark", "report", "--results", dir, "--format", format)
-		if format == string(report.SVG) || format == string(report.PNG) {
+		if format == string(write.SVG) || format == string(write.PNG) {
 			if code != exitUsage || !strings.Contains(said, "sweeps are not drawn as "+format) {
 				t.Errorf("exit status %d, said %s", code, said)
 			}

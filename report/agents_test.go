@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -88,15 +89,15 @@ func withAgents(t *testing.T) *result.Run {
 // must know of them before they see a figure.
 func TestAgents(t *testing.T) {
 	run := withAgents(t)
-	golden(t, "agents.txt", render(t, Text, Options{Verbose: true}, run))
-	golden(t, "agents-brief.txt", render(t, Text, Options{}, run))
-	golden(t, "agents.md", render(t, Markdown, Options{}, run))
-	golden(t, "agents.csv", render(t, CSV, Options{}, run))
-	if _, brief, _ := strings.Cut(render(t, Text, Options{Width: 1000}, run), "Agents: what each did"); strings.Count(brief, " all ") < 3 {
+	golden(t, "agents.txt", render(t, write.Text, write.Options{Verbose: true}, run))
+	golden(t, "agents-brief.txt", render(t, write.Text, write.Options{}, run))
+	golden(t, "agents.md", render(t, write.Markdown, write.Options{}, run))
+	golden(t, "agents.csv", render(t, write.CSV, write.Options{}, run))
+	if _, brief, _ := strings.Cut(render(t, write.Text, write.Options{Width: 1000}, run), "Agents: what each did"); strings.Count(brief, " all ") < 3 {
 		t.Errorf("agents stand without all of them:\n%s", brief)
 	}
-	for _, format := range []Format{Text, Markdown, HTML} {
-		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{Verbose: true, Width: 1000}, run), `\_`, "_")), " ")
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
+		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, write.Options{Verbose: true, Width: 1000}, run), `\_`, "_")), " ")
 		for _, want := range []string{
 			"agent south did not finish share 3: no heartbeat for 10 s. Agent north-1 loaded it again",
 			"agent north-2 did not finish share 2: its program ended. Nobody took it over.",
@@ -112,7 +113,7 @@ func TestAgents(t *testing.T) {
 		}
 	}
 	var decoded []*result.Run
-	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, run)), &decoded); err != nil {
+	if err := json.Unmarshal([]byte(render(t, write.JSON, write.Options{}, run)), &decoded); err != nil {
 		t.Fatal(err)
 	}
 	if got := decoded[0].Targets[0].Repeats[0].Load.Parts; len(decoded[0].Agents) != 3 || len(got) != 4 || got[2].TakenOver != "north-1" {
@@ -126,7 +127,7 @@ func TestMissingAndWrong(t *testing.T) {
 	run := withAgents(t)
 	run.Targets[0].Repeats[0].Queries[1].Withheld = "query 7: 3 rows, 4 expected"
 	run.Targets[0].Repeats[0].Queries[1].Verdict.Difference = "query 7: 3 rows, 4 expected"
-	out := render(t, Text, Options{Width: 1000}, run)
+	out := render(t, write.Text, write.Options{Width: 1000}, run)
 	if !strings.Contains(out, "Figures of 1 query type withheld: the check of the answers failed.") || strings.Contains(out, "withheld: an agent") {
 		t.Error(out)
 	}
@@ -138,12 +139,12 @@ func TestPartsOfWithheldFigures(t *testing.T) {
 	load := run.Targets[0].Repeats[0].Load
 	load.Withheld, load.Parts[0].Wall, load.Parts[0].Rows = "rows were lost", 1, 123_456_789
 	*run.Targets[0].Load = *load
-	for _, format := range []Format{Text, Markdown, CSV, HTML, JSON} {
-		out := render(t, format, Options{Verbose: true, Width: 1000}, run)
+	for _, format := range []write.Format{write.Text, write.Markdown, write.CSV, write.HTML, write.JSON} {
+		out := render(t, format, write.Options{Verbose: true, Width: 1000}, run)
 		if strings.Contains(out, "123,000,000") || strings.Contains(out, "123456789") {
 			t.Errorf("%s shows what an agent did of a load that is withheld", format)
 		}
-		if format != CSV && !strings.Contains(out, "no heartbeat for 10") {
+		if format != write.CSV && !strings.Contains(out, "no heartbeat for 10") {
 			t.Errorf("%s does not say that an agent was lost", format)
 		}
 	}
@@ -162,7 +163,7 @@ func TestManyAgents(t *testing.T) {
 			}
 		}
 	}
-	out := render(t, Markdown, Options{}, run)
+	out := render(t, write.Markdown, write.Options{}, run)
 	_, out, _ = strings.Cut(out, "## Agents: what each did")
 	for name, want := range map[string]int{"| north-1 |": 3, "| north-2 |": 3, "| more-0 |": 0, "| more-57 |": 2, "| more-3 |": 0} {
 		if got := strings.Count(out, name); got != want {
@@ -177,19 +178,19 @@ func TestManyAgents(t *testing.T) {
 // A run without agents says nothing of them, and has no columns for them.
 func TestNoAgents(t *testing.T) {
 	complete, _ := fixture(t)
-	with, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, withAgents(t)))).Read()
+	with, err := csv.NewReader(strings.NewReader(render(t, write.CSV, write.Options{}, withAgents(t)))).Read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, complete))).Read()
+	without, err := csv.NewReader(strings.NewReader(render(t, write.CSV, write.Options{}, complete))).Read()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(with) <= len(without) || strings.Join(with[:len(without)], " ") != strings.Join(without, " ") {
 		t.Error("columns of agents stand before others, or there are none")
 	}
-	for _, format := range []Format{Text, Markdown, HTML} {
-		if out := render(t, format, Options{Verbose: true}, complete); strings.Contains(out, "gents") {
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
+		if out := render(t, format, write.Options{Verbose: true}, complete); strings.Contains(out, "gents") {
 			t.Errorf("%s of a run without agents says something of agents", format)
 		}
 	}

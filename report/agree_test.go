@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/csv"
@@ -14,7 +14,14 @@ import (
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/runchart"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -114,13 +121,13 @@ func outputsAgree(t *testing.T, run *result.Run) {
 			t.Errorf("CSV: %s is %+v, JSON has %+v", key, f, want.rounded())
 		}
 	}
-	markdown, text, page := render(t, Markdown, Options{}, run), render(t, Text, Options{Verbose: true, Width: 1000}, run), parse(t, render(t, HTML, Options{}, run)).text
-	html := render(t, HTML, Options{}, run)
+	markdown, text, page := render(t, write.Markdown, write.Options{}, run), render(t, write.Text, write.Options{Verbose: true, Width: 1000}, run), parse(t, render(t, write.HTML, write.Options{}, run)).text
+	html := render(t, write.HTML, write.Options{}, run)
 	for key, f := range exact {
 		target, subject, _ := strings.Cut(key, " ")
-		shown := told{median: duration(f.Median), low: duration(f.Low), high: duration(f.High)}
+		shown := told{median: format.Duration(f.Median), low: format.Duration(f.Low), high: format.Duration(f.High)}
 		if subject == compare.LoadSubject {
-			shown = told{median: digits(f.Median), low: digits(f.Low), high: digits(f.High)}
+			shown = told{median: format.Digits(f.Median), low: format.Digits(f.Low), high: format.Digits(f.High)}
 		}
 		if f.High > 0 {
 			if f.Median < f.Low || f.Median > f.High {
@@ -182,21 +189,21 @@ func (f stated) rounded() stated {
 func (f stated) times() string {
 	switch {
 	case f.Verdict == "best":
-		return ratio(1)
+		return format.Ratio(1)
 	case f.Against == "":
 		return strings.TrimPrefix(f.Verdict, "no verdict: ")
 	case f.Verdict == "worse":
-		return ratio(f.Ratio)
+		return format.Ratio(f.Ratio)
 	case f.Ratio < 1.005:
 		return strings.TrimPrefix(f.Verdict, "no verdict: ")
 	}
-	return chanceMark + ratio(f.Ratio)
+	return rank.ChanceMark + format.Ratio(f.Ratio)
 }
 
 func fromJSON(t *testing.T, run *result.Run) map[string]stated {
 	t.Helper()
-	var runs []runJSON
-	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, run)), &runs); err != nil {
+	var runs []report.RunJSON
+	if err := json.Unmarshal([]byte(render(t, write.JSON, write.Options{}, run)), &runs); err != nil {
 		t.Fatal(err)
 	}
 	all := make(map[string]stated)
@@ -218,7 +225,7 @@ func fromJSON(t *testing.T, run *result.Run) map[string]stated {
 
 func fromCSV(t *testing.T, run *result.Run) map[string]stated {
 	t.Helper()
-	lines, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, run))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(render(t, write.CSV, write.Options{}, run))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,14 +255,14 @@ func fromCSV(t *testing.T, run *result.Run) map[string]stated {
 // bars and chart, the table of winners, JSON and tsmark compare to each other.
 func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 	t.Helper()
-	g := groupOf(run)
-	h := newHeadline(g)
-	chart := newRelative(g, h, newLegend(g.labels()))
-	var runs []runJSON
-	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, run)), &runs); err != nil {
+	g := rank.GroupOf(run)
+	h := rank.NewHeadline(g)
+	chart := runchart.Relative(g, h, chart.NewLegend(g.Labels()))
+	var runs []report.RunJSON
+	if err := json.Unmarshal([]byte(render(t, write.JSON, write.Options{}, run)), &runs); err != nil {
 		t.Fatal(err)
 	}
-	text, page := render(t, Text, Options{Verbose: true, Width: 1000}, run), parse(t, render(t, HTML, Options{}, run)).text
+	text, page := render(t, write.Text, write.Options{Verbose: true, Width: 1000}, run), parse(t, render(t, write.HTML, write.Options{}, run)).text
 	if len(h.Queries.Places) != 3 || len(runs[0].Headline.Queries) != 3 {
 		t.Fatalf("%d places, in JSON %d", len(h.Queries.Places), len(runs[0].Headline.Queries))
 	}
@@ -271,15 +278,15 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 			}
 			figures := c.Targets[0].Figures
 			f := figures[slices.IndexFunc(figures, func(f compare.Figure) bool { return f.Metric == compare.GeoMean })]
-			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != toneDim || !lane.Chance || !listed.Chance) {
+			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != doc.ToneDim || !lane.Chance || !listed.Chance) {
 				t.Errorf("%s: compare says %s, the headline %q, %q", p.Label, f.Verdict, p.Verdict, p.Text)
 			}
 			want.Against, want.Ratio = first, f.Ratio.Figure
 			if f.Interval != nil {
 				want.RatioLow, want.RatioHi = f.Interval.Lo.Figure, f.Interval.Hi.Figure
 			}
-			if want.times() != strings.Split(p.Text, " (")[0] || !strings.Contains(text, times(f.Ratio)) && len(run.Targets[0].Repeats) > 1 {
-				t.Errorf("%s: %q, compare says %s times", p.Label, p.Text, times(f.Ratio))
+			if want.times() != strings.Split(p.Text, " (")[0] || !strings.Contains(text, format.Times(f.Ratio)) && len(run.Targets[0].Repeats) > 1 {
+				t.Errorf("%s: %q, compare says %s times", p.Label, p.Text, format.Times(f.Ratio))
 			}
 		}
 		if line != want.rounded() {
@@ -324,7 +331,7 @@ func markdownTable(text, title string) (rows [][]string) {
 }
 
 // unspaced is a cell without spaces, which renderers set differently.
-func unspaced(s string) string { return strings.NewReplacer(" ", "", unitSpace, "").Replace(s) }
+func unspaced(s string) string { return strings.NewReplacer(" ", "", format.UnitSpace, "").Replace(s) }
 
 func find(rows [][]string, name string) []string {
 	at := slices.IndexFunc(rows, func(r []string) bool { return r[0] == unspaced(name) })
@@ -338,22 +345,22 @@ func find(rows [][]string, name string) []string {
 // labels, and their places, which all lie on one logarithmic axis.
 func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]stated) {
 	t.Helper()
-	g := groupOf(run)
-	chart := newRanges(g, newLegend(g.labels()))
+	g := rank.GroupOf(run)
+	drawing := runchart.Ranges(g, chart.NewLegend(g.Labels()))
 	type place struct{ at, log float64 }
 	var places []place
-	for _, row := range chart.Rows {
+	for _, row := range drawing.Rows {
 		for i, lane := range row.Lanes {
-			f := exact[g.subjects[i].Label+" "+row.Label]
+			f := exact[g.Subjects[i].Label+" "+row.Label]
 			at, err := strconv.ParseFloat(strings.TrimSuffix(lane.Median, "%"), 64)
-			if err != nil || lane.Text != duration(f.Median) || !strings.Contains(page, `<svg x="`+lane.Median+`" overflow="visible">`) || lane.Bar != lane.Median {
-				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.subjects[i].Label, lane.Median, lane.Text, duration(f.Median))
+			if err != nil || lane.Text != format.Duration(f.Median) || !strings.Contains(page, `<svg x="`+lane.Median+`" overflow="visible">`) || lane.Bar != lane.Median {
+				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.Subjects[i].Label, lane.Median, lane.Text, format.Duration(f.Median))
 				continue
 			}
-			if strings.Contains(lane.Hint, duration(f.Low)+"–"+duration(f.High)) != (f.High > 0) || strings.Contains(lane.Hint, "–") != (f.High > 0) {
+			if strings.Contains(lane.Hint, format.Duration(f.Low)+"–"+format.Duration(f.High)) != (f.High > 0) || strings.Contains(lane.Hint, "–") != (f.High > 0) {
 				t.Errorf("the hint %q lacks the interval, or has one that is not known", lane.Hint)
 			}
-			places = append(places, place{at, math.Log(f.Median)})
+			places = append(places, place{at: at, log: math.Log(f.Median)})
 		}
 	}
 	first, last := places[0], places[len(places)-1]
@@ -363,10 +370,10 @@ func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]st
 			t.Errorf("a marker at %v %%, want %v %%", p.at, want)
 		}
 	}
-	for _, bar := range newBars(g, newLegend(g.labels())) {
+	for _, bar := range runchart.Bars(g, chart.NewLegend(g.Labels())) {
 		for i, lane := range bar.Lanes {
-			if want := digits(exact[g.subjects[i].Label+" "+compare.LoadSubject].Median); bar.Label == "Rows/s settled" && lane.Text != want {
-				t.Errorf("the bar of %s says %s, want %s", g.subjects[i].Label, lane.Text, want)
+			if want := format.Digits(exact[g.Subjects[i].Label+" "+compare.LoadSubject].Median); bar.Label == "Rows/s settled" && lane.Text != want {
+				t.Errorf("the bar of %s says %s, want %s", g.Subjects[i].Label, lane.Text, want)
 			}
 		}
 	}
@@ -417,20 +424,20 @@ func TestTiesAreNowhereBest(t *testing.T) {
 	for name, run := range map[string]*result.Run{"alike": agreeing(t, 6), "one round": agreeing(t, 1)} {
 		run.Targets = run.Targets[:2] // those that are alike
 		for key, f := range fromJSON(t, run) {
-			if f.Verdict != tie && !strings.HasPrefix(f.Verdict, "no verdict: ") {
+			if f.Verdict != rank.Tie && !strings.HasPrefix(f.Verdict, "no verdict: ") {
 				t.Fatalf("%s: %s is %s: the fixture has to be alike", name, key, f.Verdict)
 			}
 		}
-		text := strings.Replace(render(t, Text, Options{Verbose: true, Color: true, Width: 1000}, run), "\x1b[1;32mcomplete", "", 1)
+		text := strings.Replace(render(t, write.Text, write.Options{Verbose: true, Color: true, Width: 1000}, run), "\x1b[1;32mcomplete", "", 1)
 		_, compared, _ := strings.Cut(text, "Comparison")
-		page, _, _ := strings.Cut(render(t, HTML, Options{}, run), `id="reading"`)
+		page, _, _ := strings.Cut(render(t, write.HTML, write.Options{}, run), `id="reading"`)
 		for what, bad := range map[string]bool{
 			"text":     strings.Contains(text, "1;32") || strings.Contains(text, "1.00×"),
 			"loads":    strings.Contains(strings.Join(strings.Fields(text[:strings.Index(text, "Comparison")]), " "), "\x1b[1;32m8"),
-			"Markdown": strings.Contains(render(t, Markdown, Options{}, run), "**1.00"),
+			"Markdown": strings.Contains(render(t, write.Markdown, write.Options{}, run), "**1.00"),
 			"HTML":     regexp.MustCompile(`class="[a-z ]*best"|1\.00×`).MatchString(strings.Replace(page, `<span class="badge best">complete`, "", 2)),
-			"SVG":      strings.Contains(written(t, render(t, SVG, Options{}, run)), "1.00×"),
-			"CSV":      strings.Contains(render(t, CSV, Options{}, run), ",best,"),
+			"SVG":      strings.Contains(written(t, render(t, write.SVG, write.Options{}, run)), "1.00×"),
+			"CSV":      strings.Contains(render(t, write.CSV, write.Options{}, run), ",best,"),
 			"words":    strings.Contains(compared, "a faster") || strings.Contains(compared, "b faster"),
 		} {
 			if bad {

@@ -10,67 +10,64 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/analysis"
 )
 
 // WriteAnalysis renders what an operation log tells as text. Its errors are
 // those of w.
-func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts Options) error {
-	t := newTextWriter(w, opts, "--json has all")
+func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts write.Options) error {
+	t := write.NewText(w, opts, "--json has all")
 	h := a.Header
-	t.wrapped("", "  ", spanPlain(joined(", ", "Operations since "+moment(h.Start), prefixed("run ", h.Run), prefixed("client ", h.Client), prefixed("tsmark ", h.Tool))))
+	t.Wrapped("", "  ", doc.Plain(format.Join(", ", "Operations since "+format.Time(h.Start), format.Prefix("run ", h.Run), format.Prefix("client ", h.Client), format.Prefix("tsmark ", h.Tool))))
 	if a.Truncated != "" {
-		t.wrapped("", "  ", spanBad("Cut off: "+a.Truncated))
+		t.Wrapped("", "  ", doc.Bad("Cut off: "+a.Truncated))
 	}
 	if a.Lost > 0 {
-		t.wrapped("", "  ", spanBad(fmt.Sprintf("%s are missing: the disk was slower than they came", plural(int(a.Lost), "operation"))))
+		t.Wrapped("", "  ", doc.Bad(fmt.Sprintf("%s are missing: the disk was slower than they came", format.Plural(int(a.Lost), "operation"))))
 	}
-	t.table(analysisTable(a))
+	t.Table(analysisTable(a))
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("writing the analysis: %w", err)
 	}
 	return nil
 }
 
-func prefixed(prefix, s string) string {
-	if s == "" {
-		return ""
-	}
-	return prefix + s
-}
-
 // analysisTable has a row for each cell of a log.
-func analysisTable(a *analysis.Analysis) *table {
-	view := &table{Title: "Measurements", Columns: []column{
+func analysisTable(a *analysis.Analysis) *doc.Table {
+	view := &doc.Table{Title: "Measurements", Columns: []doc.Column{
 		{Head: "what"}, {Head: "target", Words: true}, {Head: "repeat"}, {Head: "n", Help: "operations recorded"},
 		{Head: "/s", Help: "rows of a load, or queries, a second"}, {Head: "median"}, {Head: "p95"}, {Head: "p99"}, {Head: "p99.9", Rank: 1}, {Head: "max"},
 		{Head: "rows", Rank: 2}, {Head: "others", Words: true, Help: "operations that did not end well; paused: tsmark itself stood still meanwhile, so that their time is left out"},
 	}}
 	for i := range a.Cells {
 		f := &a.Cells[i]
-		name, times, n, perSecond, rows, paused := joined(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), none, int64(0), int64(0)
+		name, times, n, perSecond, rows, paused := format.Join(" ", "load", string(f.Part), f.Schedule), result.Latency{}, int64(0), format.None, int64(0), int64(0)
 		switch {
 		case f.Load != nil:
 			l := f.Load
 			times, n, rows, paused = l.Batches, l.Batches.Count, l.Rows, l.Paused
 			if seconds := cmp.Or(l.Acked, l.Sent); seconds > 0 {
-				perSecond = digits(float64(l.Rows) / seconds)
+				perSecond = format.Digits(float64(l.Rows) / seconds)
 			}
 		case f.Queries != nil:
 			q := f.Queries
-			name, times, n, rows, paused = joined(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Executed, q.Rows, q.Paused
+			name, times, n, rows, paused = format.Join(" ", f.Type, string(f.Part), f.Setting, f.Schedule), q.Service, q.Executed, q.Rows, q.Paused
 			if q.PerSecond > 0 {
-				perSecond = digits(q.PerSecond)
+				perSecond = format.Digits(q.PerSecond)
 			}
 		}
-		cells := []span{spanPlain(name), spanPlain(f.Target), spanPlain(strconv.Itoa(f.Repeat)), spanPlain(count(n)), spanPlain(perSecond)}
+		cells := []doc.Span{doc.Plain(name), doc.Plain(f.Target), doc.Plain(strconv.Itoa(f.Repeat)), doc.Plain(format.Count(n)), doc.Plain(perSecond)}
 		for _, figure := range []struct{ quantile, seconds float64 }{
 			{0.5, times.Median}, {0.95, times.P95}, {0.99, times.P99}, {0.999, times.P999}, {1, times.Max},
 		} {
-			cells = append(cells, spanPlain(latency(&times, figure.quantile, figure.seconds)))
+			cells = append(cells, doc.Plain(cell.Latency(&times, figure.quantile, figure.seconds)))
 		}
-		view.Rows = append(view.Rows, row{Cells: append(cells, spanPlain(count(rows)), spanBad(others(f.Outcomes, paused)))})
+		view.Rows = append(view.Rows, doc.Row{Cells: append(cells, doc.Plain(format.Count(rows)), doc.Bad(others(f.Outcomes, paused)))})
 	}
 	return view
 }
@@ -80,13 +77,13 @@ func analysisTable(a *analysis.Analysis) *table {
 func others(outcomes map[oplog.Outcome]int64, paused int64) string {
 	var list []string
 	if paused > 0 {
-		list = append(list, count(paused)+" paused")
+		list = append(list, format.Count(paused)+" paused")
 	}
 	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
 		switch o {
 		case oplog.OK, oplog.Unacknowledged, oplog.Flushed:
 		default:
-			list = append(list, count(outcomes[o])+" "+o.String())
+			list = append(list, format.Count(outcomes[o])+" "+o.String())
 		}
 	}
 	return strings.Join(list, ", ")

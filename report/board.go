@@ -5,7 +5,11 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/facts"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -19,14 +23,14 @@ type Subject struct {
 // Board sets targets of one or several runs beside each other, figure by figure, as
 // the comparison of a report does: with the same figures, ratios, ties and marks. All
 // of them are to have the same dataset. It is not for several goroutines at a time.
-type Board struct{ group group }
+type Board struct{ Group rank.Group }
 
 // NewBoard returns the board of these subjects, of which there is at least one.
 func NewBoard(subjects ...Subject) *Board {
-	g := group{dataset: &subjects[0].Run.Dataset}
+	g := rank.Group{Dataset: &subjects[0].Run.Dataset}
 	for _, s := range subjects {
 		t := &s.Run.Targets[s.Target]
-		g.subjects = append(g.subjects, subject{t.Label() + " @" + s.Run.ID, t.Name + " @" + s.Run.ID, s.Run, t})
+		g.Subjects = append(g.Subjects, rank.Subject{Label: t.Label() + " @" + s.Run.ID, Name: t.Name + " @" + s.Run.ID, Run: s.Run, Target: t})
 	}
 	return &Board{g}
 }
@@ -56,17 +60,17 @@ type Standing struct {
 
 // Loads are the settled rates of the subjects' loads, in rows a second.
 func (b *Board) Loads() []Standing {
-	g := &b.group
-	r, _ := compareLoads(g)
-	return b.standings(r, compare.LoadSubject, func(s *subject, out *Standing) {
-		switch l := s.target.Load; {
+	g := &b.Group
+	r, _ := rank.CompareLoads(g)
+	return b.standings(r, compare.LoadSubject, func(s *rank.Subject, out *Standing) {
+		switch l := s.Target.Load; {
 		case l == nil:
 		case l.Unsupported() != "":
 			out.Checked, out.Why = "n/a", l.Reason()
 		case !l.Stands():
 			out.Checked, out.Why = "withheld", l.Reason()
 		case l.Unverified != "":
-			out.Figure, out.Checked, out.Why = perSecondOf(estimate.Settled(l)), "not verified", l.Unverified
+			out.Figure, out.Checked, out.Why = format.PerSecondOf(estimate.Settled(l)), "not verified", l.Unverified
 			out.Beside, out.Stands = out.Checked, false
 		default:
 			out.Checked = "verified"
@@ -76,8 +80,8 @@ func (b *Board) Loads() []Standing {
 
 // Type is the median service times of a query type.
 func (b *Board) Type(queryType string) []Standing {
-	return b.standings(compareType(&b.group, queryType), queryType, func(s *subject, out *Standing) {
-		switch q := s.queries(queryType); q.Outcome() {
+	return b.standings(rank.CompareType(&b.Group, queryType), queryType, func(s *rank.Subject, out *Standing) {
+		switch q := s.Queries(queryType); q.Outcome() {
 		case result.NotRun:
 		case result.Unsupported, result.Failed:
 			out.Checked, out.Why = q.MissingFigure()
@@ -87,7 +91,7 @@ func (b *Board) Type(queryType string) []Standing {
 				out.Why += ": " + d
 			}
 		case result.Unverified:
-			out.Checked, out.Why = q.Verdict.String(), s.run.Unverified()
+			out.Checked, out.Why = q.Verdict.String(), s.Run.Unverified()
 		default:
 			out.Checked = q.VerdictText()
 		}
@@ -96,27 +100,21 @@ func (b *Board) Type(queryType string) []Standing {
 
 // standings are those of a row of a comparison, which has two cells a subject. more
 // adds what a comparison leaves to other tables.
-func (b *Board) standings(r row, what string, more func(*subject, *Standing)) []Standing {
-	list := make([]Standing, len(b.group.subjects))
+func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *Standing)) []Standing {
+	list := make([]Standing, len(b.Group.Subjects))
 	for i := range list {
-		s := &b.group.subjects[i]
+		s := &b.Group.Subjects[i]
 		figure, times := r.Cells[1+2*i], r.Cells[2+2*i]
-		marks := marksOf(s.target, what)
+		marks := rank.MarksOf(s.Target, what)
 		list[i] = Standing{
 			Figure: strings.TrimSuffix(figure.Text, marks), Beside: times.Text,
-			Best: times.Tone == toneBest, Wrong: figure.Tone == toneBad, Stands: figure.Tone != toneBad && figure.Tone != toneDim,
+			Best: times.Tone == doc.ToneBest, Wrong: figure.Tone == doc.ToneBad, Stands: figure.Tone != doc.ToneBad && figure.Tone != doc.ToneDim,
 		}
 		more(s, &list[i])
-		list[i].Marks = marks + runMarks(s.run, marks)
+		list[i].Marks = marks + runMarks(s.Run, marks)
 	}
 	return list
 }
-
-// importedMark stands behind figures of runs that came from a file.
-const importedMark = "¶"
-
-// doubtMark stands behind figures of runs about which something else is in doubt.
-const doubtMark = "§"
 
 // runMarks are what readers of a single figure of a run must know of the rest of
 // it, beside the figure's own marks.
@@ -125,16 +123,16 @@ func runMarks(r *result.Run, own string) string {
 	for _, m := range []struct {
 		mark string
 		in   func(*result.Target) map[string]string
-	}{{boundMark, clientBounds}, {noisyMark, noisyIn}} {
+	}{{rank.BoundMark, rank.ClientBounds}, {rank.NoisyMark, rank.NoisyIn}} {
 		if !strings.Contains(own, m.mark) && slices.ContainsFunc(r.Targets, func(t result.Target) bool { return len(m.in(&t)) > 0 }) {
 			text += "(" + m.mark + ")"
 		}
 	}
 	if Doubt(r) != "" {
-		text += doubtMark
+		text += rank.DoubtMark
 	}
 	if r.NotMeasuredHere() != "" {
-		text += importedMark
+		text += rank.ImportedMark
 	}
 	return text
 }
@@ -143,7 +141,7 @@ func runMarks(r *result.Run, own string) string {
 // not complete, or some of it is withheld or was not verified. Empty: there is no
 // reason.
 func Doubt(r *result.Run) string {
-	if o := outcome(r); o.Tone != toneBest {
+	if o := facts.Outcome(r); o.Tone != doc.ToneBest {
 		return o.Text
 	}
 	for i := range r.Targets {
@@ -159,14 +157,14 @@ func Doubt(r *result.Run) string {
 // MarkNotes explains each mark of standings, and the words of their ratios.
 func MarkNotes() []string {
 	return []string{
-		standInNote,
-		importedMark + " imported, not measured here: the figure is what the file of its run says.",
-		boundNote,
-		noisyNote,
-		"(" + boundMark + ") (" + noisyMark + ") this was the case in another measurement of the same run, not in this one.",
-		doubtMark + " of the same run something is withheld, not verified, failed or missing; its page says what.",
-		tieNote,
-		oneRound + ", " + oneLoad + ": no verdict, since nothing shows what differs from one to the next.",
+		rank.StandInNote,
+		rank.ImportedMark + " imported, not measured here: the figure is what the file of its run says.",
+		rank.BoundNote,
+		rank.NoisyNote,
+		"(" + rank.BoundMark + ") (" + rank.NoisyMark + ") this was the case in another measurement of the same run, not in this one.",
+		rank.DoubtMark + " of the same run something is withheld, not verified, failed or missing; its page says what.",
+		rank.TieNote,
+		rank.OneRound + ", " + rank.OneLoad + ": no verdict, since nothing shows what differs from one to the next.",
 		"not verified, empty, too slow, withheld, failed, > 1 min (no answer by then), n/a: takes no part in the comparison; the page behind the word says why.",
 	}
 }

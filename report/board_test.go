@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -6,15 +6,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/tables"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
 // subjectsOf are all targets of runs.
-func subjectsOf(runs ...*result.Run) []Subject {
-	var list []Subject
+func subjectsOf(runs ...*result.Run) []report.Subject {
+	var list []report.Subject
 	for _, r := range runs {
 		for i := range r.Targets {
-			list = append(list, Subject{r, i})
+			list = append(list, report.Subject{Run: r, Target: i})
 		}
 	}
 	return list
@@ -24,11 +29,11 @@ func subjectsOf(runs ...*result.Run) []Subject {
 func TestBoardAgreesWithComparison(t *testing.T) {
 	complete, killed := fixture(t)
 	runs := []*result.Run{complete, killed}
-	b := NewBoard(subjectsOf(runs...)...)
-	compared := comparison(&Of(runs...).groups[0])
+	b := report.NewBoard(subjectsOf(runs...)...)
+	compared := tables.SideBySide(&report.Of(runs...).Groups[0])
 	for _, r := range compared.Rows {
 		name := r.Cells[0].Text
-		var standings []Standing
+		var standings []report.Standing
 		if name == "load, settled rows/s" {
 			standings = b.Loads()
 		} else {
@@ -36,13 +41,13 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 		}
 		for i, s := range standings {
 			figure, beside := r.Cells[1+2*i].Text, r.Cells[2+2*i].Text
-			own := strings.TrimRight(strings.NewReplacer("("+boundMark+")", "", "("+noisyMark+")", "", doubtMark, "").Replace(s.Figure+s.Marks), " ")
-			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == toneBest) {
+			own := strings.TrimRight(strings.NewReplacer("("+rank.BoundMark+")", "", "("+rank.NoisyMark+")", "", rank.DoubtMark, "").Replace(s.Figure+s.Marks), " ")
+			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == doc.ToneBest) {
 				t.Errorf("%s of %d: %q %q (best: %v), the comparison has %q %q", name, i, own, s.Beside, s.Best, figure, beside)
 			}
 		}
 	}
-	for name, want := range map[string]Standing{
+	for name, want := range map[string]report.Standing{
 		"high-cpu-1": {Checked: "withheld", Why: "wrong answer to query 4: query 4, row 17: usage_user is 93.5, found 93.25", Wrong: true},
 		"lastpoint":  {Checked: "n/a", Why: "the dialect has no such query"},
 	} {
@@ -50,7 +55,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	if s := b.Type("groupby-orderby-limit")[1]; s.Stands || s.Checked != "not verified" || !strings.Contains(s.Marks, doubtMark) {
+	if s := b.Type("groupby-orderby-limit")[1]; s.Stands || s.Checked != "not verified" || !strings.Contains(s.Marks, rank.DoubtMark) {
 		t.Errorf("not verified: %+v", s)
 	}
 	if s := b.Loads()[2]; !s.Wrong || s.Checked != "withheld" || s.Why != "the census differs from what was sent" {
@@ -79,13 +84,13 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 	for r, drawn := range map[*result.Run]string{a: "1", b: "2", c: "1"} {
 		r.QuerySets = append(r.QuerySets, result.QuerySet{Type: other, Count: 1000, Fingerprint: drawn, Definition: drawn})
 	}
-	two := NewBoard(Subject{a, 0}, Subject{b, 0})
+	two := report.NewBoard(report.Subject{Run: a, Target: 0}, report.Subject{Run: b, Target: 0})
 	for i, s := range two.Type(other) {
 		if s.Beside != "" || s.Best || s.Figure != "5.03\u202fms" || !s.Stands {
 			t.Errorf("different queries, %d: %q %q", i, s.Figure, s.Beside)
 		}
 	}
-	if r := two.group.rankType(other); r.Reference >= 0 {
+	if r := two.Group.RankType(other); r.Reference >= 0 {
 		t.Errorf("subject %d is the reference of what is not compared", r.Reference)
 	}
 	for i, s := range append(two.Type(same), two.Loads()...) {
@@ -94,7 +99,7 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 		}
 	}
 	// Of three, those that have the same queries are compared.
-	for i, s := range NewBoard(Subject{b, 0}, Subject{a, 0}, Subject{c, 0}).Type(other) {
+	for i, s := range report.NewBoard(report.Subject{Run: b, Target: 0}, report.Subject{Run: a, Target: 0}, report.Subject{Run: c, Target: 0}).Type(other) {
 		if (s.Beside == "") != (i == 0) {
 			t.Errorf("of three, %d: %q", i, s.Beside)
 		}
@@ -107,7 +112,7 @@ func TestVerificationPage(t *testing.T) {
 	complete.CheckSeed = "4711"
 	for _, r := range []*result.Run{complete, killed} {
 		var out bytes.Buffer
-		if err := WriteVerification(&out, r, Options{Links: []Link{{"All", "../index.html"}}}); err != nil {
+		if err := report.WriteVerification(&out, r, write.Options{Links: []write.Link{{Text: "All", Address: "../index.html"}}}); err != nil {
 			t.Fatal(err)
 		}
 		page := parse(t, out.String())

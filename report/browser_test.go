@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -16,6 +16,9 @@ import (
 	"github.com/tsmark/tsmark/internal/chromium"
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/reproduction"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
@@ -29,20 +32,20 @@ func pages(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	var compared bytes.Buffer
-	if err := WriteComparison(&compared, HTML, c, Options{}); err != nil {
+	if err := comparison.Write(&compared, write.HTML, c, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	d, _ := theDocument(t, "fixstars-2023", "load")
 	var reproduced bytes.Buffer
-	if err := NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}).Write(&reproduced, HTML, Options{}); err != nil {
+	if err := reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}).Write(&reproduced, write.HTML, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{
 		"document":   reproduced.String(),
-		"runs":       render(t, HTML, Options{}, complete, killed),
-		"run":        render(t, HTML, Options{}, []*result.Run{observed(t)}...),
-		"agents":     render(t, HTML, Options{}, withAgents(t)),
-		"matrices":   render(t, HTML, Options{}, matrixRun(t)),
+		"runs":       render(t, write.HTML, write.Options{}, complete, killed),
+		"run":        render(t, write.HTML, write.Options{}, []*result.Run{observed(t)}...),
+		"agents":     render(t, write.HTML, write.Options{}, withAgents(t)),
+		"matrices":   render(t, write.HTML, write.Options{}, matrixRun(t)),
 		"comparison": compared.String(),
 	}
 }
@@ -118,7 +121,7 @@ func TestReasonsInBrowser(t *testing.T) {
 	}
 	run.Targets[0] = pooled
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(render(t, HTML, Options{}, run)), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte(render(t, write.HTML, write.Options{}, run)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	ctx, _ := chromium.Open(t)

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -23,7 +25,7 @@ func TestComparisonOverCommonQueries(t *testing.T) {
 		asked("shorter", 2, 2, 2, 2),
 	}}
 	var out bytes.Buffer
-	if err := Write(&out, Text, []*result.Run{run}, Options{}); err != nil {
+	if err := report.Write(&out, write.Text, []*result.Run{run}, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	_, comparison, _ := strings.Cut(out.String(), "Comparison")

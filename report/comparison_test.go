@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -15,6 +15,9 @@ import (
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -74,7 +77,7 @@ func TestComparisonGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := WriteComparison(&out, Text, c, Options{}); err != nil {
+			if err := comparison.Write(&out, write.Text, c, write.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, file, out.String())
@@ -82,10 +85,10 @@ func TestComparisonGolden(t *testing.T) {
 				t.Error("colours without a terminal")
 			}
 			var coloured bytes.Buffer
-			if err := WriteComparison(&coloured, Text, c, Options{Color: true}); err != nil || !strings.Contains(coloured.String(), "\x1b[") {
+			if err := comparison.Write(&coloured, write.Text, c, write.Options{Color: true}); err != nil || !strings.Contains(coloured.String(), "\x1b[") {
 				t.Errorf("no colours: %v", err)
 			}
-			if err := WriteComparison(full{}, Text, c, Options{}); err == nil || !strings.HasPrefix(err.Error(), "writing the comparison: ") {
+			if err := comparison.Write(full{}, write.Text, c, write.Options{}); err == nil || !strings.HasPrefix(err.Error(), "writing the comparison: ") {
 				t.Errorf("a full disk: %v", err)
 			}
 		})
@@ -99,22 +102,22 @@ func TestComparisonFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := func(format Format) string {
+	written := func(format write.Format) string {
 		var out bytes.Buffer
-		if err := WriteComparison(&out, format, c, Options{}); err != nil {
+		if err := comparison.Write(&out, format, c, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
 	}
-	golden(t, "compare-six.md", written(Markdown))
-	golden(t, "compare-six.csv", written(CSV))
+	golden(t, "compare-six.md", written(write.Markdown))
+	golden(t, "compare-six.csv", written(write.CSV))
 	var again compare.Comparison
-	if err := json.Unmarshal([]byte(written(JSON)), &again); err != nil || len(again.Targets) != 1 || len(again.Targets[0].Figures) != len(c.Targets[0].Figures) {
+	if err := json.Unmarshal([]byte(written(write.JSON)), &again); err != nil || len(again.Targets) != 1 || len(again.Targets[0].Figures) != len(c.Targets[0].Figures) {
 		t.Errorf("JSON: error %v, %d targets", err, len(again.Targets))
 	}
-	page := written(HTML)
+	page := written(write.HTML)
 	p := parse(t, page)
-	for _, view := range comparisonTables(&c.Targets[0]) {
+	for _, view := range comparison.Tables(&c.Targets[0]) {
 		for _, r := range view.Rows {
 			for _, cell := range append(r.Cells, r.Remark) {
 				if !strings.Contains(p.text, cell.Text) {
@@ -133,7 +136,7 @@ func TestComparisonFormats(t *testing.T) {
 	if dots := strings.Count(page, `<g class="s`); dots != 5+3+3 {
 		t.Errorf("%d ratios are drawn", dots)
 	}
-	if err := WriteComparison(io.Discard, "pdf", c, Options{}); err == nil {
+	if err := comparison.Write(io.Discard, "pdf", c, write.Options{}); err == nil {
 		t.Error("a format that does not exist was written")
 	}
 }
@@ -144,20 +147,20 @@ func TestComparisonHeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b    compare.Side
 		answers string
-		tones   []tone
+		tones   []doc.Tone
 	}{
 		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.28× faster than B (≥1.266–≥1.284) over 4 query types / By query type: B slower in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.463–1.841, 99.57 %)",
-			[]tone{toneBad, tonePlain, tonePlain}},
+			[]doc.Tone{doc.ToneBad, doc.TonePlain, doc.TonePlain}},
 		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.28× faster than A (≥1.266–≥1.284) over 4 query types / By query type: B faster in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.543–2.158, 99.57 %)",
-			[]tone{toneBest, tonePlain, tonePlain}},
-		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []tone{tonePlain, tonePlain, tonePlain}},
-		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []tone{tonePlain, tonePlain, tonePlain}},
+			[]doc.Tone{doc.ToneBest, doc.TonePlain, doc.TonePlain}},
+		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []doc.Tone{doc.TonePlain, doc.TonePlain, doc.TonePlain}},
+		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []doc.Tone{doc.TonePlain, doc.TonePlain, doc.TonePlain}},
 	} {
 		compared, err := compare.Runs(c.a, c.b, compare.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := comparisonHeadlines(compared)[0]
+		h := comparison.Headlines(compared)[0]
 		var texts []string
 		for i, a := range h.Answers {
 			if texts = append(texts, a.Text); a.Tone != c.tones[i] {
@@ -167,9 +170,9 @@ func TestComparisonHeadline(t *testing.T) {
 		if !strings.HasPrefix(strings.Join(texts, " / "), c.answers) {
 			t.Errorf("%s: %q, want %q", name, strings.Join(texts, " / "), c.answers)
 		}
-		for _, format := range []Format{Text, Markdown, HTML, JSON} {
+		for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.JSON} {
 			var out bytes.Buffer
-			if err := WriteComparison(&out, format, compared, Options{Width: 1000}); err != nil {
+			if err := comparison.Write(&out, format, compared, write.Options{Width: 1000}); err != nil {
 				t.Fatal(err)
 			}
 			shown := out.String()
@@ -182,7 +185,7 @@ func TestComparisonHeadline(t *testing.T) {
 			}
 		}
 		var csv bytes.Buffer
-		if err := WriteComparison(&csv, CSV, compared, Options{}); err != nil {
+		if err := comparison.Write(&csv, write.CSV, compared, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Split(csv.String(), "\n"); !strings.HasPrefix(lines[1], "duck,duck,all types,geomean,") {
@@ -199,23 +202,23 @@ func TestComparisonHeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	terms := spanBad("Not measured under the same terms: host: server elsewhere (A), 64 cores; server elsewhere (B)")
-	h := comparisonHeadlines(c)[0]
-	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != tonePlain || !slices.Contains(h.Answers, terms) {
+	terms := doc.Bad("Not measured under the same terms: host: server elsewhere (A), 64 cores; server elsewhere (B)")
+	h := comparison.Headlines(c)[0]
+	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != doc.TonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine: %q", h.Answers)
 	}
 	if c, err = compare.Runs(a, b, compare.Options{Different: true}); err != nil {
 		t.Fatal(err)
 	}
-	h = comparisonHeadlines(c)[0]
-	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != tonePlain || !slices.Contains(h.Answers, terms) {
+	h = comparison.Headlines(c)[0]
+	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != doc.TonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine, as it is wanted: %q", h.Answers)
 	}
 	// Whose answers are wrong is said first.
 	if c, err = compare.Runs(repeated(1, 6, 1), wrong(repeated(2, 6, 1.08)), compare.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := comparisonHeadlines(c)[0].Answers; got[0] != (spanBad("B is not ranked: wrong answers in high-cpu-1")) || slices.ContainsFunc(got, func(n span) bool { return strings.Contains(n.Text, "aster") || n.Tone == toneBest }) {
+	if got := comparison.Headlines(c)[0].Answers; got[0] != (doc.Bad("B is not ranked: wrong answers in high-cpu-1")) || slices.ContainsFunc(got, func(n doc.Span) bool { return strings.Contains(n.Text, "aster") || n.Tone == doc.ToneBest }) {
 		t.Errorf("wrong answers: %q", got)
 	}
 }
@@ -228,7 +231,7 @@ func TestRatios(t *testing.T) {
 			Ratio: stats.Value{Figure: ratio}, Interval: &stats.Interval{Lo: lo, Hi: hi, Level: 0.95}}}
 	}
 	exact := func(v float64) stats.Value { return stats.Value{Figure: v} }
-	r := newRatios([]*compare.Figure{
+	r := comparison.NewRatios([]*compare.Figure{
 		figure(2, exact(1.9), stats.Value{Figure: 2.1, Bound: stats.AtLeast}), figure(0.5, exact(0.4), exact(0.6)),
 		{Verdict: compare.NotCompared},
 	})
@@ -236,7 +239,7 @@ func TestRatios(t *testing.T) {
 	if r.Rows[0].Dot != "81.55%" || r.Rows[1].Dot != "18.45%" || r.Rows[0].To != "100%" || r.Rows[2].Dot != "" || r.Ticks[2].X != "50.00%" || r.Ticks[4].Label != "×3" {
 		t.Errorf("%+v", r)
 	}
-	if newRatios([]*compare.Figure{{Verdict: compare.NotCompared}}) != nil {
+	if comparison.NewRatios([]*compare.Figure{{Verdict: compare.NotCompared}}) != nil {
 		t.Error("a chart without ratios")
 	}
 }

@@ -1,10 +1,13 @@
-package report
+package report_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -21,16 +24,16 @@ func TestIncompleteSize(t *testing.T) {
 			incomplete(l)
 		}
 	}
-	figure, note := size(target.Load.DiskBytes), "("+size(target.Load.DiskBytes)+" when it was measured)"
-	for _, format := range []Format{Text, Markdown, HTML, CSV, JSON} {
-		out := render(t, format, Options{Width: 1000, Verbose: true}, run)
+	figure, note := format.Size(target.Load.DiskBytes), "("+format.Size(target.Load.DiskBytes)+" when it was measured)"
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.CSV, write.JSON} {
+		out := render(t, format, write.Options{Width: 1000, Verbose: true}, run)
 		if !strings.Contains(out, pending) {
 			t.Errorf("%s does not say %q", format, pending)
 		}
-		if format == CSV && strings.Contains(out, "1234567891") {
+		if format == write.CSV && strings.Contains(out, "1234567891") {
 			t.Errorf("%s has the size", format)
 		}
-		if format == Text || format == Markdown || format == HTML {
+		if format == write.Text || format == write.Markdown || format == write.HTML {
 			out, figure, note := unspaced(out), unspaced(figure), unspaced(note)
 			if n, m := strings.Count(out, figure), strings.Count(out, note); n != m || m == 0 || !strings.Contains(out, "incomplete") {
 				t.Errorf("%s has the size %d times, %d times in a note", format, n, m)
@@ -38,10 +41,10 @@ func TestIncompleteSize(t *testing.T) {
 		}
 	}
 	run.Targets[1].Load.DiskBefore, run.Targets[2].Load.DiskBefore = 2<<20, 4096
-	if out, want := render(t, Text, Options{Width: 1000, Verbose: true}, run), " of its size on disk 2.00MiB were there before the load"; strings.Count(out, want) != 1 || strings.Count(out, "were there before") != 1 {
+	if out, want := render(t, write.Text, write.Options{Width: 1000, Verbose: true}, run), " of its size on disk 2.00MiB were there before the load"; strings.Count(out, want) != 1 || strings.Count(out, "were there before") != 1 {
 		t.Errorf("text does not say once %q", want)
 	}
-	if f := Stored(run).Loads[0]; f.Disk != nil {
+	if f := report.Stored(run).Loads[0]; f.Disk != nil {
 		t.Errorf("the store has %d bytes", *f.Disk)
 	}
 	other := agreeing(t, 6)

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"slices"
@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/facts"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -18,8 +21,8 @@ func TestFactsOfDatasetAndLog(t *testing.T) {
 	}}
 	arranged := "6 intervals of a device in a row, the first 1 row of a device in each table, the last 2 tags of each table from a third of the time on, " +
 		"the last 1 field of each table from two thirds of the time on, rows late by up to 500ms"
-	for _, format := range []Format{Text, Markdown, HTML} {
-		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{Verbose: true}, run), "\\", "")), " ")
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
+		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, write.Options{Verbose: true}, run), "\\", "")), " ")
 		for _, want := range []string{"The operation log lacks 12 operations", arranged} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s does not say: %s\n%s", format, want, out)
@@ -27,7 +30,7 @@ func TestFactsOfDatasetAndLog(t *testing.T) {
 		}
 	}
 	run.LostOperations, run.Dataset = 0, result.Dataset{Spec: workload.Spec{Name: "cpu-only"}}
-	if out := render(t, Text, Options{Verbose: true}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
+	if out := render(t, write.Text, write.Options{Verbose: true}, run); strings.Contains(out, "lacks") || strings.Contains(out, "late by") || strings.Contains(out, "in a row") {
 		t.Errorf("says what is not so:\n%s", out)
 	}
 }
@@ -44,8 +47,8 @@ func TestWithheldTypesCountOnce(t *testing.T) {
 	} {
 		one := r
 		one.Targets = r.Targets[:of]
-		if !slices.ContainsFunc(alertsBeside(&one, nil), func(n span) bool { return n.Text == want }) {
-			t.Errorf("%v lacks %q", alertsBeside(&one, nil), want)
+		if !slices.ContainsFunc(facts.AlertsBeside(&one, nil), func(n doc.Span) bool { return n.Text == want }) {
+			t.Errorf("%v lacks %q", facts.AlertsBeside(&one, nil), want)
 		}
 	}
 }

@@ -1,8 +1,9 @@
-package report
+package report_test
 
 import (
 	"testing"
 
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -19,8 +20,8 @@ func TestFaults(t *testing.T) {
 		{Name: "twice", Load: load(result.CensusResult{Table: "cpu", Expected: 1000, Counted: 1100, Duplicates: 100})},
 		{Name: "lost", Durability: "relaxed", Load: load(result.CensusResult{Table: "cpu", Expected: 1000, Counted: 993, Lost: 7, Problem: "7 of its rows are lost"})},
 	}}
-	golden(t, "faults.txt", render(t, Text, Options{Verbose: true, Width: 150}, run))
-	golden(t, "faults.csv", render(t, CSV, Options{}, run))
+	golden(t, "faults.txt", render(t, write.Text, write.Options{Verbose: true, Width: 150}, run))
+	golden(t, "faults.csv", render(t, write.CSV, write.Options{}, run))
 	if run.Passed() {
 		t.Error("the run passes with rows lost")
 	}

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/csv"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report/tables"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -44,8 +46,8 @@ func TestGrowth(t *testing.T) {
 	if !run.Passed() {
 		t.Error("a system that makes no columns fails the run")
 	}
-	for _, format := range []Format{Text, Markdown, HTML} {
-		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, Options{Verbose: true}, run), `\_`, "_")), " ")
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
+		out := strings.Join(strings.Fields(strings.ReplaceAll(render(t, format, write.Options{Verbose: true}, run), `\_`, "_")), " ")
 		for _, want := range []string{"Columns that appear", "new tag cpu.service_environment", "2 new fields", "9,760", "4,880", "2.00×", "n/a: no column service_environment"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: %q is not in\n%s", format, want, out)
@@ -55,7 +57,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("%s: a load that a system refuses counts as withheld", format)
 		}
 	}
-	lines, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, run))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(render(t, write.CSV, write.Options{}, run))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("CSV has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	run.Targets[0].Load.Growth = nil
-	if growthTable(&result.Run{Targets: run.Targets[:1]}) != nil {
+	if tables.Growth(&result.Run{Targets: run.Targets[:1]}) != nil {
 		t.Error("a table of loads without steps")
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"slices"
@@ -7,6 +7,10 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -14,34 +18,34 @@ import (
 // says: a and b are alike, c is slower.
 func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 	run := agreeing(t, 6)
-	g := groupOf(run)
-	h := newHeadline(g)
+	g := rank.GroupOf(run)
+	h := rank.NewHeadline(g)
 	if h == nil || h.Queries == nil || h.Loads == nil || len(h.Answers) != 2 {
 		t.Fatalf("headline: %+v", h)
 	}
-	winners := render(t, Text, Options{Verbose: true, Width: 1000}, run)
+	winners := render(t, write.Text, write.Options{Verbose: true, Width: 1000}, run)
 	first := h.Queries.Places[0]
 	for _, p := range h.Queries.Places[1:] {
-		f := g.figure(first.Subject, p.Subject, compare.AllTypes, compare.GeoMean)
+		f := g.Figure(first.Subject, p.Subject, compare.AllTypes, compare.GeoMean)
 		if p.Times != f.Ratio.Figure || *p.Interval != *f.Interval {
 			t.Errorf("%s: %v times, the comparison says %v", p.Label, p.Times, f.Ratio.Figure)
 		}
-		if (p.Tone == toneDim) == (f.Significant() && f.Ratio.Figure > 1) {
+		if (p.Tone == doc.ToneDim) == (f.Significant() && f.Ratio.Figure > 1) {
 			t.Errorf("%s: %q is marked wrongly, p is %v", p.Label, p.Text, f.Adjusted)
 		}
-		if !strings.Contains(winners, times(f.Ratio)) {
-			t.Errorf("the table of winners lacks %s", times(f.Ratio))
+		if !strings.Contains(winners, format.Times(f.Ratio)) {
+			t.Errorf("the table of winners lacks %s", format.Times(f.Ratio))
 		}
 	}
-	for _, format := range []Format{Text, Markdown, HTML} {
-		out := render(t, format, Options{Width: 1000}, run)
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML} {
+		out := render(t, format, write.Options{Width: 1000}, run)
 		for _, a := range h.Answers {
 			if !strings.Contains(out, unmarked(a.Text, format)) {
 				t.Errorf("%s lacks %q", format, a.Text)
 			}
 		}
 	}
-	if answer := h.Answers[0].Text; !strings.Contains(answer, "faster than c (") || !strings.Contains(answer, "no difference shown between ") || h.Answers[0].Tone == toneBest {
+	if answer := h.Answers[0].Text; !strings.Contains(answer, "faster than c (") || !strings.Contains(answer, "no difference shown between ") || h.Answers[0].Tone == doc.ToneBest {
 		t.Errorf("the answer is %q with tone %q", answer, h.Answers[0].Tone)
 	}
 }
@@ -66,7 +70,7 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 		for i := range run.Targets {
 			run.Targets[i].Queries = run.Targets[i].Queries[:c.types]
 		}
-		if got := groupOf(run).byType(); got != c.want {
+		if got := rank.GroupOf(run).ByType(); got != c.want {
 			t.Errorf("%v: %q, want %q", c.targets, got, c.want)
 		}
 	}
@@ -83,17 +87,17 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 			}
 		}
 	}
-	if got := groupOf(run).byType(); !strings.HasPrefix(got, "By query type: a faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, "), tie in 1") {
+	if got := rank.GroupOf(run).ByType(); !strings.HasPrefix(got, "By query type: a faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, "), tie in 1") {
 		t.Errorf("both win: %q", got)
 	}
 }
 
-func unmarked(text string, format Format) string {
-	switch format {
-	case Markdown:
-		return strings.ReplaceAll(escapeMarkdown(text), unitSpace, " ")
-	case Text:
-		return strings.ReplaceAll(text, unitSpace, "")
+func unmarked(text string, as write.Format) string {
+	switch as {
+	case write.Markdown:
+		return strings.ReplaceAll(write.EscapeMarkdown(text), format.UnitSpace, " ")
+	case write.Text:
+		return strings.ReplaceAll(text, format.UnitSpace, "")
 	}
 	return text
 }
@@ -115,16 +119,16 @@ func TestHeadline(t *testing.T) {
 	for _, c := range []struct {
 		run        *result.Run
 		begins     string
-		tone       tone
+		tone       doc.Tone
 		standings  int
 		mustNotSay string
 	}{
-		{two(6, "a", "c"), "a 1.", toneBest, 2, "no difference"},
-		{two(6, "a", "b"), "No difference shown between ", tonePlain, 2, "faster"},
-		{two(1, "a", "c"), "No verdict between a and c: 1 round", tonePlain, 2, "faster"},
-		{two(6, "a"), "a: ", tonePlain, 0, "faster"},
+		{two(6, "a", "c"), "a 1.", doc.ToneBest, 2, "no difference"},
+		{two(6, "a", "b"), "No difference shown between ", doc.TonePlain, 2, "faster"},
+		{two(1, "a", "c"), "No verdict between a and c: 1 round", doc.TonePlain, 2, "faster"},
+		{two(6, "a"), "a: ", doc.TonePlain, 0, "faster"},
 	} {
-		h := newHeadline(groupOf(c.run))
+		h := rank.NewHeadline(rank.GroupOf(c.run))
 		if h == nil {
 			t.Errorf("%s: no headline", c.begins)
 			continue
@@ -140,10 +144,10 @@ func TestHeadline(t *testing.T) {
 	// A withheld type is counted as such, and takes no part.
 	run := two(6, "a", "c")
 	run.Targets[1].Queries[0].Withheld = "wrong answer"
-	if h := newHeadline(groupOf(run)); !strings.Contains(strings.Join(h.Basis, " · "), "4 of 5 query types verified, 1 withheld") {
+	if h := rank.NewHeadline(rank.GroupOf(run)); !strings.Contains(strings.Join(h.Basis, " · "), "4 of 5 query types verified, 1 withheld") {
 		t.Errorf("basis: %q", h.Basis)
 	}
-	if out := render(t, Text, Options{}, run); !strings.Contains(out, "withheld: wrong answer") {
+	if out := render(t, write.Text, write.Options{}, run); !strings.Contains(out, "withheld: wrong answer") {
 		t.Errorf("a terminal does not tell why a type is withheld:\n%s", out)
 	}
 	// A target that failed takes no part, and does not keep the others from it.
@@ -151,11 +155,11 @@ func TestHeadline(t *testing.T) {
 		run := agreeing(t, 6)
 		run.Targets[0], run.Targets[failed] = run.Targets[failed], run.Targets[0]
 		run.Targets[0].Failure = "the server went away"
-		h := newHeadline(groupOf(run))
+		h := rank.NewHeadline(rank.GroupOf(run))
 		if len(h.Queries.Places) != 2 || strings.Contains(h.Answers[0].Text, run.Targets[0].Name+" ") || !slices.Contains(h.Basis, run.Targets[0].Name+" failed") {
 			t.Errorf("without %s: %q, %q", run.Targets[0].Name, h.Answers[0].Text, h.Basis)
 		}
-		if faster := failed == 0 || failed == 1; faster != (h.Answers[0].Tone == toneBest && h.Queries.Places[0].Tone == toneBest) {
+		if faster := failed == 0 || failed == 1; faster != (h.Answers[0].Tone == doc.ToneBest && h.Queries.Places[0].Tone == doc.ToneBest) {
 			t.Errorf("without %s: %q is %q, and the bar %q", run.Targets[0].Name, h.Answers[0].Text, h.Answers[0].Tone, h.Queries.Places[0].Tone)
 		}
 	}
@@ -168,23 +172,23 @@ func TestHeadline(t *testing.T) {
 			x.Repeats[j].Queries = x.Repeats[j].Queries[:1]
 		}
 	}
-	if h := newHeadline(groupOf(run)); !strings.Contains(h.Answers[0].Text, "a ") || !strings.Contains(h.Answers[0].Text, "c") || h.Queries.Help != "type-0; shorter is better" {
+	if h := rank.NewHeadline(rank.GroupOf(run)); !strings.Contains(h.Answers[0].Text, "a ") || !strings.Contains(h.Answers[0].Text, "c") || h.Queries.Help != "type-0; shorter is better" {
 		t.Errorf("of one type: %q over %q", h.Answers[0].Text, h.Queries.Help)
 	}
 	// Who is faster on two machines says nothing of the systems alone.
 	here, there := two(6, "a"), two(6, "c")
 	there.Host.Cores, there.ID = 64, "20260131-154500-bbbb"
-	if h := newHeadline(&groups([]*result.Run{here, there})[0]); h.Answers[0].Tone == toneBest || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
+	if h := rank.NewHeadline(&rank.Groups([]*result.Run{here, there})[0]); h.Answers[0].Tone == doc.ToneBest || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
 		t.Errorf("on two machines: %+v", h)
 	}
-	if h := newHeadline(groupOf(&result.Run{})); h != nil {
+	if h := rank.NewHeadline(rank.GroupOf(&result.Run{})); h != nil {
 		t.Errorf("nothing was measured, and the headline is %+v", h)
 	}
 }
 
 func TestBarOf(t *testing.T) {
 	for columns, want := range map[float64]string{0: "▏", 1: "█", 1.5: "█▌", 2.125: "██▏", 2.875: "██▉", 3: "███"} {
-		if got := barOf(columns); got != want {
+		if got := write.BarOf(columns); got != want {
 			t.Errorf("%v columns: %q, want %q", columns, got, want)
 		}
 	}
@@ -193,7 +197,7 @@ func TestBarOf(t *testing.T) {
 // Of a target that was cut off by the time limit the headline says how many times as long it
 // took at least; it is never the fastest.
 func TestHeadlineOfCutOff(t *testing.T) {
-	cutOff := func(target int, limit float64) *headline {
+	cutOff := func(target int, limit float64) *doc.Headline {
 		run := agreeing(t, 6)
 		run.Targets = []result.Target{run.Targets[0], run.Targets[2]}
 		to := &run.Targets[target]
@@ -209,7 +213,7 @@ func TestHeadlineOfCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		*to = pooled
-		return newHeadline(groupOf(run))
+		return rank.NewHeadline(rank.GroupOf(run))
 	}
 	slow := cutOff(1, 60)
 	if got := slow.Answers[0].Text; !strings.HasPrefix(got, "a ≥") || !strings.Contains(got, "× faster than c") {

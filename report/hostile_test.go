@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/csv"
@@ -8,7 +8,10 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -58,14 +61,14 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 	outputs := make(map[string]string)
-	for _, format := range []Format{Text, Markdown, CSV} {
+	for _, format := range []write.Format{write.Text, write.Markdown, write.CSV} {
 		var b strings.Builder
-		if err := Write(&b, format, []*result.Run{run, killed}, Options{}); err != nil {
+		if err := report.Write(&b, format, []*result.Run{run, killed}, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		outputs[string(format)] = b.String()
 		b.Reset()
-		if err := WriteMatrices(&b, format, []*result.Run{run}, Options{}); err != nil {
+		if err := report.WriteMatrices(&b, format, []*result.Run{run}, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		outputs["matrices as "+string(format)] = b.String()
@@ -76,7 +79,7 @@ func TestHostileTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteComparison(&b, format, c, Options{}); err != nil {
+		if err := comparison.Write(&b, format, c, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		outputs["comparison as "+string(format)] = b.String()

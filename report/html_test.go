@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/xml"
@@ -9,6 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/facts"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/runchart"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -75,11 +81,11 @@ func parse(t *testing.T, page string) parsed {
 
 func TestHTMLShowsEverything(t *testing.T) {
 	complete, killed := fixture(t)
-	page := parse(t, render(t, HTML, Options{}, complete, killed))
+	page := parse(t, render(t, write.HTML, write.Options{}, complete, killed))
 	wanted := []string{
 		"withheld: wrong answer to query 4", "query 4, row 17: usage_user is 93.5, found 93.25", "n/a: the dialect has no such query",
 		"verified (empty)", "not verified", "DID NOT FINISH", "quest failed: localhost:9000 cannot be reached", "1 row is missing",
-		embedded, "8f14e45fceea167a", "tsmark run 'my experiment.yaml'", complete.Experiment, "5d5a9de", "AMD EPYC 7763",
+		facts.Embedded, "8f14e45fceea167a", "tsmark run 'my experiment.yaml'", complete.Experiment, "5d5a9de", "AMD EPYC 7763",
 		"asynchronous: up to a second of rows can be lost", "cairo.wal.enabled", "memory-limit", "not ranked", "7 of 120 cut off", "quest @3f2a took at least as long as shown",
 		"tsmark compare says which differences are more than chance",
 	}
@@ -98,14 +104,14 @@ func TestHTMLShowsEverything(t *testing.T) {
 	if got, want := page.elements["figure"], 6+1; got != want {
 		t.Errorf("%d figures, want %d", got, want)
 	}
-	if single := parse(t, render(t, HTML, Options{}, complete)); !strings.Contains(single.text, "no verdict rests on them") {
+	if single := parse(t, render(t, write.HTML, write.Options{}, complete)); !strings.Contains(single.text, "no verdict rests on them") {
 		t.Error("a single run does not say that it is one")
 	}
 }
 
 func TestHTMLNeedsNoNetwork(t *testing.T) {
 	complete, killed := fixture(t)
-	page := render(t, HTML, Options{}, complete, killed)
+	page := render(t, write.HTML, write.Options{}, complete, killed)
 	p := parse(t, page)
 	for _, link := range p.links {
 		if !strings.HasPrefix(link, "#") && link != "data:," {
@@ -126,7 +132,7 @@ func TestHTMLNeedsNoNetwork(t *testing.T) {
 
 func TestHTMLLinksLeadSomewhere(t *testing.T) {
 	complete, killed := fixture(t)
-	page := render(t, HTML, Options{}, complete, killed)
+	page := render(t, write.HTML, write.Options{}, complete, killed)
 	for _, link := range parse(t, page).links {
 		if id, ok := strings.CutPrefix(link, "#"); ok && strings.Count(page, ` id="`+id+`"`) != 1 {
 			t.Errorf("%s leads to %d places", link, strings.Count(page, ` id="`+id+`"`))
@@ -149,7 +155,7 @@ func TestHTMLEscapes(t *testing.T) {
 	}
 	target.Queries[0].Type, target.Queries[4].Withheld, target.Queries[4].Verdict.Difference = hostile, hostile, hostile
 	target.Queries[6].Unsupported = hostile
-	p := parse(t, render(t, HTML, Options{}, complete))
+	p := parse(t, render(t, write.HTML, write.Options{}, complete))
 	if p.elements["script"]+p.elements["img"] > 0 {
 		t.Errorf("the name of something became part of the page: %v", p.elements)
 	}
@@ -160,13 +166,13 @@ func TestHTMLEscapes(t *testing.T) {
 
 func TestAxes(t *testing.T) {
 	for _, values := range [][]float64{{0.001}, {0.00095, 0.00105}, {1e-6, 100}, {3e-9, 4e-9}, {0.2, 0.3, 7}} {
-		a := newLogAxis(values)
+		a := chart.NewLogAxis(values)
 		for _, v := range values {
-			if at := a.at(v); !(at > 0 && at < 1) {
+			if at := a.At(v); !(at > 0 && at < 1) {
 				t.Errorf("%v lies at %v of the axis %v", v, at, a)
 			}
 		}
-		ticks := a.ticks(8)
+		ticks := a.Ticks(8)
 		if len(ticks) < 2 || len(ticks) > 9 {
 			t.Errorf("axis %v has the ticks %v", a, ticks)
 		}
@@ -181,7 +187,7 @@ func TestAxes(t *testing.T) {
 func TestCurveWithoutHistogram(t *testing.T) {
 	l := latencies(t, 1, 1000, 5e6)
 	l.Histogram = "damaged"
-	points := percentileCurve(&l)
+	points := runchart.PercentileCurve(&l)
 	if len(points) != 6 || points[1].Seconds != l.Median {
 		t.Errorf("points %v", points)
 	}
@@ -192,8 +198,8 @@ func TestCurveWithoutHistogram(t *testing.T) {
 func TestPageHead(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Name = `a "quoted" <b>`
-	h := newHeadline(groupOf(run))
-	page := render(t, HTML, Options{}, run)
+	h := rank.NewHeadline(rank.GroupOf(run))
+	page := render(t, write.HTML, write.Options{}, run)
 	content := func(page, property string) string {
 		_, rest, _ := strings.Cut(page, `property="`+property+`" content="`)
 		text, _, _ := strings.Cut(rest, `"`)
@@ -203,14 +209,14 @@ func TestPageHead(t *testing.T) {
 		t.Errorf("the title is %q", got)
 	}
 	for _, text := range append(h.Basis, h.Answers[1].Text) {
-		if got := content(page, "og:description"); !strings.Contains(got, strings.ReplaceAll(text, unitSpace, " ")) {
+		if got := content(page, "og:description"); !strings.Contains(got, strings.ReplaceAll(text, format.UnitSpace, " ")) {
 			t.Errorf("%q lacks %q", got, text)
 		}
 	}
 	if strings.Contains(page, "og:image") || strings.Contains(page, "og:url") {
 		t.Error("a page without an address has a preview")
 	}
-	page = render(t, HTML, Options{URL: "https://example.org/x&y/report.html"}, run)
+	page = render(t, write.HTML, write.Options{URL: "https://example.org/x&y/report.html"}, run)
 	if got := content(page, "og:url") + " " + content(page, "og:image"); got != "https://example.org/x&y/report.html https://example.org/x&y/report.png" {
 		t.Errorf("addresses: %s", got)
 	}
@@ -220,11 +226,11 @@ func TestPageHead(t *testing.T) {
 		}
 	}
 	noisy := observed(t)
-	said := newHeadline(groupOf(noisy)).Noise.Text
-	if got := content(render(t, HTML, Options{}, noisy), "og:description"); said == "" || !strings.HasPrefix(got, said) {
+	said := rank.NewHeadline(rank.GroupOf(noisy)).Noise.Text
+	if got := content(render(t, write.HTML, write.Options{}, noisy), "og:description"); said == "" || !strings.HasPrefix(got, said) {
 		t.Errorf("%q does not begin with %q", got, said)
 	}
-	if nothing := render(t, HTML, Options{}, &result.Run{ID: "a"}); strings.Contains(nothing, "og:title") {
+	if nothing := render(t, write.HTML, write.Options{}, &result.Run{ID: "a"}); strings.Contains(nothing, "og:title") {
 		t.Error("nothing was measured, and it is told to others")
 	}
 }

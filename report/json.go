@@ -6,12 +6,15 @@ import (
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
-// runJSON is a run as recorded, and what was derived from it.
-type runJSON struct {
+// RunJSON is a run as recorded, and what was derived from it.
+type RunJSON struct {
 	*result.Run
 	// Figures are the estimates that tables and charts show, of the loads and
 	// query types of each target.
@@ -41,8 +44,8 @@ type standingJSON struct {
 	Marks    string          `json:"marks,omitempty"` // of what disturbed it: ‡ a noisy host, † client-bound
 }
 
-func headlineOf(g *group) *headlineJSON {
-	h := newHeadline(g)
+func headlineOf(g *rank.Group) *headlineJSON {
+	h := rank.NewHeadline(g)
 	if h == nil {
 		return nil
 	}
@@ -51,12 +54,12 @@ func headlineOf(g *group) *headlineJSON {
 		out.Answers = append(out.Answers, a.Text)
 	}
 	for _, to := range []struct {
-		from *standings
+		from *doc.Standings
 		list *[]standingJSON
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{g.subjects[p.Subject].name, p.Times, p.Bound, p.Interval, p.Tone == toneDim, p.Verdict, p.Marks})
+				*to.list = append(*to.list, standingJSON{g.Subjects[p.Subject].Name, p.Times, p.Bound, p.Interval, p.Tone == doc.ToneDim, p.Verdict, p.Marks})
 			}
 		}
 	}
@@ -89,54 +92,54 @@ type figureJSON struct {
 	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }
 
-// figuresOf derives the figures of a run by its group.
-func figuresOf(g *group) []figureJSON {
+// FiguresOf derives the figures of a run by its group.
+func FiguresOf(g *rank.Group) []figureJSON {
 	list := []figureJSON{}
-	add := func(i int, ranked ranking, f figureJSON) {
+	add := func(i int, ranked rank.Ranking, f figureJSON) {
 		e := &ranked.Estimates[i]
 		if e.N == 0 {
 			return
 		}
-		f.Target, f.StandIn, f.Median, f.Interval = g.subjects[i].name, g.subjects[i].target.Description.StandIn, e.Median, e.Interval
-		if why := g.unranked(i); why != "" {
-			f.Verdict = notRanked + ": " + why
+		f.Target, f.StandIn, f.Median, f.Interval = g.Subjects[i].Name, g.Subjects[i].Target.Description.StandIn, e.Median, e.Interval
+		if why := g.Unranked(i); why != "" {
+			f.Verdict = rank.NotRanked + ": " + why
 		} else if i == ranked.Reference {
-			f.Verdict = ranked.verdict(i)
+			f.Verdict = ranked.Verdict(i)
 		}
 		if c := ranked.Figures[i]; c != nil {
-			f.Against, f.Ratio, f.RatioInterval, f.Verdict = g.subjects[ranked.Reference].name, &c.Ratio, c.Interval, ranked.verdict(i)
+			f.Against, f.Ratio, f.RatioInterval, f.Verdict = g.Subjects[ranked.Reference].Name, &c.Ratio, c.Interval, ranked.Verdict(i)
 		}
 		list = append(list, f)
 	}
-	for i, s := range g.subjects {
-		ranked := g.rankLoads()
+	for i, s := range g.Subjects {
+		ranked := g.RankLoads()
 		add(i, ranked, figureJSON{Subject: compare.LoadSubject, Unit: compare.RowsPerSecond, Rounds: ranked.Estimates[i].N})
-		for _, t := range g.types() {
-			if q := s.queries(t.Key); q != nil && stands(q) {
-				sample := g.samples(t.Key)[i]
+		for _, t := range g.Types() {
+			if q := s.Queries(t.Key); q != nil && rank.Stands(q) {
+				sample := g.Samples(t.Key)[i]
 				f := figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()}
 				if q.Outcome() == result.Unverified {
 					f.Unverified = q.VerdictText()
 				}
 				if rows, aggregate := result.RawType(t.Key); aggregate {
-					if c := estimate.FromRows(s.target, rows, t.Key); c.Ratio.Bound != stats.Unknown {
+					if c := estimate.FromRows(s.Target, rows, t.Key); c.Ratio.Bound != stats.Unknown {
 						f.FromRows, f.FromRowsInterval = &c.Ratio, c.Interval
 					}
 				}
-				add(i, g.rankType(t.Key), f)
+				add(i, g.RankType(t.Key), f)
 			}
 		}
 	}
 	return list
 }
 
-func (p *Report) writeJSON(w io.Writer) error { return writeIndented(w, p.withFigures()) }
+func (p *Report) writeJSON(w io.Writer) error { return write.Indented(w, p.WithFigures()) }
 
-// withFigures never returns nil, which would be null instead of an empty list.
-func (p *Report) withFigures() []runJSON {
-	list := make([]runJSON, 0, len(p.runs))
+// WithFigures never returns nil, which would be null instead of an empty list.
+func (p *Report) WithFigures() []RunJSON {
+	list := make([]RunJSON, 0, len(p.runs))
 	for i, r := range p.runs {
-		list = append(list, runJSON{withoutLoads(r), figuresOf(p.own[i]), headlineOf(p.own[i])})
+		list = append(list, RunJSON{withoutLoads(r), FiguresOf(p.own[i]), headlineOf(p.own[i])})
 	}
 	return list
 }

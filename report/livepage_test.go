@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"html/template"
@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/result"
 )
 
 // liveFixture is a run on its way: a load has ended, queries are running.
-func liveFixture() *Live {
+func liveFixture() *page.State {
 	began := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	l := &Live{
+	l := &page.State{
 		Run: "20260131-120000-abcd", Name: "<name>", Command: "run", Workload: "cpu-only", Targets: []string{"one", "two"},
 		Began: began, Now: began.Add(100 * time.Second), Failures: 3, Newest: 1500 * time.Millisecond, ResourcesNow: 100,
 		Progress: progress.State{
@@ -24,15 +25,15 @@ func liveFixture() *Live {
 			},
 			Ended: []progress.Ended{{At: began, Label: "load one", Text: "1,000 rows"}, {At: began.Add(time.Second), Label: "load two", Text: "failed: <b>no</b>", Failed: true}},
 		},
-		Measured: []LiveMeasured{
-			{Target: "one", What: "lastpoint", Unit: "queries", Operations: 1200, PerSecond: 41.3, Due: true, Latency: LiveLatency{0.001, 0.002, 0.003, 0.004}, Troubles: []LiveCount{{"failed", 2}, {"dropped", 1}}},
-			{Target: "one", What: "load", Unit: "rows", Operations: 7, PerSecond: 1e6, Latency: LiveLatency{P50: 0.01, Max: 0.02}},
+		Measured: []page.Measured{
+			{Target: "one", What: "lastpoint", Unit: "queries", Operations: 1200, PerSecond: 41.3, Due: true, Latency: page.Latency{P50: 0.001, P95: 0.002, P99: 0.003, Max: 0.004}, Troubles: []page.Count{{Outcome: "failed", Count: 2}, {Outcome: "dropped", Count: 1}}},
+			{Target: "one", What: "load", Unit: "rows", Operations: 7, PerSecond: 1e6, Latency: page.Latency{P50: 0.01, Max: 0.02}},
 		},
 	}
 	for i := range 98 {
-		s := LiveSecond{Rows: 1000}
+		s := page.Second{Rows: 1000}
 		if i > 50 {
-			s = LiveSecond{Queries: 40, Query: LiveLatency{P50: 0.001, P99: 0.1}}
+			s = page.Second{Queries: 40, Query: page.Latency{P50: 0.001, P99: 0.1}}
 		}
 		l.Seconds = append(l.Seconds, s)
 	}
@@ -44,9 +45,9 @@ func liveFixture() *Live {
 	return l
 }
 
-func liveContent(t *testing.T, l *Live) (title, content string) {
+func liveContent(t *testing.T, l *page.State) (title, content string) {
 	t.Helper()
-	u, err := NewLiveUpdates()
+	u, err := page.NewUpdates()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestLivePageStandIn(t *testing.T) {
 		t.Error("it names a stand-in where there is none")
 	}
 	l.StandIns = []string{"one is " + chdb}
-	for _, over := range []*LiveEnd{nil, {Text: "done"}} {
+	for _, over := range []*page.End{nil, {Text: "done"}} {
 		l.Over = over
 		want := "STAND-IN: target one is " + template.HTMLEscapeString(chdb) + ". Its figures say nothing of the system."
 		if _, content := liveContent(t, l); strings.Count(content, want) != 1 {
@@ -105,7 +106,7 @@ func TestLivePageStandIn(t *testing.T) {
 // At the end it says how it ended and where the report is, and claims nothing to come.
 func TestLivePageOver(t *testing.T) {
 	l := liveFixture()
-	l.Over = &LiveEnd{Text: "figures were withheld: one load", Failed: true, Page: "/results/x/report.html"}
+	l.Over = &page.End{Text: "figures were withheld: one load", Failed: true, Page: "/results/x/report.html"}
 	title, content := liveContent(t, l)
 	for _, want := range []string{"figures were withheld: one load", "<code>/results/x/report.html</code>", "<code>tsmark report 20260131-120000-abcd</code>", "alert", ">ended<"} {
 		if !strings.Contains(content, want) {
@@ -121,16 +122,16 @@ func TestLivePageOver(t *testing.T) {
 // one run.
 func TestLivePageEmpty(t *testing.T) {
 	now := time.Now()
-	var page strings.Builder
-	if err := (&Live{Began: now, Now: now}).WritePage(&page, "NONCE"); err != nil {
+	var shown strings.Builder
+	if err := (&page.State{Began: now, Now: now}).WritePage(&shown, "NONCE"); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"No run has begun yet", `<script nonce="NONCE">`, "new EventSource('events')", "--accent:", "<noscript>"} {
-		if !strings.Contains(page.String(), want) {
+		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if strings.Contains(page.String(), "http://") || strings.Contains(page.String(), "https://") {
+	if strings.Contains(shown.String(), "http://") || strings.Contains(shown.String(), "https://") {
 		t.Error("the page needs something from elsewhere")
 	}
 }

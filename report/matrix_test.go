@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/csv"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -51,10 +53,10 @@ func matrixRun(t *testing.T) *result.Run {
 	return &run
 }
 
-func renderMatrices(t *testing.T, format Format, opts Options, runs ...*result.Run) string {
+func renderMatrices(t *testing.T, format write.Format, opts write.Options, runs ...*result.Run) string {
 	t.Helper()
 	var b strings.Builder
-	if err := WriteMatrices(&b, format, runs, opts); err != nil {
+	if err := report.WriteMatrices(&b, format, runs, opts); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -62,15 +64,15 @@ func renderMatrices(t *testing.T, format Format, opts Options, runs ...*result.R
 
 func TestMatrices(t *testing.T) {
 	run := matrixRun(t)
-	golden(t, "matrices.txt", renderMatrices(t, Text, Options{}, run))
-	golden(t, "matrices-narrow.txt", renderMatrices(t, Text, Options{Width: 72}, run))
-	golden(t, "matrices.md", renderMatrices(t, Markdown, Options{}, run))
-	golden(t, "matrices.csv", renderMatrices(t, CSV, Options{}, run))
+	golden(t, "matrices.txt", renderMatrices(t, write.Text, write.Options{}, run))
+	golden(t, "matrices-narrow.txt", renderMatrices(t, write.Text, write.Options{Width: 72}, run))
+	golden(t, "matrices.md", renderMatrices(t, write.Markdown, write.Options{}, run))
+	golden(t, "matrices.csv", renderMatrices(t, write.CSV, write.Options{}, run))
 }
 
 // A withheld figure is nowhere, an unsupported operation is no failure.
 func TestMatricesWithout(t *testing.T) {
-	read := csv.NewReader(strings.NewReader(renderMatrices(t, CSV, Options{}, matrixRun(t))))
+	read := csv.NewReader(strings.NewReader(renderMatrices(t, write.CSV, write.Options{}, matrixRun(t))))
 	read.FieldsPerRecord = -1
 	lines, err := read.ReadAll()
 	if err != nil {
@@ -111,7 +113,7 @@ func TestMatricesJSON(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(renderMatrices(t, JSON, Options{}, matrixRun(t))), &list); err != nil {
+	if err := json.Unmarshal([]byte(renderMatrices(t, write.JSON, write.Options{}, matrixRun(t))), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list) != 1 || len(list[0].Matrices) != 2 || len(list[0].Matrices[0].Operations) != 7 {
@@ -121,7 +123,7 @@ func TestMatricesJSON(t *testing.T) {
 	if *of[0].OK != 100 || *of[0].Latency["slowest_thread"] != 1.625 || of[5].OK != nil || of[5].Unsupported == "" || of[3].Latency["slowest_thread"] != nil {
 		t.Errorf("%+v", of)
 	}
-	if text := renderMatrices(t, JSON, Options{}); text != "[]\n" {
+	if text := renderMatrices(t, write.JSON, write.Options{}); text != "[]\n" {
 		t.Errorf("no runs are %q", text)
 	}
 }
@@ -132,7 +134,7 @@ func TestMatricesInPage(t *testing.T) {
 	run, other := matrixRun(t), *matrixRun(t)
 	other.Dataset.Spec.Name = "cpu-only"
 	for page, want := range map[string]bool{
-		render(t, HTML, Options{}, run): true, render(t, HTML, Options{}, &other): false, renderMatrices(t, HTML, Options{}, &other): true,
+		render(t, write.HTML, write.Options{}, run): true, render(t, write.HTML, write.Options{}, &other): false, renderMatrices(t, write.HTML, write.Options{}, &other): true,
 	} {
 		if got := strings.Contains(page, `id="matrices-`) && strings.Contains(page, "SLOWEST_THREAD"); got != want {
 			t.Errorf("a page has matrices: %v, want %v", got, want)
@@ -141,10 +143,10 @@ func TestMatricesInPage(t *testing.T) {
 }
 
 func TestParseView(t *testing.T) {
-	if v, err := ParseView("iotdb"); v != IoTDB || err != nil {
+	if v, err := write.ParseView("iotdb"); v != write.IoTDB || err != nil {
 		t.Errorf("%s, %v", v, err)
 	}
-	if _, err := ParseView("iotbd"); err == nil || !strings.Contains(err.Error(), "iotdb") {
+	if _, err := write.ParseView("iotbd"); err == nil || !strings.Contains(err.Error(), "iotdb") {
 		t.Errorf("error %v, want one that offers iotdb", err)
 	}
 }

@@ -1,9 +1,10 @@
-package report
+package report_test
 
 import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -25,8 +26,8 @@ func TestMixedTable(t *testing.T) {
 		},
 	}}}
 	run := &result.Run{ID: "r", Status: result.Complete, Targets: []result.Target{target}}
-	golden(t, "mixed.txt", render(t, Text, Options{Verbose: true, Width: 150}, run))
-	golden(t, "mixed.csv", render(t, CSV, Options{}, run))
+	golden(t, "mixed.txt", render(t, write.Text, write.Options{Verbose: true, Width: 150}, run))
+	golden(t, "mixed.csv", render(t, write.CSV, write.Options{}, run))
 	if run.Passed() {
 		t.Error("the run passes with a type withheld")
 	}

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report/facts"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -129,19 +131,19 @@ func watched(run *result.Run, until float64) []result.Resources {
 
 func TestObservedGolden(t *testing.T) {
 	run := observed(t)
-	golden(t, "observed-80.txt", render(t, Text, Options{Width: 80}, run))
-	golden(t, "observed.txt", render(t, Text, Options{Verbose: true, Width: 130}, run))
-	golden(t, "observed.md", render(t, Markdown, Options{}, run))
-	golden(t, "observed.csv", render(t, CSV, Options{}, run))
+	golden(t, "observed-80.txt", render(t, write.Text, write.Options{Width: 80}, run))
+	golden(t, "observed.txt", render(t, write.Text, write.Options{Verbose: true, Width: 130}, run))
+	golden(t, "observed.md", render(t, write.Markdown, write.Options{}, run))
+	golden(t, "observed.csv", render(t, write.CSV, write.Options{}, run))
 }
 
 func TestObservedIsOnThePage(t *testing.T) {
-	page := parse(t, render(t, HTML, Options{}, observed(t)))
+	page := parse(t, render(t, write.HTML, write.Options{}, observed(t)))
 	for _, want := range []string{
 		"saturated: 870/s done of 1,000/s scheduled", "p99<10ms", "client-bound: the client used 91 % of its processors (in 2 of 6 repeats)",
 		"NOISY HOST in 3 of 10 measurements; at worst other processes used 31 % of the CPU, most of it ld. What it disturbed is marked ‡.",
 		"noisy host: other processes used 23 % of the CPU, most of it ld (in 1 of 6 phases)", "the server cannot be seen",
-		"PostgreSQL", "310,000 queries/s", coLocated, "n/a: shares tsmark's process", "tsmark's own work is part of it", "after compress",
+		"PostgreSQL", "310,000 queries/s", facts.CoLocated, "n/a: shares tsmark's process", "tsmark's own work is part of it", "after compress",
 	} {
 		if !strings.Contains(page.text, want) {
 			t.Errorf("the page does not show %q", want)

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -10,27 +10,34 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/picture"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/runchart"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
 // The picture says what the headline and the chart say.
 func TestPicture(t *testing.T) {
 	run := agreeing(t, 6)
-	svg := written(t, render(t, SVG, Options{}, run))
-	g := groupOf(run)
-	h := newHeadline(g)
+	svg := written(t, render(t, write.SVG, write.Options{}, run))
+	g := rank.GroupOf(run)
+	h := rank.NewHeadline(g)
 	said := []string{h.Answers[0].Text, h.Answers[1].Text, "tie", "geometric mean of 5 query types", "Pale bars"}
-	for _, r := range newRelative(g, h, newLegend(g.labels())).Rows {
+	for _, r := range runchart.Relative(g, h, chart.NewLegend(g.Labels())).Rows {
 		for _, l := range r.Lanes {
-			said = append(said, strings.ReplaceAll(l.Text, unitSpace, " "), strings.ReplaceAll(l.Beside, unitSpace, " "))
+			said = append(said, strings.ReplaceAll(l.Text, format.UnitSpace, " "), strings.ReplaceAll(l.Beside, format.UnitSpace, " "))
 		}
 	}
 	for _, text := range said {
-		if !strings.Contains(svg, strings.ReplaceAll(text, unitSpace, " ")) {
+		if !strings.Contains(svg, strings.ReplaceAll(text, format.UnitSpace, " ")) {
 			t.Errorf("the drawing lacks %q", text)
 		}
 	}
-	image, err := png.Decode(strings.NewReader(render(t, PNG, Options{}, run)))
+	image, err := png.Decode(strings.NewReader(render(t, write.PNG, write.Options{}, run)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,15 +46,15 @@ func TestPicture(t *testing.T) {
 	}
 	// Pale bars are paler than paper is dark: no channel overflows.
 	for i, c := range []string{"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"} {
-		if c := seriesColor(c); i < 7 && int(c.R)+int(c.G)+int(c.B) > 600 {
+		if c := picture.SeriesColor(c); i < 7 && int(c.R)+int(c.G)+int(c.B) > 600 {
 			t.Errorf("colour %d is hardly seen", i)
 		}
 	}
-	if out := render(t, SVG, Options{}, &result.Run{ID: "a"}); !strings.Contains(out, "nothing was measured") {
+	if out := render(t, write.SVG, write.Options{}, &result.Run{ID: "a"}); !strings.Contains(out, "nothing was measured") {
 		t.Errorf("of nothing: %s", out)
 	}
 	run.Targets[0].Name, run.Name = "</text><script>a\x1b[2J\x00", `"><x onload="`
-	written(t, render(t, SVG, Options{}, run))
+	written(t, render(t, write.SVG, write.Options{}, run))
 }
 
 // written is the text of a drawing, which has no other elements than a drawing
@@ -85,7 +92,7 @@ func TestPreview(t *testing.T) {
 			run.OtherDatabases = append(run.OtherDatabases, result.OtherDatabase{Name: fmt.Sprint("Database ", alerts, n), PID: n})
 		}
 		var b bytes.Buffer
-		if err := Of(run).WritePreview(&b); err != nil {
+		if err := report.Of(run).WritePreview(&b); err != nil {
 			t.Fatal(err)
 		}
 		image, err := png.Decode(&b)
@@ -97,7 +104,7 @@ func TestPreview(t *testing.T) {
 			t.Errorf("with %d alerts the preview has %v pixels", 12*alerts, size)
 		}
 	}
-	if err := Of(run).WritePreview(full{}); err == nil || !strings.HasPrefix(err.Error(), "writing the preview: ") {
+	if err := report.Of(run).WritePreview(full{}); err == nil || !strings.HasPrefix(err.Error(), "writing the preview: ") {
 		t.Errorf("a full disk: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"math"
@@ -10,7 +10,13 @@ import (
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -35,21 +41,21 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 		t.Fatal(err)
 	}
 	const says = "a is not ranked: wrong answers in type-4"
-	g := groupOf(pooled)
-	h := newHeadline(g)
-	if h.Answers[0] != (spanBad(says)) || !strings.HasPrefix(h.Answers[1].Text, "b 1.") || !strings.Contains(h.Answers[1].Text, "× faster than c") {
+	g := rank.GroupOf(pooled)
+	h := rank.NewHeadline(g)
+	if h.Answers[0] != (doc.Bad(says)) || !strings.HasPrefix(h.Answers[1].Text, "b 1.") || !strings.Contains(h.Answers[1].Text, "× faster than c") {
 		t.Errorf("the headline is %q", h.Answers)
 	}
-	for _, s := range []*standings{h.Queries, h.Loads} {
+	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
 		for _, p := range s.Places {
 			if p.Label == "a" {
 				t.Errorf("%s: a has a place: %+v", s.Title, p)
 			}
 		}
 	}
-	for _, format := range []Format{Text, Markdown, HTML, JSON, SVG} {
-		out := render(t, format, Options{Width: 1000, Verbose: true}, pooled)
-		if format == SVG {
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.JSON, write.SVG} {
+		out := render(t, format, write.Options{Width: 1000, Verbose: true}, pooled)
+		if format == write.SVG {
 			out = written(t, out)
 		}
 		for _, wrong := range []string{"a faster", "a 5", "a 6", "faster than a (", "b ÷ a", "c ÷ a"} {
@@ -66,11 +72,11 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 			t.Errorf("JSON: %s: %s against %q", key, f.Verdict, f.Against)
 		}
 	}
-	if out := render(t, CSV, Options{}, pooled); strings.Count(out, "not ranked: wrong answers in type-4") < 5 {
+	if out := render(t, write.CSV, write.Options{}, pooled); strings.Count(out, "not ranked: wrong answers in type-4") < 5 {
 		t.Errorf("CSV: %s", out)
 	}
-	board := NewBoard(Subject{pooled, 0}, Subject{pooled, 1}, Subject{pooled, 2})
-	for _, s := range [][]Standing{board.Type("type-0"), board.Loads()} {
+	board := report.NewBoard(report.Subject{Run: pooled, Target: 0}, report.Subject{Run: pooled, Target: 1}, report.Subject{Run: pooled, Target: 2})
+	for _, s := range [][]report.Standing{board.Type("type-0"), board.Loads()} {
 		if s[0].Best || s[0].Stands || !s[1].Best && s[1].Beside == "" {
 			t.Errorf("board: %+v", s)
 		}
@@ -128,7 +134,7 @@ func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 			if f.Verdict == compare.NotCompared {
 				continue
 			}
-			cells := comparisonRow(f).Cells
+			cells := comparison.NewRow(f).Cells
 			agrees(t, "compare", cells[3].Text, cells[1].Text, cells[5].Text)
 			if f.Verdict == compare.NoDifference {
 				if f.Ratio.Bound == stats.Exact && (f.Ratio.Figure > 2 || f.Ratio.Figure < 0.5) || f.Interval != nil && !f.Interval.Holds(stats.Value{Figure: 1}) {
@@ -137,14 +143,14 @@ func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 			}
 			seen[string(f.Verdict)+" "+string(f.Cause)]++
 		}
-		g := groupOf(run)
-		ranked, cells := g.rankType("t"), compareType(g, "t").Cells[1:]
+		g := rank.GroupOf(run)
+		ranked, cells := g.RankType("t"), rank.CompareType(g, "t").Cells[1:]
 		for i, f := range ranked.Figures {
 			if f == nil {
 				continue
 			}
 			agrees(t, "report", cells[2*i].Text, cells[2*ranked.Reference].Text, strings.TrimSuffix(cells[2*i+1].Text, "×"))
-			if cells[2*ranked.Reference+1].Text == tie && f.Ratio.Bound == stats.Exact && f.Ratio.Figure > 2 {
+			if cells[2*ranked.Reference+1].Text == rank.Tie && f.Ratio.Bound == stats.Exact && f.Ratio.Figure > 2 {
 				t.Fatalf("a tie at %v", f.Ratio)
 			}
 		}
@@ -161,7 +167,7 @@ func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 func agrees(t *testing.T, where, of, by, times string) {
 	t.Helper()
 	number := func(s string) (float64, bool) {
-		s = strings.NewReplacer(",", "", unitSpace, " ", chanceMark, "").Replace(s)
+		s = strings.NewReplacer(",", "", format.UnitSpace, " ", rank.ChanceMark, "").Replace(s)
 		value, unit, _ := strings.Cut(strings.TrimRight(s, "†‡"), " ")
 		v, err := strconv.ParseFloat(value, 64)
 		factor := map[string]float64{"": 1, "s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit]

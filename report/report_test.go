@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -14,15 +14,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func render(t *testing.T, format Format, opts Options, runs ...*result.Run) string {
+func render(t *testing.T, format write.Format, opts write.Options, runs ...*result.Run) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, format, runs, opts); err != nil {
+	if err := report.Write(&b, format, runs, opts); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -50,18 +56,18 @@ func TestGolden(t *testing.T) {
 	complete, killed := fixture(t)
 	for _, c := range []struct {
 		file   string
-		format Format
-		opts   Options
+		format write.Format
+		opts   write.Options
 		runs   []*result.Run
 	}{
-		{"complete.txt", Text, Options{Verbose: true}, []*result.Run{complete}},
-		{"brief-80.txt", Text, Options{Width: 80}, []*result.Run{complete}},
-		{"brief-160.txt", Text, Options{Width: 160}, []*result.Run{complete}},
-		{"complete-narrow.txt", Text, Options{Verbose: true, Width: 72}, []*result.Run{complete}},
-		{"complete-color.txt", Text, Options{Verbose: true, Color: true}, []*result.Run{complete}},
-		{"both.txt", Text, Options{Verbose: true}, []*result.Run{complete, killed}},
-		{"both.md", Markdown, Options{}, []*result.Run{complete, killed}},
-		{"both.csv", CSV, Options{}, []*result.Run{complete, killed}},
+		{"complete.txt", write.Text, write.Options{Verbose: true}, []*result.Run{complete}},
+		{"brief-80.txt", write.Text, write.Options{Width: 80}, []*result.Run{complete}},
+		{"brief-160.txt", write.Text, write.Options{Width: 160}, []*result.Run{complete}},
+		{"complete-narrow.txt", write.Text, write.Options{Verbose: true, Width: 72}, []*result.Run{complete}},
+		{"complete-color.txt", write.Text, write.Options{Verbose: true, Color: true}, []*result.Run{complete}},
+		{"both.txt", write.Text, write.Options{Verbose: true}, []*result.Run{complete, killed}},
+		{"both.md", write.Markdown, write.Options{}, []*result.Run{complete, killed}},
+		{"both.csv", write.CSV, write.Options{}, []*result.Run{complete, killed}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			golden(t, c.file, render(t, c.format, c.opts, c.runs...))
@@ -72,7 +78,7 @@ func TestGolden(t *testing.T) {
 func TestTextFits(t *testing.T) {
 	complete, killed := fixture(t)
 	for _, width := range []int{72, 100, 110, 200} {
-		for _, line := range strings.Split(render(t, Text, Options{Verbose: true, Width: width}, complete, killed), "\n") {
+		for _, line := range strings.Split(render(t, write.Text, write.Options{Verbose: true, Width: width}, complete, killed), "\n") {
 			if n := utf8.RuneCountInString(line); n > width {
 				t.Errorf("%d columns of %d: %s", n, width, line)
 			}
@@ -82,36 +88,36 @@ func TestTextFits(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{digits(0), "0"},
-		{digits(1234567), "1,230,000"},
-		{digits(999.7), "1,000"},
-		{digits(99.96), "100"},
-		{digits(1.005), "1.00"},
-		{digits(0.012345), "0.0123"},
-		{digits(math.NaN()), none},
-		{digits(-1234), "-1,230"},
-		{number(60), "60"},
-		{number(1234567), "1,234,567"},
-		{number(1.5), "1.50"},
-		{count(-999), "-999"},
-		{count(-1000), "-1,000"},
-		{duration(0), "0 s"},
-		{duration(85e-9), "85.0 ns"},
-		{duration(999.6e-9), "1.00 µs"},
-		{duration(1e-3), "1.00 ms"},
-		{duration(0.9996), "1.00 s"},
-		{duration(0.0123456), "12.3 ms"},
-		{duration(4321), "4,320 s"},
-		{size(0), "0 B"},
-		{size(1023), "1,023 B"},
-		{size(1 << 20), "1.00 MiB"},
-		{size(1 << 30), "1.00 GiB"},
-		{size(3_120_450_000), "2.91 GiB"},
-		{ratio(3.714), "3.71×"},
-		{elapsed(192 * time.Second), "3m12s"},
-		{elapsed(1500 * time.Millisecond), "1.50 s"},
+		{format.Digits(0), "0"},
+		{format.Digits(1234567), "1,230,000"},
+		{format.Digits(999.7), "1,000"},
+		{format.Digits(99.96), "100"},
+		{format.Digits(1.005), "1.00"},
+		{format.Digits(0.012345), "0.0123"},
+		{format.Digits(math.NaN()), format.None},
+		{format.Digits(-1234), "-1,230"},
+		{format.Number(60), "60"},
+		{format.Number(1234567), "1,234,567"},
+		{format.Number(1.5), "1.50"},
+		{format.Count(-999), "-999"},
+		{format.Count(-1000), "-1,000"},
+		{format.Duration(0), "0 s"},
+		{format.Duration(85e-9), "85.0 ns"},
+		{format.Duration(999.6e-9), "1.00 µs"},
+		{format.Duration(1e-3), "1.00 ms"},
+		{format.Duration(0.9996), "1.00 s"},
+		{format.Duration(0.0123456), "12.3 ms"},
+		{format.Duration(4321), "4,320 s"},
+		{format.Size(0), "0 B"},
+		{format.Size(1023), "1,023 B"},
+		{format.Size(1 << 20), "1.00 MiB"},
+		{format.Size(1 << 30), "1.00 GiB"},
+		{format.Size(3_120_450_000), "2.91 GiB"},
+		{format.Ratio(3.714), "3.71×"},
+		{format.Elapsed(192 * time.Second), "3m12s"},
+		{format.Elapsed(1500 * time.Millisecond), "1.50 s"},
 	} {
-		if got := strings.ReplaceAll(c.got, unitSpace, " "); got != c.want {
+		if got := strings.ReplaceAll(c.got, format.UnitSpace, " "); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -123,16 +129,16 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 	wrong.Service.Median, wrong.Service.P99 = 123.456, 123.456
 	complete.Targets[1].Load.Withheld = "rows were lost"
 	complete.Targets[1].Load.Sent = 0.0123456789
-	for _, format := range []Format{Text, Markdown, CSV, HTML} {
-		out := render(t, format, Options{Verbose: true, Width: 1000}, complete)
-		for _, figure := range []string{"123.456", "123" + unitSpace + "s", "123s", "0.0123456789"} {
+	for _, as := range []write.Format{write.Text, write.Markdown, write.CSV, write.HTML} {
+		out := render(t, as, write.Options{Verbose: true, Width: 1000}, complete)
+		for _, figure := range []string{"123.456", "123" + format.UnitSpace + "s", "123s", "0.0123456789"} {
 			if strings.Contains(out, figure) {
-				t.Errorf("%s shows the withheld figure %s", format, figure)
+				t.Errorf("%s shows the withheld figure %s", as, figure)
 			}
 		}
 		for _, reason := range []string{wrong.Withheld, "row 17", "rows were lost"} {
 			if !strings.Contains(out, reason) {
-				t.Errorf("%s does not say %q", format, reason)
+				t.Errorf("%s does not say %q", as, reason)
 			}
 		}
 	}
@@ -140,44 +146,44 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 
 func TestWhoWins(t *testing.T) {
 	complete, _ := fixture(t)
-	one := compareType(groupOf(complete), "high-cpu-1").Cells
-	if one[1].Tone != toneBad || one[3].Tone != tonePlain || one[4].Text != "" {
+	one := rank.CompareType(rank.GroupOf(complete), "high-cpu-1").Cells
+	if one[1].Tone != doc.ToneBad || one[3].Tone != doc.TonePlain || one[4].Text != "" {
 		t.Errorf("one wrong: nothing to compare: %+v", one)
 	}
 	withoutWithheld(&complete.Targets[0])
-	g := groupOf(complete)
+	g := rank.GroupOf(complete)
 	for _, queryType := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "double-groupby-all"} {
-		r := compareType(g, queryType)
-		if r.Cells[1].Tone != tonePlain || r.Cells[3].Tone != tonePlain || r.Cells[2].Text != oneRound && r.Cells[4].Text != oneRound {
+		r := rank.CompareType(g, queryType)
+		if r.Cells[1].Tone != doc.TonePlain || r.Cells[3].Tone != doc.TonePlain || r.Cells[2].Text != rank.OneRound && r.Cells[4].Text != rank.OneRound {
 			t.Errorf("%s, asked in one round: %+v", queryType, r.Cells)
 		}
 	}
-	if r, _ := compareLoads(g); r.Cells[1].Tone != tonePlain || r.Cells[3].Tone != tonePlain || r.Cells[4].Text != oneLoad {
+	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != doc.TonePlain || r.Cells[3].Tone != doc.TonePlain || r.Cells[4].Text != rank.OneLoad {
 		t.Errorf("one load a target: %+v", r.Cells)
 	}
 	inRounds(complete, 6)
-	g = groupOf(complete)
-	for queryType, want := range map[string][2]tone{
-		"single-groupby-1-1-1":  {tonePlain, toneBest},
-		"single-groupby-5-8-1":  {toneBest, tonePlain},
-		"double-groupby-all":    {toneBest, tonePlain},
-		"cpu-max-all-8":         {toneDim, toneDim},   // empty answers
-		"groupby-orderby-limit": {tonePlain, toneDim}, // one not verified
-		"lastpoint":             {toneDim, tonePlain}, // one cannot
+	g = rank.GroupOf(complete)
+	for queryType, want := range map[string][2]doc.Tone{
+		"single-groupby-1-1-1":  {doc.TonePlain, doc.ToneBest},
+		"single-groupby-5-8-1":  {doc.ToneBest, doc.TonePlain},
+		"double-groupby-all":    {doc.ToneBest, doc.TonePlain},
+		"cpu-max-all-8":         {doc.ToneDim, doc.ToneDim},   // empty answers
+		"groupby-orderby-limit": {doc.TonePlain, doc.ToneDim}, // one not verified
+		"lastpoint":             {doc.ToneDim, doc.TonePlain}, // one cannot
 	} {
-		r := compareType(g, queryType)
-		if got := [2]tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
+		r := rank.CompareType(g, queryType)
+		if got := [2]doc.Tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
 			t.Errorf("%s: %q, want %q", queryType, got, want)
 		}
 	}
 
-	if r, _ := compareLoads(g); r.Cells[1].Tone != tonePlain || r.Cells[3].Tone != toneBest || r.Cells[4].Text != "1.00×" {
+	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != doc.TonePlain || r.Cells[3].Tone != doc.ToneBest || r.Cells[4].Text != "1.00×" {
 		t.Errorf("six loads a target: %+v", r.Cells)
 	}
 
 	// The faster one was cut off: its median may be anything above, and
 	// nobody is known to be best by a ratio.
-	duck := g.subjects[0].target
+	duck := g.Subjects[0].Target
 	for i := range duck.Repeats {
 		q := duck.Repeats[i].Type("single-groupby-5-8-1")
 		q.AtLeast = int64(len(q.Each))
@@ -190,8 +196,8 @@ func TestWhoWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	*duck = pooled
-	r := compareType(groupOf(complete), "single-groupby-5-8-1")
-	if r.Cells[1].Tone == toneBest || r.Cells[3].Tone == toneBest || !strings.HasPrefix(r.Cells[1].Text, "≥") {
+	r := rank.CompareType(rank.GroupOf(complete), "single-groupby-5-8-1")
+	if r.Cells[1].Tone == doc.ToneBest || r.Cells[3].Tone == doc.ToneBest || !strings.HasPrefix(r.Cells[1].Text, "≥") {
 		t.Errorf("cut off and still %+v", r.Cells[1:])
 	}
 }
@@ -218,11 +224,11 @@ func inRounds(r *result.Run, rounds int) {
 func TestRunsOfDifferentDatasetsAreNotCompared(t *testing.T) {
 	complete, other := fixture(t)
 	complete.Targets, other.Targets = complete.Targets[:1], other.Targets[:1]
-	if out := render(t, Text, Options{Verbose: true}, complete, other); !strings.Contains(out, "Comparison") {
+	if out := render(t, write.Text, write.Options{Verbose: true}, complete, other); !strings.Contains(out, "Comparison") {
 		t.Error("the same dataset is not compared")
 	}
 	other.Dataset.Fingerprint = "another"
-	if out := render(t, Text, Options{Verbose: true}, complete, other); strings.Contains(out, "Comparison") {
+	if out := render(t, write.Text, write.Options{Verbose: true}, complete, other); strings.Contains(out, "Comparison") {
 		t.Error("different datasets are compared")
 	}
 }
@@ -230,7 +236,7 @@ func TestRunsOfDifferentDatasetsAreNotCompared(t *testing.T) {
 func TestTextIsSafeForTerminals(t *testing.T) {
 	complete, _ := fixture(t)
 	complete.Targets[0].Description.Version = "v1\x1b[2J\rowned\u202e"
-	out := render(t, Text, Options{Verbose: true}, complete)
+	out := render(t, write.Text, write.Options{Verbose: true}, complete)
 	if strings.ContainsAny(out, "\x1b\r\u202e") {
 		t.Error("a version moves the cursor")
 	}
@@ -239,7 +245,7 @@ func TestTextIsSafeForTerminals(t *testing.T) {
 func TestJSONIsTheRuns(t *testing.T) {
 	complete, killed := fixture(t)
 	var got []*result.Run
-	if err := json.Unmarshal([]byte(render(t, JSON, Options{}, complete, killed)), &got); err != nil {
+	if err := json.Unmarshal([]byte(render(t, write.JSON, write.Options{}, complete, killed)), &got); err != nil {
 		t.Fatal(err)
 	}
 	// A load that does not stand has no figures.
@@ -251,14 +257,14 @@ func TestJSONIsTheRuns(t *testing.T) {
 	if diff := cmp.Diff([]*result.Run{complete, killed}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := render(t, JSON, Options{}); got != "[]\n" {
+	if got := render(t, write.JSON, write.Options{}); got != "[]\n" {
 		t.Errorf("no runs are %q", got)
 	}
 }
 
 func TestCSVHasEveryColumnOnce(t *testing.T) {
 	complete, killed := fixture(t)
-	lines, err := csv.NewReader(strings.NewReader(render(t, CSV, Options{}, complete, killed))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(render(t, write.CSV, write.Options{}, complete, killed))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,19 +281,19 @@ func TestCSVHasEveryColumnOnce(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	for _, name := range Formats() {
-		f, err := ParseFormat(name)
+	for _, name := range write.Formats() {
+		f, err := write.ParseFormat(name)
 		if err != nil {
 			t.Error(err)
 		}
-		if err := Write(&bytes.Buffer{}, f, nil, Options{}); err != nil {
+		if err := report.Write(&bytes.Buffer{}, f, nil, write.Options{}); err != nil {
 			t.Errorf("%s of no runs: %v", name, err)
 		}
 	}
-	if _, err := ParseFormat("htm"); err == nil || !strings.Contains(err.Error(), `did you mean "html"`) {
+	if _, err := write.ParseFormat("htm"); err == nil || !strings.Contains(err.Error(), `did you mean "html"`) {
 		t.Errorf("htm: %v", err)
 	}
-	if err := Write(&bytes.Buffer{}, "pdf", nil, Options{}); err == nil {
+	if err := report.Write(&bytes.Buffer{}, "pdf", nil, write.Options{}); err == nil {
 		t.Error("pdf was written")
 	}
 }
@@ -299,8 +305,8 @@ func (full) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func TestWriteErrorsAreReported(t *testing.T) {
 	complete, _ := fixture(t)
-	for _, name := range Formats() {
-		if err := Write(full{}, Format(name), []*result.Run{complete}, Options{}); err == nil {
+	for _, name := range write.Formats() {
+		if err := report.Write(full{}, write.Format(name), []*result.Run{complete}, write.Options{}); err == nil {
 			t.Errorf("%s: writing failed and nobody said so", name)
 		}
 	}
@@ -309,18 +315,18 @@ func TestWriteErrorsAreReported(t *testing.T) {
 // What a run's terminal needs is not estimated again for its page, or for any
 // other format: a figure that is changed in between is changed in all of them.
 func TestFormatsShareEstimates(t *testing.T) {
-	p := Of(agreeing(t, 6))
-	render := func(format Format) string {
+	p := report.Of(agreeing(t, 6))
+	render := func(format write.Format) string {
 		t.Helper()
 		var out bytes.Buffer
-		if err := p.Write(&out, format, Options{Verbose: true}); err != nil {
+		if err := p.Write(&out, format, write.Options{Verbose: true}); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
 	}
-	render(Text)
-	p.groups[0].rankType("type-1").Estimates[0].Median.Figure = 0.00777
-	for _, format := range []Format{HTML, Markdown, JSON, CSV, SVG} {
+	render(write.Text)
+	p.Groups[0].RankType("type-1").Estimates[0].Median.Figure = 0.00777
+	for _, format := range []write.Format{write.HTML, write.Markdown, write.JSON, write.CSV, write.SVG} {
 		if out := render(format); !strings.Contains(out, "7.77") && !strings.Contains(out, "0.00777") {
 			t.Errorf("%s was estimated again", format)
 		}

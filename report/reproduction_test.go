@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -16,6 +16,9 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/reproduction"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/reproduce/printed"
 )
@@ -51,7 +54,7 @@ type tableLine struct{ table, line string }
 func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine]map[string]string, best map[tableLine]map[string]float64) {
 	want, best = make(map[tableLine]map[string]string), make(map[tableLine]map[string]float64)
 	under := func(f *printed.Figure, metric string) tableLine {
-		key := tableLine{e.ID + " " + e.Name + ", " + metricName(metric), lineOf(e, f)}
+		key := tableLine{e.ID + " " + e.Name + ", " + reproduction.MetricName(metric), lineOf(e, f)}
 		if want[key] == nil {
 			want[key], best[key] = make(map[string]string), make(map[string]float64)
 		}
@@ -77,7 +80,7 @@ func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine
 			key := under(&f, f.Parameters["of"])
 			ratios[key] = true
 			if head := x.Driver + " ÷ " + y.Driver + ", printed"; want[key][head] == "" { // the text repeats what tables have
-				want[key][head] = map[string]string{"ratio": f.Text + "×", "ratio_percent": f.Text + unitSpace + "%"}[f.Metric]
+				want[key][head] = map[string]string{"ratio": f.Text + "×", "ratio_percent": f.Text + format.UnitSpace + "%"}[f.Metric]
 			}
 		}
 	}
@@ -86,7 +89,7 @@ func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine
 		for _, s := range d.Systems {
 			v, has := figures[s.Driver]
 			if has && base != "" && !ratios[key] && figures[base] != 0 && v != 0 { // printed 0.0 is something rounded
-				want[key][s.Driver+" ÷ "+base+", printed"] = digits(v/figures[base]) + "×"
+				want[key][s.Driver+" ÷ "+base+", printed"] = format.Digits(v/figures[base]) + "×"
 			}
 			if has && base == "" {
 				base = s.Driver
@@ -102,21 +105,21 @@ func TestPrintedCells(t *testing.T) {
 	total := 0
 	for i := range document.All() {
 		d := &document.All()[i]
-		page := NewReproduction(d, claims.Measured{Size: document.Small})
+		page := reproduction.New(d, claims.Measured{Size: document.Small})
 		for j := range d.Experiments {
 			e := &d.Experiments[j]
 			want, _ := printedOf(d, e)
-			for _, one := range page.part(e).Tables {
+			for _, one := range page.Part(e).Tables {
 				for column, c := range one.Columns {
 					if !strings.HasSuffix(c.Head, ", printed") {
 						continue
 					}
 					for _, r := range one.Rows {
 						key, text := tableLine{one.Title, r.Cells[0].Text}, r.Cells[column].Text
-						if expected := want[key][c.Head]; text != cmp.Or(expected, none) {
+						if expected := want[key][c.Head]; text != cmp.Or(expected, format.None) {
 							t.Errorf("%s: %v, %s: %q is shown, and its table has %q", d.Name, key, c.Head, text, expected)
 						}
-						if text != none {
+						if text != format.None {
 							total++
 						}
 						delete(want[key], c.Head)
@@ -153,7 +156,7 @@ func TestPublishedPages(t *testing.T) {
 		d := &document.All()[i]
 		earlier := regexp.MustCompile(`(?m)^\| \[` + d.Name + `\].*by earlier rules`).Match(index)
 		var today bytes.Buffer
-		if err := NewReproduction(d, claims.Measured{Size: document.Small}).Write(&today, Markdown, Options{}); err != nil {
+		if err := reproduction.New(d, claims.Measured{Size: document.Small}).Write(&today, write.Markdown, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		published, err := os.ReadFile(filepath.Join(folder, d.Name+".md"))

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -10,6 +10,10 @@ import (
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/reproduction"
+	"github.com/tsmark/tsmark/report/sweep"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 	"github.com/tsmark/tsmark/run/reproduce/printed"
@@ -65,7 +69,7 @@ func pointOf(targets []result.Target, parameters ...string) *result.Run {
 
 // cellsOf are the cells of a part by its tables' titles, lines, and heads; a head that
 // stands for the one before it has that before it.
-func cellsOf(part reproductionPart) map[string]string {
+func cellsOf(part reproduction.Part) map[string]string {
 	cells := make(map[string]string)
 	for _, one := range part.Tables {
 		for _, r := range one.Rows {
@@ -114,7 +118,7 @@ func fixstarsLoads() []*result.Run {
 func TestMeasuredCells(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
-	got := cellsOf(NewReproduction(d, m).part(e))
+	got := cellsOf(reproduction.New(d, m).Part(e))
 	table := "E1 load, rows/s|"
 	checked := 0
 	for _, f := range printed.Of("001", "load-cardinality") {
@@ -128,9 +132,9 @@ func TestMeasuredCells(t *testing.T) {
 		own := rateOf(s.Driver, scale, workers)
 		for head, want := range map[string]string{
 			s.Driver + ", printed":    f.Text,
-			s.Driver + " measured":    fmt.Sprintf("%s (%[1]s to %[1]s)", digits(own)),
-			s.Driver + " ÷ printed":   digits(own / f.Value),
-			"sqlite, measured":        fmt.Sprintf("%s (%[1]s to %[1]s)", digits(rateOf("sqlite", scale, workers))),
+			s.Driver + " measured":    fmt.Sprintf("%s (%[1]s to %[1]s)", format.Digits(own)),
+			s.Driver + " ÷ printed":   format.Digits(own / f.Value),
+			"sqlite, measured":        fmt.Sprintf("%s (%[1]s to %[1]s)", format.Digits(rateOf("sqlite", scale, workers))),
 			"griddb ÷ questdb absent": "",
 		} {
 			if got[line+head] != want {
@@ -139,7 +143,7 @@ func TestMeasuredCells(t *testing.T) {
 			checked++
 		}
 		if s.Driver == "timescaledb" { // in a line with QuestDB's
-			ratio := times(stats.Value{Figure: own / rateOf("questdb", scale, workers)})
+			ratio := format.Times(stats.Value{Figure: own / rateOf("questdb", scale, workers)})
 			if key := line + "timescaledb ÷ questdb measured"; got[key] != fmt.Sprintf("%s× (%[1]s to %[1]s)", ratio) {
 				t.Errorf("%s: %q, want %s×", key, got[key], ratio)
 			}
@@ -154,9 +158,9 @@ func TestMeasuredCells(t *testing.T) {
 func TestNothingIsDividedByZero(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "queries")
 	runs := []*result.Run{pointOf([]result.Target{answering("questdb", "high-cpu-all", 5, 10)}, "workload.scale", "10000", "workload.log-interval", "20m")}
-	got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).part(e))
+	got := cellsOf(reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).Part(e))
 	line := "E2 queries, queries/s|high-cpu-all, 10000 scale|questdb"
-	if got[line+", printed"] != "0.0" || got[line+" measured"] != "100 (100 to 100)" || got[line+" ÷ printed"] != none {
+	if got[line+", printed"] != "0.0" || got[line+" measured"] != "100 (100 to 100)" || got[line+" ÷ printed"] != format.None {
 		t.Errorf("printed %q, measured %q, measured by printed %q", got[line+", printed"], got[line+" measured"], got[line+" ÷ printed"])
 	}
 }
@@ -173,7 +177,7 @@ func TestMetricDecidesTheFigure(t *testing.T) {
 		return one
 	}
 	runs := []*result.Run{pointOf([]result.Target{target("timescaledb", 40000, 2), target("kairosdb", 1000, 50)}, "queries.iotdb.bucket", "500s")}
-	got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).part(e))
+	got := cellsOf(reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": runs}}).Part(e))
 	key := "E7 queries, mean in ms|all|kairosdb ÷ timescaledb"
 	if got[key+", printed"] != "35×" || got[key+" measured"] != "25.0× (25.0 to 25.0)" {
 		t.Errorf("printed %q, measured %q", got[key+", printed"], got[key+" measured"])
@@ -190,22 +194,22 @@ func TestWholeRuns(t *testing.T) {
 		influxdb, time string
 	}{
 		{[2]int{1000, 1000}, "1.00 (1.00 to 1.00)", "2.00 (2.00 to 2.00)"},
-		{[2]int{1000, 400}, "1.00 (1.00 to 1.00)", none},
-		{[2]int{300, 300}, none, none},
+		{[2]int{1000, 400}, "1.00 (1.00 to 1.00)", format.None},
+		{[2]int{300, 300}, format.None, format.None},
 	} {
 		run := pointOf([]result.Target{answering("influxdb", "lastpoint", c.executed[0], 1), answering("timescaledb", "lastpoint", c.executed[1], 2)}, at...)
-		got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": {run}}}).part(e))
+		got := cellsOf(reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"queries": {run}}}).Part(e))
 		line := "E2 queries, seconds of all queries|small, lastpoint, 1 worker|"
 		if got[line+"influxdb measured"] != c.influxdb || got[line+"timescaledb measured"] != c.time || got[line+"influxdb ÷ timescaledb measured"] != "0.500× (0.500 to 0.500)" {
 			t.Errorf("%v: %q, %q, ratio %q", c.executed, got[line+"influxdb measured"], got[line+"timescaledb measured"], got[line+"influxdb ÷ timescaledb measured"])
 		}
-		if remark := got[line+"remark"]; (c.time == none) != strings.Contains(remark, "its time box ended before all 1000 queries") {
+		if remark := got[line+"remark"]; (c.time == format.None) != strings.Contains(remark, "its time box ended before all 1000 queries") {
 			t.Errorf("%v: remark %q", c.executed, remark)
 		}
 	}
 	run := pointOf([]result.Target{answering("influxdb", "lastpoint", 1000, 1)}, "workload.timestamp-end", "2016-01-01T13:00:00Z", "queries.workers", "1")
-	got := cellsOf(NewReproduction(d, claims.Measured{Size: document.Smoke, Runs: map[string][]*result.Run{"queries": {run}}}).part(e))
-	if text := got["E2 queries, seconds of all queries|small, lastpoint, 1 worker|influxdb measured"]; text != "" && text != none {
+	got := cellsOf(reproduction.New(d, claims.Measured{Size: document.Smoke, Runs: map[string][]*result.Run{"queries": {run}}}).Part(e))
+	if text := got["E2 queries, seconds of all queries|small, lastpoint, 1 worker|influxdb measured"]; text != "" && text != format.None {
 		t.Errorf("smoke, which has other data, shows %q", text)
 	}
 }
@@ -215,7 +219,7 @@ func TestWholeRuns(t *testing.T) {
 func TestLadderCharts(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
-	axes := NewReproduction(d, m).part(e).Axes
+	axes := reproduction.New(d, m).Part(e).Axes
 	var found []string
 	for _, a := range axes {
 		for _, c := range a.Charts {
@@ -245,7 +249,7 @@ func TestChartInWords(t *testing.T) {
 	for _, end := range []string{"2016-01-01T00:03:00Z", "2016-01-01T00:12:00Z", "2016-01-01T01:36:00Z"} {
 		runs = append(runs, pointOf([]result.Target{loaded("tdengine", 1000)}, "workload.timestamp-end", end))
 	}
-	part := NewReproduction(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{e.Name: runs}}).part(e)
+	part := reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{e.Name: runs}}).Part(e)
 	if len(part.Axes) != 1 || len(part.Axes[0].Charts) != 1 {
 		t.Fatalf("%d axes", len(part.Axes))
 	}
@@ -275,7 +279,7 @@ func TestIndependent(t *testing.T) {
 		{[]result.Parameters{point("1", "x", "p"), point("1", "y", "p"), point("2", "z", "q")}, "b"},
 		{[]result.Parameters{point("1", "x", "p"), point("2", "x", "p"), point("1", "y", "q"), point("2", "y", "q")}, "a b"},
 	} {
-		if got := strings.Join(independent(c.points, []string{"a", "b", "c"}), " "); got != c.want {
+		if got := strings.Join(sweep.Independent(c.points, []string{"a", "b", "c"}), " "); got != c.want {
 			t.Errorf("%v: %s, want %s", c.points, got, c.want)
 		}
 	}
@@ -287,11 +291,11 @@ func TestEachFormatHasAll(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
 	batches := pointOf([]result.Target{loaded("griddb", 30000), loaded("griddb", 3000)}, "load.batch-size", "1000")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads(), "batch-size": {batches}}}
-	page := NewReproduction(d, m)
-	view := page.view()
+	page := reproduction.New(d, m)
+	view := page.View()
 	var markdown, text, html bytes.Buffer
-	for format, b := range map[Format]*bytes.Buffer{Markdown: &markdown, Text: &text, HTML: &html} {
-		if err := page.Write(b, format, Options{Verbose: true, Width: 10000}); err != nil {
+	for format, b := range map[write.Format]*bytes.Buffer{write.Markdown: &markdown, write.Text: &text, write.HTML: &html} {
+		if err := page.Write(b, format, write.Options{Verbose: true, Width: 10000}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -336,19 +340,19 @@ func TestComparisonsFold(t *testing.T) {
 	interval := &stats.Interval{Lo: stats.Value{Figure: 1.1}, Hi: stats.Value{Figure: 1.3}, Level: 0.95}
 	held := claims.Part{What: "one better than another", Verdict: claims.Holds, Advantage: stats.Value{Figure: 1.2}, Interval: interval}
 	missing := claims.Part{What: "lastpoint", Verdict: claims.NotTested, Why: "TSBS has no text for tdengine"}
-	e := comparisons(slices.Concat(slices.Repeat([]claims.Part{held}, 30), slices.Repeat([]claims.Part{missing}, 134)))
+	e := reproduction.Comparisons(slices.Concat(slices.Repeat([]claims.Part{held}, 30), slices.Repeat([]claims.Part{missing}, 134)))
 	if want := "164 comparisons: 30 hold; 134 not tested: TSBS has no text for tdengine"; e.Short != want || len(e.Parts) != 164 {
 		t.Errorf("%q, %d comparisons", e.Short, len(e.Parts))
 	}
-	if e := comparisons(slices.Repeat([]claims.Part{missing}, 134)); e.Short != missing.Why || e.Parts != nil {
+	if e := reproduction.Comparisons(slices.Repeat([]claims.Part{missing}, 134)); e.Short != missing.Why || e.Parts != nil {
 		t.Errorf("of what was not tested: %+v", e)
 	}
-	if e := comparisons([]claims.Part{held, missing}); e.Short != "one better than another: 1.200× (1.100 to 1.300), holds; 1 not tested: TSBS has no text for tdengine" || e.Parts != nil {
+	if e := reproduction.Comparisons([]claims.Part{held, missing}); e.Short != "one better than another: 1.200× (1.100 to 1.300), holds; 1 not tested: TSBS has no text for tdengine" || e.Parts != nil {
 		t.Errorf("of two: %+v", e)
 	}
 	for i := range document.All() {
 		var b bytes.Buffer
-		if err := NewReproduction(&document.All()[i], claims.Measured{Size: document.Small}).Write(&b, Markdown, Options{}); err != nil {
+		if err := reproduction.New(&document.All()[i], claims.Measured{Size: document.Small}).Write(&b, write.Markdown, write.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
@@ -376,7 +380,7 @@ func TestTurned(t *testing.T) {
 		{[]claims.Finding{finding("C1", claims.Holds, claims.Tie), lost}, "1 of 2 claims about queries could be judged; they turn C1 (tie with them, holds with equal queries)."},
 		{[]claims.Finding{lost}, "0 of 1 claim about queries could be judged."},
 	} {
-		if got := (&Reproduction{findings: c.findings}).turned(); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
+		if got := (&reproduction.Report{Findings: c.findings}).Turned(); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -398,8 +402,8 @@ func TestServerCourses(t *testing.T) {
 	}
 	titles := func(with ...result.Resources) (list []string, notes string, cells map[string]string) {
 		run.Resources = with
-		var part reproductionPart
-		part.courses(e, run)
+		var part reproduction.Part
+		part.Courses(e, run)
 		for _, n := range part.Notes {
 			notes += n.Text + "\n"
 		}
@@ -414,7 +418,7 @@ func TestServerCourses(t *testing.T) {
 	if want := []string{"CPU of the server", "Memory of the server", "Network within the host"}; !slices.Equal(list, want) || strings.Contains(notes, "etwork") || !strings.Contains(notes, "No curve of disk writes of the server") {
 		t.Errorf("charts %v, notes %s", list, notes)
 	}
-	if got := cells["E2 load-resources, servers until they had settled|Network within the host, bytes/s|tdengine, most"]; got != "2"+unitSpace+"MiB" {
+	if got := cells["E2 load-resources, servers until they had settled|Network within the host, bytes/s|tdengine, most"]; got != "2"+format.UnitSpace+"MiB" {
 		t.Errorf("most of the network: %q in %v", got, cells)
 	}
 	if list, notes, _ := titles(server); slices.Contains(list, "Network within the host") || !strings.Contains(notes, "No curve of network within the host: Linux counts what hosts send") {

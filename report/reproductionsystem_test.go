@@ -1,8 +1,9 @@
-package report
+package report_test
 
 import (
 	"testing"
 
+	"github.com/tsmark/tsmark/report/reproduction"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
@@ -19,10 +20,10 @@ func TestSystemText(t *testing.T) {
 	}
 	runs := []*result.Run{run("4", "1"), run("4", "")}
 	want := "printed: 3.0; here: not tested; with cachemodel=last_row, stt_trigger=1 or the server's own, vgroups=4 (the document: 6). SIMD is yours."
-	if got := systemText(d, &d.Systems[0], runs); got != want {
+	if got := reproduction.SystemText(d, &d.Systems[0], runs); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := systemText(d, &d.Systems[1], runs); got != "printed: 1.8; here: not tested" {
+	if got := reproduction.SystemText(d, &d.Systems[1], runs); got != "printed: 1.8; here: not tested" {
 		t.Errorf("%q", got)
 	}
 }

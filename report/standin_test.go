@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -9,7 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -23,44 +28,44 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 	without.Targets = slices.Delete(without.Targets, 0, 1)
 	with.Targets[0].Description.StandIn = chdb
 	name := with.Targets[0].Name
-	g, h, want := groupOf(with), newHeadline(groupOf(with)), newHeadline(groupOf(without))
+	g, h, want := rank.GroupOf(with), rank.NewHeadline(rank.GroupOf(with)), rank.NewHeadline(rank.GroupOf(without))
 	for i, a := range want.Answers {
 		if len(h.Answers) <= i || h.Answers[i] != a {
 			t.Errorf("beside a stand-in the headline says %v, without it %v", h.Answers, want.Answers)
 			break
 		}
 	}
-	for _, s := range []*standings{h.Queries, h.Loads} {
-		if slices.ContainsFunc(s.Places, func(p standing) bool { return p.Subject == 0 }) {
+	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
+		if slices.ContainsFunc(s.Places, func(p doc.Standing) bool { return p.Subject == 0 }) {
 			t.Errorf("%s has the stand-in: %+v", s.Title, s.Places)
 		}
 	}
-	for _, f := range figuresOf(g) {
+	for _, f := range report.FiguresOf(g) {
 		switch of := f.Target == name; {
-		case of && (f.Ratio != nil || !strings.HasPrefix(f.Verdict, notRanked) || f.StandIn != chdb):
+		case of && (f.Ratio != nil || !strings.HasPrefix(f.Verdict, rank.NotRanked) || f.StandIn != chdb):
 			t.Errorf("the figure of the stand-in is %+v", f)
 		case f.Against == name || !of && f.StandIn != "":
 			t.Errorf("the figure of %s is %+v", f.Target, f)
 		}
 	}
-	for _, format := range []Format{Text, Markdown, HTML, JSON, CSV, SVG} {
-		out := render(t, format, Options{Width: 1000, Verbose: true}, with)
-		if format == SVG { // a text breaks into lines there
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.JSON, write.CSV, write.SVG} {
+		out := render(t, format, write.Options{Width: 1000, Verbose: true}, with)
+		if format == write.SVG { // a text breaks into lines there
 			out = strings.Join(strings.Split(out, "</text>\n"), " ")
 		}
-		for _, mark := range []string{"chDB 26.9", "not a ClickHouse server", map[Format]string{Text: name + " (stand-in)", Markdown: name + " (stand-in)", HTML: name + " (stand-in)"}[format]} {
+		for _, mark := range []string{"chDB 26.9", "not a ClickHouse server", map[write.Format]string{write.Text: name + " (stand-in)", write.Markdown: name + " (stand-in)", write.HTML: name + " (stand-in)"}[format]} {
 			if !strings.Contains(unmarked(out, format), unmarked(mark, format)) {
 				t.Errorf("%s lacks %q", format, mark)
 			}
 		}
 	}
-	for line := range strings.Lines(render(t, CSV, Options{}, with)) {
+	for line := range strings.Lines(render(t, write.CSV, write.Options{}, with)) {
 		if strings.Contains(line, ","+name+",") && !strings.Contains(line, chdb) {
 			t.Errorf("a line of CSV is not marked: %s", line)
 		}
 	}
 	var verification bytes.Buffer
-	if err := WriteVerification(&verification, with, Options{}); err != nil || !strings.Contains(verification.String(), name+" (stand-in)") {
+	if err := report.WriteVerification(&verification, with, write.Options{}); err != nil || !strings.Contains(verification.String(), name+" (stand-in)") {
 		t.Errorf("the page of what was verified does not mark the stand-in (%v)", err)
 	}
 }
@@ -70,7 +75,7 @@ func TestStandInAlone(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets = run.Targets[:1]
 	run.Targets[0].Description.StandIn = chdb
-	h := newHeadline(groupOf(run))
+	h := rank.NewHeadline(rank.GroupOf(run))
 	if h == nil || h.Queries != nil || h.Loads != nil || len(h.Answers) != 1 || !strings.Contains(h.Answers[0].Text, chdb) || strings.Contains(h.Answers[0].Text, "rows/s") {
 		t.Errorf("headline %+v", h)
 	}
@@ -100,9 +105,9 @@ func TestStandInAgainstItself(t *testing.T) {
 			}
 		}
 	}
-	for _, format := range []Format{Text, Markdown, HTML, JSON, CSV} {
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.JSON, write.CSV} {
 		var out bytes.Buffer
-		if err := WriteComparison(&out, format, c, Options{Width: 1000}); err != nil || !strings.Contains(html.UnescapeString(out.String()), "not a ClickHouse server") {
+		if err := comparison.Write(&out, format, c, write.Options{Width: 1000}); err != nil || !strings.Contains(html.UnescapeString(out.String()), "not a ClickHouse server") {
 			t.Errorf("%s does not name the stand-in (%v)", format, err)
 		}
 	}
@@ -117,7 +122,7 @@ func TestStandInIsStored(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Description.StandIn = chdb
 	run.Targets[0].Queries[0].Withheld = "wrong"
-	stored := Stored(run)
+	stored := report.Stored(run)
 	for i, f := range stored.Queries {
 		switch standIn := f.Target == run.Targets[0].Name; {
 		case i == 0:
@@ -140,9 +145,9 @@ func TestStandInInMatrices(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Description.StandIn = chdb
 	name := run.Targets[0].Name
-	for format, mark := range map[Format]string{Text: name + " (stand-in)", Markdown: name + " (stand-in)", HTML: name + " (stand-in)", CSV: chdb, JSON: chdb} {
+	for format, mark := range map[write.Format]string{write.Text: name + " (stand-in)", write.Markdown: name + " (stand-in)", write.HTML: name + " (stand-in)", write.CSV: chdb, write.JSON: chdb} {
 		var out bytes.Buffer
-		if err := WriteMatrices(&out, format, []*result.Run{run}, Options{}); err != nil || !strings.Contains(unmarked(out.String(), format), unmarked(mark, format)) {
+		if err := report.WriteMatrices(&out, format, []*result.Run{run}, write.Options{}); err != nil || !strings.Contains(unmarked(out.String(), format), unmarked(mark, format)) {
 			t.Errorf("%s lacks %q (%v)", format, mark, err)
 		}
 	}
@@ -153,14 +158,14 @@ func TestSystemIsNamed(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[2].Name, run.Targets[2].Kind = "mysql", "mysql"
 	run.Targets[2].Description.System, run.Targets[2].Description.Version = "MariaDB", "MariaDB 10.11.14"
-	h := newHeadline(groupOf(run))
+	h := rank.NewHeadline(rank.GroupOf(run))
 	if !strings.Contains(h.Answers[0].Text, "faster than mysql (MariaDB)") || !slices.ContainsFunc(h.Basis, func(s string) bool {
 		return strings.Contains(s, "MariaDB 10.11.14") && !strings.Contains(s, "mysql MariaDB")
 	}) {
 		t.Errorf("headline %q, by %q", h.Answers[0].Text, h.Basis)
 	}
 	var figures struct{ Figures []struct{ Target string } }
-	if err := json.Unmarshal([]byte(strings.Trim(render(t, JSON, Options{}, run), "[]\n ")), &figures); err != nil || figures.Figures[len(figures.Figures)-1].Target != "mysql" {
+	if err := json.Unmarshal([]byte(strings.Trim(render(t, write.JSON, write.Options{}, run), "[]\n ")), &figures); err != nil || figures.Figures[len(figures.Figures)-1].Target != "mysql" {
 		t.Errorf("JSON calls the target %+v (%v)", figures.Figures, err)
 	}
 }
@@ -172,15 +177,15 @@ func TestImportedIsSaid(t *testing.T) {
 	from.Imported = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	from.Unchecked = "the export has no operation log"
 	const mark = "mported, not measured here, figures not checked: the export has no operation log"
-	for _, format := range []Format{Text, Markdown, HTML, CSV, SVG} {
-		if out := render(t, format, Options{Width: 1000}, from); !strings.Contains(out, mark) {
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.CSV, write.SVG} {
+		if out := render(t, format, write.Options{Width: 1000}, from); !strings.Contains(out, mark) {
 			t.Errorf("%s does not say it", format)
 		}
-		if out := render(t, format, Options{Width: 1000}, here); strings.Contains(out, mark) {
+		if out := render(t, format, write.Options{Width: 1000}, here); strings.Contains(out, mark) {
 			t.Errorf("%s says it of a run that was measured here", format)
 		}
 	}
-	if out := render(t, Text, Options{Width: 1000}, here, from); !strings.Contains(out, "(imported)") {
+	if out := render(t, write.Text, write.Options{Width: 1000}, here, from); !strings.Contains(out, "(imported)") {
 		t.Error("beside another run its targets are not marked")
 	}
 	c, err := compare.Runs(compare.Side{Runs: []*result.Run{here}}, compare.Side{Runs: []*result.Run{from}}, compare.Options{})

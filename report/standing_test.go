@@ -1,16 +1,17 @@
-package report
+package report_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
 // A load beside which an answer was wrong has no rate and no size in any output.
 func TestLoadBesideWrongAnswers(t *testing.T) {
 	figures := []string{"771,000", "771429", "384MiB", "402653184", "12.9", "933044", "11.2"} // rates, sizes, times
-	rendered := func(wrong bool) map[Format]string {
+	rendered := func(wrong bool) map[write.Format]string {
 		run, _ := fixture(t)
 		run.Targets = run.Targets[:1]
 		duck := &run.Targets[0]
@@ -31,12 +32,12 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 		if duck.Load.Stands() == wrong || run.Passed() == wrong {
 			t.Errorf("wrong is %v, and the load stands: %v", wrong, duck.Load.Stands())
 		}
-		out := map[Format]string{}
-		for _, name := range Formats() {
-			if name == string(PNG) || name == string(SVG) { // which have ratios and no reasons
+		out := map[write.Format]string{}
+		for _, name := range write.Formats() {
+			if name == string(write.PNG) || name == string(write.SVG) { // which have ratios and no reasons
 				continue
 			}
-			out[Format(name)] = strings.Join(strings.Fields(render(t, Format(name), Options{}, run)), " ")
+			out[write.Format(name)] = strings.Join(strings.Fields(render(t, write.Format(name), write.Options{}, run)), " ")
 		}
 		return out
 	}

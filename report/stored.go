@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -10,7 +11,7 @@ import (
 // tables, so that a dashboard and a report agree.
 func Stored(r *result.Run) store.Figures {
 	figures := store.Figures{Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
-	g := groupOf(r)
+	g := rank.GroupOf(r)
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Load != nil {
@@ -36,13 +37,13 @@ func storedVerdict(t *result.Target, verdict, why string, figure bool) (string, 
 	return verdict, why
 }
 
-func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
-	f := store.QueryFigure{Target: g.subjects[subject].name, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
+func storedQuery(g *rank.Group, subject int, q *result.Queries) store.QueryFigure {
+	f := store.QueryFigure{Target: g.Subjects[subject].Name, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
 	switch {
-	case q.WithoutFigure() || !stands(q):
+	case q.WithoutFigure() || !rank.Stands(q):
 		f.Verdict, f.Why = q.MissingFigure()
 	default:
-		e := g.rankType(q.Type).Estimates[subject]
+		e := g.RankType(q.Type).Estimates[subject]
 		f.Median, f.Bound, f.Low, f.High, f.Level = stored(&e)
 		f.Rounds, f.Executed, f.Max, f.Rate = e.N, q.Executed, &q.Service.Max, &q.PerSecond
 		if q.Service.Holds(0.99) {
@@ -52,8 +53,8 @@ func storedQuery(g *group, subject int, q *result.Queries) store.QueryFigure {
 	return f
 }
 
-func storedLoad(g *group, subject int, l *result.Load) store.LoadFigure {
-	f := store.LoadFigure{Target: g.subjects[subject].name, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
+func storedLoad(g *rank.Group, subject int, l *result.Load) store.LoadFigure {
+	f := store.LoadFigure{Target: g.Subjects[subject].Name, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
 	switch {
 	case !l.Stands():
 		f.Verdict, f.Why = l.Word(), l.Reason()
@@ -61,7 +62,7 @@ func storedLoad(g *group, subject int, l *result.Load) store.LoadFigure {
 	case l.Unverified != "":
 		f.Verdict, f.Why = "not verified", l.Unverified
 	}
-	e := g.rankLoads().Estimates[subject]
+	e := g.RankLoads().Estimates[subject]
 	f.Rate, _, f.Low, f.High, f.Level = stored(&e) // rates have no bounds
 	f.Loads = e.N
 	if disk := l.Disk(); disk >= 0 {

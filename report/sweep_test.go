@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -9,7 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/sweep"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -59,23 +65,23 @@ func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
 	return s, runs
 }
 
-func renderSweep(t *testing.T, format Format) string {
+func renderSweep(t *testing.T, format write.Format) string {
 	t.Helper()
 	s, runs := sweepFixture(t)
 	var b bytes.Buffer
-	if err := WriteSweep(&b, format, s, runs, Options{}); err != nil {
+	if err := sweep.Write(&b, format, s, runs, write.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
 func TestSweepGolden(t *testing.T) {
-	golden(t, "sweep.txt", renderSweep(t, Text))
-	golden(t, "sweep.md", renderSweep(t, Markdown))
+	golden(t, "sweep.txt", renderSweep(t, write.Text))
+	golden(t, "sweep.md", renderSweep(t, write.Markdown))
 }
 
 func TestSweepHTML(t *testing.T) {
-	page := renderSweep(t, HTML)
+	page := renderSweep(t, write.HTML)
 	p := parse(t, page)
 	for _, want := range []string{
 		"Sweep 20260131-154459-s0af1 nightly", "incomplete, 2 of 4 runs", "1 run not begun; tsmark resume 20260131-154459-s0af1 goes on.",
@@ -100,7 +106,7 @@ func TestSweepHTML(t *testing.T) {
 }
 
 func TestSweepForPrograms(t *testing.T) {
-	lines, err := csv.NewReader(strings.NewReader(renderSweep(t, CSV))).ReadAll()
+	lines, err := csv.NewReader(strings.NewReader(renderSweep(t, write.CSV))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +118,7 @@ func TestSweepForPrograms(t *testing.T) {
 		Sweep result.Sweep
 		Runs  []result.Run
 	}
-	if err := json.Unmarshal([]byte(renderSweep(t, JSON)), &read); err != nil {
+	if err := json.Unmarshal([]byte(renderSweep(t, write.JSON)), &read); err != nil {
 		t.Fatal(err)
 	}
 	if read.Sweep.Points != 4 || len(read.Runs) != 3 || read.Runs[2].Parameters.String() != "load.workers=2, workload.log-interval=10s" {
@@ -123,20 +129,20 @@ func TestSweepForPrograms(t *testing.T) {
 // Numbers stand where a logarithm puts them, whatever their order; words side
 // by side.
 func TestScale(t *testing.T) {
-	s, ok := newScale([]string{"4", "1", "2"})
-	if !ok || !s.joined || s.at["1"] != 0.04 || s.at["2"] != 0.5 || s.at["4"] < 0.9599 || s.ticks[0].Label != "1" {
+	s, ok := chart.NewScale([]string{"4", "1", "2"})
+	if !ok || !s.Joined || s.At["1"] != 0.04 || s.At["2"] != 0.5 || s.At["4"] < 0.9599 || s.Ticks[0].Label != "1" {
 		t.Errorf("numbers: %+v", s)
 	}
-	if s, _ = newScale([]string{"30s", "1h"}); !s.joined || s.at["30s"] >= s.at["1h"] {
+	if s, _ = chart.NewScale([]string{"30s", "1h"}); !s.Joined || s.At["30s"] >= s.At["1h"] {
 		t.Errorf("durations: %+v", s)
 	}
-	if s, _ = newScale([]string{"strict", "relaxed"}); s.joined || s.at["strict"] != 0.25 || s.at["relaxed"] != 0.75 {
+	if s, _ = chart.NewScale([]string{"strict", "relaxed"}); s.Joined || s.At["strict"] != 0.25 || s.At["relaxed"] != 0.75 {
 		t.Errorf("words: %+v", s)
 	}
-	if s, _ = newScale([]string{"0", "10"}); s.joined {
+	if s, _ = chart.NewScale([]string{"0", "10"}); s.Joined {
 		t.Errorf("a zero has no logarithm: %+v", s)
 	}
-	if _, ok = newScale([]string{"1"}); ok {
+	if _, ok = chart.NewScale([]string{"1"}); ok {
 		t.Error("one value makes no axis")
 	}
 }
@@ -162,12 +168,12 @@ func TestSweepAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := figureOf(c, compare.AllTypes, compare.GeoMean)
-	answers := sweepAnswers([]*result.Run{one, two, four})
+	f := rank.FigureOf(c, compare.AllTypes, compare.GeoMean)
+	answers := sweep.Answers([]*result.Run{one, two, four})
 	if len(answers) != 3 {
 		t.Fatalf("%q", answers)
 	}
-	want := "a, service time over 5 query types: load.workers=2 " + ratio(f.Ratio.Figure) + " faster than load.workers=1" + inBrackets(f) + "; no difference shown between load.workers=2 and load.workers=4 ("
+	want := "a, service time over 5 query types: load.workers=2 " + format.Ratio(f.Ratio.Figure) + " faster than load.workers=1" + rank.InBrackets(f) + "; no difference shown between load.workers=2 and load.workers=4 ("
 	if got := answers[0].Text; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -175,7 +181,7 @@ func TestSweepAnswers(t *testing.T) {
 		t.Errorf("loads that are alike: %q", got)
 	}
 	for _, a := range answers {
-		if a.Tone == toneBest {
+		if a.Tone == doc.ToneBest {
 			t.Errorf("%q praises what may be the machine", a.Text)
 		}
 	}
@@ -184,7 +190,7 @@ func TestSweepAnswers(t *testing.T) {
 		l := two.Targets[0].Repeats[i].Load
 		l.Sent, l.Acked, l.Settled = l.Sent/2, l.Acked/2, l.Settled/2
 	}
-	if got := sweepAnswers([]*result.Run{one, two, four})[1].Text; !strings.HasPrefix(got, "a, load: load.workers=2 ") || !strings.Contains(got, "faster than load.workers=1 and") && !strings.Contains(got, "faster than load.workers=1 (") {
+	if got := sweep.Answers([]*result.Run{one, two, four})[1].Text; !strings.HasPrefix(got, "a, load: load.workers=2 ") || !strings.Contains(got, "faster than load.workers=1 and") && !strings.Contains(got, "faster than load.workers=1 (") {
 		t.Errorf("loads that differ: %q", got)
 	}
 	// Of a sweep with many points the best ones and the last are named.
@@ -192,18 +198,18 @@ func TestSweepAnswers(t *testing.T) {
 	for i := range 8 {
 		many = append(many, point(i+1, strconv.Itoa(i+1), 1+0.3*float64(i)))
 	}
-	if got := sweepAnswers(many)[0].Text; strings.Count(got, "load.workers=") != 5 || !strings.Contains(got, " faster than load.workers=8 (") || !strings.HasSuffix(got, "(of 8 points)") {
+	if got := sweep.Answers(many)[0].Text; strings.Count(got, "load.workers=") != 5 || !strings.Contains(got, " faster than load.workers=8 (") || !strings.HasSuffix(got, "(of 8 points)") {
 		t.Errorf("of many: %q", got)
 	}
 	// Other data make no point better.
 	four.Dataset.Fingerprint = "g"
-	if got := sweepAnswers([]*result.Run{one, two, four}); len(got) != 1 || !strings.HasPrefix(got[0].Text, "The points differ in their data") {
+	if got := sweep.Answers([]*result.Run{one, two, four}); len(got) != 1 || !strings.HasPrefix(got[0].Text, "The points differ in their data") {
 		t.Errorf("of other data: %q", got)
 	}
-	if got := sweepAnswers([]*result.Run{one}); got != nil {
+	if got := sweep.Answers([]*result.Run{one}); got != nil {
 		t.Errorf("of one point: %q", got)
 	}
-	for _, format := range []Format{Text, Markdown, HTML, JSON} {
+	for _, format := range []write.Format{write.Text, write.Markdown, write.HTML, write.JSON} {
 		if out := renderSweep(t, format); !strings.Contains(out, "no verdict between 3 points: 1 round each") {
 			t.Errorf("%s lacks the answer", format)
 		}

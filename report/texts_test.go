@@ -1,10 +1,13 @@
-package report
+package report_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -29,15 +32,15 @@ func verbatim(t *testing.T) (texts, equal *result.Run) {
 // them: the verbatim texts do not ask all systems the same.
 func TestTSBSTextsAreMarked(t *testing.T) {
 	texts, equal := verbatim(t)
-	for _, format := range Formats() {
-		if format == string(SVG) || format == string(PNG) { // pictures of the headline, which has none of them
+	for _, format := range write.Formats() {
+		if format == string(write.SVG) || format == string(write.PNG) { // pictures of the headline, which has none of them
 			continue
 		}
 		var out, before bytes.Buffer
-		if err := Write(&out, Format(format), []*result.Run{texts}, Options{Verbose: true, Width: 400}); err != nil {
+		if err := report.Write(&out, write.Format(format), []*result.Run{texts}, write.Options{Verbose: true, Width: 400}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Write(&before, Format(format), []*result.Run{equal}, Options{Verbose: true, Width: 400}); err != nil {
+		if err := report.Write(&before, write.Format(format), []*result.Run{equal}, write.Options{Verbose: true, Width: 400}); err != nil {
 			t.Fatal(err)
 		}
 		page := strings.NewReplacer("&#39;", "'", `\u0027`, "'").Replace(out.String())
@@ -58,28 +61,28 @@ func TestTSBSTextsAreMarked(t *testing.T) {
 // No ranking has them, and figures of both kinds never stand in one.
 func TestTSBSTextsAreNotRanked(t *testing.T) {
 	texts, _ := verbatim(t)
-	g := groupOf(texts)
+	g := rank.GroupOf(texts)
 	for _, q := range texts.Targets[0].Queries {
-		if r := g.rankType(q.Type); r.Reference >= 0 || r.Figures[0] != nil || r.Figures[1] != nil {
+		if r := g.RankType(q.Type); r.Reference >= 0 || r.Figures[0] != nil || r.Figures[1] != nil {
 			t.Errorf("%s is ranked", q.Type)
 		}
-		for _, c := range compareType(g, q.Type).Cells[1:] {
+		for _, c := range rank.CompareType(g, q.Type).Cells[1:] {
 			if strings.HasSuffix(c.Text, "s") && c.Text[0] >= '0' && c.Text[0] <= '9' {
 				t.Errorf("%s: %q stands beside the figure of another target", q.Type, c.Text)
 			}
 		}
 	}
-	if r := g.rankOverall(); r.Reference >= 0 {
+	if r := g.RankOverall(); r.Reference >= 0 {
 		t.Error("there is an overall figure")
 	}
 	for i := range texts.Targets {
 		for j := range texts.Targets[i].Queries {
-			if q := &texts.Targets[i].Queries[j]; drawn(q) {
+			if q := &texts.Targets[i].Queries[j]; rank.Drawn(q) {
 				t.Errorf("%s is drawn in charts of several targets", q.Type)
 			}
 		}
 	}
-	if newHeadline(g).Queries != nil {
+	if rank.NewHeadline(g).Queries != nil {
 		t.Error("the headline has standings of queries")
 	}
 	if texts.Texts() != result.TextsTSBS {

@@ -1,11 +1,15 @@
-package report
+package report_test
 
 import (
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/runchart"
+	"github.com/tsmark/tsmark/report/tables"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -18,13 +22,13 @@ func TestCourses(t *testing.T) {
 	r.Add(2, nil)
 	r.Add(3, map[result.Metric]float64{result.CPU: 8, result.RSS: 8})
 	r.Add(3.001, map[result.Metric]float64{result.CPU: 9})
-	if c := courseOf(r, result.CPU, style{}); len(c.values) != 2 || c.values[0] != 2 || c.values[1] != 3 || c.at[1] != 3 {
+	if c := runchart.ReadCourse(r, result.CPU, chart.Style{}); len(c.Values) != 2 || c.Values[0] != 2 || c.Values[1] != 3 || c.At[1] != 3 {
 		t.Errorf("CPU %+v", c)
 	}
-	if c := courseOf(r, result.RSS, style{}); len(c.values) != 3 || c.values[1] != 9 {
+	if c := runchart.ReadCourse(r, result.RSS, chart.Style{}); len(c.Values) != 3 || c.Values[1] != 9 {
 		t.Errorf("RSS %+v", c)
 	}
-	if c := courseOf(r, result.NetSent, style{}); len(c.values) != 0 {
+	if c := runchart.ReadCourse(r, result.NetSent, chart.Style{}); len(c.Values) != 0 {
 		t.Errorf("never read: %+v", c)
 	}
 }
@@ -61,17 +65,17 @@ func TestUsageOfShortMeasurements(t *testing.T) {
 
 func TestWinners(t *testing.T) {
 	run := observed(t)
-	g := groups([]*result.Run{run})[0]
-	view := winnersTable(&g)
+	g := rank.Groups([]*result.Run{run})[0]
+	view := tables.Winners(&g)
 	if view == nil || len(view.Rows) != 4 {
 		t.Fatalf("%+v", view)
 	}
-	if r := view.Rows[2].Cells; r[1].Text != "duck faster" || r[2].Text != "quest"+boundMark+" ÷ duck"+noisyMark || !strings.HasPrefix(r[3].Text, "1.") {
+	if r := view.Rows[2].Cells; r[1].Text != "duck faster" || r[2].Text != "quest"+rank.BoundMark+" ÷ duck"+rank.NoisyMark || !strings.HasPrefix(r[3].Text, "1.") {
 		t.Errorf("lastpoint: %+v", r)
 	}
 	run.Targets[0].Repeats, run.Targets[1].Repeats = run.Targets[0].Repeats[:1], run.Targets[1].Repeats[:1]
-	g = groups([]*result.Run{run})[0]
-	if view := winnersTable(&g); view != nil {
+	g = rank.Groups([]*result.Run{run})[0]
+	if view := tables.Winners(&g); view != nil {
 		t.Errorf("of one repeat: %+v", view.Rows)
 	}
 }

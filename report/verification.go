@@ -6,24 +6,30 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/facts"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/tables"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
 // verification is what the page about the checks of a run shows.
 type verification struct {
-	Head      pageHead
-	Links     []Link
+	Head      write.Head
+	Links     []write.Link
 	Run       *result.Run
-	Outcome   span
-	Alerts    []span
-	Facts     []fact
+	Outcome   doc.Span
+	Alerts    []doc.Span
+	Facts     []doc.Fact
 	Targets   []verifiedTarget
-	Disturbed []*table
+	Disturbed []*doc.Table
 }
 
 type verifiedTarget struct {
 	Name, System, Failure string
-	Tables                []*table
+	Tables                []*doc.Table
 }
 
 // WriteVerification writes a page that says what of a run was verified and how: the
@@ -31,65 +37,65 @@ type verifiedTarget struct {
 // figures are withheld or not verified, and what disturbed the measurements. The run is
 // pooled. Sections of targets have the ids target-0, target-1 and so on. Errors are those
 // of w.
-func WriteVerification(w io.Writer, r *result.Run, opts Options) error {
-	t, err := pageTemplates("verification.html")
+func WriteVerification(w io.Writer, r *result.Run, opts write.Options) error {
+	t, err := write.Templates("verification.html")
 	if err != nil {
 		return err
 	}
 	out := verification{
-		Head: pageHead{Title: "What was verified of run " + r.ID, URL: opts.URL}, Links: opts.Links,
-		Run: r, Outcome: outcome(r), Alerts: alerts(r), Facts: verificationFacts(r),
+		Head: write.Head{Title: "What was verified of run " + r.ID, URL: opts.URL}, Links: opts.Links,
+		Run: r, Outcome: facts.Outcome(r), Alerts: facts.Alerts(r), Facts: verificationFacts(r),
 	}
-	census := censusTable(r)
+	census := tables.Census(r)
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		v := verifiedTarget{Name: target.Label(), System: target.System(), Failure: target.Failure}
-		v.Tables = []*table{verifiedLoads(target), censusOf(census, target.Name), verifiedAnswers(target)}
-		v.Tables = slices.DeleteFunc(v.Tables, func(t *table) bool { return t == nil })
+		v.Tables = []*doc.Table{verifiedLoads(target), censusOf(census, target.Name), verifiedAnswers(target)}
+		v.Tables = slices.DeleteFunc(v.Tables, func(t *doc.Table) bool { return t == nil })
 		out.Targets = append(out.Targets, v)
 	}
-	out.Disturbed = slices.DeleteFunc([]*table{hostTable(r), clientTable(r)}, func(t *table) bool { return t == nil })
+	out.Disturbed = slices.DeleteFunc([]*doc.Table{tables.Host(r), tables.Client(r)}, func(t *doc.Table) bool { return t == nil })
 	if err := t.Execute(w, out); err != nil {
 		return fmt.Errorf("writing the page about what was verified: %w", err)
 	}
 	return nil
 }
 
-func verificationFacts(r *result.Run) []fact {
+func verificationFacts(r *result.Run) []doc.Fact {
 	d := &r.Dataset
-	list := []fact{{"dataset", datasetFact(d)}, {"digest", cmp.Or(d.Digest, "not computed in this run; the fingerprint stands for the specification of the rows")}}
-	if drawn := queriesFact(r); drawn != "" {
-		list = append(list, fact{"queries", drawn})
+	list := []doc.Fact{{Key: "dataset", Value: facts.Dataset(d)}, {Key: "digest", Value: cmp.Or(d.Digest, "not computed in this run; the fingerprint stands for the specification of the rows")}}
+	if drawn := facts.Queries(r); drawn != "" {
+		list = append(list, doc.Fact{Key: "queries", Value: drawn})
 	}
 	if r.CheckSeed != "" {
-		list = append(list, fact{"sample", "answers, and rows that were read back, chosen by the seed " + r.CheckSeed + ", drawn for the run, which no target could know"})
+		list = append(list, doc.Fact{Key: "sample", Value: "answers, and rows that were read back, chosen by the seed " + r.CheckSeed + ", drawn for the run, which no target could know"})
 	}
 	if why := r.Unverified(); why != "" {
-		list = append(list, fact{"not verified", why})
+		list = append(list, doc.Fact{Key: "not verified", Value: why})
 	}
 	return list
 }
 
 // verifiedLoads says of each load of a target whether what was loaded was right; nil
 // where there are none.
-func verifiedLoads(t *result.Target) *table {
-	view := &table{Title: "Loads", Columns: []column{{Head: "load"}, {Head: "rows sent"}, {Head: "verdict", Words: true}, {Head: "by what", Words: true}}}
+func verifiedLoads(t *result.Target) *doc.Table {
+	view := &doc.Table{Title: "Loads", Columns: []doc.Column{{Head: "load"}, {Head: "rows sent"}, {Head: "verdict", Words: true}, {Head: "by what", Words: true}}}
 	for _, r := range t.Measured() {
 		l := r.Load
 		if l == nil {
 			continue
 		}
-		name := spanPlain(fmt.Sprintf("%d", r.Number))
+		name := doc.Plain(fmt.Sprintf("%d", r.Number))
 		switch {
 		case !l.Stands():
-			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanToned(l.Word()+": "+l.Reason(), standingTone(l))})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
 			continue
 		case l.Unverified != "":
-			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("not verified: " + l.Unverified)})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("not verified: " + l.Unverified)})
 			continue
 		}
-		view.Rows = append(view.Rows, row{Cells: []span{name, spanPlain(count(l.Rows)), spanPlain("verified"), spanPlain(cmp.Or(contents(l.Census), "rows counted"))}})
-		view.Notes = append(view.Notes, faultNotes("load "+name.Text, l)...)
+		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(format.Count(l.Rows)), doc.Plain("verified"), doc.Plain(cmp.Or(tables.Contents(l.Census), "rows counted"))}})
+		view.Notes = append(view.Notes, tables.FaultNotes("load "+name.Text, l)...)
 	}
 	if len(view.Rows) == 0 {
 		return nil
@@ -99,7 +105,7 @@ func verifiedLoads(t *result.Target) *table {
 
 // censusOf is the part of a census table that is about a target; nil where there is
 // none.
-func censusOf(all *table, target string) *table {
+func censusOf(all *doc.Table, target string) *doc.Table {
 	if all == nil {
 		return nil
 	}
@@ -107,7 +113,7 @@ func censusOf(all *table, target string) *table {
 	own.Columns, own.Rows = all.Columns[1:], nil
 	for _, r := range all.Rows {
 		if r.Cells[0].Text == target {
-			own.Rows = append(own.Rows, row{Cells: r.Cells[1:], Remark: r.Remark})
+			own.Rows = append(own.Rows, doc.Row{Cells: r.Cells[1:], Remark: r.Remark})
 		}
 	}
 	if len(own.Rows) == 0 {
@@ -118,11 +124,11 @@ func censusOf(all *table, target string) *table {
 
 // verifiedAnswers says of each query type of a target what was compared, and why it
 // has no figure where it has none; nil where there are no types.
-func verifiedAnswers(t *result.Target) *table {
+func verifiedAnswers(t *result.Target) *doc.Table {
 	if len(t.Queries) == 0 {
 		return nil
 	}
-	view := &table{Title: "Answers", Columns: []column{
+	view := &doc.Table{Title: "Answers", Columns: []doc.Column{
 		{Head: "type"},
 		{Head: "verdict", Help: "whether answers were the expected ones", Words: true},
 		{Head: "compared", Help: "answers compared in full: rows, keys, values and order"},
@@ -134,36 +140,36 @@ func verifiedAnswers(t *result.Target) *table {
 	}}
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		name, v := spanPlain(q.Type), &q.Verdict
+		name, v := doc.Plain(q.Type), &q.Verdict
 		switch q.Outcome() {
 		case result.Unsupported:
-			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanDim("n/a: " + q.Unsupported)})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("n/a: " + q.Unsupported)})
 			continue
 		case result.Failed:
-			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad(q.Failed.Error())})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad(q.Failed.Error())})
 			continue
 		case result.Withheld:
 			why := q.Reason()
 			if v.Difference != "" && why != v.Difference {
 				why += "; first difference: " + v.Difference
 			}
-			view.Rows = append(view.Rows, row{Cells: []span{name}, Remark: spanBad("withheld: " + why)})
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("withheld: " + why)})
 			continue
 		}
-		verdict := spanPlain(q.VerdictText())
+		verdict := doc.Plain(q.VerdictText())
 		if !v.OK() {
-			verdict.Tone = toneBad
+			verdict.Tone = doc.ToneBad
 		}
-		found, counted := spanNone(), spanNone()
+		found, counted := doc.None(), doc.None()
 		if share := q.Found(); share > 0 && v.OK() {
-			found = spanPlain(shareText(share))
+			found = doc.Plain(format.PercentUp(share))
 		}
 		if v.OK() && q.Sample.Wanted > 0 {
-			counted = spanPlain(count(q.Counted()))
+			counted = doc.Plain(format.Count(q.Counted()))
 		}
-		view.Rows = append(view.Rows, row{Cells: []span{name, verdict, spanPlain(count(int64(v.Checked))), spanPlain(count(int64(v.Empty))), spanPlain(count(v.Rows)),
-			counted, found, spanPlain(cmp.Or(marksOf(t, q.Type), none))}})
+		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, verdict, doc.Plain(format.Count(int64(v.Checked))), doc.Plain(format.Count(int64(v.Empty))), doc.Plain(format.Count(v.Rows)),
+			counted, found, doc.Plain(cmp.Or(rank.MarksOf(t, q.Type), format.None))}})
 	}
-	view.Notes = markNotes(view.Rows)
+	view.Notes = rank.MarkNotes(view.Rows)
 	return view
 }

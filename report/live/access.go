@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/listen"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 )
 
 // access decides who may read. Nothing that it is given is logged or shown.
@@ -116,5 +116,5 @@ func (a *access) refuse(w http.ResponseWriter, r *http.Request, wrong bool) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusUnauthorized)
-	_ = report.WriteLiveLogin(w, wrong) // who has gone needs no form
+	_ = page.WriteLogin(w, wrong) // who has gone needs no form
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 )
 
 // newTimes returns an empty histogram of microseconds, good to 1 %, of 26 KiB: there is
@@ -110,7 +110,7 @@ func (m *measured) unit() string {
 }
 
 // shown is what the page shows of it.
-func (m *measured) shown() report.LiveMeasured {
+func (m *measured) shown() page.Measured {
 	what := m.of
 	if m.kind == oplog.Load {
 		what = "load"
@@ -118,19 +118,19 @@ func (m *measured) shown() report.LiveMeasured {
 	if m.part != "" {
 		what += ", " + m.part
 	}
-	s := report.LiveMeasured{Target: m.target, What: what, Unit: m.unit(), Operations: m.well(), PerSecond: m.rate(), Latency: latency(m.times), Due: m.due}
+	s := page.Measured{Target: m.target, What: what, Unit: m.unit(), Operations: m.well(), PerSecond: m.rate(), Latency: latency(m.times), Due: m.due}
 	for _, o := range []oplog.Outcome{oplog.Failed, oplog.Wrong, oplog.AtLeast, oplog.Dropped, oplog.Retried} {
 		if n := m.outcomes[o]; n > 0 {
-			s.Troubles = append(s.Troubles, report.LiveCount{Outcome: o.String(), Count: n})
+			s.Troubles = append(s.Troubles, page.Count{Outcome: o.String(), Count: n})
 		}
 	}
 	return s
 }
 
 // latency returns percentiles of a histogram.
-func latency(times *hdrhistogram.Histogram) report.LiveLatency {
+func latency(times *hdrhistogram.Histogram) page.Latency {
 	n := times.TotalCount()
-	return report.LiveLatencyOf(n, func(q float64) float64 {
+	return page.NewLatency(n, func(q float64) float64 {
 		rank := 100 * float64(measure.Rank(n, q)) / float64(n) // a percentage, which the histogram rounds to the nearest rank
 		return float64(times.ValueAtPercentile(rank)) * time.Microsecond.Seconds()
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -151,7 +151,7 @@ func (m *metrics) collect(of measured, to chan<- prometheus.Metric) {
 }
 
 // resources collects the newest reading of each source.
-func (m *metrics) resources(now *report.Live, to chan<- prometheus.Metric) {
+func (m *metrics) resources(now *page.State, to chan<- prometheus.Metric) {
 	seen := make(map[string]bool) // of two of a name the first counts
 	for i := range now.Resources {
 		s := &now.Resources[i]

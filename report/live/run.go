@@ -14,7 +14,7 @@ import (
 
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/runner"
 )
@@ -33,7 +33,7 @@ type Run struct {
 	seconds   seconds
 	recent    map[oplog.Kind]*hdrhistogram.Histogram // times since the last tick
 	failures  int64
-	over      *report.LiveEnd
+	over      *page.End
 }
 
 // opened is what answers for a target.
@@ -140,31 +140,31 @@ func (r *Run) tick(now time.Time) {
 }
 
 // End says how what was watched ended: the last thing that is said.
-func (r *Run) End(e report.LiveEnd) {
+func (r *Run) End(e page.End) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = &e
 }
 
 // now returns what is known at a moment.
-func (r *Run) now(at time.Time) *report.Live {
+func (r *Run) now(at time.Time) *page.State {
 	l, b, state := r.shown(at)
 	// Nothing of the run waits for those who are asked here, who may wait for a terminal.
 	if state != nil {
 		l.Progress = state()
 	}
 	if b.Resources != nil {
-		l.Resources, l.ResourcesNow = b.Resources(report.LiveWindow), at.Sub(b.Started).Seconds()
+		l.Resources, l.ResourcesNow = b.Resources(page.Window), at.Sub(b.Started).Seconds()
 	}
 	return l
 }
 
 // shown returns what Run itself knows, and who knows the rest.
-func (r *Run) shown(at time.Time) (*report.Live, runner.Beginning, func() progress.State) {
+func (r *Run) shown(at time.Time) (*page.State, runner.Beginning, func() progress.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, passed := r.beginning, at.Sub(r.began)
-	l := &report.Live{
+	l := &page.State{
 		Run: b.ID, Name: b.Name, Command: b.Command, Workload: b.Workload,
 		Began: r.began, Now: at, Failures: r.failures, Over: r.over,
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/runner"
 )
@@ -103,17 +103,17 @@ func TestSeconds(t *testing.T) {
 	if now := run.now(run.began.Add(1500 * time.Millisecond)); len(now.Seconds) != 0 {
 		t.Errorf("%d seconds at the beginning", len(now.Seconds))
 	}
-	const total = report.LiveWindow + 50
+	const total = page.Window + 50
 	for i := range total {
 		run.Operations(run.began, load, []oplog.Op{{Start: time.Duration(i) * time.Second, Duration: 100 * time.Millisecond, Rows: int64(i)}})
 		run.tick(run.began.Add(time.Duration(i+late) * time.Second))
 	}
 	now := run.now(run.began.Add((total-1+late)*time.Second + 250*time.Millisecond))
-	if len(now.Seconds) != report.LiveWindow || now.Newest.Round(time.Millisecond) != 1250*time.Millisecond {
+	if len(now.Seconds) != page.Window || now.Newest.Round(time.Millisecond) != 1250*time.Millisecond {
 		t.Fatalf("%d seconds, the newest %v ago", len(now.Seconds), now.Newest)
 	}
 	for i, s := range now.Seconds {
-		if want := int64(total - report.LiveWindow + i); s.Rows != want || math.Abs(s.Batches.P50-0.1) > 0.001 {
+		if want := int64(total - page.Window + i); s.Rows != want || math.Abs(s.Batches.P50-0.1) > 0.001 {
 			t.Fatalf("second %d: %+v, want %d rows", i, s, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestSeconds(t *testing.T) {
 	run.Operations(run.began, load, []oplog.Op{{Rows: 99}})
 	now = run.now(run.began.Add(10 * total * time.Second))
 	for _, s := range now.Seconds {
-		if s != (report.LiveSecond{}) {
+		if s != (page.Second{}) {
 			t.Fatalf("in silence: %+v", s)
 		}
 	}
@@ -162,7 +162,7 @@ func TestMetrics(t *testing.T) {
 	}})
 	run.Operations(time.Now(), oplog.Cell{Kind: oplog.Load, Target: "t"}, []oplog.Op{
 		{Rows: 10, Bytes: 100, Duration: 16 * time.Microsecond}, {Rows: 10, Bytes: 100, Duration: 17 * time.Microsecond}, {Duration: 2 * time.Minute}, {Outcome: oplog.Failed, Duration: time.Second}})
-	run.End(report.LiveEnd{})
+	run.End(page.End{})
 	text := get(t, s.MetricsURL)
 	for _, want := range []string{
 		`tsmark_run_info{command="load",name="n",run="r",workload="cpu-only"} 1`,
@@ -237,22 +237,22 @@ func BenchmarkEvent(b *testing.B) {
 	run := NewRun()
 	var used result.Resources
 	used.Source, used.Period = "client", 1
-	for i := range report.LiveWindow {
+	for i := range page.Window {
 		used.Add(float64(i), map[result.Metric]float64{result.CPU: float64(i), result.RSS: 1e9, result.DiskWritten: float64(i) * 1e6})
 	}
 	run.Begin(runner.Beginning{ID: "r", Started: run.began, Resources: func(int) []result.Resources { return []result.Resources{used, used} }})
-	for i := range report.LiveWindow {
+	for i := range page.Window {
 		at := time.Duration(i) * time.Second
 		for _, c := range []oplog.Cell{{Kind: oplog.Load, Target: "t"}, {Kind: oplog.Query, Target: "t", Type: fmt.Sprint("q", i%16)}} {
 			run.Operations(run.began, c, []oplog.Op{{Start: at, Duration: time.Millisecond, Rows: 1000}})
 		}
 		run.tick(run.began.Add(at + 2*time.Second))
 	}
-	updates, err := report.NewLiveUpdates()
+	updates, err := page.NewUpdates()
 	if err != nil {
 		b.Fatal(err)
 	}
-	now := run.now(run.began.Add(report.LiveWindow * time.Second))
+	now := run.now(run.began.Add(page.Window * time.Second))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := updates.Write(io.Discard, now); err != nil {

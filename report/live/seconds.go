@@ -3,16 +3,16 @@ package live
 import (
 	"time"
 
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 )
 
 // seconds are the newest of the seconds since the beginning, by number.
-type seconds [report.LiveWindow + 2*late]second
+type seconds [page.Window + 2*late]second
 
 type second struct {
 	number         int64
 	rows, queries  int64
-	batches, query report.LiveLatency
+	batches, query page.Latency
 }
 
 // late is after how many seconds all that ended in one is known: the operation log is
@@ -38,14 +38,14 @@ func (s *seconds) at(number int64) *second {
 }
 
 // until returns the seconds up to one, which nothing ended in too.
-func (s *seconds) until(last int64) []report.LiveSecond {
-	list := make([]report.LiveSecond, 0, min(last+1, report.LiveWindow))
-	for n := max(0, last+1-report.LiveWindow); n <= last; n++ {
+func (s *seconds) until(last int64) []page.Second {
+	list := make([]page.Second, 0, min(last+1, page.Window))
+	for n := max(0, last+1-page.Window); n <= last; n++ {
 		e := s[n%int64(len(s))]
 		if e.number != n {
 			e = second{}
 		}
-		list = append(list, report.LiveSecond{Rows: e.rows, Queries: e.queries, Batches: e.batches, Query: e.query})
+		list = append(list, page.Second{Rows: e.rows, Queries: e.queries, Batches: e.batches, Query: e.query})
 	}
 	return list
 }

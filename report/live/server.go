@@ -20,7 +20,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/tsmark/tsmark/internal/listen"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 )
 
 // Options say where a run can be watched.
@@ -91,7 +91,7 @@ func Start(run *Run, o Options) (*Server, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	updates, err := report.NewLiveUpdates()
+	updates, err := page.NewUpdates()
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // renew sends the readers, if there are any, what is known every second.
-func (s *Server) renew(ctx context.Context, updates *report.LiveUpdates) {
+func (s *Server) renew(ctx context.Context, updates *page.Updates) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
@@ -190,7 +190,7 @@ func (s *Server) renew(ctx context.Context, updates *report.LiveUpdates) {
 }
 
 // event is the whole content of the page as a server-sent event.
-func (s *Server) event(updates *report.LiveUpdates) []byte {
+func (s *Server) event(updates *page.Updates) []byte {
 	now := s.run.now(time.Now())
 	var content strings.Builder
 	title, err := updates.Write(&content, now)
@@ -214,7 +214,7 @@ func (s *Server) event(updates *report.LiveUpdates) []byte {
 const farewell = 2 * time.Second
 
 // End shows readers how what they watched ended, and ends the server.
-func (s *Server) End(e report.LiveEnd) {
+func (s *Server) End(e page.End) {
 	s.run.End(e)
 	s.close()
 }

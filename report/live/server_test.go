@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/measure/oplog"
-	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/run/runner"
 )
 
@@ -356,7 +356,7 @@ func TestEvents(t *testing.T) {
 			t.Error("figures are not marked as not verified")
 		}
 	}
-	go s.End(report.LiveEnd{Text: "all is well", Page: "/x/report.html"})
+	go s.End(page.End{Text: "all is well", Page: "/x/report.html"})
 	over := false
 	for {
 		now, ok := reader.next()
@@ -416,7 +416,7 @@ func TestEndOfStuckReaders(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	begin := time.Now()
-	s.End(report.LiveEnd{Text: "over"})
+	s.End(page.End{Text: "over"})
 	if took := time.Since(begin); took > farewell+5*time.Second {
 		t.Errorf("the end took %v", took)
 	}

@@ -12,6 +12,9 @@ import (
 
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/sweep"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/result/resulttest"
 )
@@ -82,18 +85,18 @@ func renderAll(t *testing.T, r *result.Run, size int, damage uint64, intact bool
 	defer timer.Stop()
 	other := *whole()
 	runs := []*result.Run{r, &other}
-	try := func(name string, write func(w io.Writer) error) {
+	try := func(name string, render func(w io.Writer) error) {
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
+		if err := render(&b); err != nil {
 			if intact || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %q", name, err)
 			}
 			return
 		}
-		if strings.HasSuffix(name, string(report.JSON)) && !json.Valid(b.Bytes()) {
+		if strings.HasSuffix(name, string(write.JSON)) && !json.Valid(b.Bytes()) {
 			t.Errorf("%s is not JSON", name)
 		}
-		if strings.HasSuffix(name, string(report.PNG)) {
+		if strings.HasSuffix(name, string(write.PNG)) {
 			return
 		}
 		for _, text := range notFigures {
@@ -102,28 +105,28 @@ func renderAll(t *testing.T, r *result.Run, size int, damage uint64, intact bool
 			}
 		}
 	}
-	for _, name := range report.Formats() {
-		format := report.Format(name)
+	for _, name := range write.Formats() {
+		format := write.Format(name)
 		try("report "+name, func(w io.Writer) error {
-			return report.Write(w, format, []*result.Run{r}, report.Options{Verbose: true})
+			return report.Write(w, format, []*result.Run{r}, write.Options{Verbose: true})
 		})
-		if format == report.SVG || format == report.PNG {
+		if format == write.SVG || format == write.PNG {
 			continue
 		}
-		if format == report.JSON || format == report.Markdown { // text has as much of several runs
+		if format == write.JSON || format == write.Markdown { // text has as much of several runs
 			continue
 		}
-		try("runs "+name, func(w io.Writer) error { return report.Write(w, format, runs, report.Options{}) })
-		try("matrices "+name, func(w io.Writer) error { return report.WriteMatrices(w, format, runs, report.Options{}) })
+		try("runs "+name, func(w io.Writer) error { return report.Write(w, format, runs, write.Options{}) })
+		try("matrices "+name, func(w io.Writer) error { return report.WriteMatrices(w, format, runs, write.Options{}) })
 		try("sweep "+name, func(w io.Writer) error {
-			return report.WriteSweep(w, format, &result.Sweep{ID: r.Place.Sweep, Points: 2, Started: r.Started}, runs, report.Options{})
+			return sweep.Write(w, format, &result.Sweep{ID: r.Place.Sweep, Points: 2, Started: r.Started}, runs, write.Options{})
 		})
 		try("comparison "+name, func(w io.Writer) error {
 			c, err := compare.Runs(compare.Side{Runs: runs[:1]}, compare.Side{Runs: runs[1:]}, compare.Options{Different: true, AnyTerms: damage%2 == 0})
 			if err != nil {
 				return nil // there is nothing to compare
 			}
-			return report.WriteComparison(w, format, c, report.Options{})
+			return comparison.Write(w, format, c, write.Options{})
 		})
 	}
 	try("figures json", func(w io.Writer) error { return json.NewEncoder(w).Encode(report.Stored(r)) })

@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 )
 
 //go:embed index.html site.css site.js
@@ -149,7 +150,7 @@ func (s *Site) writeTables() error {
 
 // pageStyle is that of reports, with what tables of a site need.
 func pageStyle() (template.CSS, error) {
-	common, err := report.Style()
+	common, err := write.Style()
 	if err != nil {
 		return "", err
 	}

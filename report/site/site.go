@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
 
@@ -104,9 +105,9 @@ func runFile(id, name string) string { return path.Join("runs", id, name) }
 
 // writeRun writes the pages of a run.
 func (s *Site) writeRun(r *result.Run) error {
-	links := func(own string) []report.Link {
-		list := []report.Link{{Text: "All results", Address: "../../" + indexFile}}
-		for _, l := range []report.Link{{Text: "Run", Address: runPage}, {Text: "What was verified", Address: verificationPage}, {Text: "Experiment", Address: experimentFile}} {
+	links := func(own string) []write.Link {
+		list := []write.Link{{Text: "All results", Address: "../../" + indexFile}}
+		for _, l := range []write.Link{{Text: "Run", Address: runPage}, {Text: "What was verified", Address: verificationPage}, {Text: "Experiment", Address: experimentFile}} {
 			if l.Address != own && (l.Address != experimentFile || r.Experiment != "") {
 				list = append(list, l)
 			}
@@ -114,14 +115,14 @@ func (s *Site) writeRun(r *result.Run) error {
 		return list
 	}
 	var page bytes.Buffer
-	if err := report.Of(r).Write(&page, report.HTML, report.Options{Links: links(runPage)}); err != nil {
+	if err := report.Of(r).Write(&page, write.HTML, write.Options{Links: links(runPage)}); err != nil {
 		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
 	if err := s.write(runFile(r.ID, runPage), page.Bytes()); err != nil {
 		return err
 	}
 	page.Reset()
-	if err := report.WriteVerification(&page, r, report.Options{Links: links(verificationPage)}); err != nil {
+	if err := report.WriteVerification(&page, r, write.Options{Links: links(verificationPage)}); err != nil {
 		return fmt.Errorf("run %s: %w", r.ID, err)
 	}
 	if err := s.write(runFile(r.ID, verificationPage), page.Bytes()); err != nil {

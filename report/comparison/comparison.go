@@ -1,0 +1,204 @@
+// Package comparison reports how runs compare with other runs.
+package comparison
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+)
+
+// comparisonPart is a table of two targets, and the figures in its rows.
+type comparisonPart struct {
+	table   *doc.Table
+	figures []*compare.Figure
+}
+
+// Tables are the tables of two targets.
+func Tables(target *compare.Target) []*doc.Table {
+	var views []*doc.Table
+	for _, part := range comparisonParts(target) {
+		views = append(views, part.table)
+	}
+	return views
+}
+
+// comparisonParts are service times at the median and at the 99th percentile,
+// and loads; then the same of mixed phases.
+func comparisonParts(target *compare.Target) []comparisonPart {
+	who := target.B.Name
+	if target.A.Name != target.B.Name {
+		who = target.A.Name + " (A) and " + target.B.Name + " (B)"
+	}
+	var parts []comparisonPart
+	for _, part := range []struct {
+		title   string
+		metrics []compare.Metric
+		warn    bool
+	}{
+		{"Median service time: " + who, []compare.Metric{compare.Median, compare.GeoMean}, true},
+		{"99th percentile of service time: " + who, []compare.Metric{compare.P99}, false},
+		{"Load: " + who, []compare.Metric{compare.Load, compare.Acked, compare.Sent, compare.Disk}, true},
+		{"Median service time while rows were written: " + who, []compare.Metric{compare.MixedMedian}, true},
+		{"99th percentile of service time while rows were written: " + who, []compare.Metric{compare.MixedP99}, false},
+		{"Rows written while queries ran: " + who, []compare.Metric{compare.MixedLoad}, true},
+	} {
+		view := &doc.Table{Title: part.title, Columns: []doc.Column{
+			{Head: "type"},
+			{Head: "A"}, {Head: "cv of A", Help: "coefficient of variation of A's repeats", Rank: 3},
+			{Head: "B"}, {Head: "cv of B", Help: "coefficient of variation of B's repeats", Rank: 2},
+			{Head: "B/A"}, {Head: "interval"}, {Head: "p", Help: "corrected"},
+			{Head: "queries", Help: "different queries that both sides answered", Rank: 1},
+			{Head: "n", Help: "repeats of A and of B"},
+			{Head: "verdict", Help: "of B against A", Words: true},
+		}}
+		var figures []*compare.Figure
+		for i := range target.Figures {
+			f := &target.Figures[i]
+			if !slices.Contains(part.metrics, f.Metric) {
+				continue
+			}
+			figures = append(figures, f)
+			view.Rows = append(view.Rows, NewRow(f))
+			if part.warn {
+				view.Notes = append(view.Notes, doubts(f)...)
+			}
+		}
+		if part.warn {
+			view.Notes = append(view.Notes, undecided(target, part.metrics)...)
+		}
+		view.Notes = append(append(view.Notes, noises(figures)...), rank.MarkNotes(view.Rows)...)
+		if len(view.Rows) > 0 {
+			parts = append(parts, comparisonPart{view, figures})
+		}
+	}
+	return parts
+}
+
+func NewRow(f *compare.Figure) doc.Row {
+	name := doc.Plain(rank.Label(f))
+	verdict := doc.Plain(string(f.Verdict))
+	switch f.Verdict {
+	case compare.NotCompared:
+		text := string(f.Verdict) + ": " + f.Why
+		for _, side := range []struct {
+			name     string
+			estimate *stats.Estimate
+		}{{"A", &f.A}, {"B", &f.B}} {
+			if side.estimate.N > 0 {
+				text += "; " + side.name + ": " + format.ValueText(f.Unit, side.estimate.Median)
+			}
+		}
+		return doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim(text)}
+	case compare.CannotTell:
+		verdict = doc.Dim(string(f.Verdict) + ": " + rank.ShortWhy(f))
+	case compare.Faster, compare.Smaller:
+		verdict.Tone = doc.ToneBest
+	case compare.Slower, compare.Larger:
+		verdict.Tone = doc.ToneBad
+	case compare.NoDifference:
+		verdict.Tone = doc.ToneDim
+	}
+	p := doc.None()
+	if f.Decidable() {
+		p = doc.Plain(format.Probability(f.Adjusted))
+	}
+	queries := doc.None()
+	if f.Queries > 0 {
+		queries = doc.Plain(format.Count(int64(f.Queries)))
+	}
+	mark := func(noisy string) string {
+		if noisy != "" && f.Metric != compare.Disk {
+			return rank.NoisyMark
+		}
+		return ""
+	}
+	return doc.Row{Cells: []doc.Span{name,
+		doc.Plain(format.ValueText(f.Unit, f.A.Median) + mark(f.NoisyA)), doc.Plain(format.VariationText(f.A.CV, rank.RepeatsOf(f, f.A.N))),
+		doc.Plain(format.ValueText(f.Unit, f.B.Median) + mark(f.NoisyB)), doc.Plain(format.VariationText(f.B.CV, rank.RepeatsOf(f, f.B.N))),
+		doc.Plain(format.Times(f.Ratio)), doc.Plain(format.IntervalText(f.Interval)), p, queries,
+		doc.Plain(fmt.Sprintf("%d+%d", rank.RepeatsOf(f, f.A.N), rank.RepeatsOf(f, f.B.N))), verdict}}
+}
+
+// undecided says what would help where there is no verdict.
+func undecided(target *compare.Target, metrics []compare.Metric) []doc.Span {
+	var list []doc.Span
+	for i := range target.Figures {
+		f := &target.Figures[i]
+		if n := (doc.Dim("No verdict: " + f.Why + ".")); f.Verdict == compare.CannotTell && slices.Contains(metrics, f.Metric) && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// doubts are the warnings about the samples of a figure. Those about the
+// queries of a single repeat are the reports' of that run.
+func doubts(f *compare.Figure) []doc.Span {
+	if f.Method == compare.WithinRepeat {
+		return nil
+	}
+	var list []doc.Span
+	for _, side := range []struct {
+		name     string
+		estimate *stats.Estimate
+	}{{"A", &f.A}, {"B", &f.B}} {
+		for _, w := range side.estimate.Warnings {
+			text := w.Text
+			switch w.Kind {
+			case stats.TooFew:
+				continue
+			case stats.Outlying:
+				text = outliers(f.Unit, side.estimate.Outliers)
+			}
+			list = append(list, doc.Dim(fmt.Sprintf("%s, %s: %s: %s", rank.Label(f), side.name, w.Kind, text)))
+		}
+	}
+	return list
+}
+
+// noises says of each side how many of the figures others disturbed, and of one
+// why. Sizes they do not.
+func noises(figures []*compare.Figure) []doc.Span {
+	var list []doc.Span
+	for _, side := range []struct {
+		name  string
+		noisy func(*compare.Figure) string
+	}{{"A", func(f *compare.Figure) string { return f.NoisyA }}, {"B", func(f *compare.Figure) string { return f.NoisyB }}} {
+		all, disturbed, example := 0, 0, ""
+		for _, f := range figures {
+			if f.Metric == compare.Disk || f.Verdict == compare.NotCompared {
+				continue
+			}
+			all++
+			if why := side.noisy(f); why != "" {
+				if disturbed++; example == "" {
+					example = rank.Label(f) + ": " + why
+				}
+			}
+		}
+		if disturbed > 0 {
+			list = append(list, doc.Bad(fmt.Sprintf("%s: noisy host in %d of %d figures, such as %s", side.name, disturbed, all, example)))
+		}
+	}
+	return list
+}
+
+// outliers names repeats that lie far from the others.
+func outliers(u compare.Unit, list []stats.Outlier) string {
+	var named []string
+	for _, o := range list {
+		v := stats.Value{Figure: math.Abs(o.Value)}
+		if o.Value < 0 {
+			v.Bound = stats.AtLeast
+		}
+		named = append(named, fmt.Sprintf("repeat %d with %s", o.Index+1, format.ValueText(u, v)))
+	}
+	return strings.Join(named, ", ") + "; took part"
+}

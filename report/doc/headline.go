@@ -1,0 +1,42 @@
+package doc
+
+import "github.com/tsmark/tsmark/measure/stats"
+
+// ComparisonHeadline is what a comparison says first of two targets: which of
+// them is faster, by how much, in how many query types, and which loads faster.
+// Its figures are those of the tables.
+type ComparisonHeadline struct {
+	Answers []Span
+	Basis   []string
+}
+
+// Headline is what a report says first of targets with one dataset: who is
+// faster, by how much, and what that rests on. Its figures are those of the
+// rankings that all tables and charts show.
+type Headline struct {
+	Answers []Span   // a sentence about all query types, one about single ones, and one about the loads
+	Basis   []string // what they rest on: verified, rounds, versions, dataset, machine
+	Noise   Span     // how much of the machine others used; no text: nobody looked
+	Queries *Standings
+	Loads   *Standings
+}
+
+// Standings are the subjects in order of one figure, as multiples of the best.
+type Standings struct {
+	Title, Help string
+	Places      []Standing
+}
+
+// Standing is a subject's place.
+type Standing struct {
+	Subject int // of the group
+	Label   string
+	// Times is how many times the reference; 1: the reference itself.
+	Times    float64
+	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
+	Text     string      // as beside its figure in tables, with the interval: marked where it may be chance
+	Verdict  string      // best, worse, tie, or no verdict and why
+	Marks    string      // of what may have disturbed it; Text has them too
+	Tone     Tone
+	Interval *stats.Interval // nil: the reference itself, or not known
+}

@@ -1,0 +1,332 @@
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/agents"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// OtherDatabaseNames is otherDatabases without figures, which differ from run to run.
+func OtherDatabaseNames(r *result.Run) []doc.Span {
+	var list []doc.Span
+	for _, other := range r.OtherDatabases {
+		n := doc.Bad("Another process on this host: " + other.Name + ".")
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// otherDatabases names the other databases that ran on the host.
+func otherDatabases(r *result.Run) []doc.Span {
+	var list []doc.Span
+	for _, other := range r.OtherDatabases {
+		text := fmt.Sprintf("Another process on this host: %s (%s, process %d", other.Name, other.Process, other.PID)
+		if other.Share.Known() {
+			text += fmt.Sprintf(", %.0f%s%% of a core", 100*float64(other.Share), format.UnitSpace)
+		}
+		if other.RSS.Known() {
+			text += ", " + format.Size(int64(other.RSS))
+		}
+		list = append(list, doc.Bad(text+")."))
+	}
+	return list
+}
+
+// Alerts says what readers must know before they see any figure.
+func Alerts(r *result.Run) []doc.Span { return AlertsBeside(r, otherDatabases(r)) }
+
+// AlertsBeside is alerts with others' words about other databases on the host.
+func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
+	var list []doc.Span
+	warn := func(format string, args ...any) {
+		list = append(list, doc.Bad(fmt.Sprintf(format, args...)))
+	}
+	switch r.Status {
+	case result.Running:
+		warn("DID NOT FINISH: the run is still going on, or was killed. This report shows what had finished.")
+	case result.Incomplete:
+		warn("INCOMPLETE: %s", cmp.Or(r.Reason, "no reason was recorded"))
+	}
+	if why := r.NotMeasuredHere(); why != "" {
+		warn("%s: the figures of run %s are what its file says.", strings.ToUpper(why[:1])+why[1:], r.ID)
+	}
+	for i := range r.Targets {
+		if t := &r.Targets[i]; t.Description.StandIn != "" {
+			warn("STAND-IN: target %s is %s. Its figures say nothing of the system, and are compared with none.", t.Name, t.Description.StandIn)
+		}
+	}
+	loads, beside := 0, 0
+	var wrong, failed, missing affected
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Failure != "" && !(r.Status == result.Incomplete && r.Reason == "target "+t.Name+": "+t.Failure) { // as it was said above
+			warn("Target %s failed: %s", t.Name, t.Failure)
+		}
+		switch {
+		case t.Load == nil || t.Load.Stands() || t.Load.Unsupported() != "" || t.Failure != "":
+		case t.Load.Withheld == "":
+			beside++
+		case t.Load.Settled == 0:
+			warn("The load of target %s did not come to its end: %s", t.Name, t.Load.Withheld)
+		default:
+			loads++
+		}
+		for j := range t.Queries {
+			switch q := &t.Queries[j]; {
+			case q.Withheld != "" && agents.OnlyMissing(t, q.Type):
+				missing.add(t, q)
+			case q.Withheld != "":
+				wrong.add(t, q)
+			case q.Failed != nil:
+				failed.add(t, q)
+			}
+		}
+		if t.Load != nil && t.Load.Lost() > 0 {
+			warn("Target %s lost %s that it had acknowledged (durability: %s)", t.Name,
+				format.Counted(t.Load.Lost(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
+		}
+		if t.Load != nil && t.Load.Mixed.Problem() != "" {
+			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
+		}
+		if t.Load != nil && t.Load.Mixed != nil {
+			for j := range t.Load.Mixed.Types {
+				if q := &t.Load.Mixed.Types[j]; !q.WithoutFigure() && q.StaleShare() > result.MostStale {
+					warn("Target %s, queried while it was loaded: %s of the answers of %s were stale: they lack acknowledged rows.", t.Name, format.PercentUp(q.StaleShare()), q.Type)
+				}
+			}
+		}
+		if t.Load != nil && t.Load.Mixed.Failure() != nil {
+			warn("Target %s, queried while it was loaded: %v", t.Name, t.Load.Mixed.Failure())
+		}
+	}
+	if loads > 0 {
+		warn("Figures of %s withheld: the check of what was loaded failed.", format.Plural(loads, "load"))
+	}
+	if beside > 0 {
+		warn("Figures of %s withheld: answers of the same target are wrong.", format.Plural(beside, "load"))
+	}
+	if len(wrong.types) > 0 {
+		warn("Figures of %s withheld: the check of the answers failed.", &wrong)
+	}
+	if len(missing.types) > 0 {
+		warn("Figures of %s withheld: an agent did not finish its share.", &missing)
+	}
+	if len(failed.types) > 0 {
+		warn("No figures of %s: a query failed or had no answer in time. No answer was wrong, and other figures stand.", &failed)
+	}
+	if r.LostOperations > 0 {
+		warn("The operation log lacks %s, since the disk was slower than they came; the figures here have them, those of tsmark analyze do not.",
+			format.Plural(int(r.LostOperations), "operation"))
+	}
+	if n := pausedNote(r); n != "" {
+		warn("%s", n)
+	}
+	list = append(list, agents.Notes(r)...)
+	list = append(list, selfTestNotes(r)...)
+	if n, noisy := noiseAlert(r); noisy {
+		list = append(list, n)
+	}
+	list = append(list, otherDatabases...)
+	if r.Dataset.Unverified != "" {
+		warn("%s", r.Dataset.Unverified)
+	}
+	if types := r.OwnTexts(); len(types) > 0 {
+		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
+	}
+	if how := disagreement(r); how != "" {
+		warn("Answers to own texts differ from system to system, and nobody knows which one is right: %s. The texts must select the same columns, of the same types.", how)
+	}
+	if why := noReference(r); why != "" {
+		warn("Reference texts of own queries were not run: %s", why)
+	}
+	if r.Texts() == result.TextsTSBS {
+		warn("The queries are the texts of TSBS's own generator (query-texts: tsbs), which do not ask all systems the same: no answer is verified, and no two targets are compared by them.")
+	}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Load == nil {
+			continue
+		}
+		if t.Load.Unverified != "" {
+			warn("Target %s: %s", t.Name, t.Load.Unverified)
+		}
+		if t.Load.Skipped > 0 {
+			warn("Target %s: %s skipped, so that their rows are missing", t.Name, format.Plural(int(t.Load.Skipped), "bad line"))
+		}
+	}
+	return list
+}
+
+// pausedNote says what was measured while tsmark itself stood still; empty: nothing.
+func pausedNote(r *result.Run) string {
+	var queries, batches int64
+	for i := range r.Targets {
+		for _, m := range r.Targets[i].Measured() {
+			if m.Load != nil {
+				batches += m.Load.Paused
+			}
+			for j := range m.Queries {
+				queries += m.Queries[j].Paused
+			}
+		}
+	}
+	var parts []string
+	if queries > 0 {
+		parts = append(parts, format.Counted(queries, "query", "queries"))
+	}
+	if batches > 0 {
+		parts = append(parts, format.Counted(batches, "batch", "batches"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "tsmark itself stood still during " + strings.Join(parts, " and ") + ", because it was stopped or had no processor: their times are left out."
+}
+
+// affected are the query types of which something is wrong, and the targets.
+type affected struct{ types, targets []string }
+
+func (a *affected) add(t *result.Target, q *result.Queries) {
+	if !slices.Contains(a.types, q.Type) {
+		a.types = append(a.types, q.Type)
+	}
+	if !slices.Contains(a.targets, t.Name) {
+		a.targets = append(a.targets, t.Name)
+	}
+}
+
+// String is how many there are, each type once, and of how many targets if that is not one.
+func (a *affected) String() string {
+	text := format.Plural(len(a.types), "query type")
+	if n := len(a.targets); n > 1 {
+		text += fmt.Sprintf(" of %d targets", n)
+	}
+	return text
+}
+
+// disagreement is how answers to the first own text differ of which nobody knows the
+// right one; empty: there is none.
+func disagreement(r *result.Run) string {
+	for i := range r.Targets {
+		for _, of := range r.Targets[i].Measured() {
+			for j := range of.Queries {
+				if q := &of.Queries[j]; q.Disagrees != "" {
+					return q.Type + ", " + q.Disagrees
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// noReference is why reference texts of own queries were not run; empty: they were, or
+// there are none.
+func noReference(r *result.Run) string {
+	for i := range r.Targets {
+		for j := range r.Targets[i].Queries {
+			if why := r.Targets[i].Queries[j].NoReference; why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// Outcome is the run's status in a few words.
+func Outcome(r *result.Run) doc.Span {
+	switch {
+	case r.Status == result.Running:
+		return doc.Bad("did not finish")
+	case r.Status == result.Incomplete:
+		return doc.Bad("incomplete")
+	case r.AnyWithheld():
+		return doc.Bad("complete, figures withheld")
+	case r.AnyFailed():
+		return doc.Bad("complete, queries failed")
+	case r.AnyRateNotFound():
+		return doc.Bad("complete, no highest rate found")
+	case r.Texts() == result.TextsTSBS:
+		return doc.Bad("complete, queries not verified: " + result.TSBSText)
+	case r.Unverified() != "":
+		text, _, _ := strings.Cut(r.Unverified(), ":")
+		return doc.Bad("complete, " + text)
+	}
+	return doc.Best("complete")
+}
+
+// noiseAlert says in how many measurements of a run the host was noisy; false: in
+// none.
+func noiseAlert(r *result.Run) (doc.Span, bool) {
+	noisy, all, worst := 0, 0, (*result.Noise)(nil)
+	for i := range r.Targets {
+		for _, h := range rank.HeardIn(&r.Targets[i]) {
+			all++
+			if h.Noisy() == "" {
+				continue
+			}
+			noisy++
+			for _, n := range h.Phases {
+				if n.Noisy() != "" && (worst == nil || n.OthersShare()+n.StealShare() > worst.OthersShare()+worst.StealShare()) {
+					worst = n
+				}
+			}
+			if worst == nil { // no phase by itself
+				worst = result.AddNoise(h.Phases...)
+			}
+		}
+	}
+	if noisy == 0 {
+		return doc.Span{}, false
+	}
+	return doc.Bad(fmt.Sprintf("NOISY HOST in %d of %s; at worst %s. What it disturbed is marked %s.",
+		noisy, format.Plural(all, "measurement"), worst.Noisy(), rank.NoisyMark)), true
+}
+
+// selfTestNotes say what a run that compared its targets with themselves cannot
+// resolve; none where it is no self-test.
+func selfTestNotes(r *result.Run) []doc.Span {
+	tests := compare.SelfTests(r)
+	if len(tests) == 0 {
+		return nil
+	}
+	var notes []doc.Span
+	var differ []string
+	for i := range tests {
+		for _, f := range tests[i].Differs() {
+			differ = append(differ, fmt.Sprintf("%s %s %s× (%s)", tests[i].Target, f.Subject, format.Times(f.Ratio), format.IntervalText(f.Interval)))
+		}
+	}
+	if len(differ) > 0 {
+		notes = append(notes, doc.Bad("A TARGET DIFFERS FROM ITSELF: "+strings.Join(differ, ", ")+
+			". With these settings neither this machine nor its figures can be trusted, unless it was chance: about one self-test in ten. Repeat it."))
+	}
+	var told []string
+	for _, m := range []struct {
+		metric compare.Metric
+		what   string
+	}{{compare.Median, "query medians"}, {compare.Load, "load rates"}} {
+		middle, worst, of, ok := compare.Resolutions(tests, m.metric)
+		if !ok {
+			continue
+		}
+		text := format.Percent(middle) + " of " + m.what
+		if worst > middle {
+			text += fmt.Sprintf(" (%s at worst, of %s)", format.Percent(worst), of)
+		}
+		told = append(told, text)
+	}
+	if len(told) == 0 {
+		return append(notes, doc.Bad("Self-test: no result, since no figure was measured often enough; see the table."))
+	}
+	return append(notes, doc.Plain("On this machine and with these settings differences below "+strings.Join(told, " and ")+" cannot be resolved."))
+}

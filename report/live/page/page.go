@@ -1,0 +1,386 @@
+// Package page renders the page of a run while it goes on.
+package page
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/tsmark/tsmark/internal/progress"
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/runchart"
+	"github.com/tsmark/tsmark/report/write"
+	"github.com/tsmark/tsmark/result"
+)
+
+// State is what is known of a run while it goes on. Nothing of it is verified yet.
+type State struct {
+	Run, Name, Command string // empty: no run has begun
+	Workload           string // empty: not known yet
+	Targets            []string
+	StandIns           []string  // which targets are stand-ins, and what answers for them
+	Began, Now         time.Time // of what is watched, which may be several runs
+	Progress           progress.State
+	Measured           []Measured // the last active one first
+	Failures           int64      // operations that failed or were answered wrong, of all
+	// Seconds are the newest whole ones, at most LiveWindow: the last one ended at
+	// Newest before Now.
+	Seconds []Second
+	Newest  time.Duration
+	// Resources are readings of the sources; At is when, on a time line on which Now is
+	// ResourcesNow.
+	Resources    []result.Resources
+	ResourcesNow float64
+	Over         *End // nil: it goes on
+}
+
+// Window is how many seconds the charts of a live page show at most.
+const Window = 300
+
+// Measured is what the operations of a load or query type come to so far.
+type Measured struct {
+	Target, What string
+	Unit         string // what the rate counts: rows, queries
+	Operations   int64  // that ended well
+	PerSecond    float64
+	Latency      Latency // of all repeats so far
+	Due          bool    // latency counts from when a query was due
+	Troubles     []Count // how many failed, were cut off, dropped or sent again
+}
+
+// Count is how many operations ended in a way.
+type Count struct {
+	Outcome string
+	Count   int64
+}
+
+// Latency is times in seconds, good to about 1 %; 0: too few to tell.
+type Latency struct{ P50, P95, P99, Max float64 }
+
+// Second is what ended within a second.
+type Second struct {
+	Rows, Queries  int64
+	Batches, Query Latency // of loads and of queries; Max and P95 are not set
+}
+
+// End is how what was watched ended.
+type End struct {
+	Text   string // one line
+	Failed bool
+	Page   string // file with the report; empty: there is none
+}
+
+// content is what the template shows.
+type content struct {
+	Title, Heading string
+	State          doc.Span
+	Tiles          []doc.Fact
+	Tasks          []liveTask
+	Measured       *doc.Table
+	Legend         chart.Legend
+	Charts         []*chart.Lines
+	Ended          []liveNote
+	Over           *End
+	StandIns       []string
+	Run            string
+	Nonce          string
+	Script         template.JS
+}
+
+type liveTask struct {
+	Label, Text string
+	Done, Total int64 // a total of 0: not known
+}
+
+type liveNote struct {
+	Time, Text string
+	Tone       doc.Tone
+}
+
+// WritePage writes the whole page. The nonce marks the page's own script for the
+// browser's policy.
+func (l *State) WritePage(w io.Writer, nonce string) error {
+	t, err := write.Templates("live.html")
+	if err != nil {
+		return err
+	}
+	script, err := write.PageFiles.ReadFile("live.js")
+	if err != nil {
+		return err
+	}
+	page := l.page()
+	page.Nonce, page.Script = nonce, template.JS(script)
+	return t.Execute(w, page)
+}
+
+// Updates renders what changes of a live page. It is used by one goroutine.
+type Updates struct{ templates *template.Template }
+
+// NewUpdates returns a LiveUpdates that is ready.
+func NewUpdates() (*Updates, error) {
+	t, err := write.Templates("live.html")
+	return &Updates{t}, err
+}
+
+// Write writes the content of the page as it is now, and returns the page's title.
+func (u *Updates) Write(w io.Writer, l *State) (title string, err error) {
+	page := l.page()
+	return page.Title, u.templates.ExecuteTemplate(w, "content", page)
+}
+
+// WriteLogin writes the page on which readers give the token of a live page.
+func WriteLogin(w io.Writer, wrong bool) error {
+	t, err := write.Templates("live.html")
+	if err != nil {
+		return err
+	}
+	return t.ExecuteTemplate(w, "login", wrong)
+}
+
+func (l *State) page() content {
+	p := content{Run: l.Run, StandIns: l.StandIns, Over: l.Over, Measured: l.table(), Tiles: l.tiles()}
+	p.Heading = format.Join(" ", "Run", l.Run, l.Name)
+	if l.Run == "" {
+		p.Heading = "No run has begun yet"
+	}
+	done := ""
+	switch s := &l.Progress; {
+	case l.Over != nil && l.Over.Failed:
+		p.State, done = doc.Bad("ended"), "ended"
+	case l.Over != nil:
+		p.State, done = doc.Best("ended"), "ended"
+	default:
+		p.State = doc.Plain("running")
+		if s.Steps > 1 {
+			done = fmt.Sprintf("%d/%d", s.Step, s.Steps)
+		}
+	}
+	p.Title = format.Join(" · ", done, p.Heading, "tsmark")
+	if l.Over == nil {
+		for _, t := range l.Progress.Running {
+			p.Tasks = append(p.Tasks, newLiveTask(&t, l.Now))
+		}
+	}
+	for _, e := range slices.Backward(l.Progress.Ended) {
+		n := liveNote{Time: e.At.UTC().Format(time.TimeOnly), Text: format.Join(": ", e.Label, e.Text)}
+		if e.Failed {
+			n.Tone = doc.ToneBad
+		}
+		p.Ended = append(p.Ended, n)
+	}
+	p.Legend, p.Charts = l.charts()
+	return p
+}
+
+func newLiveTask(t *progress.Running, now time.Time) liveTask {
+	task := liveTask{Label: t.Label, Done: t.Done, Total: max(t.Total, 0)}
+	passed := progress.Roughly(max(now.Sub(t.Started), 0)) + " so far"
+	switch {
+	case t.Unit == "":
+		task.Text = passed
+		return task
+	case task.Total > 0:
+		task.Text = format.Count(t.Done) + " of " + format.Count(t.Total) + " " + t.Unit
+	default:
+		task.Text = format.Count(t.Done) + " " + t.Unit + ", " + passed
+	}
+	task.Text += ", " + format.Digits(t.PerSecond) + " " + t.Unit + "/s"
+	if t.Left > 0 {
+		task.Text += ", about " + progress.Roughly(t.Left) + " left"
+	}
+	return task
+}
+
+// tiles are the figures that a reader looks for first.
+func (l *State) tiles() []doc.Fact {
+	s := &l.Progress
+	list := []doc.Fact{{Key: "workload", Value: l.Workload}, {Key: "targets", Value: format.Join(", ", l.Targets...)}}
+	if l.Over == nil && s.Steps > 0 {
+		list = append(list, doc.Fact{Key: "step", Value: fmt.Sprintf("%d of %d", s.Step, s.Steps)})
+		switch {
+		case s.Left <= 0:
+			list = append(list, doc.Fact{Key: "time left", Value: "not known yet"})
+		case s.More:
+			list = append(list, doc.Fact{Key: "time left", Value: "more than " + progress.Roughly(s.Left)})
+		default:
+			list = append(list, doc.Fact{Key: "time left", Value: "about " + progress.Roughly(s.Left)})
+		}
+	}
+	list = append(list, doc.Fact{Key: "time passed", Value: format.Elapsed(l.Now.Sub(l.Began).Round(time.Second))})
+	if rows, queries := l.rates(); l.Over == nil {
+		if rows > 0 {
+			list = append(list, doc.Fact{Key: "rows/s", Value: format.Digits(rows)})
+		}
+		if queries > 0 {
+			list = append(list, doc.Fact{Key: "queries/s", Value: format.Digits(queries)})
+		}
+	}
+	failures := "none"
+	if l.Failures > 0 {
+		failures = format.Count(l.Failures)
+	}
+	list = append(list, doc.Fact{Key: "operations that failed", Value: failures})
+	return slices.DeleteFunc(list, func(f doc.Fact) bool { return f.Value == "" })
+}
+
+// rateSeconds is over how many seconds a rate is the mean.
+const rateSeconds = 5
+
+// rates are those of the last seconds.
+func (l *State) rates() (rows, queries float64) {
+	last := l.Seconds[max(0, len(l.Seconds)-rateSeconds):]
+	for _, s := range last {
+		rows, queries = rows+float64(s.Rows), queries+float64(s.Queries)
+	}
+	n := float64(max(len(last), 1))
+	return rows / n, queries / n
+}
+
+// mostMeasured is how many rows the table has at most.
+const mostMeasured = 24
+
+// table shows what was measured so far; nil: nothing was.
+func (l *State) table() *doc.Table {
+	if len(l.Measured) == 0 {
+		return nil
+	}
+	t := &doc.Table{Title: "Measured so far", Columns: []doc.Column{
+		{Head: "target"}, {Head: "measurement", Words: true}, {Head: "done", Help: "batches or queries that ended well, in all repeats so far"},
+		{Head: "rate", Help: "of the latest repeat"},
+		{Head: "p50"}, {Head: "p95"}, {Head: "p99"}, {Head: "max"},
+		{Head: "problems", Help: "operations that failed, were cut off, dropped or sent again", Words: true}, {Head: "verified", Words: true},
+	}}
+	due := false
+	for i := range l.Measured[:min(len(l.Measured), mostMeasured)] {
+		m := &l.Measured[i]
+		what, trouble := m.What, doc.None()
+		if m.Due {
+			what, due = what+" †", true
+		}
+		for j, c := range m.Troubles {
+			if j == 0 {
+				trouble = doc.Bad("")
+			}
+			trouble.Text = format.Join(", ", trouble.Text, format.Count(c.Count)+" "+c.Outcome)
+		}
+		row := doc.Row{Cells: []doc.Span{doc.Plain(m.Target), doc.Plain(what), doc.Plain(format.Count(m.Operations)), cell.Positive(m.PerSecond, func(v float64) string { return format.Digits(v) + " " + m.Unit + "/s" })}}
+		for _, v := range []float64{m.Latency.P50, m.Latency.P95, m.Latency.P99, m.Latency.Max} {
+			row.Cells = append(row.Cells, cell.Positive(v, format.Duration))
+		}
+		row.Cells = append(row.Cells, trouble, doc.Dim("not yet"))
+		t.Rows = append(t.Rows, row)
+	}
+	if more := len(l.Measured) - mostMeasured; more > 0 {
+		t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s more, which had their turn before.", format.Count(int64(more)))))
+	}
+	if due {
+		t.Notes = append(t.Notes, doc.Dim("† Latencies count from when a query was due."))
+	}
+	return t
+}
+
+const liveAxis = "seconds ago"
+
+// charts are those of the last seconds, with one legend for all.
+func (l *State) charts() (chart.Legend, []*chart.Lines) {
+	names := []string{"rate", "median", "99th percentile"}
+	for i := range l.Resources {
+		names = append(names, l.Resources[i].Source)
+	}
+	styles := chart.NewLegend(names)
+	until := min(max(l.Now.Sub(l.Began).Seconds(), 30), Window)
+	c := liveCharts{until: until}
+	second := func(s chart.Style, of func(*Second) float64, zero bool) chart.Course {
+		drawn := chart.Course{Style: s}
+		for i := range l.Seconds {
+			at := until - l.Newest.Seconds() - float64(len(l.Seconds)-1-i)
+			if v := of(&l.Seconds[i]); at >= 0 && (v > 0 || zero) {
+				drawn.At, drawn.Values = append(drawn.At, at), append(drawn.Values, v)
+			}
+		}
+		return drawn
+	}
+	c.add("Rows", "accepted in each second; not yet verified", "rows/s", chart.RoundUp, chart.Abbreviated, second(styles[0], func(s *Second) float64 { return float64(s.Rows) }, true))
+	c.add("Queries", "answered in each second; not yet verified", "queries/s", chart.RoundUp, chart.Abbreviated, second(styles[0], func(s *Second) float64 { return float64(s.Queries) }, true))
+	c.addLatencies("Time of a batch", "those that ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Batches.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Batches.P99 }, false))
+	c.addLatencies("Time of a query", "those that ended in each second; not yet verified", second(styles[1], func(s *Second) float64 { return s.Query.P50 }, false), second(styles[2], func(s *Second) float64 { return s.Query.P99 }, false))
+	for _, f := range runchart.ResourceFigures()[:3] {
+		var all []chart.Course
+		for i := range l.Resources {
+			s := &l.Resources[i]
+			read := runchart.ReadCourse(s, f.Of(s.Source), styles[3+i])
+			drawn := chart.Course{Style: read.Style}
+			for j, at := range read.At {
+				if at += until - l.ResourcesNow; at >= 0 {
+					drawn.At, drawn.Values = append(drawn.At, at), append(drawn.Values, read.Values[j])
+				}
+			}
+			all = append(all, drawn)
+		}
+		c.add(f.Title, f.Help, f.Y, f.Top, f.Text, all...)
+	}
+	if len(c.list) == 0 {
+		return nil, nil
+	}
+	return styles, c.list
+}
+
+// liveCharts are charts of the seconds before now.
+type liveCharts struct {
+	until float64 // seconds
+	list  []*chart.Lines
+}
+
+func (l *liveCharts) add(title, help, y string, top func(float64) float64, text func(float64) string, all ...chart.Course) {
+	if c := chart.DrawCourses(chart.NewLines(title, help, liveAxis, y), l.until, all, top, text); c != nil {
+		l.list = append(l.list, l.ago(c))
+	}
+}
+
+// addLatencies draws times, which differ by orders of magnitude from one query type to
+// the next.
+func (l *liveCharts) addLatencies(title, help string, all ...chart.Course) {
+	var values []float64
+	for _, c := range all {
+		values = append(values, c.Values...)
+	}
+	if len(values) < 2 {
+		return
+	}
+	c, axis := chart.NewLines(title, help, liveAxis, "time, logarithmic"), chart.NewLogAxis(values)
+	c.Grid(chart.SecondTicks(l.until), axis.Ticks(6))
+	c.Draw(l.until, all, axis.At, format.Duration)
+	l.list = append(l.list, l.ago(c))
+}
+
+// ago labels the time axis from now backwards.
+func (l *liveCharts) ago(c *chart.Lines) *chart.Lines {
+	c.XTicks = nil
+	ticks := chart.SecondTicks(l.until)
+	for i := range ticks {
+		ticks[i].At = 1 - ticks[i].At
+	}
+	c.Grid(ticks, nil)
+	return c
+}
+
+// NewLatency returns percentiles of so many times, as far as those tell them. Of is
+// a quantile of them, from 0 to 1.
+func NewLatency(n int64, of func(quantile float64) float64) Latency {
+	held := func(q float64) float64 {
+		if !measure.Holds(n, q) {
+			return 0
+		}
+		return of(q)
+	}
+	if n == 0 {
+		return Latency{}
+	}
+	return Latency{P50: of(0.5), P95: held(0.95), P99: held(0.99), Max: of(1)}
+}

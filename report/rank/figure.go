@@ -1,0 +1,96 @@
+package rank
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/format"
+)
+
+// RepeatsOf is how many repeats a sample is of: one, where it is a repeat's
+// queries.
+func RepeatsOf(f *compare.Figure, n int) int {
+	if f.Method == compare.WithinRepeat {
+		return 1
+	}
+	return n
+}
+
+// Label names a figure's row.
+func Label(f *compare.Figure) string {
+	switch f.Metric {
+	case compare.GeoMean:
+		return GeometricMean + strconv.Itoa(f.Types)
+	case compare.Load:
+		return "settled rows/s"
+	case compare.Acked:
+		return "acknowledged rows/s"
+	case compare.Sent:
+		return "sent rows/s"
+	case compare.Disk:
+		return "disk"
+	case compare.MixedLoad:
+		return "rows/s"
+	}
+	return f.Subject
+}
+
+// ShortWhy is why there is no verdict, in a cell's width.
+func ShortWhy(f *compare.Figure) string { return string(f.Cause) }
+
+// AboutSubject names a subject, its system and what stood in for that.
+func AboutSubject(s *compare.Subject) string {
+	text := format.Join(" ", s.Name, s.Kind, s.Version)
+	if s.StandIn != "" {
+		text += " (stand-in: " + s.StandIn + ")"
+	}
+	return text
+}
+
+// InBrackets is the interval of a ratio, where the rounds or loads give one.
+func InBrackets(f *compare.Figure) string {
+	i := f.Interval
+	if i == nil || f.Method != compare.AcrossRepeats {
+		return ""
+	}
+	text := format.Times(i.Lo) + "–" + format.Times(i.Hi)
+	return " (" + text + format.LevelText(i) + ")"
+}
+
+// Words of a ratio that shows no difference.
+const (
+	Tie        = "tie"
+	ChanceMark = "~" // stands before a ratio that was not shown to differ from 1
+)
+
+// NoVerdict is why there is no verdict, in a cell's width.
+func NoVerdict(f *compare.Figure) string {
+	what := "round"
+	if f.Subject == compare.LoadSubject {
+		what = "load"
+	}
+	switch {
+	case f.Cause != compare.OneRepeat && f.Cause != compare.TooFewRepeats:
+		return strings.Replace(string(f.Cause), "repeat", what, 1)
+	case f.Method == compare.WithinRepeat || max(f.A.N, f.B.N) == 1:
+		return "1 " + what
+	}
+	return "too few " + what + "s"
+}
+
+// FigureOf is a figure of a comparison of two targets; nil where it has none.
+func FigureOf(c *compare.Comparison, what string, metric compare.Metric) *compare.Figure {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Targets[0].Figures {
+		if f := &c.Targets[0].Figures[i]; f.Subject == what && f.Metric == metric {
+			return f
+		}
+	}
+	return nil
+}
+
+// GeometricMean begins the label of rows about all types together.
+const GeometricMean = "geometric mean of "

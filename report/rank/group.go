@@ -1,0 +1,214 @@
+// Package rank sets targets with one dataset against each other: who is the best in each
+// figure, which differences were shown, and what readers must know of the measurements behind
+// them.
+package rank
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Subject is a target in a run, as one of several that are compared.
+type Subject struct {
+	Label  string // for people
+	Name   string // for programs: the target's own, and its run's where there are several
+	Run    *result.Run
+	Target *result.Target
+}
+
+// apart reports whether the subject has no place beside others in figures of queries: it
+// failed, or is a stand-in.
+func (s *Subject) apart() bool { return s.Target.Failure != "" || s.Target.Uncomparable() != "" }
+
+// Queries returns what the subject recorded of a type; nil where it did not.
+func (s *Subject) Queries(queryType string) *result.Queries {
+	for i := range s.Target.Queries {
+		if s.Target.Queries[i].Type == queryType {
+			return &s.Target.Queries[i]
+		}
+	}
+	return nil
+}
+
+// Group is the subjects that were given the same dataset: only those may be
+// compared.
+type Group struct {
+	Dataset  *result.Dataset
+	Subjects []Subject
+	// What follows is known as far as it was needed.
+	pairs   map[[2]int]*compare.Comparison // of subjects
+	sampled map[string][]estimate.Sample   // of subjects, by type
+	judged  map[string]Ranking             // by type, or compare.LoadSubject
+}
+
+// Groups sorts the targets of all runs by dataset, in order of appearance.
+func Groups(runs []*result.Run) []Group {
+	var list []Group
+	for i, r := range runs {
+		at := slices.IndexFunc(list, func(g Group) bool { return result.SameDataset(g.Dataset, &r.Dataset) })
+		if at < 0 {
+			at = len(list)
+			list = append(list, Group{Dataset: &r.Dataset})
+		}
+		for j := range r.Targets {
+			label, name := r.Targets[j].Label(), r.Targets[j].Name
+			if len(runs) > 1 {
+				name += " @" + ShortID(runs, i)
+				label += " @" + ShortID(runs, i)
+				if r.NotMeasuredHere() != "" {
+					label += " (imported)"
+				}
+			}
+			list[at].Subjects = append(list[at].Subjects, Subject{label, name, r, &r.Targets[j]})
+		}
+	}
+	return list
+}
+
+// GroupOf is the targets of one run.
+func GroupOf(r *result.Run) *Group { return &Groups([]*result.Run{r})[0] }
+
+// ShortID is the random part of a run's ID where that is enough to tell it
+// from the other runs, else all of it.
+func ShortID(runs []*result.Run, i int) string {
+	short := func(r *result.Run) string { return r.ID[strings.LastIndexByte(r.ID, '-')+1:] }
+	for j, other := range runs {
+		if j != i && short(other) == short(runs[i]) {
+			return runs[i].ID
+		}
+	}
+	return short(runs[i])
+}
+
+// Labels are the subjects' names.
+func (g *Group) Labels() []string {
+	list := make([]string, len(g.Subjects))
+	for i := range g.Subjects {
+		list[i] = g.Subjects[i].Label
+	}
+	return list
+}
+
+// Types lists the query types of all subjects in the order run, with their
+// help.
+func (g *Group) Types() []doc.Fact {
+	var list []doc.Fact
+	for _, s := range g.Subjects {
+		for _, q := range s.Target.Queries {
+			if !slices.ContainsFunc(list, func(f doc.Fact) bool { return f.Key == q.Type }) {
+				list = append(list, doc.Fact{Key: q.Type, Value: q.Help})
+			}
+		}
+	}
+	return list
+}
+
+// Names are the ids of the group's runs.
+func (g *Group) Names(runs []*result.Run) string {
+	var ids []string
+	for _, r := range runs {
+		if result.SameDataset(g.Dataset, &r.Dataset) {
+			ids = append(ids, format.Join(" ", r.ID, r.Name))
+		}
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Drawn reports whether charts show the figures of a type. Empty answers are
+// left out: they would look like the fastest. So are TSBS's texts, which do not ask
+// what their neighbours are asked.
+func Drawn(q *result.Queries) bool {
+	s := q.Outcome()
+	return (s == result.Verified || s == result.Unverified && q.Texts == "") && q.Service.Median > 0
+}
+
+// Draws reports whether charts of the group show the figures of a type of a subject: drawn
+// beside others, a stand-in would be compared with them.
+func (g *Group) Draws(i int, q *result.Queries) bool {
+	return Drawn(q) && (len(g.Subjects) == 1 || g.Subjects[i].Target.Uncomparable() == "")
+}
+
+// Untold is why there is no verdict on any of a ranking's figures; empty: there
+// is one on some.
+func (r *Ranking) Untold() (why string) {
+	for _, f := range r.Figures {
+		if f != nil && f.Verdict != compare.CannotTell {
+			return ""
+		}
+		if f != nil {
+			why = NoVerdict(f)
+		}
+	}
+	return why
+}
+
+// RankPoints sets all points against the one of least cost. Each is compared
+// with that one alone: with every other one as well, a sweep of a hundred points
+// would take minutes. A cost of 0 is none.
+func (g *Group) RankPoints(what string, metric compare.Metric, cost func(*Subject) float64) Ranking {
+	out := Ranking{Reference: -1, Figures: make([]*compare.Figure, len(g.Subjects)), Sole: true}
+	costs := make([]float64, len(g.Subjects))
+	for i := range g.Subjects {
+		if costs[i] = cost(&g.Subjects[i]); costs[i] > 0 && (out.Reference < 0 || costs[i] < costs[out.Reference]) {
+			out.Reference = i
+		}
+	}
+	for i := range g.Subjects {
+		if i == out.Reference || costs[i] == 0 {
+			continue
+		}
+		a, b := out.Reference, i
+		if metric == compare.Load { // more rows a second are better
+			a, b = b, a
+		}
+		c, _ := compare.Runs(g.side(a), g.side(b), compare.Options{AnyTerms: true})
+		if f := FigureOf(c, what, metric); f != nil && f.MissingA == "" && f.MissingB == "" && f.Ratio.Bound != stats.Unknown {
+			out.Figures[i] = f
+		}
+		out.Sole = out.Sole && out.Figures[i] != nil && out.Figures[i].Significant() && out.Figures[i].Ratio.Figure > 1
+	}
+	return out
+}
+
+// Turns says in which order the targets of the runs took their turns; empty: where there
+// is one target, or it is not known.
+func Turns(runs ...*result.Run) []doc.Span {
+	var list []doc.Span
+	for _, r := range runs {
+		parts := make([]string, len(r.Targets)) // there are not more
+		for i := range r.Targets {
+			t := &r.Targets[i]
+			if t.Turn != nil && t.Turn.Part > 0 && t.Turn.Part <= len(parts) { // which an imported run may claim otherwise
+				at := &parts[t.Turn.Part-1]
+				*at = format.Join(", ", *at, t.Name)
+			}
+		}
+		if parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" }); len(parts) > 1 {
+			list = append(list, doc.Dim(fmt.Sprintf("Targets that share a place were measured one after the other: %s. Only the turns of one part were shuffled: ratios between parts include any change of the machine in between.",
+				strings.Join(parts, "; then "))))
+		}
+		if r.OrderSeed != "" && len(r.Targets) > 1 {
+			list = append(list, doc.Dim("The targets took their turns in random order, chosen by the seed "+r.OrderSeed+"."))
+		}
+	}
+	return list
+}
+
+// Turns is that of the subjects' runs.
+func (g *Group) Turns() []doc.Span {
+	var runs []*result.Run
+	for _, s := range g.Subjects {
+		if !slices.Contains(runs, s.Run) {
+			runs = append(runs, s.Run)
+		}
+	}
+	return Turns(runs...)
+}

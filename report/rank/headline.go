@@ -1,0 +1,271 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/terms"
+	"github.com/tsmark/tsmark/result"
+)
+
+// NewHeadline says it of a group; nil where nothing of it was measured.
+func NewHeadline(g *Group) *doc.Headline {
+	overall, what := g.RankOverall(), compare.AllTypes
+	over := GeometricMean + TypesOf(&overall)
+	if types := g.Types(); len(types) == 1 { // of which there is no mean
+		what, over = types[0].Key, types[0].Key
+		overall = g.RankType(what)
+	}
+	loads := g.RankLoads()
+	h := &doc.Headline{Queries: g.Standings(&overall, what), Loads: g.Standings(&loads, compare.LoadSubject)}
+	if h.Queries != nil {
+		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", over+"; shorter is better"
+		h.Answers = append(h.Answers, g.Answer(h.Queries, &overall, ""))
+		if text := g.ByType(); text != "" {
+			h.Answers = append(h.Answers, doc.Plain(text))
+		}
+	}
+	if h.Loads != nil {
+		h.Loads.Title, h.Loads.Help = "Time of the load, relative to the fastest", "until all rows were visible; shorter is better"
+		h.Answers = append(h.Answers, g.Answer(h.Loads, &loads, "Load: "))
+	}
+	if len(h.Answers) == 0 {
+		h.Answers = g.single()
+	}
+	h.Answers = append(g.unrankedNotes(len(h.Answers) > 0), h.Answers...)
+	if len(h.Answers) == 0 {
+		return nil
+	}
+	h.Answers = append(append(h.Answers, g.staleNotes()...), g.unequalTerms()...)
+	h.Basis = slices.DeleteFunc([]string{g.standInFact(), g.importedFact(), g.verifiedFact(), g.failedFact(), g.repeatsFact(), g.versionsFact(), g.shortDataset(), g.durabilityFact(), g.shortHosts(), g.agentsFact()},
+		func(s string) bool { return s == "" })
+	h.Noise = g.noiseFact()
+	return h
+}
+
+// TypesOf says over how many query types the ratios of a ranking are: over those
+// that the best and another one have in common.
+func TypesOf(overall *Ranking) string {
+	least, most := overall.types()
+	if least < most {
+		return fmt.Sprintf("%d to %d query types, those that both answered", least, most)
+	}
+	return format.Plural(most, "query type")
+}
+
+// types is over how many query types the ratios are, at least and at most.
+func (r *Ranking) types() (least, most int) {
+	least = math.MaxInt
+	for _, f := range r.Figures {
+		if f != nil {
+			least, most = min(least, f.Types), max(most, f.Types)
+		}
+	}
+	return least, most
+}
+
+// Standings puts the subjects of a ranking in order, the reference first; nil
+// where no two are compared.
+func (g *Group) Standings(r *Ranking, what string) *doc.Standings {
+	if r.Reference < 0 {
+		return nil
+	}
+	least, most := r.types()
+	beside := r.beside(r.Reference)
+	first := doc.Standing{Subject: r.Reference, Times: 1, Text: beside.Text, Tone: beside.Tone, Verdict: r.Verdict(r.Reference)}
+	var others []doc.Standing
+	for i, f := range r.Figures {
+		if f == nil || f.Ratio.Bound == stats.Unknown {
+			continue
+		}
+		p := doc.Standing{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.beside(i).Text + InBrackets(f), Verdict: r.Verdict(i)}
+		if f.Method == compare.AcrossRepeats {
+			p.Interval = f.Interval
+		}
+		if least < most {
+			p.Text += ", " + format.Plural(f.Types, "type")
+		}
+		if !f.Significant() || f.Ratio.Figure <= 1 {
+			p.Tone = doc.ToneDim
+		}
+		others = append(others, p)
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(others, func(a, b doc.Standing) int { return cmp.Compare(a.Times, b.Times) })
+	s := &doc.Standings{Places: append([]doc.Standing{first}, others...)}
+	for i := range s.Places {
+		p := &s.Places[i]
+		p.Label, p.Marks = g.Subjects[p.Subject].Label, MarksOf(g.Subjects[p.Subject].Target, what)
+		p.Text += p.Marks
+	}
+	return s
+}
+
+// Answer is the sentence about standings: who was shown to be faster than whom,
+// and between whom no difference was shown.
+func (g *Group) Answer(s *doc.Standings, r *Ranking, prefix string) doc.Span {
+	name := func(p doc.Standing) string { return p.Label + p.Marks }
+	first := name(s.Places[0])
+	var ahead, behind, level, untold, why []string
+	for _, p := range s.Places[1:] {
+		f := r.Figures[p.Subject]
+		switch {
+		case f.Significant() && f.Ratio.Figure > 1:
+			ahead = append(ahead, f.Ratio.Mark()+format.Ratio(f.Ratio.Figure)+" faster than "+name(p)+InBrackets(f))
+		case f.Significant(): // of three that beat each other in a circle
+			behind = append(behind, name(p))
+		case f.Verdict == compare.CannotTell:
+			untold = append(untold, name(p))
+			text := NoVerdict(f)
+			if f.Cause == compare.DifferentTerms {
+				text = strings.ReplaceAll(strings.ReplaceAll(f.Why, "(A)", "("+first+")"), "(B)", "("+name(p)+")")
+			}
+			if !slices.Contains(why, text) {
+				why = append(why, text)
+			}
+		default:
+			level = append(level, name(p)+InBrackets(f))
+		}
+	}
+	var parts []string
+	if len(ahead) > 0 {
+		parts = append(parts, first+" "+format.List(ahead))
+	}
+	if len(behind) > 0 {
+		parts = append(parts, "but slower than "+format.List(behind))
+	}
+	if len(level) > 0 {
+		parts = append(parts, "no difference shown between "+first+" and "+format.List(level))
+	}
+	if len(untold) > 0 {
+		parts = append(parts, "no verdict between "+first+" and "+format.List(untold)+": "+format.List(why))
+	}
+	text := strings.Join(parts, "; ")
+	if len(ahead) == 0 && prefix == "" {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	tone := doc.TonePlain
+	if r.Sole {
+		tone = doc.ToneBest
+	}
+	return doc.Toned(prefix+text, tone)
+}
+
+// ByType says in how many query types each subject was shown to be faster than
+// all others, and by how much at most: systems that are alike over all types may
+// differ in most of them. Empty: there is one type, or no type shows a difference.
+func (g *Group) ByType() string {
+	wins, most, ties, untold := make([]int, len(g.Subjects)), make([]float64, len(g.Subjects)), 0, 0
+	for _, t := range g.Types() {
+		r := g.RankType(t.Key)
+		switch {
+		case r.Reference < 0:
+		case r.Verdict(r.Reference) == Tie:
+			ties++
+		case !r.Sole:
+			untold++
+		default:
+			next := math.Inf(1)
+			for _, f := range r.Figures {
+				if f != nil {
+					next = min(next, f.Ratio.Figure)
+				}
+			}
+			wins[r.Reference]++
+			most[r.Reference] = max(most[r.Reference], next)
+		}
+	}
+	var order []int
+	for i, n := range wins {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	if len(order) == 0 || len(g.Types()) < 2 {
+		return ""
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return wins[b] - wins[a] })
+	word := " faster in "
+	beside := slices.DeleteFunc(slices.Clone(g.Subjects), func(s Subject) bool { return s.Target.Uncomparable() != "" })
+	if len(beside) > 2 {
+		word = " fastest in "
+	}
+	var parts []string
+	for _, i := range order {
+		parts = append(parts, fmt.Sprintf("%s%s%d (up to %s)", g.Subjects[i].Label, word, wins[i], format.Ratio(most[i])))
+		word = " in "
+	}
+	if ties > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %d", Tie, ties))
+	}
+	if untold > 0 {
+		parts = append(parts, fmt.Sprintf("no verdict in %d", untold))
+	}
+	return "By query type: " + strings.Join(parts, ", ")
+}
+
+// unrankedNotes name the targets whose figures have no place beside others, and why. Where
+// there are answers, stand-ins are left to the basis of these.
+func (g *Group) unrankedNotes(answered bool) []doc.Span {
+	var list []doc.Span
+	for i := range g.Subjects {
+		if answered && g.Subjects[i].Target.Uncomparable() != "" {
+			continue
+		}
+		verb := " is not ranked: "
+		if len(g.Subjects) == 1 {
+			verb = ": "
+		}
+		if why := terms.Unranked(g.Subjects[i].Target); why != "" {
+			list = append(list, doc.Bad(g.Subjects[i].Label+verb+why))
+		}
+	}
+	return list
+}
+
+// single is what is said of subjects that cannot be compared: the rate of the
+// load, and between what the medians of verified types lie.
+func (g *Group) single() []doc.Span {
+	var list []doc.Span
+	for i, s := range g.Subjects {
+		if s.Target.Failure != "" || len(g.Subjects) > 1 && g.Unranked(i) != "" {
+			continue
+		}
+		if s.Target.Uncomparable() != "" { // see unrankedNotes
+			continue
+		}
+		var parts []string
+		if e := g.RankLoads().Estimates[i]; e.N > 0 {
+			parts = append(parts, format.Digits(e.Median.Figure)+" rows/s loaded")
+		}
+		var medians []stats.Value
+		for _, t := range g.Types() {
+			v := g.RankType(t.Key).Estimates[i].Median
+			if q := s.Queries(t.Key); q.Outcome() == result.Verified && !q.TooSlow() && v.Bound != stats.Unknown && v.Figure > 0 {
+				medians = append(medians, v)
+			}
+		}
+		if len(medians) > 0 {
+			slices.SortFunc(medians, func(a, b stats.Value) int { return cmp.Compare(a.Figure, b.Figure) })
+			lo, hi := medians[0], medians[len(medians)-1]
+			text := lo.Mark() + format.Duration(lo.Figure)
+			if len(medians) > 1 {
+				text += " to " + hi.Mark() + format.Duration(hi.Figure) + " over " + format.Plural(len(medians), "query type")
+			}
+			parts = append(parts, "median "+text)
+		}
+		if len(parts) > 0 {
+			list = append(list, doc.Plain(s.Label+": "+strings.Join(parts, ", ")))
+		}
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package rank
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/result"
+)
+
+// ImportedMark stands behind figures of runs that came from a file.
+const ImportedMark = "¶"
+
+// DoubtMark stands behind figures of runs about which something else is in doubt.
+const DoubtMark = "§"
+
+// NoisyMark stands behind figures that others disturbed while they were measured.
+const NoisyMark = "‡"
+
+const NoisyNote = NoisyMark + " noisy host: other processes or the hypervisor used part of the machine during the measurement; on a quiet host the figure may be better."
+
+// StandInMark stands behind figures of a stand-in.
+const StandInMark = "¤"
+
+const StandInNote = StandInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing of the system and are compared with none."
+
+// heard is what others took of the machine during a measurement, in all its
+// repeats.
+type heard struct {
+	Name   string
+	Phases []*result.Noise
+}
+
+// HeardIn lists the measurements of a target, the steps after its load and its
+// mixed phase included, in which somebody looked for noise.
+func HeardIn(t *result.Target) []heard {
+	var list []heard
+	add := func(name string, phases ...*result.Noise) {
+		phases = slices.DeleteFunc(phases, func(n *result.Noise) bool { return n == nil })
+		if len(phases) > 0 {
+			list = append(list, heard{name, phases})
+		}
+	}
+	for _, m := range Measurements(t) {
+		var phases []*result.Noise
+		for _, c := range m.Cells {
+			phases = append(phases, c.Noise)
+		}
+		add(m.Name, phases...)
+		if m.Name == compare.LoadSubject && t.Load != nil {
+			for i := range t.Load.Steps {
+				add("step "+t.Load.Steps[i].Name, t.Load.Steps[i].Noise)
+			}
+			if t.Load.Mixed != nil {
+				add(compare.MixedSubject, t.Load.Mixed.Writes.Noise)
+			}
+		}
+	}
+	return list
+}
+
+// Noisy says why a measurement was disturbed; empty: it was not.
+func (h *heard) Noisy() string { return result.Disturbed(h.Phases...) }
+
+// NoisyIn says of each measurement of a target that was disturbed why it was.
+func NoisyIn(t *result.Target) map[string]string {
+	found := map[string]string{}
+	for _, h := range HeardIn(t) {
+		if why := h.Noisy(); why != "" {
+			found[h.Name] = why
+		}
+	}
+	return found
+}
+
+// MarksOf are the marks behind a figure of a target: that it is a stand-in's, that the
+// client may have set its pace, and that others disturbed it. What is compare.AllTypes for a figure
+// over all query types.
+func MarksOf(t *result.Target, what string) string {
+	marks := ""
+	if t.Description.StandIn != "" {
+		marks = StandInMark
+	}
+	for _, m := range []struct {
+		mark string
+		of   map[string]string
+	}{{BoundMark, ClientBounds(t)}, {NoisyMark, NoisyIn(t)}} {
+		_, marked := m.of[what]
+		if marked || what == compare.AllTypes && len(TypesAmong(t, m.of)) > 0 {
+			marks += m.mark
+		}
+	}
+	return marks
+}
+
+// TypesAmong are the query types of a target among what is marked, in the order
+// run.
+func TypesAmong(t *result.Target, marked map[string]string) []string {
+	var list []string
+	for _, q := range t.Queries {
+		if _, ok := marked[q.Type]; ok {
+			list = append(list, q.Type)
+		}
+	}
+	return list
+}
+
+// MarkNotes explains the marks that stand in rows.
+func MarkNotes(rows []doc.Row) []doc.Span {
+	var notes []doc.Span
+	for _, m := range []struct{ mark, text string }{{StandInMark, StandInNote}, {BoundMark, BoundNote}, {NoisyMark, NoisyNote}} {
+		if slices.ContainsFunc(rows, func(r doc.Row) bool {
+			return slices.ContainsFunc(r.Cells, func(c doc.Span) bool { return strings.Contains(c.Text, m.mark) })
+		}) {
+			notes = append(notes, doc.Dim(m.text))
+		}
+	}
+	return notes
+}
+
+// CoversNote says what intervals and verdicts know of.
+const CoversNote = "Intervals and verdicts cover what differed between the rounds and loads of this run: not another day, another machine or other data."
+
+const (
+	OneRound = "1 round"
+	OneLoad  = "1 load"
+	TieNote  = "tie and ~: not shown to differ (Mann-Whitney over rounds or loads, corrected by Holm for the number of figures of two targets, 5 %), which does not prove that they are equal."
+)

@@ -1,0 +1,85 @@
+package rank
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/result"
+)
+
+// TypesAnywhere lists the query types of all runs with their help.
+func TypesAnywhere(runs []*result.Run) []doc.Fact {
+	all := Group{}
+	for _, r := range runs {
+		for i := range r.Targets {
+			all.Subjects = append(all.Subjects, Subject{Target: &r.Targets[i]})
+		}
+	}
+	return all.Types()
+}
+
+// TargetNamed returns the target of the name in a run; nil: there is none.
+func TargetNamed(r *result.Run, name string) *result.Target {
+	for i := range r.Targets {
+		if r.Targets[i].Name == name {
+			return &r.Targets[i]
+		}
+	}
+	return nil
+}
+
+// TypeOf returns what a target recorded of a type; nil where it did not.
+func TypeOf(t *result.Target, queryType string) *result.Queries {
+	for i := range t.Queries {
+		if t.Queries[i].Type == queryType {
+			return &t.Queries[i]
+		}
+	}
+	return nil
+}
+
+// TargetsEverywhere lists the names of all targets in order of appearance.
+func TargetsEverywhere(runs []*result.Run) []string {
+	var names []string
+	for _, r := range runs {
+		for _, name := range TargetNames(r) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// TypesEverywhere lists the query types of which every target of every run that
+// ran any query has a verified figure that no limit cut off.
+func TypesEverywhere(runs []*result.Run) []string {
+	var list []string
+	first := true
+	for _, r := range runs {
+		for i := range r.Targets {
+			if len(r.Targets[i].Queries) == 0 {
+				continue // it failed, or only loaded
+			}
+			var here []string
+			for j := range r.Targets[i].Queries {
+				if q := &r.Targets[i].Queries[j]; q.Outcome() == result.Verified && q.AtLeast == 0 {
+					here = append(here, q.Type)
+				}
+			}
+			if first {
+				list, first = here, false
+			}
+			list = slices.DeleteFunc(list, func(name string) bool { return !slices.Contains(here, name) })
+		}
+	}
+	return list
+}
+
+func TargetNames(r *result.Run) []string {
+	names := make([]string, len(r.Targets))
+	for i := range r.Targets {
+		names[i] = r.Targets[i].Label()
+	}
+	return names
+}

@@ -1,0 +1,49 @@
+package reproduction
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/reproduce/document"
+)
+
+// SystemText is what was printed of a system and what was measured: its version, the
+// options that make it the document's, as they were in the runs, and what is unlike.
+func SystemText(d *document.Document, s *document.System, runs []*result.Run) string {
+	text := "printed: " + s.Version + "; here: " + versionOf(runs, s.Driver)
+	var options []string
+	for _, name := range d.OptionNames(s) {
+		var values []string
+		for _, r := range runs {
+			for i := range r.Targets {
+				if t := &r.Targets[i]; t.Kind == s.Driver {
+					value, ok := t.Options[name]
+					if value = cmp.Or(value, "the server's own"); ok && !slices.Contains(values, value) {
+						values = append(values, value)
+					}
+				}
+			}
+		}
+		if len(values) == 0 {
+			continue
+		}
+		option := name + "=" + strings.Join(values, " or ")
+		if len(values) > 3 { // one that goes with the points
+			option = fmt.Sprintf("%s of %d values, by experiment and point", name, len(values))
+		}
+		if want, ok := s.Options[name]; ok && !slices.Equal(values, []string{want}) {
+			option += fmt.Sprintf(" (the document: %s)", want)
+		}
+		options = append(options, option)
+	}
+	if len(options) > 0 {
+		text += "; with " + strings.Join(options, ", ")
+	}
+	if s.Unlike != "" {
+		text += ". " + s.Unlike
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+package runchart
+
+import (
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Relative draws a group's ratios; nil where no two subjects are compared.
+func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Relative {
+	if h == nil || h.Queries == nil && h.Loads == nil {
+		return nil
+	}
+	drawing := &chart.Relative{}
+	most := 1.0
+	type mark struct {
+		lane   *chart.RelativeLane
+		times  float64
+		within *stats.Interval
+	}
+	var marks []mark
+	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
+		if s == nil || s == h.Queries && len(g.Types()) == 1 { // which has a row of its own
+			continue
+		}
+		r := chart.RelativeRow{Label: "All query types", Help: s.Help, Overall: true, Lanes: make([]chart.RelativeLane, len(s.Places))}
+		if s == h.Loads {
+			r.Label = "Load"
+		}
+		for n, p := range s.Places {
+			r.Lanes[n] = chart.RelativeLane{Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Chance: p.Tone == doc.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
+			marks = append(marks, mark{lane: &r.Lanes[n], times: p.Times, within: p.Interval})
+		}
+		drawing.Rows = append(drawing.Rows, r)
+	}
+	for _, t := range g.Types() {
+		ranked, cells := g.RankType(t.Key), rank.CompareType(g, t.Key).Cells[1:]
+		r := chart.RelativeRow{Label: t.Key, Help: t.Value, Lanes: make([]chart.RelativeLane, len(g.Subjects))}
+		for i, s := range g.Subjects {
+			figure, times := cells[2*i], cells[2*i+1]
+			n := &r.Lanes[i]
+			*n = chart.RelativeLane{Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, times.Text)}
+			if n.Text == "" {
+				n.Text, n.Tone, n.Beside = figure.Text, figure.Tone, ""
+			}
+			if s.Queries(t.Key).Outcome() != result.Verified || ranked.Reference < 0 {
+				continue
+			}
+			switch f := ranked.Figures[i]; {
+			case i == ranked.Reference:
+				n.Chance = !ranked.Sole
+				marks = append(marks, mark{lane: n, times: 1, within: nil})
+			case f != nil && f.Ratio.Bound != stats.Unknown:
+				n.Chance = !f.Significant()
+				within := f.Interval
+				if f.Method != compare.AcrossRepeats {
+					within = nil
+				}
+				marks = append(marks, mark{lane: n, times: f.Ratio.Figure, within: within})
+			}
+		}
+		drawing.Rows = append(drawing.Rows, r)
+	}
+	for _, m := range marks {
+		most = max(most, m.times)
+		if m.within != nil && m.within.Hi.Bound == stats.Exact {
+			most = max(most, m.within.Hi.Figure)
+		}
+	}
+	axis := chart.LogAxis{Low: 1, High: max(2, chart.RoundUp(most))}
+	place := func(times float64) float64 { return min(1, max(0, axis.At(times))) }
+	for _, m := range marks {
+		m.lane.Drawn, m.lane.Bar = true, place(m.times)
+		if m.within != nil && m.within.Lo.Bound == stats.Exact && m.within.Hi.Bound == stats.Exact {
+			m.lane.Within, m.lane.Lo, m.lane.Hi = true, place(m.within.Lo.Figure), place(m.within.Hi.Figure)
+		}
+	}
+	for i := range drawing.Rows {
+		r := &drawing.Rows[i]
+		r.Height = chart.LaneHeight * len(r.Lanes)
+		for n := range r.Lanes {
+			r.Lanes[n].Y = n*chart.LaneHeight + chart.LaneHeight/2
+		}
+	}
+	drawing.Ticks = chart.TimesTicks(axis)
+	return drawing
+}

@@ -1,7 +1,0 @@
-package report
-
-// Style is the style sheet of the pages, for pages that belong to them.
-func Style() (string, error) {
-	text, err := pageFiles.ReadFile("style.css")
-	return string(text), err
-}

@@ -1,0 +1,103 @@
+package sweep
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// sweptCurve is a target with the values of all parameters but one.
+type sweptCurve struct {
+	label string
+	runs  []*result.Run // in the order of their points
+	name  string        // of the target
+}
+
+// sweepAxes draws the curves of a sweep over each parameter that has several
+// values.
+func sweepAxes(runs []*result.Run) []chart.SweepAxis {
+	var axes []chart.SweepAxis
+	paths := varied(runs)
+	for _, path := range paths {
+		x, ok := chart.NewScale(valuesOf(runs, path))
+		if !ok {
+			continue
+		}
+		curves := sweptCurves(runs, path, paths)
+		labels := make([]string, len(curves))
+		for i := range curves {
+			labels[i] = curves[i].label
+		}
+		axis := chart.SweepAxis{Path: path, Legend: chart.NewLegend(labels)}
+		add := func(c *chart.Lines) {
+			if c != nil {
+				axis.Charts = append(axis.Charts, c)
+			}
+		}
+		add(sweptChart(chart.NewLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
+			return estimate.Load(t, estimate.Settled), rank.SettledRate(t.Load) > 0
+		}))
+		for _, queryType := range rank.TypesAnywhere(runs) {
+			add(sweptChart(chart.NewLines(queryType.Key, format.Join("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,
+				func(r *result.Run, t *result.Target) (stats.Estimate, bool) {
+					q := rank.TypeOf(t, queryType.Key)
+					if !rank.Drawn(q) {
+						return stats.Estimate{}, false
+					}
+					return estimate.Median(r, t, q), true
+				}))
+		}
+		if len(axis.Charts) > 0 {
+			axes = append(axes, axis)
+		}
+	}
+	return axes
+}
+
+// sweptCurves lists the curves over a parameter: one for each target and
+// combination of the other parameters among the paths.
+func sweptCurves(runs []*result.Run, path string, paths []string) []sweptCurve {
+	var list []sweptCurve
+	for _, r := range runs {
+		for i := range r.Targets {
+			if r.Targets[i].Uncomparable() != "" {
+				continue
+			}
+			others := slices.DeleteFunc(slices.Clone(r.Parameters), func(p result.Parameter) bool {
+				return p.Path == path || !slices.Contains(paths, p.Path)
+			})
+			label := format.Join(", ", r.Targets[i].Name, others.String())
+			at := slices.IndexFunc(list, func(c sweptCurve) bool { return c.label == label })
+			if at < 0 {
+				at = len(list)
+				list = append(list, sweptCurve{label: label, name: r.Targets[i].Name})
+			}
+			list[at].runs = append(list[at].runs, r)
+		}
+	}
+	return list
+}
+
+// sweptChart draws an estimate over a parameter. Nil where there are no figures.
+func sweptChart(c *chart.Lines, l chart.Legend, curves []sweptCurve, x chart.Scale, logarithmic bool, of func(*result.Run, *result.Target) (stats.Estimate, bool)) *chart.Lines {
+	drawn := make([]chart.Pointed, len(curves))
+	for i, one := range curves {
+		drawn[i] = chart.Pointed{Style: l[i], Label: one.label}
+		for _, r := range one.runs {
+			if e, ok := of(r, rank.TargetNamed(r, one.name)); ok {
+				value := valueOf(r, c.X)
+				drawn[i].Points = append(drawn[i].Points, chart.SweptPoint{X: x.At[value], Value: value, Estimate: e})
+			}
+		}
+	}
+	kind := chart.RatesUp
+	if logarithmic {
+		kind = chart.TimesUp
+	}
+	return chart.Estimates(c, drawn, x, kind)
+}

@@ -1,0 +1,118 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/terms"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Answers are what a sweep's report says first: of each target, which point
+// was the best by its queries and by its loads, by how much, and what was not
+// shown; then what that rests on. Nil where fewer than two points have figures.
+func Answers(runs []*result.Run) []doc.Span {
+	if len(runs) < 2 {
+		return nil
+	}
+	d, same := sameDataset(runs)
+	if !same {
+		return []doc.Span{doc.Plain("The points differ in their data: figures say how a target scales, not which point is better")}
+	}
+	types := rank.TypesEverywhere(runs)
+	var list []doc.Span
+	for _, name := range rank.TargetsEverywhere(runs) {
+		g := &rank.Group{Dataset: d}
+		for _, r := range runs {
+			t := rank.TargetNamed(r, name)
+			if t == nil || t.Failure != "" {
+				continue
+			}
+			if why := terms.Unranked(t); why != "" {
+				list = append(list, doc.Bad(name+" at "+pointLabel(r)+" is not ranked: "+why))
+				continue
+			}
+			g.Subjects = append(g.Subjects, rank.Subject{Label: pointLabel(r), Name: pointLabel(r), Run: r, Target: t})
+		}
+		what, metric := compare.AllTypes, compare.GeoMean
+		if len(types) == 1 { // of which there is no mean
+			what, metric = types[0], compare.Median
+		}
+		for _, by := range []struct {
+			what   string
+			metric compare.Metric
+			cost   func(*rank.Subject) float64
+		}{
+			{what, metric, func(s *rank.Subject) float64 { return sweptMean(s.Run, s.Target, types) }},
+			{compare.LoadSubject, compare.Load, func(s *rank.Subject) float64 {
+				if rank.SettledRate(s.Target.Load) <= 0 {
+					return 0
+				}
+				return 1 / estimate.Load(s.Target, estimate.Settled).Median.Figure
+			}},
+		} {
+			r := g.RankPoints(by.what, by.metric, by.cost)
+			s := g.Standings(&r, by.what)
+			if s == nil {
+				continue
+			}
+			if len(swept(runs)) > 1 {
+				s.Places[0].Label += " (" + g.Subjects[r.Reference].Run.Parameters.String() + ")"
+			}
+			title := name + ", service time of " + what + ": "
+			switch by.metric {
+			case compare.GeoMean:
+				title = name + ", service time over " + rank.TypesOf(&r) + ": "
+			case compare.Load:
+				title = name + ", load: "
+			}
+			text := fmt.Sprintf("%sno verdict between %d points: %s each", title, len(s.Places), r.Untold())
+			if r.Untold() == "" {
+				more := ""
+				if n := len(s.Places); n > mostPoints {
+					s.Places = slices.Delete(s.Places, mostPoints-1, n-1) // the best ones and the last
+					more = fmt.Sprintf(" (of %d points)", n)
+				}
+				text = g.Answer(s, &r, title).Text + more
+			}
+			// What changed on the machine between two runs no interval covers: a
+			// point is never praised as the winner of a run is.
+			list = append(list, doc.Plain(text))
+		}
+	}
+	if slices.ContainsFunc(list, func(n doc.Span) bool { return n.Tone != doc.ToneBad }) {
+		list = append(list, doc.Dim("The points ran one after the other: intervals and verdicts cover what differed between the rounds and loads of two runs, and not what changed on the machine from one run to the next."))
+	}
+	return list
+}
+
+// mostPoints are as many as a sentence names.
+const mostPoints = 5
+
+// pointLabel names a point as its table does.
+func pointLabel(r *result.Run) string {
+	if len(r.Parameters) == 1 {
+		return r.Parameters.String()
+	}
+	return fmt.Sprintf("point %d", r.Point)
+}
+
+// sweptMean is the geometric mean of a target's medians of some query types; 0:
+// it has none.
+func sweptMean(r *result.Run, t *result.Target, types []string) float64 {
+	var medians []float64
+	for i := range t.Queries {
+		if q := &t.Queries[i]; slices.Contains(types, q.Type) {
+			medians = append(medians, estimate.Median(r, t, q).Median.Figure)
+		}
+	}
+	if len(medians) == 0 {
+		return 0
+	}
+	return stats.GeometricMean(medians)
+}

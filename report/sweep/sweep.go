@@ -1,0 +1,291 @@
+// Package sweep reports the runs of a sweep.
+package sweep
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/facts"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/report/write"
+	"github.com/tsmark/tsmark/result"
+)
+
+// sweepView is what Text, Markdown and HTML show of a sweep.
+type sweepView struct {
+	Sweep   *result.Sweep
+	Head    write.Head
+	Answers []doc.Span
+	Outcome doc.Span
+	Alerts  []doc.Span
+	Facts   []doc.Fact
+	Tables  []*doc.Table
+	Axes    []chart.SweepAxis // HTML only
+	Command string
+	Again   string
+	Runs    []doc.Fact // command that shows each, by its parameters; HTML only
+}
+
+// Write renders a sweep, of which runs are those that were begun, in the
+// order of their points. JSON is an object of the sweep and its runs, CSV as
+// Write's. Its errors are as Write's.
+func Write(w io.Writer, format write.Format, s *result.Sweep, runs []*result.Run, opts write.Options) error {
+	var err error
+	switch format {
+	case write.Text:
+		err = writeSweepText(w, newSweepView(s, runs), opts)
+	case write.Markdown:
+		err = writeSweepMarkdown(w, newSweepView(s, runs))
+	case write.CSV:
+		err = report.Of(runs...).WriteCSV(w)
+	case write.JSON:
+		err = writeSweepJSON(w, s, runs)
+	case write.HTML:
+		err = writeSweepHTML(w, s, runs)
+	default:
+		return write.UnknownFormat(format, "sweeps")
+	}
+	if err != nil {
+		return fmt.Errorf("writing the %s report: %w", format, err)
+	}
+	return nil
+}
+
+func newSweepView(s *result.Sweep, runs []*result.Run) *sweepView {
+	view := &sweepView{
+		Sweep: s, Head: write.Head{Title: "Sweep " + format.Join(" ", s.ID, s.Name)}, Answers: Answers(runs), Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
+		Facts: sweepFacts(s, runs), Tables: sweepTables(runs), Command: format.ShellWords(s.Args),
+	}
+	for _, a := range view.Answers {
+		view.Head.Say(a.Text)
+	}
+	if s.Experiment != "" {
+		view.Again = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
+	}
+	for _, r := range runs {
+		view.Runs = append(view.Runs, doc.Fact{Key: r.Parameters.String(), Value: "tsmark report " + r.ID})
+	}
+	return view
+}
+
+// sweepOutcome is how far the sweep came, in a few words.
+func sweepOutcome(s *result.Sweep, runs []*result.Run) doc.Span {
+	complete, passed := 0, true
+	for _, r := range runs {
+		if r.Status == result.Complete {
+			complete++
+		}
+		passed = passed && r.Passed()
+	}
+	switch {
+	case complete < s.Points:
+		return doc.Bad(fmt.Sprintf("incomplete, %d of %s", complete, format.Plural(s.Points, "run")))
+	case !passed:
+		return doc.Bad("complete, figures withheld")
+	}
+	return doc.Best("complete")
+}
+
+// sweepAlerts says once what holds for several runs.
+func sweepAlerts(s *result.Sweep, runs []*result.Run) []doc.Span {
+	var list []doc.Span
+	var of [][]string
+	for i, r := range runs {
+		for _, a := range facts.AlertsBeside(r, facts.OtherDatabaseNames(r)) {
+			at := slices.Index(list, a)
+			if at < 0 {
+				at = len(list)
+				list, of = append(list, a), append(of, nil)
+			}
+			of[at] = append(of[at], rank.ShortID(runs, i))
+		}
+	}
+	for i := range list {
+		switch {
+		case len(of[i]) < len(runs):
+			list[i].Text = "In " + strings.Join(of[i], ", ") + ": " + list[i].Text
+		case len(runs) > 1:
+			list[i].Text = "In every run: " + list[i].Text
+		}
+	}
+	if missing := s.Points - len(runs); missing > 0 {
+		list = append(list, doc.Bad(fmt.Sprintf("%s not begun; tsmark resume %s goes on.", format.Plural(missing, "run"), s.ID)))
+	}
+	return list
+}
+
+// sweepFacts is what all runs have in common.
+func sweepFacts(s *result.Sweep, runs []*result.Run) []doc.Fact {
+	list := []doc.Fact{{Key: "started", Value: format.Time(s.Started)}}
+	for _, path := range swept(runs) {
+		list = append(list, doc.Fact{Key: "varied", Value: path + ": " + strings.Join(valuesOf(runs, path), ", ")})
+	}
+	if len(runs) == 0 {
+		return list
+	}
+	first := runs[0]
+	common := func(key string, of func(*result.Run) string) {
+		text := of(first)
+		if text != "" && !slices.ContainsFunc(runs, func(r *result.Run) bool { return of(r) != text }) {
+			list = append(list, doc.Fact{Key: key, Value: text})
+		}
+	}
+	common("dataset", func(r *result.Run) string { return facts.Dataset(&r.Dataset) })
+	common("queries", func(r *result.Run) string {
+		drawn := &result.Run{QuerySets: r.QuerySets, QuerySeed: r.QuerySeed} // how many were run is each point's own
+		if slices.ContainsFunc(runs, func(other *result.Run) bool { return other.QuerySeed != r.QuerySeed }) && len(r.QuerySets) > 0 {
+			return facts.QueriesDrawn(drawn) + ", by a seed of each run's own"
+		}
+		return facts.Queries(drawn)
+	})
+	common("host", func(r *result.Run) string { return facts.Host(&r.Host) })
+	common("tsmark", func(r *result.Run) string { return r.Tool.String() })
+	for i := range first.Targets {
+		common("target", func(r *result.Run) string {
+			if i >= len(r.Targets) {
+				return ""
+			}
+			t := &r.Targets[i]
+			return t.Name + ": " + t.System() + changed(t)
+		})
+	}
+	return list
+}
+
+// changed is the options of a target that are not the defaults.
+func changed(t *result.Target) string {
+	if text := facts.Changes(t.Changes); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// swept lists the paths of the parameters of all runs.
+func swept(runs []*result.Run) []string {
+	var paths []string
+	for _, r := range runs {
+		for _, p := range r.Parameters {
+			if !slices.Contains(paths, p.Path) {
+				paths = append(paths, p.Path)
+			}
+		}
+	}
+	return paths
+}
+
+// Independent lists those of the paths that no other one determines, in their order:
+// where each number of hosts has a span of its own, the span is no parameter beside it.
+// Each point has the values of all paths.
+func Independent(points []result.Parameters, paths []string) []string {
+	// determines reports whether points that agree in a agree in b.
+	determines := func(a, b string) bool {
+		of := make(map[string]string)
+		for _, p := range points {
+			value := p.Value(b)
+			if known, ok := of[p.Value(a)]; ok && known != value {
+				return false
+			}
+			of[p.Value(a)] = value
+		}
+		return true
+	}
+	var list []string
+	for i, path := range paths {
+		redundant := false
+		for j, other := range paths {
+			redundant = redundant || i != j && determines(other, path) && (j < i || !determines(path, other))
+		}
+		if !redundant {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+// varied lists the paths of the parameters in which runs differ, each by itself.
+func varied(runs []*result.Run) []string {
+	points := make([]result.Parameters, len(runs))
+	for i, r := range runs {
+		points[i] = r.Parameters
+	}
+	paths := slices.DeleteFunc(swept(runs), func(path string) bool { return len(valuesOf(runs, path)) < 2 })
+	return Independent(points, paths)
+}
+
+// valueOf returns the value that a parameter has in a run; empty: none.
+func valueOf(r *result.Run, path string) string {
+	return r.Parameters.Value(path)
+}
+
+// valuesOf lists the different values of a parameter in the order of the runs.
+func valuesOf(runs []*result.Run, path string) []string {
+	var values []string
+	for _, r := range runs {
+		if v := valueOf(r, path); v != "" && !slices.Contains(values, v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func writeSweepText(w io.Writer, view *sweepView, opts write.Options) error {
+	t := write.NewText(w, opts, "CSV, JSON and HTML have all")
+	if t.Answers(view.Answers); len(view.Answers) > 0 {
+		t.Line("")
+	}
+	t.Line(t.Paint(t.Clean(view.Head.Title), "1") + "  " + t.Toned(view.Outcome.Text, view.Outcome.Tone))
+	for _, a := range view.Alerts {
+		t.Wrapped("", "  ", a)
+	}
+	for _, f := range append(view.Facts, view.repeating()...) {
+		t.Wrapped(write.Pad("  "+f.Key, 11, false), "           ", doc.Plain(f.Value))
+	}
+	for _, one := range view.Tables {
+		t.Table(one)
+	}
+	return t.Flush()
+}
+
+// repeating says how to do the sweep again.
+func (v *sweepView) repeating() []doc.Fact {
+	return slices.DeleteFunc([]doc.Fact{{Key: "command", Value: v.Command}, {Key: "repeat", Value: v.Again}}, func(f doc.Fact) bool { return f.Value == "" })
+}
+
+func writeSweepMarkdown(w io.Writer, view *sweepView) error {
+	m := write.MarkdownWriter{Writer: bufio.NewWriter(w)}
+	m.Answers(view.Answers)
+	fmt.Fprintf(m, "# %s: %s\n\n", write.EscapeMarkdown(view.Head.Title), view.Outcome.Text)
+	m.Preamble(view.Alerts, view.Facts, format.Join("\n", view.Command, view.Again))
+	m.Tables(view.Tables)
+	m.Experiment(view.Sweep.Experiment)
+	return m.Flush()
+}
+
+func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
+	headline := []string{}
+	for _, a := range Answers(runs) {
+		headline = append(headline, a.Text)
+	}
+	return write.Indented(w, struct {
+		Headline []string         `json:"headline"`
+		Sweep    *result.Sweep    `json:"sweep"`
+		Runs     []report.RunJSON `json:"runs"`
+	}{headline, s, report.Of(runs...).WithFigures()})
+}
+
+func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {
+	t, err := write.Templates("sweep.html")
+	if err != nil {
+		return err
+	}
+	view := newSweepView(s, runs)
+	view.Axes = sweepAxes(runs)
+	return t.Execute(w, view)
+}

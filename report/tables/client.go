@@ -1,0 +1,49 @@
+package tables
+
+import (
+	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// Client shows what the client itself needed: proof, or not, that it was
+// not the limit. Nil where no target has a process of its own.
+func Client(r *result.Run) *doc.Table {
+	view := &doc.Table{Title: "Client: was it the limit?", Terminal: doc.Doubtful, Columns: []doc.Column{
+		{Head: "target"}, {Head: "measurement", Words: true},
+		{Head: "CPU", Help: "tsmark's share of all cores of the machine"},
+		{Head: "of queries", Help: "part of the service time of the queries in which tsmark itself used a processor"},
+		{Head: "stood still", Help: "queries or batches during which tsmark itself was stopped or had no processor: they are left out of the figures", Rank: 4},
+		{Head: "most", Help: "the same, of the repeat in which it was highest", Rank: 3},
+		{Head: "GC pause max", Help: "longest pause in which tsmark collected garbage; it lengthens latencies", Rank: 1},
+		{Head: "wait p99", Help: "scheduling delay: how long a goroutine that could go on waited for a processor, 99th percentile of the worst repeat"},
+		{Head: "wait max", Help: "longest scheduling delay", Rank: 2},
+		{Head: "finding", Words: true},
+	}}
+	any := false
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Embedded {
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label())}, Remark: doc.Dim("n/a: shares tsmark's process")})
+			continue
+		}
+		for _, m := range rank.Measurements(t) {
+			use, known := m.Client()
+			if !known {
+				continue
+			}
+			any = true
+			finding := doc.Plain("not the limit")
+			if why := m.ClientBound(); why != "" {
+				finding = doc.Bad("client-bound: " + why)
+			}
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(m.Name), cell.Share(use.Share), cell.Share(m.ClientShare()), cell.Paused(m.Paused), cell.Share(use.ShareMax),
+				cell.Delay(use.PauseMax), cell.Delay(use.Scheduling), cell.Delay(use.SchedulingMax), finding}})
+		}
+	}
+	if !any {
+		return nil
+	}
+	return view
+}

@@ -1,0 +1,93 @@
+package tables
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// stepsTable shows the size of what was loaded before and after each step that
+// followed; nil where none did.
+func stepsTable(r *result.Run) *doc.Table {
+	view := &doc.Table{Title: "Footprint", Columns: []doc.Column{
+		{Head: "target"}, {Head: "when", Words: true}, {Head: "took", Help: "settling again included"}, {Head: "disk"},
+	}}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		l := t.Load
+		if !l.Stands() {
+			continue
+		}
+		add := func(when string, took, disk doc.Span) {
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(when), took, disk}})
+		}
+		at := func(n int64) doc.Span {
+			if n < 0 {
+				return doc.None()
+			}
+			return doc.Plain(format.Size(n))
+		}
+		// Without steps the size is the load table's.
+		if len(l.Steps) == 0 {
+			continue
+		}
+		view.Notes = append(view.Notes, diskNotes(t.Name, l)...)
+		add("before the load", doc.None(), at(l.DiskBefore))
+		add("after settling", doc.None(), at(l.DiskSettled))
+		for _, s := range l.Steps {
+			took := doc.Plain(format.Duration(s.Seconds))
+			if why := rank.NoisyIn(t)["step "+s.Name]; why != "" {
+				took.Text += rank.NoisyMark
+				view.Notes = append(view.Notes, doc.Bad(t.Name+", "+s.Name+": noisy host: "+why))
+			}
+			add("after "+s.Name, took, at(s.DiskBytes))
+		}
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
+	return view
+}
+
+// Incomplete stands for a size of which something was still to be written.
+const Incomplete = "incomplete"
+
+// diskNotes says what a target's size on disk does not count, and why it is incomplete.
+func diskNotes(target string, l *result.Load) []doc.Span {
+	var list []doc.Span
+	if l.DiskBytes >= 0 && l.DiskPending != "" {
+		list = append(list, doc.Bad(fmt.Sprintf("%s: disk is incomplete (%s when it was measured), and compared with no other: %s", target, format.Size(l.DiskBytes), l.DiskPending)))
+	}
+	if l.DiskBytes >= 0 && l.DiskLeftOut != "" {
+		list = append(list, doc.Dim(target+": disk is without "+l.DiskLeftOut))
+	}
+	// Of an empty table that is what its files take at least; where all of a server is measured, it
+	// is what others or earlier loads left.
+	if l.Disk() >= 0 && l.DiskBefore > l.DiskBytes/20 {
+		list = append(list, doc.Bad(fmt.Sprintf("%s: of its size on disk %s were there before the load", target, format.Size(l.DiskBefore))))
+	}
+	return list
+}
+
+// cacheNotes says how caches were made cold.
+func cacheNotes(t *result.Target) []doc.Span {
+	var list []doc.Span
+	seen := map[string]bool{}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		if q.Cache == "" || seen[q.Cache] {
+			continue
+		}
+		seen[q.Cache] = true
+		if q.Cold {
+			list = append(list, doc.Dim("cold: "+q.Cache))
+		} else {
+			list = append(list, doc.Bad("NOT cold: "+q.Cache))
+		}
+	}
+	return list
+}

@@ -1,0 +1,273 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// loadTable shows the loads of a run; nil where there are none.
+func loadTable(g *rank.Group, r *result.Run) *doc.Table {
+	t := &doc.Table{Title: "Load", Columns: []doc.Column{
+		{Head: "target"},
+		{Head: "rows", Help: "rows sent", Rank: 1},
+		{Head: "sent/s", Help: "rows a second until the last one was handed over"},
+		{Head: "acked/s", Help: "rows a second until the last one was acknowledged"},
+		{Head: "settled/s", Help: "rows a second until all were visible and background work idle"},
+		{Head: "metrics/s", Help: "values a second until the last row was acknowledged"},
+		{Head: "batch p50", Help: "median time from handing a batch over to its acknowledgement", Rank: 2},
+		{Head: "p95", Help: "95th percentile of it, of 20 batches or more", Rank: 7},
+		{Head: "p99", Help: "99th percentile of it, of 100 batches or more"},
+		{Head: "max", Help: "longest of it", Rank: 6},
+		{Head: "workers", Rank: 3},
+		{Head: "batch", Help: "rows in a batch", Rank: 4},
+		{Head: "prepare", Help: "creating the tables, before the clock", Rank: 8},
+		{Head: "wire", Help: "bytes handed to the target", Rank: 5},
+		{Head: "disk", Help: "bytes on disk after settling"},
+		{Head: "of raw", Help: "bytes on disk as a part of the dataset's size as line protocol"},
+	}}
+	ranked := g.RankLoads()
+	loads := 0
+	for i := range r.Targets {
+		loads = max(loads, len(estimate.Loads(&r.Targets[i], estimate.Settled)))
+	}
+	if loads > 1 {
+		t.Columns = slices.Insert(t.Columns, 5, doc.Column{Head: "interval", Help: cell.IntervalHelp("of settled/s", loads), Rank: 5})
+		t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("Rates and disk: medians of %d loads; the rest is of the load of median rate.", loads)))
+	}
+	for i := range r.Targets {
+		target := &r.Targets[i]
+		l := target.Load
+		name := doc.Plain(target.Label())
+		if l != nil {
+			t.Notes = append(t.Notes, FaultNotes(target.Name, l)...)
+		}
+		switch {
+		case l == nil && target.Failure != "":
+			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("failed: " + target.Failure)})
+			continue
+		case l == nil:
+			continue
+		case !l.Stands():
+			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
+			continue
+		}
+		rate := func(of func(*result.Load) float64) string {
+			if e := estimate.Load(target, of); e.N > 0 {
+				return format.Digits(e.Median.Figure)
+			}
+			return format.PerSecondOf(of(l)) // of a load that nobody checked
+		}
+		settled := doc.Plain(rate(estimate.Settled))
+		if i == ranked.Reference && ranked.Sole {
+			settled.Tone = doc.ToneBest
+		}
+		if bound := rank.ClientBounds(target)[compare.LoadSubject]; bound != "" {
+			settled.Text += rank.BoundMark
+			t.Notes = append(t.Notes, doc.Bad(target.Name+": client-bound: "+bound))
+		}
+		if why := rank.NoisyIn(target)[compare.LoadSubject]; why != "" {
+			settled.Text += rank.NoisyMark
+			t.Notes = append(t.Notes, doc.Bad(target.Name+": noisy host: "+why))
+		}
+		acked := doc.Plain(rate(estimate.Acked))
+		if l.Acked == 0 {
+			acked = doc.Dim("n/a")
+			t.Notes = append(t.Notes, doc.Dim(target.Name+": its protocol does not acknowledge rows"))
+		}
+		if v := l.Visible; v != nil {
+			t.Notes = append(t.Notes, sightNotes(target.Name, v)...)
+		}
+		if l.Unverified != "" {
+			t.Notes = append(t.Notes, doc.Bad(target.Name+": "+l.Unverified))
+		}
+		if text := Contents(l.Census); text != "" {
+			t.Notes = append(t.Notes, doc.Dim(target.Name+": "+text))
+		}
+		metrics := doc.Plain(format.PerSecondOf(metricsRate(target)))
+		if l.Metrics == 0 && l.Rows > 0 {
+			metrics = doc.None() // lines that passed as they were
+		}
+		disk, ofRaw := format.None, format.None
+		if l.Disk() >= 0 {
+			bytes := l.Disk()
+			if e := estimate.Load(target, estimate.Disk); e.N > 0 {
+				bytes = int64(e.Median.Figure)
+			}
+			disk = format.Size(bytes)
+			if r.Dataset.RawBytes > 0 {
+				ofRaw = format.Digits(float64(bytes)/float64(r.Dataset.RawBytes)*100) + format.UnitSpace + "%"
+			}
+		}
+		if l.DiskBytes >= 0 && l.DiskPending != "" {
+			disk = Incomplete
+		}
+		t.Notes = append(t.Notes, diskNotes(target.Name, l)...)
+		for _, c := range l.Census {
+			if c.Contents != nil && c.Contents.RowsUnread != "" {
+				t.Notes = append(t.Notes, doc.Bad(fmt.Sprintf("%s: whole rows of table %s were not read back: %s", target.Name, c.Table, c.Contents.RowsUnread)))
+			}
+		}
+		if l.Upkeep != "" {
+			t.Notes = append(t.Notes, doc.Dim(target.Name+": after the load, "+l.Upkeep))
+		}
+		b := &l.Batches
+		cells := []doc.Span{
+			name, doc.Plain(format.Count(l.Rows)), doc.Plain(rate(estimate.Sent)), acked, settled,
+			metrics,
+			doc.Plain(cell.Latency(b, 0.5, b.Median)), doc.Plain(cell.Latency(b, 0.95, b.P95)), doc.Plain(cell.Latency(b, 0.99, b.P99)), doc.Plain(cell.Latency(b, 1, b.Max)),
+			doc.Plain(format.Count(int64(l.Workers))), doc.Plain(format.Count(int64(l.BatchSize))), doc.Plain(format.Duration(l.Prepare)), doc.Plain(format.Size(l.WireBytes)),
+			doc.Plain(disk), doc.Plain(ofRaw),
+		}
+		if loads > 1 {
+			cells = slices.Insert(cells, 5, cell.Interval(estimate.Load(target, estimate.Settled), format.Digits))
+		}
+		t.Rows = append(t.Rows, doc.Row{Cells: cells})
+	}
+	if !slices.ContainsFunc(r.Targets, func(t result.Target) bool { return t.Load != nil }) {
+		return nil
+	}
+	t.Notes = append(t.Notes, rank.MarkNotes(t.Rows)...)
+	return t
+}
+
+// sightNotes says how the rows of a load were found to be visible.
+func sightNotes(name string, v *result.Visible) []doc.Span {
+	var parts []string
+	if v.Rows > 0 {
+		parts = append(parts, fmt.Sprintf("%s of the load", format.Counted(int64(v.Rows), "row", "rows")))
+	}
+	if v.Counted > 0 {
+		parts = append(parts, "a count of all")
+	}
+	var notes []doc.Span
+	if len(parts) > 0 {
+		notes = append(notes, doc.Dim(fmt.Sprintf("%s: settled includes the queries that saw %s: %s", name, strings.Join(parts, " and "), format.Duration(v.Seconds))))
+	}
+	if v.Unlooked != "" {
+		notes = append(notes, doc.Bad(name+": rows of the load were not queried before it counted as settled: "+v.Unlooked))
+	}
+	if v.Missing != "" {
+		notes = append(notes, doc.Bad(fmt.Sprintf("%s: %s were not visible when the clock was stopped", name, v.Missing)))
+	}
+	if v.Late > 0 {
+		notes = append(notes, doc.Bad(fmt.Sprintf("%s: rows appeared while they were counted: settled includes %s until the census found all", name, format.Duration(v.Late))))
+	}
+	return notes
+}
+
+// FaultNotes says what became of batches that failed.
+func FaultNotes(name string, l *result.Load) []doc.Span {
+	var notes []doc.Span
+	if r := l.AllRetries(); r != nil {
+		notes = append(notes, doc.Bad(fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
+			name, format.Counted(r.Tries, "retry", "retries"), format.Counted(r.SentTwice, "row", "rows"), r.Cause)))
+	}
+	if why := l.Unexcluded(); why != "" {
+		notes = append(notes, doc.Bad(name+": losses cannot be excluded: "+why))
+	}
+	if n := l.Duplicates(); n > 0 {
+		notes = append(notes, doc.Bad(fmt.Sprintf("%s: holds %s of rows that were sent again", name, format.Counted(n, "duplicate", "duplicates"))))
+	}
+	return notes
+}
+
+// metricsRate is values a second until the last row was acknowledged, or else
+// handed over: the median of the loads.
+func metricsRate(t *result.Target) float64 {
+	of := func(l *result.Load) float64 {
+		if seconds := cmp.Or(l.Acked, l.Sent); seconds > 0 {
+			return float64(l.Metrics) / seconds
+		}
+		return 0
+	}
+	if e := estimate.Load(t, of); e.N > 0 {
+		return e.Median.Figure
+	}
+	return of(t.Load)
+}
+
+// Census shows what the tables were found to hold; nil where nobody
+// counted.
+func Census(r *result.Run) *doc.Table {
+	view := &doc.Table{Title: "Census", Terminal: doc.Doubtful, Columns: []doc.Column{
+		{Head: "target"}, {Head: "table", Words: true}, {Head: "rows expected"}, {Head: "rows counted"}, {Head: "finding", Words: true},
+	}}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		if t.Load == nil {
+			continue
+		}
+		for _, c := range t.Load.Census {
+			found := doc.Plain(format.Count(c.Counted))
+			if c.Counted < 0 {
+				found = doc.Dim("counts points only")
+			}
+			finding := doc.Plain("agrees")
+			if c.Duplicates > 0 {
+				finding = doc.Bad("agrees, but for " + format.Counted(c.Duplicates, "duplicate", "duplicates"))
+			}
+			if c.Contents != nil && c.Contents.Unexcluded != "" {
+				finding = doc.Bad(finding.Text + "; losses cannot be excluded: " + c.Contents.Unexcluded)
+			}
+			if c.Problem != "" {
+				finding = doc.Bad(c.Problem)
+			}
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label()), doc.Plain(c.Table), doc.Plain(format.Count(c.Expected)), found, finding}})
+		}
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	return view
+}
+
+// Contents says what the census of tables that agree compared beside the rows;
+// empty: nobody did, or not all agree.
+func Contents(census []result.CensusResult) string {
+	var by []result.Compared
+	series, rows, seconds, told := int64(0), int64(0), 0.0, len(census) > 0
+	for i := range census {
+		c := &census[i]
+		if c.Problem != "" || c.Contents == nil {
+			return ""
+		}
+		for _, f := range c.Contents.Fields {
+			if at := slices.IndexFunc(by, func(other result.Compared) bool { return other.By == f.By }); at >= 0 {
+				by[at].Fields += f.Fields
+			} else {
+				by = append(by, f)
+			}
+		}
+		told = told && c.Contents.Series >= 0
+		series, seconds = max(series, c.Contents.Series), seconds+c.Contents.Seconds
+		rows += c.Contents.Rows
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	parts := make([]string, len(by))
+	for i, f := range by {
+		parts[i] = fmt.Sprintf("%s by %s", format.Plural(f.Fields, "field"), f.By)
+	}
+	text := fmt.Sprintf("contents verified: %s, %s", format.Plural(len(census), "table"), strings.Join(parts, "; "))
+	if times := census[0].Contents.Times; times != "" {
+		text += "; times of rows by " + times
+	}
+	if told {
+		text += "; tags of " + format.Counted(series, "series", "series")
+	}
+	if rows > 0 {
+		text += "; " + format.Counted(rows, "whole row", "whole rows") + " drawn at random"
+	}
+	return text + fmt.Sprintf("; in %s, off the clock", format.Duration(seconds))
+}

@@ -1,0 +1,243 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/measure"
+	"github.com/tsmark/tsmark/report/cell"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// stat is a figure of a query type's service time.
+type stat struct {
+	doc.Column
+	quantile float64 // that it is, which so many queries must tell; any tell a mean
+	of       func(*measure.Summary) float64
+	isBound  bool // a lower bound when some queries were cut off
+}
+
+func serviceStats() []stat {
+	return []stat{
+		{doc.Column{Head: "mean", Rank: 1}, 0, func(s *measure.Summary) float64 { return s.Mean }, true},
+		{doc.Column{Head: "stddev", Help: "standard deviation", Rank: 6}, 0, func(s *measure.Summary) float64 { return s.StdDev }, false},
+		{doc.Column{Head: "min", Rank: 9}, 0, func(s *measure.Summary) float64 { return s.Min }, false},
+		{doc.Column{Head: "median"}, 0.5, func(s *measure.Summary) float64 { return s.Median }, true},
+		{doc.Column{Head: "p90", Help: "90 of 100 queries took no longer; of 10 queries or more", Rank: 8}, 0.9, func(s *measure.Summary) float64 { return s.P90 }, true},
+		{doc.Column{Head: "p95", Help: "95 of 100 queries took no longer; of 20 queries or more"}, 0.95, func(s *measure.Summary) float64 { return s.P95 }, true},
+		{doc.Column{Head: "p99", Help: "99 of 100 queries took no longer; of 100 queries or more"}, 0.99, func(s *measure.Summary) float64 { return s.P99 }, true},
+		{doc.Column{Head: "p99.9", Help: "999 of 1,000 queries took no longer; of 1,000 queries or more", Rank: 7}, 0.999, func(s *measure.Summary) float64 { return s.P999 }, true},
+		{doc.Column{Head: "max", Rank: 3}, 1, func(s *measure.Summary) float64 { return s.Max }, true},
+	}
+}
+
+// onlyChecked reports whether answers were compared and measuring was not
+// meant: nothing was measured, and nothing withheld for another reason than
+// the answers.
+func onlyChecked(t *result.Target) bool {
+	return !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
+		return q.Executed > 0 || q.Distinct > 0 || q.Failed != nil || q.Withheld != "" && q.Withheld != q.Verdict.Difference
+	})
+}
+
+// checkTable shows what was compared where nothing was measured.
+func checkTable(t *result.Target) *doc.Table {
+	view := &doc.Table{Title: "Answers: " + t.Label(), Columns: []doc.Column{
+		{Head: "type"},
+		{Head: "verdict", Help: "whether answers were the expected ones", Words: true},
+		{Head: "queries", Help: "queries whose answers were compared"},
+		{Head: "empty", Help: "of these, compared and rightly empty"},
+		{Head: "rows", Help: "rows compared"},
+	}}
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		name, v := doc.Plain(q.Type), &q.Verdict
+		switch {
+		case q.Unsupported != "":
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("n/a: " + q.Unsupported)})
+		case q.Texts != "" && q.Withheld == "" && *v == (result.Verdict{}): // it was only tried whether the server takes it
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim(q.VerdictText())})
+		case q.Withheld == "" && q.Sample.Early > 0 && *v == (result.Verdict{}): // the target failed before
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("not measured")})
+		case !v.OK():
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("wrong: " + cmp.Or(v.Difference, q.Withheld))})
+		default:
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, doc.Plain(v.String()), doc.Plain(format.Count(int64(v.Checked))), doc.Plain(format.Count(int64(v.Empty))), doc.Plain(format.Count(v.Rows))}})
+		}
+	}
+	return view
+}
+
+// queryTable shows the query types of a target; nil where it has none.
+func queryTable(g *rank.Group, at int) *doc.Table {
+	r, t := g.Subjects[at].Run, g.Subjects[at].Target
+	if len(t.Queries) == 0 {
+		return nil
+	}
+	if onlyChecked(t) {
+		return checkTable(t)
+	}
+	title := "Queries: " + t.Label()
+	if n := t.Queries[0].Workers; n > 0 && !slices.ContainsFunc(t.Queries, func(q result.Queries) bool {
+		return q.Workers != n && q.Unsupported == ""
+	}) {
+		title += ", " + format.Plural(n, "worker")
+	}
+	view := &doc.Table{Title: title, Columns: []doc.Column{
+		{Head: "type"},
+		{Head: "verdict", Help: "whether answers were compared with the expected ones", Words: true},
+		{Head: "n", Help: "queries recorded"},
+		{Head: "different", Help: "different queries among them, all repeats together", Rank: 3},
+		{Head: "q/s", Help: "queries a second, all workers together", Rank: 4},
+	}}
+	rounds, estimated := 0, false
+	for i := range t.Queries {
+		rounds = max(rounds, len(g.Samples(t.Queries[i].Type)[at]))
+		estimated = estimated || g.RankType(t.Queries[i].Type).Estimates[at].Interval != nil
+	}
+	for _, s := range serviceStats() {
+		view.Columns = append(view.Columns, s.Column)
+		if s.Head == "median" && estimated {
+			view.Columns = append(view.Columns, doc.Column{Head: "interval", Help: cell.IntervalHelp("service time", rounds), Rank: 5})
+		}
+	}
+	view.Columns = append(view.Columns,
+		doc.Column{Head: "rows", Help: "rows in an answer, on average", Rank: 2},
+		doc.Column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
+	bounds, noises := rank.ClientBounds(t), rank.NoisyIn(t)
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		name := doc.Plain(q.Type)
+		state := q.Outcome()
+		switch state {
+		case result.Unsupported:
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("n/a: " + q.Unsupported)})
+			continue
+		case result.Failed:
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad(q.Failed.Error())})
+			continue
+		case result.Withheld:
+			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("withheld: " + q.Reason())})
+			if d := q.Verdict.Difference; d != "" && !strings.Contains(q.Withheld, d) {
+				view.Notes = append(view.Notes, doc.Bad(q.Type+": first difference: "+d))
+			}
+			continue
+		}
+		figures, bound := doc.TonePlain, bounds[q.Type]
+		if state != result.Verified {
+			figures = doc.ToneDim
+		}
+		verdict := doc.Toned(verdictText(q), figures)
+		if state == result.NotRun && q.Verdict.OK() {
+			verdict.Tone = doc.TonePlain
+		}
+		if bound != "" {
+			verdict = doc.Bad(verdict.Text + ", client-bound" + rank.BoundMark)
+			view.Notes = append(view.Notes, doc.Bad(q.Type+": client-bound: "+bound))
+		}
+		cells := []doc.Span{name, verdict, doc.Plain(format.Count(q.Executed)), doc.None(), doc.None()}
+		if q.Sample.Different > 0 {
+			cells[3] = doc.Plain(format.Count(int64(q.Sample.Different)))
+		}
+		if q.PerSecond > 0 {
+			cells[4] = doc.Toned(format.Digits(q.PerSecond), figures)
+		}
+		for _, s := range serviceStats() {
+			text := cell.Latency(&q.Service, s.quantile, s.of(&q.Service.Summary))
+			switch {
+			case q.AtLeast > 0 && text != format.None && s.isBound:
+				text = "≥" + text
+			case q.AtLeast > 0:
+				text = format.None
+			}
+			if s.Head != "median" {
+				cells = append(cells, doc.Toned(text, figures))
+				continue
+			}
+			e := g.RankType(q.Type).Estimates[at]
+			median := format.MedianText(e)
+			if noises[q.Type] != "" {
+				median += rank.NoisyMark
+			}
+			cells = append(cells, doc.Toned(median, figures))
+			if estimated {
+				cells = append(cells, cell.Interval(e, format.Duration))
+			}
+		}
+		cells = append(cells, doc.Toned(each(q.Rows, q.Executed-q.AtLeast), figures), doc.None())
+		if n := q.Executed - q.AtLeast; n > 0 {
+			cells[len(cells)-1] = doc.Toned(format.Size(q.Bytes/n), figures)
+		}
+		view.Rows = append(view.Rows, doc.Row{Cells: cells})
+		if q.AtLeast > 0 {
+			view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("%s: ≥ at least; %s of %s cut off%s, so that figures are lower bounds",
+				q.Type, format.Count(q.AtLeast), format.Count(q.Executed), limit(q))))
+		}
+	}
+	if estimated && (rounds > 1 || len(r.Targets) > 1) {
+		view.Notes = append(view.Notes, doc.Dim("median and its interval: over the queries of each round that all verified targets answered; other figures: over all queries run"))
+	}
+	view.Notes = append(view.Notes, noisyTypes(t)...)
+	view.Notes = append(view.Notes, sampleNotes(t)...)
+	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
+	view.Notes = append(view.Notes, warmUpNotes(t)...)
+	view.Notes = append(view.Notes, upkeepNotes(t)...)
+	view.Notes = append(view.Notes, append(cacheNotes(t), stopNotes(t)...)...)
+	return view
+}
+
+// warmUpNotes says how long the target was warmed up, all rounds together.
+func warmUpNotes(t *result.Target) []doc.Span {
+	var all result.WarmUp
+	longest := &t.Queries[0]
+	for i := range t.Queries {
+		q := &t.Queries[i]
+		all.Add(q.WarmUp)
+		if q.WarmUp.Seconds > longest.WarmUp.Seconds {
+			longest = q
+		}
+	}
+	if all.Queries == 0 {
+		return nil
+	}
+	return []doc.Span{doc.Dim(fmt.Sprintf("warm-up, which no figure has: %s queries in %s, of which %s took %s",
+		format.Count(all.Queries), format.Duration(all.Seconds), longest.Type, format.Duration(longest.WarmUp.Seconds)))}
+}
+
+// upkeepNotes says what the system had done by itself to its tables when the
+// first round of queries began, and the last.
+func upkeepNotes(t *result.Target) []doc.Span {
+	var found []string
+	for _, r := range t.Repeats {
+		if len(r.Queries) > 0 && r.Queries[len(r.Queries)-1].Upkeep != "" {
+			found = append(found, r.Queries[len(r.Queries)-1].Upkeep)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	first, last := found[0], found[len(found)-1]
+	if first == last {
+		return []doc.Span{doc.Dim("while queries ran, " + first)}
+	}
+	return []doc.Span{doc.Dim("before the first round, " + first), doc.Dim("before the last round, " + last)}
+}
+
+func limit(q *result.Queries) string {
+	if q.Timeout > 0 {
+		return " by the limit of " + format.Number(q.Timeout) + format.UnitSpace + "s"
+	}
+	return ""
+}
+
+func each(total, n int64) string {
+	if n == 0 {
+		return format.None
+	}
+	return format.Number(float64(total) / float64(n))
+}

@@ -1,0 +1,75 @@
+package tables
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// SideBySide sets medians side by side; nil where there is nothing to compare.
+func SideBySide(g *rank.Group) *doc.Table {
+	if len(g.Subjects) < 2 {
+		return nil
+	}
+	view := &doc.Table{Title: "Comparison: median service time, and how many times the best", Columns: []doc.Column{{Head: "type"}}}
+	for _, s := range g.Subjects {
+		view.Columns = append(view.Columns, doc.Column{Head: s.Label}, doc.Column{Head: "×best", Help: s.Label + " as a multiple of the best", Follows: true})
+	}
+	view.Columns = append(view.Columns, doc.Column{Head: "common", Help: "queries that all verified targets have a time of", Rank: 1})
+	if r, ok := rank.CompareLoads(g); ok {
+		r.Cells = append(r.Cells, doc.None())
+		view.Rows = append(view.Rows, r)
+	}
+	for _, t := range g.Types() {
+		r := rank.CompareType(g, t.Key)
+		r.Cells = append(r.Cells, rank.CommonCell(g, t.Key))
+		view.Rows = append(view.Rows, r)
+	}
+	if len(view.Rows) == 0 {
+		return nil
+	}
+	view.Notes = []doc.Span{
+		doc.Dim("Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the quotient of the medians."),
+		doc.Dim("Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing."),
+	}
+	view.Notes = append(view.Notes, verifiedBy(g)...)
+	view.Notes = append(view.Notes, g.Turns()...)
+	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
+	marked := func(find func(string) bool) bool {
+		return slices.ContainsFunc(view.Rows, func(r doc.Row) bool {
+			return slices.ContainsFunc(r.Cells, func(c doc.Span) bool { return find(c.Text) })
+		})
+	}
+	if marked(func(text string) bool { return text == rank.Tie || strings.HasPrefix(text, rank.ChanceMark) }) {
+		view.Notes = append(view.Notes, doc.Dim(rank.TieNote))
+	}
+	if marked(func(text string) bool { return text == rank.OneRound || text == rank.OneLoad }) {
+		view.Notes = append(view.Notes, doc.Dim("1 round, 1 load: no verdict, since nothing shows what differs from one to the next."))
+	}
+	return view
+}
+
+// verifiedBy says of which types it is not the oracle that knows the answers.
+func verifiedBy(g *rank.Group) (list []doc.Span) {
+	for _, by := range []struct{ word, says string }{
+		{result.ByReference, "the answers matched those of a reference text in DuckDB"},
+		{result.ByAgreement, "the answers of different systems are the same; whether they are right nobody knows"},
+	} {
+		var types []string
+		for _, t := range g.Types() {
+			if slices.ContainsFunc(g.Subjects, func(s rank.Subject) bool {
+				q := s.Queries(t.Key)
+				return q != nil && q.VerifiedBy() == by.word
+			}) {
+				types = append(types, t.Key)
+			}
+		}
+		if len(types) > 0 {
+			list = append(list, doc.Dim(strings.Join(types, ", ")+": verified by "+by.word+": "+by.says+"."))
+		}
+	}
+	return list
+}

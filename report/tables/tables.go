@@ -1,0 +1,35 @@
+// Package tables has the tables of a run.
+package tables
+
+import (
+	"slices"
+
+	"github.com/tsmark/tsmark/report/agents"
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/rank"
+	"github.com/tsmark/tsmark/result"
+)
+
+// All are those of a run, in the order in which they are shown. The medians
+// of several targets stand side by side in a table of their own; their further
+// percentiles are details then.
+func All(g *rank.Group, r *result.Run) []*doc.Table {
+	list := []*doc.Table{selfTestTable(r), loadTable(g, r), stepsTable(r), Growth(r), Aggregates(r), AgainstRows(r)}
+	for i := range r.Targets {
+		t := &r.Targets[i]
+		queries := queryTable(g, i)
+		// Texts have no medians side by side.
+		if queries != nil && len(r.Targets) > 1 && !onlyChecked(t) && r.Texts() == "" && len(r.OwnTexts()) == 0 {
+			queries.Terminal = doc.Doubtful
+		}
+		list = append(list, mixedTable(t), queries, openTable(t), searchTable(t))
+	}
+	for _, t := range []*doc.Table{usageTable(r), Host(r)} {
+		if t != nil {
+			t.Terminal = doc.OnRequest
+			list = append(list, t)
+		}
+	}
+	list = append(list, Client(r), agents.Table(r), agents.PartsTable(r), Census(r))
+	return slices.DeleteFunc(list, func(t *doc.Table) bool { return t == nil })
+}
