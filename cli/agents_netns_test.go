@@ -205,7 +205,7 @@ func TestAgentsFarApart(t *testing.T) {
 			if len(load.Parts) != f.agents || rows != load.Rows || len(load.Missing()) > 0 {
 				t.Errorf("the parts have %d of %d rows: %+v", rows, load.Rows, load.Parts)
 			}
-			if lost := f.lab.Lost(); lost == 0 {
+			if lost := f.lab.LostPackets(); lost == 0 {
 				t.Error("no packet was lost")
 			}
 		})
@@ -221,8 +221,8 @@ func (f *farFleet) checkShares(when string, run *result.Run, code int) (hit bool
 	for i := range run.Targets {
 		for _, r := range run.Targets[i].Repeats {
 			if l := r.Load; l != nil {
-				hit = hit || slices.ContainsFunc(l.Parts, func(p result.Part) bool { return !p.Whole() })
-				if l.Stands() && len(l.Missing()) > 0 || l.Withheld != "" && len(l.Missing()) == 0 {
+				hit = hit || slices.ContainsFunc(l.Parts, func(p result.Part) bool { return !p.Complete() })
+				if l.HasFigures() && len(l.Missing()) > 0 || l.Withheld != "" && len(l.Missing()) == 0 {
 					t.Errorf("%s: the load is withheld: %q, with %d missing shares", when, l.Withheld, len(l.Missing()))
 				}
 			}
@@ -353,11 +353,11 @@ func TestAgentsCutOff(t *testing.T) {
 				t.Fatalf("agent-1 is not named as lost:\n%s", f.said.String())
 			}
 			load := run.Targets[0].Repeats[0].Load
-			if load == nil || load.Stands() != c.stands {
-				t.Fatalf("the load stands: %v, want %v:\n%s", load.Stands(), c.stands, f.said.String())
+			if load == nil || load.HasFigures() != c.stands {
+				t.Fatalf("the load stands: %v, want %v:\n%s", load.HasFigures(), c.stands, f.said.String())
 			}
 			at := slices.IndexFunc(load.Parts, func(p result.Part) bool { return p.Agent == "agent-1" })
-			if at < 0 || load.Parts[at].Whole() || (load.Parts[at].TakenOver != "") != c.stands {
+			if at < 0 || load.Parts[at].Complete() || (load.Parts[at].TakenOver != "") != c.stands {
 				t.Errorf("parts %+v:\n%s", load.Parts, f.said.String())
 			}
 			_ = agents[1].Process.Signal(syscall.SIGTERM)
@@ -394,7 +394,7 @@ func testAgentsCutOffMixed(t *testing.T, d driver.Driver) {
 		t.Fatalf("agent-1 is not named as lost:\n%s", f.said.String())
 	}
 	load := run.Targets[0].Repeats[0].Load
-	if load == nil || load.Stands() || !strings.Contains(load.Withheld, "agent agent-1 was lost") || load.Mixed == nil {
+	if load == nil || load.HasFigures() || !strings.Contains(load.Withheld, "agent agent-1 was lost") || load.Mixed == nil {
 		t.Fatalf("withheld %q:\n%s", load.Withheld, f.said.String())
 	}
 	for _, p := range load.Mixed.Writes.Parts {
@@ -507,7 +507,7 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 			t.Errorf("kill %d after %v: there are still %v", n, after, left)
 		}
 		// Its rows were counted: none of a share that went on is there twice.
-		if l := run.Targets[0].Repeats[0].Load; l == nil || !l.Stands() || l.Rows != 400*2160 || len(l.Missing()) > 0 {
+		if l := run.Targets[0].Repeats[0].Load; l == nil || !l.HasFigures() || l.Rows != 400*2160 || len(l.Missing()) > 0 {
 			t.Errorf("kill %d after %v: the load %+v", n, after, l)
 		}
 	}

@@ -263,7 +263,7 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *store.Export, prese
 	if err := kept.Add(ctx, e.Run); err != nil {
 		return err
 	}
-	run, err := e.Run.Pooled()
+	run, err := e.Run.Pool()
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (c catalog) workload(name string) (workload.Workload, error) {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown use case %q%s", name, suggest.Among(name, c.workloadNames()))
+	return nil, fmt.Errorf("unknown use case %q%s", name, suggest.Names(name, c.workloadNames()))
 }
 
 func (c catalog) driver(name string) (driver.Driver, error) {
@@ -41,7 +41,7 @@ func (c catalog) driver(name string) (driver.Driver, error) {
 			return k, nil
 		}
 	}
-	return driver.Driver{}, fmt.Errorf("unknown driver %q%s", name, suggest.Among(name, c.driverNames()))
+	return driver.Driver{}, fmt.Errorf("unknown driver %q%s", name, suggest.Names(name, c.driverNames()))
 }
 
 func (c catalog) workloadNames() []string {

@@ -201,7 +201,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q%s", name, suggest.Among(name, names))
+	return fmt.Errorf("unknown command %q%s", name, suggest.Names(name, names))
 }
 
 // flagError offers the closest flags for an unknown one.
@@ -221,7 +221,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("--%s: is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
 	}
 	name := "--" + unknown.GetSpecifiedName()
-	return fmt.Errorf("unknown flag %s%s", name, suggest.Or(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))
+	return fmt.Errorf("unknown flag %s%s", name, suggest.NamesOr(name, names, "; "+cmd.CommandPath()+" --help lists the flags"))
 }
 
 // noArguments is an Args for commands that take flags, or a command, only.

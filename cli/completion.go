@@ -226,7 +226,7 @@ func (s *settings) completeSweep(_ *cobra.Command, args []string, word string) (
 		}
 	}
 	for _, t := range e.Targets {
-		if d, err := s.app.catalog.driver(t.Kind); err == nil {
+		if d, err := s.app.catalog.driver(t.Driver); err == nil {
 			for _, o := range d.Options {
 				list = append(list, cobra.CompletionWithDesc("targets."+t.Name+"."+o.Name+"=", o.Help))
 			}

@@ -31,6 +31,6 @@ func (a *app) newDisplay(period time.Duration) display {
 // silent is a task that nobody sees: the output itself goes to the terminal.
 type silent struct{}
 
-func (silent) Add(int64)   {}
-func (silent) Done(string) {}
-func (silent) Fail(string) {}
+func (silent) Add(int64)     {}
+func (silent) Finish(string) {}
+func (silent) Fail(string)   {}

@@ -143,7 +143,7 @@ func describe(d *driver.Driver, workloads []workload.Workload) (*described, erro
 		Steps: append([]driver.Step{}, caps.Steps...),
 	}
 	about.StandIn, about.ResultCache = d.StandIn, d.ResultCache.String()
-	if b := d.Brought; b != nil {
+	if b := d.UserServer; b != nil {
 		about.Adapter, about.Server = d.Adapter(), b.How
 	} else {
 		about.Tested = d.TestedText()

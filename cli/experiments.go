@@ -44,7 +44,7 @@ a file of your own.`,
 			if len(args) == 1 {
 				p, ok := preset.Find(a.presets(), args[0])
 				if !ok {
-					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Among(args[0], preset.Names(a.presets())))
+					return fmt.Errorf("no built-in experiment %q%s", args[0], suggest.Names(args[0], preset.Names(a.presets())))
 				}
 				_, err := io.WriteString(a.stdout, p.YAML)
 				return err
@@ -111,7 +111,7 @@ func addOwn(e *experiment.Experiment, files []string) error {
 // unreadable is an error about an experiment's file.
 func unreadable(name string, builtIn []string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
-		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.Or(name, builtIn, "; built in are "+strings.Join(builtIn, ", ")))
+		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.NamesOr(name, builtIn, "; built in are "+strings.Join(builtIn, ", ")))
 	}
 	err = infile.Cannot("read the experiment", name, err)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -39,7 +39,7 @@ func TestPresets(t *testing.T) {
 	}
 	servers := 0
 	for _, d := range knownCatalog().drivers {
-		if d.TestServer != nil && d.Brought == nil {
+		if d.TestServer != nil && d.UserServer == nil {
 			servers++
 		}
 	}

@@ -27,7 +27,7 @@ func forceFlag(cmd *cobra.Command) {
 }
 
 // force returns what decides for --force; nil: it was not given.
-func (a *app) force(cmd *cobra.Command) session.Ask {
+func (a *app) force(cmd *cobra.Command) session.Confirm {
 	places, err := cmd.Flags().GetStringArray("force")
 	if err != nil || len(places) == 0 {
 		return nil

@@ -95,7 +95,7 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 		}
 		return err
 	}
-	task.Done("")
+	task.Finish("")
 	return nil
 }
 

@@ -28,7 +28,7 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 		ID: "20990131-154500-3f2a", Name: "trap\x1b]0;gotcha\a", Reason: "\x1b[2J\u202e", Command: "run", Started: time.Date(2099, 1, 31, 15, 45, 0, 0, time.UTC), Status: status,
 		Experiment: "# \u202e\nworkload: {name: cpu-only, scale: 40, log-interval: 10m}\nqueries: {count: 2, verify: 1, types: [lastpoint]}\n" +
 			"targets:\n  - driver: server\n    start: " + command + "\n",
-		Targets: []result.Target{{Name: "server", Kind: "server", Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 1}}}}},
+		Targets: []result.Target{{Name: "server", Driver: "server", Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 1}}}}},
 	}
 	file = filepath.Join(t.TempDir(), "trap.tsmark")
 	f, err := os.Create(file)
@@ -130,10 +130,10 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 // Only a yes lets an imported run be repeated, and what it does is said before.
 func TestTrust(t *testing.T) {
 	e := experiment.Default()
-	e.Targets = []experiment.Target{{Name: "a\x1b[2J", Kind: "pg", Start: "rm -rf ~", Restart: "again", Metrics: "http://m",
+	e.Targets = []experiment.Target{{Name: "a\x1b[2J", Driver: "pg", Start: "rm -rf ~", Restart: "again", Metrics: "http://m",
 		Options: experiment.Options{"path": "/etc/x", "password": "@/etc/passwd"}}}
 	e.Load.File, e.Load.Replace = "/in", true
-	e.Targets = append(e.Targets, experiment.Target{Name: "b", Kind: "sqlite"})
+	e.Targets = append(e.Targets, experiment.Target{Name: "b", Driver: "sqlite"})
 	e.Queries.Own = []ownqueries.Query{{Name: "q", Texts: ownqueries.Texts{"sql": "SELECT steal()"}, Reference: "SELECT 'in DuckDB'"}}
 	drivers := catalog{drivers: all.Drivers()}.driver
 	for answer, agreed := range map[string]bool{"yes\n": true, "y\n": false, "": false, "no\nyes\n": false} {

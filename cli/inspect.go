@@ -162,7 +162,7 @@ func (a *app) surveySpec(ctx context.Context, w workload.Workload, s workload.Sp
 		task.Fail("")
 		return s, err
 	}
-	task.Done("")
+	task.Finish("")
 	for _, note := range surveyed.Notes(s) {
 		fmt.Fprintln(a.stderr, "tsmark: "+oneLine(note))
 	}

@@ -124,7 +124,7 @@ func typesOf(d driver.Driver) []string {
 // at times has one that says so.
 func TestLies(t *testing.T) {
 	for _, d := range all.Drivers() {
-		if d.TestServer == nil || d.Brought != nil && d.StandIn == "" && !conformance.Given(d.Name) {
+		if d.TestServer == nil || d.UserServer != nil && d.StandIn == "" && !conformance.Given(d.Name) {
 			continue
 		}
 		given := variants()[d.Name]
@@ -157,7 +157,7 @@ func TestLies(t *testing.T) {
 func TestLiesAboutTime(t *testing.T) {
 	const delay = 400 * time.Millisecond
 	for _, d := range all.Drivers() {
-		if d.Name != "sqlite" && (d.TestServer == nil || d.Brought != nil && !conformance.Given(d.Name)) {
+		if d.Name != "sqlite" && (d.TestServer == nil || d.UserServer != nil && !conformance.Given(d.Name)) {
 			continue
 		}
 		t.Run(d.Name, func(t *testing.T) {

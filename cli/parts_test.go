@@ -143,8 +143,8 @@ func TestTargetsInOnePlace(t *testing.T) {
 				t.Error("nothing was asked")
 			}
 			run := newest(t, results)
-			if !run.Passed() || !result.Apart(&run.Targets[0], &run.Targets[1]) {
-				t.Errorf("passed: %v; turns %+v, %+v", run.Passed(), run.Targets[0].Turn, run.Targets[1].Turn)
+			if !run.Passed() || !result.InDifferentParts(&run.Targets[0], &run.Targets[1]) {
+				t.Errorf("passed: %v; turns %+v, %+v", run.Passed(), run.Targets[0].RunPart, run.Targets[1].RunPart)
 			}
 		})
 	}

@@ -176,7 +176,7 @@ func (a *app) queryWriter(format string, formats []string, w workload.Workload, 
 	}
 	kind, err := a.catalog.driver(format)
 	if err != nil {
-		return nil, fmt.Errorf("unknown format %q%s", format, suggest.Among(format, formats))
+		return nil, fmt.Errorf("unknown format %q%s", format, suggest.Names(format, formats))
 	}
 	schema, err := schemaOf(w, spec)
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *app) queryWriter(format string, formats []string, w workload.Workload, 
 	}
 	return func(out io.Writer, q *query.Query) error {
 		request, err := driver.Request{}, error(nil)
-		if _, text := q.Written(); text {
+		if _, text := q.WrittenText(); text {
 			at := slices.IndexFunc(own, func(known ownqueries.Query) bool { return known.Name == q.Type })
 			request.Text, err = own[at].Text(q, kind.Name, kind.LiteralsOf(options))
 		} else {

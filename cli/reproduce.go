@@ -334,7 +334,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 		}
 		for j, t := range whole.Targets {
 			given := slices.IndexFunc(targets, func(g experiment.Target) bool {
-				return g.Name == t.Name || one.experiment.Only != "" && g.Kind == t.Kind
+				return g.Name == t.Name || one.experiment.Only != "" && g.Driver == t.Driver
 			})
 			if given < len(p.targets) {
 				whole.FromFlag(fmt.Sprintf("targets[%d]", j), "--target "+p.targets[given])
@@ -404,7 +404,7 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 		for _, d := range document.All() {
 			names = append(names, d.Name)
 		}
-		return nil, "", fmt.Errorf("no document %q%s", name, suggest.Or(name, names, "; known are "+strings.Join(names, ", ")))
+		return nil, "", fmt.Errorf("no document %q%s", name, suggest.NamesOr(name, names, "; known are "+strings.Join(names, ", ")))
 	}
 	size := document.Size(p.size)
 	if !slices.Contains(document.Sizes(), size) {
@@ -434,7 +434,7 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 			for _, e := range d.Experiments {
 				names = append(names, e.Name)
 			}
-			return nil, "", fmt.Errorf("--experiment: %s has no experiment %q%s", d.Name, name, suggest.Or(name, names, "; it has "+strings.Join(names, ", ")))
+			return nil, "", fmt.Errorf("--experiment: %s has no experiment %q%s", d.Name, name, suggest.NamesOr(name, names, "; it has "+strings.Join(names, ", ")))
 		}
 	}
 	if len(p.claims) > 0 {

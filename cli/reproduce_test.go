@@ -40,7 +40,7 @@ func TestCompletedWithFailure(t *testing.T) {
 				Sweep: sweep.ID, Point: i + 1, Points: 2, Parameters: result.Parameters{{Path: "load.workers", Value: workers}},
 			}}
 			for _, kind := range []string{"influxdb", "opentsdb"} {
-				target := result.Target{Name: kind, Kind: kind}
+				target := result.Target{Name: kind, Driver: kind}
 				if kind == c.system && workers == c.workers {
 					target.Failure = "load: connection reset"
 				}
@@ -112,7 +112,7 @@ func TestLacking(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := &result.Run{Targets: []result.Target{{Kind: "sqlite"}}}
+		run := &result.Run{Targets: []result.Target{{Driver: "sqlite"}}}
 		if got := lacking(c.was, run, asked); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

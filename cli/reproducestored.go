@@ -91,14 +91,14 @@ func lacking(text string, run *result.Run, asked *experiment.Experiment) string 
 	}
 	had := make([]experiment.Target, len(run.Targets))
 	for i := range run.Targets {
-		had[i].Kind = run.Targets[i].Kind
+		had[i].Driver = run.Targets[i].Driver
 	}
 	was, err := experiment.Parse("experiment", []byte(text))
 	known := text != "" && err == nil
 	if known {
 		had = was.Targets
 	}
-	if without := missing(asked.Targets, had, func(a, b experiment.Target) bool { return a.Kind == b.Kind }); len(without) > 0 {
+	if without := missing(asked.Targets, had, func(a, b experiment.Target) bool { return a.Driver == b.Driver }); len(without) > 0 {
 		return "without " + strings.Join(without, ", ")
 	}
 	if !known {
@@ -141,7 +141,7 @@ func missing(targets, among []experiment.Target, same func(a, b experiment.Targe
 // sameSystem reports whether two targets are the same system with the same options,
 // whatever they are called.
 func sameSystem(a, b experiment.Target) bool {
-	return a.Kind == b.Kind && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
+	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
 }
 
 // sameButTargets reports whether a point of an experiment is another one with fewer

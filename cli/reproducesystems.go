@@ -60,12 +60,12 @@ func (p *reproducing) startable(d *document.Document, given []experiment.Target)
 	}
 	var targets []experiment.Target
 	for _, s := range d.Systems {
-		if slices.ContainsFunc(given, func(t experiment.Target) bool { return t.Kind == s.Driver }) {
+		if slices.ContainsFunc(given, func(t experiment.Target) bool { return t.Driver == s.Driver }) {
 			continue
 		}
-		i := slices.IndexFunc(known.Targets, func(t experiment.Target) bool { return t.Kind == s.Driver && t.Start != "" })
+		i := slices.IndexFunc(known.Targets, func(t experiment.Target) bool { return t.Driver == s.Driver && t.Start != "" })
 		if i < 0 {
-			targets = append(targets, experiment.Target{Name: s.Driver, Kind: s.Driver})
+			targets = append(targets, experiment.Target{Name: s.Driver, Driver: s.Driver})
 			continue
 		}
 		t := known.Targets[i]
@@ -104,22 +104,22 @@ func (p *reproducing) installed(ctx context.Context, d *document.Document, start
 	var targets []experiment.Target
 	for _, t := range startable {
 		if t.Start == "" {
-			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Kind)
+			fmt.Fprintf(p.app.stderr, "%s is not tested: no package registry has its server; name yours with --target %[1]s,host=…\n", t.Driver)
 			continue
 		}
-		s, _ := d.System(t.Kind)
+		s, _ := d.System(t.Driver)
 		soon := time.AfterFunc(2*time.Second, func() {
-			fmt.Fprintf(p.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Kind)
+			fmt.Fprintf(p.app.stderr, "%s: installing what its server needs, which may take minutes the first time\n", t.Driver)
 		})
 		var said bytes.Buffer
-		err := scripts.Install(ctx, t.Kind, &said, variablesOf(s)...)
+		err := scripts.Install(ctx, t.Driver, &said, variablesOf(s)...)
 		soon.Stop()
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
 			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", t.Kind, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
+			fmt.Fprintf(p.app.stderr, "%s is not tested: %s\n", t.Driver, oneLine(cmp.Or(lines[len(lines)-1], err.Error())))
 		default:
 			targets = append(targets, t)
 		}

@@ -84,7 +84,7 @@ func leftovers(t *testing.T, dir string) (left []string) {
 }
 
 // absent are figures that could not be read: one is as another.
-var absent = cmp.Comparer(func(x, y result.Value) bool { return x == y || !x.Known() && !y.Known() })
+var absent = cmp.Comparer(func(x, y result.Value) bool { return x == y || !x.IsKnown() && !y.IsKnown() })
 
 func resumeAfterKills(t *testing.T, kills int, more ...string) {
 	kills, random := killSeries(t, kills)

@@ -223,7 +223,7 @@ func (a *app) builtIn(args []string) bool {
 // notes. Where there are no others they stay, and the plan refuses them.
 func (a *app) leaveOut(e *experiment.Experiment) (notes []string) {
 	missing := func(t experiment.Target) string {
-		d, err := a.catalog.driver(t.Kind)
+		d, err := a.catalog.driver(t.Driver)
 		if err != nil {
 			return "" // the plan's to refuse
 		}
@@ -659,7 +659,7 @@ func failed(run *result.Run) []string {
 func withheld(run *result.Run) []string {
 	var names []string
 	for _, t := range run.Targets {
-		if t.Load != nil && !t.Load.Stands() && t.Load.Unsupported() == "" {
+		if t.Load != nil && !t.Load.HasFigures() && t.Load.UnsupportedReason() == "" {
 			names = append(names, t.Name+" load")
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {

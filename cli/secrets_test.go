@@ -32,7 +32,7 @@ const (
 func leaky(failsAt *string) driver.Driver {
 	kind := conformance.Memory("leaky")
 	kind.Options = []driver.Option{
-		{Name: "password", Secret: true, Type: option.Checked("text", func(v string) error {
+		{Name: "password", Secret: true, Type: option.CheckedBy("text", func(v string) error {
 			if v == "bad"+plantedPassword {
 				return fmt.Errorf("must not be %s", v)
 			}

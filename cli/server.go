@@ -144,7 +144,7 @@ func (a *app) serverStopCommand(folder *string) *cobra.Command {
 			case every && len(args) > 0:
 				return errors.New("--all stops every server; leave it out, or their names")
 			case every:
-				known, err := background.Known(cmd.Context())
+				known, err := background.List(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -262,7 +262,7 @@ func lastLines(text string) string {
 }
 
 func (a *app) listServers(ctx context.Context, background servers.Background) error {
-	known, err := background.Known(ctx)
+	known, err := background.List(ctx)
 	if err != nil {
 		return err
 	}

@@ -86,10 +86,10 @@ func (t trust) reaches(e *experiment.Experiment) []string {
 		add("runs "+of+" the command", t.Start)
 		add("runs "+of+" the command", t.Restart)
 		for _, name := range slices.Sorted(maps.Keys(t.Options)) {
-			add(fmt.Sprintf("opens target %+q, %s, with %+q", t.Name, t.Kind, name), t.Options[name])
+			add(fmt.Sprintf("opens target %+q, %s, with %+q", t.Name, t.Driver, name), t.Options[name])
 		}
 		if len(t.Options) == 0 {
-			list = append(list, fmt.Sprintf("opens target %+q, %s, as by default", t.Name, t.Kind))
+			list = append(list, fmt.Sprintf("opens target %+q, %s, as by default", t.Name, t.Driver))
 		}
 		add("reads metrics "+of, t.Exporter)
 		add("reads metrics "+of, t.Metrics)
@@ -116,7 +116,7 @@ func (t trust) confinements(e *experiment.Experiment) (list []string) {
 	}
 	for i := range e.Targets {
 		target := &e.Targets[i]
-		kind, err := t.drivers(target.Kind)
+		kind, err := t.drivers(target.Driver)
 		if err != nil {
 			continue // it does not run
 		}

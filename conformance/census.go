@@ -47,7 +47,7 @@ func (s *suite) census(t *testing.T) {
 			c := &run.Columns[i]
 			switch {
 			case run.Table != table:
-			case !f.Type.Whole(): // all of them: sums of the largest floats show no smaller ones
+			case !f.Type.UsesInts(): // all of them: sums of the largest floats show no smaller ones
 				for row := range c.Floats {
 					c.Floats[row] /= 2
 				}
@@ -94,7 +94,7 @@ func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 	t.Helper()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	if err := session.Of(db).Prepare(t.Context(), right.schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), right.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	told, err := db.Census(t.Context(), right.schema.Tables[0])
@@ -111,7 +111,7 @@ func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations,
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	if err := session.Of(db).Prepare(ctx, right.schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, right.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute}, &wrongly{right, change}, db, func(int) {}); err != nil {
@@ -151,14 +151,14 @@ func (s *suite) twice(t *testing.T) {
 		if !counts && !dedupes {
 			t.Skip("it cannot count different rows, and says so in reports")
 		}
-		if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+		if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		sent := verify.Sent{Acknowledged: true, Twice: again}
 		if dedupes { // as the runner has it
 			sent.Twice = 0
 		}
-		for _, d := range []workload.Dataset{workload.Limited(e.dataset, expected.Survey.Rows-missing), workload.Limited(e.dataset, again)} {
+		for _, d := range []workload.Dataset{workload.LimitRows(e.dataset, expected.Survey.Rows-missing), workload.LimitRows(e.dataset, again)} {
 			if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute}, d, db, func(int) {}); err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 	if !slices.Equal(got, settings) {
 		t.Errorf("advice on %q, want %q", got, settings)
 	}
-	if untold := driver.Untold(""); (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
+	if untold := driver.Unknown(""); (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
 		t.Errorf("error %v, want %q", err, reason)
 	}
 }
@@ -49,11 +49,11 @@ func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 // is not told for the reason.
 func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 	t.Helper()
-	if read, err := db.(driver.Clock).ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Answered.Before(read.Asked) {
+	if read, err := db.(driver.Clock).ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Answered.Before(read.Sent) {
 		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)
 	}
 	got, free, err := db.(driver.Storage).Room(t.Context())
-	if untold := driver.Untold(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
+	if untold := driver.Unknown(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
 		t.Errorf("the room: %q, %d, %v; want %q, %q", got, free, err, folder, reason)
 	}
 }
@@ -64,12 +64,12 @@ func (s *suite) check(t *testing.T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
-	if err := session.Of(db).Clear(ctx); err != nil && !errors.Is(err, session.ErrNoMark) { // of the tests before
+	if err := session.New(db).Clear(ctx); err != nil && !errors.Is(err, session.ErrNoMark) { // of the tests before
 		t.Fatal(err)
 	}
 	if clock, ok := driver.As[driver.Clock](db); ok {
 		read, err := clock.ReadClock(ctx)
-		reason := driver.Untold("")
+		reason := driver.Unknown("")
 		untold := errors.As(err, &reason)
 		if err != nil && !untold {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func (s *suite) check(t *testing.T) {
 	}
 	db = s.open(t, env)
 	defer db.Close()
-	if _, err := session.Of(db).Mark(ctx); !errors.Is(err, session.ErrNoMark) {
+	if _, err := session.New(db).Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("the trial left something behind: %v", err)
 	}
 	objects, err := db.Objects(ctx)

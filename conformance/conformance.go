@@ -135,7 +135,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("rows that were sent twice", s.twice)
 	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
 	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
-	if s.kind.Brought == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
+	if s.kind.UserServer == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}
 	if !s.recorded() { // see Joins
@@ -247,7 +247,7 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	}
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
-	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	held := s.kept(e.dataset)
@@ -347,7 +347,7 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 // recorded reports whether recordings of conversations stand in for the server, or are made. They
 // know no look at rows that was added after they were made.
 func (s *suite) recorded() bool {
-	return s.kind.Brought != nil && s.kind.StandIn == "" && (!Given(s.kind.Name) || os.Getenv("TSMARK_RECORD") != "")
+	return s.kind.UserServer != nil && s.kind.StandIn == "" && (!Given(s.kind.Name) || os.Getenv("TSMARK_RECORD") != "")
 }
 
 // brief reports whether the suite leaves out what other tests nearly prove, as -short asks.
@@ -456,10 +456,10 @@ func (s *suite) mark(t *testing.T) {
 		RowsExpected: math.MaxInt64, RowsAcked: 3, Loaded: time.Unix(1700000000, 0).UTC(), Tool: "v1",
 		Run: "r", Target: "t", Driver: s.kind.Name, Repeat: 2, Layout: s.kind.LayoutOf(s.options),
 	}
-	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Of(db).SetMark(ctx, want); err != nil {
+	if err := session.New(db).SetMark(ctx, want); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -468,7 +468,7 @@ func (s *suite) mark(t *testing.T) {
 	env.Create = false
 	db = s.open(t, env)
 	defer db.Close()
-	got, err := session.Of(db).Mark(ctx)
+	got, err := session.New(db).Mark(ctx)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Errorf("the mark, %v (-want +got):\n%s", err, diff)
 	}
@@ -481,7 +481,7 @@ func (s *suite) replace(t *testing.T) {
 	defer db.Close()
 	e := s.cpuOnly(t, 0)
 	for range 2 {
-		if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+		if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 5000, Period: time.Minute}, e.dataset, db, func(int) {}); err != nil {
@@ -507,7 +507,7 @@ func (s *suite) cancelled(t *testing.T) {
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
 	e := s.cpuOnly(t, 0)
-	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	q, err := db.NewQuerier(ctx, 0)

@@ -51,7 +51,7 @@ func (s *suite) compareAll(t *testing.T, d *dice) int {
 	dataset := d.dataset()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
-	if err := session.Of(db).Prepare(t.Context(), dataset.schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), dataset.schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	// In several batches, so that series come and come again.
@@ -117,7 +117,7 @@ func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Que
 		if want := min(any.Limit, len(expected.Rows)); len(found.Rows) != want {
 			return fmt.Sprintf("%d rows, want any %d", len(found.Rows), want), nil
 		}
-		stranger, err := oracle.Unmatched(t.Context(), dataset, q, &found)
+		stranger, err := oracle.FindUnmatched(t.Context(), dataset, q, &found)
 		if err != nil {
 			t.Fatal(err)
 		}

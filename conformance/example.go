@@ -72,7 +72,7 @@ func (s *suite) perType() int {
 }
 
 func limited(e example, rows int64) example {
-	return example{workload.Limited(e.dataset, rows), e.queries}
+	return example{workload.LimitRows(e.dataset, rows), e.queries}
 }
 
 // fixed is a dataset of one batch.

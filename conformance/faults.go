@@ -271,7 +271,7 @@ func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 		return nil, err
 	}
 	out := &loaded{db: db, survey: survey}
-	if err := session.Of(db).Prepare(ctx, d.Schema(), session.Mark{Tool: "test"}); err != nil {
+	if err := session.New(db).Prepare(ctx, d.Schema(), session.Mark{Tool: "test"}); err != nil {
 		return out, fmt.Errorf("preparing: %w", err)
 	}
 	if l.opened != nil {
@@ -313,7 +313,7 @@ func (f *faults) count(ctx context.Context, l *loaded, more map[string]string) (
 // whole returns why a census is not as it should be. Rows may be lost only
 // where the level of durability allows it.
 func (f *faults) whole(counted *result.Load, level string) error {
-	f.log("durability %s: %d acknowledged rows lost, %d duplicates", level, counted.Lost(), counted.Duplicates())
+	f.log("durability %s: %d acknowledged rows lost, %d duplicates", level, counted.LostRows(), counted.Duplicates())
 	for _, c := range counted.Census {
 		if c.Problem != "" && (c.Lost == 0 || level == driver.Strict) {
 			return fmt.Errorf("durability %s: %s", level, c.Problem)

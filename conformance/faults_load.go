@@ -65,7 +65,7 @@ func (f *faults) killed(ctx context.Context) error {
 	if err := f.Server.Start(ctx); err != nil {
 		return err
 	}
-	if _, err := session.Of(l.db).Mark(ctx); err != nil {
+	if _, err := session.New(l.db).Mark(ctx); err != nil {
 		return fmt.Errorf("the target does not connect again after a restart: %w", err)
 	}
 	return nil

@@ -157,7 +157,7 @@ func (f *faults) greet(ctx context.Context, env driver.Env, more map[string]stri
 		return err
 	}
 	defer db.Close()
-	if _, err := session.Of(db).Mark(ctx); err != nil && (!env.Create || !errors.Is(err, session.ErrNoMark)) {
+	if _, err := session.New(db).Mark(ctx); err != nil && (!env.Create || !errors.Is(err, session.ErrNoMark)) {
 		return err
 	}
 	if _, err := db.Describe(ctx); err != nil {

@@ -55,12 +55,12 @@ func (f *faults) steps() []driver.Step {
 func (f *faults) demands() []demand {
 	all := []demand{
 		{name: "describing", do: func(ctx context.Context, o *opened) error { _, err := o.db.Describe(ctx); return err }},
-		{name: "reading the mark", do: func(ctx context.Context, o *opened) error { _, err := session.Of(o.db).Mark(ctx); return err }},
+		{name: "reading the mark", do: func(ctx context.Context, o *opened) error { _, err := session.New(o.db).Mark(ctx); return err }},
 		{name: "preparing", do: func(ctx context.Context, o *opened) error {
-			return session.Of(o.db).Prepare(ctx, o.schema, session.Mark{Tool: "test"})
+			return session.New(o.db).Prepare(ctx, o.schema, session.Mark{Tool: "test"})
 		}},
 		{name: "writing the mark", do: func(ctx context.Context, o *opened) error {
-			return session.Of(o.db).SetMark(ctx, session.Mark{Tool: "test"})
+			return session.New(o.db).SetMark(ctx, session.Mark{Tool: "test"})
 		}},
 		{name: "connecting a writer", do: func(ctx context.Context, o *opened) error {
 			w, err := o.db.NewWriter(ctx, 1)
@@ -90,7 +90,7 @@ func (f *faults) demands() []demand {
 			return err
 		}},
 		{name: "listing what others left", do: func(ctx context.Context, o *opened) error {
-			_, err := session.Of(o.db).Existing(ctx, o.schema)
+			_, err := session.New(o.db).Existing(ctx, o.schema)
 			return err
 		}},
 		{name: "connecting a querier", do: func(ctx context.Context, o *opened) error {
@@ -163,7 +163,7 @@ func (f *faults) silences(ctx context.Context) error {
 			o.closeWorker() // what matters is that it ends
 			again()
 			if err == nil {
-				if _, err = session.Of(o.plain).Mark(ctx); errors.Is(err, session.ErrNoMark) || errors.Is(err, driver.ErrExisting) {
+				if _, err = session.New(o.plain).Mark(ctx); errors.Is(err, session.ErrNoMark) || errors.Is(err, driver.ErrExisting) {
 					err = nil // it was changing it
 				}
 			}
@@ -309,7 +309,7 @@ func (f *faults) arrange(ctx context.Context, by worker, through map[string]stri
 // its time for; a reader's queries have the short limit all the same.
 func (o *opened) arrange(ctx context.Context, by worker, reading limit.Limits) error {
 	db := o.plain
-	if err := session.Of(db).Prepare(ctx, o.schema, session.Mark{Tool: "test"}); err != nil {
+	if err := session.New(db).Prepare(ctx, o.schema, session.Mark{Tool: "test"}); err != nil {
 		return err
 	}
 	w, err := db.NewWriter(ctx, 0)

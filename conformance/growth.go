@@ -44,7 +44,7 @@ func (s *suite) grows(t *testing.T) {
 		}
 		t.Skip("n/a: its writers take no schema that has grown")
 	}
-	if err := session.Of(db).Beginning(steps[0].Schema()).Prepare(ctx, schema, session.Mark{}); err != nil {
+	if err := session.New(db).Beginning(steps[0].Schema()).Prepare(ctx, schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	for i, step := range steps {
@@ -77,7 +77,7 @@ func (s *suite) grows(t *testing.T) {
 	env.Create = true
 	db = s.open(t, env)
 	defer Close(t, db)
-	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil { // all that came belongs to the dataset
+	if err := session.New(db).Prepare(ctx, schema, session.Mark{}); err != nil { // all that came belongs to the dataset
 		t.Errorf("preparing again: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func (s *suite) join(t *testing.T, e example) {
 	ctx, schema := t.Context(), e.dataset.Schema()
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
-	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	before, err := db.Objects(ctx)

@@ -99,7 +99,7 @@ func extend(t *testing.T, db driver.DB, schema *series.Schema, m *query.Material
 	can := materializer(t, db)
 	planned, err := can.PlanAggregate(schema, m)
 	if err == nil {
-		err = session.Of(db).Extend(t.Context(), planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, m, keep) })
+		err = session.New(db).Extend(t.Context(), planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, m, keep) })
 	}
 	if errors.Is(err, query.ErrUnsupported) {
 		t.Logf("n/a: %v", err)
@@ -129,7 +129,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 	env := driver.Env{Dir: t.TempDir(), Create: true}
 	db := s.open(t, env)
 	defer func() { Close(t, db) }()
-	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if keep && !extend(t, db, schema, &e.of, true) {
@@ -163,7 +163,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 	Close(t, db)
 	env.Create = true
 	db = s.open(t, env)
-	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if objects, err := db.Objects(ctx); err != nil || slices.ContainsFunc(objects, func(o driver.Object) bool { return strings.Contains(o.Name, e.of.Name()) }) {
@@ -213,7 +213,7 @@ func (s *suite) stale(t *testing.T) {
 	schema := e.dataset.Schema()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
-	if err := session.Of(db).Prepare(ctx, schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	expected, err := oracle.Pass(ctx, e.dataset, e.queries, nil, func(int) {})
@@ -221,12 +221,12 @@ func (s *suite) stale(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := expected.Survey.Rows / 2
-	s.write(t, db, workload.Limited(e.dataset, first))
+	s.write(t, db, workload.LimitRows(e.dataset, first))
 	if !extend(t, db, schema, &e.of, false) {
 		return
 	}
 	s.covers(t, db, &e.of, first, false)
-	s.write(t, db, workload.After(e.dataset, first))
+	s.write(t, db, workload.SkipRows(e.dataset, first))
 	covered, err := materializer(t, db).Covered(ctx, &e.of)
 	if err != nil {
 		t.Fatal(err)
@@ -251,10 +251,10 @@ func (s *suite) othersAggregate(t *testing.T) {
 	ctx, e := t.Context(), s.aggregated(t)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
-	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	s.write(t, db, workload.Limited(e.dataset, 1)) // some systems have nothing without a row
+	s.write(t, db, workload.LimitRows(e.dataset, 1)) // some systems have nothing without a row
 	if !extend(t, db, e.dataset.Schema(), &e.of, false) {
 		return
 	}
@@ -264,7 +264,7 @@ func (s *suite) othersAggregate(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := false
-	err = session.Of(db).Extend(ctx, planned, func(context.Context) error { made = true; return nil })
+	err = session.New(db).Extend(ctx, planned, func(context.Context) error { made = true; return nil })
 	if !errors.Is(err, driver.ErrExisting) || made {
 		t.Errorf("an aggregate of a name that is taken: made %v, %v", made, err)
 	}
@@ -284,7 +284,7 @@ func (s *suite) reads(t *testing.T) {
 	if !ok {
 		t.Skip("n/a: it does not tell")
 	}
-	if err := session.Of(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	load, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 3000, Period: time.Minute, InOrder: s.caps.InOrder}, e.dataset, db, func(int) {})

@@ -39,7 +39,7 @@ func (s *suite) meaning(t *testing.T) {
 			}
 			db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 			defer Close(t, db)
-			if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
+			if err := session.New(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
 			}
 			var batch series.Batch

@@ -196,7 +196,7 @@ func (m *memory) census(ctx context.Context, table *series.Table, rows workload.
 // told is what a target tells that knows what the oracle does.
 func told(t series.Type, c *oracle.Content) driver.Content {
 	sum := query.Value{Kind: query.Float, Float: c.Float}
-	if t.Whole() {
+	if t.UsesInts() {
 		sum = query.Value{Kind: query.Int, Int: int64(c.Whole.Low)}
 	}
 	if c.Count == 0 {

@@ -180,7 +180,7 @@ func (s *suite) postpone(t *testing.T, hold bool, visible engine.Visibility) {
 			t.Error(err)
 		}
 	}()
-	if err := session.Of(db).Prepare(t.Context(), e.dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), e.dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	config := engine.LoadConfig{Workers: 1, BatchSize: 50, Period: time.Minute, Visible: visible}

@@ -27,9 +27,9 @@ func (d *dice) values(run *series.Run, row int) {
 		}
 		c := &run.Columns[i]
 		switch tame := d.traits[run.Table].tame[i]; {
-		case !f.Type.Whole() && tame:
+		case !f.Type.UsesInts() && tame:
 			c.Floats[row] = float64(d.IntN(33)-8) / 4
-		case !f.Type.Whole():
+		case !f.Type.UsesInts():
 			c.Floats[row] = d.float(f.Type)
 		case tame:
 			c.Ints[row] = int64(d.IntN(9)-3) * 25

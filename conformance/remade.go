@@ -57,8 +57,8 @@ func (s *suite) remade(t *testing.T) {
 		reopen()
 		schema := schemaOf(10, table)
 		for what, err := range map[string]error{
-			"looking":   session.Of(db).Inspect(t.Context(), schema),
-			"preparing": session.Of(db).Prepare(t.Context(), schema, session.Mark{}),
+			"looking":   session.New(db).Inspect(t.Context(), schema),
+			"preparing": session.New(db).Prepare(t.Context(), schema, session.Mark{}),
 		} {
 			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "cpu, which is not the one that tsmark made") {
 				t.Errorf("%s, %s: %v", made, what, err)

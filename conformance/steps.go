@@ -90,7 +90,7 @@ func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.
 // Prepare prepares the target for tables of so many series.
 func Prepare(t testing.TB, db driver.DB, seriesCount uint32, tables ...*series.Table) {
 	t.Helper()
-	if err := session.Of(db).Prepare(t.Context(), schemaOf(seriesCount, tables...), session.Mark{Tool: "test"}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), schemaOf(seriesCount, tables...), session.Mark{Tool: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -38,7 +38,7 @@ func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ..
 				t.Fatal(err)
 			}
 			defer Close(t, db)
-			if err := session.Of(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+			if err := session.New(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
 			}
 			load := engine.LoadConfig{Workers: 1, BatchSize: 5000, Period: time.Minute}

@@ -33,7 +33,7 @@ func (s *suite) types() example {
 		for row := range rows {
 			run.Series[row], run.Times[row] = uint32(row%devices), start.Add(time.Duration(row)*time.Minute).UnixNano()
 			for i, f := range fields {
-				if c := &run.Columns[i]; f.Type.Whole() {
+				if c := &run.Columns[i]; f.Type.UsesInts() {
 					bounds := s.wholes(f)
 					c.Ints[row] = bounds[row/devices%len(bounds)]
 				} else {

@@ -95,7 +95,7 @@ func (s *suite) userTexts(t *testing.T) {
 	}
 	dataset := limited(s.cpuOnly(t, 0), 10).dataset
 	table := dataset.Schema().Tables[0].Name
-	if err := session.Of(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 10, Period: time.Minute}, dataset, db, func(int) {}); err != nil {
@@ -149,7 +149,7 @@ func (s *suite) userTexts(t *testing.T) {
 	if _, err := q.Do(t.Context(), driver.Request{Text: texts[0], UserText: true}, nil); err != nil {
 		t.Errorf("after a text that failed: %v", err)
 	}
-	if err := session.Of(db).Inspect(t.Context(), dataset.Schema()); err != nil {
+	if err := session.New(db).Inspect(t.Context(), dataset.Schema()); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

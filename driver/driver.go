@@ -49,12 +49,12 @@ type Driver struct {
 	// system as its users run it, as Description.StandIn does of what answers; some
 	// scripts do only without a variant that they have. Empty: it starts the system.
 	StandIn string
-	// Brought is about a server that users bring: no script in the folder servers
-	// starts it, so the built-in experiment databases and CI leave it out, and tests
-	// have it only where TSMARK_TEST_<NAME> says where one runs. Recordings of the
+	// UserServer describes a server that users provide. No script in the folder servers
+	// starts it, so the built-in experiment databases and CI omit it, and tests
+	// use it only if TSMARK_TEST_<NAME> has the address of one. Recordings of the
 	// conformance suite stand in for it in CI: see package conformance/replay. Nil: a
 	// script starts it, or there is no server.
-	Brought *Brought
+	UserServer *UserServer
 	// IoTDBBenchmark is how files of IoTDB-Benchmark speak of the system.
 	IoTDBBenchmark Tool
 	// Render puts a query into the system's language. It needs no server. The

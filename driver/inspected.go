@@ -12,26 +12,26 @@ type Clock interface {
 	ReadClock(context.Context) (Reading, error)
 }
 
-// Untold is the error of what a server does not tell, whoever asks: the reason in words,
-// as a sentence with what to look at in its place.
-type Untold string
+// Unknown is the error for a value that the server reports to no user. It is a sentence with
+// the reason and with what to look at instead.
+type Unknown string
 
 // Error implements error.
-func (u Untold) Error() string { return string(u) }
+func (u Unknown) Error() string { return string(u) }
 
-// Reading is what a server's clock showed.
+// Reading is one reading of a server's clock.
 type Reading struct {
-	Asked, Answered time.Time     // by this machine's clock, before the request and behind its answer
-	Server          time.Time     // by the server's, somewhere between the two
-	Unit            time.Duration // in which the server tells its time, cut off
+	Sent, Answered time.Time     // by this machine's clock, before the request and after the answer
+	Server         time.Time     // by the server's clock, at some time between the two
+	Unit           time.Duration // resolution of the server's time, which is truncated to it
 }
 
-// Offset returns by how much the server's clock is ahead of this machine's, and how far
-// that may be wrong: the server read its clock at some moment of the round trip, and
-// within a unit of what it told.
+// Offset returns how far the server's clock is ahead of this machine's, and the uncertainty
+// of that value: the server read its clock at some time during the round trip and truncated
+// it to Unit.
 func (r Reading) Offset() (ahead, uncertain time.Duration) {
-	half := r.Answered.Sub(r.Asked) / 2
-	return r.Server.Add(r.Unit / 2).Sub(r.Asked.Add(half)), half + r.Unit/2
+	half := r.Answered.Sub(r.Sent) / 2
+	return r.Server.Add(r.Unit / 2).Sub(r.Sent.Add(half)), half + r.Unit/2
 }
 
 // Storage is a DB whose server tells where it keeps its data, or how much room is left.

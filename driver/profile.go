@@ -46,7 +46,7 @@ func (k *Driver) Choose(profile, durability string, given map[string]string) (ma
 			return nil, fmt.Errorf("%s has no %s to choose; leave it out", k.Name, c.what)
 		}
 		if !found {
-			return nil, fmt.Errorf("%s has no %s %q%s", k.Name, c.what, c.name, suggest.Among(c.name, names))
+			return nil, fmt.Errorf("%s has no %s %q%s", k.Name, c.what, c.name, suggest.Names(c.name, names))
 		}
 	}
 	maps.Copy(chosen, given)

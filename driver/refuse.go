@@ -187,7 +187,7 @@ func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int)
 		field, v := &run.Table.Fields[f], &run.Columns[f]
 		var shown any
 		switch {
-		case !field.Type.Whole():
+		case !field.Type.UsesInts():
 			shown = v.Floats[row]
 		case field.Free():
 			shown = strconv.Quote(string(v.Text(row)))

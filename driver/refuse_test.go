@@ -136,7 +136,7 @@ func TestChecker(t *testing.T) {
 		for row := range 2 {
 			run.Series[row], run.Times[row] = 0, int64(row)*1_000_000_000
 			for f := range run.Columns {
-				if c := &run.Columns[f]; table.Fields[f].Type.Whole() {
+				if c := &run.Columns[f]; table.Fields[f].Type.UsesInts() {
 					c.Ints[row] = 0
 				} else {
 					c.Floats[row] = 0

@@ -55,7 +55,7 @@ func (d *Driver) instead() string {
 // stand behind "adapter"; empty: a script starts the server, or there is none.
 func (d *Driver) Adapter() string {
 	switch {
-	case d.Brought == nil:
+	case d.UserServer == nil:
 		return ""
 	case len(d.Tested) == 0:
 		return "not verified against a server of any version" + d.instead()
@@ -66,7 +66,7 @@ func (d *Driver) Adapter() string {
 // Caution says of a server that users bring that the suite did not pass on one of the
 // version, to stand behind "adapter"; empty: it did, or a script starts the server.
 func (d *Driver) Caution(version string) string {
-	if d.Brought == nil || d.TestedWith(version) {
+	if d.UserServer == nil || d.TestedWith(version) {
 		return ""
 	}
 	text := fmt.Sprintf("not verified against a server of this version (%s)", version)

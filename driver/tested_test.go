@@ -5,8 +5,8 @@ import "testing"
 // A server of another version than those of the suite is said to be one.
 func TestCaution(t *testing.T) {
 	tested := Driver{Tested: []Tested{{"3.3.0.1", "built from source"}, {Version: "3.3.6"}}}
-	brought, never := tested, Driver{Brought: &Brought{}}
-	brought.Brought = &Brought{}
+	brought, never := tested, Driver{UserServer: &UserServer{}}
+	brought.UserServer = &UserServer{}
 	for _, c := range []struct {
 		of            *Driver
 		version, want string

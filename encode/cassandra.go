@@ -77,7 +77,7 @@ func (e *cassandra) Append(dst []byte, b *series.Batch) []byte {
 	var bytes []byte // of a value
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		text := e.tables.of(run.Table)
+		text := e.tables.lookUp(run.Table)
 		for row, t := range run.Times {
 			if day == nil || t != dayOf {
 				dayOf, day = t, time.Unix(0, t).UTC().AppendFormat(append(day[:0], ','), "2006-01-02,")

@@ -37,7 +37,7 @@ func (e *crateDB) Append(dst []byte, b *series.Batch) []byte {
 	var times timeText
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		text := e.tables.of(run.Table)
+		text := e.tables.lookUp(run.Table)
 		for row := range run.Times {
 			dst = append(times.append(text.append(dst, run.Series[row]), run.Times[row]), '\t')
 			dst = appendValues(dst, run, row, e.ints, '\t')

@@ -33,7 +33,7 @@ func (d DataPoints) New(s *series.Schema) Encoder {
 		var pt pointTable
 		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: d.Null, Type: series.Int}) {
 			kind := `","type":"double`
-			if f.Type.Whole() {
+			if f.Type.UsesInts() {
 				kind = `","type":"long`
 			}
 			name := appendJSON([]byte(`{"name":`), d.Metric(t.Name, f.Name))
@@ -145,7 +145,7 @@ func (p *pointed) appendPoints(dst []byte, b *series.Batch, g *group, f int) []b
 		switch {
 		case f == len(run.Columns):
 			dst = append(dst, '1')
-		case run.Table.Fields[f].Type.Whole():
+		case run.Table.Fields[f].Type.UsesInts():
 			dst = strconv.AppendInt(dst, run.Columns[f].Ints[at.row], 10)
 		default:
 			dst = strconv.AppendFloat(dst, run.Columns[f].Floats[at.row], 'g', -1, 64)

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// noted is a row with a number and a free text, for formats to write.
-func noted(text string) (*series.Schema, *series.Batch) {
+// noteBatch is a row with a number and a free text, for formats to write.
+func noteBatch(text string) (*series.Schema, *series.Batch) {
 	table := &series.Table{Name: "g", Fields: []series.Field{{Name: "n", Type: series.Int}, {Name: "note", Type: series.Text}}}
 	var b series.Batch
 	run := b.Add(table)
@@ -35,7 +35,7 @@ func TestFreeText(t *testing.T) {
 		{encode.LineProtocol{OneLine: true}, "two\n\\n", `two\n\\n`},
 		{encode.LineProtocol{EscapeText: "\n\r"}, "two\r\nlines\t\"", "two\\\r\\\nlines\t\\\""},
 	} {
-		schema, batch := noted(c.text)
+		schema, batch := noteBatch(c.text)
 		want := `g n=1i,note="` + c.want + "\" 7\n"
 		if got := string(c.kind.New(schema).Append(nil, batch)); got != want {
 			t.Errorf("%+v: %q is written as %q, want %q", c.kind, c.text, got, want)
@@ -52,7 +52,7 @@ func FuzzFreeText(f *testing.F) {
 		if !utf8.ValidString(text) || len(text) > series.MaxFreeText {
 			t.Skip()
 		}
-		schema, batch := noted(text)
+		schema, batch := noteBatch(text)
 		for name, kind := range map[string]encode.LineProtocol{"plain": {}, "one line": {OneLine: true}, "QuestDB's": {EscapeText: "\n\r"}} {
 			line := kind.New(schema).Append(nil, batch)
 			inner, ok := bytes.CutPrefix(line, []byte(`g n=1i,note="`))
@@ -92,7 +92,7 @@ func FuzzFreeText(f *testing.F) {
 
 // Formats that escape nothing say so before they write.
 func TestFreeTextRefused(t *testing.T) {
-	schema, _ := noted("")
+	schema, _ := noteBatch("")
 	for _, f := range encode.Formats() {
 		_, err := f.New(schema)
 		switch f.Name {
@@ -110,7 +110,7 @@ func TestFreeTextRefused(t *testing.T) {
 
 // Texts of any content allocate nothing but room in the output.
 func TestFreeTextAllocatesNothing(t *testing.T) {
-	schema, batch := noted(strings.Repeat(`"\`, 100))
+	schema, batch := noteBatch(strings.Repeat(`"\`, 100))
 	encoder := encode.NewLineProtocol(schema)
 	out := encoder.Append(nil, batch)
 	if n := testing.AllocsPerRun(100, func() { out = encoder.Append(out[:0], batch) }); n > 0 {

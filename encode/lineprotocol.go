@@ -205,7 +205,7 @@ func (e *lineProtocol) Append(dst []byte, b *series.Batch) []byte {
 	times := timeText{unit: e.unit}
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		table := e.tables.of(run.Table)
+		table := e.tables.lookUp(run.Table)
 		if table.whole && complete(run) {
 			dst = e.appendWhole(dst, table, run, &times)
 			continue
@@ -347,11 +347,11 @@ func (e *lineValues) appendTime(dst []byte, t series.Type, v int64) []byte {
 	if e.times {
 		letter = 't'
 	}
-	return append(strconv.AppendInt(dst, e.counted(t, v), 10), letter, ',')
+	return append(strconv.AppendInt(dst, e.countUnits(t, v), 10), letter, ',')
 }
 
-// counted returns a Timestamp or Date in what the system counts it in.
-func (e *lineValues) counted(t series.Type, v int64) int64 {
+// countUnits returns a Timestamp or Date in what the system counts it in.
+func (e *lineValues) countUnits(t series.Type, v int64) int64 {
 	const dayMicros = 24 * 60 * 60 * 1e6
 	switch {
 	case !e.times:

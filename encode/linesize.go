@@ -29,7 +29,7 @@ func (l LineProtocol) NewSizer(s *series.Schema) *LineSizer {
 
 // Size returns how many bytes an encoder's Append appends for the rows of a run.
 func (z *LineSizer) Size(run *series.Run) int64 {
-	table := z.tables.of(run.Table)
+	table := z.tables.lookUp(run.Table)
 	size, full := int64(0), len(run.Times) == 0
 	last, length := int64(0), 0
 	for row, t := range run.Times {
@@ -117,7 +117,7 @@ func (z *LineSizer) value(table *sizedTable, run *series.Run, f, row int) (n int
 		}
 		return n
 	default:
-		return intLength(z.counted(field.Type, c.Ints[row])) + len("i,")
+		return intLength(z.countUnits(field.Type, c.Ints[row])) + len("i,")
 	}
 }
 

@@ -65,7 +65,7 @@ func randomRun(random *rand.Rand, whole int64, float float64) (*series.Schema, *
 				c.Ints[row] = random.Int64N(series.Texts(table.Fields[f].Length))
 			case kind == series.Int32:
 				c.Ints[row] = []int64{int64(int32(whole)), math.MinInt32, math.MaxInt32, random.Int64N(101)}[random.IntN(4)]
-			case kind.Whole():
+			case kind.UsesInts():
 				c.Ints[row] = []int64{whole, math.MinInt64, math.MaxInt64, random.Int64N(2000), -random.Int64() >> random.IntN(64)}[random.IntN(5)]
 			default:
 				v := []float64{float, 0, math.Copysign(0, -1), float64(random.IntN(1e8)) / math.Pow(10, float64(random.IntN(7))),
@@ -115,7 +115,7 @@ func FuzzLineSize(f *testing.F) {
 
 // Sizes allocate nothing, whatever the types.
 func TestLineSizeAllocatesNothing(t *testing.T) {
-	schema, batch := typed(true)
+	schema, batch := typedBatch(true)
 	sizer := encode.LineProtocol{}.NewSizer(schema)
 	sizer.Size(&batch.Runs[0])
 	if n := testing.AllocsPerRun(100, func() { sizer.Size(&batch.Runs[0]) }); n > 0 {

@@ -109,7 +109,7 @@ func (e *prometheus) Append(dst []byte, b *series.Batch) []byte {
 	var before, after []byte // of the row's series
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		table := e.tables.of(run.Table)
+		table := e.tables.lookUp(run.Table)
 		for row, t := range run.Times {
 			before = table.before.append(before[:0], run.Series[row])
 			after = table.after.append(after[:0], run.Series[row])

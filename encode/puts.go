@@ -132,7 +132,7 @@ func (e *puts) Append(dst []byte, b *series.Batch) []byte {
 	first := len(dst)
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		t := e.tables.of(run.Table)
+		t := e.tables.lookUp(run.Table)
 		for row := range run.Rows() {
 			p.tags = t.tags.append(p.tags[:0], run.Series[row])
 			begin := len(dst)
@@ -142,7 +142,7 @@ func (e *puts) Append(dst []byte, b *series.Batch) []byte {
 				}
 				dst = e.appendName(dst, p, first, t.names[f], run.Times[row])
 				switch {
-				case run.Table.Fields[f].Type.Whole():
+				case run.Table.Fields[f].Type.UsesInts():
 					dst = strconv.AppendInt(dst, run.Columns[f].Ints[row], 10)
 				case e.decimals:
 					dst = appendDecimal(dst, run.Columns[f].Floats[row])

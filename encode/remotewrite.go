@@ -51,7 +51,7 @@ func (w RemoteWrite) New(s *series.Schema) Encoder {
 				wt.names = append(wt.names, appendLabel(nil, metricName, name))
 				continue
 			}
-			wt.refs = append(wt.refs, [2]uint32{dictionary.of(metricName), dictionary.of(name)})
+			wt.refs = append(wt.refs, [2]uint32{dictionary.numberOf(metricName), dictionary.numberOf(name)})
 		}
 		if dictionary != nil {
 			wt.labels = dictionary.labels(s.Series, before, after)
@@ -199,7 +199,7 @@ func (w *written) appendSamples(dst []byte, b *series.Batch, g *group, f, n int)
 		v := 1.0
 		if f < len(run.Columns) {
 			c := &run.Columns[f]
-			if c.Ints != nil && run.Table.Fields[f].Type.Whole() {
+			if c.Ints != nil && run.Table.Fields[f].Type.UsesInts() {
 				v = float64(c.Ints[from.row])
 			} else {
 				v = c.Floats[from.row]
@@ -224,11 +224,11 @@ type symbols struct {
 
 func newSymbols() *symbols {
 	s := &symbols{numbers: map[string]uint32{}}
-	s.of("") // which stands first in every request
+	s.numberOf("") // which stands first in every request
 	return s
 }
 
-func (s *symbols) of(text string) uint32 {
+func (s *symbols) numberOf(text string) uint32 {
 	n, ok := s.numbers[text]
 	if !ok {
 		n = uint32(len(s.texts))
@@ -251,7 +251,7 @@ func (s *symbols) labels(count uint32, before, after []series.Tag) seriesLabels 
 	l := seriesLabels{before: len(before)}
 	tags := slices.Concat(before, after)
 	for i := range tags {
-		l.keys = append(l.keys, s.of(tags[i].Key))
+		l.keys = append(l.keys, s.numberOf(tags[i].Key))
 	}
 	var value []byte
 	for n := range count {
@@ -259,7 +259,7 @@ func (s *symbols) labels(count uint32, before, after []series.Tag) seriesLabels 
 			symbol, ok := uint32(0), false
 			if value, ok = tags[i].Values.Append(value[:0], n); ok {
 				if symbol, ok = s.numbers[string(value)]; !ok {
-					symbol = s.of(string(value))
+					symbol = s.numberOf(string(value))
 				}
 			}
 			l.values = append(l.values, symbol)

@@ -49,9 +49,9 @@ func message(t testing.TB, text []byte, field func(number int, value []byte)) {
 	}
 }
 
-// decoded returns the samples of a request by their series' labels. Each series must
+// decodeSamples returns the samples of a request by their series' labels. Each series must
 // be there once, and its labels in order.
-func decoded(t testing.TB, request []byte, symbols bool) map[string][]string {
+func decodeSamples(t testing.TB, request []byte, symbols bool) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	var texts []string
@@ -128,7 +128,7 @@ func someBatch(r *rand.Rand) (*series.Schema, *series.Batch) {
 			run.Series[row] = uint32(r.IntN(4))
 			run.Times[row] = r.Int64N(5e18) / 1e6 * 1e6
 			for f := range run.Columns {
-				if c := &run.Columns[f]; table.Fields[f].Type.Whole() {
+				if c := &run.Columns[f]; table.Fields[f].Type.UsesInts() {
 					c.Ints[row] = r.Int64N(1000) - 500
 				} else {
 					c.Floats[row] = float64(float32(r.NormFloat64()))
@@ -142,8 +142,8 @@ func someBatch(r *rand.Rand) (*series.Schema, *series.Batch) {
 	return schema, b
 }
 
-// expected returns the samples of a batch by their series' labels.
-func expected(b *series.Batch) map[string][]string {
+// expectedSamples returns the samples of a batch by their series' labels.
+func expectedSamples(b *series.Batch) map[string][]string {
 	out := map[string][]string{}
 	for i := range b.Runs {
 		run := &b.Runs[i]
@@ -165,7 +165,7 @@ func expected(b *series.Batch) map[string][]string {
 					continue
 				}
 				values++
-				if field.Type.Whole() {
+				if field.Type.UsesInts() {
 					add(field.Name, float64(run.Columns[f].Ints[row]))
 				} else {
 					add(field.Name, run.Columns[f].Floats[row])
@@ -198,7 +198,7 @@ func TestRemoteWrite(t *testing.T) {
 			for i := range b.Runs { // of the encoder's schema
 				b.Runs[i].Table = schema.Tables[slices.Index(like.Tables, b.Runs[i].Table)]
 			}
-			if diff := cmp.Diff(expected(b), decoded(t, encoder.Append(nil, b), symbols)); diff != "" {
+			if diff := cmp.Diff(expectedSamples(b), decodeSamples(t, encoder.Append(nil, b), symbols)); diff != "" {
 				t.Fatalf("symbols %v (-want +got):\n%s", symbols, diff)
 			}
 		}
@@ -220,7 +220,7 @@ func FuzzRemoteWrite(f *testing.F) {
 		run.Times, run.Columns[0].Floats = []int64{first, second}, []float64{v, -v}
 		run.Series[0], run.Series[1] = 0, 0
 		request := remoteWrite(symbols).New(&series.Schema{Tables: []*series.Table{table}, Series: 1}).Append(nil, &b)
-		if diff := cmp.Diff(expected(&b), decoded(t, request, symbols)); diff != "" {
+		if diff := cmp.Diff(expectedSamples(&b), decodeSamples(t, request, symbols)); diff != "" {
 			t.Error(diff)
 		}
 	})

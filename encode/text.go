@@ -104,17 +104,17 @@ func (t *intText) put(dst []byte, v int64) int {
 		binary.LittleEndian.PutUint64(dst, w)
 		return int(w >> 56)
 	case u < 1e4:
-		return t.rest(dst, 0, u)
+		return t.writeTail(dst, 0, u)
 	case u < smallInts*1e4:
-		return t.rest(dst, t.head(dst, u/1e4), u%1e4)
+		return t.writeTail(dst, t.head(dst, u/1e4), u%1e4)
 	case u < 1e8:
-		return t.rest(dst, t.group(dst, 0, u/1e4), u%1e4)
+		return t.writeTail(dst, t.group(dst, 0, u/1e4), u%1e4)
 	case u < smallInts*1e8:
-		return t.rest(dst, t.group(dst, t.head(dst, u/1e8), u/1e4%1e4), u%1e4)
+		return t.writeTail(dst, t.group(dst, t.head(dst, u/1e8), u/1e4%1e4), u%1e4)
 	case u < 1e12:
-		return t.rest(dst, t.group(dst, t.group(dst, 0, u/1e8), u/1e4%1e4), u%1e4)
+		return t.writeTail(dst, t.group(dst, t.group(dst, 0, u/1e8), u/1e4%1e4), u%1e4)
 	case u < smallInts*1e12:
-		return t.rest(dst, t.group(dst, t.group(dst, t.head(dst, u/1e12), u/1e8%1e4), u/1e4%1e4), u%1e4)
+		return t.writeTail(dst, t.group(dst, t.group(dst, t.head(dst, u/1e12), u/1e8%1e4), u/1e4%1e4), u%1e4)
 	}
 	return len(append(strconv.AppendInt(dst[:0], v, 10), t.suffix...))
 }
@@ -165,8 +165,8 @@ func (t *intText) group(dst []byte, n int, four uint64) int {
 	return n + 4
 }
 
-// rest writes the last four digits and the suffix at n.
-func (t *intText) rest(dst []byte, n int, four uint64) int {
+// writeTail writes the last four digits and the suffix at n.
+func (t *intText) writeTail(dst []byte, n int, four uint64) int {
 	n = t.group(dst, n, four)
 	binary.LittleEndian.PutUint32(dst[n:], t.tail)
 	return n + len(t.suffix)
@@ -175,7 +175,7 @@ func (t *intText) rest(dst []byte, n int, four uint64) int {
 // appendFloat appends v as TSBS does: the shortest digits that give v back,
 // never with an exponent.
 func appendFloat(dst []byte, v float64) []byte {
-	n, ok := fixed(v)
+	n, ok := scaleDecimals(v)
 	if !ok {
 		return strconv.AppendFloat(dst, v, 'f', -1, 64)
 	}
@@ -197,7 +197,7 @@ func appendFloat(dst []byte, v float64) []byte {
 // floatLength returns how many bytes appendFloat appends. It may write to
 // memory, which it returns, larger where that was needed.
 func floatLength(v float64, memory []byte) (int, []byte) {
-	n, ok := fixed(v)
+	n, ok := scaleDecimals(v)
 	if !ok {
 		memory = strconv.AppendFloat(memory[:0], v, 'f', -1, 64)
 		return len(memory), memory
@@ -218,13 +218,13 @@ func floatLength(v float64, memory []byte) (int, []byte) {
 // decimals is what a fixed number counts the parts of.
 const decimals = 1e5
 
-// fixed returns, without its sign, how often 1/decimals is in v, where that
+// scaleDecimals returns, without its sign, how often 1/decimals is in v, where that
 // number's digits are the shortest that give v back.
 //
 // Simulated readings have few decimals. Of two different decimals of at most 15
 // digits no two are the same double, so one of them that gives v back is, less
 // the zeros at its end, the shortest.
-func fixed(v float64) (uint64, bool) {
+func scaleDecimals(v float64) (uint64, bool) {
 	positive := math.Abs(v)
 	scaled := positive * decimals
 	if !(scaled > 0 && scaled < 1e15) {
@@ -274,7 +274,7 @@ func newTables[T any](s *series.Schema, make func(*series.Table) T) tables[T] {
 	return t
 }
 
-func (t *tables[T]) of(table *series.Table) *T {
+func (t *tables[T]) lookUp(table *series.Table) *T {
 	return &t.values[slices.Index(t.keys, table)]
 }
 

@@ -56,7 +56,7 @@ func (e *timescaleDB) Append(dst []byte, b *series.Batch) []byte {
 	var times timeText
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		text := e.tables.of(run.Table)
+		text := e.tables.lookUp(run.Table)
 		for row := range run.Times {
 			dst = text.append(dst, run.Series[row])
 			dst = append(times.append(dst, run.Times[row]), ',')

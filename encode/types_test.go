@@ -11,9 +11,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// typed is a batch with a field of each type: a row of NULLs but for one value,
+// typedBatch is a batch with a field of each type: a row of NULLs but for one value,
 // one of the least and one of the largest values.
-func typed(textual bool) (*series.Schema, *series.Batch) {
+func typedBatch(textual bool) (*series.Schema, *series.Batch) {
 	table := &series.Table{Name: "g", Tags: []series.Tag{{Key: "device", Values: series.Numbered{Prefix: "d_"}}}}
 	for _, kind := range series.Types() {
 		f := series.Field{Name: kind.String(), Type: kind}
@@ -37,7 +37,7 @@ func typed(textual bool) (*series.Schema, *series.Batch) {
 	for i, f := range table.Fields {
 		c := &run.Columns[i]
 		switch {
-		case f.Type.Whole():
+		case f.Type.UsesInts():
 			c.Ints[0], c.Ints[1], c.Ints[2] = 0, least[f.Type], most[f.Type]
 		case f.Type == series.Float32:
 			c.Floats[0], c.Floats[1], c.Floats[2] = 0, math.SmallestNonzeroFloat32, float64(float32(0.1))
@@ -53,7 +53,7 @@ func typed(textual bool) (*series.Schema, *series.Batch) {
 
 // Every type is written in the way of the format.
 func TestTypes(t *testing.T) {
-	schema, batch := typed(true)
+	schema, batch := typedBatch(true)
 	cassandra, err := encode.NewCassandra(schema)
 	if err != nil {
 		t.Fatal(err)
@@ -105,12 +105,12 @@ func TestTypes(t *testing.T) {
 
 // Prometheus has numbers only: a time is its seconds, a text is refused.
 func TestPrometheusTypes(t *testing.T) {
-	schema, _ := typed(true)
+	schema, _ := typedBatch(true)
 	want := "its samples are numbers, and field text of table g is of type text; leave such fields out, as by iotdb.types, or choose another format"
 	if _, err := encode.NewPrometheus(schema); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	schema, batch := typed(false)
+	schema, batch := typedBatch(false)
 	encoder, err := encode.NewPrometheus(schema)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestPrometheusTypes(t *testing.T) {
 
 // BenchmarkTypes is line protocol of a field of each type.
 func BenchmarkTypes(b *testing.B) {
-	schema, batch := typed(true)
+	schema, batch := typedBatch(true)
 	encoder := encode.NewLineProtocol(schema)
 	var text []byte
 	b.ReportAllocs()
@@ -140,7 +140,7 @@ func BenchmarkTypes(b *testing.B) {
 
 // Nothing is allocated for a value of any type.
 func TestTypesAllocateNothing(t *testing.T) {
-	schema, batch := typed(true)
+	schema, batch := typedBatch(true)
 	for name, encoder := range map[string]encode.Encoder{"line protocol": encode.NewLineProtocol(schema), "timescaledb": encode.NewTimescaleDB(schema)} {
 		text := encoder.Append(nil, batch)
 		if n := testing.AllocsPerRun(100, func() { text = encoder.Append(text[:0], batch) }); n > 0 {

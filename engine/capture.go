@@ -80,8 +80,8 @@ func (c *Capture) offer(a *Answered) {
 	c.kept.offer(a)
 }
 
-// Kept is how many answers the sample has.
-func (c *Capture) Kept() int64 {
+// SampleSize is how many answers the sample has.
+func (c *Capture) SampleSize() int64 {
 	if c == nil {
 		return 0
 	}

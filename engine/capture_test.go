@@ -88,7 +88,7 @@ func TestCapture(t *testing.T) {
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
-		want := kept(sample, ascending(100))
+		want := sampledQueries(sample, ascending(100))
 		for _, a := range c.Answers() {
 			if (a.Answer != nil) != whole || (a.Digest != nil) == whole || a.Rows != 3 || whole && len(a.Answer.Rows) != 3 || !whole && a.Digest.Rows() != 3 {
 				t.Errorf("the answer at place %d was kept as %+v", a.Place, a)

@@ -46,7 +46,7 @@ func (a *again) because(err error) {
 	}
 }
 
-func (a *again) sent(rows int64) {
+func (a *again) noteSent(rows int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.twice += rows
@@ -68,7 +68,7 @@ func connect(ctx context.Context, t driver.DB, worker int, retry Retry, again *a
 // write sends a batch, again where that may help. It returns the batches that
 // the connection has no more use for. With retry a receipt counts whole batches.
 func (c *connection) write(ctx context.Context, b *batch) (driver.Receipt, []*batch, error) {
-	if c.retry.on() {
+	if c.retry.enabled() {
 		c.held = append(c.held, b)
 		return c.persist(ctx, b)
 	}
@@ -79,7 +79,7 @@ func (c *connection) write(ctx context.Context, b *batch) (driver.Receipt, []*ba
 
 // flush sends what the writer kept back, likewise.
 func (c *connection) flush(ctx context.Context) (driver.Receipt, error) {
-	if c.retry.on() {
+	if c.retry.enabled() {
 		receipt, _, err := c.persist(ctx, nil)
 		return receipt, err
 	}
@@ -136,7 +136,7 @@ func (c *connection) try(ctx context.Context, flush bool) (total driver.Receipt,
 			c.writer = nil
 			return total, fmt.Errorf("connecting again: %w", temporary(err))
 		}
-		c.again.sent(c.doubtful)
+		c.again.noteSent(c.doubtful)
 		next, c.doubtful = 0, 0
 	}
 	for ; next < len(c.held); next++ {
@@ -165,14 +165,14 @@ func (c *connection) add(total *driver.Receipt, r driver.Receipt) {
 }
 
 // fail closes the writer, and counts the rows that it may have stored.
-func (c *connection) fail(given []*batch, err error) {
+func (c *connection) fail(batches []*batch, err error) {
 	_ = c.writer.Close() // it failed already
 	c.writer = nil
 	if t := driver.AsTemporary(err); t != nil && t.Refused {
 		c.doubtful += c.accepted
 		return
 	}
-	for _, b := range given {
+	for _, b := range batches {
 		c.doubtful += int64(b.rows())
 	}
 }

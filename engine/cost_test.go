@@ -58,8 +58,8 @@ func processorTime(tb testing.TB) time.Duration {
 	return time.Duration((used.User + used.System) * float64(time.Second))
 }
 
-// loaded loads 36,000 rows an hour, and returns how many batches that were.
-func loaded(tb testing.TB, hours, batch int, log *oplog.Section) (batches int64) {
+// loadAll loads 36,000 rows an hour, and returns how many batches that were.
+func loadAll(tb testing.TB, hours, batch int, log *oplog.Section) (batches int64) {
 	tb.Helper()
 	d := dataset(tb, 100, time.Duration(hours)*time.Hour)
 	cfg := engine.LoadConfig{Workers: 2, BatchSize: batch, Period: time.Second, Log: log}
@@ -77,7 +77,7 @@ func loaded(tb testing.TB, hours, batch int, log *oplog.Section) (batches int64)
 func TestRecordingCost(t *testing.T) {
 	const batch, operations = 1000, 500_000
 	before := processorTime(t)
-	batches := loaded(t, 25, batch, nil)
+	batches := loadAll(t, 25, batch, nil)
 	load := float64(processorTime(t)-before) / float64(batches)
 
 	before = processorTime(t)
@@ -98,11 +98,11 @@ func TestRecordingCost(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	record := float64(processorTime(t)-before) / float64(operations-log.Lost())
+	record := float64(processorTime(t)-before) / float64(operations-log.LostOps())
 	t.Logf("a batch of %d rows takes %v, recording it %v: %.3f %%; %d operations lost", batch,
-		time.Duration(load).Round(time.Microsecond), time.Duration(record), 100*record/load, log.Lost())
-	if log.Lost() > operations/2 {
-		t.Errorf("%d of %d operations were not written", log.Lost(), operations)
+		time.Duration(load).Round(time.Microsecond), time.Duration(record), 100*record/load, log.LostOps())
+	if log.LostOps() > operations/2 {
+		t.Errorf("%d of %d operations were not written", log.LostOps(), operations)
 	}
 	if record > load/100 {
 		t.Errorf("recording takes %.2f %% of the load's CPU; want 1 %% at most", 100*record/load)
@@ -118,7 +118,7 @@ func BenchmarkRecordedLoad(b *testing.B) {
 	}
 	section := log.Section(oplog.Cell{Kind: oplog.Load})
 	b.ResetTimer()
-	batches := loaded(b, b.N, 1000, section)
+	batches := loadAll(b, b.N, 1000, section)
 	b.ReportMetric(1000*float64(batches)/b.Elapsed().Seconds(), "rows/s")
 	if err := log.Close(); err != nil {
 		b.Fatal(err)

@@ -140,8 +140,8 @@ func (o *order) take(b *batch, first, last int64) bool {
 	return true
 }
 
-// written says that batches are.
-func (o *order) written(done []*batch) {
+// noteWritten says that batches are.
+func (o *order) noteWritten(done []*batch) {
 	if o == nil || len(done) == 0 {
 		return
 	}

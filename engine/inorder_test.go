@@ -76,7 +76,7 @@ func rowTexts(b *series.Batch) []string {
 				switch c := &run.Columns[f]; {
 				case run.Lacks(f, row):
 					text += " -"
-				case run.Table.Fields[f].Type.Whole():
+				case run.Table.Fields[f].Type.UsesInts():
 					text += fmt.Sprint(" ", c.Ints[row])
 				default:
 					text += fmt.Sprint(" ", c.Floats[row])

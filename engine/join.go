@@ -47,7 +47,7 @@ func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result
 // likewise: from the tallies of all batches and of the queries of each type. Distributions
 // that no operation has, such as the lag of arrivals, are joined from the histograms.
 func JoinMixed(cfg MixedConfig, writes *tally.Tally, types []*tally.Tally, parts []*result.Mixed) (*result.Mixed, error) {
-	out := cfg.described()
+	out := cfg.describe()
 	for _, t := range types {
 		out.Types = append(out.Types, result.MixedType{Type: t.Cell.Type, Wanted: cfg.Keep})
 	}

@@ -21,12 +21,12 @@ type Journal struct {
 	Hidden bool
 }
 
-// Handed returns how many rows were handed to the target, whatever it said of
+// HandedRows returns how many rows were handed to the target, whatever it said of
 // them, by all clients together.
-func (j *Journal) Handed() int64 {
+func (j *Journal) HandedRows() int64 {
 	rows := int64(0)
 	for i := range j.Shares {
-		rows += j.Shares[i].Handed()
+		rows += j.Shares[i].HandedRows()
 	}
 	return rows
 }
@@ -42,8 +42,8 @@ type WrittenShare struct {
 	Uncertainty time.Duration
 }
 
-// Handed returns how many rows were handed to the target: the first ones of the share.
-func (s *WrittenShare) Handed() int64 {
+// HandedRows returns how many rows were handed to the target: the first ones of the share.
+func (s *WrittenShare) HandedRows() int64 {
 	rows := int64(0)
 	for _, w := range s.Writes {
 		if w.Begin != Never {

@@ -53,8 +53,8 @@ func (l *ledger) read(rows int64, first, newest int64) {
 	l.newest = max(l.newest, newest)
 }
 
-// loaded takes the largest time of rows that are there already.
-func (l *ledger) loaded(newest int64) {
+// noteLoaded takes the largest time of rows that are there already.
+func (l *ledger) noteLoaded(newest int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.newest = newest
@@ -67,10 +67,10 @@ func (l *ledger) begin(number int, at time.Duration) {
 	l.written[number].Begin = at
 }
 
-// acked notes an acknowledgement. All rows before the lowest time that is not
+// noteAcked notes an acknowledgement. All rows before the lowest time that is not
 // acknowledged are: that is the smallest time of the pending batches, or of
 // those to be read, none of whose rows is later than the dataset's lateness.
-func (l *ledger) acked(number int, at time.Duration) {
+func (l *ledger) noteAcked(number int, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.written[number].Acked = at
@@ -89,9 +89,9 @@ func (l *ledger) end() {
 	l.ended = true
 }
 
-// reached is the watermark, or math.MaxInt64 once all rows are acknowledged: nothing of
+// freeUpTo returns the watermark, or math.MaxInt64 once all rows are acknowledged: nothing of
 // this client's keeps others back any longer.
-func (l *ledger) reached() int64 {
+func (l *ledger) freeUpTo() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended && len(l.pending) == 0 {
@@ -130,6 +130,6 @@ func (a *acks) receive(rows int64, at time.Duration) {
 			return
 		}
 		a.rows -= of
-		a.ledger.acked(number, at)
+		a.ledger.noteAcked(number, at)
 	}
 }

@@ -49,7 +49,7 @@ type LoadConfig struct {
 // rows that the target accepted.
 func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
 	l, err := send(ctx, cfg, fillsOf(&cfg, d), t, progress)
-	return l.settled(ctx, d.Schema(), t, err)
+	return l.settle(ctx, d.Schema(), t, err)
 }
 
 // Send is Load without the settling: for one of several clients, each of which writes
@@ -81,7 +81,7 @@ func fillsOf(cfg *LoadConfig, d workload.Dataset) []func(*batch) error {
 func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
 	cfg.Owner, cfg.InOrder = nil, 0 // of lines nobody knows whose they are
 	l, err := send(ctx, cfg, []func(*batch) error{linesOf(lines, cfg.BatchSize)}, t, progress)
-	return l.settled(ctx, cfg.Visible.Schema, t, err)
+	return l.settle(ctx, cfg.Visible.Schema, t, err)
 }
 
 // send connects the workers, and runs the clock until all is written.
@@ -105,17 +105,17 @@ func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t dri
 	return l, err
 }
 
-// settled returns the figures of a load, once the target has settled, unless an error
+// settle returns the figures of a load, once the target has settled, unless an error
 // ended it.
-func (l *loader) settled(ctx context.Context, schema *series.Schema, t driver.DB, err error) (*result.Load, error) {
+func (l *loader) settle(ctx context.Context, schema *series.Schema, t driver.DB, err error) (*result.Load, error) {
 	if err == nil {
-		err = Settle(ctx, l.cfg, l.start, schema, t, l.loaded(), &l.out)
+		err = Settle(ctx, l.cfg, l.start, schema, t, l.collectLoaded(), &l.out)
 	}
 	return &l.out, err
 }
 
-// loaded is what the workers have written.
-func (l *loader) loaded() Loaded {
+// collectLoaded is what the workers have written.
+func (l *loader) collectLoaded() Loaded {
 	return Loaded{Sample: rowsToLookFor(l.connections), Accepted: l.out.Rows}
 }
 

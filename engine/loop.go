@@ -46,9 +46,9 @@ type loop struct {
 // newLoop returns a loop whose queries come by a schedule; empty: a closed loop.
 func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress) *loop {
 	l := &loop{cfg: cfg, whole: source, burnIn: cfg.BurnIn, source: shareOf(source, cfg.Share), progress: progress}
-	l.cfg.BurnIn, l.count = cfg.Share.Of(cfg.BurnIn), l.source.Len()
+	l.cfg.BurnIn, l.count = cfg.Share.CountOf(cfg.BurnIn), l.source.Len()
 	if cfg.Least > 0 {
-		l.cfg.Least = max(cfg.Share.Of(cfg.Least), 1)
+		l.cfg.Least = max(cfg.Share.CountOf(cfg.Least), 1)
 	}
 	l.first.Store(-1)
 	l.tally = tally.New(oplog.Cell{Kind: oplog.Query, Schedule: schedule, Workers: cfg.Workers, Queries: source.Len(), First: cfg.First}, 0)
@@ -62,8 +62,8 @@ func (l *loop) place(i int) int {
 	return i/l.count*l.whole.Len() + l.cfg.Share.Place(i%l.count)
 }
 
-// at is the i-th query, from the first one again after the last one.
-func (l *loop) at(i int) *Rendered { return &l.block[i%l.count-l.base] }
+// queryAt is the i-th query, from the first one again after the last one.
+func (l *loop) queryAt(i int) *Rendered { return &l.block[i%l.count-l.base] }
 
 // load renders the block that has the i-th query, unless it is there. Nobody
 // works meanwhile, and the clock stands still.
@@ -84,8 +84,8 @@ func (l *loop) load(ctx context.Context, i int) error {
 	return nil
 }
 
-// loaded is the first of the queries up to some end that is not rendered.
-func (l *loop) loaded(end int) int {
+// renderedEnd is the first of the queries up to some end that is not rendered.
+func (l *loop) renderedEnd(end int) int {
 	return min(end, l.base+len(l.block))
 }
 
@@ -119,7 +119,7 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 	}
 
 	begin := time.Now()
-	err := together(ctx, l.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
+	err := runAll(ctx, l.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
 	if n := l.warmed.Load(); n > 0 {
 		l.out.WarmUp = result.WarmUp{Queries: n, Seconds: time.Since(begin).Seconds()}
 	}
@@ -131,11 +131,11 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		w.recorder = l.tally.Recorder(l.cfg.Log, i, l.origin)
 	}
 	if err == nil {
-		err = together(ctx, l.workers, work, beside)
+		err = runAll(ctx, l.workers, work, beside)
 	}
 	for again := more != nil; err == nil && again; {
 		if again, err = more(ctx); err == nil && again {
-			err = together(ctx, l.workers, work, beside)
+			err = runAll(ctx, l.workers, work, beside)
 		}
 	}
 	l.cfg.Capture.end(max(l.started.Load()-int64(l.cfg.BurnIn), 0))
@@ -148,8 +148,8 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 	return l.withhold(ctx, t, err)
 }
 
-// together has all workers work at once, and waits for them.
-func together(ctx context.Context, workers []*worker, work func(context.Context, *worker) error, beside func(context.Context) error) error {
+// runAll has all workers work at once, and waits for them.
+func runAll(ctx context.Context, workers []*worker, work func(context.Context, *worker) error, beside func(context.Context) error) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	for _, w := range workers {
 		group.Go(func() error { return work(groupCtx, w) })
@@ -195,7 +195,7 @@ func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Quer
 	q.Verdict, q.Stopped, q.WarmUp = known.Verdict, known.Stopped, known.WarmUp
 	q.TimeBox, q.Timeout = cfg.TimeBox.Seconds(), cfg.Timeout.Seconds()
 	q.Distinct = distinct(source, func(int) bool { return true })
-	q.Sample.Captured = cfg.Capture.Kept()
+	q.Sample.Captured = cfg.Capture.SampleSize()
 	q.Sample.Different = distinct(source, func(place int) bool { return place < len(q.Each) && q.Each[place] != 0 })
 	return &q, err
 }
@@ -257,7 +257,7 @@ func (w *worker) warmUp(ctx context.Context) error {
 			return nil
 		}
 		q := &queries[(w.number+n*w.cfg.Workers)%len(queries)]
-		limited, cancel := within(ctx, w.cfg.Timeout)
+		limited, cancel := withTimeout(ctx, w.cfg.Timeout)
 		_, err := w.querier.Do(limited, q.Request, nil)
 		cancel()
 		w.warmed.Add(1)
@@ -274,7 +274,7 @@ func (w *worker) warmUp(ctx context.Context) error {
 // query runs the i-th query, from the first one again after the last one, and
 // records it. Due is the arrival that it is, nil in a closed loop.
 func (w *worker) query(ctx context.Context, i int, due *arrival) error {
-	q := w.at(i)
+	q := w.queryAt(i)
 	w.started.Add(1)
 	place := w.place(i)
 	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(place), Query: int64(q.ID)}

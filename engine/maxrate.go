@@ -99,7 +99,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	warm := result.WarmUp{}
 	search, err := s.Find(ctx, func(ctx context.Context, rate float64) (string, error) {
 		cfg.Schedule = pace.Constant(rate)
-		cfg.TimeBox = tryTime(box, keep.Least(), rate)
+		cfg.TimeBox = tryTime(box, keep.MinimumCount(), rate)
 		var q *result.Queries
 		var err error
 		failed := ""
@@ -114,7 +114,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 				err = errNoFigure
 			}
 			failed = failure(q, keep)
-			if err == nil && sound(q) && q.Open.Response.Count < keep.Least() {
+			if err == nil && sound(q) && q.Open.Response.Count < keep.MinimumCount() {
 				if longer := min(2*cfg.TimeBox, maxExtension*box); longer > cfg.TimeBox {
 					cfg.TimeBox = longer
 					continue
@@ -134,7 +134,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s Search, keep Objective
 	})
 	search.Objective = keep.String()
 	best.Open.Search = &search
-	best.Sample.Captured, best.WarmUp = cfg.Capture.Kept(), warm // all tries are one sample
+	best.Sample.Captured, best.WarmUp = cfg.Capture.SampleSize(), warm // all tries are one sample
 	if errors.Is(err, errTooFew) {
 		search.Tries = append(search.Tries, undecided)
 	}
@@ -175,5 +175,5 @@ func failure(q *result.Queries, keep Objective) string {
 	case q.AtLeast > 0:
 		return fmt.Sprintf("%d queries were cut off", q.AtLeast)
 	}
-	return keep.Missed(q.Open.Response.Summary)
+	return keep.MissedBy(q.Open.Response.Summary)
 }

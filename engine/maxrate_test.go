@@ -26,11 +26,11 @@ func TestParseObjective(t *testing.T) {
 			t.Errorf("%s: %v, error %v", name, o, err)
 		}
 		o.Below = time.Duration(want * 1e9)
-		if missed := o.Missed(s); !strings.HasPrefix(missed, name+" of the response time is ") {
+		if missed := o.MissedBy(s); !strings.HasPrefix(missed, name+" of the response time is ") {
 			t.Errorf("%v is missed by %+v: %q", o, s, missed)
 		}
 		o.Below++
-		if missed := o.Missed(s); missed != "" || o.Missed(measure.Summary{}) == "" {
+		if missed := o.MissedBy(s); missed != "" || o.MissedBy(measure.Summary{}) == "" {
 			t.Errorf("%v is kept by %+v, and not by nothing: %q", o, s, missed)
 		}
 	}
@@ -59,11 +59,11 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 		if least == 1 {
 			want = "nothing was answered"
 		}
-		if missed := o.Missed(l.Summary()); !strings.HasPrefix(missed, want) || o.Least() != least {
+		if missed := o.MissedBy(l.Summary()); !strings.HasPrefix(missed, want) || o.MinimumCount() != least {
 			t.Errorf("%v of %d answers: %q", o, least-1, missed)
 		}
-		if l.Record(time.Millisecond); o.Missed(l.Summary()) != "" {
-			t.Errorf("%v of %d answers: %q", o, least, o.Missed(l.Summary()))
+		if l.Record(time.Millisecond); o.MissedBy(l.Summary()) != "" {
+			t.Errorf("%v of %d answers: %q", o, least, o.MissedBy(l.Summary()))
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestSearchEnds(t *testing.T) {
 		"with the tries":   {engine.Search{From: 1, Tries: 5}, keeps, 16, 0, 5, nil},
 		"with nothing":     {engine.Search{From: 1, Tries: 5}, fails, 0, 1. / 16, 5, nil},
 		"at the slowest":   {engine.Search{From: pace.MinRate * 2}, fails, 0, pace.MinRate, 2, nil},
-		"with four digits": {engine.Search{From: 1, Precision: 1e-9, Tries: 100}, below(1.5), 1.5, 1.501, 12, nil},
+		"with four digits": {engine.Search{From: 1, Precision: 1e-9, Tries: 100}, serverWithCapacity(1.5), 1.5, 1.501, 12, nil},
 		"with an error": {engine.Search{From: 1}, func(context.Context, float64) (string, error) {
 			if third++; third == 3 {
 				return "", gone
@@ -195,8 +195,8 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
-// below is a server that keeps rates up to a capacity.
-func below(capacity float64) func(context.Context, float64) (string, error) {
+// serverWithCapacity is a server that keeps rates up to a capacity.
+func serverWithCapacity(capacity float64) func(context.Context, float64) (string, error) {
 	return func(_ context.Context, rate float64) (string, error) {
 		if rate > capacity {
 			return "slow", nil
@@ -224,7 +224,7 @@ func TestSearchFindsCapacityOfQueue(t *testing.T) {
 				break
 			}
 		}
-		return keep.Missed(response.Summary()), nil
+		return keep.MissedBy(response.Summary()), nil
 	})
 	if err != nil || found.Kept < 780 || found.Kept > 820 || found.Failed/found.Kept-1 > 0.01 {
 		t.Errorf("%+v, error %v; want 800/s", found, err)
@@ -247,7 +247,7 @@ func TestFindMaxRate(t *testing.T) {
 	if found.Objective != "p50<50ms" || found.Kept < 6 || found.Kept > 300 || found.Failed <= found.Kept || found.Failed/found.Kept-1 > 0.5 {
 		t.Errorf("found %+v", found)
 	}
-	if q.Open.Schedule != pace.Constant(found.Kept).String() || q.Open.Saturated != "" || keep.Missed(q.Open.Response.Summary) != "" {
+	if q.Open.Schedule != pace.Constant(found.Kept).String() || q.Open.Saturated != "" || keep.MissedBy(q.Open.Response.Summary) != "" {
 		t.Errorf("the figures are not those of the rate that was kept: %+v", q.Open)
 	}
 	for _, try := range found.Tries {

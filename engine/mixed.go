@@ -68,7 +68,7 @@ type MixedQueries struct {
 // Render puts a query into the target's language: driver.Driver has one.
 type Render func(*query.Query, *series.Schema) (driver.Request, error)
 
-// Mixed writes what follows the loaded rows of the dataset, and meanwhile runs
+// RunMixed writes what follows the loaded rows of the dataset, and meanwhile runs
 // queries of all types in turn, by their weights. It then lets the target settle.
 //
 // Every query lies below the watermark: the time before which, when it was
@@ -82,11 +82,11 @@ type Render func(*query.Query, *series.Schema) (driver.Request, error)
 // one that is older than the true one, or equal to it, and never newer. See MixedPart.
 //
 // A failed query ends its type: the result is withheld and says why. Answers
-// are not compared here: verify.Mixed does it, off the clock, from the journal.
+// are not compared here: verify.RunMixed does it, off the clock, from the journal.
 // The error is for what concerns more than a type. The phase ends with the
 // writes: queries that are due and wait for a querier then are counted, and not
 // run. A client that does a part of it does not let the target settle.
-func Mixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQueries, progress Progress) (*result.Mixed, *Journal, error) {
+func RunMixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQueries, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	defer m.close()
 	err := m.run(ctx, t)
@@ -123,7 +123,7 @@ type mixed struct {
 
 	types []*mixedType
 	order []int        // of types, which is gone through again and again
-	turn  atomic.Int64 // queries drawn
+	drawn atomic.Int64 // queries drawn
 	early atomic.Int64
 	// waiting is how many queries were in the queue when the writes ended.
 	waiting atomic.Int64
@@ -138,7 +138,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m := &mixed{
 		cfg: cfg, dataset: d, render: render,
 		ledger: newLedger(cfg.Lateness), queue: make(chan arrival, queue), lag: measure.NewLatency(),
-		out: cfg.described(),
+		out: cfg.describe(),
 	}
 	fill := func(b *batch) error {
 		err := m.reader.Next(&b.Batch, cfg.BatchSize)
@@ -150,15 +150,15 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
 	share, seed := cfg.Part.Share, cfg.Seed
-	if !share.Whole() { // each client takes a sample of its own queries, however far it comes
+	if !share.Single() { // each client takes a sample of its own queries, however far it comes
 		seed += fmt.Sprintf(" share %d of %d", share.Index+1, share.Count)
 	}
 	for _, q := range types {
-		keep, count := max(share.Of(cfg.Keep), 1), max(share.Of(maxCounted/len(types)), 1)
+		keep, count := max(share.CountOf(cfg.Keep), 1), max(share.CountOf(maxCounted/len(types)), 1)
 		m.types = append(m.types, newMixedType(q, m.out.QueryRate, cfg.Queriers, keep, count, seed))
 		weights = append(weights, max(q.Weight, 1))
 	}
-	m.order = turns(weights)
+	m.order = interleave(weights)
 	return m
 }
 
@@ -244,7 +244,7 @@ func (m *mixed) skipLoaded(ctx context.Context) error {
 		newest = max(newest, last)
 	}
 	if m.cfg.Loaded > 0 {
-		m.ledger.loaded(newest)
+		m.ledger.noteLoaded(newest)
 	}
 	m.least.Store(m.ledger.watermark.Load())
 	m.whole.rows = 0
@@ -267,8 +267,8 @@ func (r *placedReader) Next(b *series.Batch, most int) error {
 	return err
 }
 
-// described is what the result says of the configuration.
-func (c *MixedConfig) described() result.Mixed {
+// describe is what the result says of the configuration.
+func (c *MixedConfig) describe() result.Mixed {
 	out := result.Mixed{
 		Share: c.Share, Duration: c.Duration.Seconds(), Windows: string(c.Windows),
 		Lateness: c.Lateness.Seconds(), Loaded: c.Loaded, Queriers: c.Queriers,

@@ -1,9 +1,9 @@
 package engine
 
-// turns returns in which order types of these weights are run, as their
+// interleave returns in which order types of these weights are run, as their
 // positions: each as often as its weight says in a round, and spread over it as
 // evenly as can be (smooth weighted round robin, as nginx chooses its servers).
-func turns(weights []int) []int {
+func interleave(weights []int) []int {
 	total := 0
 	for _, w := range weights {
 		total += w

@@ -36,9 +36,9 @@ type MixedPart struct {
 type Peers interface {
 	// Share tells the others a value of this client's, which must not fall.
 	Share(name string, value int64)
-	// Least is the least value that all clients, this one included, have shared under that
+	// Minimum is the least value that all clients, this one included, have shared under that
 	// name, as last heard; false: not all have shared one yet.
-	Least(name string) (int64, bool)
+	Minimum(name string) (int64, bool)
 }
 
 // What clients share.
@@ -55,16 +55,16 @@ func (m *mixed) follow(ctx context.Context, end func()) error {
 	defer look.Stop()
 	for {
 		written := m.writing.Load() == 0
-		peers.Share(sharedWatermark, m.ledger.reached())
+		peers.Share(sharedWatermark, m.ledger.freeUpTo())
 		if written {
 			peers.Share(sharedWritten, 1)
 		}
 		// Once all rows are acknowledged, the phase is about to end: windows stay where
 		// there are rows.
-		if least, ok := peers.Least(sharedWatermark); ok && least != math.MaxInt64 && least > m.least.Load() {
+		if least, ok := peers.Minimum(sharedWatermark); ok && least != math.MaxInt64 && least > m.least.Load() {
 			m.least.Store(least)
 		}
-		if _, ok := peers.Least(sharedWritten); ok {
+		if _, ok := peers.Minimum(sharedWritten); ok {
 			end()
 			return nil
 		}

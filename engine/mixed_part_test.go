@@ -35,7 +35,7 @@ func clients(t *testing.T, cfg engine.MixedConfig, d workload.Dataset, render en
 			share := workload.Share{Index: i, Count: n}
 			own := cfg
 			own.Part = engine.MixedPart{Share: share, Own: share.Reader, Peers: phase.Client(i)}
-			if outs[i], journals[i], errs[i] = engine.Mixed(ctx, own, d, target, render, slices.Clone(types), ignore); errs[i] != nil {
+			if outs[i], journals[i], errs[i] = engine.RunMixed(ctx, own, d, target, render, slices.Clone(types), ignore); errs[i] != nil {
 				stop()
 			}
 		})
@@ -146,7 +146,7 @@ func TestMixedParts(t *testing.T) {
 			if errs[i] != nil {
 				t.Fatal(errs[i])
 			}
-			batches, executed, handed = batches+out.Writes.Batches.Count, executed+out.Types[0].Executed, handed+journals[i].Handed()
+			batches, executed, handed = batches+out.Writes.Batches.Count, executed+out.Types[0].Executed, handed+journals[i].HandedRows()
 		}
 		if len(rows) != 4000 || handed != 4000 || batches < 200 || executed != 3*batches || len(ids) != int(executed) {
 			t.Errorf("%d clients: %d rows, %d handed over, %d batches, %d queries of %d ids", n, len(rows), handed, batches, executed, len(ids))

@@ -24,7 +24,7 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 	if m.cfg.QueryRate == nil {
 		return nil
 	}
-	err := release(phase, m.start, m.due(), m.queue, func(a arrival, taken bool) {
+	err := release(phase, m.start, m.dueTimes(), m.queue, func(a arrival, taken bool) {
 		m.lag.Record(a.lag)
 		m.out.Arrivals++
 		if !taken {
@@ -37,8 +37,8 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 	return err
 }
 
-// due is when the client's arrivals are, of those of all.
-func (m *mixed) due() iter.Seq[time.Duration] {
+// dueTimes is when the client's arrivals are, of those of all.
+func (m *mixed) dueTimes() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		n := 0
 		for at := range m.cfg.QueryRate.Arrivals() {
@@ -123,7 +123,7 @@ func (m *mixed) draw() (kind, place int, q query.Query) {
 	}
 	to := time.Unix(0, watermark).UTC()
 	share := m.cfg.Part.Share
-	first := m.order[(m.turn.Add(1)-1+int64(share.Index))%int64(len(m.order))]
+	first := m.order[(m.drawn.Add(1)-1+int64(share.Index))%int64(len(m.order))]
 	for i := range m.types {
 		kind := (first + i) % len(m.types)
 		t := m.types[kind]

@@ -19,7 +19,7 @@ type Objective struct {
 func ParseObjective(text string) (Objective, error) {
 	name, bound, ok := strings.Cut(text, "<")
 	o := Objective{Statistic: strings.TrimSpace(name)}
-	if _, known := o.of(measure.Summary{}); !ok || !known {
+	if _, known := o.statistic(measure.Summary{}); !ok || !known {
 		return Objective{}, fmt.Errorf("objective %q: want p50, p90, p95, p99, p999, mean or max, < and a time, such as p99<10ms", text)
 	}
 	var err error
@@ -32,34 +32,34 @@ func ParseObjective(text string) (Objective, error) {
 // String is what ParseObjective reads.
 func (o Objective) String() string { return o.Statistic + "<" + o.Below.String() }
 
-// Least is how many answers tell the statistic: 100 for p99. See measure.Holds.
-func (o Objective) Least() int64 {
+// MinimumCount is how many answers tell the statistic: 100 for p99. See measure.Holds.
+func (o Objective) MinimumCount() int64 {
 	for _, p := range measure.Percentiles() {
 		if p.Name == o.Statistic {
-			return measure.Least(p.Quantile)
+			return measure.MinimumSamples(p.Quantile)
 		}
 	}
 	return 1
 }
 
-// Missed says in which way response times do not keep the objective; empty:
+// MissedBy says in which way response times do not keep the objective; empty:
 // they do. Where nothing was recorded nothing is kept, nor where so few answers
 // do not tell the statistic.
-func (o Objective) Missed(response measure.Summary) string {
-	seconds, _ := o.of(response)
+func (o Objective) MissedBy(response measure.Summary) string {
+	seconds, _ := o.statistic(response)
 	switch {
 	case response.Count == 0:
 		return "nothing was answered"
-	case response.Count < o.Least():
-		return fmt.Sprintf("%s needs at least %d answers, and %d count: allow a longer time box (--time-box) or more queries (--queries)", o.Statistic, o.Least(), response.Count)
+	case response.Count < o.MinimumCount():
+		return fmt.Sprintf("%s needs at least %d answers, and %d count: allow a longer time box (--time-box) or more queries (--queries)", o.Statistic, o.MinimumCount(), response.Count)
 	case seconds < o.Below.Seconds():
 		return ""
 	}
 	return fmt.Sprintf("%s of the response time is %v, not below %v", o.Statistic, time.Duration(seconds*float64(time.Second)), o.Below)
 }
 
-// of returns the statistic in seconds, and whether there is one of that name.
-func (o Objective) of(s measure.Summary) (seconds float64, known bool) {
+// statistic returns the statistic in seconds, and whether there is one of that name.
+func (o Objective) statistic(s measure.Summary) (seconds float64, known bool) {
 	for _, p := range measure.Percentiles() {
 		if p.Name == o.Statistic {
 			return p.Of(&s), true

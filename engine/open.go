@@ -75,7 +75,7 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 		return err
 	}
 	needed := 0
-	for range o.due() {
+	for range o.dueTimes() {
 		if needed++; needed == o.count {
 			break
 		}
@@ -93,9 +93,9 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 	return nil
 }
 
-// due is when the arrivals of the share are due, burn-in included, that count, schedule
+// dueTimes is when the arrivals of the share are due, burn-in included, that count, schedule
 // and time box leave.
-func (o *openLoop) due() iter.Seq[time.Duration] {
+func (o *openLoop) dueTimes() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		n, start := 0, time.Duration(0)
 		for due := range o.open.Schedule.Arrivals() {
@@ -136,7 +136,7 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 		return nil
 	}
 	o.dropped = o.tally.Recorder(o.cfg.Log, o.cfg.Workers, o.origin) // a worker more
-	err := release(ctx, o.origin, o.due(), o.queue, func(a arrival, taken bool) {
+	err := release(ctx, o.origin, o.dueTimes(), o.queue, func(a arrival, taken bool) {
 		if !taken {
 			o.dropped.Add(&oplog.Op{
 				Outcome: oplog.Dropped, BurnIn: a.n < o.cfg.BurnIn, Sequence: int64(o.place(a.n)),

@@ -45,7 +45,7 @@ func TestOwners(t *testing.T) {
 		run(t, func(c engine.LoadConfig, s driver.DB) error {
 			cfg := mixedConfig()
 			cfg.LoadConfig, cfg.Share = c, 0.5
-			_, _, err := engine.Mixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore)
+			_, _, err := engine.RunMixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore)
 			return err
 		})
 	})

@@ -113,7 +113,7 @@ func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, pro
 func (l *loop) closedLoop(ctx context.Context, t driver.DB) error {
 	stage := newStage(l.cfg, l.count)
 	err := l.run(ctx, t, func(ctx context.Context, w *worker) error {
-		end := l.loaded(stage.end)
+		end := l.renderedEnd(stage.end)
 		for {
 			i := int(stage.next.Add(1) - 1)
 			if i >= end || ctx.Err() != nil {
@@ -128,13 +128,13 @@ func (l *loop) closedLoop(ctx context.Context, t driver.DB) error {
 			}
 		}
 	}, func(ctx context.Context) (bool, error) {
-		if !stage.more(l) {
+		if !stage.hasMore(l) {
 			return false, nil
 		}
 		return true, l.load(ctx, int(stage.next.Load()))
 	}, nil)
 	if err == nil && !l.out.WithoutFigure() {
-		l.out.Stopped = stage.stopped()
+		l.out.Stopped = stage.stopRule()
 	}
 	return err
 }
@@ -165,23 +165,23 @@ func newStage(cfg QueryConfig, count int) *stage {
 // extend lets the stage go on to the next look.
 func (s *stage) extend() { s.end = min(s.cfg.BurnIn+s.rule.Next(), s.count) }
 
-// more reports whether another stage follows the one that has ended, or more of
+// hasMore reports whether another stage follows the one that has ended, or more of
 // it, of which the queries were not rendered yet.
-func (s *stage) more(l *loop) bool {
-	if rendered := l.loaded(s.end); rendered < s.end && !s.overtime.Load() {
+func (s *stage) hasMore(l *loop) bool {
+	if rendered := l.renderedEnd(s.end); rendered < s.end && !s.overtime.Load() {
 		s.next.Store(int64(rendered))
 		return true
 	}
 	if s.overtime.Load() || s.end >= s.count {
 		return false
 	}
-	times := recordedTimes(l.tally.Each()[s.cfg.BurnIn:s.end])
+	times := recordedTimes(l.tally.QuerySeconds()[s.cfg.BurnIn:s.end])
 	if missing := s.rule.Next() - len(times); missing > 0 {
 		s.next.Store(int64(s.end)) // some have no time
 		s.end = min(s.end+missing, s.count)
 		return true
 	}
-	if s.enough = s.rule.Enough(times); s.enough {
+	if s.enough = s.rule.HasEnough(times); s.enough {
 		return false
 	}
 	s.next.Store(int64(s.end))
@@ -194,8 +194,8 @@ func recordedTimes(each []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(each), func(seconds float64) bool { return seconds == 0 })
 }
 
-// stopped says what ended the last stage.
-func (s *stage) stopped() string {
+// stopRule says what ended the last stage.
+func (s *stage) stopRule() string {
 	rule := result.StoppedByCount
 	if s.overtime.Load() {
 		rule = result.StoppedByTime

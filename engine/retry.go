@@ -41,8 +41,8 @@ func ParseRetry(text string) (Retry, error) {
 	return r, nil
 }
 
-// on reports whether anything is tried again.
-func (r Retry) on() bool { return r != Retry{} }
+// enabled reports whether anything is tried again.
+func (r Retry) enabled() bool { return r != Retry{} }
 
 // String is what ParseRetry reads.
 func (r Retry) String() string {
@@ -79,7 +79,7 @@ type attempts struct {
 // next waits until an operation that failed may be tried again. It returns the
 // error that ends its tries: the given one, with what was tried, or ctx's.
 func (a *attempts) next(ctx context.Context, failure error) error {
-	if !a.retry.on() {
+	if !a.retry.enabled() {
 		return failure
 	}
 	if a.failed.IsZero() {
@@ -90,14 +90,14 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 		wait = max(wait, t.After)
 	}
 	if a.retry.Times > 0 && a.made >= a.retry.Times {
-		return a.givenUp(failure, "")
+		return a.giveUp(failure, "")
 	}
 	if a.retry.Within > 0 && time.Since(a.failed)+wait > a.retry.Within {
 		wanted := ""
 		if t := driver.AsTemporary(failure); t != nil && t.After > a.retry.Within {
 			wanted = fmt.Sprintf(", and the server asks to wait %v", t.After)
 		}
-		return a.givenUp(failure, wanted)
+		return a.giveUp(failure, wanted)
 	}
 	if wait > longestPause {
 		return fmt.Errorf("%w (failed after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestPause)
@@ -121,8 +121,8 @@ func (a *attempts) backOff() time.Duration {
 	return wait/2 + time.Duration(a.random.Int64N(int64(wait/2)+1))
 }
 
-// givenUp says what was tried in vain.
-func (a *attempts) givenUp(failure error, wanted string) error {
+// giveUp says what was tried in vain.
+func (a *attempts) giveUp(failure error, wanted string) error {
 	return fmt.Errorf("%w (failed after %d retries in %v: --retry %s allows no more%s)",
 		failure, a.made, time.Since(a.failed).Round(time.Millisecond), a.retry, wanted)
 }

@@ -101,8 +101,8 @@ var errCut = errors.New("connection reset by peer")
 
 func cut() error { return fmt.Errorf("writing: %w", &driver.Temporary{Err: errCut}) }
 
-// at fails at the given operations.
-func at(err error, numbers ...int) func(int) error {
+// failAt fails at the given operations.
+func failAt(err error, numbers ...int) func(int) error {
 	return func(n int) error {
 		if slices.Contains(numbers, n) {
 			return err
@@ -124,12 +124,12 @@ func TestRetry(t *testing.T) {
 		longest   time.Duration // of a batch, at least
 	}{
 		"nothing fails":       {retry: engine.Retry{Times: 1}, stored: 10},
-		"first batch":         {target: flaky{fail: at(cut(), 1)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 360, stored: 10, longest: 50 * time.Millisecond},
-		"three in a row":      {target: flaky{fail: at(cut(), 4, 5, 6)}, retry: engine.Retry{Within: time.Second}, tries: 3, sentTwice: 3 * 360, stored: 10, longest: 350 * time.Millisecond},
-		"refused":             {target: flaky{fail: at(refused, 2)}, retry: engine.Retry{Times: 1}, tries: 1, stored: 10, longest: 3 * time.Second},
-		"kept back":           {target: flaky{keep: true, fail: at(cut(), 5)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 2 * 360, stored: 11, longest: 50 * time.Millisecond},
-		"server away":         {target: flaky{fail: at(cut(), 3), connect: at(fmt.Errorf("connecting: %w", driver.ErrUnreachable), 2, 3, 4)}, retry: engine.Retry{Within: 10 * time.Second}, tries: 4, sentTwice: 360, stored: 10, longest: 750 * time.Millisecond},
-		"kept back, and away": {target: flaky{keep: true, fail: at(cut(), 5), connect: at(cut(), 2)}, retry: engine.Retry{Times: 2}, tries: 2, sentTwice: 2 * 360, stored: 11},
+		"first batch":         {target: flaky{fail: failAt(cut(), 1)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 360, stored: 10, longest: 50 * time.Millisecond},
+		"three in a row":      {target: flaky{fail: failAt(cut(), 4, 5, 6)}, retry: engine.Retry{Within: time.Second}, tries: 3, sentTwice: 3 * 360, stored: 10, longest: 350 * time.Millisecond},
+		"refused":             {target: flaky{fail: failAt(refused, 2)}, retry: engine.Retry{Times: 1}, tries: 1, stored: 10, longest: 3 * time.Second},
+		"kept back":           {target: flaky{keep: true, fail: failAt(cut(), 5)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 2 * 360, stored: 11, longest: 50 * time.Millisecond},
+		"server away":         {target: flaky{fail: failAt(cut(), 3), connect: failAt(fmt.Errorf("connecting: %w", driver.ErrUnreachable), 2, 3, 4)}, retry: engine.Retry{Within: 10 * time.Second}, tries: 4, sentTwice: 360, stored: 10, longest: 750 * time.Millisecond},
+		"kept back, and away": {target: flaky{keep: true, fail: failAt(cut(), 5), connect: failAt(cut(), 2)}, retry: engine.Retry{Times: 2}, tries: 2, sentTwice: 2 * 360, stored: 11},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestRetryEnds(t *testing.T) {
 		"connection reset by peer (failed after 3 retries in ":                                                                        {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
 		": --retry 10s allows no more)":                                        {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
 		"writing: no such column":                                              {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
-		"connecting again: wrong password":                                     {flaky{fail: always(cut()), connect: at(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
+		"connecting again: wrong password":                                     {flaky{fail: always(cut()), connect: failAt(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
 		"and the server asks to wait 1h0m0s)":                                  {flaky{fail: always(&driver.Temporary{Err: errCut, After: time.Hour})}, engine.Retry{Within: time.Minute}, 0},
 		"the server asks to wait 277777h46m39s, and tsmark waits 5m0s at most": {flaky{fail: always(&driver.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, engine.Retry{Times: 5}, 0},
 		"(rows 1 to 360, cpu from 2016-01-01T0":                                {flaky{fail: always(cut())}, engine.Retry{Times: 2}, time.Second},
@@ -232,7 +232,7 @@ func TestMixedRetry(t *testing.T) {
 	s.do = func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 100}, nil }
 	c := mixedConfig()
 	c.Workers, c.Retry = 1, engine.Retry{Times: 2}
-	out, journal, err := engine.Mixed(t.Context(), c, d, s, renderEnd, lastRow(), ignore)
+	out, journal, err := engine.RunMixed(t.Context(), c, d, s, renderEnd, lastRow(), ignore)
 	if err != nil {
 		t.Fatal(err)
 	}

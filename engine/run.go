@@ -29,7 +29,7 @@ func (c *clock) start(begin func() *pulse.Pulse, client bool) (stop func()) {
 // into the operation how it ended, when, since start, and how large its answer was.
 // The error is why there is none; of one that was cut off it is one too.
 func (c *clock) run(ctx context.Context, q driver.Querier, timeout time.Duration, request driver.Request, sink query.Sink, start time.Time, op *oplog.Op) error {
-	limited, cancel := within(ctx, timeout)
+	limited, cancel := withTimeout(ctx, timeout)
 	defer cancel()
 	var begun time.Duration
 	if c.client {
@@ -49,21 +49,21 @@ func (c *clock) run(ctx context.Context, q driver.Querier, timeout time.Duration
 	case limited.Err() != nil && ctx.Err() == nil:
 		op.Outcome = oplog.AtLeast
 	default:
-		op.Outcome = failed(ctx)
+		op.Outcome = failureOutcome(ctx)
 	}
 	return err
 }
 
-// within returns the context of one query.
-func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+// withTimeout returns the context of one query.
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	if timeout > 0 {
 		return context.WithTimeout(ctx, timeout)
 	}
 	return ctx, func() {}
 }
 
-// failed is how an operation ended that returned an error.
-func failed(ctx context.Context) oplog.Outcome {
+// failureOutcome is how an operation ended that returned an error.
+func failureOutcome(ctx context.Context) oplog.Outcome {
 	if ctx.Err() != nil {
 		return oplog.Interrupted
 	}

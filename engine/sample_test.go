@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// kept returns which of so many operations a sample has, offered in an order.
-func kept(s engine.Sample, order []int64) map[int64]bool {
+// sampledQueries returns which of so many operations a sample has, offered in an order.
+func sampledQueries(s engine.Sample, order []int64) map[int64]bool {
 	c := &engine.Capture{Sample: s}
 	for _, n := range order {
 		c.Take([]engine.Answered{{Position: n, Place: int(n), Answer: new(query.Answer)}})
@@ -34,19 +34,19 @@ func ascending(n int64) (order []int64) {
 // came and whoever brought them, and other ones by another seed or text.
 func TestSample(t *testing.T) {
 	order := ascending(200)
-	a := kept(engine.NewSample("seed", "a", 20), order)
+	a := sampledQueries(engine.NewSample("seed", "a", 20), order)
 	slices.Reverse(order)
-	if again := kept(engine.NewSample("seed", "a", 20), order); len(a) != 20 || !maps.Equal(a, again) {
+	if again := sampledQueries(engine.NewSample("seed", "a", 20), order); len(a) != 20 || !maps.Equal(a, again) {
 		t.Errorf("%v, in reverse %v", a, again)
 	}
 	for _, few := range []int64{0, 1, 20} {
-		if all := kept(engine.NewSample("seed", "a", 20), ascending(few)); len(all) != int(few) {
+		if all := sampledQueries(engine.NewSample("seed", "a", 20), ascending(few)); len(all) != int(few) {
 			t.Errorf("%d of %d", len(all), few)
 		}
 	}
 	for _, other := range []engine.Sample{engine.NewSample("seed", "b", 20), engine.NewSample("other", "a", 20)} {
 		same := 0
-		for n := range kept(other, order) {
+		for n := range sampledQueries(other, order) {
 			if a[n] {
 				same++
 			}
@@ -66,7 +66,7 @@ func TestSampleIsRandom(t *testing.T) {
 	var each [operations]float64
 	var pairs [2][2]float64 // neighbours: this one is kept, the next one is
 	for seed := range seeds {
-		found := kept(engine.NewSample(fmt.Sprint(seed), "t", wanted), order)
+		found := sampledQueries(engine.NewSample(fmt.Sprint(seed), "t", wanted), order)
 		for n := range int64(operations) {
 			if found[n] {
 				each[n]++

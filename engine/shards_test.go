@@ -28,11 +28,11 @@ func dealt(t testing.TB, rows int) (workload.Sharded, func(*series.Batch) int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns, err := d.(workload.Dealt).Deal(3, 100)
+	deals, err := d.(workload.Dealt).Deal(3, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return turns.(workload.Sharded), func(b *series.Batch) int { return d.(workload.Dealt).Client(b.Runs[0].Series[0], 3) }
+	return deals.(workload.Sharded), func(b *series.Batch) int { return d.(workload.Dealt).Client(b.Runs[0].Series[0], 3) }
 }
 
 // perWriter keeps what each writer was given.

@@ -26,9 +26,9 @@ func answering() *stub {
 	}
 }
 
-// logged runs queries with a log, and returns the operations by their sequence, with
+// runLogged runs queries with a log, and returns the operations by their sequence, with
 // intended starts since the start.
-func logged(t *testing.T, run func(*oplog.Section, engine.Start) *result.Queries) (*result.Queries, []oplog.Op) {
+func runLogged(t *testing.T, run func(*oplog.Section, engine.Start) *result.Queries) (*result.Queries, []oplog.Op) {
 	t.Helper()
 	var file bytes.Buffer
 	var at time.Time
@@ -91,7 +91,7 @@ func TestSharesOfQueries(t *testing.T) {
 			together := sample()
 			for i := range count {
 				own := sample()
-				_, ops := logged(t, func(log *oplog.Section, start engine.Start) *result.Queries {
+				_, ops := runLogged(t, func(log *oplog.Section, start engine.Start) *result.Queries {
 					q, err := run(engine.QueryConfig{Workers: 2, BurnIn: 7, Log: log, Start: start, Share: workload.Share{Index: i, Count: count}, Capture: own})
 					if err != nil || q.Withheld != "" {
 						t.Fatal(err, q.Withheld)

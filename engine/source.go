@@ -35,7 +35,7 @@ func (l List) Render(_ context.Context, place int) ([]Rendered, error) { return 
 
 // shareOf is the queries of a source that are of a share.
 func shareOf(s Source, share workload.Share) Source {
-	if share.Whole() {
+	if share.Single() {
 		return s
 	}
 	return &shareSource{whole: s, share: share}
@@ -48,7 +48,7 @@ type shareSource struct {
 }
 
 // Len implements Source.
-func (s *shareSource) Len() int { return s.share.Of(s.whole.Len()) }
+func (s *shareSource) Len() int { return s.share.CountOf(s.whole.Len()) }
 
 // ID implements Source.
 func (s *shareSource) ID(place int) int { return s.whole.ID(s.share.Place(place)) }

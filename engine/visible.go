@@ -178,14 +178,14 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 		if done || err != nil {
 			return done, err
 		}
-		stands := progress.Stands(int64(s.out.Rows)<<40 + s.counted)
+		unchanged := progress.Stands(int64(s.out.Rows)<<40 + s.counted)
 		select {
 		case <-settled:
 		default:
 			since = at
 			return false, nil
 		}
-		if min(stands, at.Sub(since)) < visiblePatience {
+		if min(unchanged, at.Sub(since)) < visiblePatience {
 			return false, nil
 		}
 		s.out.Missing = s.missing()

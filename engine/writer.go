@@ -43,11 +43,11 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 		op.Sent = max(receipt.Sent.Sub(begin), 0)
 	}
 	if err != nil {
-		op.Outcome, op.Duration = failed(ctx), time.Since(begin)
+		op.Outcome, op.Duration = failureOutcome(ctx), time.Since(begin)
 		c.recorder.Add(&op)
 		return b.failure(c.worker, err)
 	}
-	op.Outcome, op.Duration, op.Values = oplog.OK, max(ended(receipt).Sub(begin), 0), values
+	op.Outcome, op.Duration, op.Values = oplog.OK, max(ackTime(receipt).Sub(begin), 0), values
 	if receipt.Acked.IsZero() {
 		op.Outcome = oplog.Unacknowledged
 	}
@@ -56,7 +56,7 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	c.written.add(&b.Batch)
 	acks.receive(receipt.Rows, op.Start+op.Duration)
 	l.progress(rows)
-	l.order.written(done)
+	l.order.noteWritten(done)
 	l.supplyOf(c.worker).recycle(done)
 	return nil
 }
@@ -76,17 +76,17 @@ func (l *loader) flush(ctx context.Context, c *connection, last int64, acks *ack
 	if err != nil {
 		return fmt.Errorf("writer %d, sending the rest: %w", c.worker, err)
 	}
-	acks.receive(receipt.Rows, ended(receipt).Sub(l.start))
+	acks.receive(receipt.Rows, ackTime(receipt).Sub(l.start))
 	if err := c.close(); err != nil {
 		return fmt.Errorf("closing writer %d: %w", c.worker, err)
 	}
 	return nil
 }
 
-// ended returns when rows were acknowledged, or else when they were sent: of a
+// ackTime returns when rows were acknowledged, or else when they were sent: of a
 // protocol without acknowledgements nothing later is known. Where a writer says
 // neither, it is now.
-func ended(r driver.Receipt) time.Time {
+func ackTime(r driver.Receipt) time.Time {
 	switch {
 	case !r.Acked.IsZero():
 		return r.Acked

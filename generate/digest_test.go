@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-func digested(t *testing.T, d workload.Dataset) string {
+func digestOf(t *testing.T, d workload.Dataset) string {
 	t.Helper()
 	digest, err := generate.DigestOf(t.Context(), d, func(int) {})
 	if err != nil {
@@ -59,7 +59,7 @@ func text(t testing.TB, d workload.Dataset, rows int) []byte {
 // neither pieces nor the order of rows matter.
 func TestDigest(t *testing.T) {
 	d := devops(t)
-	want := digested(t, d)
+	want := digestOf(t, d)
 	sum := new(big.Int)
 	all := text(t, d, 77)
 	lines := strings.Split(strings.TrimSuffix(string(all), "\n"), "\n")
@@ -89,7 +89,7 @@ func TestDigest(t *testing.T) {
 	}
 	// A row that is missing, and one that comes twice.
 	for _, n := range []int64{int64(len(lines)) - 1} {
-		if digested(t, workload.Limited(d, n)) == want {
+		if digestOf(t, workload.LimitRows(d, n)) == want {
 			t.Error("fewer rows have the same digest")
 		}
 	}
@@ -107,13 +107,13 @@ func TestDigestOfDealtRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := digested(t, d)
+	want := digestOf(t, d)
 	for _, c := range [][2]int{{2, 7}, {3, 100}} {
 		dealt, err := d.(workload.Dealt).Deal(c[0], c[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := digested(t, dealt); got != want {
+		if got := digestOf(t, dealt); got != want {
 			t.Errorf("dealt to %d clients %s, want %s", c[0], got, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestDigestOfDealtRows(t *testing.T) {
 // not anybody says which dataset it is.
 func TestDigestOfFile(t *testing.T) {
 	d := devops(t)
-	want := digested(t, d)
+	want := digestOf(t, d)
 	name := t.TempDir() + "/rows.lp"
 	format, err := generate.Find("influx")
 	if err != nil {
@@ -148,7 +148,7 @@ func TestDigestOfFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := digested(t, read); got != want {
+		if got := digestOf(t, read); got != want {
 			t.Errorf("%s: %s, want %s", says, got, want)
 		}
 	}
@@ -160,7 +160,7 @@ func BenchmarkDigest(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	lines := text(b, workload.Limited(d, 4096), 4096)
+	lines := text(b, workload.LimitRows(d, 4096), 4096)
 	var digest generate.Digest
 	b.SetBytes(int64(len(lines)))
 	b.ReportAllocs()

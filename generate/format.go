@@ -61,7 +61,7 @@ func Find(name string) (Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Among(name, names))
+	return Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Names(name, names))
 }
 
 func streamFormat(f encode.Format) Format {

@@ -29,7 +29,7 @@ func Loader(name string) (encode.Format, error) {
 		for _, f := range formats {
 			names = append(names, f.Name)
 		}
-		return encode.Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Among(name, names))
+		return encode.Format{}, fmt.Errorf("unknown format %q%s", name, suggest.Names(name, names))
 	}
 	return formats[i], nil
 }

@@ -69,11 +69,11 @@ func (l *Latency) Count() int64 { return l.hist.TotalCount() }
 // mean is that in nanoseconds; 0 where nothing was recorded.
 func (l *Latency) mean() float64 { return l.total.float() / float64(max(l.Count(), 1)) }
 
-// Without returns what is left without so many of the shortest durations and
+// Trim returns what is left without so many of the shortest durations and
 // so many of the longest; nothing where these are all. Where it leaves
 // something out, figures that were exact are the histogram's, good to three
 // significant digits, but for an end that stays.
-func (l *Latency) Without(shortest, longest int64) *Latency {
+func (l *Latency) Trim(shortest, longest int64) *Latency {
 	if shortest <= 0 && longest <= 0 {
 		return l
 	}
@@ -109,7 +109,7 @@ func (l *Latency) Without(shortest, longest int64) *Latency {
 // 0 where nothing was recorded.
 func (l *Latency) MiddleMean() float64 {
 	cut := l.Count() / 20
-	return seconds(l.Without(cut, cut).mean())
+	return seconds(l.Trim(cut, cut).mean())
 }
 
 // Summary is the figures of a Latency, in seconds; all zero where nothing was

@@ -10,8 +10,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// near reports whether got differs from want by at most the fraction tol.
-func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
+// isNear reports whether got differs from want by at most the fraction tol.
+func isNear(got, want, tol float64) bool { return math.Abs(got-want) <= tol*math.Abs(want) }
 
 func TestSummaryOfNothingIsZero(t *testing.T) {
 	l := NewLatency()
@@ -47,7 +47,7 @@ func TestSummary(t *testing.T) {
 		{"p99", s.P99, 0.990, 1e-3},
 		{"p99.9", s.P999, 0.999, 1e-3},
 	} {
-		if !near(c.got, c.want, c.tol) {
+		if !isNear(c.got, c.want, c.tol) {
 			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestStdDevOfLongAlikeLatencies(t *testing.T) {
 	for i := range 1000 {
 		l.Record(30*time.Minute + time.Duration(i%2)*2)
 	}
-	if got := l.Summary().StdDev; !near(got, 1e-9, 1e-6) {
+	if got := l.Summary().StdDev; !isNear(got, 1e-9, 1e-6) {
 		t.Errorf("stddev = %v, want 1e-9", got)
 	}
 }
@@ -103,13 +103,13 @@ func TestQuantilesAgreeWithSortedSamples(t *testing.T) {
 		if s.Min != values[0].Seconds() || s.Max != values[n-1].Seconds() {
 			t.Fatalf("seed %d: min, max = %v, %v, want %v, %v", seed, s.Min, s.Max, values[0], values[n-1])
 		}
-		if !near(s.Mean, sum/float64(n), 1e-9) {
+		if !isNear(s.Mean, sum/float64(n), 1e-9) {
 			t.Fatalf("seed %d: mean = %v, want %v", seed, s.Mean, sum/float64(n))
 		}
 		for _, q := range []float64{0, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 1} {
 			rank := Rank(int64(n), q)
 			want := values[rank-1].Seconds()
-			if got := l.Quantile(q); got < want || !near(got, want, 1e-3) {
+			if got := l.Quantile(q); got < want || !isNear(got, want, 1e-3) {
 				t.Fatalf("seed %d, %d values: quantile %v = %v, want %v", seed, n, q, got, want)
 			}
 		}
@@ -128,7 +128,7 @@ func TestMergeEqualsRecordingTogether(t *testing.T) {
 		merged.Merge(l)
 	}
 	got, want := merged.Summary(), together.Summary()
-	if !near(got.Mean, want.Mean, 1e-9) || !near(got.StdDev, want.StdDev, 1e-9) {
+	if !isNear(got.Mean, want.Mean, 1e-9) || !isNear(got.StdDev, want.StdDev, 1e-9) {
 		t.Errorf("mean, stddev = %v, %v, want %v, %v", got.Mean, got.StdDev, want.Mean, want.StdDev)
 	}
 	got.Mean, got.StdDev = want.Mean, want.StdDev
@@ -145,11 +145,11 @@ func TestCurve(t *testing.T) {
 	}
 	points := l.Curve(40)
 	s := l.Summary()
-	if len(points) != 40 || points[0].Quantile != 0 || !near(points[0].Seconds, s.Min, 1e-3) {
+	if len(points) != 40 || points[0].Quantile != 0 || !isNear(points[0].Seconds, s.Min, 1e-3) {
 		t.Errorf("%d points, the first %+v, want 40 from the minimum %v", len(points), points[0], s.Min)
 	}
 	last := points[39]
-	if !near(last.Quantile, 1-1.0/4000, 1e-12) || last.Seconds != s.Max {
+	if !isNear(last.Quantile, 1-1.0/4000, 1e-12) || last.Seconds != s.Max {
 		t.Errorf("last point %+v, want the maximum %v at 1-1/4000", last, s.Max)
 	}
 	for i, p := range points[1:] {
@@ -185,7 +185,7 @@ func TestEncodeDecode(t *testing.T) {
 			{got.Min, want.Min}, {got.Mean, want.Mean}, {got.Median, want.Median}, {got.P90, want.P90},
 			{got.P95, want.P95}, {got.P99, want.P99}, {got.P999, want.P999}, {got.Max, want.Max},
 		} {
-			if !near(c[0], c[1], 2e-3) {
+			if !isNear(c[0], c[1], 2e-3) {
 				t.Errorf("%d values: decoded %+v, want %+v", n, got, want)
 				break
 			}

@@ -33,10 +33,10 @@ func Rank(n int64, q float64) int64 {
 // least one of them must be expected beyond it, so n ≥ 1/(1-q). A p99 of fewer
 // than 100 figures would only be their maximum by another name. Up to the
 // median, and for the maximum itself (q = 1), one figure is enough.
-func Holds(n int64, q float64) bool { return n >= Least(q) }
+func Holds(n int64, q float64) bool { return n >= MinimumSamples(q) }
 
-// Least is how many figures Holds wants: 100 for p99.
-func Least(q float64) int64 {
+// MinimumSamples is how many figures Holds wants: 100 for p99.
+func MinimumSamples(q float64) int64 {
 	beyond := nano - parts(q)
 	if q <= 0.5 || beyond == 0 {
 		return 1

@@ -50,7 +50,7 @@ func numbers(from, to int64) []int64 {
 
 func TestHolds(t *testing.T) {
 	for q, least := range map[float64]int64{0: 1, 0.1: 1, 0.5: 1, 0.75: 4, 0.9: 10, 0.95: 20, 0.99: 100, 0.999: 1000, 0.9999: 10_000, 1: 1} {
-		if got := Least(q); got != least || Holds(least-1, q) || !Holds(least, q) {
+		if got := MinimumSamples(q); got != least || Holds(least-1, q) || !Holds(least, q) {
 			t.Errorf("%v wants %d figures, not %d", q, got, least)
 		}
 	}

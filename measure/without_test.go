@@ -47,7 +47,7 @@ func TestWithout(t *testing.T) {
 		}
 		slices.Sort(all)
 		low, high := r.IntN(len(all)+1), r.IntN(len(all)+1)
-		got := l.Without(int64(low), int64(high))
+		got := l.Trim(int64(low), int64(high))
 		if low+high >= len(all) {
 			if got.Count() != 0 || got.Summary() != (Summary{}) {
 				t.Fatalf("%d durations left of %d without %d and %d", got.Count(), len(all), low, high)
@@ -60,7 +60,7 @@ func TestWithout(t *testing.T) {
 			sum += v
 		}
 		s := got.Summary()
-		if s.Count != int64(len(left)) || !near(s.Mean, sum/float64(len(left)), 1e-3) || !near(s.Min, left[0], 1e-3) || !near(s.Max, left[len(left)-1], 1e-3) {
+		if s.Count != int64(len(left)) || !isNear(s.Mean, sum/float64(len(left)), 1e-3) || !isNear(s.Min, left[0], 1e-3) || !isNear(s.Max, left[len(left)-1], 1e-3) {
 			t.Fatalf("without %d and %d: %+v, want %d from %v to %v with mean %v", low, high, s, len(left), left[0], left[len(left)-1], sum/float64(len(left)))
 		}
 		if low == 0 && s.Min != all[0] || high == 0 && s.Max != all[len(all)-1] {

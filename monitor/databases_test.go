@@ -40,9 +40,9 @@ func TestDatabaseOf(t *testing.T) {
 	}
 }
 
-// TestRivals: a puppet under a database's name is found with its child's use,
+// TestOtherDatabases: a puppet under a database's name is found with its child's use,
 // and not found when it is the one under test.
-func TestRivals(t *testing.T) {
+func TestOtherDatabases(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "taosd")
 	copyProgram(t, puppet.Program(t), program)

@@ -58,7 +58,7 @@ func (e *exporterSource) Read(ctx context.Context) (Reading, error) {
 	none := Reading{Measure: e.measure}
 	samples, err := e.fetch(ctx)
 	if err != nil {
-		return none, fmt.Errorf("cannot read %s: %w", e.shown, plainly(err))
+		return none, fmt.Errorf("cannot read %s: %w", e.shown, plainError(err))
 	}
 	r := e.digest(samples)
 	r.Measure = e.measure
@@ -100,9 +100,9 @@ func (e *exporterSource) fetch(ctx context.Context) ([]sample, error) {
 	return samples, err
 }
 
-// plainly takes the address, which is shown without secrets, and the changing
+// plainError takes the address, which is shown without secrets, and the changing
 // numbers of local ports out of an error of the network.
-func plainly(err error) error {
+func plainError(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err

@@ -24,9 +24,9 @@ func readNode(samples []sample, device string) Reading {
 		case "node_disk_read_bytes_total":
 			disks = append(disks, s.label("device"))
 		case "node_network_receive_bytes_total":
-			network.at(s.label("device")).received = s.value
+			network.interfaceNamed(s.label("device")).received = s.value
 		case "node_network_transmit_bytes_total":
-			network.at(s.label("device")).sent = s.value
+			network.interfaceNamed(s.label("device")).sent = s.value
 		}
 	}
 	r.Cores = len(cpus)
@@ -83,7 +83,7 @@ type interfaces map[string]*carried
 
 type carried struct{ received, sent float64 }
 
-func (i interfaces) at(name string) *carried {
+func (i interfaces) interfaceNamed(name string) *carried {
 	if i[name] == nil {
 		i[name] = &carried{}
 	}

@@ -40,14 +40,14 @@ func PortSource(ports ...int) Source {
 	}
 }
 
-// Untold stands for a source of a server whose processes cannot be told: each reading is
+// UnknownSource stands for a source of a server whose processes cannot be told: each reading is
 // that error.
-func Untold(err error) Source { return untold{err} }
+func UnknownSource(err error) Source { return unknownSource{err} }
 
-type untold struct{ err error }
+type unknownSource struct{ err error }
 
 // Read implements Source.
-func (u untold) Read(context.Context) (Reading, error) { return Reading{}, u.err }
+func (u unknownSource) Read(context.Context) (Reading, error) { return Reading{}, u.err }
 
 // portsText names ports, at least one.
 func portsText(ports []int) string {

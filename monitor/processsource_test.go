@@ -226,10 +226,10 @@ func TestClient(t *testing.T) {
 	if got.GCCycles < 1 || got.GCPause <= 0 || got.GCPauseMax <= 0 || got.GCPauseMax > got.GCPause*1.3+1e-6 {
 		t.Errorf("%d collections paused for %g s, the longest %g s", got.GCCycles, got.GCPause, got.GCPauseMax)
 	}
-	if !got.SchedulingP99.Known() || got.SchedulingMax < got.SchedulingP99 {
+	if !got.SchedulingP99.IsKnown() || got.SchedulingMax < got.SchedulingP99 {
 		t.Errorf("scheduling delay p99 %g, max %g", got.SchedulingP99, got.SchedulingMax)
 	}
-	if runtime.GOOS == "linux" && (!got.NetReceived.Known() || !got.Loopback.Known()) {
+	if runtime.GOOS == "linux" && (!got.NetReceived.IsKnown() || !got.Loopback.IsKnown()) {
 		t.Errorf("network %g, %g", got.NetReceived, got.Loopback)
 	}
 	if r.Total.CPU < 0.27 || r.Total.RSSMax < 1e6 {

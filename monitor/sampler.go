@@ -165,12 +165,12 @@ func (w *watched) add(at float64, got Reading, err error) {
 // rise returns how far a counter has come since it was first read. A fall
 // without a new incarnation is noise (Linux's iowait does it) and counts as no
 // rise.
-func (w *watched) rise(m result.Metric, now float64, anew bool) float64 {
+func (w *watched) rise(m result.Metric, now float64, restarted bool) float64 {
 	c, ok := w.counters[m]
 	switch {
 	case !ok:
 		c.last = now
-	case anew && now < c.last:
+	case restarted && now < c.last:
 		c.total, c.last = c.total+now, now
 	case now > c.last:
 		c.total, c.last = c.total+now-c.last, now

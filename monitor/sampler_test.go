@@ -55,7 +55,7 @@ func TestSamplerCounters(t *testing.T) {
 	r := w.resources
 	for i, want := range []float64{0, 3, 3, -1, -1, 7, 9} {
 		got := r.Metrics[result.CPU][i]
-		if want < 0 && got.Known() || want >= 0 && got != result.Value(want) {
+		if want < 0 && got.IsKnown() || want >= 0 && got != result.Value(want) {
 			t.Errorf("CPU at %d is %g, want %g (-1: absent)", i, got, want)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 type Witness struct {
 	server Source // nil: none on this machine, or tsmark's own process
 	host   machine
-	begin  moment
+	begin  snapshot
 }
 
 // NewWitness returns a witness for a target whose server's processes a source of its
@@ -41,10 +41,10 @@ func (w *Witness) Begin(ctx context.Context) { w.begin = w.read(ctx) }
 // Judge has it.
 func (w *Witness) End(ctx context.Context, bound float64) *result.Noise {
 	end := w.read(ctx)
-	n := end.since(&w.begin)
+	n := end.noiseSince(&w.begin)
 	if problem := cmp.Or(w.begin.problem, end.problem); problem != "" {
 		n.Others, n.OthersMin, n.OthersMax, n.Most = result.Absent(), result.Absent(), result.Absent(), ""
-		n.Untold = "what other processes used cannot be told from what the server did: " + problem
+		n.Unknown = "what other processes used cannot be told from what the server did: " + problem
 	}
 	if n.Most != "" {
 		n.Most = w.host.nameOf(ctx, end.busiest(&w.begin))
@@ -54,7 +54,7 @@ func (w *Witness) End(ctx context.Context, bound float64) *result.Noise {
 }
 
 // read takes the counters.
-func (w *Witness) read(ctx context.Context) moment {
+func (w *Witness) read(ctx context.Context) snapshot {
 	m := w.host.read(ctx)
 	if w.server == nil {
 		return m
@@ -72,9 +72,9 @@ func (w *Witness) read(ctx context.Context) moment {
 	return m
 }
 
-// moment is the counters of the machine when they were read, in seconds if
+// snapshot is the counters of the machine when they were read, in seconds if
 // nothing else is said; NaN: not known.
-type moment struct {
+type snapshot struct {
 	at                  time.Time
 	cores               float64
 	idle, iowait, steal float64 // of all cores
@@ -95,8 +95,8 @@ type throttling struct{ periods, throttled float64 }
 // processes that have ended.
 const tick = 0.01
 
-// since makes the record of a phase that began at another moment.
-func (m *moment) since(begin *moment) result.Noise {
+// noiseSince makes the record of a phase that began at another moment.
+func (m *snapshot) noiseSince(begin *snapshot) result.Noise {
 	wall := m.at.Sub(begin.at).Seconds()
 	n := result.NewNoise(wall, m.cores)
 	difference := func(now, before float64) result.Value { return result.Value(math.Max(0, now-before)) }
@@ -121,14 +121,14 @@ func (m *moment) since(begin *moment) result.Noise {
 	least := math.Max(seen, used-2*tick)
 	n.OthersMin, n.OthersMax = result.Value(math.Max(least, 0)), result.Value(math.Max(used+2*tick, least))
 	n.Others = result.Value(math.Max(math.Max(seen, used), 0))
-	if _, most := m.most(begin); most > 0.5*float64(n.Others) {
+	if _, most := m.busiestProcess(begin); most > 0.5*float64(n.Others) {
 		n.Most = "?" // to be named
 	}
 	return n
 }
 
-// most returns which program among the others used most since a moment.
-func (m *moment) most(begin *moment) (pid int, cpu float64) {
+// busiestProcess returns which program among the others used most since a moment.
+func (m *snapshot) busiestProcess(begin *snapshot) (pid int, cpu float64) {
 	for other, now := range m.others {
 		if used := rise(now, begin.others[other]); used > cpu {
 			pid, cpu = other, used
@@ -138,8 +138,8 @@ func (m *moment) most(begin *moment) (pid int, cpu float64) {
 }
 
 // busiest is the process of most.
-func (m *moment) busiest(begin *moment) int {
-	pid, _ := m.most(begin)
+func (m *snapshot) busiest(begin *snapshot) int {
+	pid, _ := m.busiestProcess(begin)
 	return pid
 }
 
@@ -153,7 +153,7 @@ func throttledSince(now, before map[string]throttling) (periods, throttled resul
 		if !known || p <= 0 || t < 0 {
 			continue
 		}
-		if !periods.Known() || result.Value(t/p) > throttled/periods {
+		if !periods.IsKnown() || result.Value(t/p) > throttled/periods {
 			periods, throttled = result.Value(p), result.Value(t)
 		}
 	}

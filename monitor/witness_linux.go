@@ -27,7 +27,7 @@ func newMachine(root string) machine { return machine{root, new(process.Tracker)
 // kthreadd is the parent of the kernel's threads.
 const kthreadd = 2
 
-func (h *machine) read(ctx context.Context) moment {
+func (h *machine) read(ctx context.Context) snapshot {
 	m := h.counters()
 	m.own = cpuClock(os.Getpid())
 	table, err := h.tracker.Table(ctx)
@@ -49,9 +49,9 @@ func (h *machine) read(ctx context.Context) moment {
 }
 
 // counters reads the files below root.
-func (h *machine) counters() moment {
+func (h *machine) counters() snapshot {
 	nan := math.NaN()
-	m := moment{idle: nan, iowait: nan, steal: nan, busy: nan, own: nan, kernel: nan, pressure: [3]float64{nan, nan, nan}, swapped: nan, faults: nan}
+	m := snapshot{idle: nan, iowait: nan, steal: nan, busy: nan, own: nan, kernel: nan, pressure: [3]float64{nan, nan, nan}, swapped: nan, faults: nan}
 	fs, err := procfs.NewFS(filepath.Join(h.root, "proc"))
 	if err != nil {
 		return m
@@ -62,11 +62,11 @@ func (h *machine) counters() moment {
 			m.pressure[i] = float64(p.Some.Total) / micro
 		}
 	}
-	if v, err := keyed(filepath.Join(h.root, "proc/vmstat")); err == nil {
+	if v, err := readFigures(filepath.Join(h.root, "proc/vmstat")); err == nil {
 		m.faults = v["pgmajfault"]
 		m.swapped = (v["pswpin"] + v["pswpout"]) * float64(os.Getpagesize())
 	}
-	m.groups = h.throttled(fs)
+	m.groups = h.readThrottling(fs)
 	if s, err := fs.Stat(); err == nil {
 		m.cores = float64(len(s.CPU))
 		m.idle, m.iowait, m.steal = s.CPUTotal.Idle, s.CPUTotal.Iowait, s.CPUTotal.Steal
@@ -75,9 +75,9 @@ func (h *machine) counters() moment {
 	return m
 }
 
-// throttled reads the CPU limits of tsmark's control group and those around it,
+// readThrottling reads the CPU limits of tsmark's control group and those around it,
 // of version 2 or of version 1's controller of the CPU.
-func (h *machine) throttled(fs procfs.FS) map[string]throttling {
+func (h *machine) readThrottling(fs procfs.FS) map[string]throttling {
 	self, err := fs.Self()
 	if err != nil {
 		return nil
@@ -100,7 +100,7 @@ func (h *machine) throttled(fs procfs.FS) map[string]throttling {
 			// sees the end alone, or nothing: then the mount itself is its group.
 			for path := filepath.Clean("/" + g.Path); ; path = filepath.Dir(path) {
 				name := filepath.Join(h.root, root, path)
-				stat, err := keyed(filepath.Join(name, "cpu.stat"))
+				stat, err := readFigures(filepath.Join(name, "cpu.stat"))
 				if _, limited := stat["nr_periods"]; err == nil && limited {
 					found[name] = throttling{stat["nr_periods"], stat["nr_throttled"]}
 				}
@@ -123,8 +123,8 @@ func (h *machine) nameOf(ctx context.Context, pid int) string {
 // beside version 1.
 func cgroupRoots() []string { return []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} }
 
-// keyed reads lines of a name and a number.
-func keyed(file string) (map[string]float64, error) {
+// readFigures reads lines of a name and a number.
+func readFigures(file string) (map[string]float64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err

@@ -29,59 +29,59 @@ func spin(t *testing.T) *exec.Cmd {
 	return c
 }
 
-// at is a moment of a fake machine with two cores.
-func at(seconds, idle, own float64, others map[int]float64) moment {
-	return moment{at: time.Unix(1000, 0).Add(time.Duration(seconds * float64(time.Second))), cores: 2, idle: idle, own: own, others: others,
+// snapshotAt is a moment of a fake machine with two cores.
+func snapshotAt(seconds, idle, own float64, others map[int]float64) snapshot {
+	return snapshot{at: time.Unix(1000, 0).Add(time.Duration(seconds * float64(time.Second))), cores: 2, idle: idle, own: own, others: others,
 		groups: map[string]throttling{}}
 }
 
-func TestNoiseBetweenMoments(t *testing.T) {
+func TestNoiseBetweenSnapshots(t *testing.T) {
 	for name, c := range map[string]struct {
-		begin, end       moment
+		begin, end       snapshot
 		others, min, max float64
-		noisy, untold    string
+		noisy, unknown   string
 	}{
 		"quiet: all that was used was tsmark's and the server's": {
-			at(0, 100, 5, nil), at(10, 108, 17, nil), 0, 0, 0.02, "", "",
+			snapshotAt(0, 100, 5, nil), snapshotAt(10, 108, 17, nil), 0, 0, 0.02, "", "",
 		},
 		"a process that lives": {
-			at(0, 100, 5, map[int]float64{7: 3}), at(10, 105, 10, map[int]float64{7: 12.5}), 10, 9.98, 10.02,
+			snapshotAt(0, 100, 5, map[int]float64{7: 3}), snapshotAt(10, 105, 10, map[int]float64{7: 12.5}), 10, 9.98, 10.02,
 			"other processes used 50 % of the CPU", "",
 		},
 		"compilers that came and went": {
-			at(0, 100, 5, map[int]float64{}), at(10, 107, 10, map[int]float64{}), 8, 7.98, 8.02, "other processes used 40 % of the CPU", "",
+			snapshotAt(0, 100, 5, map[int]float64{}), snapshotAt(10, 107, 10, map[int]float64{}), 8, 7.98, 8.02, "other processes used 40 % of the CPU", "",
 		},
 		"a tenth of a second, in which the ticks decide": {
-			at(0, 100, 5, nil), at(0.1, 100.1, 5.09, nil), 0.01, 0, 0.03, "", result.TooShort,
+			snapshotAt(0, 100, 5, nil), snapshotAt(0.1, 100.1, 5.09, nil), 0.01, 0, 0.03, "", result.TooShort,
 		},
 		"a tenth of a second, half of it another's": {
-			at(0, 100, 5, nil), at(0.1, 100.01, 5.09, map[int]float64{7: 0.1}), 0.1, 0.1, 0.12, "other processes used 50 % of the CPU", "",
+			snapshotAt(0, 100, 5, nil), snapshotAt(0.1, 100.01, 5.09, map[int]float64{7: 0.1}), 0.1, 0.1, 0.12, "other processes used 50 % of the CPU", "",
 		},
 		"in a tenth of a second what processes show is enough": {
-			at(0, 100, 5, map[int]float64{7: 1}), at(0.1, 100.1, 5.05, map[int]float64{7: 1.045}), 0.05, 0.045, 0.07, "other processes used 25 % of the CPU", "",
+			snapshotAt(0, 100, 5, map[int]float64{7: 1}), snapshotAt(0.1, 100.1, 5.05, map[int]float64{7: 1.045}), 0.05, 0.045, 0.07, "other processes used 25 % of the CPU", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := c.end.since(&c.begin)
+			n := c.end.noiseSince(&c.begin)
 			n.Most = ""
 			n.Judge(result.QuietShare)
 			near := func(v result.Value, want float64) bool { return math.Abs(float64(v)-want) < 1e-6 }
 			if !near(n.Others, c.others) || !near(n.OthersMin, c.min) || !near(n.OthersMax, c.max) {
 				t.Errorf("others used %.3f s (%.3f to %.3f), want %.3f (%.3f to %.3f)", n.Others, n.OthersMin, n.OthersMax, c.others, c.min, c.max)
 			}
-			if n.Noisy() != c.noisy || n.Untold != c.untold {
-				t.Errorf("noisy %q, untold %q; want %q, %q", n.Noisy(), n.Untold, c.noisy, c.untold)
+			if n.Noisy() != c.noisy || n.Unknown != c.unknown {
+				t.Errorf("noisy %q, untold %q; want %q, %q", n.Noisy(), n.Unknown, c.noisy, c.unknown)
 			}
 		})
 	}
 }
 
 func TestNoiseOfOtherKinds(t *testing.T) {
-	begin, end := at(0, 100, 5, nil), at(10, 116, 5, nil)
+	begin, end := snapshotAt(0, 100, 5, nil), snapshotAt(10, 116, 5, nil)
 	end.steal, end.pressure[1], end.swapped = 4, 0.3, 5<<20
 	begin.groups = map[string]throttling{"/a": {100, 0}, "/a/b": {100, 10}}
 	end.groups = map[string]throttling{"/a": {200, 1}, "/a/b": {200, 50}}
-	n := end.since(&begin)
+	n := end.noiseSince(&begin)
 	n.Judge(result.QuietShare)
 	const want = "the hypervisor took 20 % of the CPU (steal); a CPU limit held tsmark back in 40 % of the scheduling periods; " +
 		"programs waited for memory in 3 % of the time; 5 MiB went to and from swap"
@@ -110,7 +110,7 @@ func TestWitnessSeesAProcessBeside(t *testing.T) {
 	before := cpuOf(t, busy.Process.Pid)
 	beside := phase(300 * time.Millisecond)
 	got := cpuOf(t, busy.Process.Pid) - before
-	if float64(beside.Others) < got-0.05 || !beside.Others.Known() {
+	if float64(beside.Others) < got-0.05 || !beside.Others.IsKnown() {
 		t.Errorf("a process beside used %.3f s, and others are said to have used %.3f s", got, beside.Others)
 	}
 	if got > 0.2 && !strings.Contains(beside.Noisy(), "other processes used ") {
@@ -152,8 +152,8 @@ func TestWitnessKnowsTheServer(t *testing.T) {
 	}
 	w.server = PIDSource(1 << 22) // no such process
 	w.Begin(ctx)
-	if n := w.End(ctx, result.QuietShare); n.Others.Known() || !strings.Contains(n.Untold, "cannot be told from what the server did") {
-		t.Errorf("the server cannot be seen, and others are said to have used %.3f s: %q", n.Others, n.Untold)
+	if n := w.End(ctx, result.QuietShare); n.Others.IsKnown() || !strings.Contains(n.Unknown, "cannot be told from what the server did") {
+		t.Errorf("the server cannot be seen, and others are said to have used %.3f s: %q", n.Others, n.Unknown)
 	}
 }
 

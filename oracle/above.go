@@ -21,7 +21,7 @@ func allExceed(run *series.Run, fields []int, row int, threshold float64) bool {
 // above the threshold.
 func exceeding(to []int32, run *series.Run, fields []int, threshold float64) []int32 {
 	c := &run.Columns[fields[0]]
-	if len(fields) == 1 && run.Table.Widths == nil && c.Nulls == nil && run.Table.Fields[fields[0]].Type.Whole() && math.Abs(threshold) < 1<<53 {
+	if len(fields) == 1 && run.Table.Widths == nil && c.Nulls == nil && run.Table.Fields[fields[0]].Type.UsesInts() && math.Abs(threshold) < 1<<53 {
 		for row, v := range c.Ints[:run.Rows()] {
 			if float64(v) > threshold {
 				to = append(to, int32(row))
@@ -44,7 +44,7 @@ func exceeds(run *series.Run, field, row int, threshold float64) bool {
 		return false
 	}
 	c := &run.Columns[field]
-	if run.Table.Fields[field].Type.Whole() {
+	if run.Table.Fields[field].Type.UsesInts() {
 		return wholeExceeds(c.Ints[row], threshold)
 	}
 	return c.Floats[row] > threshold

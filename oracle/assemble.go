@@ -21,13 +21,13 @@ func (f *family) assemble(e *evaluator, made *bucketRows) bool {
 	}
 	switch part := f.part.(type) {
 	case counted:
-		f.each(e, func(_ *strand, of []stretch) {
+		f.visitStretches(e, func(_ *strand, of []stretch) {
 			for _, at := range of {
 				e.found += f.rows[at.cell]
 			}
 		})
 	case *rowSums:
-		f.each(e, func(_ *strand, of []stretch) {
+		f.visitStretches(e, func(_ *strand, of []stretch) {
 			for _, at := range of {
 				e.digest.Add(f.rows[at.cell], part.sums[at.cell])
 			}
@@ -44,12 +44,12 @@ func (f *family) assemble(e *evaluator, made *bucketRows) bool {
 	return true
 }
 
-// each calls visit with the strands that a member is about, and the stretches
+// visitStretches calls visit with the strands that a member is about, and the stretches
 // in its window.
-func (f *family) each(e *evaluator, visit func(*strand, []stretch)) {
+func (f *family) visitStretches(e *evaluator, visit func(*strand, []stretch)) {
 	for _, n := range f.strandsOf(e) {
 		s := &f.strands[n]
-		if of := s.between(e.start, e.end); len(of) > 0 {
+		if of := s.stretchesBetween(e.start, e.end); len(of) > 0 {
 			visit(s, of)
 		}
 	}
@@ -59,13 +59,13 @@ func (f *family) each(e *evaluator, visit func(*strand, []stretch)) {
 // share the newest time of a group: cells keep one of them, and any of them is right.
 func (f *family) assembleNewest(e *evaluator, part *newestCells) bool {
 	tied := map[int]bool{}
-	f.each(e, func(s *strand, of []stretch) {
+	f.visitStretches(e, func(s *strand, of []stretch) {
 		for _, at := range of {
 			if f.rows[at.cell] == 0 {
 				continue
 			}
 			row, group := &part.rows[at.cell], int(s.group)
-			switch t, newest := row.values[0].Int, e.newest.at(group); {
+			switch t, newest := row.values[0].Int, e.newest.newestTime(group); {
 			case t < newest:
 			case t == newest:
 				tied[group] = true
@@ -85,7 +85,7 @@ func (f *family) assembleNewest(e *evaluator, part *newestCells) bool {
 
 // assembleUnits makes the sums of the shapes Means and Activity.
 func (f *family) assembleUnits(e *evaluator) {
-	f.each(e, func(s *strand, of []stretch) {
+	f.visitStretches(e, func(s *strand, of []stretch) {
 		var unit *unit
 		var cells []int32
 		for i := 0; i < len(of); {
@@ -105,10 +105,10 @@ func (f *family) assembleUnits(e *evaluator) {
 				continue
 			}
 			if unit == nil {
-				unit = e.units.of(s.series)
+				unit = e.units.lookUp(s.series)
 			}
 			for k, c := range e.from {
-				all := c.over(cells, rows)
+				all := c.foldCells(cells, rows)
 				if all.n == 0 {
 					continue
 				}
@@ -143,7 +143,7 @@ func (f *family) bucketOf(t int64) int64 {
 func (f *family) assembleBuckets(e *evaluator, made *bucketRows) [][]query.Value {
 	q, strands := e.query, f.strandsOf(e)
 	buckets := f.bucketsIn(e.start, e.end)
-	rows := make([][]query.Value, 0, made.expected(len(buckets), len(strands), e.limit))
+	rows := make([][]query.Value, 0, made.expectedRows(len(buckets), len(strands), e.limit))
 	made.at = append(made.at[:0], make([]int, len(strands))...)
 	for i := range buckets {
 		if e.order == query.Descending {
@@ -203,7 +203,7 @@ func (f *family) bucketRows(to [][]query.Value, e *evaluator, made *bucketRows, 
 		made.cells = made.cells[:0]
 		for ; i < len(strands) && f.strands[strands[i]].group == group; i++ {
 			n := int64(0)
-			made.cells, n = f.cellsIn(made.cells, f.strands[strands[i]].within(start, end, &made.at[i]))
+			made.cells, n = f.cellsIn(made.cells, f.strands[strands[i]].stretchesIn(start, end, &made.at[i]))
 			rows += n
 		}
 		if rows == 0 {
@@ -212,7 +212,7 @@ func (f *family) bucketRows(to [][]query.Value, e *evaluator, made *bucketRows, 
 		row := made.row(len(e.columns))
 		at := e.begin(row, bucket, group)
 		for k, c := range e.from {
-			all := c.over(made.cells, rows)
+			all := c.foldCells(made.cells, rows)
 			all.put(&row[at+k], e.aggregate, e.columns[at+k].Kind)
 		}
 		to = append(to, row)
@@ -220,9 +220,9 @@ func (f *family) bucketRows(to [][]query.Value, e *evaluator, made *bucketRows, 
 	return to
 }
 
-// within returns a strand's stretches in a part of a bucket. It begins to look at
+// stretchesIn returns a strand's stretches in a part of a bucket. It begins to look at
 // a place, where they mostly are, and leaves that behind them.
-func (s *strand) within(start, end int64, at *int) []stretch {
+func (s *strand) stretchesIn(start, end int64, at *int) []stretch {
 	all, first := s.stretches, *at
 	if first > len(all) || first < len(all) && all[first].from < start || first > 0 && all[first-1].from >= start {
 		first = search(all, start)
@@ -255,8 +255,8 @@ func sharing(e *evaluator) string {
 
 func newBucketRows() *bucketRows { return &bucketRows{rows: map[int64][][]query.Value{}} }
 
-// expected returns for how many rows memory is laid aside at first.
-func (m *bucketRows) expected(buckets, groups, limit int) int {
+// expectedRows returns for how many rows memory is laid aside at first.
+func (m *bucketRows) expectedRows(buckets, groups, limit int) int {
 	const most = 1 << 14
 	if limit > 0 {
 		groups = min(groups, limit)

@@ -101,8 +101,8 @@ func passing(b *testing.B, d workload.Dataset, full, counted []query.Query) {
 	rows := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		reading.of(b, func() { rows = read(b, d) })
-		passing.of(b, func() {
+		reading.measureUsage(b, func() { rows = read(b, d) })
+		passing.measureUsage(b, func() {
 			if _, err := oracle.Pass(context.Background(), d, full, slices.Values(counted), ignore); err != nil {
 				b.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func passing(b *testing.B, d workload.Dataset, full, counted []query.Query) {
 // that does other work as well, the latter tells more.
 type usage struct{ wall, cpu time.Duration }
 
-func (u *usage) of(b *testing.B, work func()) {
+func (u *usage) measureUsage(b *testing.B, work func()) {
 	cpu, start := cpuTime(b), time.Now()
 	work()
 	u.wall += time.Since(start)

@@ -57,7 +57,7 @@ func foldFor(a query.Aggregate) fold {
 // demand makes the columns that a query needs.
 func (k *columns) demand(e *evaluator) {
 	add := func(c column) {
-		c.whole = (c.fold == largest || c.fold == smallest) && e.table.Fields[c.field].Type.Whole()
+		c.whole = (c.fold == largest || c.fold == smallest) && e.table.Fields[c.field].Type.UsesInts()
 		for _, known := range k.all {
 			if known.fold == c.fold && known.field == c.field && (c.tag == nil || &known.tag[0] == &c.tag[0]) {
 				e.from = append(e.from, known)
@@ -93,18 +93,18 @@ func (k *columns) grow(*strand) {
 	for _, c := range k.all {
 		switch {
 		case c.whole:
-			c.ints = extended(c.ints, k.room, c.noInt())
+			c.ints = extend(c.ints, k.room, c.noInt())
 		case c.fold != values:
-			c.floats = extended(c.floats, k.room, c.noFloat())
+			c.floats = extend(c.floats, k.room, c.noFloat())
 		}
 		if c.absent != nil {
-			c.absent = extended(c.absent, k.room, 0)
+			c.absent = extend(c.absent, k.room, 0)
 		}
 	}
 }
 
-// extended returns a copy of the given length, filled up with a value.
-func extended[T number](from []T, length int, with T) []T {
+// extend returns a copy of the given length, filled up with a value.
+func extend[T number](from []T, length int, with T) []T {
 	to := make([]T, length)
 	for i := copy(to, from); i < length; i++ {
 		to[i] = with
@@ -141,7 +141,7 @@ func (k *columns) add(run *series.Run, rows, cells []int32) {
 			rows, cells = k.present(c, run, rows, cells)
 		}
 		from := &run.Columns[c.field]
-		switch whole := run.Table.Fields[c.field].Type.Whole(); {
+		switch whole := run.Table.Fields[c.field].Type.UsesInts(); {
 		case c.fold == values:
 		case c.fold == zeros && whole:
 			addZeros(c.floats, from.Ints, rows, cells)
@@ -244,10 +244,10 @@ func addSmallest[T number](to []T, from []T, rows, cells []int32) (odd bool) {
 	return odd
 }
 
-// over folds the values of cells, which have so many rows. Sums of sums have no
+// foldCells folds the values of cells, which have so many rows. Sums of sums have no
 // greater bound of their rounding error than one sum of all values has, which adds
 // up more numbers in a row.
-func (c *column) over(cells []int32, rows int64) cell {
+func (c *column) foldCells(cells []int32, rows int64) cell {
 	to := cell{n: rows}
 	if c.absent != nil {
 		for _, at := range cells {

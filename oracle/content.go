@@ -88,7 +88,7 @@ func newFold(f series.Field) fieldFold {
 		return &freeTexts{}
 	case f.Type.Textual():
 		return &texts{wholes: newWholes(query.Text), length: f.Length}
-	case f.Type.Whole():
+	case f.Type.UsesInts():
 		w := newWholes(query.KindOf(f.Type))
 		return &w
 	}

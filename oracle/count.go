@@ -177,7 +177,7 @@ func (c *counter) watchBuckets(table *series.Table, q *query.Query, s *query.Buc
 		w = &bucketWatch{key: key}
 		if tag := cmp.Or(key.in, key.group); tag != "" {
 			var err error
-			if w.units, err = c.groups.by(table, tag); err != nil {
+			if w.units, err = c.groups.groupBy(table, tag); err != nil {
 				return false, err
 			}
 		}
@@ -322,7 +322,7 @@ func (c *counter) watchRows(table *series.Table, q *query.Query, counted *counte
 		w = &rowWatch{key: key, fields: fields, lists: make([][]*countedQuery, 1)}
 		if key.in != "" {
 			var err error
-			if w.units, err = c.groups.by(table, key.in); err != nil {
+			if w.units, err = c.groups.groupBy(table, key.in); err != nil {
 				return false, err
 			}
 			w.lists = make([][]*countedQuery, len(w.units.values))

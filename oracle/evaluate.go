@@ -101,12 +101,12 @@ func newEvaluator(q *query.Query, s *series.Schema, groups *groupings, keep bool
 		e.above = fieldsOf(table, q.Above.All())
 	}
 	if q.In != nil {
-		if _, err = groups.by(table, q.In.Key); err != nil {
+		if _, err = groups.groupBy(table, q.In.Key); err != nil {
 			return nil, err
 		}
 	}
 	if len(q.Present) > 0 {
-		if e.whole, err = groups.by(table, q.Present...); err != nil {
+		if e.whole, err = groups.groupBy(table, q.Present...); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func (e *evaluator) shape(groups *groupings) (err error) {
 		e.role, e.fields = role, fieldsOf(e.table, names)
 		if tag != "" {
 			e.keys = []string{tag}
-			e.groups, err = groups.by(e.table, tag)
+			e.groups, err = groups.groupBy(e.table, tag)
 		}
 		if role == folds {
 			e.blocks = map[int64]*block{}
@@ -155,7 +155,7 @@ func (e *evaluator) shape(groups *groupings) (err error) {
 	case query.Last:
 		fields(takesNewest, s.By, s.Fields)
 		for _, key := range s.Tags {
-			by, failed := groups.by(e.table, key)
+			by, failed := groups.groupBy(e.table, key)
 			e.tags, err = append(e.tags, by), errors.Join(err, failed)
 		}
 		if e.condition = s.Having; s.Having != nil && s.Having.Over != "" {
@@ -248,7 +248,7 @@ func (e *evaluator) fold(run *series.Run, row int, t int64, group int32) {
 			continue
 		}
 		into := &b.cells[base+i]
-		if c := &run.Columns[f]; run.Table.Fields[f].Type.Whole() {
+		if c := &run.Columns[f]; run.Table.Fields[f].Type.UsesInts() {
 			into.foldInt(e.aggregate, c.Ints[row])
 		} else {
 			into.foldFloat(e.aggregate, c.Floats[row])

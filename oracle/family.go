@@ -100,7 +100,7 @@ func newFamily(key familyKey, first *evaluator) *family {
 
 // start prepares for rows, once all members are known.
 func (f *family) start(groups *groupings) error {
-	by, err := groups.by(f.table, split(f.in+"\x00"+f.tags)...)
+	by, err := groups.groupBy(f.table, split(f.in+"\x00"+f.tags)...)
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,12 @@ func (f *family) start(groups *groupings) error {
 // be present, nil where there is none.
 func (f *family) filters(groups *groupings) (in, whole *grouping, err error) {
 	if f.in != "" {
-		if in, err = groups.by(f.table, f.in); err != nil {
+		if in, err = groups.groupBy(f.table, f.in); err != nil {
 			return nil, nil, err
 		}
 	}
 	if f.present != "" {
-		whole, err = groups.by(f.table, split(f.present)...)
+		whole, err = groups.groupBy(f.table, split(f.present)...)
 	}
 	return in, whole, err
 }
@@ -337,9 +337,9 @@ func search(in []stretch, from int64) int {
 	return low
 }
 
-// between returns the strand's stretches in a window, each of whose bounds lies
+// stretchesBetween returns the strand's stretches in a window, each of whose bounds lies
 // between two of them.
-func (s *strand) between(start, end int64) []stretch {
+func (s *strand) stretchesBetween(start, end int64) []stretch {
 	from := s.stretches[search(s.stretches, start):]
 	return from[:search(from, end)]
 }

@@ -49,8 +49,8 @@ func newGroupings(s *series.Schema) *groupings {
 	return &groupings{schema: s, made: map[string]*grouping{}, matches: map[string]bitset{}, numerics: map[string][]float64{}}
 }
 
-// by returns the grouping of a table by tags.
-func (g *groupings) by(table *series.Table, keys ...string) (*grouping, error) {
+// groupBy returns the grouping of a table by tags.
+func (g *groupings) groupBy(table *series.Table, keys ...string) (*grouping, error) {
 	id := table.Name + "\x00" + strings.Join(keys, "\x00")
 	if made := g.made[id]; made != nil {
 		return made, nil
@@ -117,7 +117,7 @@ func (g *groupings) matching(table *series.Table, in *query.TagIn) (bitset, erro
 	if set := g.matches[id]; set != nil {
 		return set, nil
 	}
-	by, err := g.by(table, in.Key)
+	by, err := g.groupBy(table, in.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (g *groupings) numeric(table *series.Table, key string) ([]float64, error) 
 	if values := g.numerics[id]; values != nil {
 		return values, nil
 	}
-	by, err := g.by(table, key)
+	by, err := g.groupBy(table, key)
 	if err != nil {
 		return nil, err
 	}

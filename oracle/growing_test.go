@@ -50,7 +50,7 @@ func TestGrowingAgreesWithPass(t *testing.T) {
 			for _, i := range growing.Add(&b) {
 				touched[i] = true
 			}
-			x, err := oracle.Pass(t.Context(), workload.Limited(d, rows), queries, nil, ignore)
+			x, err := oracle.Pass(t.Context(), workload.LimitRows(d, rows), queries, nil, ignore)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ type newestRow struct {
 }
 
 // wins reports whether a row of that time is one of the kind's newest.
-func (n *newest) wins(kind int, t int64) bool { return t >= n.at(kind) }
+func (n *newest) wins(kind int, t int64) bool { return t >= n.newestTime(kind) }
 
 // keep copies a row that wins, whose last columns are so many fields and whose texts
 // may lie in memory that is used again.
@@ -49,9 +49,9 @@ func (r *newestRow) copy(row []query.Value, fields int, series uint32) {
 	r.series = series
 }
 
-// at returns the time of the kind's newest rows, the smallest int64 where there
+// newestTime returns the time of the kind's newest rows, the smallest int64 where there
 // is none.
-func (n *newest) at(kind int) int64 {
+func (n *newest) newestTime(kind int) int64 {
 	if kind >= len(n.kinds) || len(n.kinds[kind]) == 0 {
 		return math.MinInt64
 	}

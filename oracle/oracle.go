@@ -243,14 +243,14 @@ func pass(ctx context.Context, d workload.Dataset, rows Drawing, full []query.Qu
 	if err := answerAlone(ctx, d, groups, families.finish()); err != nil {
 		return nil, nil, err
 	}
-	given := map[*evaluator]bool{}
+	assigned := map[*evaluator]bool{}
 	for i, e := range fullBy {
 		x := e.result()
 		x.Query = &full[i]
-		if given[e] && x.Answer != nil { // whose rows may be put in another order
+		if assigned[e] && x.Answer != nil { // whose rows may be put in another order
 			x.Answer = &query.Answer{Rows: slices.Clone(x.Answer.Rows)}
 		}
-		given[e] = true
+		assigned[e] = true
 		out.Full[i] = x
 	}
 	late := counts.finish(out.Counted)

@@ -205,8 +205,8 @@ func telling(rows []Row, table *series.Table) []int {
 		}
 	}
 	var chosen []int
-	told := 0
-	for len(chosen) < 2 && told < len(all) {
+	matchable := 0
+	for len(chosen) < 2 && matchable < len(all) {
 		best := -1
 		for place := range table.Tags {
 			if table.Tags[place].Numeric() {
@@ -223,8 +223,8 @@ func telling(rows []Row, table *series.Table) []int {
 				}
 				values[key] = true
 			}
-			if len(values) > told {
-				best, told = place, len(values)
+			if len(values) > matchable {
+				best, matchable = place, len(values)
 			}
 		}
 		if best < 0 {

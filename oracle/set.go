@@ -19,7 +19,7 @@ func (e *evaluator) operate() {
 	}
 	e.digest, e.rows = query.NewDigest(e.columns), query.Answer{}
 	for row, times := range e.operand.All() {
-		for range after(s, times) {
+		for range countAfter(s, times) {
 			_ = e.digest.Row(row) // a Digest takes every row, and an Answer does
 			if e.keep {
 				_ = e.rows.Row(row)
@@ -28,9 +28,9 @@ func (e *evaluator) operate() {
 	}
 }
 
-// after returns how often a row is in the answer of an operation on equal
+// countAfter returns how often a row is in the answer of an operation on equal
 // operands, in each of which it is so often.
-func after(s *query.Set, times int) int {
+func countAfter(s *query.Set, times int) int {
 	switch {
 	case s.Operation == query.Except:
 		return 0
@@ -42,11 +42,11 @@ func after(s *query.Set, times int) int {
 	return times
 }
 
-// Unmatched returns a row of an answer to q that does not match, or that is
+// FindUnmatched returns a row of an answer to q that does not match, or that is
 // there more often than in the dataset; nil where all rows match. It is for
 // queries of which any so many rows are an answer, and passes over the dataset
 // until the last of them is found.
-func Unmatched(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
+func FindUnmatched(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
 	schema := d.Schema()
 	unlimited := *q
 	if any, ok := q.Shape.(query.AnyRows); ok {

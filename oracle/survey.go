@@ -212,13 +212,13 @@ func (s *tableSurvey) addFields(run *series.Run, part, parts int) {
 		case c.Nulls == nil:
 			s.fields[f].all(c)
 		default:
-			s.some(f, c, run.Rows())
+			s.addValues(f, c, run.Rows())
 		}
 	}
 }
 
-// some adds the values of a column that are not NULL, of which there may be few.
-func (s *tableSurvey) some(f int, c *series.Column, rows int) {
+// addValues adds the values of a column that are not NULL, of which there may be few.
+func (s *tableSurvey) addValues(f int, c *series.Column, rows int) {
 	for i, nulls := range c.Nulls {
 		first := i << 6
 		if first >= rows {

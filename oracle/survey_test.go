@@ -51,7 +51,7 @@ func (n *naive) add(run *series.Run) {
 			case field.Type.Textual():
 				v := run.Columns[f].Ints[row]
 				fold(&n.wholes[f], first, v, TextSum(series.AppendText(nil, v, field.Length)))
-			case field.Type.Whole():
+			case field.Type.UsesInts():
 				fold(&n.wholes[f], first, run.Columns[f].Ints[row], run.Columns[f].Ints[row])
 			default:
 				v, at := run.Columns[f].Floats[row], &n.floats[f]
@@ -117,7 +117,7 @@ func TestSurveyOfContents(t *testing.T) {
 					same = same && int64(content.Whole.Low) == want.wholes[f][0] &&
 						string(content.Min.Text) == string(series.AppendText(nil, want.wholes[f][1], field.Length)) &&
 						string(content.Max.Text) == string(series.AppendText(nil, want.wholes[f][2], field.Length))
-				case field.Type.Whole():
+				case field.Type.UsesInts():
 					same = same && int64(content.Whole.Low) == want.wholes[f][0] && content.Min.Int == want.wholes[f][1] && content.Max.Int == want.wholes[f][2]
 				default:
 					same = same && math.Abs(content.Float-want.floats[f][0]) <= 1e-12*content.Size && content.Min.Float == want.floats[f][1] && content.Max.Float == want.floats[f][2]

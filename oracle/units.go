@@ -85,7 +85,7 @@ func newUnits(e *evaluator, groups *groupings) (u *units, err error) {
 	if of != "" {
 		e.keys = append(e.keys, of)
 	}
-	if u.by, err = groups.by(e.table, e.keys...); err != nil {
+	if u.by, err = groups.groupBy(e.table, e.keys...); err != nil {
 		return nil, err
 	}
 	u.units = make([]*unit, len(u.by.values))
@@ -95,7 +95,7 @@ func newUnits(e *evaluator, groups *groupings) (u *units, err error) {
 // add takes a row that matches.
 func (u *units) add(run *series.Run, row int) {
 	s := run.Series[row]
-	of := u.of(s)
+	of := u.lookUp(s)
 	if of == nil {
 		return
 	}
@@ -117,8 +117,8 @@ func (u *units) add(run *series.Run, row int) {
 	}
 }
 
-// of returns the unit that a series belongs to; nil where it lacks a tag.
-func (u *units) of(series uint32) *unit {
+// lookUp returns the unit that a series belongs to; nil where it lacks a tag.
+func (u *units) lookUp(series uint32) *unit {
 	number := u.by.of[series]
 	if number < 0 {
 		return nil
@@ -151,7 +151,7 @@ func number64(run *series.Run, field, row int) (float64, bool) {
 	switch {
 	case run.Lacks(field, row):
 		return 0, false
-	case run.Table.Fields[field].Type.Whole():
+	case run.Table.Fields[field].Type.UsesInts():
 		return float64(c.Ints[row]), true
 	}
 	return c.Floats[row], true
@@ -171,12 +171,12 @@ func (u *unit) span(bucket int64) *sum {
 
 // rows returns the answer in order.
 func (u *units) rows() [][]query.Value {
-	rows := u.unordered()
+	rows := u.unorderedRows()
 	slices.SortFunc(rows, query.CompareRows)
 	return rows
 }
 
-func (u *units) unordered() [][]query.Value {
+func (u *units) unorderedRows() [][]query.Value {
 	switch s := u.query.Shape.(type) {
 	case query.Means:
 		return u.means(s.Having)
@@ -218,7 +218,7 @@ func (u *units) unitMeans() [][]query.Value {
 		if of == nil {
 			continue
 		}
-		group := groups.of(u.by.values[number])
+		group := groups.lookUp(u.by.values[number])
 		for i := range of.sums {
 			if of.sums[i].n == 0 {
 				continue
@@ -252,8 +252,8 @@ func newTally(width, sums int) *tally {
 	return &tally{width: width, sums: sums, keys: map[string][]query.Value{}, sumsOf: map[string][]sum{}}
 }
 
-// of returns the sums of the key, of which the first values count.
-func (t *tally) of(key []query.Value) []sum {
+// lookUp returns the sums of the key, of which the first values count.
+func (t *tally) lookUp(key []query.Value) []sum {
 	key = key[:t.width]
 	text := ""
 	for _, v := range key {
@@ -352,7 +352,7 @@ func (u *units) shares() [][]query.Value {
 		for i := range of.spans {
 			if span := &of.spans[i]; u.isActive(span) {
 				begins := query.Value{Kind: query.Time, Int: query.BucketOf(span.bucket, day)}
-				groups.of(append([]query.Value{begins}, u.by.values[number]...))[0].add(1)
+				groups.lookUp(append([]query.Value{begins}, u.by.values[number]...))[0].add(1)
 			}
 		}
 	}
@@ -372,7 +372,7 @@ func (u *units) starts() [][]query.Value {
 		for _, span := range of.inOrder() {
 			now := u.isActive(&span)
 			if now && !before {
-				groups.of(u.by.values[number])[0].add(1)
+				groups.lookUp(u.by.values[number])[0].add(1)
 			}
 			before = now
 		}

@@ -42,7 +42,7 @@ func (q *Query) Values() int { return len(q.outline().values) }
 // The comments on the shapes list them. Aggregated fields are named by the
 // aggregate and the field, as max_<field>, but mean_<field>.
 func (q *Query) Columns(table *series.Table) []Column {
-	if w, ok := q.Written(); ok {
+	if w, ok := q.WrittenText(); ok {
 		return w.Columns
 	}
 	o := q.outline()

@@ -120,7 +120,7 @@ func (d *Difference) String() string {
 // where q orders. Both answers' rows are put in key order.
 func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 	var disorder *Difference
-	text, written := q.Written()
+	text, written := q.WrittenText()
 	if q.Order() != Unordered {
 		disorder = firstDisorder(q, found.Rows)
 	}

@@ -68,9 +68,9 @@ func appendRow(b []byte, columns []Column, row []Value) []byte {
 	return b
 }
 
-// Same reports whether two values of the column are equal, in whatever kind they
+// Equal reports whether two values of the column are equal, in whatever kind they
 // are held: floats exactly, but that there is one zero and one NaN.
-func (c Column) Same(a, b Value) bool {
+func (c Column) Equal(a, b Value) bool {
 	columns := []Column{c}
 	return bytes.Equal(appendRow(nil, columns, []Value{a}), appendRow(nil, columns, []Value{b}))
 }

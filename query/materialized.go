@@ -36,9 +36,9 @@ func (m *Materialized) Width() string {
 	return strings.ReplaceAll(text, ".", "_")
 }
 
-// Kept returns the aggregates that are stored. A mean is kept as a sum and a count, of
+// StoredAggregates returns the aggregates that are stored. A mean is kept as a sum and a count, of
 // which means over several buckets or series can be made.
-func (m *Materialized) Kept() []Aggregate {
+func (m *Materialized) StoredAggregates() []Aggregate {
 	var kept []Aggregate
 	for _, a := range m.Aggregates {
 		of := []Aggregate{a}
@@ -57,9 +57,9 @@ func (m *Materialized) Kept() []Aggregate {
 // Column is the name of the column of a field's aggregate.
 func (Materialized) Column(a Aggregate, field string) string { return string(a) + "_" + field }
 
-// Stored returns the fields of an aggregate of a table: the number of rows, and what is kept
+// StoredFields returns the fields of an aggregate of a table: the number of rows, and what is kept
 // of each field. Sums are doubles.
-func (m *Materialized) Stored(t *series.Table) ([]series.Field, error) {
+func (m *Materialized) StoredFields(t *series.Table) ([]series.Field, error) {
 	stored := []series.Field{{Name: RowCount, Type: series.Int}}
 	for _, field := range m.Fields {
 		at := t.FieldIndex(field)
@@ -69,7 +69,7 @@ func (m *Materialized) Stored(t *series.Table) ([]series.Field, error) {
 		case !t.Fields[at].Type.Numeric():
 			return nil, fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
 		}
-		for _, a := range m.Kept() {
+		for _, a := range m.StoredAggregates() {
 			kind := t.Fields[at].Type
 			switch a {
 			case Count:

@@ -36,7 +36,7 @@ func TestMaterializedAnswers(t *testing.T) {
 	if err := m.Answers(&Query{Table: "cpu", Shape: Last{By: "host"}}); err == nil {
 		t.Error("it answers newest rows")
 	}
-	if kept := m.Kept(); !slices.Equal(kept, []Aggregate{Sum, Count, Max}) {
+	if kept := m.StoredAggregates(); !slices.Equal(kept, []Aggregate{Sum, Count, Max}) {
 		t.Errorf("it keeps %v", kept)
 	}
 	for width, want := range map[time.Duration]string{time.Hour: "cpu_1h", 90 * time.Minute: "cpu_1h30m", time.Minute: "cpu_1m", 90 * time.Second: "cpu_1m30s", 1500 * time.Millisecond: "cpu_1_5s", 24 * time.Hour: "cpu_24h"} {

@@ -36,8 +36,8 @@ type value struct {
 
 const timeName, dayName = "time", "day"
 
-// named returns the tag in a list, or none.
-func named(tag string) []string {
+// tagList returns the tag in a list, or none.
+func tagList(tag string) []string {
 	if tag == "" {
 		return nil
 	}
@@ -77,9 +77,9 @@ const (
 // Aggregates lists them.
 func Aggregates() []Aggregate { return []Aggregate{Count, Min, Max, Sum, Avg} }
 
-// of returns the columns of aggregated fields, and which of these must be
+// outputs returns the columns of aggregated fields, and which of these must be
 // numbers.
-func (a Aggregate) of(fields []string) (values []value, numbers []string) {
+func (a Aggregate) outputs(fields []string) (values []value, numbers []string) {
 	if a == Avg {
 		return means(fields...), fields
 	}
@@ -112,9 +112,9 @@ type Buckets struct {
 }
 
 func (s Buckets) outline() outline {
-	values, numbers := s.Aggregate.of(s.Fields)
-	return outline{name: "buckets", time: timeName, keys: named(s.GroupBy), values: values,
-		fields: s.Fields, numbers: numbers, demands: named(s.GroupBy)}
+	values, numbers := s.Aggregate.outputs(s.Fields)
+	return outline{name: "buckets", time: timeName, keys: tagList(s.GroupBy), values: values,
+		fields: s.Fields, numbers: numbers, demands: tagList(s.GroupBy)}
 }
 
 // Totals aggregates fields over all matching rows of each value of GroupBy. A
@@ -127,8 +127,8 @@ type Totals struct {
 }
 
 func (s Totals) outline() outline {
-	values, numbers := s.Aggregate.of(s.Fields)
-	return outline{name: "totals", keys: named(s.GroupBy), values: values, fields: s.Fields, numbers: numbers, demands: named(s.GroupBy)}
+	values, numbers := s.Aggregate.outputs(s.Fields)
+	return outline{name: "totals", keys: tagList(s.GroupBy), values: values, fields: s.Fields, numbers: numbers, demands: tagList(s.GroupBy)}
 }
 
 // Rows returns the matching rows themselves. Columns: time, Tag, Fields. A row
@@ -140,7 +140,7 @@ type Rows struct {
 }
 
 func (s Rows) outline() outline {
-	o := outline{name: "rows", time: timeName, keys: named(s.Tag), values: raw(s.Fields), fields: s.Fields}
+	o := outline{name: "rows", time: timeName, keys: tagList(s.Tag), values: raw(s.Fields), fields: s.Fields}
 	if s.Order != Unordered {
 		o.demands = o.keys
 	}
@@ -197,9 +197,9 @@ type Last struct {
 }
 
 func (s Last) outline() outline {
-	o := outline{name: "last", time: timeName, keys: named(s.By), tags: s.Tags, values: raw(s.Fields), fields: s.Fields, demands: named(s.By)}
+	o := outline{name: "last", time: timeName, keys: tagList(s.By), tags: s.Tags, values: raw(s.Fields), fields: s.Fields, demands: tagList(s.By)}
 	if s.Having != nil {
-		o.numbers, o.further = []string{s.Having.Field}, named(s.Having.Over)
+		o.numbers, o.further = []string{s.Having.Field}, tagList(s.Having.Over)
 	}
 	return o
 }
@@ -231,7 +231,7 @@ type UnitMeans struct {
 
 func (s UnitMeans) outline() outline {
 	return outline{name: "means", keys: s.Group, values: means(s.Fields...), numbers: s.Fields,
-		demands: append(slices.Clone(s.Group), s.Unit), further: named(s.Over)}
+		demands: append(slices.Clone(s.Group), s.Unit), further: tagList(s.Over)}
 }
 
 // Comparison is how a value is compared with a bound.
@@ -300,8 +300,8 @@ func (q *Query) Activity() *Activity {
 	return nil
 }
 
-// of is the outline of a shape with so many group tags and one value.
-func (a *Activity) of(time string, keys, group []string, values ...value) outline {
+// outputs is the outline of a shape with so many group tags and one value.
+func (a *Activity) outputs(time string, keys, group []string, values ...value) outline {
 	return outline{name: "activity", time: time, keys: keys, values: values, numbers: []string{a.Field},
 		demands: append(slices.Clone(group), a.Unit)}
 }
@@ -313,7 +313,7 @@ type ActiveUnits struct {
 	More int
 }
 
-func (s ActiveUnits) outline() outline { return s.of("", named(s.Unit), nil) }
+func (s ActiveUnits) outline() outline { return s.outputs("", tagList(s.Unit), nil) }
 
 // ActiveHours returns for each unit the mean, over the days with an active
 // bucket, of the hours that its active buckets make. A day begins at midnight
@@ -321,7 +321,7 @@ func (s ActiveUnits) outline() outline { return s.of("", named(s.Unit), nil) }
 type ActiveHours struct{ Activity }
 
 func (s ActiveHours) outline() outline {
-	return s.of("", named(s.Unit), nil, value{name: "hours", kind: Float})
+	return s.outputs("", tagList(s.Unit), nil, value{name: "hours", kind: Float})
 }
 
 // Sessions returns for each unit and day the mean length in seconds of the
@@ -332,7 +332,7 @@ func (s ActiveHours) outline() outline {
 type Sessions struct{ Activity }
 
 func (s Sessions) outline() outline {
-	return s.of(dayName, named(s.Unit), nil, value{name: "seconds", kind: Float})
+	return s.outputs(dayName, tagList(s.Unit), nil, value{name: "seconds", kind: Float})
 }
 
 // ActiveShare returns for each day and combination of values of the Group tags
@@ -344,7 +344,7 @@ type ActiveShare struct {
 }
 
 func (s ActiveShare) outline() outline {
-	return s.of(dayName, s.Group, s.Group, value{name: "share", kind: Float})
+	return s.outputs(dayName, s.Group, s.Group, value{name: "share", kind: Float})
 }
 
 // Starts returns, for each combination of values of the Group tags, how often a
@@ -355,5 +355,5 @@ type Starts struct {
 }
 
 func (s Starts) outline() outline {
-	return s.of("", s.Group, s.Group, value{name: "starts", kind: Int})
+	return s.outputs("", s.Group, s.Group, value{name: "starts", kind: Int})
 }

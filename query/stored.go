@@ -111,23 +111,23 @@ func (q *Query) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Renamed returns the query with its table's name, and with all names of tags
+// Rename returns the query with its table's name, and with all names of tags
 // and fields as the functions give them: the one place that knows where a query
 // names something.
-func (q *Query) Renamed(table string, column func(string) string) (*Query, error) {
+func (q *Query) Rename(table string, column func(string) string) (*Query, error) {
 	r := q.record()
 	r.Table = table
 	for _, name := range []*string{&r.GroupBy, &r.Unit, &r.Over} {
 		*name = column(*name)
 	}
 	for _, list := range []*[]string{&r.Fields, &r.Present, &r.Tags, &r.Group, &r.MeanTags} {
-		*list = renamed(*list, column)
+		*list = renameAll(*list, column)
 	}
 	if r.In != nil {
 		r.In = &TagIn{Key: column(r.In.Key), Values: r.In.Values}
 	}
 	if r.Above != nil {
-		r.Above = &Above{Field: column(r.Above.Field), Value: r.Above.Value, And: renamed(r.Above.And, column)}
+		r.Above = &Above{Field: column(r.Above.Field), Value: r.Above.Value, And: renameAll(r.Above.And, column)}
 	}
 	if r.Having != nil {
 		r.Having.Field, r.Having.Over = column(r.Having.Field), column(r.Having.Over)
@@ -139,7 +139,7 @@ func (q *Query) Renamed(table string, column func(string) string) (*Query, error
 	return &renamed, err
 }
 
-func renamed(names []string, column func(string) string) []string {
+func renameAll(names []string, column func(string) string) []string {
 	var list []string
 	for _, name := range names {
 		list = append(list, column(name))
@@ -256,29 +256,29 @@ func (s UnitMeans) store(r *record) {
 	r.Group, r.Unit, r.Fields, r.Over = s.Group, s.Unit, s.Fields, s.Over
 }
 
-func (a *Activity) stored(r *record, summary string) {
+func (a *Activity) fillRecord(r *record, summary string) {
 	r.Unit, r.Bucket = a.Unit, a.Width
 	r.Active = &activityRecord{Field: a.Field, Zeros: a.Zeros, Below: a.Compare == Less, AtLeast: a.Compare == AtLeast, Value: a.Value, Summary: summary}
 }
 
 func (s ActiveUnits) store(r *record) {
-	s.stored(r, moreSummary)
+	s.fillRecord(r, moreSummary)
 	r.Active.More = s.More
 }
 
-func (s ActiveHours) store(r *record) { s.stored(r, hoursSummary) }
+func (s ActiveHours) store(r *record) { s.fillRecord(r, hoursSummary) }
 
 func (s Sessions) store(r *record) {
-	s.stored(r, sessionsSummary)
+	s.fillRecord(r, sessionsSummary)
 	r.Order = Ascending
 }
 
 func (s ActiveShare) store(r *record) {
-	s.stored(r, shareSummary)
+	s.fillRecord(r, shareSummary)
 	r.Group, r.Order = s.Group, Ascending
 }
 
 func (s Starts) store(r *record) {
-	s.stored(r, startsSummary)
+	s.fillRecord(r, startsSummary)
 	r.Group = s.Group
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// typed is a table with a field of each type, named after it.
-func typed() *series.Table {
+// typedTable is a table with a field of each type, named after it.
+func typedTable() *series.Table {
 	t := &series.Table{Name: "t", Tags: []series.Tag{{Key: "device"}}}
 	for _, kind := range series.Types() {
 		t.Fields = append(t.Fields, series.Field{Name: kind.String(), Type: kind})
@@ -54,7 +54,7 @@ func TestBooleansAndDates(t *testing.T) {
 
 // All types are returned and counted; only numbers are compared and folded.
 func TestFieldsOfQueries(t *testing.T) {
-	table := typed()
+	table := typedTable()
 	for _, f := range table.Fields {
 		one := []string{f.Name}
 		for _, s := range []Shape{
@@ -91,7 +91,7 @@ func TestFieldsOfQueries(t *testing.T) {
 
 // What a shape cannot mean is not taken.
 func TestCheck(t *testing.T) {
-	table := typed()
+	table := typedTable()
 	on := func(field string) Condition { return Condition{Field: field} }
 	fields, by := []string{"int"}, "device"
 	for says, s := range map[string]Shape{

@@ -42,16 +42,16 @@ type writtenRecord struct {
 	Ordered    bool        `json:"ordered,omitempty"`
 }
 
-// Written returns the text that a query stands for; not ok: it has a meaning of its own.
-func (q *Query) Written() (w Written, ok bool) {
+// WrittenText returns the text that a query stands for; not ok: it has a meaning of its own.
+func (q *Query) WrittenText() (w Written, ok bool) {
 	w, ok = q.Shape.(Written)
 	return w, ok
 }
 
-// Answered returns the query with the columns of an answer that is taken for the right
+// WithAnswer returns the query with the columns of an answer that is taken for the right
 // one: each is of the kind of its values, NULLs left out.
-func (q *Query) Answered(right *Answer) *Query {
-	w, ok := q.Written()
+func (q *Query) WithAnswer(right *Answer) *Query {
+	w, ok := q.WrittenText()
 	if !ok {
 		return q
 	}

@@ -77,7 +77,7 @@ func withAgents(t *testing.T) *result.Run {
 			repeat.Queries = append(repeat.Queries, q)
 		}
 	}
-	pooled, err := target.Pooled()
+	pooled, err := target.Pool()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 	r := rand.New(rand.NewPCG(11, 5))
 	run := &result.Run{ID: "20260131-154500-aaaa", Name: "agree", Status: result.Complete, Started: started, Dataset: result.Dataset{Fingerprint: "f", Rows: 1e6, RawBytes: 1e9}}
 	for _, name := range []string{"a", "b", "c"} {
-		run.Targets = append(run.Targets, result.Target{Name: name, Kind: "duckdb"})
+		run.Targets = append(run.Targets, result.Target{Name: name, Driver: "duckdb"})
 	}
 	const types, block = 5, 40
 	for n := range rounds {
@@ -73,7 +73,7 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 		}
 	}
 	for i := range run.Targets {
-		pooled, err := run.Targets[i].Pooled()
+		pooled, err := run.Targets[i].Pool()
 		if err != nil {
 			t.Fatal(err)
 		}

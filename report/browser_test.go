@@ -115,7 +115,7 @@ func TestReasonsInBrowser(t *testing.T) {
 	why := strings.Repeat("agent north-2 was lost: its connection ended, and it did not come back within 5s; ", 4)
 	run.Targets[0].Repeats[2].Queries[1].Withheld = why
 	run.Targets[0].Repeats[2].Queries[0].Parts[1].Lost = why
-	pooled, err := run.Targets[0].Pooled()
+	pooled, err := run.Targets[0].Pool()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // over those that the other one answered too.
 func TestComparisonOverCommonQueries(t *testing.T) {
 	asked := func(name string, median float64, each ...float64) result.Target {
-		return result.Target{Name: name, Kind: "duckdb", Queries: []result.Queries{{
+		return result.Target{Name: name, Driver: "duckdb", Queries: []result.Queries{{
 			Type: "lastpoint", Verdict: result.Verdict{Checked: 1, Rows: 1}, Executed: int64(len(each)), Rows: 1, Each: each,
 			Service: result.Latency{Summary: measure.Summary{Count: int64(len(each)), Median: median}},
 		}}}

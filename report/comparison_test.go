@@ -36,7 +36,7 @@ func repeated(seed uint64, n int, slower float64) compare.Side {
 	}
 	var s compare.Side
 	for i := range n {
-		t := result.Target{Name: "duck", Kind: "duckdb", Queries: []result.Queries{
+		t := result.Target{Name: "duck", Driver: "duckdb", Queries: []result.Queries{
 			asked("single-groupby-1-1-1", 300, 0.001*slower), asked("cpu-max-all-1", 200, 0.003), asked("double-groupby-all", 80, 0.4),
 			asked("high-cpu-1", 100, 0.002), asked("lastpoint", 100, 0.004),
 		}}

@@ -98,7 +98,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	run := base
 	run.Targets = []result.Target{
 		{
-			Name: "duck", Kind: "duckdb", Embedded: true, Options: map[string]string{"threads": "", "memory-limit": "4GiB"},
+			Name: "duck", Driver: "duckdb", Embedded: true, Options: map[string]string{"threads": "", "memory-limit": "4GiB"},
 			Changes: []driver.Change{{Name: "memory-limit", Value: "4GiB", Default: "80% of the machine's"}},
 			Modules: []result.Module{{Path: "example.org/duck-bindings", Version: "v0.1.2"}},
 			Description: driver.Description{Version: "v1.4.1", Location: "tsmark-results/duck.duckdb", Durability: "an acknowledged row is in the write-ahead log",
@@ -118,7 +118,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 			},
 		},
 		{
-			Name: "quest", Kind: "questdb", Options: map[string]string{"address": "localhost:9000", "password": "***"},
+			Name: "quest", Driver: "questdb", Options: map[string]string{"address": "localhost:9000", "password": "***"},
 			Description: driver.Description{Version: "9.0.1", Edition: "open source", Location: "localhost:9000", Durability: "asynchronous: up to a second of rows can be lost",
 				Settings: map[string]string{"cairo.wal.enabled": "true"}},
 			Load: &result.Load{
@@ -145,7 +145,7 @@ func fixture(t *testing.T) (complete, killed *result.Run) {
 	lost.Withheld = "the census differs from what was sent"
 	duck := run.Targets[0]
 	duck.Load, duck.Queries = &lost, run.Targets[0].Queries[:1]
-	stopped.Targets = []result.Target{duck, {Name: "quest", Kind: "questdb", Failure: "localhost:9000 cannot be reached"}}
+	stopped.Targets = []result.Target{duck, {Name: "quest", Driver: "questdb", Failure: "localhost:9000 cannot be reached"}}
 	return &run, &stopped
 }
 

@@ -29,15 +29,15 @@ func grownLoad(times float64) *result.Load {
 // what a system refuses is n/a, fails nothing, and has no rate.
 func TestGrowth(t *testing.T) {
 	run := &result.Run{ID: "20260131-154500-abcd", Name: "grown", Status: result.Complete, Started: started}
-	takes := result.Target{Name: "questdb", Kind: "questdb"}
+	takes := result.Target{Name: "questdb", Driver: "questdb"}
 	for i := range 6 {
 		takes.Repeats = append(takes.Repeats, result.Repeat{Number: i + 1, Load: grownLoad(1 + float64(i)/100)})
 	}
 	refusal := grownLoad(1)
 	refusal.Growth.Unsupported, refusal.Growth.Steps = "no column service_environment", refusal.Growth.Steps[:1]
-	refuses := result.Target{Name: "timescaledb", Kind: "timescaledb", Repeats: []result.Repeat{{Number: 1, Load: refusal}}}
+	refuses := result.Target{Name: "timescaledb", Driver: "timescaledb", Repeats: []result.Repeat{{Number: 1, Load: refusal}}}
 	for _, target := range []result.Target{takes, refuses} {
-		pooled, err := target.Pooled()
+		pooled, err := target.Pool()
 		if err != nil {
 			t.Fatal(err)
 		}

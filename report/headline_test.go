@@ -208,7 +208,7 @@ func TestHeadlineOfCutOff(t *testing.T) {
 				q.Each[j] = -limit
 			}
 		}
-		pooled, err := to.Pooled()
+		pooled, err := to.Pool()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func TestHostileTexts(t *testing.T) {
 		r.Dataset.Source = dataset.Source
 		r.Name, r.Experiment = hostile, "name: x\n# "+hostile
 		for i := range r.Targets {
-			r.Targets[i].Kind = hostile
+			r.Targets[i].Driver = hostile
 		}
 	}
 	outputs := make(map[string]string)

@@ -160,7 +160,7 @@ func withoutLoads(r *result.Run) *result.Run {
 }
 
 func withoutFigures(l *result.Load) *result.Load {
-	if l == nil || l.Stands() {
+	if l == nil || l.HasFigures() {
 		return l
 	}
 	return l.WithoutFigures()

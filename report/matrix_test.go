@@ -30,7 +30,7 @@ func matrixRun(t *testing.T) *result.Run {
 	unverified.Verdict = result.Verdict{}
 	response := latencies(t, 9, 300, time.Millisecond)
 	run.Targets = []result.Target{{
-		Name: "duck", Kind: "duckdb", Description: complete.Targets[0].Description,
+		Name: "duck", Driver: "duckdb", Description: complete.Targets[0].Description,
 		Load: &result.Load{
 			Workers: 2, BatchSize: 100, Rows: 10_000, Metrics: 100_000, Prepare: 0.0421, Sent: 1.9, Acked: 2, Settled: 2.5,
 			Batches: latencies(t, 1, 100, 30*time.Millisecond), Accumulated: []float64{1.625, 1.5},

@@ -66,7 +66,7 @@ func observed(t *testing.T) *result.Run {
 					q.Noise = noise(6, 22)
 				}
 				if k == 1 && i == 1 {
-					q.Noise.Others, q.Noise.OthersMin, q.Noise.OthersMax, q.Noise.Untold = result.Absent(), result.Absent(), result.Absent(), "the server cannot be seen"
+					q.Noise.Others, q.Noise.OthersMin, q.Noise.OthersMax, q.Noise.Unknown = result.Absent(), result.Absent(), result.Absent(), "the server cannot be seen"
 				}
 				if i == 1 && k < 2 {
 					q.Wall, q.PerSecond = 0.31, 300/0.31
@@ -84,7 +84,7 @@ func observed(t *testing.T) *result.Run {
 				repeat.Queries = append(repeat.Queries, q)
 			}
 		}
-		pooled, err := target.Pooled()
+		pooled, err := target.Pool()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 			q.Verdict.Difference, q.Withheld = "query 7: a row is missing", "wrong answer to query 7"
 		}
 	}
-	pooled, err := run.Pooled()
+	pooled, err := run.Pool()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func scattered(r *rand.Rand) *result.Run {
 	run := &result.Run{ID: "r", Status: result.Complete, Dataset: result.Dataset{Fingerprint: "f"}}
 	rounds, spread, clusters := 1+r.IntN(8), 0.01+0.3*r.Float64(), math.Log(1+100*r.Float64())
 	for _, name := range []string{"a", "b"} {
-		t := result.Target{Name: name, Kind: "duckdb"}
+		t := result.Target{Name: name, Driver: "duckdb"}
 		for n := range rounds {
 			level := spread*r.NormFloat64() + clusters*float64(r.IntN(2)*r.IntN(2))
 			q := result.Queries{Type: "t", Executed: 5, Verdict: result.Verdict{Checked: 1}, First: 5 * n}
@@ -109,7 +109,7 @@ func scattered(r *rand.Rand) *result.Run {
 		}
 		run.Targets = append(run.Targets, t)
 	}
-	pooled, err := run.Pooled()
+	pooled, err := run.Pool()
 	if err != nil {
 		panic(err)
 	}

@@ -191,7 +191,7 @@ func TestWhoWins(t *testing.T) {
 			q.Each[j] = -q.Each[j]
 		}
 	}
-	pooled, err := duck.Pooled()
+	pooled, err := duck.Pool()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestJSONIsTheRuns(t *testing.T) {
 	}
 	// A load that does not stand has no figures.
 	for i := range killed.Targets {
-		if l := killed.Targets[i].Load; l != nil && !l.Stands() {
+		if l := killed.Targets[i].Load; l != nil && !l.HasFigures() {
 			killed.Targets[i].Load = l.WithoutFigures()
 		}
 	}

@@ -35,7 +35,7 @@ func theDocument(t *testing.T, name, experiment string) (*document.Document, *do
 
 // loaded is a target with six loads of so many rows a second, of 1,000 rows each.
 func loaded(kind string, perSecond float64) result.Target {
-	t := result.Target{Name: kind, Kind: kind}
+	t := result.Target{Name: kind, Driver: kind}
 	for i := range 6 {
 		took := 1000 / perSecond
 		load := &result.Load{Rows: 1000, Metrics: 10000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
@@ -47,7 +47,7 @@ func loaded(kind string, perSecond float64) result.Target {
 // answering is a target that answered so many queries of a type in each of six rounds, each
 // in so many milliseconds.
 func answering(kind, queryType string, n int, ms float64) result.Target {
-	t := result.Target{Name: kind, Kind: kind}
+	t := result.Target{Name: kind, Driver: kind}
 	for i := range 6 {
 		q := result.Queries{Type: queryType, Workers: 1, Executed: int64(n), Wall: float64(n) * ms / 1000, Service: result.Latency{Summary: measure.Summary{Count: int64(n)}}, Verdict: result.Verdict{Checked: 3, Rows: 3}}
 		for range n {

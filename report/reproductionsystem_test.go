@@ -16,7 +16,7 @@ func TestSystemText(t *testing.T) {
 		Experiments: []document.Experiment{{Options: []document.Setting{{Driver: "tdengine", Set: map[string]string{"stt_trigger": "1"}}}}},
 	}
 	run := func(vgroups, trigger string) *result.Run {
-		return &result.Run{Targets: []result.Target{{Kind: "tdengine", Options: map[string]string{"vgroups": vgroups, "cachemodel": "last_row", "stt_trigger": trigger, "port": "1"}}}}
+		return &result.Run{Targets: []result.Target{{Driver: "tdengine", Options: map[string]string{"vgroups": vgroups, "cachemodel": "last_row", "stt_trigger": trigger, "port": "1"}}}}
 	}
 	runs := []*result.Run{run("4", "1"), run("4", "")}
 	want := "printed: 3.0; here: not tested; with cachemodel=last_row, stt_trigger=1 or the server's own, vgroups=4 (the document: 6). SIMD is yours."

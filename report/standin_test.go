@@ -156,7 +156,7 @@ func TestStandInInMatrices(t *testing.T) {
 // A system with another name than its driver is called by it.
 func TestSystemIsNamed(t *testing.T) {
 	run := agreeing(t, 6)
-	run.Targets[2].Name, run.Targets[2].Kind = "mysql", "mysql"
+	run.Targets[2].Name, run.Targets[2].Driver = "mysql", "mysql"
 	run.Targets[2].Description.System, run.Targets[2].Description.Version = "MariaDB", "MariaDB 10.11.14"
 	h := rank.NewHeadline(rank.GroupOf(run))
 	if !strings.Contains(h.Answers[0].Text, "faster than mysql (MariaDB)") || !slices.ContainsFunc(h.Basis, func(s string) bool {

@@ -24,13 +24,13 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 			first.Verdict.Difference = first.Withheld
 		}
 		duck.Repeats = []result.Repeat{{Number: 1, Load: duck.Load, Queries: duck.Queries}}
-		pooled, err := duck.Pooled()
+		pooled, err := duck.Pool()
 		if err != nil {
 			t.Fatal(err)
 		}
 		*duck = pooled
-		if duck.Load.Stands() == wrong || run.Passed() == wrong {
-			t.Errorf("wrong is %v, and the load stands: %v", wrong, duck.Load.Stands())
+		if duck.Load.HasFigures() == wrong || run.Passed() == wrong {
+			t.Errorf("wrong is %v, and the load stands: %v", wrong, duck.Load.HasFigures())
 		}
 		out := map[write.Format]string{}
 		for _, name := range write.Formats() {

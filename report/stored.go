@@ -56,7 +56,7 @@ func storedQuery(g *rank.Group, subject int, q *result.Queries) store.QueryFigur
 func storedLoad(g *rank.Group, subject int, l *result.Load) store.LoadFigure {
 	f := store.LoadFigure{Target: g.Subjects[subject].Name, Verdict: "verified", Rows: l.AllRows(), Workers: l.Workers, Batch: l.BatchSize}
 	switch {
-	case !l.Stands():
+	case !l.HasFigures():
 		f.Verdict, f.Why = l.Word(), l.Reason()
 		return f
 	case l.Unverified != "":

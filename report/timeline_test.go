@@ -40,7 +40,7 @@ func TestUsageOfShortMeasurements(t *testing.T) {
 		r.Add(float64(at), map[result.Metric]float64{result.CPU: float64(at)})
 	}
 	long, short, outside := &result.Cell{From: 2, To: 8}, &result.Cell{From: 9, To: 9.5}, &result.Cell{From: 25, To: 35}
-	if u, known := estimate.Used([]*result.Resources{r}, []*result.Cell{long, long}); !known || math.Abs(float64(u.CPU)-12) > 1e-9 || u.RSSMax.Known() {
+	if u, known := estimate.Used([]*result.Resources{r}, []*result.Cell{long, long}); !known || math.Abs(float64(u.CPU)-12) > 1e-9 || u.RSSMax.IsKnown() {
 		t.Errorf("twice six seconds: %+v", u)
 	}
 	for _, cells := range [][]*result.Cell{nil, {long, short}, {outside}} {

@@ -10,7 +10,7 @@ import (
 
 func TestTurns(t *testing.T) {
 	target := func(name string, part int) result.Target {
-		return result.Target{Name: name, Turn: &result.Turn{Part: part, Parts: 2}}
+		return result.Target{Name: name, RunPart: &result.RunPart{Part: part, Parts: 2}}
 	}
 	for want, targets := range map[string][]result.Target{
 		"":                {{Name: "a"}, {Name: "b"}},

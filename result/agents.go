@@ -132,8 +132,8 @@ type Part struct {
 	TakenOver string `json:"taken_over,omitempty" redact:"-"`
 }
 
-// Whole reports whether the share came to its end.
-func (p *Part) Whole() bool { return p.Lost == "" }
+// Complete reports whether the share came to its end.
+func (p *Part) Complete() bool { return p.Lost == "" }
 
 // RowRate is the rows a second of the part; 0: it had none.
 func (p *Part) RowRate() float64 { return PerSecond(p.Rows, p.Wall) }
@@ -154,7 +154,7 @@ func (c *Cell) Missing() []*Part {
 	var list []*Part
 	for i := range c.Parts {
 		p := &c.Parts[i]
-		done := slices.ContainsFunc(c.Parts, func(other Part) bool { return other.Share == p.Share && other.Whole() })
+		done := slices.ContainsFunc(c.Parts, func(other Part) bool { return other.Share == p.Share && other.Complete() })
 		if !done {
 			list = append(list, p)
 		}
@@ -189,7 +189,7 @@ const MostSpread = 0.01
 func (c *Cell) SpreadTooWide() bool {
 	shortest := math.Inf(1)
 	for i := range c.Parts {
-		if p := &c.Parts[i]; p.Whole() && p.Wall > 0 {
+		if p := &c.Parts[i]; p.Complete() && p.Wall > 0 {
 			shortest = min(shortest, p.Wall)
 		}
 	}

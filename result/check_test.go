@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-func checked(t *testing.T) *result.Run {
+func checkedRun(t *testing.T) *result.Run {
 	t.Helper()
 	l := measure.NewLatency()
 	l.Record(time.Second)
@@ -29,11 +29,11 @@ func checked(t *testing.T) *result.Run {
 }
 
 func TestCheck(t *testing.T) {
-	if err := result.Check(checked(t)); err != nil {
+	if err := result.Check(checkedRun(t)); err != nil {
 		t.Fatal(err)
 	}
 	for _, seed := range []int64{math.MinInt64, -5, math.MaxInt64} {
-		r := checked(t)
+		r := checkedRun(t)
 		if r.QuerySeed = seed; result.Check(r) != nil {
 			t.Errorf("seed %d: %v", seed, result.Check(r))
 		}
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 		"resources[0].metrics[\"cpu\"][1]: 1e+300 is out of range":                    func(r *result.Run, _ *queries) { r.Resources[0].Metrics[result.CPU][1] = 1e300 },
 		"started: the year 12026 is out of range":                                     func(r *result.Run, _ *queries) { r.Started = r.Started.AddDate(10000, 0, 0) },
 	} {
-		r := checked(t)
+		r := checkedRun(t)
 		change(r, &r.Targets[0].Repeats[0].Queries[0])
 		if err := result.Check(r); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want %s", err, want)

@@ -18,7 +18,7 @@ const Format = 1
 // program does not know.
 var ErrNewer = errors.New("it was written by a newer tsmark")
 
-// document is a run as it is kept: the record alone, without what Pooled derives
+// document is a run as it is kept: the record alone, without what Pool derives
 // from it and without when it came here.
 type document struct {
 	Format int `json:"format"`
@@ -28,7 +28,7 @@ type document struct {
 // Encode returns the document of a run. Equal runs have equal documents, to the
 // last byte.
 func Encode(r *Run) ([]byte, error) {
-	text, err := json.Marshal(document{Format, r.recorded()})
+	text, err := json.Marshal(document{Format, r.stripDerived()})
 	if err != nil {
 		return nil, fmt.Errorf("writing the run as JSON: %w", err)
 	}
@@ -63,19 +63,19 @@ func decode(text []byte, strict bool) (*Run, error) {
 	if err := in.Decode(&d); err != nil {
 		return nil, err
 	}
-	return d.Run.recorded(), nil
+	return d.Run.stripDerived(), nil
 }
 
-// recorded returns the run without what is derived from its repeats, and without
+// stripDerived returns the run without what is derived from its repeats, and without
 // when it came here.
-func (r *Run) recorded() *Run {
+func (r *Run) stripDerived() *Run {
 	run := *r
 	run.Imported, run.Unchecked = time.Time{}, ""
 	run.Targets = slices.Clone(r.Targets)
 	for i := range run.Targets {
 		t := &run.Targets[i]
 		t.Load, t.Queries = nil, nil
-		t.Repeats = besides(t.Repeats, "")
+		t.Repeats = withholdBeside(t.Repeats, "")
 	}
 	return &run
 }

@@ -32,8 +32,8 @@ func (l *Load) AllRetries() *Retries {
 	return l.Retries.Add(l.Mixed.Writes.Retries)
 }
 
-// Lost returns how many acknowledged rows were missing from the census.
-func (l *Load) Lost() int64 {
+// LostRows returns how many acknowledged rows were missing from the census.
+func (l *Load) LostRows() int64 {
 	n := int64(0)
 	for i := range l.Census {
 		n += l.Census[i].Lost
@@ -51,9 +51,9 @@ func (l *Load) Duplicates() int64 {
 	return n
 }
 
-// Unexcluded returns why acknowledged rows may be missing although the census
+// UndetectedLoss returns why acknowledged rows may be missing although the census
 // agrees; empty: none is.
-func (l *Load) Unexcluded() string {
+func (l *Load) UndetectedLoss() string {
 	for i := range l.Census {
 		if c := l.Census[i].Contents; c != nil && c.Unexcluded != "" {
 			return c.Unexcluded

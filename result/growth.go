@@ -28,17 +28,17 @@ type GrowthStep struct {
 	Slowest float64  `json:"slowest"`                     // likewise, of the batch that took longest
 }
 
-// Unsupported is why the target cannot be loaded as the experiment wants; empty: it can.
-func (l *Load) Unsupported() string {
+// UnsupportedReason is why the target cannot be loaded as the experiment wants; empty: it can.
+func (l *Load) UnsupportedReason() string {
 	if l == nil || l.Growth == nil {
 		return ""
 	}
 	return l.Growth.Unsupported
 }
 
-// Then adds a further step to a load whose steps before it have settled: as if the clock
+// Extend adds a further step to a load whose steps before it have settled: as if the clock
 // had stood still between them.
-func (l *Load) Then(next *Load) error {
+func (l *Load) Extend(next *Load) error {
 	before := l.Settled
 	after := func(was, seconds float64) float64 {
 		if was == 0 || seconds == 0 {

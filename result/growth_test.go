@@ -27,7 +27,7 @@ func step(t *testing.T, rows int64, settled float64) *result.Load {
 // A load in steps takes as long as they do one after the other.
 func TestThen(t *testing.T) {
 	l := step(t, 30, 2)
-	if err := l.Then(step(t, 70, 4)); err != nil {
+	if err := l.Extend(step(t, 70, 4)); err != nil {
 		t.Fatal(err)
 	}
 	if l.Rows != 100 || l.Metrics != 1000 || l.WireBytes != 10000 {
@@ -41,7 +41,7 @@ func TestThen(t *testing.T) {
 	}
 	silent := step(t, 1, 1)
 	silent.Acked = 0
-	if err := l.Then(silent); err != nil || l.Acked != 0 {
+	if err := l.Extend(silent); err != nil || l.Acked != 0 {
 		t.Errorf("acknowledged %v, %v, of a load whose last step was not", l.Acked, err)
 	}
 }

@@ -24,7 +24,7 @@ func (t *Target) Label() string {
 // System names what was measured: the system that answered, its version and edition.
 func (t *Target) System() string {
 	d := &t.Description
-	name, version := t.Kind, d.Version
+	name, version := t.Driver, d.Version
 	if d.System != "" {
 		name, version = d.System, strings.TrimPrefix(version, d.System+" ")
 	}

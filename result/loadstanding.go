@@ -12,19 +12,19 @@ import (
 // answer of the same target, which says that what it holds is wrong in a way that
 // counts and sums do not show.
 // A target that cannot be loaded as the experiment wants has none either.
-func (l *Load) Reason() string { return cmp.Or(l.Unsupported(), l.Withheld, l.Beside) }
+func (l *Load) Reason() string { return cmp.Or(l.UnsupportedReason(), l.Withheld, l.Beside) }
 
 // Word is what tables say of a load that does not stand: n/a where the target cannot be
 // loaded so, else withheld.
 func (l *Load) Word() string {
-	if l.Unsupported() != "" {
+	if l.UnsupportedReason() != "" {
 		return "n/a"
 	}
 	return "withheld"
 }
 
-// Stands reports whether there is a load that has figures.
-func (l *Load) Stands() bool { return l != nil && l.Reason() == "" }
+// HasFigures reports whether there is a load that has figures.
+func (l *Load) HasFigures() bool { return l != nil && l.Reason() == "" }
 
 // Disk is the size on disk where nothing of it was still to be written; -1: unknown, or something
 // was, as DiskPending says. It is the size that takes part in tables, ratios and comparisons.
@@ -57,9 +57,9 @@ func (l *Load) WithoutFigures() *Load {
 	return out
 }
 
-// besides returns repeats whose loads do not stand because of the answer beside
+// withholdBeside returns repeats whose loads do not stand because of the answer beside
 // them; empty: because of none.
-func besides(repeats []Repeat, wrong string) []Repeat {
+func withholdBeside(repeats []Repeat, wrong string) []Repeat {
 	changed := slices.Clone(repeats)
 	for i := range changed {
 		if l := changed[i].Load; l != nil && l.Beside != wrong {

@@ -9,7 +9,7 @@ import (
 
 // A wrong answer of any repeat, or beside the writes, withholds all loads of its
 // target; a query that failed does not.
-func TestLoadStands(t *testing.T) {
+func TestLoadHasFigures(t *testing.T) {
 	wrong := result.Verdict{Checked: 3, Difference: "query 1, row 2: missing"}
 	for name, c := range map[string]struct {
 		repeats []result.Repeat
@@ -28,23 +28,23 @@ func TestLoadStands(t *testing.T) {
 		target := result.Target{Name: "x", Repeats: c.repeats}
 		for range 2 { // a second time changes nothing
 			var err error
-			if target, err = target.Pooled(); err != nil {
+			if target, err = target.Pool(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := target.Load.Reason(); !strings.Contains(got, c.reason) || target.Load.Stands() != (c.reason == "") {
+		if got := target.Load.Reason(); !strings.Contains(got, c.reason) || target.Load.HasFigures() != (c.reason == "") {
 			t.Errorf("%s: %q, want %q", name, got, c.reason)
 		}
 		for _, r := range target.Repeats {
-			if r.Load.Stands() != (c.reason == "") {
-				t.Errorf("%s: repeat %d stands: %v", name, r.Number, r.Load.Stands())
+			if r.Load.HasFigures() != (c.reason == "") {
+				t.Errorf("%s: repeat %d stands: %v", name, r.Number, r.Load.HasFigures())
 			}
 		}
 		if bare := target.Load.WithoutFigures(); bare.Settled != 0 || bare.DiskBytes != -1 || bare.Reason() != target.Load.Reason() {
 			t.Errorf("%s: %+v", name, bare)
 		}
 	}
-	if (*result.Load)(nil).Stands() {
+	if (*result.Load)(nil).HasFigures() {
 		t.Error("no load stands")
 	}
 }

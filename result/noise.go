@@ -8,7 +8,7 @@ import (
 
 // Noise is what the machine did beside a measurement: what others than tsmark
 // and the target's own server took of it, from readings at its two ends. What
-// could not be read is absent. Reasons and Untold are the judgement: see Judge.
+// could not be read is absent. Reasons and Unknown are the judgement: see Judge.
 type Noise struct {
 	Wall  float64 `json:"wall"`  // seconds
 	Cores float64 `json:"cores"` // of the machine: Wall times Cores is all the CPU time that there was
@@ -45,8 +45,8 @@ type Noise struct {
 	// Reasons are why the host was noisy, in words; none: it was quiet, as far as
 	// could be told.
 	Reasons []string `json:"reasons,omitempty"`
-	// Untold is what could not be told, and why; empty: all was.
-	Untold string `json:"unknown,omitempty"`
+	// Unknown is what could not be told, and why; empty: all was.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // Bounds beyond which the host is noisy. docs/measuring.md says why.
@@ -57,7 +57,7 @@ const (
 	quietSwapped   = 1 << 20
 )
 
-// TooShort is Noise.Untold where clocks are too coarse for the phase.
+// TooShort is Noise.Unknown where clocks are too coarse for the phase.
 const TooShort = "too short to measure"
 
 // NewNoise returns a record of which nothing is known yet.
@@ -88,12 +88,12 @@ func (n *Noise) MemoryShare() Value { return ratio(n.MemoryStall, Value(n.Wall))
 // and may have been less it says that this cannot be told.
 func (n *Noise) Judge(bound float64) {
 	n.Bound, n.Reasons = bound, nil
-	if n.Untold == TooShort {
-		n.Untold = ""
+	if n.Unknown == TooShort {
+		n.Unknown = ""
 	}
 	capacity := Value(n.Wall * n.Cores)
 	share := func(v Value) string { return fmt.Sprintf("%.0f %%", 100*float64(v)) }
-	if n.Others.Known() && capacity > 0 {
+	if n.Others.IsKnown() && capacity > 0 {
 		switch {
 		case n.OthersMin > Value(bound)*capacity:
 			why := "other processes used " + share(n.OthersShare()) + " of the CPU"
@@ -102,20 +102,20 @@ func (n *Noise) Judge(bound float64) {
 			}
 			n.Reasons = append(n.Reasons, why)
 		case n.OthersMax > Value(bound)*capacity:
-			n.Untold = TooShort
+			n.Unknown = TooShort
 		}
 	}
 	// The clock of stolen time ticks every 10 ms.
-	if s := n.StealShare(); s.Known() && n.Steal-0.01 > Value(bound)*capacity {
+	if s := n.StealShare(); s.IsKnown() && n.Steal-0.01 > Value(bound)*capacity {
 		n.Reasons = append(n.Reasons, "the hypervisor took "+share(s)+" of the CPU (steal)")
 	}
-	if s := n.ThrottledShare(); s.Known() && s > quietThrottled {
+	if s := n.ThrottledShare(); s.IsKnown() && s > quietThrottled {
 		n.Reasons = append(n.Reasons, "a CPU limit held tsmark back in "+share(s)+" of the scheduling periods")
 	}
-	if s := n.MemoryShare(); s.Known() && s > quietMemory {
+	if s := n.MemoryShare(); s.IsKnown() && s > quietMemory {
 		n.Reasons = append(n.Reasons, "programs waited for memory in "+share(s)+" of the time")
 	}
-	if n.Swapped.Known() && n.Swapped > quietSwapped {
+	if n.Swapped.IsKnown() && n.Swapped > quietSwapped {
 		n.Reasons = append(n.Reasons, fmt.Sprintf("%.0f MiB went to and from swap", float64(n.Swapped)/(1<<20)))
 	}
 }
@@ -165,7 +165,7 @@ func AddNoise(phases ...*Noise) *Noise {
 	if sum == nil {
 		return nil
 	}
-	if middle := (sum.OthersMin + sum.OthersMax) / 2; middle.Known() {
+	if middle := (sum.OthersMin + sum.OthersMax) / 2; middle.IsKnown() {
 		// Where a bound is exact, such as what was seen of each process, it stays.
 		sum.OthersMin = max(sum.OthersMin, min(middle-Value(math.Sqrt(error2)), sum.Others))
 		sum.OthersMax = min(sum.OthersMax, max(middle+Value(math.Sqrt(error2)), sum.Others))
@@ -185,15 +185,15 @@ func (n *Noise) add(other *Noise) {
 	} {
 		*v.to += *v.from // absent where one is
 	}
-	if n.Untold == "" || n.Untold == TooShort {
-		n.Untold = other.Untold
+	if n.Unknown == "" || n.Unknown == TooShort {
+		n.Unknown = other.Unknown
 	}
 }
 
-// Disturbed says why a measurement was disturbed, of which these are the phases,
+// Disturbance says why a measurement was disturbed, of which these are the phases,
 // such as the rounds of a query type: as a whole, or in how many of them. Empty:
 // it was not, as far as can be told.
-func Disturbed(phases ...*Noise) string {
+func Disturbance(phases ...*Noise) string {
 	known, noisy, why := 0, 0, ""
 	for _, n := range phases {
 		if n == nil {

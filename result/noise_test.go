@@ -14,10 +14,10 @@ func heard(wall, others, error float64) *Noise {
 	return &n
 }
 
-func TestNoiseIsJudgedWithinWhatCanBeTold(t *testing.T) {
+func TestNoiseIsJudgedWithinReadableFigures(t *testing.T) {
 	for _, c := range []struct {
-		n             *Noise
-		noisy, untold string
+		n              *Noise
+		noisy, unknown string
 	}{
 		{heard(10, 1.9, 0.02), "", ""},
 		{heard(10, 2.1, 0.02), "other processes used 11 % of the CPU", ""},
@@ -27,12 +27,12 @@ func TestNoiseIsJudgedWithinWhatCanBeTold(t *testing.T) {
 		{heard(0.1, 0.05, 0.02), "other processes used 25 % of the CPU", ""},
 		{nil, "", ""},
 	} {
-		untold := ""
+		unknown := ""
 		if c.n != nil {
-			untold = c.n.Untold
+			unknown = c.n.Unknown
 		}
-		if c.n.Noisy() != c.noisy || untold != c.untold {
-			t.Errorf("%+v: noisy %q, untold %q; want %q, %q", c.n, c.n.Noisy(), untold, c.noisy, c.untold)
+		if c.n.Noisy() != c.noisy || unknown != c.unknown {
+			t.Errorf("%+v: noisy %q, untold %q; want %q, %q", c.n, c.n.Noisy(), unknown, c.noisy, c.unknown)
 		}
 	}
 	strict := *heard(10, 1, 0.02)
@@ -47,7 +47,7 @@ func TestAddNoise(t *testing.T) {
 	for range 6 {
 		rounds = append(rounds, heard(0.1, 0.005, 0.02))
 	}
-	if sum := AddNoise(rounds...); sum.Untold != "" || sum.Noisy() != "" || rounds[0].Untold != TooShort {
+	if sum := AddNoise(rounds...); sum.Unknown != "" || sum.Noisy() != "" || rounds[0].Unknown != TooShort {
 		t.Errorf("six quiet rounds: %+v", sum)
 	}
 	rounds[2], rounds[3] = heard(0.1, 0.1, 0.02), heard(0.1, 0.1, 0.02)
@@ -85,7 +85,7 @@ func TestNoiseJSON(t *testing.T) {
 		t.Fatalf("%s, %v", text, err)
 	}
 	var back Noise
-	if err := json.Unmarshal(text, &back); err != nil || back.Others.Known() || back.Periods.Known() {
+	if err := json.Unmarshal(text, &back); err != nil || back.Others.IsKnown() || back.Periods.IsKnown() {
 		t.Errorf("%+v, %v", back, err)
 	}
 }

@@ -27,7 +27,7 @@ func pooledType(t *testing.T, repeats ...Queries) Queries {
 		q.Type = "lastpoint"
 		target.RepeatOf(i + 1).Queries = []Queries{q}
 	}
-	pooled, err := target.Pooled()
+	pooled, err := target.Pool()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,9 +30,9 @@ func (t *Target) RepeatOf(number int) *Repeat {
 	return t.RepeatOf(number)
 }
 
-// Measured returns the repeats; of a target that has no more than what they
+// MeasuredRepeats returns the repeats; of a target that has no more than what they
 // come to, that as one.
-func (t *Target) Measured() []Repeat {
+func (t *Target) MeasuredRepeats() []Repeat {
 	if len(t.Repeats) == 0 && (t.Load != nil || len(t.Queries) > 0) {
 		return []Repeat{{Number: 1, Load: t.Load, Queries: t.Queries}}
 	}
@@ -49,21 +49,21 @@ func (r *Repeat) Type(name string) *Queries {
 	return nil
 }
 
-// Pooled returns the run with what the repeats of each target come to: see
-// Target.Pooled. The record itself stays as it is.
-func (r *Run) Pooled() (*Run, error) {
+// Pool returns the run with what the repeats of each target come to: see
+// Target.Pool. The record itself stays as it is.
+func (r *Run) Pool() (*Run, error) {
 	run := *r
 	run.Targets = slices.Clone(r.Targets)
 	for i := range run.Targets {
 		var err error
-		if run.Targets[i], err = r.Targets[i].Pooled(); err != nil {
+		if run.Targets[i], err = r.Targets[i].Pool(); err != nil {
 			return nil, fmt.Errorf("target %s: %w", r.Targets[i].Name, err)
 		}
 	}
 	return &run, nil
 }
 
-// Pooled returns the target with its Load and Queries, which are derived from the
+// Pool returns the target with its Load and Queries, which are derived from the
 // repeats. The load is the one of median
 // settled rate, of two in the middle the slower: it stands for what only one
 // load can tell, such as its batches, and package estimate for rates. Of a query
@@ -74,9 +74,9 @@ func (r *Run) Pooled() (*Run, error) {
 // measurement stands on the time line is known of the repeats alone: Cell is
 // that of the first. What is withheld in one repeat is withheld in all, and a wrong
 // answer withholds the loads: see Load.Reason.
-func (t *Target) Pooled() (Target, error) {
+func (t *Target) Pool() (Target, error) {
 	pooled := *t
-	pooled.Repeats = besides(t.Repeats, t.wrongAnswer())
+	pooled.Repeats = withholdBeside(t.Repeats, t.wrongAnswer())
 	err := pooled.pool()
 	return pooled, err
 }
@@ -111,7 +111,7 @@ func (t *Target) pool() error {
 
 func poolLoads(loads []*Load) *Load {
 	for _, l := range loads {
-		if !l.Stands() || l.Mixed.Problem() != "" {
+		if !l.HasFigures() || l.Mixed.Problem() != "" {
 			return l
 		}
 	}

@@ -15,12 +15,12 @@ type Value float64
 // Absent is the Value of what could not be read.
 func Absent() Value { return Value(math.NaN()) }
 
-// Known reports whether the figure was read.
-func (v Value) Known() bool { return !math.IsNaN(float64(v)) }
+// IsKnown reports whether the figure was read.
+func (v Value) IsKnown() bool { return !math.IsNaN(float64(v)) }
 
 // MarshalJSON writes null for what is absent, which JSON has no number for.
 func (v Value) MarshalJSON() ([]byte, error) {
-	if !v.Known() || math.IsInf(float64(v), 0) {
+	if !v.IsKnown() || math.IsInf(float64(v), 0) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(v))

@@ -3,7 +3,7 @@
 // seconds, sizes bytes.
 //
 // A Run is the record; Encode makes the document of it that is stored, exported
-// and imported. What its repeats come to is a view, which Run.Pooled derives.
+// and imported. What its repeats come to is a view, which Run.Pool derives.
 //
 // What is stored has no secrets: see secret.Redactor.Hide, for which the tag
 // redact:"-" marks names that must be found again, and encoded figures.
@@ -173,9 +173,9 @@ type QuerySet struct {
 // DefinitionCount is how many queries stand for all that are drawn in the same way.
 const DefinitionCount = 100
 
-// Alike reports whether both are drawn in the same way, so that their figures can be
+// SameDefinition reports whether both are drawn in the same way, so that their figures can be
 // compared, maybe by different seeds.
-func (q *QuerySet) Alike(other *QuerySet) bool { return q.Definition == other.Definition }
+func (q *QuerySet) SameDefinition(other *QuerySet) bool { return q.Definition == other.Definition }
 
 // Equal reports whether both are the same queries.
 func (q *QuerySet) Equal(other *QuerySet) bool { return q.Fingerprint == other.Fingerprint }
@@ -195,7 +195,7 @@ func OtherQueries(a, b *Run) (queryType string) {
 // nothing that is known of them tells them apart.
 func AlikeQueries(a, b *Run, queryType string) bool {
 	p, q := a.QuerySet(queryType), b.QuerySet(queryType)
-	return p == nil || q == nil || p.Alike(q)
+	return p == nil || q == nil || p.SameDefinition(q)
 }
 
 // QuerySet returns the queries that were drawn for a type; nil: none, or not known.
@@ -258,7 +258,7 @@ const UnknownDataset = "queries not verified: dataset unknown"
 // Target is what was measured of one system under test.
 type Target struct {
 	Name      string `json:"name" redact:"-"`           // name in the experiment
-	Kind      string `json:"driver" redact:"-"`         // driver
+	Driver    string `json:"driver" redact:"-"`         // driver
 	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
@@ -288,11 +288,11 @@ type Target struct {
 	Changes      []driver.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
 	Modules      []Module           `json:"modules,omitempty"`    // of the client, that reach the system
 	Description  driver.Description `json:"description"`          // what the system says of itself
-	// Turn is when the target had its turns; nil: in every round, as all others.
-	Turn    *Turn    `json:"turn,omitempty"`
+	// RunPart is when the target had its turns; nil: in every round, as all others.
+	RunPart *RunPart `json:"turn,omitempty"`
 	Failure string   `json:"failure,omitempty"` // why it failed
 	Repeats []Repeat `json:"repeats,omitempty"` // what was measured, by number
-	// Load and Queries are what the repeats come to, which Pooled derives: they are
+	// Load and Queries are what the repeats come to, which Pool derives: they are
 	// no part of the record.
 	Load    *Load     `json:"load,omitempty"`
 	Queries []Queries `json:"queries,omitempty"` // one per type, in the order run
@@ -342,7 +342,7 @@ type Load struct {
 	Withheld    string `json:"withheld,omitempty"` // why the figures are withheld; empty: they are not
 	// Beside is why the load has no figures although what was loaded is right as
 	// far as the census can tell: an answer of the same target was wrong. It is
-	// derived by Target.Pooled, and not kept. See Reason.
+	// derived by Target.Pool, and not kept. See Reason.
 	Beside string `json:"beside,omitempty"`
 	// Retries is what was done about batches that failed; nil: none did, or
 	// the load ended with the first.
@@ -633,7 +633,7 @@ func (q *Queries) ClientShare() Value {
 func (r *Run) Texts() string {
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		for _, of := range t.Measured() {
+		for _, of := range t.MeasuredRepeats() {
 			for j := range of.Queries {
 				if q := &of.Queries[j]; q.Texts == TextsTSBS {
 					return q.Texts
@@ -711,9 +711,9 @@ type RateTry struct {
 	Failed string  `json:"failed,omitempty"` // why it does not keep the objective; empty: it does
 }
 
-// Undecided returns the try that ended the search because it could not be judged, nil if
+// UndecidedTry returns the try that ended the search because it could not be judged, nil if
 // each try was.
-func (s *RateSearch) Undecided() *RateTry {
+func (s *RateSearch) UndecidedTry() *RateTry {
 	if len(s.Tries) == 0 {
 		return nil
 	}
@@ -725,7 +725,7 @@ func (s *RateSearch) Undecided() *RateTry {
 
 // NotFound says why the search found no highest rate; empty: it found one.
 func (s *RateSearch) NotFound() string {
-	undecided := s.Undecided()
+	undecided := s.UndecidedTry()
 	switch {
 	case undecided != nil:
 		return undecided.Failed
@@ -761,8 +761,8 @@ func (v Verdict) String() string {
 	return "verified"
 }
 
-// Unverified is what stands and was not checked, in words; empty: all was.
-func (r *Run) Unverified() string {
+// UnverifiedParts is what stands and was not checked, in words; empty: all was.
+func (r *Run) UnverifiedParts() string {
 	for i := range r.Targets {
 		if l := r.Targets[i].Load; l != nil && l.Unverified != "" {
 			return l.Unverified
@@ -792,7 +792,7 @@ func (r *Run) Ended() bool {
 func (r *Run) AnyWithheld() bool {
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Load != nil && (!t.Load.Stands() && t.Load.Unsupported() == "" || t.Load.Mixed.Problem() != "") ||
+		if t.Load != nil && (!t.Load.HasFigures() && t.Load.UnsupportedReason() == "" || t.Load.Mixed.Problem() != "") ||
 			slices.ContainsFunc(t.Queries, func(q Queries) bool { return q.Withheld != "" }) {
 			return true
 		}

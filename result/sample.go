@@ -33,21 +33,21 @@ func (q *Queries) TooSlow() bool {
 	return q != nil && q.Sample.Short && q.Sample.Different < LeastDifferent
 }
 
-// Counted is how many answers had only their number of rows compared: with the
+// CountedAnswers is how many answers had only their number of rows compared: with the
 // oracle's, or with those of other systems. A reference is not asked about them.
-func (q *Queries) Counted() int64 {
+func (q *Queries) CountedAnswers() int64 {
 	if q.By != "" {
 		return q.Sample.Agreed
 	}
 	return max(q.Executed-q.AtLeast-int64(q.Verdict.Checked), 0)
 }
 
-// Found is a share of wrong answers: if so many of those measured, or more, were
+// DetectableShare is a share of wrong answers: if so many of those measured, or more, were
 // wrong, wherever in the phase, the comparison would have found one with a
 // probability of 95 %. 0: not known. Of a random sample of k answers that is
 // 1 - 0.05^(1/k). Of repeats taken together each has a sample of its own, of Sample.Wanted
 // answers: that is what counts, since the wrong answers may all be in one of them.
-func (q *Queries) Found() float64 {
+func (q *Queries) DetectableShare() float64 {
 	k := min(q.Verdict.Checked, q.Sample.Wanted)
 	if k == 0 {
 		return 0

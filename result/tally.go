@@ -20,7 +20,7 @@ func LatencyOf(l *measure.Latency) (Latency, error) {
 // only its settings and the target itself tell.
 func LoadOf(t *tally.Tally) (l Load, err error) {
 	l = Load{
-		Workers: t.Workers(), Rows: t.Rows, Metrics: t.Values, WireBytes: t.Bytes, Accumulated: t.Accumulated(),
+		Workers: t.Workers(), Rows: t.Rows, Metrics: t.Values, WireBytes: t.Bytes, Accumulated: t.WorkerSeconds(),
 		DiskBytes: -1, DiskBefore: -1, DiskSettled: -1, Paused: t.Paused, PausedTime: t.PausedTime.Seconds(),
 	}
 	if t.Sent > 0 {
@@ -41,7 +41,7 @@ func LoadOf(t *tally.Tally) (l Load, err error) {
 
 // QueriesOf returns a query type's figures, as far as its operations tell them.
 func QueriesOf(t *tally.Tally) (Queries, error) {
-	each := t.Each()
+	each := t.QuerySeconds()
 	for len(each) > 0 && each[len(each)-1] == 0 {
 		each = each[:len(each)-1] // not run
 	}
@@ -52,7 +52,7 @@ func QueriesOf(t *tally.Tally) (Queries, error) {
 	}
 	service, err := LatencyOf(t.Service)
 	q := Queries{
-		Type: t.Cell.Type, First: t.Cell.First, Workers: t.Workers(), Accumulated: t.Accumulated(),
+		Type: t.Cell.Type, First: t.Cell.First, Workers: t.Workers(), Accumulated: t.WorkerSeconds(),
 		Executed: t.Executed, BurnIn: t.BurnIn, AtLeast: t.AtLeast, Rows: t.Rows, Bytes: t.Bytes, Values: t.Values,
 		Wall: t.Wall(), PerSecond: t.PerSecond(), Each: each, Service: service,
 		Paused: t.Paused, PausedTime: t.PausedTime.Seconds(), ClientTime: t.Client.Seconds(),
@@ -63,7 +63,7 @@ func QueriesOf(t *tally.Tally) (Queries, error) {
 	response, responseErr := LatencyOf(t.Response)
 	lag, lagErr := LatencyOf(t.Lag)
 	q.Open = &OpenLoop{
-		Schedule: t.Cell.Schedule, Arrivals: t.Arrivals, Dropped: t.Dropped, Offered: t.Offered(), Response: response, Lag: lag,
+		Schedule: t.Cell.Schedule, Arrivals: t.Arrivals, Dropped: t.Dropped, Offered: t.ArrivalRate(), Response: response, Lag: lag,
 	}
 	if err := errors.Join(err, responseErr, lagErr); err != nil {
 		return q, fmt.Errorf("the figures of %s: %w", t.Cell.Type, err)

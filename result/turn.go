@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Turn is which part of a run a target was loaded and queried in. Of targets
+// RunPart is which part of a run a target was loaded and queried in. Of targets
 // that share a place, such as a database, each is in a part of its own: the
 // dataset of one takes the place of the other's. What drifts on the machine is
 // shared by the targets of a part alone, whose rounds are interleaved.
-type Turn struct {
+type RunPart struct {
 	Part  int `json:"part"`  // from 1
 	Parts int `json:"parts"` // number of parts
 	// Place is what the target shares, and Shares with which other targets;
@@ -19,7 +19,7 @@ type Turn struct {
 }
 
 // String says in which part, and why; empty for nil.
-func (t *Turn) String() string {
+func (t *RunPart) String() string {
 	if t == nil {
 		return ""
 	}
@@ -30,8 +30,8 @@ func (t *Turn) String() string {
 	return text
 }
 
-// Apart reports whether two targets of one run were measured in different parts
+// InDifferentParts reports whether two targets of one run were measured in different parts
 // of it, so that their rounds were not interleaved.
-func Apart(a, b *Target) bool {
-	return a.Turn != nil && b.Turn != nil && a.Turn.Part != b.Turn.Part
+func InDifferentParts(a, b *Target) bool {
+	return a.RunPart != nil && b.RunPart != nil && a.RunPart.Part != b.RunPart.Part
 }

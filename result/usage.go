@@ -36,7 +36,7 @@ func BytesPerRow(bytes Value, rows int64) Value { return ratio(bytes, Value(rows
 
 // ratio is absent where either side is, or where nothing is divided by.
 func ratio(a, b Value) Value {
-	if !a.Known() || !b.Known() || b <= 0 {
+	if !a.IsKnown() || !b.IsKnown() || b <= 0 {
 		return Absent()
 	}
 	return a / b
@@ -71,9 +71,9 @@ func (r *Resources) UsageTotal() Usage {
 // taken to rise evenly, so each end is off by at most one period's rise. It is
 // absent where no readings surround the interval.
 func (r *Resources) Increase(m Metric, from, to float64) Value {
-	at, values := r.known(m)
+	at, values := r.knownReadings(m)
 	begin, end := interpolate(at, values, from), interpolate(at, values, to)
-	if !begin.Known() || !end.Known() || to < from {
+	if !begin.IsKnown() || !end.IsKnown() || to < from {
 		return Absent()
 	}
 	return end - begin
@@ -82,7 +82,7 @@ func (r *Resources) Increase(m Metric, from, to float64) Value {
 // ReadAt reports whether a metric was read at both ends of [from, to): no further from
 // each than a part of the time between them, as in 0.02.
 func (r *Resources) ReadAt(m Metric, from, to, part float64) bool {
-	at, _ := r.known(m)
+	at, _ := r.knownReadings(m)
 	slack := part * (to - from)
 	near := func(moment float64) bool {
 		i := sort.SearchFloat64s(at, moment-slack)
@@ -96,18 +96,18 @@ func (r *Resources) ReadAt(m Metric, from, to, part float64) bool {
 // is, or without two readings. Pairs closer than a tenth of the period are
 // passed over: clocks that tick every 10 ms make their rates noise.
 func (r *Resources) RateMax(m Metric, from, to float64) Value {
-	if !r.Increase(m, from, to).Known() {
+	if !r.Increase(m, from, to).IsKnown() {
 		return Absent()
 	}
 	most := Absent()
-	at, values := r.known(m)
+	at, values := r.knownReadings(m)
 	for i := 1; i < len(at); i++ {
 		width := at[i] - at[i-1]
 		if at[i] <= from || at[i-1] >= to || width <= r.Period/10 {
 			continue
 		}
 		rate := (values[i] - values[i-1]) / Value(width)
-		if !most.Known() || rate > most {
+		if !most.IsKnown() || rate > most {
 			most = rate
 		}
 	}
@@ -117,8 +117,8 @@ func (r *Resources) RateMax(m Metric, from, to float64) Value {
 // Max is the largest reading of a gauge in [from, to]; absent without one.
 func (r *Resources) Max(m Metric, from, to float64) Value {
 	most := Absent()
-	for _, v := range r.within(m, from, to) {
-		if !most.Known() || v > most {
+	for _, v := range r.readingsWithin(m, from, to) {
+		if !most.IsKnown() || v > most {
 			most = v
 		}
 	}
@@ -127,7 +127,7 @@ func (r *Resources) Max(m Metric, from, to float64) Value {
 
 // Mean is the mean of a gauge's readings in [from, to]; absent without one.
 func (r *Resources) Mean(m Metric, from, to float64) Value {
-	values := r.within(m, from, to)
+	values := r.readingsWithin(m, from, to)
 	var sum Value
 	for _, v := range values {
 		sum += v
@@ -135,23 +135,23 @@ func (r *Resources) Mean(m Metric, from, to float64) Value {
 	return ratio(sum, Value(len(values)))
 }
 
-// known returns the readings of a metric without those that are absent.
-func (r *Resources) known(m Metric) (at []float64, values []Value) {
+// knownReadings returns the readings of a metric without those that are absent.
+func (r *Resources) knownReadings(m Metric) (at []float64, values []Value) {
 	for i, v := range r.Metrics[m] {
-		if v.Known() {
+		if v.IsKnown() {
 			at, values = append(at, r.At[i]), append(values, v)
 		}
 	}
 	return at, values
 }
 
-// within returns the readings in [from, to]. An interval shorter than a period
+// readingsWithin returns the readings in [from, to]. An interval shorter than a period
 // may hold none: then the readings on both sides of it stand for it.
-func (r *Resources) within(m Metric, from, to float64) []Value {
+func (r *Resources) readingsWithin(m Metric, from, to float64) []Value {
 	if to < from {
 		return nil
 	}
-	at, values := r.known(m)
+	at, values := r.knownReadings(m)
 	first := sort.SearchFloat64s(at, from)
 	end := sort.SearchFloat64s(at, math.Nextafter(to, math.Inf(1)))
 	if first == end && first > 0 && end < len(at) {

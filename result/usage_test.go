@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// observed is a source with a gap: at 3 s nothing could be read.
-func observed() *Resources {
+// observedResources is a source with a gap: at 3 s nothing could be read.
+func observedResources() *Resources {
 	r := &Resources{Source: "server", Cores: 4, Period: 1}
 	r.Add(0, map[Metric]float64{CPU: 0, DiskWritten: 0, RSS: 100})
 	r.Add(1, map[Metric]float64{CPU: 2, DiskWritten: 1000, RSS: 300})
@@ -18,7 +18,7 @@ func observed() *Resources {
 }
 
 func TestUsage(t *testing.T) {
-	r := observed()
+	r := observedResources()
 	nan := math.NaN()
 	for name, c := range map[string]struct {
 		from, to            float64
@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 				{"CPU", u.CPU, c.cpu}, {"share", u.Share, c.share}, {"highest share", u.ShareMax, c.most},
 				{"RSS", u.RSSMax, c.rss}, {"written", u.DiskWritten, c.written}, {"sent", u.NetSent, c.sents},
 			} {
-				if f.got.Known() == math.IsNaN(f.want) || f.got.Known() && math.Abs(float64(f.got)-f.want) > 1e-9 {
+				if f.got.IsKnown() == math.IsNaN(f.want) || f.got.IsKnown() && math.Abs(float64(f.got)-f.want) > 1e-9 {
 					t.Errorf("%s is %g, want %g", f.name, f.got, f.want)
 				}
 			}
@@ -56,7 +56,7 @@ func TestUsage(t *testing.T) {
 	if got := r.Mean(RSS, 0, 2); got != 200 {
 		t.Errorf("mean RSS %g", got)
 	}
-	if got := (&Resources{}).UsageTotal(); got.CPU.Known() || got.RSSMax.Known() {
+	if got := (&Resources{}).UsageTotal(); got.CPU.IsKnown() || got.RSSMax.IsKnown() {
 		t.Errorf("without readings: %+v", got)
 	}
 }
@@ -93,14 +93,14 @@ func TestDerived(t *testing.T) {
 		"size could not be":   BytesPerRow(Absent(), 10),
 		"a size without rows": BytesPerRow(10, 0),
 	} {
-		if got.Known() {
+		if got.IsKnown() {
 			t.Errorf("%s: %g, want absent", name, got)
 		}
 	}
 }
 
 func TestResourcesAsJSON(t *testing.T) {
-	r := observed()
+	r := observedResources()
 	r.Total = r.UsageTotal()
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -112,12 +112,12 @@ func TestResourcesAsJSON(t *testing.T) {
 	}
 	for _, m := range r.Names() {
 		for i, want := range r.Metrics[m] {
-			if got := back.Metrics[m][i]; got != want && (got.Known() || want.Known()) {
+			if got := back.Metrics[m][i]; got != want && (got.IsKnown() || want.IsKnown()) {
 				t.Errorf("%s at %g is %g, was %g", m, r.At[i], got, want)
 			}
 		}
 	}
-	if back.Metrics[CPU][3].Known() || back.Total.NetSent.Known() || back.Total.CPU != 7 {
+	if back.Metrics[CPU][3].IsKnown() || back.Total.NetSent.IsKnown() || back.Total.CPU != 7 {
 		t.Errorf("what was absent came back as a number: %s", text)
 	}
 }

@@ -59,14 +59,14 @@ func (r *Run) Rows() int { return len(r.Times) }
 // hold is undefined: the caller fills every column. Nothing is allocated once
 // the run has been as long before.
 func (r *Run) Grow(n int) {
-	r.Series = sized(r.Series, n)
-	r.Times = sized(r.Times, n)
+	r.Series = resize(r.Series, n)
+	r.Times = resize(r.Times, n)
 	for i, f := range r.Table.Fields {
 		c := &r.Columns[i]
-		if f.Type.Whole() {
-			c.Ints = sized(c.Ints, n)
+		if f.Type.UsesInts() {
+			c.Ints = resize(c.Ints, n)
 		} else {
-			c.Floats = sized(c.Floats, n)
+			c.Floats = resize(c.Floats, n)
 		}
 		if c.Nulls != nil {
 			c.Nulls = c.Nulls.covering(n)
@@ -74,8 +74,8 @@ func (r *Run) Grow(n int) {
 	}
 }
 
-// sized returns a slice of length n that begins with the elements of s.
-func sized[T any](s []T, n int) []T {
+// resize returns a slice of length n that begins with the elements of s.
+func resize[T any](s []T, n int) []T {
 	if n > cap(s) {
 		s = slices.Grow(s, n-len(s))
 	}
@@ -139,7 +139,7 @@ func (r *Run) Copy(at int, from *Run, rows []uint32) {
 					c.SetText(at+i, source.Text(int(row)))
 				}
 			}
-		case field.Type.Whole():
+		case field.Type.UsesInts():
 			for i, row := range rows {
 				c.Ints[at+i] = source.Ints[row]
 			}

@@ -54,9 +54,9 @@ func (t Type) String() string {
 	return fmt.Sprintf("Type(%d)", uint8(t))
 }
 
-// Whole reports whether columns of the type hold their values in Ints. Those of
+// UsesInts reports whether columns of the type hold their values in Ints. Those of
 // Float and Float32 hold them in Floats.
-func (t Type) Whole() bool { return t != Float && t != Float32 }
+func (t Type) UsesInts() bool { return t != Float && t != Float32 }
 
 // Numeric reports whether values of the type are numbers: they have a sum, a
 // mean and a largest one, and can be compared with a bound.

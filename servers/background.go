@@ -84,8 +84,8 @@ func (b Background) Options(name string) (map[string]string, error) {
 	return options, nil
 }
 
-// Known lists the servers that were started and not removed.
-func (b Background) Known(ctx context.Context) ([]Known, error) {
+// List lists the servers that were started and not removed.
+func (b Background) List(ctx context.Context) ([]Known, error) {
 	var list []Known
 	for _, name := range Names() {
 		n, err := b.note(name)

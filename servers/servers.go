@@ -62,13 +62,13 @@ func SlowToInstall() []string { return strings.Fields(text("nightly")) }
 // Find returns an error that offers the closest names where there is no such server.
 func Find(name string) error {
 	if !slices.Contains(Names(), name) {
-		return fmt.Errorf("no script starts a server %q%s", name, suggest.Among(name, Names()))
+		return fmt.Errorf("no script starts a server %q%s", name, suggest.Names(name, Names()))
 	}
 	return nil
 }
 
-// About is what a script says of its server, in one paragraph.
-func About(name string) string {
+// Summary is what a script says of its server, in one paragraph.
+func Summary(name string) string {
 	var words []string
 	for i, line := range strings.Split(text(name), "\n") {
 		if i == 0 {

@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("names %q", names)
 	}
 	for _, name := range names {
-		if about := About(name); !strings.HasSuffix(about, ".") {
+		if about := Summary(name); !strings.HasSuffix(about, ".") {
 			t.Errorf("%s says of itself %q", name, about)
 		}
 	}
@@ -95,7 +95,7 @@ func alive(pid int) bool {
 func TestBackground(t *testing.T) {
 	t.Setenv("TSMARK_SERVERS", "/packages")
 	scripts, b := fake(t), Background{Folder: t.TempDir()}
-	if known, err := b.Known(t.Context()); err != nil || len(known) > 0 {
+	if known, err := b.List(t.Context()); err != nil || len(known) > 0 {
 		t.Fatalf("known before the first start: %v, %v", known, err)
 	}
 	if err := b.Stop(t.Context(), "questdb", false); err == nil {
@@ -156,7 +156,7 @@ func TestBackground(t *testing.T) {
 	if err := b.Stop(t.Context(), "questdb", false); err != nil || alive(n.PID) {
 		t.Errorf("stopped: %v, runs %v", err, alive(n.PID))
 	}
-	if known, err := b.Known(t.Context()); err != nil || !slices.Equal(known, []Known{{"questdb", first, false}}) {
+	if known, err := b.List(t.Context()); err != nil || !slices.Equal(known, []Known{{"questdb", first, false}}) {
 		t.Errorf("known after it was stopped: %v, %v", known, err)
 	}
 	if _, err := os.Stat(given); err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Ask decides whether what is named may be dropped from a place, which is where
+// Confirm decides whether what is named may be dropped from a place, which is where
 // the target is as its description has it. Its error says why not.
-type Ask func(ctx context.Context, place string, named []string) error
+type Confirm func(ctx context.Context, place string, named []string) error
 
 // Force makes room for loads where the user lets it go what tsmark did not
 // create.
 type Force struct {
-	Ask Ask // its errors are returned as they are; nil: nothing may be dropped
+	Confirm Confirm // its errors are returned as they are; nil: nothing may be dropped
 	// Dropped is told what was.
 	Dropped func(place string, named []string)
 
@@ -27,7 +27,7 @@ type Force struct {
 // Allow returns an error where what is in the way must stay; refusal is that of
 // the Session. What was let go is not asked for again.
 func (f *Force) Allow(ctx context.Context, s Session, schema *series.Schema, refusal error) (place string, named []string, err error) {
-	if f.Ask == nil {
+	if f.Confirm == nil {
 		return "", nil, fmt.Errorf("%w, or add --force to have it dropped", refusal)
 	}
 	d, err := s.db.Describe(ctx)
@@ -42,7 +42,7 @@ func (f *Force) Allow(ctx context.Context, s Session, schema *series.Schema, ref
 	if agreed, ok := f.agreed[d.Location]; ok && slices.Equal(agreed, named) {
 		return d.Location, named, nil
 	}
-	if err := f.Ask(ctx, d.Location, named); err != nil {
+	if err := f.Confirm(ctx, d.Location, named); err != nil {
 		return "", nil, err
 	}
 	if f.agreed == nil {

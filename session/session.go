@@ -26,8 +26,8 @@ type Session struct {
 	first *series.Schema // what Prepare creates in place of the schema it is for; nil: that
 }
 
-// Of returns the session over a database, which stays its owner's to close.
-func Of(db driver.DB) Session { return Session{db: db} }
+// New returns the session over a database, which stays its owner's to close.
+func New(db driver.DB) Session { return Session{db: db} }
 
 // Beginning returns the session whose Prepare makes room for a schema, and owns all that
 // belongs to it, but creates only first: the tags and fields that the first rows have.
@@ -42,7 +42,7 @@ func (s Session) Beginning(first *series.Schema) Session {
 func (s Session) Mark(ctx context.Context) (Mark, error) {
 	p, err := s.look(ctx)
 	if err == nil {
-		err = s.unmarked(ctx, p)
+		err = s.checkMark(ctx, p)
 	}
 	if err != nil {
 		return Mark{}, fmt.Errorf("reading the mark: %w", err)
@@ -54,7 +54,7 @@ func (s Session) Mark(ctx context.Context) (Mark, error) {
 func (s Session) SetMark(ctx context.Context, m Mark) error {
 	p, err := s.look(ctx)
 	if err == nil {
-		err = s.unmarked(ctx, p)
+		err = s.checkMark(ctx, p)
 	}
 	if err == nil {
 		p.stamp.Mark = m
@@ -66,16 +66,16 @@ func (s Session) SetMark(ctx context.Context, m Mark) error {
 	return nil
 }
 
-// Own returns the objects that tsmark made and that are there.
-func (s Session) Own(ctx context.Context) ([]driver.Object, error) {
+// OwnObjects returns the objects that tsmark made and that are there.
+func (s Session) OwnObjects(ctx context.Context) ([]driver.Object, error) {
 	p, err := s.look(ctx)
 	if err == nil {
-		err = s.unmarked(ctx, p)
+		err = s.checkMark(ctx, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing what tsmark made: %w", err)
 	}
-	return p.own(), nil
+	return p.ownObjects(), nil
 }
 
 // Inspect returns why a dataset of the schema could not be loaded, as far as can
@@ -130,12 +130,12 @@ func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string
 func (s Session) Clear(ctx context.Context) error {
 	p, err := s.look(ctx)
 	if err == nil {
-		err = s.unmarked(ctx, p)
+		err = s.checkMark(ctx, p)
 	}
 	if err != nil {
 		return fmt.Errorf("clearing: %w", err)
 	}
-	if own := p.own(); len(own) > 0 {
+	if own := p.ownObjects(); len(own) > 0 {
 		err = s.db.Drop(ctx, own)
 	}
 	if err == nil {
@@ -170,7 +170,7 @@ func (s Session) Prepare(ctx context.Context, schema *series.Schema, m Mark) err
 // replace drops what tsmark made. The note says before that it is no dataset any
 // more; where nothing could be dropped it says again that it is.
 func (s Session) replace(ctx context.Context, p *place, m Mark) error {
-	own := p.own()
+	own := p.ownObjects()
 	if len(own) == 0 {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s Session) replace(ctx context.Context, p *place, m Mark) error {
 	}
 	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace) // an interrupt is one reason to be here
 	defer cancel()
-	if now, lookErr := s.look(later); lookErr == nil && now.stamp != nil && len(now.own()) == len(own) {
+	if now, lookErr := s.look(later); lookErr == nil && now.stamp != nil && len(now.ownObjects()) == len(own) {
 		_ = s.note(later, p.stamp) // the error says what is wrong
 	}
 	return err
@@ -201,7 +201,7 @@ func (s Session) create(ctx context.Context, p *place, schema *series.Schema, pl
 	next := &stamp{Mark: m, Tables: []string{}}
 	for _, o := range planned {
 		// What somebody put there before stays that somebody's.
-		theirs := slices.ContainsFunc(p.others(), func(t driver.Object) bool { return t.Clashes(o) })
+		theirs := slices.ContainsFunc(p.otherObjects(), func(t driver.Object) bool { return t.Clashes(o) })
 		if o.Of == "" && !theirs {
 			next.add(o)
 		}
@@ -229,14 +229,14 @@ func (s Session) create(ctx context.Context, p *place, schema *series.Schema, pl
 func (s Session) Extend(ctx context.Context, planned []driver.Object, do func(context.Context) error) error {
 	p, err := s.look(ctx)
 	if err == nil {
-		err = s.unmarked(ctx, p)
+		err = s.checkMark(ctx, p)
 	}
 	if err != nil {
 		return err
 	}
 	for _, o := range planned {
 		if at := slices.IndexFunc(p.present, o.Clashes); at >= 0 {
-			name, elsewhere := s.where(ctx)
+			name, elsewhere := s.describePlace(ctx)
 			return fmt.Errorf("%s %w: %s; drop it or %s", name, driver.ErrExisting, p.present[at], elsewhere)
 		}
 	}
@@ -277,11 +277,11 @@ func (s Session) replaceable(ctx context.Context, schema *series.Schema) (*place
 	case p.stamp == nil:
 		return nil, nil, s.refusal(ctx, p)
 	}
-	text := some(others)
-	if at := slices.IndexFunc(others, p.stamp.taken); at >= 0 {
+	text := nameFirst(others)
+	if at := slices.IndexFunc(others, p.stamp.isTaken); at >= 0 {
 		text = fmt.Sprintf("%v, which is not the one that tsmark made under that name", others[at])
 	}
-	name, elsewhere := s.where(ctx)
+	name, elsewhere := s.describePlace(ctx)
 	return nil, nil, fmt.Errorf("%s %w: %s; drop it or %s", name, driver.ErrExisting, text, elsewhere)
 }
 
@@ -325,14 +325,14 @@ func (s Session) look(ctx context.Context) (*place, error) {
 	return p, nil
 }
 
-// own returns what tsmark made.
-func (p *place) own() []driver.Object {
+// ownObjects returns what tsmark made.
+func (p *place) ownObjects() []driver.Object {
 	return slices.DeleteFunc(slices.Clone(p.present), func(o driver.Object) bool { return o.Note || p.stamp == nil || !p.stamp.owns(o) })
 }
 
-// others returns what tsmark did not make, nor goes with what it made.
-func (p *place) others() []driver.Object {
-	own := p.own()
+// otherObjects returns what tsmark did not make, nor goes with what it made.
+func (p *place) otherObjects() []driver.Object {
+	own := p.ownObjects()
 	return slices.DeleteFunc(slices.Clone(p.present), func(o driver.Object) bool {
 		if o.Note && p.damage == nil {
 			return true
@@ -345,7 +345,7 @@ func (p *place) others() []driver.Object {
 
 // inTheWay returns those of the others that nothing may be made beside.
 func (p *place) inTheWay(planned []driver.Object) []driver.Object {
-	found := slices.DeleteFunc(p.others(), func(o driver.Object) bool {
+	found := slices.DeleteFunc(p.otherObjects(), func(o driver.Object) bool {
 		if p.stamp == nil {
 			return !o.Data
 		}
@@ -356,22 +356,22 @@ func (p *place) inTheWay(planned []driver.Object) []driver.Object {
 	})
 }
 
-// unmarked returns the error of a place without a mark; nil: it has one.
-func (s Session) unmarked(ctx context.Context, p *place) error {
+// checkMark returns the error of a place without a mark; nil: it has one.
+func (s Session) checkMark(ctx context.Context, p *place) error {
 	switch {
 	case p.stamp != nil:
 		return nil
 	case len(p.inTheWay(nil)) > 0:
 		return s.refusal(ctx, p)
 	}
-	name, _ := s.where(ctx)
+	name, _ := s.describePlace(ctx)
 	return fmt.Errorf("%s %w", name, ErrNoMark)
 }
 
 // refusal is the error of a place that is not tsmark's.
 func (s Session) refusal(ctx context.Context, p *place) error {
-	name, elsewhere := s.where(ctx)
-	text := some(p.inTheWay(nil))
+	name, elsewhere := s.describePlace(ctx)
+	text := nameFirst(p.inTheWay(nil))
 	if p.damage != nil {
 		at := slices.IndexFunc(p.present, func(o driver.Object) bool { return o.Note })
 		text = fmt.Sprintf("its %v is not as tsmark writes it (%v)", p.present[at], p.damage)
@@ -379,8 +379,8 @@ func (s Session) refusal(ctx context.Context, p *place) error {
 	return fmt.Errorf("%s %w: %s; %s", name, driver.ErrExisting, text, elsewhere)
 }
 
-// where names the place, and says what to do to have another one.
-func (s Session) where(ctx context.Context) (name, elsewhere string) {
+// describePlace names the place, and says what to do to have another one.
+func (s Session) describePlace(ctx context.Context) (name, elsewhere string) {
 	name, elsewhere = "the database", "place"
 	if d, err := s.db.Describe(ctx); err == nil {
 		name, elsewhere = cmp.Or(d.Location, name), cmp.Or(d.Elsewhere, elsewhere)
@@ -406,8 +406,8 @@ func Names(objects []driver.Object) []string {
 	return names
 }
 
-// some names the first objects.
-func some(objects []driver.Object) string {
+// nameFirst names the first objects.
+func nameFirst(objects []driver.Object) string {
 	const shown = 3
 	text := strings.Join(Names(objects[:min(len(objects), shown)]), ", ")
 	if more := len(objects) - shown; more > 0 {

@@ -134,15 +134,15 @@ func schemaOf(names ...string) *series.Schema {
 	return s
 }
 
-// loaded is a database that holds a whole dataset beside something of somebody
+// loadedFake is a database that holds a whole dataset beside something of somebody
 // else's.
-func loaded(t *testing.T) *fake {
+func loadedFake(t *testing.T) *fake {
 	t.Helper()
 	f := new(fake)
-	if err := Of(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{Fingerprint: "old"}); err != nil {
+	if err := New(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{Fingerprint: "old"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Of(f).SetMark(t.Context(), Mark{Fingerprint: "old", Complete: true}); err != nil {
+	if err := New(f).SetMark(t.Context(), Mark{Fingerprint: "old", Complete: true}); err != nil {
 		t.Fatal(err)
 	}
 	f.add(driver.Object{Kind: "table", Name: "payroll"})
@@ -156,13 +156,13 @@ func TestKilledAnywhere(t *testing.T) {
 	const steps = 5 // going, dropped, planned, created, identified
 	for _, half := range []bool{false, true} {
 		for at := 1; at <= steps+1; at++ {
-			f := loaded(t)
+			f := loadedFake(t)
 			f.fail, f.half = at, half
-			err := Of(f).Prepare(t.Context(), schemaOf("cpu", "disk"), Mark{Fingerprint: "new"})
+			err := New(f).Prepare(t.Context(), schemaOf("cpu", "disk"), Mark{Fingerprint: "new"})
 			if killed := errors.Is(err, errKilled); killed != (at <= steps) {
 				t.Fatalf("step %d: %v", at, err)
 			}
-			mark, err := Of(f).Mark(t.Context())
+			mark, err := New(f).Mark(t.Context())
 			if err != nil {
 				t.Errorf("step %d: %v", at, err)
 			}
@@ -170,7 +170,7 @@ func TestKilledAnywhere(t *testing.T) {
 				t.Errorf("step %d: marked as complete, and there is %s", at, f.names())
 			}
 			f.fail = 0
-			if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{Fingerprint: "newer"}); err != nil {
+			if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{Fingerprint: "newer"}); err != nil {
 				t.Errorf("step %d: again: %v", at, err)
 			}
 			if f.names() != "disk payroll" || slices.Contains(f.dropped, "payroll") {
@@ -182,12 +182,12 @@ func TestKilledAnywhere(t *testing.T) {
 
 // A dataset that could not be dropped, and is whole, is still one.
 func TestRefusedDrop(t *testing.T) {
-	f := loaded(t)
+	f := loadedFake(t)
 	f.fail = 2
-	if err := Of(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}); !errors.Is(err, errKilled) {
+	if err := New(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	if m, err := Of(f).Mark(t.Context()); err != nil || !m.Complete || m.Fingerprint != "old" {
+	if m, err := New(f).Mark(t.Context()); err != nil || !m.Complete || m.Fingerprint != "old" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -196,25 +196,25 @@ func TestRefusedDrop(t *testing.T) {
 // where tsmark was killed with the old one still noted.
 func TestMadeAgain(t *testing.T) {
 	for _, fail := range []int{0, 2} {
-		f := loaded(t)
+		f := loadedFake(t)
 		f.fail, f.half = fail, true
-		_ = Of(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{}) // cpu is dropped first
+		_ = New(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{}) // cpu is dropped first
 		f.fail = 0
 		f.objects = slices.DeleteFunc(f.objects, func(o driver.Object) bool { return o.Name == "cpu" || o.Of == "cpu" })
 		f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
 		for what, err := range map[string]error{
-			"looking":   Of(f).Inspect(t.Context(), schemaOf("cpu")),
-			"preparing": Of(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}),
+			"looking":   New(f).Inspect(t.Context(), schemaOf("cpu")),
+			"preparing": New(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}),
 		} {
 			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "here holds data that tsmark did not create: table cpu, which is not the one that tsmark made under that name; drop it or give another path") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if own, err := Of(f).Own(t.Context()); err != nil || slices.Contains(Names(own), "table cpu") {
+		if own, err := New(f).OwnObjects(t.Context()); err != nil || slices.Contains(Names(own), "table cpu") {
 			t.Errorf("own: %v, %v", own, err)
 		}
 		// For other tables there is room.
-		if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "cpu disk payroll" {
+		if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "cpu disk payroll" {
 			t.Errorf("%v; there is %s", err, f.names())
 		}
 	}
@@ -239,11 +239,11 @@ func TestExisting(t *testing.T) {
 		if name == "beyond reach" {
 			want = driver.ErrUnreachable
 		}
-		_, err := Of(&c.db).Mark(t.Context())
+		_, err := New(&c.db).Mark(t.Context())
 		if c.says == "" && !errors.Is(err, ErrNoMark) || c.says != "" && (!errors.Is(err, want) || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err = Of(&c.db).Prepare(t.Context(), schemaOf("cpu"), Mark{}); (err == nil) != (c.says == "") || c.says != "" && !errors.Is(err, want) {
+		if err = New(&c.db).Prepare(t.Context(), schemaOf("cpu"), Mark{}); (err == nil) != (c.says == "") || c.says != "" && !errors.Is(err, want) {
 			t.Errorf("%s: preparing: %v", name, err)
 		}
 	}
@@ -262,20 +262,20 @@ func TestBesideTheMark(t *testing.T) {
 		{driver.Object{Kind: "table", Name: "mine"}, false},
 		{driver.Object{Name: "continuous query", InTheWay: true}, true},
 	} {
-		f := loaded(t)
+		f := loadedFake(t)
 		f.add(c.planted)
-		err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{})
+		err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{})
 		if errors.Is(err, driver.ErrExisting) != c.refused || err == nil == c.refused {
 			t.Errorf("%v: %v", c.planted, err)
 		}
-		found, err := Of(f).Existing(t.Context(), schemaOf("disk"))
+		found, err := New(f).Existing(t.Context(), schemaOf("disk"))
 		if (len(found) > 0) != c.refused || err != nil {
 			t.Errorf("%v: named %v, %v", c.planted, found, err)
 		}
-		if err := Of(f).Drop(t.Context(), schemaOf("disk"), Names(found)); err != nil {
+		if err := New(f).Drop(t.Context(), schemaOf("disk"), Names(found)); err != nil {
 			t.Error(err)
 		}
-		if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || !strings.Contains(f.names(), "payroll") {
+		if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || !strings.Contains(f.names(), "payroll") {
 			t.Errorf("%v: once it is gone: %v; there is %s", c.planted, err, f.names())
 		}
 	}
@@ -308,10 +308,10 @@ func TestColumns(t *testing.T) {
 func TestStampWithoutIdentities(t *testing.T) {
 	f := &fake{note: `{"mark":{"fingerprint":"f","complete":true},"tables":["cpu"]}`}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
-	if m, err := Of(f).Mark(t.Context()); err != nil || m.Fingerprint != "f" {
+	if m, err := New(f).Mark(t.Context()); err != nil || m.Fingerprint != "f" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if err := Of(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "disk" {
+	if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "disk" {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
 }
@@ -321,40 +321,40 @@ func TestForce(t *testing.T) {
 	f := &fake{}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
 	f.add(driver.Object{Kind: "table", Name: "payroll"})
-	refused := (&Force{}).Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{})
+	refused := (&Force{}).Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{})
 	if !errors.Is(refused, driver.ErrExisting) || !strings.HasSuffix(refused.Error(), ", or add --force to have it dropped") {
 		t.Errorf("without force: %v", refused)
 	}
-	asked, told, answer := 0, "", errors.New("it stays")
+	confirmations, droppedFrom, answer := 0, "", errors.New("it stays")
 	force := &Force{
-		Ask: func(_ context.Context, place string, named []string) error {
-			asked++
+		Confirm: func(_ context.Context, place string, named []string) error {
+			confirmations++
 			if place != "here" || strings.Join(named, ", ") != "table cpu, table payroll" {
 				t.Errorf("asked for %q at %s", named, place)
 			}
 			return answer
 		},
-		Dropped: func(_ string, named []string) { told = strings.Join(named, ", ") },
+		Dropped: func(_ string, named []string) { droppedFrom = strings.Join(named, ", ") },
 	}
-	if err := force.Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{}); !errors.Is(err, answer) || f.names() != "cpu payroll" {
+	if err := force.Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{}); !errors.Is(err, answer) || f.names() != "cpu payroll" {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
 	answer = nil
-	if _, _, err := force.Allow(t.Context(), Of(f), schemaOf("cpu"), refused); err != nil || f.names() != "cpu payroll" {
+	if _, _, err := force.Allow(t.Context(), New(f), schemaOf("cpu"), refused); err != nil || f.names() != "cpu payroll" {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
-	if err := force.Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || asked != 2 || told != "table cpu, table payroll" {
-		t.Errorf("%v; there is %s; asked %d times, told of %q", err, f.names(), asked, told)
+	if err := force.Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || confirmations != 2 || droppedFrom != "table cpu, table payroll" {
+		t.Errorf("%v; there is %s; asked %d times, told of %q", err, f.names(), confirmations, droppedFrom)
 	}
 	// A note that is damaged goes too, once it was named.
 	f = &fake{note: "x"}
-	force = &Force{Ask: func(_ context.Context, _ string, named []string) error {
+	force = &Force{Confirm: func(_ context.Context, _ string, named []string) error {
 		if strings.Join(named, ", ") != "table tsmark_mark" {
 			t.Errorf("asked for %q", named)
 		}
 		return nil
 	}}
-	if err := force.Prepare(t.Context(), Of(f), schemaOf("cpu"), Mark{}); err != nil || !slices.Contains(f.dropped, "tsmark_mark") {
+	if err := force.Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{}); err != nil || !slices.Contains(f.dropped, "tsmark_mark") {
 		t.Errorf("%v; dropped %v", err, f.dropped)
 	}
 }
@@ -364,9 +364,9 @@ func TestForce(t *testing.T) {
 func TestExtend(t *testing.T) {
 	view := driver.Object{Kind: "view", Name: "cpu_1h", Key: "cpu_1h"}
 	for fail := range 4 {
-		f := loaded(t)
+		f := loadedFake(t)
 		f.calls, f.fail = 0, fail
-		err := Of(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
+		err := New(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
 			f.add(view)
 			return f.step()
 		})
@@ -374,23 +374,23 @@ func TestExtend(t *testing.T) {
 			t.Errorf("call %d fails: %v", fail, err)
 		}
 		f.fail = 0
-		if err := Of(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil {
+		if err := New(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil {
 			t.Errorf("call %d fails: the next load: %v", fail, err)
 		}
 		if strings.Contains(f.names(), "cpu_1h") {
 			t.Errorf("call %d fails: the view is left: %s", fail, f.names())
 		}
 	}
-	f := loaded(t)
+	f := loadedFake(t)
 	f.add(view) // somebody's
-	err := Of(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
+	err := New(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
 		t.Error("it is made beside another one")
 		return nil
 	})
 	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
-	if err := Of(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil || !strings.Contains(f.names(), "cpu_1h") {
+	if err := New(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil || !strings.Contains(f.names(), "cpu_1h") {
 		t.Errorf("somebody's view is gone: %s, %v", f.names(), err)
 	}
 }

@@ -76,8 +76,8 @@ func (s *stamp) owns(o driver.Object) bool {
 	return allowed == nil || !slices.ContainsFunc(o.Columns, func(c string) bool { return !slices.Contains(allowed, c) })
 }
 
-// taken reports whether somebody made an object again under a name of the
+// isTaken reports whether somebody made an object again under a name of the
 // stamp's.
-func (s *stamp) taken(o driver.Object) bool {
+func (s *stamp) isTaken(o driver.Object) bool {
 	return slices.Contains(s.Tables, o.Name) && o.Schema == "" && o.Of == "" && !s.owns(o)
 }

@@ -2,8 +2,8 @@ package workload
 
 import "github.com/tsmark/tsmark/series"
 
-// After returns the dataset without its first rows: what Limited leaves.
-func After(d Dataset, rows int64) Dataset { return after{d, rows} }
+// SkipRows returns the dataset without its first rows: the rows that LimitRows omits.
+func SkipRows(d Dataset, rows int64) Dataset { return after{d, rows} }
 
 type after struct {
 	Dataset

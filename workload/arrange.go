@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Arranged returns the dataset as the specification wants it arranged: of each
+// Arrange returns the dataset as the specification wants it arranged: of each
 // series its first Records rows, in sequences of InARow intervals, and with
 // NewTags and NewFields that appear only over time. Workloads call it for what
 // they make, so that whoever reads the dataset, the oracle too, sees the same
@@ -14,7 +14,7 @@ import (
 // Memory, beyond the dataset's own: 4 bytes a series and table for Records;
 // for InARow the rows of so many intervals of all series (20 bytes and 8 more a
 // field each).
-func Arranged(d Dataset, s Spec) (Dataset, error) {
+func Arrange(d Dataset, s Spec) (Dataset, error) {
 	if s.Records > 0 {
 		d = firstRecords{d, s.Records}
 	}

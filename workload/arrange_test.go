@@ -223,7 +223,7 @@ func TestNewTagsAndFieldsOfAll(t *testing.T) {
 	}
 }
 
-// What Limited and After give is the whole.
+// LimitRows and SkipRows together return the whole dataset.
 func TestAfter(t *testing.T) {
 	d, err := tsbs.CPUOnly().Dataset(day())
 	if err != nil {
@@ -239,8 +239,8 @@ func TestAfter(t *testing.T) {
 		return n, first
 	}
 	for _, n := range []int64{0, 100, 12_345, 864_000, 900_000} {
-		had, _ := rows(workload.Limited(d, n))
-		left, first := rows(workload.After(d, n))
+		had, _ := rows(workload.LimitRows(d, n))
+		left, first := rows(workload.SkipRows(d, n))
 		if had+left != 864_000 || n < 864_000 && !first.Equal(day().Start.Add(time.Duration(n/100)*10*time.Second)) {
 			t.Errorf("%d rows and after them %d, from %v", had, left, first)
 		}

@@ -82,7 +82,7 @@ func (r *inARowReader) fill() error {
 	end, begun := int64(0), false
 	for {
 		if r.run == len(r.ahead.Runs) {
-			if err := r.more(); errors.Is(err, io.EOF) && begun {
+			if err := r.readMore(); errors.Is(err, io.EOF) && begun {
 				break
 			} else if err != nil {
 				return err
@@ -108,8 +108,8 @@ func (r *inARowReader) fill() error {
 	return nil
 }
 
-// more reads the next batch of the dataset.
-func (r *inARowReader) more() error {
+// readMore reads the next batch of the dataset.
+func (r *inARowReader) readMore() error {
 	if r.ended {
 		return io.EOF
 	}

@@ -13,24 +13,24 @@ type Share struct {
 	Count int `json:"count"` // how many there are; 0: one
 }
 
-// Whole reports whether there is one client only.
-func (s Share) Whole() bool { return s.Count <= 1 }
+// Single reports whether there is one client only.
+func (s Share) Single() bool { return s.Count <= 1 }
 
 // Has reports whether a place, 0 or more, of a sequence is the client's.
-func (s Share) Has(place int) bool { return s.Whole() || place%s.Count == s.Index }
+func (s Share) Has(place int) bool { return s.Single() || place%s.Count == s.Index }
 
 // Place is that in the whole sequence of the i-th one of the client's places.
 func (s Share) Place(i int) int {
-	if s.Whole() {
+	if s.Single() {
 		return i
 	}
 	return i*s.Count + s.Index
 }
 
-// Of is how many of the first n places of a sequence are the client's.
-func (s Share) Of(n int) int {
+// CountOf is how many of the first n places of a sequence are the client's.
+func (s Share) CountOf(n int) int {
 	switch {
-	case s.Whole():
+	case s.Single():
 		return n
 	case n <= s.Index:
 		return 0
@@ -42,11 +42,11 @@ func (s Share) Of(n int) int {
 // before end. It has Of(n) of them: the first clients have one more where they cannot
 // be dealt evenly.
 func (s Share) Range(n int) (first, end int) {
-	if s.Whole() {
+	if s.Single() {
 		return 0, n
 	}
 	first = s.Index*(n/s.Count) + min(s.Index, n%s.Count)
-	return first, first + s.Of(n)
+	return first, first + s.CountOf(n)
 }
 
 // Divided is a Dataset whose shares are read each by itself, without drawing the rest, as far
@@ -62,7 +62,7 @@ type Divided interface {
 // Dataset returns the rows of a share of a dataset, in their order: by itself where the
 // dataset is Divided, else the series whose number is a place of the share.
 func (s Share) Dataset(d Dataset) Dataset {
-	if s.Whole() {
+	if s.Single() {
 		return d
 	}
 	if divided, ok := d.(Divided); ok {
@@ -72,10 +72,10 @@ func (s Share) Dataset(d Dataset) Dataset {
 }
 
 // BySeries returns the rows of a dataset's series whose number is a place of the share.
-func (s Share) BySeries(d Dataset) Dataset { return Filtered(d, s.wanted()) }
+func (s Share) BySeries(d Dataset) Dataset { return FilterSeries(d, s.seriesFilter()) }
 
-// wanted says whether a series is the client's, where its number tells.
-func (s Share) wanted() func(series uint32) bool {
+// seriesFilter says whether a series is the client's, where its number tells.
+func (s Share) seriesFilter() func(series uint32) bool {
 	index, count := uint32(s.Index), uint32(s.Count)
 	return func(series uint32) bool { return series%count == index }
 }
@@ -83,15 +83,15 @@ func (s Share) wanted() func(series uint32) bool {
 // Reader is what is left of a pass over a dataset of which only the series of the share are
 // wanted, whose number is a place of it.
 func (s Share) Reader(r Reader) Reader {
-	if s.Whole() {
+	if s.Single() {
 		return r
 	}
-	return FilterRows(r, s.wanted())
+	return FilterRows(r, s.seriesFilter())
 }
 
-// Filtered returns the rows of a dataset whose series are wanted, in their order. All
+// FilterSeries returns the rows of a dataset whose series are wanted, in their order. All
 // others are drawn too, and then left out, which costs less than to encode them.
-func Filtered(d Dataset, wanted func(series uint32) bool) Dataset { return filtered{d, wanted} }
+func FilterSeries(d Dataset, wanted func(series uint32) bool) Dataset { return filtered{d, wanted} }
 
 type filtered struct {
 	Dataset

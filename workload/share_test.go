@@ -27,7 +27,7 @@ func TestShare(t *testing.T) {
 			ranged := 0
 			for i := range max(count, 1) {
 				s := workload.Share{Index: i, Count: count}
-				for k := range s.Of(n) {
+				for k := range s.CountOf(n) {
 					place := s.Place(k)
 					if !s.Has(place) || place >= n {
 						t.Errorf("%+v of %d: place %d", s, n, place)
@@ -35,8 +35,8 @@ func TestShare(t *testing.T) {
 					places = append(places, place)
 				}
 				first, end := s.Range(n)
-				if first != ranged || end-first != s.Of(n) {
-					t.Errorf("%+v of %d: from %d to %d, %d places", s, n, first, end, s.Of(n))
+				if first != ranged || end-first != s.CountOf(n) {
+					t.Errorf("%+v of %d: from %d to %d, %d places", s, n, first, end, s.CountOf(n))
 				}
 				ranged = end
 			}
@@ -74,7 +74,7 @@ func bySeries(t testing.TB, r workload.Reader, size int) (rows map[string][]stri
 					switch {
 					case run.Lacks(f, row):
 						text += " -"
-					case run.Table.Fields[f].Type.Whole():
+					case run.Table.Fields[f].Type.UsesInts():
 						text += fmt.Sprint(" ", c.Ints[row])
 					default:
 						text += fmt.Sprintf(" %x", c.Floats[row])
@@ -121,7 +121,7 @@ func TestSharesAreTheWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	datasets["dealt to 5 writers"] = dealt
-	datasets["the first rows of dealt ones"] = workload.Limited(dealt, 777)
+	datasets["the first rows of dealt ones"] = workload.LimitRows(dealt, 777)
 	datasets["own data"] = ownData(t)
 	for name, d := range datasets {
 		t.Run(name, func(t *testing.T) {

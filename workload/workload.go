@@ -37,7 +37,7 @@ type Spec struct {
 	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
 	Limit        int64         `json:"limit,omitempty" yaml:"-"`                                         // rows loaded at most: a setting of the load; 0: all
 
-	// What Arranged does to the rows; 0: nothing.
+	// How Arrange changes the rows; 0: not at all.
 	Records   uint32 `json:"records,omitempty" yaml:"records-per-device,omitempty"` // rows of a series in a table at most
 	InARow    uint32 `json:"in_a_row,omitempty" yaml:"rows-in-a-row,omitempty"`     // intervals of a series before the next series
 	NewTags   uint32 `json:"new_tags,omitempty" yaml:"new-tags,omitempty"`          // of each table, that appear after a third of the time
@@ -88,8 +88,8 @@ func divisor(a, b time.Duration) time.Duration {
 	return max(a, -a)
 }
 
-// Limited returns the dataset's first rows only.
-func Limited(d Dataset, rows int64) Dataset { return limited{d, rows} }
+// LimitRows returns the dataset's first rows only.
+func LimitRows(d Dataset, rows int64) Dataset { return limited{d, rows} }
 
 type limited struct {
 	Dataset

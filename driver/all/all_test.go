@@ -144,13 +144,13 @@ func TestDriversHaveAllThatBelongsToThem(t *testing.T) {
 			suites = append(suites, "Faults")
 			about, err := os.Stat(filepath.Join(root, "servers", d.Name))
 			switch {
-			case (d.Brought == nil || d.StandIn != "") && (err != nil || about.Mode()&0o111 == 0):
+			case (d.UserServer == nil || d.StandIn != "") && (err != nil || about.Mode()&0o111 == 0):
 				t.Errorf("driver %s has no script that starts its server: write servers/%s, and make it executable", d.Name, d.Name)
-			case d.Brought != nil && d.StandIn == "" && err == nil:
-				t.Errorf("driver %s says that its server is brought, but servers/%[1]s starts one: remove Brought", d.Name)
-			case d.Brought == nil && len(d.Tested) == 0:
+			case d.UserServer != nil && d.StandIn == "" && err == nil:
+				t.Errorf("driver %s says that users provide its server, but servers/%[1]s starts one: remove UserServer", d.Name)
+			case d.UserServer == nil && len(d.Tested) == 0:
 				t.Errorf("driver %s does not say on which versions of its server the suite has passed: set Tested", d.Name)
-			case d.Brought != nil:
+			case d.UserServer != nil:
 				bringing(t, root, &d)
 			}
 			if _, err := d.Resolve(d.TestServer); err != nil || d.TestServer == nil || len(d.Ports()) == 0 {
@@ -241,8 +241,8 @@ func TestScaleOutIsTold(t *testing.T) {
 // bringing: of a server that users bring it is said how, and what stands in for it in CI.
 func bringing(t *testing.T, root string, d *driver.Driver) {
 	t.Helper()
-	if d.Brought.How == "" {
-		t.Errorf("driver %s does not say how its server is to be had: set Brought.How", d.Name)
+	if d.UserServer.How == "" {
+		t.Errorf("driver %s does not say how to get its server: set UserServer.How", d.Name)
 	}
 	page := "docs/drivers/" + d.Name + ".md"
 	if text, err := os.ReadFile(filepath.Join(root, page)); err != nil || !strings.Contains(string(text), "TSMARK_TEST_"+strings.ToUpper(d.Name)+"=") {

@@ -72,7 +72,7 @@ func (c *cells) asArrays(of *column, length int) []pq.ByteArray {
 	all := c.asTexts(of, length)
 	c.arrays = c.arrays[:0]
 	for i := range int32(all.Len()) {
-		c.arrays = append(c.arrays, all.At(i))
+		c.arrays = append(c.arrays, all.Text(i))
 	}
 	return c.arrays
 }

@@ -94,8 +94,8 @@ func valueOf(f series.Field, c *series.Column, row int) any {
 	return c.Ints[row]
 }
 
-// same reports the first difference.
-func same(t *testing.T, table string, got, want rows) {
+// checkEqual reports the first difference.
+func checkEqual(t *testing.T, table string, got, want rows) {
 	t.Helper()
 	if strings.Join(got.names, ",") != strings.Join(want.names, ",") {
 		t.Fatalf("%s: columns %q, want %q", table, got.names, want.names)
@@ -285,7 +285,7 @@ func TestReadBack(t *testing.T) {
 				nulls := 0
 				for _, table := range dataset.Schema().Tables {
 					got, want := read(t, format.Name, files[table.Name+"."+format.Name]), want(table, batches)
-					same(t, table.Name, got, want)
+					checkEqual(t, table.Name, got, want)
 					if rows := len(want.values[0]); got.groups != (rows+998)/999 {
 						t.Errorf("%s: %d rows in %d groups", table.Name, rows, got.groups)
 					}
@@ -360,7 +360,7 @@ func TestReadBackOdd(t *testing.T) {
 			files := write(t, format, schema, batches, limit)
 			for _, table := range schema.Tables {
 				got := read(t, format.Name, files[table.Name+"."+format.Name])
-				same(t, table.Name, got, want(table, batches))
+				checkEqual(t, table.Name, got, want(table, batches))
 				if types := types[format.Name]; len(table.Tags) > 0 && strings.Join(got.types, " ") != types {
 					t.Errorf("%s: types %q, want %q", table.Name, strings.Join(got.types, " "), types)
 				}

@@ -277,7 +277,7 @@ func (s *parquetScratch) dictionary(t *tag) arrow.Array {
 	}
 	s.texts.Reset()
 	for _, code := range s.used {
-		s.texts.Add(t.values.At(code))
+		s.texts.Add(t.values.Text(code))
 	}
 	return newStrings(&s.texts)
 }

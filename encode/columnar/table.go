@@ -45,7 +45,7 @@ func newTable(of *series.Table, tags []*tag, rows int) *table {
 		if f.Free() {
 			t.free, c.free = true, &texts.List{}
 			c.free.Reset()
-		} else if f.Type.Whole() {
+		} else if f.Type.UsesInts() {
 			c.ints = make([]int64, 0, rows)
 		} else {
 			c.floats = make([]float64, 0, rows)
@@ -86,7 +86,7 @@ func (t *table) append(run *series.Run, from, n int) {
 				}
 				c.free.Add(text)
 			}
-		} else if t.of.Fields[i].Type.Whole() {
+		} else if t.of.Fields[i].Type.UsesInts() {
 			c.ints = append(c.ints, src.Ints[from:from+n]...)
 		} else {
 			c.floats = append(c.floats, src.Floats[from:from+n]...)

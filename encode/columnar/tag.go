@@ -65,7 +65,7 @@ func newTag(of *series.Tag, n uint32) (*tag, error) {
 	}
 	t.numbers = make([]float64, t.values.Len())
 	for i := range t.numbers {
-		x, err := strconv.ParseFloat(string(t.values.At(int32(i))), 64)
+		x, err := strconv.ParseFloat(string(t.values.Text(int32(i))), 64)
 		if err != nil {
 			return nil, fmt.Errorf("a numeric tag must be a number: %w", err)
 		}

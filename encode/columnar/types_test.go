@@ -40,7 +40,7 @@ func TestTypesReadBack(t *testing.T) {
 	for _, format := range columnar.Formats() {
 		files := write(t, format, dataset.Schema(), batches, 999)
 		got := read(t, format.Name, files[table.Name+"."+format.Name])
-		same(t, format.Name, got, want(table, batches))
+		checkEqual(t, format.Name, got, want(table, batches))
 		if found := got.types[len(got.types)-len(table.Fields):]; !slices.Equal(found, types[format.Name]) {
 			t.Errorf("%s: types %q, want %q", format.Name, found, types[format.Name])
 		}
@@ -83,7 +83,7 @@ func TestFreeTextsReadBack(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 1}
 	for _, format := range columnar.Formats() {
 		got := read(t, format.Name, write(t, format, schema, all, 1_000_000)["notes."+format.Name])
-		same(t, format.Name, got, want(table, all))
+		checkEqual(t, format.Name, got, want(table, all))
 		if got.groups < 2 {
 			t.Errorf("%s: 90 MB of texts are in one group", format.Name)
 		}

@@ -84,10 +84,10 @@ func bareLags(interval time.Duration, n int) []time.Duration {
 // beside the race detector, who sleeps is woken later than who never slept, so it is
 // enough to show it once, and within bounds that such a machine can keep.
 func TestPacerBesideBareLoop(t *testing.T) {
-	const interval, each, turns, attempts, late, exact, tolerated = 100 * time.Microsecond, 200, 20, 15, 50e-6, 25e-6, 0.25
+	const interval, each, rounds, attempts, late, exact, tolerated = 100 * time.Microsecond, 200, 20, 15, 50e-6, 25e-6, 0.25
 	for range attempts {
 		bare, paced := measure.NewLatency(), measure.NewLatency()
-		for range turns {
+		for range rounds {
 			for _, lag := range bareLags(interval, each) {
 				bare.Record(lag)
 			}

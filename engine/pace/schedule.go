@@ -127,10 +127,10 @@ func (s segment) count() float64 {
 	return n
 }
 
-// at returns the seconds after which the integral of the rate is n, which is
+// timeOf returns the seconds after which the integral of the rate is n, which is
 // below count. It is the root of from·t + slope·t²/2 = n, in the form in which
 // nothing cancels.
-func (s segment) at(n float64) float64 {
+func (s segment) timeOf(n float64) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -146,7 +146,7 @@ func arrivals(segments ...segment) iter.Seq[time.Duration] {
 		for _, s := range segments {
 			count := s.count()
 			for ; n < before+count; n++ {
-				due, ok := duration(begin + s.at(n-before))
+				due, ok := duration(begin + s.timeOf(n-before))
 				last = max(last, due) // roots may fall by a rounding
 				if !ok || !yield(last) {
 					return

@@ -13,10 +13,10 @@ type Phase struct {
 	clients int
 	every   time.Duration
 
-	mu     sync.Mutex
-	values map[string]map[int]int64 // by name and client
-	least  map[string]int64         // as last told
-	told   time.Time
+	mu       sync.Mutex
+	values   map[string]map[int]int64 // by name and client
+	least    map[string]int64         // as last told
+	sharedAt time.Time
 }
 
 // New returns the phase of so many clients, who hear of each other's values once in that
@@ -46,13 +46,13 @@ func (c *Client) Share(name string, value int64) {
 	}
 }
 
-// Least implements engine.Peers.
-func (c *Client) Least(name string) (int64, bool) {
+// Minimum implements engine.Peers.
+func (c *Client) Minimum(name string) (int64, bool) {
 	p := c.of
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Since(p.told) >= p.every {
-		p.told = time.Now()
+	if time.Since(p.sharedAt) >= p.every {
+		p.sharedAt = time.Now()
 		for name, values := range p.values {
 			if len(values) < p.clients {
 				continue

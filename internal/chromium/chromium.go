@@ -91,9 +91,9 @@ func evaluate[T any](ctx context.Context, expression string) (T, error) {
 // leaving is the code of the browser's errors where the page is on its way to another one.
 const leaving = -32000
 
-// Until waits for a condition of the page, for 5 s at most. The page may be on its way to
+// WaitFor waits for a condition of the page, for 5 s at most. The page may be on its way to
 // another one: then the condition is asked of that.
-func Until(t *testing.T, ctx context.Context, condition string) {
+func WaitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	for range 100 {
 		holds, err := evaluate[bool](ctx, condition)

@@ -85,8 +85,8 @@ func (l *Lab) Reconnect(host int) {
 	}
 }
 
-// Lost is how many packets did not arrive so far.
-func (l *Lab) Lost() int {
+// LostPackets is how many packets did not arrive so far.
+func (l *Lab) LostPackets() int {
 	l.network.mu.Lock()
 	defer l.network.mu.Unlock()
 	return l.network.lost

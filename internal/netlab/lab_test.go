@@ -57,8 +57,8 @@ func TestLab(t *testing.T) {
 	for h := range 3 {
 		l.Set(h, Link{Loss: 0.02})
 	}
-	if n, took := ask(2); n != 1_000_000 || l.Lost() == 0 {
-		t.Errorf("%d bytes in %v; %d packets lost", n, took, l.Lost())
+	if n, took := ask(2); n != 1_000_000 || l.LostPackets() == 0 {
+		t.Errorf("%d bytes in %v; %d packets lost", n, took, l.LostPackets())
 	}
 	l.Isolate(1)
 	if n, took := ask(1); n != 0 || took < 4*time.Second {

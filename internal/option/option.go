@@ -28,23 +28,23 @@ type Option struct {
 	Layout bool
 }
 
-// Shown is the default for people: in words where the system chooses.
-func (o *Option) Shown() string { return cmp.Or(o.Default, o.Empty, "none") }
+// DefaultText is the default for people: in words where the system chooses.
+func (o *Option) DefaultText() string { return cmp.Or(o.Default, o.Empty, "none") }
 
 // Resolve checks given values against the options and adds the defaults. An
 // empty value is right for an option without default. Errors begin with whose the options
 // are, name the option, and the closest one for a name that is none: each is an
 // *Error.
-func Resolve(whose string, options []Option, given map[string]string) (Values, error) {
+func Resolve(whose string, options []Option, values map[string]string) (Values, error) {
 	names := make([]string, len(options))
 	resolved := make(Values, len(options))
 	for i, o := range options {
 		names[i] = o.Name
 		resolved[o.Name] = o.Default
 	}
-	for name, value := range given {
+	for name, value := range values {
 		if _, ok := resolved[name]; !ok {
-			return nil, &Error{name, fmt.Sprintf("%s has no option %q%s", whose, name, suggest.Among(name, names))}
+			return nil, &Error{name, fmt.Sprintf("%s has no option %q%s", whose, name, suggest.Names(name, names))}
 		}
 		resolved[name] = value
 	}

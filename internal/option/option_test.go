@@ -23,7 +23,7 @@ func TestTypes(t *testing.T) {
 		{option.Port(), "port", []string{"1", "65535"}, []string{"0", "65536", "-1", "http"}, "must be a port, from 1 to 65535"},
 		{option.Integer(0, 9), "integer", []string{"0", "9"}, []string{"-1", "10", "1.0"}, "must be a whole number from 0 to 9"},
 		{option.AtLeast(1), "integer", []string{"1", "100000"}, []string{"0", "one"}, "must be a whole number, 1 or more"},
-		{option.AtLeast(1).Or("off"), "integer", []string{"1", "off"}, []string{"0", "on"}, "must be a whole number, 1 or more, or off"},
+		{option.AtLeast(1).OrWord("off"), "integer", []string{"1", "off"}, []string{"0", "on"}, "must be a whole number, 1 or more, or off"},
 		{option.Duration(), "duration", []string{"1ns", "60s"}, []string{"0s", "-1s", "60"}, "must be a duration above 0, such as 60s"},
 		{option.Seconds(time.Minute), "duration", []string{"1m", "12h"}, []string{"59s", "1m0.5s", "12"}, "must be a duration of whole seconds, at least 1m, such as 12h"},
 		{option.Microseconds(), "duration", []string{"1us", "250s"}, []string{"0s", "1500ns", "20"}, "must be a duration of whole microseconds above 0, such as 20s"},
@@ -51,14 +51,14 @@ func TestTypes(t *testing.T) {
 
 func options() []option.Option {
 	return []option.Option{
-		{Name: "workers", Type: option.AtLeast(1).Or("all"), Default: "4"},
+		{Name: "workers", Type: option.AtLeast(1).OrWord("all"), Default: "4"},
 		{Name: "wait", Type: option.Duration(), Default: "2s"},
 		{Name: "gzip", Type: option.Boolean("yes", "no"), Default: "no"},
 		{Name: "share", Type: option.Number(0, 1), Default: "0.25"},
 		{Name: "period", Type: option.Durations(1, time.Hour), Default: "1s..2s"},
 		{Name: "noise", Type: option.Numbers(0, 1), Default: "0.5"},
 		{Name: "weights", Type: option.Shares("a", "b", "c"), Default: "1:3"},
-		{Name: "token", Type: option.Checked("token", func(string) error { return strings.NewReader("").UnreadByte() }), Secret: true, Empty: "none is sent"},
+		{Name: "token", Type: option.CheckedBy("token", func(string) error { return strings.NewReader("").UnreadByte() }), Secret: true, Empty: "none is sent"},
 	}
 }
 
@@ -68,7 +68,7 @@ func TestResolve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Int("workers") != 4 || v.Duration("wait") != 2*time.Second || !v.On("gzip") || v.On("workers") || v.Int("token") != 0 {
+	if v.Int("workers") != 4 || v.Duration("wait") != 2*time.Second || !v.Bool("gzip") || v.Bool("workers") || v.Int("token") != 0 {
 		t.Errorf("%v", v)
 	}
 	from, to := v.Range("period")

@@ -35,9 +35,11 @@ func (t Type) Check(value string) error {
 	return t.check(value)
 }
 
-// Checked is a type of its own kind: the error of check says what a right value
+// CheckedBy is a type of its own kind: the error of check says what a right value
 // looks like.
-func Checked(name string, check func(value string) error) Type { return Type{name: name, check: check} }
+func CheckedBy(name string, check func(value string) error) Type {
+	return Type{name: name, check: check}
+}
 
 // Choice takes one of the words.
 func Choice(words ...string) Type {
@@ -58,7 +60,7 @@ func Boolean(yes, no string) Type {
 
 // Port takes the number of a TCP port.
 func Port() Type {
-	return Checked("port", func(v string) error {
+	return CheckedBy("port", func(v string) error {
 		if n, err := strconv.ParseUint(v, 10, 16); err != nil || n == 0 {
 			return fmt.Errorf("must be a port, from 1 to 65535")
 		}
@@ -68,7 +70,7 @@ func Port() Type {
 
 // Integer takes whole numbers from least to most.
 func Integer(least, most int) Type {
-	return Checked("integer", func(v string) error {
+	return CheckedBy("integer", func(v string) error {
 		if n, err := strconv.Atoi(v); err != nil || n < least || n > most {
 			return fmt.Errorf("must be a whole number from %d to %d", least, most)
 		}
@@ -78,7 +80,7 @@ func Integer(least, most int) Type {
 
 // AtLeast takes whole numbers from least on.
 func AtLeast(least int) Type {
-	return Checked("integer", func(v string) error {
+	return CheckedBy("integer", func(v string) error {
 		if n, err := strconv.Atoi(v); err != nil || n < least {
 			return fmt.Errorf("must be a whole number, %d or more", least)
 		}
@@ -88,7 +90,7 @@ func AtLeast(least int) Type {
 
 // Duration takes durations above 0.
 func Duration() Type {
-	return Checked("duration", func(v string) error {
+	return CheckedBy("duration", func(v string) error {
 		if d, err := time.ParseDuration(v); err != nil || d <= 0 {
 			return fmt.Errorf("must be a duration above 0, such as 60s")
 		}
@@ -107,7 +109,7 @@ func Microseconds() Type {
 }
 
 func multiples(unit, least time.Duration, must string) Type {
-	return Checked("duration", func(v string) error {
+	return CheckedBy("duration", func(v string) error {
 		if d, err := time.ParseDuration(v); err != nil || d < least || d%unit != 0 {
 			return fmt.Errorf("must be a duration of %s", must)
 		}
@@ -118,7 +120,7 @@ func multiples(unit, least time.Duration, must string) Type {
 // Number takes numbers from least to most.
 func Number(least, most float64) Type {
 	must := fmt.Sprintf("must be a number from %s to %s", decimal(least), decimal(most))
-	return Checked("number", func(v string) error {
+	return CheckedBy("number", func(v string) error {
 		if x, err := strconv.ParseFloat(v, 64); err != nil || !(x >= least && x <= most) {
 			return errors.New(must)
 		}
@@ -144,7 +146,7 @@ func duration(text string) (float64, error) {
 }
 
 func ranges(name string, least, most float64, must string, read func(string) (float64, error)) Type {
-	return Checked(name, func(v string) error {
+	return CheckedBy(name, func(v string) error {
 		from, to, ok := strings.Cut(v, "..")
 		if !ok {
 			to = from
@@ -164,7 +166,7 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 // the end are 0.
 func Shares(of ...string) Type {
 	must := fmt.Errorf("must be shares such as 1:0:2, from 0 on and not all 0, of %s", strings.Join(of, ":"))
-	return Checked("shares", func(v string) error {
+	return CheckedBy("shares", func(v string) error {
 		parts, sum := strings.Split(v, ":"), 0.0
 		for _, part := range parts {
 			x, err := strconv.ParseFloat(part, 64)
@@ -182,7 +184,7 @@ func Shares(of ...string) Type {
 
 // Size takes sizes of memory, such as 512MB, 4GiB or 80%.
 func Size() Type {
-	return Checked("size", func(v string) error {
+	return CheckedBy("size", func(v string) error {
 		if i := strings.IndexFunc(v, func(r rune) bool { return (r < '0' || r > '9') && r != '.' }); i > 0 {
 			if _, err := strconv.ParseFloat(v[:i], 64); err == nil {
 				switch strings.ToUpper(strings.TrimSpace(v[i:])) {
@@ -195,8 +197,8 @@ func Size() Type {
 	})
 }
 
-// Or takes a word beside a type's values: off in the place of a number.
-func (t Type) Or(word string) Type {
+// OrWord takes a word beside a type's values: off in the place of a number.
+func (t Type) OrWord(word string) Type {
 	return Type{t.name, t.words, func(v string) error {
 		if v == word {
 			return nil

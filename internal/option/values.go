@@ -58,8 +58,8 @@ func (v Values) Shares(name string) []float64 {
 	return list
 }
 
-// On is the value of a Boolean.
-func (v Values) On(name string) bool {
+// Bool is the value of a Boolean.
+func (v Values) Bool(name string) bool {
 	switch v[name] {
 	case "on", "true", "yes":
 		return true

@@ -16,7 +16,7 @@ func Line(s string) string {
 		if unicode.IsSpace(r) {
 			return ' '
 		}
-		return shown(r)
+		return escapeRune(r)
 	}, s)
 }
 
@@ -26,14 +26,14 @@ func Text(s string) string {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		return shown(r)
+		return escapeRune(r)
 	}, s)
 }
 
 // OneLine is Line with single spaces, and none at the ends.
 func OneLine(s string) string { return strings.Join(strings.Fields(Line(s)), " ") }
 
-func shown(r rune) rune {
+func escapeRune(r rune) rune {
 	if unicode.IsGraphic(r) {
 		return r
 	}

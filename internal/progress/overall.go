@@ -18,21 +18,21 @@ func (d *Display) Overall(o Overall) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.overall.Steps == 0 {
-		d.told = d.now()
+		d.lastLine = d.now()
 	}
 	d.overall, d.begun = o, d.now()
 	d.show()
 }
 
-// whole returns how far the whole run is, as a line; empty: there is none, or it
+// overallLine returns how far the whole run is, as a line; empty: there is none, or it
 // has but one step, of which its tasks tell. The caller holds the lock.
-func (d *Display) whole(now time.Time) string {
+func (d *Display) overallLine(now time.Time) string {
 	o := d.overall
 	if o.Steps < 2 || d.closed {
 		return ""
 	}
 	line := fmt.Sprintf("whole run: step %d of %d", o.Step, o.Steps)
-	switch left, more := d.left(now); {
+	switch left, more := d.timeLeft(now); {
 	case left <= 0:
 		return line
 	case more:
@@ -42,17 +42,17 @@ func (d *Display) whole(now time.Time) string {
 	}
 }
 
-// left is about what the whole run still takes, or, with more, some of it: of the rest
+// timeLeft is about what the whole run still takes, or, with more, some of it: of the rest
 // nobody knows. The caller holds the lock.
-func (d *Display) left(now time.Time) (left time.Duration, more bool) {
+func (d *Display) timeLeft(now time.Time) (timeLeft time.Duration, more bool) {
 	o := d.overall
-	left, known := max(o.Expected-now.Sub(d.begun), 0), o.Expected > 0
+	timeLeft, known := max(o.Expected-now.Sub(d.begun), 0), o.Expected > 0
 	for _, t := range d.running {
 		if seconds := t.secondsLeft(); seconds > 0 {
-			left, known = max(left, time.Duration(seconds*float64(time.Second))), true
+			timeLeft, known = max(timeLeft, time.Duration(seconds*float64(time.Second))), true
 		}
 	}
-	return left + o.Rest, o.More || !known
+	return timeLeft + o.Rest, o.More || !known
 }
 
 // Roughly returns a time as exactly as one guesses: 35 s, 2 min 10 s, 14 min.

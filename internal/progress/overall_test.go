@@ -18,7 +18,7 @@ func TestOverallPlain(t *testing.T) {
 		load.Add(20)
 		c.pass(d, sampling)
 	}
-	load.Done("loaded")
+	load.Finish("loaded")
 	d.Overall(Overall{Step: 2, Steps: 4, Expected: 30 * time.Second, Rest: time.Minute})
 	c.pass(d, 10*time.Second) // of a step without tasks
 	d.Overall(Overall{Step: 3, Steps: 4, Expected: time.Second, Rest: time.Minute})
@@ -55,7 +55,7 @@ func TestOverallDrawn(t *testing.T) {
 	height = 2 // room for one of both
 	d.Log("narrow")
 	expect(t, "narrow\nwhole run: step 2 of 9, about 15 min left\n\n", s.String())
-	task.Done("as expected")
+	task.Finish("as expected")
 	d.Close()
 	expect(t, "narrow\ncount sqlite: as expected\n\n", s.String())
 }

@@ -26,16 +26,16 @@ type Display struct {
 	now    func() time.Time
 
 	// mu guards the output and the tasks' state but for their counts.
-	mu      sync.Mutex
-	w       io.Writer
-	size    func() (width, height int) // of the terminal; nil: plain lines
-	drawn   []string                   // lines that the next frame replaces
-	running []*Task                    // in the order of their start
-	overall Overall
-	begun   time.Time // the step of it that is at hand
-	told    time.Time // when a plain line last said how far it is
-	ended   []Ended   // the newest, at most keptEnded
-	closed  bool
+	mu       sync.Mutex
+	w        io.Writer
+	size     func() (width, height int) // of the terminal; nil: plain lines
+	drawn    []string                   // lines that the next frame replaces
+	running  []*Task                    // in the order of their start
+	overall  Overall
+	begun    time.Time // the step of it that is at hand
+	lastLine time.Time // when a plain line last said how far it is
+	ended    []Ended   // the newest, at most keptEnded
+	closed   bool
 
 	stop    chan struct{} // closed by Close
 	sampler sync.WaitGroup
@@ -122,9 +122,9 @@ func (t *Task) Set(n int64) { t.n.Store(n) }
 // Add adds to the count of what is done.
 func (t *Task) Add(n int64) { t.n.Add(n) }
 
-// Done ends the task and shows the note beside its label, or the count, time
+// Finish ends the task and shows the note beside its label, or the count, time
 // and rate where the note is empty. Only the first ending of a task counts.
-func (t *Task) Done(note string) {
+func (t *Task) Finish(note string) {
 	if note == "" {
 		note = t.summary(t.d.now())
 	}
@@ -182,7 +182,7 @@ func (d *Display) Close() {
 	close(d.stop)
 	d.sampler.Wait()
 	for _, t := range left {
-		t.finish("stopped at "+t.done(), false)
+		t.finish("stopped at "+t.doneText(), false)
 	}
 	d.Overall(Overall{})
 }
@@ -200,8 +200,8 @@ func (d *Display) sample() {
 			lines = append(lines, t.plain())
 		}
 	}
-	if line := d.whole(now); line != "" && d.size == nil && d.period > 0 && now.Sub(d.told) >= d.period {
-		d.told = now
+	if line := d.overallLine(now); line != "" && d.size == nil && d.period > 0 && now.Sub(d.lastLine) >= d.period {
+		d.lastLine = now
 		lines = append(lines, line)
 	}
 	d.show(lines...)
@@ -238,12 +238,12 @@ func (d *Display) frame(lines []string) []byte {
 	width, height := d.size()
 	b := []byte{'\r'} // a key that was echoed, such as ^C, has moved the cursor
 	// The screen may be narrower than it was, and have wrapped what was drawn.
-	if n := len(d.drawn) + wrapped(d.drawn, width); n > 0 {
+	if n := len(d.drawn) + countWraps(d.drawn, width); n > 0 {
 		b = fmt.Appendf(b, up, n)
 	}
 	// What scrolls out above the screen could not be written over. The last
 	// column stays free, so that the end of each line is cleared.
-	whole := d.whole(d.now())
+	whole := d.overallLine(d.now())
 	room := height - 1
 	if whole != "" {
 		room--

@@ -49,7 +49,7 @@ func TestPlain(t *testing.T) {
 	c.pass(d, 5*time.Second)
 	load.Set(864_000)
 	c.pass(d, 5*time.Second)
-	load.Done("")
+	load.Finish("")
 	load.Fail("too late to count")
 
 	oracle := d.Start("oracle", "rows", 0)
@@ -59,13 +59,13 @@ func TestPlain(t *testing.T) {
 	query.Add(7)
 	oracle.Fail("the first row differs:\nhost_1")
 	c.pass(d, 9*time.Second)
-	query.Done("verified")
+	query.Finish("verified")
 	left := d.Start("duckdb high-cpu-1", "queries", 1000)
 	left.Add(999)
 	d.Close()
 	d.Close()
-	left.Done("too late to count")
-	d.Start("after the end", "rows", 5).Done("")
+	left.Finish("too late to count")
+	d.Start("after the end", "rows", 5).Finish("")
 
 	expect(t, `load duckdb: 216,000 of 864,000 rows (25 %), 21,600 rows/s, 30 s left
 load duckdb: 432,000 of 864,000 rows (50 %), 21,600 rows/s, 20 s left
@@ -86,12 +86,12 @@ func TestPlainEdges(t *testing.T) {
 	d := newDisplay(&out, time.Second, c.now)
 	idle := d.Start("idle", "rows", 10)
 	c.pass(d, time.Second)
-	idle.Done("")
+	idle.Finish("")
 	over := d.Start("over", "rows", 10)
 	over.Set(11)
 	c.pass(d, time.Second)
-	over.Done("")
-	d.Start("instant", "rows", 10).Done("")
+	over.Finish("")
+	d.Start("instant", "rows", 10).Finish("")
 	d.Close()
 	expect(t, `idle: 0 of 10 rows (0 %), 0 rows/s
 idle: 0 rows in 1.0 s, 0 rows/s
@@ -104,7 +104,7 @@ instant: 0 rows in 0.0 s
 	d = newDisplay(&out, 0, c.now)
 	task := d.Start("quiet", "rows", 10)
 	c.pass(d, time.Minute)
-	task.Done("fine")
+	task.Finish("fine")
 	d.Close()
 	expect(t, "quiet: fine\n", out.String())
 }
@@ -215,7 +215,7 @@ func TestBars(t *testing.T) {
 	load.Set(4_320_000)
 	c.pass(d, 2*time.Second)
 	expect(t, "load duckdb  ━━━━━━━━━━━━━··············   50 %  1,471,097 rows/s  3 s left\n\n", s.String())
-	load.Done("")
+	load.Finish("")
 
 	first := d.Start("duckdb lastpoint", "queries", 1000)
 	second := d.Start("a-very-long-target-name single-groupby-5-8-1", "queries", 1000)
@@ -237,7 +237,7 @@ oracle                        12,340 rows, 6,170 rows/s, 2 s
 	long := strings.Repeat("long line ", 8)[:79] + "\n" + strings.Repeat("long line ", 8)[:79] + "\nlong line\n"
 	expect(t, "load duckdb: 4,320,000 rows in 2.2 s, 1,963,636 rows/s\n"+long+running, s.String())
 
-	first.Done("verified")
+	first.Finish("verified")
 	second.Fail("it gave up")
 	height = 1 // no room for bars
 	c.pass(d, sampling)
@@ -327,7 +327,7 @@ func TestConcurrency(t *testing.T) {
 				}
 				d.Log("half-way")
 				if i%2 == 0 {
-					task.Done("")
+					task.Finish("")
 				}
 			})
 		}

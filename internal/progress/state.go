@@ -47,7 +47,7 @@ func (d *Display) State() State {
 	defer d.mu.Unlock()
 	s := State{Step: d.overall.Step, Steps: d.overall.Steps, Ended: slices.Clone(d.ended)}
 	if s.Steps > 0 {
-		s.Left, s.More = d.left(d.now())
+		s.Left, s.More = d.timeLeft(d.now())
 	}
 	for _, t := range d.running {
 		s.Running = append(s.Running, Running{

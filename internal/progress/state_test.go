@@ -16,7 +16,7 @@ func TestState(t *testing.T) {
 	d := newDisplay(io.Discard, 0, c.now)
 	begun := c.t
 	d.Overall(Overall{Step: 2, Steps: 4, Expected: time.Second, Rest: time.Minute})
-	d.Start("count", "tables", 9).Done("as\nexpected")
+	d.Start("count", "tables", 9).Finish("as\nexpected")
 	load := d.Start("load sqlite", "rows", 3000)
 	for range 100 { // 20 s at 100 rows/s
 		load.Add(20)
@@ -53,7 +53,7 @@ func TestState(t *testing.T) {
 func TestStateForgets(t *testing.T) {
 	d := newDisplay(io.Discard, 0, newClock().now)
 	for i := range 3 * keptEnded {
-		d.Start(fmt.Sprint(i), "", 0).Done("done")
+		d.Start(fmt.Sprint(i), "", 0).Finish("done")
 	}
 	got := d.State().Ended
 	if len(got) != keptEnded || got[0].Label != fmt.Sprint(2*keptEnded) || got[keptEnded-1].Label != fmt.Sprint(3*keptEnded-1) {

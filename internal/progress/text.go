@@ -14,15 +14,15 @@ import (
 
 // plain returns how far the task is, as a line for files and pipes.
 func (t *Task) plain() string {
-	line := fmt.Sprintf("%s: %s, %s", t.label, t.done(), speed(t.rate.perSecond(), t.unit))
-	if left := t.left(); left != "" {
+	line := fmt.Sprintf("%s: %s, %s", t.label, t.doneText(), speed(t.rate.perSecond(), t.unit))
+	if left := t.leftText(); left != "" {
 		line += ", " + left
 	}
 	return line
 }
 
-// done returns what is done of what: 432,000 of 864,000 rows (50 %).
-func (t *Task) done() string {
+// doneText returns what is done of what: 432,000 of 864,000 rows (50 %).
+func (t *Task) doneText() string {
 	n := t.n.Load()
 	if t.total <= 0 {
 		return humanize.Comma(n) + " " + t.unit
@@ -45,9 +45,9 @@ func (t *Task) percent(n int64) int {
 	return int(100 * min(max(float64(n)/float64(t.total), 0), 1))
 }
 
-// left returns the time left at the present rate: 12 s left. It is empty
+// leftText returns the time left at the present rate: 12 s left. It is empty
 // where that is not known, or cannot be told from standing still.
-func (t *Task) left() string {
+func (t *Task) leftText() string {
 	seconds := t.secondsLeft()
 	if seconds == 0 {
 		return ""
@@ -85,23 +85,23 @@ func draw(tasks []*Task, now time.Time, width int) []string {
 	}
 	lines := make([]string, len(tasks))
 	for i, t := range tasks {
-		lines[i] = runewidth.Truncate(t.drawn(now, labels, width), width, "")
+		lines[i] = runewidth.Truncate(t.drawLine(now, labels, width), width, "")
 	}
 	return lines
 }
 
-// drawn returns how far the task is, with a bar where the width has room for
+// drawLine returns how far the task is, with a bar where the width has room for
 // it.
-func (t *Task) drawn(now time.Time, labels, width int) string {
+func (t *Task) drawLine(now time.Time, labels, width int) string {
 	n := t.n.Load()
 	label := runewidth.FillRight(shorten(t.label, labels), labels)
 	pace := speed(t.rate.perSecond(), t.unit)
 	if t.total <= 0 {
 		elapsed := wholeSeconds(int64(now.Sub(t.started).Seconds()))
-		return fmt.Sprintf("%s  %s, %s, %s", label, t.done(), pace, elapsed)
+		return fmt.Sprintf("%s  %s, %s, %s", label, t.doneText(), pace, elapsed)
 	}
 	percent := fmt.Sprintf("%3d %%", t.percent(n))
-	left := fmt.Sprintf("%-*s", leftWidth, t.left())
+	left := fmt.Sprintf("%-*s", leftWidth, t.leftText())
 	all := fmt.Sprintf("%s  %*s  %s", percent, speedWidth, pace, left)
 	room := width - labels - len("  ") - len(all)
 	switch {
@@ -158,8 +158,8 @@ func shorten(s string, width int) string {
 	return s
 }
 
-// wrapped returns how many more lines the lines take on a screen of the width.
-func wrapped(lines []string, width int) int {
+// countWraps returns how many more lines the lines take on a screen of the width.
+func countWraps(lines []string, width int) int {
 	more := 0
 	for _, line := range lines {
 		more += max(runewidth.StringWidth(line)-1, 0) / max(width, 1)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// own reports whether a folder is this user's, and nobody else can write into it.
-func own(info fs.FileInfo) bool {
+// isOwnedByUser reports whether a folder is this user's, and nobody else can write into it.
+func isOwnedByUser(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
 }

@@ -68,7 +68,7 @@ func sweep(dir, name string) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())
-		if info, err := os.Lstat(path); err != nil || !info.IsDir() || !own(info) {
+		if info, err := os.Lstat(path); err != nil || !info.IsDir() || !isOwnedByUser(info) {
 			continue
 		}
 		held, err := lock(path, os.O_RDWR)

@@ -64,8 +64,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// made makes a folder and removes it again.
-func made(t *testing.T, dir string) {
+// makeAndRemove makes a folder and removes it again.
+func makeAndRemove(t *testing.T, dir string) {
 	t.Helper()
 	f, err := New(dir, "x")
 	if err != nil {
@@ -84,12 +84,12 @@ func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	first, kill := keeper(t, dir)
 	second, _ := keeper(t, dir)
-	made(t, dir)
+	makeAndRemove(t, dir)
 	if !exists(filepath.Join(first, "deep", "file")) || !exists(filepath.Join(second, "deep", "file")) {
 		t.Fatal("what living processes have was removed")
 	}
 	kill()
-	made(t, dir)
+	makeAndRemove(t, dir)
 	if exists(first) || !exists(filepath.Join(second, "deep", "file")) {
 		t.Errorf("the killed one's is there: %v, the living one's: %v", exists(first), exists(second))
 	}
@@ -124,7 +124,7 @@ func TestNotKnown(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "target"), filepath.Join(dir, "x-link")); err != nil {
 		t.Fatal(err)
 	}
-	made(t, dir)
+	makeAndRemove(t, dir)
 	for _, name := range append(kept, "x-link", "target/"+lockName) {
 		if !exists(filepath.Join(dir, name)) {
 			t.Errorf("%s was removed", name)

@@ -21,9 +21,9 @@ func anyName(names []string) string {
 	return all
 }
 
-// named returns where a value follows a name in prose and in YAML: password: x,
+// namedValues returns where a value follows a name in prose and in YAML: password: x,
 // password "x", password (x).
-func named(names []string) *regexp.Regexp {
+func namedValues(names []string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + anyName(names) + `)(?:['")\]]*\s*[:=]\s*['"(]*|\s+(?:is\s+)?['"(]+)([^\s,;&'")]+)`)
 }
 
@@ -67,8 +67,8 @@ var short = regexp.MustCompile(`(?:^|\s)-p('[^']+'|"[^"]+"|[^\s'"={/.-][^\s'"{]{
 // value.
 var flags = regexp.MustCompile(`^(?:[0-9.:/]+(?:/tcp|/udp)?|[a-z-]+=.*|ort|ath|rint|id|idfile|roc|rofile|roject|roperties|roperty|rotocol|arallel|arallelism|refix|lugin|lugins|olicy|erm|ages|age|riority|rivileged|reset|arams?|artitions?|ipe|oll|ool|roduction|asswordfile|asswd|assword|ass|w|ool-size)$`)
 
-// attached returns where -pX stands in a text.
-func attached(text string) [][]int {
+// attachedValues returns where -pX stands in a text.
+func attachedValues(text string) [][]int {
 	if !strings.Contains(text, "-p") {
 		return nil
 	}

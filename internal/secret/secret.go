@@ -41,7 +41,7 @@ type Redactor struct {
 // New returns a Redactor that knows the names of these secrets, beside those
 // that everybody uses.
 func New(names ...string) *Redactor {
-	return &Redactor{places: places(names), named: named(names), common: make(map[string]bool), public: make(map[string]bool)}
+	return &Redactor{places: places(names), named: namedValues(names), common: make(map[string]bool), public: make(map[string]bool)}
 }
 
 // Public says which values are no secrets where they stand alone: one that is
@@ -98,11 +98,11 @@ var percents = regexp.MustCompile("%[0-9A-F]{2}")
 func (r *Redactor) Learn(text string) {
 	for _, place := range r.places {
 		for _, found := range place.FindAllStringSubmatch(text, -1) {
-			r.learned(found[1])
+			r.learn(found[1])
 		}
 	}
-	for _, found := range attached(text) {
-		r.learned(text[found[0]:found[1]])
+	for _, found := range attachedValues(text) {
+		r.learn(text[found[0]:found[1]])
 	}
 	whole := "" // the value with what of it stood behind commas
 	for part := range strings.SplitSeq(text, ",") {
@@ -117,15 +117,15 @@ func (r *Redactor) Learn(text string) {
 	}
 }
 
-func (r *Redactor) learned(value string) {
-	value = unquoted(value)
+func (r *Redactor) learn(value string) {
+	value = unquote(value)
 	r.Add(value)
 	if plain, err := url.PathUnescape(value); err == nil {
 		r.Add(plain)
 	}
 }
 
-func unquoted(value string) string {
+func unquote(value string) string {
 	if n := len(value); n >= 2 && (value[0] == '\'' || value[0] == '"') && value[n-1] == value[0] {
 		return value[1 : n-1]
 	}
@@ -138,12 +138,12 @@ func (r *Redactor) Text(text string) string {
 	for _, v := range r.values {
 		text = replace(text, v)
 	}
-	text = r.decoded(text)
+	text = r.redactBase64(text)
 	text = blot(text, r.commonPlaces(text))
 	for _, place := range r.places {
 		text = blot(text, place.FindAllStringSubmatchIndex(text, -1))
 	}
-	return blot(text, attached(text))
+	return blot(text, attachedValues(text))
 }
 
 // commonPlaces returns where ordinary values follow the names of secrets.
@@ -203,9 +203,9 @@ func blot(text string, matches [][]int) string {
 // encoded finds what may be Base64 of either alphabet.
 var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{6,}={0,2}`)
 
-// decoded blots out Base64 that holds a secret, as gateways echo it that were
+// redactBase64 blots out Base64 that holds a secret, as gateways echo it that were
 // sent user:password.
-func (r *Redactor) decoded(text string) string {
+func (r *Redactor) redactBase64(text string) string {
 	if len(r.plain) == 0 {
 		return text
 	}
@@ -219,7 +219,7 @@ func (r *Redactor) decoded(text string) string {
 			if len(rest)%4 == 1 {
 				rest = rest[:len(rest)-1]
 			}
-			if plain, err := base64.RawStdEncoding.DecodeString(rest); err == nil && r.within(string(plain)) {
+			if plain, err := base64.RawStdEncoding.DecodeString(rest); err == nil && r.containsSecret(string(plain)) {
 				return Mark
 			}
 		}
@@ -227,7 +227,7 @@ func (r *Redactor) decoded(text string) string {
 	})
 }
 
-func (r *Redactor) within(plain string) bool {
+func (r *Redactor) containsSecret(plain string) bool {
 	return slices.ContainsFunc(r.plain, func(v string) bool {
 		return plain == v || strings.HasSuffix(plain, ":"+v) || len(v) >= shortest && strings.Contains(plain, v)
 	})

@@ -8,20 +8,20 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Among returns the tail of an error message: `; did you mean "a" or "b"?` for
+// Names returns the tail of an error message: `; did you mean "a" or "b"?` for
 // the known names closest to the given one, or `; known: a, b, …` where none
 // is close.
-func Among(name string, known []string) string {
+func Names(name string, known []string) string {
 	if len(known) == 0 {
 		return "; there are none"
 	}
-	return Or(name, known, "; known: "+strings.Join(known, ", "))
+	return NamesOr(name, known, "; known: "+strings.Join(known, ", "))
 }
 
-// Or is Among for where a list of all known names is not what helps: none is close, and
+// NamesOr is Among for where a list of all known names is not what helps: none is close, and
 // it returns otherwise.
-func Or(name string, known []string, otherwise string) string {
-	near := sorted(name, known, func(k string, distance int) bool {
+func NamesOr(name string, known []string, otherwise string) string {
+	near := closestNames(name, known, func(k string, distance int) bool {
 		return distance <= max(2, len(k)/3) || len(name) > 2 && strings.HasPrefix(k, name)
 	})
 	if len(near) == 0 {
@@ -36,11 +36,11 @@ func Nearest(name string, known []string) string {
 	if len(known) == 0 {
 		return "; there are none"
 	}
-	return didYouMean(sorted(name, known, func(string, int) bool { return true })[:1])
+	return didYouMean(closestNames(name, known, func(string, int) bool { return true })[:1])
 }
 
-// sorted returns the known names that may be meant, the closest first.
-func sorted(name string, known []string, meant func(known string, distance int) bool) []string {
+// closestNames returns the known names that may be meant, the closest first.
+func closestNames(name string, known []string, meant func(known string, distance int) bool) []string {
 	distances := make(map[string]int, len(known))
 	var near []string
 	for _, k := range known {

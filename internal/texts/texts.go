@@ -22,8 +22,8 @@ type List struct {
 // Len returns how many texts there are.
 func (l *List) Len() int { return len(l.Offsets) - 1 }
 
-// At returns text i, which belongs to the list.
-func (l *List) At(i int32) []byte { return l.Bytes[l.Offsets[i]:l.Offsets[i+1]] }
+// Text returns text i, which belongs to the list.
+func (l *List) Text(i int32) []byte { return l.Bytes[l.Offsets[i]:l.Offsets[i+1]] }
 
 // Add appends a text.
 func (l *List) Add(text []byte) {
@@ -65,7 +65,7 @@ func (l *Lookup) Code(list *List, text []byte) (int32, error) {
 	if 2*list.Len() > len(l.slots) {
 		l.slots = make([]int32, 2*len(l.slots))
 		for i := range int32(list.Len()) {
-			l.slots[l.slot(list, list.At(i))] = i + 1
+			l.slots[l.slot(list, list.Text(i))] = i + 1
 		}
 	}
 	return int32(list.Len() - 1), nil
@@ -81,7 +81,7 @@ func (l *Lookup) Bytes() int { return 4 * len(l.slots) }
 func (l *Lookup) slot(list *List, text []byte) int {
 	mask := len(l.slots) - 1
 	for i := int(maphash.Bytes(l.seed, text)) & mask; ; i = (i + 1) & mask {
-		if found := l.slots[i]; found == 0 || string(list.At(found-1)) == string(text) {
+		if found := l.slots[i]; found == 0 || string(list.Text(found-1)) == string(text) {
 			return i
 		}
 	}

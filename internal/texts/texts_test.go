@@ -19,7 +19,7 @@ func TestLookup(t *testing.T) {
 				t.Fatalf("%s is there before it was added", text)
 			}
 			code, err := lookup.Code(&list, text)
-			if err != nil || code != int32(i) || lookup.Find(&list, text) != code || string(list.At(code)) != string(text) {
+			if err != nil || code != int32(i) || lookup.Find(&list, text) != code || string(list.Text(code)) != string(text) {
 				t.Fatalf("%s has place %d, %v", text, code, err)
 			}
 		}

@@ -30,9 +30,9 @@ func (d *Damaged) Error() string {
 // Unwrap returns what the decompression said.
 func (d *Damaged) Unwrap() error { return d.Err }
 
-// damaged makes a *Damaged of an error of decompression; one of reading the file itself
+// damageError makes a *Damaged of an error of decompression; one of reading the file itself
 // stays as it is.
-func damaged(err error) error {
+func damageError(err error) error {
 	var path *fs.PathError
 	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &path) {
 		return err
@@ -46,7 +46,7 @@ type checked struct{ from io.Reader }
 // Read implements io.Reader.
 func (c checked) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
-	return n, damaged(err)
+	return n, damageError(err)
 }
 
 // Reader returns the content of raw, decompressed where its first bytes are those
@@ -64,11 +64,11 @@ func Reader(raw io.ReadCloser) (content io.ReadCloser, packed bool, err error) {
 		if errors.Is(err, io.EOF) { // behind its first bytes
 			err = io.ErrUnexpectedEOF
 		}
-		return reader{checked{z}, raw, nil}, true, damaged(err)
+		return reader{checked{z}, raw, nil}, true, damageError(err)
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(peeked, zstd.WithDecoderMaxMemory(maxMemory))
 		if err != nil {
-			return nil, true, damaged(err)
+			return nil, true, damageError(err)
 		}
 		return reader{checked{z}, raw, z.Close}, true, nil
 	}

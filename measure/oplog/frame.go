@@ -109,7 +109,7 @@ func (r *frameReader) next() (kind byte, payload []byte, err error) {
 	}
 	length := binary.LittleEndian.Uint32(head[1:])
 	if length > maxRaw {
-		return 0, nil, r.damaged("a frame of %d bytes is too long", length)
+		return 0, nil, r.damageError("a frame of %d bytes is too long", length)
 	}
 	if cap(r.payload) < int(length) {
 		r.payload = make([]byte, length)
@@ -119,7 +119,7 @@ func (r *frameReader) next() (kind byte, payload []byte, err error) {
 		return 0, nil, err
 	}
 	if check(head[:5], payload) != binary.LittleEndian.Uint32(head[5:]) {
-		return 0, nil, r.damaged("wrong checksum")
+		return 0, nil, r.damageError("wrong checksum")
 	}
 	r.offset += int64(frameHeader + len(payload))
 	return head[0], payload, nil
@@ -135,6 +135,6 @@ func (r *frameReader) read(b []byte) error {
 	return nil
 }
 
-func (r *frameReader) damaged(format string, args ...any) error {
+func (r *frameReader) damageError(format string, args ...any) error {
 	return fmt.Errorf("%w at byte %d: %w", ErrDamaged, r.offset, fmt.Errorf(format, args...))
 }

@@ -136,17 +136,17 @@ func (m *merger) advance(s *source) error {
 		end := s.log.End()
 		m.lost += end.Lost
 		if end.Truncated > 0 {
-			m.truncated(s.index, fmt.Errorf("%w: %d of those that it was merged from", ErrTruncated, end.Truncated))
+			m.noteTruncated(s.index, fmt.Errorf("%w: %d of those that it was merged from", ErrTruncated, end.Truncated))
 		}
 	case errors.Is(err, ErrTruncated):
-		m.truncated(s.index, err)
+		m.noteTruncated(s.index, err)
 	default:
 		return fmt.Errorf("log %d: %w", s.index+1, err)
 	}
 	return nil
 }
 
-func (m *merger) truncated(index int, err error) {
+func (m *merger) noteTruncated(index int, err error) {
 	if m.merged.Truncated == nil {
 		m.merged.Truncated = make(map[int]error)
 	}

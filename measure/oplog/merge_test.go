@@ -66,7 +66,7 @@ func TestMerge(t *testing.T) {
 		{a, 0, []Op{op(second + 6)}},
 		{b, 2, []Op{op(second + 20)}},
 	}
-	if !same(got, want) || merged.Operations != 5 || merged.Truncated != nil {
+	if !equal(got, want) || merged.Operations != 5 || merged.Truncated != nil {
 		t.Errorf("%+v\nmerged to %+v\nwant %+v", merged, got, want)
 	}
 	r, err := NewReader(bytes.NewReader(log))

@@ -46,7 +46,7 @@ func write(t testing.TB, sequences ...sequence) []byte {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.Lost(); n != 0 {
+	if n := w.LostOps(); n != 0 {
 		t.Fatalf("%d operations were lost", n)
 	}
 	return out.Bytes()
@@ -75,7 +75,7 @@ func read(log []byte) (sequences []sequence, err error) {
 	return sequences, nil
 }
 
-func same(a, b []sequence) bool {
+func equal(a, b []sequence) bool {
 	return slices.EqualFunc(a, b, func(a, b sequence) bool {
 		return a.cell == b.cell && a.worker == b.worker && slices.Equal(a.ops, b.ops)
 	})
@@ -108,9 +108,9 @@ func extreme(r *rand.Rand, n int) []Op {
 	return ops
 }
 
-// closed returns what a worker of a closed loop records: it runs every
+// closedLoop returns what a worker of a closed loop records: it runs every
 // workers-th query and goes on where it ended.
-func closed(r *rand.Rand, n, worker, workers int) []Op {
+func closedLoop(r *rand.Rand, n, worker, workers int) []Op {
 	ops := make([]Op, n)
 	now := time.Duration(r.IntN(1000))
 	for i := range ops {
@@ -139,14 +139,14 @@ func TestReadIsWhatWasWritten(t *testing.T) {
 		want := []sequence{
 			{load, 0, extreme(r, 1+r.IntN(10))},
 			{query, 0, extreme(r, blockOps-1+r.IntN(3))},
-			{query, 1, closed(r, 2*blockOps+r.IntN(100), 1, 2)},
+			{query, 1, closedLoop(r, 2*blockOps+r.IntN(100), 1, 2)},
 			{load, 7, extreme(r, 3*blockOps+1)},
 		}
 		got, err := read(write(t, want...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !same(got, want) {
+		if !equal(got, want) {
 			t.Fatal("other operations were read than written")
 		}
 	}
@@ -158,7 +158,7 @@ func small(t testing.TB) ([]byte, []sequence) {
 	r := rand.New(rand.NewPCG(2, 2))
 	want := []sequence{
 		{Cell{Kind: Load, Target: "a"}, 0, extreme(r, 5)},
-		{Cell{Kind: Query, Target: "a", Type: "t"}, 0, closed(r, 12, 0, 1)},
+		{Cell{Kind: Query, Target: "a", Type: "t"}, 0, closedLoop(r, 12, 0, 1)},
 		{Cell{Kind: Query, Target: "b", Type: "t"}, 1, extreme(r, 1)},
 	}
 	return write(t, want...), want
@@ -248,7 +248,7 @@ func FuzzBlock(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 3))
 	var e encoder
 	f.Add(e.append(nil, extreme(r, 5)))
-	f.Add(e.append(nil, closed(r, 20, 0, 1)))
+	f.Add(e.append(nil, closedLoop(r, 20, 0, 1)))
 	f.Add([]byte{0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	var d decoder
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -270,7 +270,7 @@ func TestBytesAnOperation(t *testing.T) {
 	const n, workers = 50_000, 8
 	var sequences []sequence
 	for worker := range workers {
-		sequences = append(sequences, sequence{Cell{Kind: Query, Target: "a", Type: "t"}, worker, closed(r, n/workers, worker, workers)})
+		sequences = append(sequences, sequence{Cell{Kind: Query, Target: "a", Type: "t"}, worker, closedLoop(r, n/workers, worker, workers)})
 	}
 	each := float64(len(write(t, sequences...))) / n
 	t.Logf("%.2f bytes an operation", each)

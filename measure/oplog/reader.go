@@ -37,9 +37,9 @@ func NewReader(in io.Reader) (*Reader, error) {
 	last := len(magic) - 1
 	switch {
 	case string(start[:last]) != magic[:last]:
-		return nil, r.frames.damaged("this is no operation log of tsmark")
+		return nil, r.frames.damageError("this is no operation log of tsmark")
 	case start[last] != magic[last]:
-		return nil, r.frames.damaged("version %d of the format is unknown to this tsmark, which reads version %d", start[last], magic[last])
+		return nil, r.frames.damageError("version %d of the format is unknown to this tsmark, which reads version %d", start[last], magic[last])
 	}
 	r.frames.offset = int64(len(magic))
 	kind, payload, err := r.frames.next()
@@ -47,10 +47,10 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if kind != headerFrame {
-		return nil, r.frames.damaged("no header")
+		return nil, r.frames.damageError("no header")
 	}
 	if err := json.Unmarshal(payload, &r.header); err != nil {
-		return nil, r.frames.damaged("header: %w", err)
+		return nil, r.frames.damageError("header: %w", err)
 	}
 	r.raw = make([]byte, 0, maxRaw)
 	r.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -129,10 +129,10 @@ func (r *Reader) frame() ([]Op, error) {
 	case cellFrame:
 		var c Cell
 		if err := json.Unmarshal(payload, &c); err != nil {
-			return nil, r.frames.damaged("cell %d: %w", len(r.cells), err)
+			return nil, r.frames.damageError("cell %d: %w", len(r.cells), err)
 		}
 		if len(r.cells) == maxCells {
-			return nil, r.frames.damaged("more than %d cells", maxCells)
+			return nil, r.frames.damageError("more than %d cells", maxCells)
 		}
 		r.cells = append(r.cells, c)
 		return nil, nil
@@ -141,23 +141,23 @@ func (r *Reader) frame() ([]Op, error) {
 	case endFrame:
 		return nil, r.finish(payload)
 	}
-	return nil, r.frames.damaged("frame kind %d is unknown", kind)
+	return nil, r.frames.damageError("frame kind %d is unknown", kind)
 }
 
 func (r *Reader) unpack(payload []byte) ([]Op, error) {
 	raw, err := r.zstd.DecodeAll(payload, r.raw)
 	if err != nil {
-		return nil, r.frames.damaged("unpacking: %w", err)
+		return nil, r.frames.damageError("unpacking: %w", err)
 	}
 	ops, err := r.decoder.decode(raw)
 	if err != nil {
-		return nil, r.frames.damaged("block: %w", err)
+		return nil, r.frames.damageError("block: %w", err)
 	}
 	if len(ops) == 0 {
-		return nil, r.frames.damaged("a block without operations")
+		return nil, r.frames.damageError("a block without operations")
 	}
 	if int64(ops[0].Cell) >= int64(len(r.cells)) {
-		return nil, r.frames.damaged("cell %d was not declared", ops[0].Cell)
+		return nil, r.frames.damageError("cell %d was not declared", ops[0].Cell)
 	}
 	r.read += int64(len(ops))
 	return ops, nil
@@ -166,13 +166,13 @@ func (r *Reader) unpack(payload []byte) ([]Op, error) {
 // finish checks the end of the log, and returns io.EOF if all is well.
 func (r *Reader) finish(payload []byte) error {
 	if err := json.Unmarshal(payload, &r.end); err != nil {
-		return r.frames.damaged("end: %w", err)
+		return r.frames.damageError("end: %w", err)
 	}
 	if r.end.Operations != r.read {
-		return r.frames.damaged("%d operations, the end says %d", r.read, r.end.Operations)
+		return r.frames.damageError("%d operations, the end says %d", r.read, r.end.Operations)
 	}
 	if _, err := r.frames.in.ReadByte(); err == nil {
-		return r.frames.damaged("something follows the end")
+		return r.frames.damageError("something follows the end")
 	} else if err != io.EOF {
 		return fmt.Errorf("reading the operation log: %w", err)
 	}

@@ -250,8 +250,8 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Lost returns how many operations are not in the log.
-func (w *Writer) Lost() int64 { return w.lost.Load() }
+// LostOps returns how many operations are not in the log.
+func (w *Writer) LostOps() int64 { return w.lost.Load() }
 
 // Close writes what is left and the end of the log, and returns the first
 // error. It does not close what NewWriter was given. All recorders must have

@@ -162,7 +162,7 @@ func TestFullDisk(t *testing.T) {
 	if err := w.Close(); err == nil {
 		t.Error("closing the log has no error")
 	}
-	if n := w.Lost(); n != 10*blockOps {
+	if n := w.LostOps(); n != 10*blockOps {
 		t.Errorf("%d operations were lost, want %d", n, 10*blockOps)
 	}
 }
@@ -183,7 +183,7 @@ func TestHangingDisk(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.Lost(); got != n-blocksPerRecorder*blockOps || w.frames.written+got != n {
+	if got := w.LostOps(); got != n-blocksPerRecorder*blockOps || w.frames.written+got != n {
 		t.Errorf("%d of %d operations were lost, %d written", got, n, w.frames.written)
 	}
 }
@@ -206,8 +206,8 @@ func TestNextCellLosesNothing(t *testing.T) {
 	next.Record(Op{})
 	next.Close()
 	close(disk.block)
-	if err := w.Close(); err != nil || w.Lost() != 0 || w.frames.written != 9 {
-		t.Errorf("%d operations lost, %d written, error %v", w.Lost(), w.frames.written, err)
+	if err := w.Close(); err != nil || w.LostOps() != 0 || w.frames.written != 9 {
+		t.Errorf("%d operations lost, %d written, error %v", w.LostOps(), w.frames.written, err)
 	}
 }
 
@@ -244,9 +244,9 @@ func TestManyWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	allocated := float64(after.TotalAlloc-before.TotalAlloc) / (1 << 20)
-	t.Logf("%.1f MiB allocated in all, %d operations lost", allocated, w.Lost())
-	if allocated > 16 || w.Lost() > 0 || w.frames.written != workers*types*each {
-		t.Errorf("%.1f MiB allocated in all, %d operations lost, %d written", allocated, w.Lost(), w.frames.written)
+	t.Logf("%.1f MiB allocated in all, %d operations lost", allocated, w.LostOps())
+	if allocated > 16 || w.LostOps() > 0 || w.frames.written != workers*types*each {
+		t.Errorf("%.1f MiB allocated in all, %d operations lost, %d written", allocated, w.LostOps(), w.frames.written)
 	}
 }
 
@@ -324,5 +324,5 @@ func finish(b *testing.B, w *Writer, r *Recorder) {
 	if err := w.Close(); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(float64(w.Lost())/float64(b.N), "lost/op")
+	b.ReportMetric(float64(w.LostOps())/float64(b.N), "lost/op")
 }

@@ -62,7 +62,7 @@ func Compare(a, b []float64) Comparison {
 	c.P = min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
 
 	// A ratio never stands beside medians of which it is not the quotient.
-	c.Ratio, c.Interval = c.B.Median.By(c.A.Median), RatioInterval(a, b, Alpha)
+	c.Ratio, c.Interval = c.B.Median.Ratio(c.A.Median), RatioInterval(a, b, Alpha)
 	if c.Ratio.Bound != Unknown && c.Interval != nil && !c.Interval.Holds(c.Ratio) {
 		c.Ratio, c.Interval = Value{0, Unknown}, nil
 	}
@@ -103,7 +103,7 @@ func pairs(a, b []float64) spans {
 			s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
 		}
 	}
-	return s.sorted()
+	return s.sortBounds()
 }
 
 // logRatio bounds the logarithm of y by x, each of which may be cut off.
@@ -121,7 +121,7 @@ func logRatio(x, y float64) (lo, hi float64) {
 
 // interval is between two order statistics of logarithms.
 func (s spans) interval(lo, hi int, level float64) *Interval {
-	return &Interval{exp(s.at(lo)), exp(s.at(hi)), level}
+	return &Interval{exp(s.bounds(lo)), exp(s.bounds(hi)), level}
 }
 
 // hodgesLehmann returns the place, from 0, of the pair that is the lower end
@@ -154,7 +154,7 @@ func SmallestP(n, m int) float64 {
 	return min(1, 2*math.Exp(-combin.LogGeneralizedBinomial(float64(n+m), float64(n))))
 }
 
-// Paired compares the latencies of the same queries in one repeat of each
+// ComparePaired compares the latencies of the same queries in one repeat of each
 // side, given in the order of the queries. The ratio is that of the medians. The
 // interval is that of the median of the queries' ratios, so that what makes one query
 // harder than another cancels, and nil where it does not hold the ratio or where there are
@@ -162,8 +162,8 @@ func SmallestP(n, m int) float64 {
 // test's p-value count as many independent queries as the series is worth (see Within). That holds for these two repeats: what
 // differs from repeat to repeat is not in it, so that even a small p-value does
 // not show that the systems differ. Both samples have the same length.
-func Paired(a, b []float64) Comparison {
-	c := Comparison{A: Within(a), B: Within(b), P: 1, SmallestP: 1}
+func ComparePaired(a, b []float64) Comparison {
+	c := Comparison{A: EstimateRepeat(a), B: EstimateRepeat(b), P: 1, SmallestP: 1}
 	if len(a) == 0 {
 		c.Ratio = Value{0, Unknown}
 		return c
@@ -180,13 +180,13 @@ func Paired(a, b []float64) Comparison {
 			signs = append(signs, 0)
 		}
 	}
-	sorted := s.sorted()
+	sorted := s.sortBounds()
 	worth := independent(s.lo, middle(sorted.lo))
 	if lo, hi, level, ok := dependent(len(a), worth); ok {
 		c.Interval = sorted.interval(lo, hi, level)
 	}
 	c.P, c.SmallestP = signTest(signs, worth/float64(len(a)))
-	c.Ratio = c.B.Median.By(c.A.Median)
+	c.Ratio = c.B.Median.Ratio(c.A.Median)
 	if c.Interval != nil && !c.Interval.Holds(c.Ratio) {
 		c.Interval = nil
 	}
@@ -231,7 +231,7 @@ func GeometricMean(figures []float64) float64 {
 		return 0
 	}
 	mean := gonum.GeometricMean(magnitudes(figures), nil)
-	if censored(figures) > 0 {
+	if countCensored(figures) > 0 {
 		return -mean
 	}
 	return mean
@@ -245,7 +245,7 @@ func Quantile(sample []float64, q float64) float64 {
 	if len(sample) == 0 {
 		return 0
 	}
-	lo, hi := spansOf(sample).sorted().at(int(measure.Rank(int64(len(sample)), q)) - 1)
+	lo, hi := spansOf(sample).sortBounds().bounds(int(measure.Rank(int64(len(sample)), q)) - 1)
 	if hi != lo {
 		return -lo
 	}
@@ -259,7 +259,7 @@ func Median(sample []float64) float64 {
 	if len(sample) == 0 {
 		return 0
 	}
-	lo, hi := spansOf(sample).sorted().median()
+	lo, hi := spansOf(sample).sortBounds().median()
 	if lo != hi {
 		return -lo
 	}
@@ -273,7 +273,7 @@ func Mean(sample []float64) float64 {
 		return 0
 	}
 	mean := gonum.Mean(magnitudes(sample), nil)
-	if censored(sample) > 0 {
+	if countCensored(sample) > 0 {
 		return -mean
 	}
 	return mean

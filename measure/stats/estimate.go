@@ -43,12 +43,12 @@ type Estimate struct {
 // common. The interval is that of order statistics; fewer than six repeats
 // allow no level of 95 %: then it is their range, and its level lower.
 func Summarize(repeats []float64) Estimate {
-	e := Estimate{N: len(repeats), Censored: censored(repeats), CV: variation(repeats), Effective: float64(len(repeats))}
+	e := Estimate{N: len(repeats), Censored: countCensored(repeats), CV: variation(repeats), Effective: float64(len(repeats))}
 	if e.N == 0 {
 		e.Median = Value{0, Unknown}
 		return e
 	}
-	s := spansOf(repeats).sorted()
+	s := spansOf(repeats).sortBounds()
 	e.Median = valueOf(s.median())
 	if e.N > 1 {
 		// One ulp less, since adding up the probabilities may fall short by it.
@@ -65,21 +65,21 @@ func orderStatistics(sorted []float64, level float64) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(sorted), &benchmath.DefaultThresholds), level)
 }
 
-// Within says what the latencies of one repeat, in order of time, have in
+// EstimateRepeat says what the latencies of one repeat, in order of time, have in
 // common. Neighbours are alike, so that they are worth fewer independent ones:
 // Effective (see independent). The interval is that of order statistics of so many
 // figures, read off the sample at the same fractions (Bahadur's representation
 // of quantiles, which holds for dependent figures: Sen 1968, Annals of
 // Mathematical Statistics 39; Heidelberger and Lewis 1984, Operations Research
 // 32). There is none where fewer than leastIndependent figures remain.
-func Within(latencies []float64) Estimate {
-	e := Estimate{N: len(latencies), Censored: censored(latencies), CV: variation(latencies)}
+func EstimateRepeat(latencies []float64) Estimate {
+	e := Estimate{N: len(latencies), Censored: countCensored(latencies), CV: variation(latencies)}
 	if e.N == 0 {
 		e.Median = Value{0, Unknown}
 		return e
 	}
 	s := spansOf(latencies)
-	e.Median, e.Interval, e.Effective = s.within()
+	e.Median, e.Interval, e.Effective = s.estimateMedian()
 	// A drift makes a series depend on itself for ever: without it, it shows how
 	// far apart stretches must be.
 	flat := level(s.lo)
@@ -87,13 +87,13 @@ func Within(latencies []float64) Estimate {
 	return e
 }
 
-// within is the median of a series, where it lies, and how many independent
+// estimateMedian is the median of a series, where it lies, and how many independent
 // figures the series is worth.
-func (s spans) within() (median Value, interval *Interval, effective float64) {
-	sorted := s.sorted()
+func (s spans) estimateMedian() (median Value, interval *Interval, effective float64) {
+	sorted := s.sortBounds()
 	effective = independent(s.lo, middle(sorted.lo))
 	if lo, hi, level, ok := dependent(len(s.lo), effective); ok {
-		interval = &Interval{valueOf(sorted.at(lo)), valueOf(sorted.at(hi)), level}
+		interval = &Interval{valueOf(sorted.bounds(lo)), valueOf(sorted.bounds(hi)), level}
 	}
 	return valueOf(sorted.median()), interval, effective
 }
@@ -187,7 +187,7 @@ func exceeds(x []float64, threshold float64) []float64 {
 // (Sokal 1997, Monte Carlo methods in statistical mechanics, section 3).
 func autocorrelation(series []float64) float64 {
 	const window = 5
-	tau, n, both := 1.0, len(series), together(series)
+	tau, n, both := 1.0, len(series), jointShares(series)
 	head := floats.Sum(series) // of all but the last lag figures
 	tail := head               // of all but the first lag figures
 	for lag := 1; lag < n/2 && float64(lag) < window*tau; lag++ {
@@ -203,11 +203,11 @@ func autocorrelation(series []float64) float64 {
 	return max(tau, 1)
 }
 
-// together says of each lag how often a series of 0 and 1 is 1 at both places
+// jointShares says of each lag how often a series of 0 and 1 is 1 at both places
 // that are so far apart. It multiplies spectra, since a series that drifts
 // depends on itself over half its length: adding up products for each lag takes
 // minutes where it has a million figures.
-func together(series []float64) []float64 {
+func jointShares(series []float64) []float64 {
 	n := len(series)
 	if n == 0 {
 		return nil
@@ -241,7 +241,7 @@ func level(series []float64) []float64 {
 
 // variation is the coefficient of variation; -1: not known.
 func variation(sample []float64) float64 {
-	if len(sample) < 2 || censored(sample) > 0 {
+	if len(sample) < 2 || countCensored(sample) > 0 {
 		return -1
 	}
 	mean, deviation := gonum.MeanStdDev(sample, nil)

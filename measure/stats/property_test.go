@@ -100,9 +100,9 @@ func TestCoverage(t *testing.T) {
 		for j := range a {
 			a[j], b[j] = math.Exp(a[j]), 1.1*math.Exp(b[j])
 		}
-		within += holds(Within(a).Interval, 1)
+		within += holds(EstimateRepeat(a).Interval, 1)
 		naive += holds(Summarize(a).Interval, 1)
-		paired += holds(Paired(a, b).Interval, 1.1)
+		paired += holds(ComparePaired(a, b).Interval, 1.1)
 	}
 	t.Logf("of %d: medians %d, ratios %d, within %d (as if independent %d), paired %d", trials, medians, ratios, within, naive, paired)
 	if min(medians, ratios) < trials*94/100 || min(within, paired) < trials*92/100 {
@@ -126,10 +126,10 @@ func TestPairedFalseAlarms(t *testing.T) {
 			a[j], b[j] = math.Exp(a[j]), math.Exp(b[j])
 			slower[j] = 1.2 * b[j]
 		}
-		if Paired(a, b).P < Alpha {
+		if ComparePaired(a, b).P < Alpha {
 			alarms++
 		}
-		if Paired(a, slower).P < Alpha {
+		if ComparePaired(a, slower).P < Alpha {
 			found++
 		}
 	}
@@ -148,7 +148,7 @@ func TestWarnings(t *testing.T) {
 		for _, w := range Summarize(system.repeats(1)).Warnings {
 			count[w.Kind]++
 		}
-		for _, w := range Within(system.latencies(1)).Warnings {
+		for _, w := range EstimateRepeat(system.latencies(1)).Warnings {
 			count["within: "+w.Kind]++
 		}
 	}
@@ -171,20 +171,20 @@ func TestWarnings(t *testing.T) {
 	for i, x := range coarse {
 		coarse[i] = 50e-6 * math.Round(20*math.Exp(x)) // a clock of 50 µs
 	}
-	if e := Within(coarse); has(e, Modes) {
+	if e := EstimateRepeat(coarse); has(e, Modes) {
 		t.Errorf("a coarse clock: %v", e.Warnings)
 	}
 	for i := range coarse {
 		coarse[i] += 10e-3 * float64(i%2)
 	}
-	if e := Within(coarse); !has(e, Modes) {
+	if e := EstimateRepeat(coarse); !has(e, Modes) {
 		t.Errorf("two modes by a coarse clock: %v", e.Warnings)
 	}
-	if !has(Within(rising), Drift) || has(Within(rising), Modes) {
-		t.Errorf("a rising series: %v", Within(rising).Warnings)
+	if !has(EstimateRepeat(rising), Drift) || has(EstimateRepeat(rising), Modes) {
+		t.Errorf("a rising series: %v", EstimateRepeat(rising).Warnings)
 	}
-	if !has(Within(twoModes), Modes) || has(Within(twoModes), Drift) {
-		t.Errorf("two modes: %v", Within(twoModes).Warnings)
+	if !has(EstimateRepeat(twoModes), Modes) || has(EstimateRepeat(twoModes), Drift) {
+		t.Errorf("two modes: %v", EstimateRepeat(twoModes).Warnings)
 	}
 	if e := Summarize([]float64{1, 1.1, 1.2, 1.3, 1.4, 1.5}); !has(e, Drift) || e.Warnings[0].Text != "figures rise over time (Mann-Kendall, tau = +1.00, p = 0.00278)" {
 		t.Errorf("rising repeats: %v", e.Warnings)
@@ -223,10 +223,10 @@ func TestCensored(t *testing.T) {
 		{nil, "?"},
 	} {
 		e := Summarize(c.sample)
-		if got := e.Median.String(); got != c.want || e.Censored != censored(c.sample) {
+		if got := e.Median.String(); got != c.want || e.Censored != countCensored(c.sample) {
 			t.Errorf("median of %v is %s with %d cut off, want %s", c.sample, got, e.Censored, c.want)
 		}
-		if got := Within(c.sample).Median.String(); got != c.want {
+		if got := EstimateRepeat(c.sample).Median.String(); got != c.want {
 			t.Errorf("within: median of %v is %s, want %s", c.sample, got, c.want)
 		}
 	}
@@ -246,7 +246,7 @@ func TestCensored(t *testing.T) {
 	if c := Compare(both, []float64{31, 32, 33, 34, 35, 36}); c.P != 1 || c.Ratio.Bound != AtMost {
 		t.Errorf("beyond the limit: %v, p %v", c.Ratio, c.P)
 	}
-	if c := Paired([]float64{1, cut, 2, 3}, []float64{2, 40, cut, cut}); c.Ratio.Bound != AtLeast {
+	if c := ComparePaired([]float64{1, cut, 2, 3}, []float64{2, 40, cut, cut}); c.Ratio.Bound != AtLeast {
 		t.Errorf("paired: %v", c.Ratio)
 	}
 	if got := Quantile([]float64{1, 2, 3, 4, cut}, 0.8); got != 4 {
@@ -255,10 +255,10 @@ func TestCensored(t *testing.T) {
 	if got := Quantile([]float64{1, 2, 3, 4, cut}, 0.9); got != cut {
 		t.Errorf("quantile %v", got)
 	}
-	if got := GeometricMean([]float64{2, -8}); !near(got, -4) {
+	if got := GeometricMean([]float64{2, -8}); !isNear(got, -4) {
 		t.Errorf("geometric mean %v", got)
 	}
-	if got := GeometricMean([]float64{1.1, 0.9, 2}); !near(got, 1.2557072356438912) { // SciPy's gmean
+	if got := GeometricMean([]float64{1.1, 0.9, 2}); !isNear(got, 1.2557072356438912) { // SciPy's gmean
 		t.Errorf("geometric mean %v", got)
 	}
 }
@@ -301,7 +301,7 @@ func TestRatioIsOfTheMedians(t *testing.T) {
 	for range 3000 {
 		n := 1 + r.IntN(12)
 		a, b := sample(n), sample(n)
-		for method, c := range map[string]Comparison{"repeats": Compare(a, b), "paired": Paired(a, b)} {
+		for method, c := range map[string]Comparison{"repeats": Compare(a, b), "paired": ComparePaired(a, b)} {
 			if c.Ratio.Bound == Unknown {
 				if none++; method == "repeats" && c.Interval != nil && c.A.Median.Bound == Exact && c.B.Median.Bound == Exact {
 					t.Fatalf("%s of %v and %v: an interval without a ratio: %+v", method, a, b, c)
@@ -325,7 +325,7 @@ func TestCoverageOfDependentFigures(t *testing.T) {
 	trials := map[int]int{20: 600, 100: 300, 1000: 100}
 	for n, trials := range trials {
 		for _, rho := range []float64{0, 0.5, 0.9} {
-			given, missed, pairMissed, alarms := 0, 0, 0, 0
+			judged, missed, pairMissed, alarms := 0, 0, 0, 0
 			misses := func(i *Interval, v float64) int {
 				if i == nil || i.Holds(Value{Figure: v}) {
 					return 0
@@ -334,14 +334,14 @@ func TestCoverageOfDependentFigures(t *testing.T) {
 			}
 			for trial := range trials {
 				a := logarithmic(process(uint64(3*trial), n, rho, 0.3))
-				_, i, _ := spansOf(a).within()
+				_, i, _ := spansOf(a).estimateMedian()
 				if i != nil {
-					given++
+					judged++
 				}
 				missed += misses(i, 1)
 				if trial%2 == 0 { // comparing takes longer
 					b := logarithmic(process(uint64(3*trial+1), n, rho, 0.3))
-					c := Paired(a, b)
+					c := ComparePaired(a, b)
 					pairMissed += misses(c.Interval, 1)
 					if c.P < Alpha {
 						alarms++
@@ -350,20 +350,20 @@ func TestCoverageOfDependentFigures(t *testing.T) {
 			}
 			part := func(count, of int) float64 { return float64(count) / float64(of) }
 			t.Logf("%d figures, correlation %v: %.1f %% have an interval, %.1f %% a wrong one, %.1f %% of pairs; %.1f %% false alarms", n, rho,
-				100*part(given, trials), 100*part(missed, trials), 100*part(pairMissed, trials/2), 100*part(alarms, trials/2))
+				100*part(judged, trials), 100*part(missed, trials), 100*part(pairMissed, trials/2), 100*part(alarms, trials/2))
 			if part(missed, trials) > 0.1 || part(pairMissed, trials/2) > 0.1 || part(alarms, trials/2) > 0.1 {
 				t.Errorf("%d figures, correlation %v: %d of %d intervals do not hold the median, %d of %d that of the ratios, %d false alarms",
 					n, rho, missed, trials, pairMissed, trials/2, alarms)
 			}
-			if least := map[float64]float64{0: 0.7, 0.5: 0.1}[rho]; part(given, trials) < least || n >= 100 && rho < 0.9 && given < trials*99/100 {
-				t.Errorf("%d figures, correlation %v: only %d of %d have an interval", n, rho, given, trials)
+			if least := map[float64]float64{0: 0.7, 0.5: 0.1}[rho]; part(judged, trials) < least || n >= 100 && rho < 0.9 && judged < trials*99/100 {
+				t.Errorf("%d figures, correlation %v: only %d of %d have an interval", n, rho, judged, trials)
 			}
-			if given > 0 && rho < 0.9 && part(missed, given) > 0.1 {
-				t.Errorf("%d figures, correlation %v: %d of %d intervals do not hold the median", n, rho, missed, given)
+			if judged > 0 && rho < 0.9 && part(missed, judged) > 0.1 {
+				t.Errorf("%d figures, correlation %v: %d of %d intervals do not hold the median", n, rho, missed, judged)
 			}
 		}
 	}
-	if w := Within(logarithmic(process(1, 20, 0.9, 0.3))).Warnings; len(w) == 0 || !strings.HasSuffix(w[0].Text, " independent ones: too few for an interval") {
+	if w := EstimateRepeat(logarithmic(process(1, 20, 0.9, 0.3))).Warnings; len(w) == 0 || !strings.HasSuffix(w[0].Text, " independent ones: too few for an interval") {
 		t.Errorf("warnings %v", w)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	gonum "gonum.org/v1/gonum/stat"
 )
 
-// near reports whether two figures agree to nine digits.
-func near(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(1, math.Abs(want)) }
+// isNear reports whether two figures agree to nine digits.
+func isNear(got, want float64) bool { return math.Abs(got-want) <= 1e-9*max(1, math.Abs(want)) }
 
 // The expected figures are R 4.2's: wilcox.test on logarithms with conf.int
 // and exact, whose interval has the same ends. The ratio is that of the medians.
@@ -24,7 +24,7 @@ func TestCompareAsR(t *testing.T) {
 			0.43512043512, 6 / 4.75, 0.5, 3.5},
 	} {
 		got := Compare(c.a, c.b)
-		if !near(got.P, c.p) || !near(got.Ratio.Figure, c.ratio) || !near(got.Interval.Lo.Figure, c.lo) || !near(got.Interval.Hi.Figure, c.hi) {
+		if !isNear(got.P, c.p) || !isNear(got.Ratio.Figure, c.ratio) || !isNear(got.Interval.Lo.Figure, c.lo) || !isNear(got.Interval.Hi.Figure, c.hi) {
 			t.Errorf("p %.12g, ratio %.12g in %+v; want p %v, %v in %v to %v", got.P, got.Ratio.Figure, *got.Interval, c.p, c.ratio, c.lo, c.hi)
 		}
 		if got.Interval.Level < Confidence || got.Interval.Level > 0.99 {
@@ -36,7 +36,7 @@ func TestCompareAsR(t *testing.T) {
 // R: p.adjust(…, "holm").
 func TestHolmAsR(t *testing.T) {
 	got := Holm([]float64{0.01, 0.04, 0.03, 0.005, 0.2})
-	if want := []float64{0.04, 0.09, 0.09, 0.025, 0.2}; !slices.EqualFunc(got, want, near) {
+	if want := []float64{0.04, 0.09, 0.09, 0.025, 0.2}; !slices.EqualFunc(got, want, isNear) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -83,7 +83,7 @@ func TestDipAsReference(t *testing.T) {
 			4.65, 5.0, 5.035, 5.199, 5.216, 6.375}, 0.07320618556701033},
 		{[]float64{2, 2, 2, 2}, 0.125},
 	} {
-		if got := dip(c.x); !near(got, c.want) {
+		if got := dip(c.x); !isNear(got, c.want) {
 			t.Errorf("dip of %v is %v, want %v", c.x, got, c.want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestLevels(t *testing.T) {
 	x := []float64{7, 3, 5, 4, 6, 8, 1, 2}
 	for n, want := range map[int][3]float64{2: {3, 7, 0.5}, 3: {3, 7, 0.75}, 5: {3, 7, 0.9375}, 6: {3, 8, 0.96875}, 8: {1, 7, 0.9609375}} {
 		i := Summarize(x[:n]).Interval
-		if i == nil || i.Lo.Figure != want[0] || i.Hi.Figure != want[1] || !near(i.Level, want[2]) {
+		if i == nil || i.Lo.Figure != want[0] || i.Hi.Figure != want[1] || !isNear(i.Level, want[2]) {
 			t.Errorf("%d figures: %+v, want %v", n, i, want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestLevels(t *testing.T) {
 		t.Errorf("one figure: %+v", e)
 	}
 	for n, want := range map[int]float64{1: 1, 3: 0.1, 6: 2. / 924} {
-		if got := SmallestP(n, n); !near(got, want) {
+		if got := SmallestP(n, n); !isNear(got, want) {
 			t.Errorf("smallest p of %d figures a side is %v, want %v", n, got, want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestAutocorrelationIsPearsons(t *testing.T) {
 				}
 				for _, threshold := range []float64{0, 2, -1000, 1000} {
 					series := exceeds(x, threshold)
-					if got, want := autocorrelation(series), byDefinition(series); !near(got, want) {
+					if got, want := autocorrelation(series), byDefinition(series); !isNear(got, want) {
 						t.Errorf("%d figures, rho %v, drift %v, above %v: %v, want %v", n, rho, drift, threshold, got, want)
 					}
 				}

@@ -80,7 +80,7 @@ func BenchmarkWithin(b *testing.B) {
 				latencies[i] = math.Exp(x + drift*float64(i)/100_000)
 			}
 			for b.Loop() {
-				Within(latencies)
+				EstimateRepeat(latencies)
 			}
 		})
 	}

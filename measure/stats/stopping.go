@@ -26,11 +26,11 @@ func NewStopping(share float64) *Stopping { return &Stopping{share: share, next:
 // Next returns of how many figures the next look is.
 func (s *Stopping) Next() int { return s.next }
 
-// Enough looks at latencies in order of time, as Within takes them, and reports
+// HasEnough looks at latencies in order of time, as Within takes them, and reports
 // whether they tell enough.
-func (s *Stopping) Enough(latencies []float64) bool {
+func (s *Stopping) HasEnough(latencies []float64) bool {
 	s.next += s.next / 2
-	m, i, _ := spansOf(latencies).within()
+	m, i, _ := spansOf(latencies).estimateMedian()
 	reach := math.Inf(1) // of the interval, as a share of the median
 	if m.Bound == Exact && i != nil && i.Lo.Bound == Exact && i.Hi.Bound == Exact {
 		reach = max(i.Hi.Figure-m.Figure, m.Figure-i.Lo.Figure) / m.Figure

@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// stopped draws latencies, of which the logarithms have the deviation and depend
+// drawUntilStopped draws latencies, of which the logarithms have the deviation and depend
 // on their neighbours, until the rule has enough or there are most. It returns
 // the interval, and at how many it stopped.
-func stopped(seed uint64, share, deviation, rho float64, most int) (Estimate, int) {
+func drawUntilStopped(seed uint64, share, deviation, rho float64, most int) (Estimate, int) {
 	latencies := logarithmic(process(seed, most, rho, deviation))
 	rule := NewStopping(share)
 	for {
 		n := rule.Next()
 		if n >= most {
-			return Within(latencies), most
+			return EstimateRepeat(latencies), most
 		}
-		if rule.Enough(latencies[:n]) {
-			return Within(latencies[:n]), n
+		if rule.HasEnough(latencies[:n]) {
+			return EstimateRepeat(latencies[:n]), n
 		}
 	}
 }
@@ -40,7 +40,7 @@ func TestStoppingCoverage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			held, early, total := 0, 0, 0
 			for seed := range uint64(trials) {
-				e, n := stopped(seed, c.share, c.deviation, c.rho, 20_000)
+				e, n := drawUntilStopped(seed, c.share, c.deviation, c.rho, 20_000)
 				if n < 20_000 {
 					early++
 				}
@@ -67,7 +67,7 @@ func TestStoppingCoverage(t *testing.T) {
 func coverage(n int, deviation, rho float64, trials uint64) float64 {
 	held := 0
 	for seed := range trials {
-		i := Within(logarithmic(process(1000+seed, n, rho, deviation))).Interval
+		i := EstimateRepeat(logarithmic(process(1000+seed, n, rho, deviation))).Interval
 		if i.Lo.Figure <= 1 && 1 <= i.Hi.Figure {
 			held++
 		}
@@ -88,7 +88,7 @@ func TestStopping(t *testing.T) {
 	var looks []int
 	for range 5 {
 		looks = append(looks, rule.Next())
-		rule.Enough(make([]float64, rule.Next()))
+		rule.HasEnough(make([]float64, rule.Next()))
 	}
 	if looks[0] != LeastToStop || looks[4] != 252 {
 		t.Errorf("looks at %v", looks)
@@ -98,10 +98,10 @@ func TestStopping(t *testing.T) {
 		steady[i] = 1 + 0.001*float64(i%7)
 	}
 	rule = NewStopping(0.01)
-	if rule.Enough(steady[:50]) {
+	if rule.HasEnough(steady[:50]) {
 		t.Error("enough at the first look")
 	}
-	if !rule.Enough(steady[:75]) {
+	if !rule.HasEnough(steady[:75]) {
 		t.Error("not enough at the second look at a steady sample")
 	}
 	for i := range steady { // half of them cut off: the median may be anything
@@ -110,7 +110,7 @@ func TestStopping(t *testing.T) {
 		}
 	}
 	rule = NewStopping(0.5)
-	if rule.Enough(steady[:50]) || rule.Enough(steady[:75]) {
+	if rule.HasEnough(steady[:50]) || rule.HasEnough(steady[:75]) {
 		t.Error("enough of what was cut off")
 	}
 }
@@ -120,7 +120,7 @@ func BenchmarkStopping(b *testing.B) {
 		latencies := logarithmic(process(1, n, 0.5, 0.1))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				NewStopping(0.02).Enough(latencies)
+				NewStopping(0.02).HasEnough(latencies)
 			}
 		})
 	}

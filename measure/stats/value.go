@@ -45,8 +45,8 @@ func (v Value) String() string {
 	return v.Mark() + fmt.Sprintf("%.3g", v.Figure)
 }
 
-// By is how many times another value it is, as far as the two tell.
-func (v Value) By(other Value) Value {
+// Ratio is how many times another value it is, as far as the two tell.
+func (v Value) Ratio(other Value) Value {
 	known := v.Bound != Unknown && other.Bound != Unknown && v.Figure >= 0 && other.Figure > 0
 	inverse := map[Bound]Bound{Exact: Exact, AtLeast: AtMost, AtMost: AtLeast}[other.Bound]
 	switch {
@@ -92,15 +92,15 @@ func spansOf(sample []float64) spans {
 	return s
 }
 
-func (s spans) sorted() spans {
+func (s spans) sortBounds() spans {
 	sorted := spans{slices.Clone(s.lo), slices.Clone(s.hi)}
 	slices.Sort(sorted.lo)
 	slices.Sort(sorted.hi)
 	return sorted
 }
 
-// at returns the bounds of the k-th smallest figure, from 0; s is sorted.
-func (s spans) at(k int) (lo, hi float64) { return s.lo[k], s.hi[k] }
+// bounds returns the bounds of the k-th smallest figure, from 0; s is sorted.
+func (s spans) bounds(k int) (lo, hi float64) { return s.lo[k], s.hi[k] }
 
 // median returns the bounds of the median; s is sorted and not empty.
 func (s spans) median() (lo, hi float64) {
@@ -122,7 +122,7 @@ func magnitudes(sample []float64) []float64 {
 	return m
 }
 
-func censored(sample []float64) int {
+func countCensored(sample []float64) int {
 	n := 0
 	for _, x := range sample {
 		if x < 0 {

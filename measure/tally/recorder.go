@@ -17,7 +17,7 @@ type Recorder struct {
 // Recorder returns that of a worker, which has a tally of its own beside t. Times
 // of its operations count from origin; the log may be nil.
 func (t *Tally) Recorder(log *oplog.Section, worker int, origin time.Time) *Recorder {
-	r := &Recorder{Tally: t.Beside(), worker: uint32(worker), log: log.Recorder(worker, origin)}
+	r := &Recorder{Tally: t.NewWorker(), worker: uint32(worker), log: log.Recorder(worker, origin)}
 	if t.Cell.Kind == oplog.Load {
 		r.Add(&oplog.Op{Outcome: oplog.Started})
 	}

@@ -89,9 +89,9 @@ func New(cell oplog.Cell, period time.Duration) *Tally {
 	return t
 }
 
-// Beside returns an empty tally of the same cell, for a worker of its own. Both
+// NewWorker returns an empty tally of the same cell, for a worker of its own. Both
 // share the times of each query, of which no two workers may have the same.
-func (t *Tally) Beside() *Tally {
+func (t *Tally) NewWorker() *Tally {
 	beside := New(t.Cell, t.rates.period)
 	t.each.reserve()
 	beside.each = t.each
@@ -260,8 +260,8 @@ func (t *Tally) Workers() int {
 	return n
 }
 
-// Accumulated lists what the operations of each worker took together, in seconds.
-func (t *Tally) Accumulated() []float64 {
+// WorkerSeconds lists what the operations of each worker took together, in seconds.
+func (t *Tally) WorkerSeconds() []float64 {
 	return ofEach(t, func(w *worker) float64 { return w.took.Seconds() })
 }
 
@@ -304,18 +304,18 @@ func (t *Tally) PerSecond() float64 {
 	return float64(done) / wall
 }
 
-// Offered is how many queries were due a second, in the mean; 0: fewer than two.
-func (t *Tally) Offered() float64 {
+// ArrivalRate is how many queries were due a second, in the mean; 0: fewer than two.
+func (t *Tally) ArrivalRate() float64 {
 	if t.Arrivals < 2 || t.Due.Last <= t.Due.First {
 		return 0
 	}
 	return float64(t.Arrivals-1) / t.Due.Seconds()
 }
 
-// Each returns the time of each query in seconds, by its place: less than 0 where
+// QuerySeconds returns the time of each query in seconds, by its place: less than 0 where
 // it was cut off after so long, 0 where it has none. Of one that was run again only
 // the first time counts. While operations are added it is as they have left it.
-func (t *Tally) Each() []float64 { return t.each.seconds }
+func (t *Tally) QuerySeconds() []float64 { return t.each.seconds }
 
 // each is the times of queries.
 type each struct {

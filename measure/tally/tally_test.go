@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/measure/tally"
 )
 
-// written is the tally of a load that accepts a row every millisecond, by two
+// loadTally is the tally of a load that accepts a row every millisecond, by two
 // workers in turn.
-func written(period, took time.Duration) *tally.Tally {
+func loadTally(period, took time.Duration) *tally.Tally {
 	t := tally.New(oplog.Cell{Kind: oplog.Load}, period)
 	var workers [2]*tally.Recorder
 	for i := range workers {
@@ -39,7 +39,7 @@ func TestRates(t *testing.T) {
 		{200 * time.Millisecond, time.Minute, 301, 200 * time.Millisecond}, // what ends at a minute stands in the next step
 		{0, 50 * time.Millisecond, 1, 50 * time.Millisecond},
 	} {
-		points := written(test.period, test.took).Rates()
+		points := loadTally(test.period, test.took).Rates()
 		rows := int64(0)
 		for i, p := range points {
 			if rows += p.Rows; i < len(points)-1 && p.At != time.Duration(i+1)*test.step {
@@ -68,7 +68,7 @@ func TestLoadBegins(t *testing.T) {
 		l.Add(&op)
 	}
 	if l.Span != (tally.Span{First: 5 * time.Second, Last: 10 * time.Second, Any: true}) || l.Sent != 7500*time.Millisecond || l.Acked != 8*time.Second ||
-		l.Rows != 5 || l.Values != 50 || l.Bytes != 7 || l.Resent != 20 || l.Workers() != 2 || !slices.Equal(l.Accumulated(), []float64{1, 0, 2}) {
+		l.Rows != 5 || l.Values != 50 || l.Bytes != 7 || l.Resent != 20 || l.Workers() != 2 || !slices.Equal(l.WorkerSeconds(), []float64{1, 0, 2}) {
 		t.Errorf("%+v", l)
 	}
 }
@@ -80,10 +80,10 @@ func TestQueries(t *testing.T) {
 	for i, outcome := range []oplog.Outcome{oplog.OK, oplog.OK, oplog.AtLeast, oplog.OK, oplog.Failed} {
 		q.Add(&oplog.Op{Outcome: outcome, Sequence: int64(i), Start: time.Duration(i) * time.Second, Duration: time.Second + time.Duration(i), Rows: 1})
 	}
-	if want := []float64{1, 1.000000001, -1.000000002}; !slices.Equal(q.Each(), want) {
-		t.Errorf("times %v, want %v", q.Each(), want)
+	if want := []float64{1, 1.000000001, -1.000000002}; !slices.Equal(q.QuerySeconds(), want) {
+		t.Errorf("times %v, want %v", q.QuerySeconds(), want)
 	}
-	if q.Executed != 4 || q.AtLeast != 1 || q.Rows != 4 || q.Wall() != (4*time.Second+3).Seconds() || q.Accumulated()[0] != 3.000000004 {
+	if q.Executed != 4 || q.AtLeast != 1 || q.Rows != 4 || q.Wall() != (4*time.Second+3).Seconds() || q.WorkerSeconds()[0] != 3.000000004 {
 		t.Errorf("wall %v: %+v", q.Wall(), q)
 	}
 }

@@ -41,7 +41,7 @@ var Tool = sync.OnceValue(func() result.Tool {
 		executable, err1 := os.Executable()
 		dir, err2 := os.Getwd()
 		if err1 == nil && err2 == nil && info.Main.Path == Module {
-			t.Commit = marked(ofRun(executable, dir, Module))
+			t.Commit = commitText(ofRun(executable, dir, Module))
 		}
 	}
 	return t
@@ -62,7 +62,7 @@ func tool(info *debug.BuildInfo, archived string) result.Tool {
 		}
 	}
 	if t.Commit != "" {
-		t.Commit = marked(t.Commit, dirty)
+		t.Commit = commitText(t.Commit, dirty)
 		return t
 	}
 	if module.IsPseudoVersion(t.Version) {
@@ -79,7 +79,7 @@ func tool(info *debug.BuildInfo, archived string) result.Tool {
 // hash is what commits are called.
 var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-func marked(commit string, dirty bool) string {
+func commitText(commit string, dirty bool) string {
 	if dirty && commit != "" {
 		commit += "+dirty"
 	}

@@ -37,7 +37,7 @@ func ofRun(executable, dir, module string) (commit string, dirty bool) {
 		return strings.TrimSpace(string(out)), err == nil
 	}
 	top, ok := git("rev-parse", "--show-toplevel")
-	if !ok || !same(top, root) {
+	if !ok || !isSameFolder(top, root) {
 		return "", false
 	}
 	if commit, ok = git("rev-parse", "--verify", "HEAD"); !ok {
@@ -68,8 +68,8 @@ func rootOf(dir, module string) string {
 	}
 }
 
-// same reports whether two names lead to one folder.
-func same(a, b string) bool {
+// isSameFolder reports whether two names lead to one folder.
+func isSameFolder(a, b string) bool {
 	first, err1 := os.Stat(a)
 	second, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(first, second)

@@ -129,11 +129,11 @@ func groupsFolder(proc string) (folder string, version int, err error) {
 		return m.folder(own), 1, nil
 	}
 	parent := m.folder(filepath.Dir(own))
-	given, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
+	controllers, err := os.ReadFile(filepath.Join(parent, "cgroup.subtree_control"))
 	if err != nil {
 		return "", 0, fmt.Errorf("looking for control groups: %w", whyNot(err))
 	}
-	if !slices.Contains(strings.Fields(string(given)), "memory") {
+	if !slices.Contains(strings.Fields(string(controllers)), "memory") {
 		return "", 0, errors.New("control groups beside tsmark's own have no limit of memory")
 	}
 	return parent, 2, nil

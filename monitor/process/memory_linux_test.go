@@ -16,9 +16,9 @@ func TestGroupsFolder(t *testing.T) {
 	const v1 = "36 25 0:32 / AT/memory rw - cgroup cgroup rw,memory\n37 25 0:33 / AT/cpu rw - cgroup cgroup rw,cpu\n"
 	const v2 = "30 25 0:26 / AT/unified rw - cgroup2 cgroup2 rw\n"
 	for name, c := range map[string]struct {
-		mounts, own, given string // given: of the root of version 2
-		folder             string
-		version            int
+		mounts, own, controllers string // controllers: of the root of version 2
+		folder                   string
+		version                  int
 	}{
 		"version 1":                   {v1, "4:memory:/a/b\n", "", "memory/a/b", 1},
 		"both":                        {v1 + v2, "4:memory:/a\n0::/c\n", "memory", "memory/a", 1},
@@ -29,7 +29,7 @@ func TestGroupsFolder(t *testing.T) {
 		"none":                        {"", "0::/\n", "", "", 0},
 	} {
 		dir := t.TempDir()
-		for file, text := range map[string]string{"mountinfo": strings.ReplaceAll(c.mounts, "AT", dir), "cgroup": c.own, "unified/cgroup.subtree_control": c.given, "unified/a/cgroup.subtree_control": c.given} {
+		for file, text := range map[string]string{"mountinfo": strings.ReplaceAll(c.mounts, "AT", dir), "cgroup": c.own, "unified/cgroup.subtree_control": c.controllers, "unified/a/cgroup.subtree_control": c.controllers} {
 			file = filepath.Join(dir, file)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
 				t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// Packaged returns the version of the package of Debian's or its kin which the program of
+// PackageVersion returns the version of the package of Debian's or its kin which the program of
 // a process is from, whether installed or unpacked elsewhere; empty: it is from none, or
 // that cannot be seen.
-func Packaged(ctx context.Context, pid int) string {
+func PackageVersion(ctx context.Context, pid int) string {
 	p := process.Process{Pid: int32(pid)}
 	program, err := p.ExeWithContext(ctx)
 	if err != nil {

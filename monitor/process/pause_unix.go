@@ -25,7 +25,7 @@ func (p *Process) Pause(ctx context.Context) error {
 	}
 	limit, cancel := context.WithTimeout(ctx, pauseWithin)
 	defer cancel()
-	for !p.stands(limit) {
+	for !p.isPaused(limit) {
 		if !sleep(limit, time.Millisecond) {
 			return fmt.Errorf("cannot pause process %d: %w", p.info.PID, errors.Join(errors.New("some of its threads go on"), ctx.Err()))
 		}
@@ -33,8 +33,8 @@ func (p *Process) Pause(ctx context.Context) error {
 	return nil
 }
 
-// stands reports whether no thread of the server's processes runs.
-func (p *Process) stands(ctx context.Context) bool {
+// isPaused reports whether no thread of the server's processes runs.
+func (p *Process) isPaused(ctx context.Context) bool {
 	for _, m := range p.members(ctx, nil) {
 		if !stopped(m.PID) {
 			return false

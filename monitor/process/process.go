@@ -67,7 +67,7 @@ type Process struct {
 // Afterwards it lives on, whatever becomes of ctx.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	name := filepath.Base(c.Path)
-	cmd, release, err := c.held()
+	cmd, release, err := c.holdCommand()
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %s: %w", name, err)
 	}
@@ -119,10 +119,10 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// held returns the command, and what lets its program run, or not: with neither Note nor
+// holdCommand returns the command, and what lets its program run, or not: with neither Note nor
 // Memory it runs at once. Else a shell waits for a line from here before it becomes
 // the program; it ends when there is none because tsmark has ended.
-func (c *Command) held() (*exec.Cmd, func(bool), error) {
+func (c *Command) holdCommand() (*exec.Cmd, func(bool), error) {
 	if c.Note == nil && c.Memory == 0 {
 		return exec.Command(c.Path, c.Args...), func(bool) {}, nil
 	}

@@ -43,8 +43,8 @@ func start(t *testing.T, dir string, c Command, steps ...string) *Process {
 	return p
 }
 
-// gone fails the test if one of the processes still runs.
-func gone(t *testing.T, pids ...int) {
+// checkGone fails the test if one of the processes still runs.
+func checkGone(t *testing.T, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
 		if _, err := Lookup(context.Background(), pid); err == nil {
@@ -65,7 +65,7 @@ func TestStopEndsChildrenToo(t *testing.T) {
 	if err := p.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	gone(t, pids...)
+	checkGone(t, pids...)
 	if p.Running(t.Context()) {
 		t.Error("it still counts as running")
 	}
@@ -105,7 +105,7 @@ func TestNote(t *testing.T) {
 			if _, err := os.Stat(ran); err == nil {
 				t.Error("the program ran although its process could not be noted")
 			}
-			gone(t, noted.PID)
+			checkGone(t, noted.PID)
 			continue
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func TestNote(t *testing.T) {
 		}
 		all.Kill()
 		<-p.ended
-		gone(t, noted.PID)
+		checkGone(t, noted.PID)
 		all.Kill() // of nobody
 	}
 }
@@ -134,7 +134,7 @@ func TestStopKillsTheDeaf(t *testing.T) {
 	if took := time.Since(begin); took < 300*time.Millisecond {
 		t.Errorf("killed after %s, before the grace was over", took)
 	}
-	gone(t, pids...)
+	checkGone(t, pids...)
 }
 
 func TestStopWithoutPatience(t *testing.T) {
@@ -149,7 +149,7 @@ func TestStopWithoutPatience(t *testing.T) {
 	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("took %s", took)
 	}
-	gone(t, p.PID())
+	checkGone(t, p.PID())
 }
 
 func TestKillOfAFoundServer(t *testing.T) {
@@ -174,7 +174,7 @@ func TestKillOfAFoundServer(t *testing.T) {
 	if err := found.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	gone(t, p.PID(), childPID)
+	checkGone(t, p.PID(), childPID)
 	if found.Running(t.Context()) {
 		t.Error("killed, and counts as running")
 	}
@@ -189,7 +189,7 @@ func TestStartAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := start(t, dir, command, "print:hello")
-	gone(t, first.PID())
+	checkGone(t, first.PID())
 	if !second.Running(t.Context()) || second.PID() == first.PID() {
 		t.Error("it was not started anew")
 	}
@@ -275,7 +275,7 @@ func TestStartIsInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	gone(t, puppet.Number(t, pid))
+	checkGone(t, puppet.Number(t, pid))
 }
 
 func TestEnvironmentIsClean(t *testing.T) {

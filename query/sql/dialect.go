@@ -20,15 +20,15 @@ import (
 
 // The columns that every layout has beside tags and fields.
 const (
-	TimeColumn   = "time"    // of a table of rows
-	TagsIDColumn = "tags_id" // of a table of rows: which series
-	IDColumn     = "id"      // of a table of series: the series' number
-	FieldColumn  = "field"   // of a narrow table: whose value it is
-	ValueColumn  = "value"   // of a narrow table: the value
-	WholeColumn  = "whole"   // of a narrow table that tells integers from doubles: the integer, or 0 or 1 for a boolean
-	TextColumn   = "text"    // of a narrow table: the text, or the bytes of a blob as one
-	MomentColumn = "moment"  // of a narrow table: the value that is a time
-	DayColumn    = "day"     // of a narrow table: the value that is a date
+	TimeColumn      = "time"    // of a table of rows
+	TagsIDColumn    = "tags_id" // of a table of rows: which series
+	IDColumn        = "id"      // of a table of series: the series' number
+	FieldColumn     = "field"   // of a narrow table: whose value it is
+	ValueColumn     = "value"   // of a narrow table: the value
+	WholeColumn     = "whole"   // of a narrow table that tells integers from doubles: the integer, or 0 or 1 for a boolean
+	TextColumn      = "text"    // of a narrow table: the text, or the bytes of a blob as one
+	TimestampColumn = "moment"  // of a narrow table: the value that is a time
+	DayColumn       = "day"     // of a narrow table: the value that is a date
 )
 
 // Dialect is how one database writes SQL. Every parameter up to Words is
@@ -155,17 +155,17 @@ const (
 	LastBy
 )
 
-// Counted returns the expression that is counted for values of a column.
-func (d *Dialect) Counted(t series.Type, column string) string {
+// CountExpression returns the expression that is counted for values of a column.
+func (d *Dialect) CountExpression(t series.Type, column string) string {
 	if t == series.Bool && d.NoBooleanNulls {
 		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
 	}
 	return column
 }
 
-// Filtered returns an aggregate of an expression, or of *, over the rows for which a
+// FilterAggregate returns an aggregate of an expression, or of *, over the rows for which a
 // condition holds; an empty one: over all.
-func (d *Dialect) Filtered(aggregate, expression, condition string) string {
+func (d *Dialect) FilterAggregate(aggregate, expression, condition string) string {
 	switch {
 	case condition == "":
 		return fmt.Sprintf("%s(%s)", aggregate, expression)
@@ -177,8 +177,8 @@ func (d *Dialect) Filtered(aggregate, expression, condition string) string {
 	return fmt.Sprintf("%s(CASE WHEN %s THEN %s END)", aggregate, condition, expression)
 }
 
-// Whole returns the type of whole numbers of 64 bits.
-func (d *Dialect) Whole() string { return cmp.Or(d.Long, "BIGINT") }
+// IntegerType returns the type of whole numbers of 64 bits.
+func (d *Dialect) IntegerType() string { return cmp.Or(d.Long, "BIGINT") }
 
 // Interval returns a duration of whole microseconds as databases of PostgreSQL's
 // kin read their type interval.

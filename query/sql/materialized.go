@@ -25,7 +25,7 @@ func (d *Dialect) RenderFrom(q *query.Query, m *query.Materialized, s *series.Sc
 		return "", fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r.rows, r.tags = d.Ident(m.Name()), d.Ident(TagsTable(s, r.table))
-	r.bucketed(q.Shape.(query.Buckets))
+	r.writeBuckets(q.Shape.(query.Buckets))
 	return strings.TrimSuffix(r.text.String(), "\n"), nil
 }
 
@@ -83,13 +83,13 @@ func (d *Dialect) MaterializedColumns(m *query.Materialized, s *series.Schema, r
 	}
 	for _, field := range m.Fields {
 		kind := t.Fields[t.FieldIndex(field)].Type
-		for _, a := range m.Kept() {
+		for _, a := range m.StoredAggregates() {
 			value := row + d.Ident(field)
 			switch {
 			case a == query.Sum && kind != series.Float:
 				value += " * 1e0" // as in renderer.aggregates
 			case a == query.Count:
-				value = d.Counted(kind, value)
+				value = d.CountExpression(kind, value)
 			}
 			columns = append(columns, MaterializedColumn{d.Ident(m.Column(a, field)), fmt.Sprintf("%s(%s)", a, value), value, a, field})
 		}
@@ -148,8 +148,8 @@ func (d *Dialect) SelectMaterialized(m *query.Materialized, columns []Materializ
 	return fmt.Sprintf("SELECT\n  %s\nFROM %s\nGROUP BY %s", strings.Join(expressions, ",\n  "), d.Ident(m.Table), numbers(keys))
 }
 
-// merged returns the columns of fields aggregated once more, of an aggregate's rows.
-func (r *renderer) merged(from string, a query.Aggregate, fields []string) []string {
+// mergeColumns returns the columns of fields aggregated once more, of an aggregate's rows.
+func (r *renderer) mergeColumns(from string, a query.Aggregate, fields []string) []string {
 	answer := r.q.Columns(r.table)
 	answer = answer[len(answer)-len(fields):]
 	columns := make([]string, len(fields))
@@ -160,7 +160,7 @@ func (r *renderer) merged(from string, a query.Aggregate, fields []string) []str
 		case query.Avg:
 			value = fmt.Sprintf("sum(%s) / sum(%s)", stored(query.Sum), stored(query.Count))
 		case query.Count:
-			value = fmt.Sprintf("CAST(sum(%s) AS %s)", stored(query.Count), r.Whole()) // else a type of more bits
+			value = fmt.Sprintf("CAST(sum(%s) AS %s)", stored(query.Count), r.IntegerType()) // else a type of more bits
 		default:
 			value = fmt.Sprintf("%s(%s)", a, stored(a))
 		}

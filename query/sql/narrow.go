@@ -20,7 +20,7 @@ func (r *renderer) fromRows(indent, further string) {
 	fields := r.q.NamedFields()
 	first := r.table.Fields[0].Name
 	whole := r.wholeRows(fields)
-	if (whole || r.q.Activity() == nil) && !slices.Contains(fields, first) && !r.givenByAbove(fields) {
+	if (whole || r.q.Activity() == nil) && !slices.Contains(fields, first) && !r.needsAboveFields(fields) {
 		fields = append(fields, first) // which every row has
 	}
 	columns := []string{r.time(), r.tagsID()}
@@ -30,7 +30,7 @@ func (r *renderer) fromRows(indent, further string) {
 		value := r.valueOf(name)
 		switch {
 		case whole:
-			value = r.Filtered("max", value, FieldColumn+" = "+names[i])
+			value = r.FilterAggregate("max", value, FieldColumn+" = "+names[i])
 		case len(fields) > 1:
 			value = fmt.Sprintf("CASE WHEN %s = %s THEN %s END", FieldColumn, names[i], value)
 		}
@@ -54,16 +54,16 @@ func (r *renderer) fromRows(indent, further string) {
 	r.line("%s) AS %s", indent, r.rows)
 }
 
-// givenByAbove reports whether every row that matches has a value of the only
+// needsAboveFields reports whether every row that matches has a value of the only
 // field.
-func (r *renderer) givenByAbove(fields []string) bool {
+func (r *renderer) needsAboveFields(fields []string) bool {
 	return r.q.Above != nil && len(fields) == 1
 }
 
 // wholeRows reports whether the query needs the values of a row together, not
 // only the fields' one by one.
 func (r *renderer) wholeRows(fields []string) bool {
-	if r.givenByAbove(fields) {
+	if r.needsAboveFields(fields) {
 		return false
 	}
 	means, _ := r.q.Shape.(query.Means)
@@ -76,10 +76,10 @@ func (d *Dialect) NarrowColumn(t series.Type) string {
 	case t.Textual():
 		return TextColumn
 	case t == series.Timestamp:
-		return MomentColumn
+		return TimestampColumn
 	case t == series.Date:
 		return DayColumn
-	case d.Integers && t.Whole():
+	case d.Integers && t.UsesInts():
 		return WholeColumn
 	}
 	return ValueColumn
@@ -88,7 +88,7 @@ func (d *Dialect) NarrowColumn(t series.Type) string {
 // NarrowColumns returns the columns of values that a narrow table has for the
 // fields of a table, in their order.
 func (d *Dialect) NarrowColumns(t *series.Table) []string {
-	return slices.DeleteFunc([]string{ValueColumn, WholeColumn, TextColumn, MomentColumn, DayColumn}, func(column string) bool {
+	return slices.DeleteFunc([]string{ValueColumn, WholeColumn, TextColumn, TimestampColumn, DayColumn}, func(column string) bool {
 		return !slices.ContainsFunc(t.Fields, func(f series.Field) bool { return d.NarrowColumn(f.Type) == column })
 	})
 }

@@ -5,11 +5,11 @@ import "testing"
 // What WITH names stands where it is used, as deep as that is.
 func TestNest(t *testing.T) {
 	const (
-		given = "WITH buckets AS (\n  SELECT a\n  FROM rows\n), changes AS (\n  SELECT b\n  FROM buckets\n)\nSELECT c\nFROM changes\nWHERE d"
-		want  = "SELECT c\nFROM (\n  SELECT b\n  FROM (\n    SELECT a\n    FROM rows\n  ) AS buckets\n) AS changes\nWHERE d"
-		plain = "SELECT a\nFROM buckets"
+		nested = "WITH buckets AS (\n  SELECT a\n  FROM rows\n), changes AS (\n  SELECT b\n  FROM buckets\n)\nSELECT c\nFROM changes\nWHERE d"
+		want   = "SELECT c\nFROM (\n  SELECT b\n  FROM (\n    SELECT a\n    FROM rows\n  ) AS buckets\n) AS changes\nWHERE d"
+		plain  = "SELECT a\nFROM buckets"
 	)
-	if got := nest(given); got != want {
+	if got := nest(nested); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := nest(plain); got != plain {

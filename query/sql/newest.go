@@ -17,7 +17,7 @@ func (r *renderer) newestRows(s query.Last) {
 		r.lastBy(s)
 		return
 	}
-	from, tag, having := r.from(), r.tag(s.By), s.Having
+	from, tag, having := r.columnPrefix(), r.tag(s.By), s.Having
 	if having != nil || r.numbers() {
 		names := []string{r.time()}
 		for _, c := range r.q.Columns(r.table)[1:] {
@@ -82,7 +82,7 @@ func (r *renderer) newest(from, tag string) {
 		r.line("WHERE (%s, %s) IN (", from+key, from+time)
 		r.line("  SELECT %s, max(%s)", key, time)
 		r.line("  FROM %s", r.rows)
-		r.where("  ", "")
+		r.writeWhere("  ", "")
 		r.line("  GROUP BY 1")
 		r.line(")")
 		for _, c := range append(r.ofSeries(from), r.ofRows(from)...) {
@@ -97,13 +97,13 @@ func (r *renderer) newest(from, tag string) {
 		r.line("JOIN (")
 		r.line("  SELECT %s AS newest_tag, max(%s) AS newest_time", tag, time)
 		r.line("  FROM %s", r.rows)
-		r.where("  ", "")
+		r.writeWhere("  ", "")
 		r.line("  GROUP BY 1")
 		r.line(") AS newest ON newest_tag = %s AND newest_time = %s", tag, time)
-		r.where("", "")
+		r.writeWhere("", "")
 	case r.Wide && r.Newest != LatestOn:
 		r.line("FROM %s", r.rows)
-		r.where("", from)
+		r.writeWhere("", from)
 		r.line("ORDER BY %s, %s DESC", tag, time)
 	case r.Newest == Lateral:
 		r.line("FROM %s", r.tags)
@@ -127,10 +127,10 @@ func (r *renderer) newest(from, tag string) {
 		r.line("JOIN (")
 		r.line("  SELECT %s, max(%s) AS %[2]s", id, time)
 		r.line("  FROM %s", r.rows)
-		r.where("  ", "")
+		r.writeWhere("  ", "")
 		r.line("  GROUP BY 1")
 		r.line(") AS newest ON newest.%s = %s%[1]s AND newest.%[3]s = %[2]s%[3]s", id, from, time)
-		r.where("", from)
+		r.writeWhere("", from)
 		if r.Newest == Joined {
 			return
 		}
@@ -138,7 +138,7 @@ func (r *renderer) newest(from, tag string) {
 	case r.Narrow && r.Newest == Numbered:
 		r.fromRows("", r.newestOfSeries())
 		r.joinTags("")
-		r.where("", from)
+		r.writeWhere("", from)
 	case r.Newest == MaxRow, r.Newest == Numbered:
 		// An index of series and time finds each newest time at once.
 		r.line("FROM %s", r.tags)
@@ -158,13 +158,13 @@ func (r *renderer) newest(from, tag string) {
 			r.line("  LIMIT 1")
 		}
 		r.line(")")
-		r.where("", from)
+		r.writeWhere("", from)
 		if r.Newest == MaxRow {
 			r.line("GROUP BY %s", tag)
 		}
 	case r.Newest == LatestOn:
 		r.line("FROM %s", r.rows)
-		r.where("", from)
+		r.writeWhere("", from)
 		r.line("LATEST ON %s PARTITION BY %s", time, tag)
 	}
 }

@@ -26,9 +26,9 @@ const (
 	Backslashes  Quote = `''\`
 )
 
-// Of returns the text between quotes. It reads back as the text wherever Check
+// Wrap returns the text between quotes. It reads back as the text wherever Check
 // returns nil.
-func (q Quote) Of(text string) string {
+func (q Quote) Wrap(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 2)
 	b.WriteByte(q[0])
@@ -87,7 +87,7 @@ func (d *Dialect) Ident(name string) string {
 	if plain(name) && !d.Reserved(name) {
 		return name
 	}
-	return d.names().Of(name)
+	return d.names().Wrap(name)
 }
 
 // Reserved reports whether a lower-case word is one of Words.
@@ -106,7 +106,7 @@ func plain(name string) bool {
 }
 
 // Text returns the literal of a text, for which CheckText returns nil.
-func (d *Dialect) Text(value string) string { return d.texts().Of(value) }
+func (d *Dialect) Text(value string) string { return d.texts().Wrap(value) }
 
 // CheckText returns an error for a text that the database has no literal of.
 func (d *Dialect) CheckText(value string) error { return d.texts().Check(value) }

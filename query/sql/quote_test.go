@@ -29,7 +29,7 @@ func TestQuotes(t *testing.T) {
 		{"``", "a'b", "`a'b`"},
 		{DoubleQuotes, "", `""`},
 	} {
-		if got := test.quote.Of(test.text); got != test.want {
+		if got := test.quote.Wrap(test.text); got != test.want {
 			t.Errorf("%s: %s, want %s", test.quote, got, test.want)
 		}
 		if err := test.quote.Check(test.text); err != nil {
@@ -80,8 +80,8 @@ func FuzzQuote(f *testing.F) {
 				}
 				continue
 			}
-			if got, behind := unquote(q, q.Of(text)+" more"); got != text || behind != " more" {
-				t.Errorf("%s: %q is %s, which reads as %q and %q", q, text, q.Of(text), got, behind)
+			if got, behind := unquote(q, q.Wrap(text)+" more"); got != text || behind != " more" {
+				t.Errorf("%s: %q is %s, which reads as %q and %q", q, text, q.Wrap(text), got, behind)
 			}
 		}
 	})
@@ -96,7 +96,7 @@ func TestSQLiteReadsQuotes(t *testing.T) {
 	defer db.Close()
 	for _, text := range []string{"a", `a"b`, "it's", "`", "``", `\`, `\'`, "\n", "日本", "'; DROP TABLE t; --", "[x]", "a b"} {
 		for _, quote := range []Quote{DoubleQuotes, Backticks} {
-			rows, err := db.Query("SELECT " + SingleQuotes.Of(text) + " AS " + quote.Of(text))
+			rows, err := db.Query("SELECT " + SingleQuotes.Wrap(text) + " AS " + quote.Wrap(text))
 			if err != nil {
 				t.Errorf("%q: %v", text, err)
 				continue

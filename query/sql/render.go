@@ -28,7 +28,7 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	r.rows, r.tags = d.Ident(q.Table), d.Ident(tags)
 	switch shape := q.Shape.(type) {
 	case query.Buckets:
-		r.bucketed(shape)
+		r.writeBuckets(shape)
 	case query.Totals:
 		r.totals(shape)
 	case query.Rows:
@@ -119,9 +119,9 @@ func (r *renderer) tagsID() string { return r.Ident(cmp.Or(r.TagsID, TagsIDColum
 // id returns the column of the table of series that says which.
 func (r *renderer) id() string { return r.Ident(cmp.Or(r.ID, IDColumn)) }
 
-// from returns what stands before a column of the table of rows where the table
+// columnPrefix returns what stands before a column of the table of rows where the table
 // of series is joined.
-func (r *renderer) from() string {
+func (r *renderer) columnPrefix() string {
 	if r.Wide {
 		return ""
 	}
@@ -158,15 +158,15 @@ type scan struct {
 	limit   int // 0: none
 }
 
-// bucketed writes the Buckets shape.
-func (r *renderer) bucketed(s query.Buckets) {
-	from := r.scanned(s.GroupBy)
+// writeBuckets writes the Buckets shape.
+func (r *renderer) writeBuckets(s query.Buckets) {
+	from := r.scanPrefix(s.GroupBy)
 	out := scan{tag: s.GroupBy, columns: []string{r.bucketOf(s, from+r.time()) + " AS " + r.Ident(TimeColumn)}, groups: 1, order: s.Order, limit: s.Limit}
 	if s.GroupBy != "" {
 		out.columns, out.groups = append(out.columns, r.tag(s.GroupBy)), 2
 	}
 	if r.aggregate != nil {
-		out.columns = append(out.columns, r.merged(from, s.Aggregate, s.Fields)...)
+		out.columns = append(out.columns, r.mergeColumns(from, s.Aggregate, s.Fields)...)
 	} else {
 		out.columns = append(out.columns, r.aggregates(from, s.GroupBy, s.Aggregate, s.Fields)...)
 	}
@@ -175,13 +175,13 @@ func (r *renderer) bucketed(s query.Buckets) {
 
 // totals writes the Totals shape.
 func (r *renderer) totals(s query.Totals) {
-	columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(r.scanned(s.GroupBy), s.GroupBy, s.Aggregate, s.Fields)...)
+	columns := append([]string{r.tag(s.GroupBy)}, r.aggregates(r.scanPrefix(s.GroupBy), s.GroupBy, s.Aggregate, s.Fields)...)
 	r.scan(scan{tag: s.GroupBy, columns: columns, groups: 1})
 }
 
 // rowColumns returns the columns of rows as they are.
 func (r *renderer) rowColumns(tag string, fields []string) []string {
-	from := r.scanned(tag)
+	from := r.scanPrefix(tag)
 	columns := []string{from + r.time()}
 	if tag != "" {
 		columns = append(columns, r.tag(tag))
@@ -192,10 +192,10 @@ func (r *renderer) rowColumns(tag string, fields []string) []string {
 // joined reports whether a scan needs the table of series.
 func (r *renderer) joined(tag string) bool { return tag != "" || len(r.q.Present) > 0 }
 
-// scanned returns what stands before columns of the table of rows in a scan.
-func (r *renderer) scanned(tag string) string {
+// scanPrefix returns what stands before columns of the table of rows in a scan.
+func (r *renderer) scanPrefix(tag string) string {
 	if r.joined(tag) {
-		return r.from()
+		return r.columnPrefix()
 	}
 	return ""
 }
@@ -208,7 +208,7 @@ func (r *renderer) scan(s scan) {
 	if r.joined(s.tag) {
 		r.joinTags("")
 	}
-	r.where("", r.scanned(s.tag))
+	r.writeWhere("", r.scanPrefix(s.tag))
 	// By number, since the bucket bears the name of the column it is made from.
 	if s.groups > 0 {
 		r.line("GROUP BY %s", numbers(s.groups))
@@ -273,7 +273,7 @@ func (r *renderer) aggregates(from, by string, a query.Aggregate, fields []strin
 		case a == query.Avg:
 			columns[i] += r.asDouble(field)
 		case a == query.Count:
-			columns[i] = r.Counted(kind, columns[i])
+			columns[i] = r.CountExpression(kind, columns[i])
 		}
 		value := fmt.Sprintf("%s(%s)", a, columns[i])
 		if a == query.Max && r.Largest != nil {
@@ -286,7 +286,7 @@ func (r *renderer) aggregates(from, by string, a query.Aggregate, fields []strin
 
 // asDouble returns what makes a field's values doubles, where their mean were none.
 func (r *renderer) asDouble(field string) string {
-	if r.DecimalMeans && r.table.Fields[r.table.FieldIndex(field)].Type.Whole() {
+	if r.DecimalMeans && r.table.Fields[r.table.FieldIndex(field)].Type.UsesInts() {
 		return " * 1e0"
 	}
 	return ""

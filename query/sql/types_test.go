@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// typed is a schema of one table with a field of each type, named after it.
-func typed() *series.Schema {
+// typedSchema is a schema of one table with a field of each type, named after it.
+func typedSchema() *series.Schema {
 	t := &series.Table{Name: "t", Tags: []series.Tag{{Key: "device"}}}
 	for _, kind := range series.Types() {
 		t.Fields = append(t.Fields, series.Field{Name: kind.String(), Type: kind})
@@ -25,13 +25,13 @@ func TestNumbersOfTypes(t *testing.T) {
 		"float":   {"sum(t.float) AS sum_float", "t.float > 0.5e0"},
 	} {
 		q := query.Query{Table: "t", Above: &query.Above{Field: name, Value: 0.5}, Shape: query.Totals{Aggregate: query.Sum, GroupBy: "device", Fields: []string{name}}}
-		text, err := testDialect().Render(&q, typed())
+		text, err := testDialect().Render(&q, typedSchema())
 		if err != nil || !strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
 			t.Errorf("%v\n%s\nwant %q", err, text, want)
 		}
 	}
 	q := query.Query{Type: "x", Table: "t", Shape: query.Totals{Aggregate: query.Max, GroupBy: "device", Fields: []string{"text"}}}
-	if _, err := testDialect().Render(&q, typed()); err == nil || err.Error() != "query x: it takes field text for a number, whose type is text" {
+	if _, err := testDialect().Render(&q, typedSchema()); err == nil || err.Error() != "query x: it takes field text for a number, whose type is text" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -39,14 +39,14 @@ func TestNumbersOfTypes(t *testing.T) {
 // A boolean without NULL is counted as a number.
 func TestCountOfBooleans(t *testing.T) {
 	d := testDialect()
-	if got := d.Counted(series.Bool, "bool"); got != "bool" {
+	if got := d.CountExpression(series.Bool, "bool"); got != "bool" {
 		t.Errorf("got %s", got)
 	}
 	d.NoBooleanNulls = true
-	if got := d.Counted(series.Bool, "bool"); got != "CAST(bool AS INT)" {
+	if got := d.CountExpression(series.Bool, "bool"); got != "CAST(bool AS INT)" {
 		t.Errorf("got %s", got)
 	}
-	if got := d.Counted(series.Int32, "int32"); got != "int32" {
+	if got := d.CountExpression(series.Int32, "int32"); got != "int32" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -39,7 +39,7 @@ func (r *renderer) means(s query.Means) {
 		means = append(means, fmt.Sprintf("avg(%s)", r.tag(key)))
 	}
 	names, having := r.valueNames(len(means)), s.Having
-	expressions := append(group, named(means, names)...)
+	expressions := append(group, aliasAll(means, names)...)
 	switch {
 	case having == nil:
 		r.groups("", len(group), expressions)
@@ -80,7 +80,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) {
 	r.list("  ", outer)
 	r.line("FROM (")
 	r.line("  SELECT")
-	r.list("    ", append(group, named(means, names)...))
+	r.list("    ", append(group, aliasAll(means, names)...))
 	r.fromJoined("  ")
 	r.line("  GROUP BY %s, %s", numbers(len(s.Group)), r.tag(s.Unit))
 	r.having("  ")
@@ -90,11 +90,11 @@ func (r *renderer) unitMeans(s query.UnitMeans) {
 
 // mean returns the mean of a field.
 func (r *renderer) mean(field string) string {
-	return fmt.Sprintf("avg(%s%s%s)", r.from(), r.Ident(field), r.asDouble(field))
+	return fmt.Sprintf("avg(%s%s%s)", r.columnPrefix(), r.Ident(field), r.asDouble(field))
 }
 
-// named gives names to expressions.
-func named(expressions, names []string) []string {
+// aliasAll gives names to expressions.
+func aliasAll(expressions, names []string) []string {
 	list := make([]string, len(expressions))
 	for i, e := range expressions {
 		list[i] = e + " AS " + names[i]
@@ -106,7 +106,7 @@ func named(expressions, names []string) []string {
 func (r *renderer) fromJoined(indent string) {
 	r.fromRows(indent, "")
 	r.joinTags(indent)
-	r.where(indent, r.from())
+	r.writeWhere(indent, r.columnPrefix())
 }
 
 // list writes expressions, one a line.
@@ -252,7 +252,7 @@ func (r *renderer) buckets(a *query.Activity, group []string) {
 // bucketColumns returns the columns by which each unit's buckets are grouped, and the
 // condition that one is active.
 func (r *renderer) bucketColumns(a *query.Activity, group []string) (columns []string, holds string) {
-	from := r.from()
+	from := r.columnPrefix()
 	measure := r.mean(a.Field)
 	if a.Zeros {
 		measure = fmt.Sprintf("avg(CASE WHEN %s%s = 0 THEN 1e0 ELSE 0e0 END)", from, r.Ident(a.Field))

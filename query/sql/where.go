@@ -11,9 +11,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// where writes the conditions that the query sets. The table of series is
+// writeWhere writes the conditions that the query sets. The table of series is
 // joined where from is set, and queried in a subquery where not.
-func (r *renderer) where(indent, from string) {
+func (r *renderer) writeWhere(indent, from string) {
 	r.conditions(indent, append(r.ofSeries(from), r.ofRows(from)...))
 }
 

@@ -29,7 +29,7 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 	}
 	t := s.target
 	name := ""
-	for _, repeat := range t.Measured() {
+	for _, repeat := range t.MeasuredRepeats() {
 		for j := range repeat.Queries {
 			if raw, aggregate := result.RawType(repeat.Queries[j].Type); aggregate && raw == queryType {
 				name = repeat.Queries[j].Type
@@ -57,7 +57,7 @@ func (r rule) fromAggregate(what, queryType string, run *result.Run, system stri
 func bothRight(what string, t *result.Target, types ...string) Part {
 	p := Part{What: what, Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
 	for _, name := range types {
-		for _, repeat := range t.Measured() {
+		for _, repeat := range t.MeasuredRepeats() {
 			q := repeat.Type(name)
 			if q == nil {
 				continue

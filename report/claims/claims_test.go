@@ -48,7 +48,7 @@ func run(id, workers string, questdb, influxdb seconds) *result.Run {
 		kind  string
 		loads seconds
 	}{{"questdb", questdb}, {"influxdb", influxdb}} {
-		target := result.Target{Name: t.kind, Kind: t.kind}
+		target := result.Target{Name: t.kind, Driver: t.kind}
 		for i, took := range t.loads {
 			load := &result.Load{Rows: 1000, Metrics: 10000, Settled: took, Acked: took, Sent: took, DiskBytes: int64(1000 * took), Census: []result.CensusResult{{Table: "cpu", Expected: 1000, Counted: 1000}}}
 			load.Cell = result.Cell{From: float64(10 * i), To: float64(10*i) + 8.5, Client: &result.Client{CPU: result.Value(took), User: result.Value(took)}}
@@ -266,7 +266,7 @@ func TestCells(t *testing.T) {
 func answered(id, texts string, questdb, influxdb float64) *result.Run {
 	r := &result.Run{ID: id, Status: result.Complete}
 	for kind, seconds := range map[string]float64{"questdb": questdb, "influxdb": influxdb} {
-		t := result.Target{Name: kind, Kind: kind}
+		t := result.Target{Name: kind, Driver: kind}
 		for round := range 6 {
 			q := result.Queries{Type: "lastpoint", Texts: texts, Workers: 1, Executed: 3, PerSecond: 1 / seconds, Service: result.Latency{Summary: measure.Summary{Count: 3}}}
 			if texts == "" {
@@ -310,7 +310,7 @@ func TestVerbatim(t *testing.T) {
 // aggregate, in six rounds.
 func aggregated(rows, aggregate float64) *result.Run {
 	r := &result.Run{ID: "20260101-000000-aaaa", Status: result.Complete}
-	target := result.Target{Name: "questdb", Kind: "questdb"}
+	target := result.Target{Name: "questdb", Driver: "questdb"}
 	for i := range 6 {
 		var list []result.Queries
 		for name, each := range map[string]float64{"t": rows, result.FromAggregate("t", "1h"): aggregate} {

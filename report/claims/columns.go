@@ -38,16 +38,16 @@ func growth(what string, run *result.Run, system string, take bool) Part {
 	}
 	t := s.target
 	took, refused := 0, 0
-	for _, repeat := range t.Measured() {
+	for _, repeat := range t.MeasuredRepeats() {
 		switch l := repeat.Load; {
 		case l == nil:
 		case l.Growth == nil:
 			return untested(what, "tables were created with all columns")
-		case l.Unsupported() != "" && len(l.Growth.Steps) == 0:
-			return untested(what, l.Unsupported())
-		case l.Unsupported() != "":
+		case l.UnsupportedReason() != "" && len(l.Growth.Steps) == 0:
+			return untested(what, l.UnsupportedReason())
+		case l.UnsupportedReason() != "":
 			refused++
-		case !l.Stands():
+		case !l.HasFigures():
 			return untested(what, "withheld: "+l.Reason())
 		case l.Unverified != "":
 			return untested(what, l.Unverified)

@@ -37,7 +37,7 @@ func TestColumns(t *testing.T) {
 		{`take: [questdb]`, nil, NotTested, "questdb was not loaded"},
 		{`take: [influxdb]`, []*result.Load{took()}, NotTested, "influxdb was not given"},
 	} {
-		target := result.Target{Name: "questdb", Kind: "questdb"}
+		target := result.Target{Name: "questdb", Driver: "questdb"}
 		for i, l := range c.loads {
 			target.Repeats = append(target.Repeats, result.Repeat{Number: i + 1, Load: l})
 		}

@@ -60,7 +60,7 @@ func Ended(d *document.Document, e *document.Experiment, size document.Size, run
 		return true
 	}
 	return run.Ended() && !slices.ContainsFunc(run.Targets, func(t result.Target) bool {
-		return t.Failure != "" && !claimedToFail(d, e, size, run, t.Kind)
+		return t.Failure != "" && !claimedToFail(d, e, size, run, t.Driver)
 	})
 }
 

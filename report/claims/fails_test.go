@@ -14,7 +14,7 @@ import (
 func broken(id, workers, system string, loads int) *result.Run {
 	r := run(id, workers, around(1), around(3))
 	for i := range r.Targets {
-		if t := &r.Targets[i]; t.Kind == system {
+		if t := &r.Targets[i]; t.Driver == system {
 			t.Failure, t.Repeats = "load: batch 7: connection reset\nby peer", t.Repeats[:loads]
 		}
 	}

@@ -120,13 +120,13 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 		return list, compare.Lower, ""
 	}
 	sources, _ := estimate.Sources(run, t)
-	for _, repeat := range t.Measured() {
+	for _, repeat := range t.MeasuredRepeats() {
 		q := repeat.Type(subject)
 		if q == nil {
 			continue
 		}
 		v := f.query(sources, q)
-		if !v.Known() || v <= 0 {
+		if !v.IsKnown() || v <= 0 {
 			return nil, "", "it was measured for too short a time, or not at all"
 		}
 		list = append(list, float64(v))
@@ -157,7 +157,7 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 		}
 		return []float64{run.Calibration.RowsPerSecond}, f.better, ""
 	case r.Figure == document.DiskShare:
-		input := r.inputOf(run, t.Kind)
+		input := r.inputOf(run, t.Driver)
 		if input == 0 {
 			return nil, f.better, "the size of the input was not recorded"
 		}
@@ -166,7 +166,7 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	case own:
 		better = f.better
 		of = func(l *result.Load) float64 {
-			if v := f.load(sources, l); v.Known() {
+			if v := f.load(sources, l); v.IsKnown() {
 				return float64(v)
 			}
 			return 0

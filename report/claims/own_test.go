@@ -205,10 +205,10 @@ func (b *book) measured() Measured {
 			r = &result.Run{ID: fmt.Sprintf("20260101-000000-%04d", len(runs)), Status: result.Complete, Place: result.Place{Parameters: parameters}, Dataset: result.Dataset{FormatBytes: map[string]int64{}}}
 			runs[at], m.Runs[e.experiment] = r, append(m.Runs[e.experiment], r)
 		}
-		i := slices.IndexFunc(r.Targets, func(t result.Target) bool { return t.Kind == e.system && maps.Equal(t.Options, options) })
+		i := slices.IndexFunc(r.Targets, func(t result.Target) bool { return t.Driver == e.system && maps.Equal(t.Options, options) })
 		if i < 0 {
 			i = len(r.Targets)
-			t := result.Target{Name: e.system + words(options), Kind: e.system, Options: options}
+			t := result.Target{Name: e.system + words(options), Driver: e.system, Options: options}
 			for n := range 6 {
 				t.Repeats = append(t.Repeats, result.Repeat{Number: n + 1})
 			}
@@ -337,7 +337,7 @@ func TestFiguresOfEveryExperiment(t *testing.T) {
 			e := &d.Experiments[j]
 			r := &result.Run{Status: result.Complete}
 			for _, s := range d.Systems {
-				r.Targets = append(r.Targets, result.Target{Name: s.Driver, Kind: s.Driver, Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 100, Settled: 2}}}})
+				r.Targets = append(r.Targets, result.Target{Name: s.Driver, Driver: s.Driver, Repeats: []result.Repeat{{Number: 1, Load: &result.Load{Rows: 100, Settled: 2}}}})
 			}
 			all := ShownOf(d, e, []*result.Run{r})
 			for at := range all {
@@ -356,7 +356,7 @@ func TestFiguresOfEveryExperiment(t *testing.T) {
 	}
 	d, _ := document.Find("fixstars-2023")
 	e, _ := d.Experiment("client-language")
-	r := &result.Run{Targets: []result.Target{{Name: "griddb", Kind: "griddb"}}, Calibration: &result.Calibration{RowsPerSecond: 5e6}}
+	r := &result.Run{Targets: []result.Target{{Name: "griddb", Driver: "griddb"}}, Calibration: &result.Calibration{RowsPerSecond: 5e6}}
 	all := ShownOf(d, e, []*result.Run{r})
 	at := slices.IndexFunc(all, func(s Shown) bool { return s.Name == document.ClientMost })
 	if at < 0 {

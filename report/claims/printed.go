@@ -143,9 +143,9 @@ func Added(d *document.Document, e *document.Experiment, m Measured) []string {
 		seen := make(map[string]bool)
 		for i := range run.Targets {
 			t := &run.Targets[i]
-			known := slices.ContainsFunc(d.Systems, func(s document.System) bool { return s.Driver == t.Kind })
-			own := known && (!seen[t.Kind] || e.Only != "") // what Only varies are all of one system
-			seen[t.Kind] = true
+			known := slices.ContainsFunc(d.Systems, func(s document.System) bool { return s.Driver == t.Driver })
+			own := known && (!seen[t.Driver] || e.Only != "") // what Only varies are all of one system
+			seen[t.Driver] = true
 			if !own && !slices.Contains(names, t.Name) {
 				names = append(names, t.Name)
 			}
@@ -337,7 +337,7 @@ func named(run *result.Run, name string) side {
 
 func (x *asked) ofLoads(s side, metric string) figured {
 	if metric == spaceSaved {
-		return plainly(saved(s, inputBytes(x.d, s.run, s.target.Kind)))
+		return plainly(saved(s, inputBytes(x.d, s.run, s.target.Driver)))
 	}
 	loads := estimate.Loads(s.target, func(l *result.Load) float64 {
 		switch metric {
@@ -389,7 +389,7 @@ func (x *asked) ofQuery(s side, query, metric string, verbatim bool) figured {
 		return lacking("not verified, or n/a")
 	}
 	var rounds []*result.Queries
-	for _, r := range s.target.Measured() {
+	for _, r := range s.target.MeasuredRepeats() {
 		if q := r.Type(query); q != nil {
 			rounds = append(rounds, q)
 		}
@@ -463,7 +463,7 @@ func wholeRun(q *result.Queries, metric string) float64 {
 	case "client_cpu_percent": // of one core, as time(1) has it
 		v = c.CPU / result.Value(c.Wall) * 100
 	}
-	if !v.Known() {
+	if !v.IsKnown() {
 		return 0
 	}
 	return float64(v)

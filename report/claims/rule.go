@@ -260,7 +260,7 @@ func (s side) untestable() string {
 // sideOf is a system's first target in a run, whatever its options.
 func sideOf(run *result.Run, system string) side {
 	s := side{run: run, name: system}
-	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Kind == system }); i >= 0 {
+	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Driver == system }); i >= 0 {
 		s.target = &run.Targets[i]
 	}
 	return s
@@ -272,7 +272,7 @@ func (r rule) side(run *result.Run, system string, where map[string]string) side
 	cut := e.Cut(r.m.Size)
 	s := side{run: run, name: system}
 	i := slices.IndexFunc(run.Targets, func(t result.Target) bool {
-		if t.Kind != system {
+		if t.Driver != system {
 			return false
 		}
 		for path, value := range where {

@@ -206,7 +206,7 @@ func TypesOf(runs []*result.Run) []string {
 	var list []string
 	for _, run := range runs {
 		for i := range run.Targets {
-			for _, repeat := range run.Targets[i].Measured() {
+			for _, repeat := range run.Targets[i].MeasuredRepeats() {
 				for j := range repeat.Queries {
 					if q := &repeat.Queries[j]; !slices.Contains(list, q.Type) {
 						list = append(list, q.Type)

@@ -60,7 +60,7 @@ func TestUncommon(t *testing.T) {
 	d := description(t, `rules: [{of: load, types: [lastpoint], order: [questdb, influxdb]}]`)
 	own := answered("20260101-000000-bbbb", result.TextsTSBS, 1, 2)
 	for i := range own.Targets {
-		if own.Targets[i].Kind == "influxdb" {
+		if own.Targets[i].Driver == "influxdb" {
 			own.Targets[i].Repeats = nil
 		}
 	}
@@ -114,13 +114,13 @@ func namesOf(list []Shown) string {
 func TestAdded(t *testing.T) {
 	d, _ := document.Find("drouzas-2022")
 	e, _ := d.Experiment("load")
-	r := &result.Run{Targets: []result.Target{{Name: "quest", Kind: "questdb"}, {Name: "duck", Kind: "duckdb"}, {Name: "quest-2", Kind: "questdb"}}}
+	r := &result.Run{Targets: []result.Target{{Name: "quest", Driver: "questdb"}, {Name: "duck", Driver: "duckdb"}, {Name: "quest-2", Driver: "questdb"}}}
 	if got := strings.Join(Added(d, e, Measured{Runs: map[string][]*result.Run{"load": {r}}}), " "); got != "duck quest-2" {
 		t.Errorf("added: %s", got)
 	}
 	taos, _ := document.Find("taos-2023")
 	vgroups, _ := taos.Experiment("vgroups")
-	varied := &result.Run{Targets: []result.Target{{Name: "tdengine-1", Kind: "tdengine"}, {Name: "tdengine-4", Kind: "tdengine"}}}
+	varied := &result.Run{Targets: []result.Target{{Name: "tdengine-1", Driver: "tdengine"}, {Name: "tdengine-4", Driver: "tdengine"}}}
 	if got := Added(taos, vgroups, Measured{Runs: map[string][]*result.Run{"vgroups": {varied}}}); got != nil {
 		t.Errorf("what vgroups varies was added: %v", got)
 	}

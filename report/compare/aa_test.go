@@ -40,7 +40,7 @@ func (b *bench) run(id, targets int, slower func(queryType int) float64) *result
 	const rounds = 6
 	out := run(fmt.Sprint("run ", id))
 	for i := range targets {
-		out.Targets = append(out.Targets, result.Target{Name: fmt.Sprint(i), Kind: "stub"})
+		out.Targets = append(out.Targets, result.Target{Name: fmt.Sprint(i), Driver: "stub"})
 	}
 	for n := range rounds {
 		for i := range out.Targets {

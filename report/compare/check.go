@@ -83,7 +83,7 @@ func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) 
 	each := (queries + repeats - 1) / max(repeats, 1)
 	switch of := c.Metric.repeated(); {
 	case of == LacksRepeats && c.Metric.tooFew(each) != "":
-		return LacksQueries, int(measure.Least(c.Metric.quantile()))
+		return LacksQueries, int(measure.MinimumSamples(c.Metric.quantile()))
 	case c.AsIs:
 		return LacksNothing, 0
 	case of == LacksLoads && loads < LeastRepeats, of == LacksRepeats && repeats < LeastRepeats:

@@ -109,7 +109,7 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	}
 	for _, p := range pairs {
 		t := compareTarget(p[0], p[1], beside, opts)
-		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.Apart(p[0].targets[0], p[1].targets[0]) {
+		if one := a.Runs[0].ID == b.Runs[0].ID; one && result.InDifferentParts(p[0].targets[0], p[1].targets[0]) {
 			t.Notes = append(t.Notes, "A and B share a place or one of them does: they were measured in different parts of the run, one after the other, and their ratios include any change of the machine in between.")
 		}
 		c.Targets = append(c.Targets, t)
@@ -255,7 +255,7 @@ func sameQueriesNote(a, b Subject) string {
 func ownText(name string, subjects ...Subject) bool {
 	for _, s := range subjects {
 		for _, t := range s.targets {
-			for _, r := range t.Measured() {
+			for _, r := range t.MeasuredRepeats() {
 				if q := r.Type(name); q != nil && q.Texts == result.TextsOwn {
 					return true
 				}
@@ -269,7 +269,7 @@ func ownText(name string, subjects ...Subject) bool {
 func types(a, b Subject) []string {
 	var list []string
 	for _, t := range slices.Concat(a.targets, b.targets) {
-		for _, r := range t.Measured() {
+		for _, r := range t.MeasuredRepeats() {
 			for i := range r.Queries {
 				if name := r.Queries[i].Type; !slices.Contains(list, name) {
 					list = append(list, name)

@@ -159,7 +159,7 @@ func TestRepeatsInOneRun(t *testing.T) {
 	several := compared(t, system(1, 6, 1), system(2, 6, 1.1))
 	var sides [2]Side
 	for i, s := range []Side{system(1, 6, 1), system(2, 6, 1.1)} {
-		all := run(s.Runs[0].ID, result.Target{Name: "duck", Kind: "duckdb"})
+		all := run(s.Runs[0].ID, result.Target{Name: "duck", Driver: "duckdb"})
 		for n, r := range s.Runs {
 			*all.Targets[0].RepeatOf(n + 1) = result.Repeat{Number: n + 1, Load: r.Targets[0].Repeats[0].Load, Queries: r.Targets[0].Repeats[0].Queries}
 		}
@@ -412,7 +412,7 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 	for _, r := range b.Runs[:1] {
 		q := r.Targets[0].Repeats[0].Type("first")
 		q.Withheld, q.Verdict.Difference = "query 3: a row is missing", "query 3: a row is missing"
-		pooled, err := r.Targets[0].Pooled()
+		pooled, err := r.Targets[0].Pool()
 		if err != nil {
 			t.Fatal(err)
 		}

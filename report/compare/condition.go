@@ -129,7 +129,7 @@ func (p *parser) condition() (c Condition, err error) {
 	case name == "":
 		return c, p.fail(at, "a metric is missing before %s; write one as in p99 > +5%%", p.rest())
 	case !slices.Contains(names, name):
-		return c, p.fail(at, "there is no metric %q%s", name, suggest.Among(name, names))
+		return c, p.fail(at, "there is no metric %q%s", name, suggest.Names(name, names))
 	}
 	c.Metric = Metric(name)
 	operator, at := p.word("<>")

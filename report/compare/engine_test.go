@@ -63,7 +63,7 @@ func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) 
 	return out
 }
 
-func subject(name string) result.Target { return result.Target{Name: name, Kind: "stub"} }
+func subject(name string) result.Target { return result.Target{Name: name, Driver: "stub"} }
 
 // alarms counts, among comparisons of a stub with itself or with a slower one,
 // those in which a difference of any type's median was shown.

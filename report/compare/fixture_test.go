@@ -25,7 +25,7 @@ func run(id string, targets ...result.Target) *result.Run {
 // recorded is a target with what it recorded; a type that comes again is of the
 // next repeat.
 func recorded(name, kind string, types ...result.Queries) result.Target {
-	t := result.Target{Name: name, Kind: kind, Repeats: []result.Repeat{{Number: 1}}}
+	t := result.Target{Name: name, Driver: kind, Repeats: []result.Repeat{{Number: 1}}}
 	for _, q := range types {
 		number := 1
 		for t.RepeatOf(number).Type(q.Type) != nil {

@@ -62,7 +62,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 		}
 		if m == Median {
 			if single {
-				f.Comparison = stats.Paired(a[0].Times, b[0].Times)
+				f.Comparison = stats.ComparePaired(a[0].Times, b[0].Times)
 			}
 			medians = &typeMedians{ofA, ofB}
 		}
@@ -82,7 +82,7 @@ const (
 // be judged.
 func (m Metric) tooFew(n int) string {
 	if !measure.Holds(int64(n), m.quantile()) {
-		return fmt.Sprintf(tooFew+"%s needs %d in each round, and one has %d in common", m, measure.Least(m.quantile()), n)
+		return fmt.Sprintf(tooFew+"%s needs %d in each round, and one has %d in common", m, measure.MinimumSamples(m.quantile()), n)
 	}
 	return ""
 }
@@ -104,7 +104,7 @@ func shown(m Metric, s estimate.Sample) stats.Estimate {
 // compareLoads compares rates and sizes; none where neither side loaded.
 func compareLoads(a, b Subject) []Figure {
 	loaded := func(t *result.Target) bool {
-		return slices.ContainsFunc(t.Measured(), func(r result.Repeat) bool { return r.Load != nil })
+		return slices.ContainsFunc(t.MeasuredRepeats(), func(r result.Repeat) bool { return r.Load != nil })
 	}
 	if !slices.ContainsFunc(slices.Concat(a.targets, b.targets), loaded) {
 		return nil
@@ -125,7 +125,7 @@ func compareLoads(a, b Subject) []Figure {
 		of := func(l *result.Load) (float64, string) {
 			v := m.of(l)
 			switch {
-			case !l.Stands():
+			case !l.HasFigures():
 				return 0, l.Word() + ": " + l.Reason()
 			case m.metric == Disk && l.DiskPending != "":
 				return 0, "incomplete: " + l.DiskPending
@@ -160,14 +160,14 @@ func (f Figure) over(a, b Subject, of func(*result.Load) (value float64, missing
 func loads(s Subject, of func(*result.Load) (value float64, missing string)) (values []float64, missing string) {
 	for _, t := range s.targets {
 		found := false
-		for _, r := range t.Measured() {
+		for _, r := range t.MeasuredRepeats() {
 			if r.Load == nil {
 				continue
 			}
 			found = true
 			value, why := of(r.Load)
 			switch {
-			case !r.Load.Stands():
+			case !r.Load.HasFigures():
 				why = r.Load.Word() + ": " + r.Load.Reason()
 			case r.Load.Unverified != "":
 				why = "not verified: " + r.Load.Unverified

@@ -39,7 +39,7 @@ func compareMixed(a, b Subject) []Figure {
 		switch {
 		case l.Mixed == nil:
 			return 0, noMixed
-		case !l.Stands():
+		case !l.HasFigures():
 			return 0, "withheld: " + l.Reason()
 		}
 		seconds := cmp.Or(l.Mixed.Writes.Acked, l.Mixed.Writes.Sent)
@@ -57,7 +57,7 @@ const noMixed = "no query was run beside the load"
 func mixedTypes(a, b Subject) []string {
 	var names []string
 	for _, t := range slices.Concat(a.targets, b.targets) {
-		for _, r := range t.Measured() {
+		for _, r := range t.MeasuredRepeats() {
 			if r.Load == nil || r.Load.Mixed == nil {
 				continue
 			}
@@ -93,7 +93,7 @@ func mixedTime(l *result.Load, name string, quantile float64, of func(*result.La
 	case q.StaleShare() > result.MostStale:
 		return 0, fmt.Sprintf("%.3g %% of the answers were stale: right for an older state, so that their times are compared with none", 100*q.StaleShare())
 	case !q.Service.Holds(quantile):
-		return 0, fmt.Sprintf(tooFew+"this percentile needs %d in each phase, and one has %d", measure.Least(quantile), q.Service.Count)
+		return 0, fmt.Sprintf(tooFew+"this percentile needs %d in each phase, and one has %d", measure.MinimumSamples(quantile), q.Service.Count)
 	case q.AtLeast > 0:
 		return -of(&q.Service), ""
 	}

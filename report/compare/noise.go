@@ -27,5 +27,5 @@ func (s Subject) noisy(f *Figure) string {
 			}
 		}
 	}
-	return result.Disturbed(phases...)
+	return result.Disturbance(phases...)
 }

@@ -86,7 +86,7 @@ func (s Side) subjects() []Subject {
 			at := slices.IndexFunc(list, func(known Subject) bool { return known.Name == t.Name })
 			if at < 0 {
 				at = len(list)
-				list = append(list, Subject{Name: t.Name, Kind: t.Kind, Version: t.Description.Version})
+				list = append(list, Subject{Name: t.Name, Driver: t.Driver, Version: t.Description.Version})
 			}
 			list[at].StandIn = cmp.Or(list[at].StandIn, t.Description.StandIn)
 			list[at].targets, list[at].runs = append(list[at].targets, t), append(list[at].runs, r)
@@ -111,14 +111,14 @@ func match(a, b []Subject) (pairs [][2]Subject, alone []string) {
 		i++
 	}
 	only := func(list []Subject, kind string) int {
-		at := slices.IndexFunc(list, func(s Subject) bool { return s.Kind == kind })
-		if at >= 0 && slices.ContainsFunc(list[at+1:], func(s Subject) bool { return s.Kind == kind }) {
+		at := slices.IndexFunc(list, func(s Subject) bool { return s.Driver == kind })
+		if at >= 0 && slices.ContainsFunc(list[at+1:], func(s Subject) bool { return s.Driver == kind }) {
 			return -1
 		}
 		return at
 	}
 	for i := 0; i < len(a); {
-		if j := only(b, a[i].Kind); j >= 0 && only(a, a[i].Kind) == i {
+		if j := only(b, a[i].Driver); j >= 0 && only(a, a[i].Driver) == i {
 			take(i, j)
 			continue
 		}
@@ -139,7 +139,7 @@ func match(a, b []Subject) (pairs [][2]Subject, alone []string) {
 // Subject is a target in all runs of a side.
 type Subject struct {
 	Name    string `json:"name"`
-	Kind    string `json:"driver"`
+	Driver  string `json:"driver"`
 	Version string `json:"version,omitempty"`
 	// StandIn is what answered in place of a server of the system, in any of the runs, so
 	// that nothing of the subject is compared; empty: nothing is known to have.
@@ -201,7 +201,7 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 		if t.Failure != "" {
 			failed = "failed: " + t.Failure
 		}
-		for _, r := range t.Measured() {
+		for _, r := range t.MeasuredRepeats() {
 			if q := r.Type(queryType); q != nil {
 				list = append(list, q)
 			}

@@ -9,7 +9,7 @@ import (
 // targets have.
 func Own(t *result.Target, queryType string) Sample {
 	var s Sample
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		q := r.Type(queryType)
 		if q == nil {
 			continue
@@ -36,7 +36,7 @@ func FromRows(t *result.Target, rows, aggregate string) stats.Comparison {
 	}
 	both := Align(Own(t, aggregate), Own(t, rows))
 	if len(both[0]) == 1 && len(both[1]) == 1 && len(both[0][0].Times) == len(both[1][0].Times) {
-		return stats.Paired(both[0][0].Times, both[1][0].Times)
+		return stats.ComparePaired(both[0][0].Times, both[1][0].Times)
 	}
 	return stats.Compare(both[0].Medians(), both[1].Medians())
 }

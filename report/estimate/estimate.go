@@ -30,7 +30,7 @@ func Of(r *result.Run, t *result.Target, queryType string) Sample {
 		}
 	}
 	var s Sample
-	for _, repeat := range t.Measured() {
+	for _, repeat := range t.MeasuredRepeats() {
 		q := own[repeat.Number]
 		if q == nil {
 			continue
@@ -62,7 +62,7 @@ func Of(r *result.Run, t *result.Target, queryType string) Sample {
 // rounds are what a target recorded of a type, by number.
 func rounds(t *result.Target, queryType string) map[int]*result.Queries {
 	list := make(map[int]*result.Queries)
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		if q := r.Type(queryType); q != nil {
 			list[r.Number] = q
 		}
@@ -164,7 +164,7 @@ func (s Sample) Medians() []float64 { return s.Each(stats.Median) }
 // Median is the estimate: see the package's comment.
 func (s Sample) Median() stats.Estimate {
 	if len(s) == 1 {
-		return stats.Within(s[0].Times)
+		return stats.EstimateRepeat(s[0].Times)
 	}
 	return stats.Summarize(s.Medians())
 }

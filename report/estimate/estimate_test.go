@@ -193,14 +193,14 @@ func TestGrowth(t *testing.T) {
 		from, to, want float64
 	}{{10, 30, 1.5}, {10, 15, 0}, {25, 29.5, 0}, {17, 23, 1}, {50, 90, 0}} {
 		got := GaugeGrowth([]*result.Resources{watched}, &result.Cell{From: c.from, To: c.to}, result.RSS)
-		if !got.Known() {
+		if !got.IsKnown() {
 			got = 0
 		}
 		if float64(got) != c.want {
 			t.Errorf("from %g to %g: %g, want %g", c.from, c.to, got, c.want)
 		}
 	}
-	if got := GaugeGrowth(nil, &result.Cell{From: 10, To: 30}, result.RSS); got.Known() {
+	if got := GaugeGrowth(nil, &result.Cell{From: 10, To: 30}, result.RSS); got.IsKnown() {
 		t.Errorf("nobody watched: %g", got)
 	}
 }

@@ -35,12 +35,12 @@ func perSecond(rows int64, seconds float64) float64 {
 // were made; nil where one of them does not stand or lacks the figure.
 func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	var list []float64
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		if r.Load == nil {
 			continue
 		}
 		v := of(r.Load)
-		if !r.Load.Stands() || r.Load.Unverified != "" || v <= 0 {
+		if !r.Load.HasFigures() || r.Load.Unverified != "" || v <= 0 {
 			return nil
 		}
 		list = append(list, v)

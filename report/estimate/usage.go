@@ -42,7 +42,7 @@ func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, 
 		found := false
 		for _, s := range sources {
 			u := s.Usage(c.From, c.To)
-			if !u.CPU.Known() || u.Wall < enoughPeriods*s.Period && (u.Wall < leastSeconds || !s.ReadAt(result.CPU, c.From, c.To, nearEnds)) {
+			if !u.CPU.IsKnown() || u.Wall < enoughPeriods*s.Period && (u.Wall < leastSeconds || !s.ReadAt(result.CPU, c.From, c.To, nearEnds)) {
 				continue
 			}
 			found = true
@@ -52,7 +52,7 @@ func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, 
 			sum.DiskWritten += u.DiskWritten
 			sum.NetReceived += u.NetReceived
 			sum.NetSent += u.NetSent
-			if !sum.RSSMax.Known() || u.RSSMax > sum.RSSMax {
+			if !sum.RSSMax.IsKnown() || u.RSSMax > sum.RSSMax {
 				sum.RSSMax = u.RSSMax
 			}
 			break
@@ -76,7 +76,7 @@ func GaugeGrowth(sources []*result.Resources, c *result.Cell, gauge result.Metri
 		if third < leastPerThird*s.Period {
 			continue
 		}
-		if growth := s.Mean(gauge, c.To-third, c.To) / s.Mean(gauge, c.From, c.From+third); growth.Known() {
+		if growth := s.Mean(gauge, c.To-third, c.To) / s.Mean(gauge, c.From, c.From+third); growth.IsKnown() {
 			return growth
 		}
 	}

@@ -170,7 +170,7 @@ func (m *metrics) resources(now *page.State, to chan<- prometheus.Metric) {
 			{m.diskWritten, prometheus.CounterValue, []result.Metric{result.DiskWritten}},
 		} {
 			for _, name := range f.metrics {
-				if column := s.Metrics[name]; len(column) > 0 && column[len(column)-1].Known() {
+				if column := s.Metrics[name]; len(column) > 0 && column[len(column)-1].IsKnown() {
 					to <- prometheus.MustNewConstMetric(f.desc, f.kind, float64(column[len(column)-1]), valid([]string{s.Source})...)
 					break
 				}

@@ -38,7 +38,7 @@ func (l *Latency) fill(of *result.Latency, cutOff int64) {
 	if err != nil {
 		return
 	}
-	answered := all.Without(0, cutOff)
+	answered := all.Trim(0, cutOff)
 	if answered.Count() == 0 {
 		return
 	}

@@ -94,7 +94,7 @@ func apart(t *result.Target) Matrices {
 		m.Operations = append(m.Operations, queries(&t.Queries[i]))
 	}
 	for i := range m.Operations {
-		if o := &m.Operations[i]; o.Elapsed.Known() {
+		if o := &m.Operations[i]; o.Elapsed.IsKnown() {
 			m.Elapsed += o.Elapsed
 		}
 	}

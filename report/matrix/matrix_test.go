@@ -59,7 +59,7 @@ type values map[string]result.Value
 func check(t *testing.T, what string, want, got values) {
 	t.Helper()
 	for name, v := range want {
-		if g := got[name]; v.Known() != g.Known() || v.Known() && math.Abs(float64(g-v)) > 1e-3*math.Abs(float64(v)) {
+		if g := got[name]; v.IsKnown() != g.IsKnown() || v.IsKnown() && math.Abs(float64(g-v)) > 1e-3*math.Abs(float64(v)) {
 			t.Errorf("%s: %s is %v, want %v", what, name, g, v)
 		}
 	}
@@ -109,7 +109,7 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %q, unverified %q; want %+v", o.Name, o.Reason(), o.Unverified, want)
 		}
 		for name, v := range figures(o) {
-			if want.reason != "" && v.Known() {
+			if want.reason != "" && v.IsKnown() {
 				t.Errorf("%s: %s is %v though it is %s", o.Name, name, v, want.reason)
 			}
 		}
@@ -157,7 +157,7 @@ func TestOfMixed(t *testing.T) {
 	}
 	duck.Load.Withheld = "the census differs"
 	for _, o := range matrix.Of(r)[0].Operations {
-		if o.Reason() == "" || o.OK.Known() {
+		if o.Reason() == "" || o.OK.IsKnown() {
 			t.Errorf("%s: a withheld load has figures", o.Name)
 		}
 	}
@@ -206,7 +206,7 @@ func TestOrder(t *testing.T) {
 		}
 		before := l.Min
 		for _, next := range []result.Value{l.P10, l.P25, l.Median, l.P75, l.P90, l.P95, l.P99, l.P999, l.Max} {
-			if !next.Known() {
+			if !next.IsKnown() {
 				continue // so few operations do not tell it
 			}
 			if next < before {

@@ -118,7 +118,7 @@ func (o *Operation) rates(elapsed float64, accumulated []float64) {
 }
 
 func over(points, seconds result.Value) result.Value {
-	if !seconds.Known() || seconds <= 0 {
+	if !seconds.IsKnown() || seconds <= 0 {
 		return result.Absent()
 	}
 	return points / seconds

@@ -41,7 +41,7 @@ func newLadder(p *Report, e *document.Experiment) *ladder {
 	for _, r := range l.runs {
 		for i := range r.Targets {
 			s := step{run: r, target: &r.Targets[i], system: r.Targets[i].Name, at: slices.Clone(r.Parameters)}
-			if s.target.Kind == e.Only && len(options) > 0 {
+			if s.target.Driver == e.Only && len(options) > 0 {
 				s.system = e.Only
 				for _, name := range options {
 					s.at = append(s.at, result.Parameter{Path: optionPath(e, name), Value: s.target.Options[name]})
@@ -77,7 +77,7 @@ func variedOptions(e *document.Experiment, runs []*result.Run) []string {
 	first := make(map[string]string)
 	for _, r := range runs {
 		for i := range r.Targets {
-			if r.Targets[i].Kind != e.Only {
+			if r.Targets[i].Driver != e.Only {
 				continue
 			}
 			for name, value := range r.Targets[i].Options {

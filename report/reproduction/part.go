@@ -371,7 +371,7 @@ func courseFigures(r *result.Run) []courseFigure {
 	for i := range r.Targets {
 		sources, _ := estimate.Sources(r, &r.Targets[i])
 		counted = counted || slices.ContainsFunc(sources, func(s *result.Resources) bool {
-			return slices.ContainsFunc(s.Metrics[result.NetSent], func(v result.Value) bool { return v.Known() })
+			return slices.ContainsFunc(s.Metrics[result.NetSent], func(v result.Value) bool { return v.IsKnown() })
 		})
 	}
 	if !counted {
@@ -439,14 +439,14 @@ func hostSources(r *result.Run) []*result.Resources {
 // firstMeasurement is when a target was first loaded, or first queried by a run that is
 // about queries.
 func firstMeasurement(t *result.Target) (from, to float64) {
-	for _, m := range t.Measured() {
+	for _, m := range t.MeasuredRepeats() {
 		for i := range m.Queries {
 			if q := &m.Queries[i]; q.Executed > 0 {
 				return q.From, q.To
 			}
 		}
 	}
-	for _, m := range t.Measured() {
+	for _, m := range t.MeasuredRepeats() {
 		if m.Load != nil {
 			return m.Load.From, m.Load.To
 		}

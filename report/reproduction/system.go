@@ -19,7 +19,7 @@ func SystemText(d *document.Document, s *document.System, runs []*result.Run) st
 		var values []string
 		for _, r := range runs {
 			for i := range r.Targets {
-				if t := &r.Targets[i]; t.Kind == s.Driver {
+				if t := &r.Targets[i]; t.Driver == s.Driver {
 					value, ok := t.Options[name]
 					if value = cmp.Or(value, "the server's own"); ok && !slices.Contains(values, value) {
 						values = append(values, value)

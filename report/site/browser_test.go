@@ -39,14 +39,14 @@ func TestInBrowser(t *testing.T) {
 	defer server.Close()
 	for _, at := range []string{"file://" + filepath.Join(dir, indexFile), server.URL + "/" + indexFile} {
 		chromium.Do(t, ctx, chromedp.EmulateViewport(1200, 900), chromedp.Navigate(at))
-		chromium.Until(t, ctx, "!document.getElementById('filters').hidden")
+		chromium.WaitFor(t, ctx, "!document.getElementById('filters').hidden")
 		if got := chromium.Evaluate[int](t, ctx, "document.querySelectorAll('#group tbody tr').length"); got != 3 {
 			t.Errorf("%s: %d rows are shown first", at, got)
 		}
 		// A reader chooses another level of durability.
 		chromium.Do(t, ctx, chromedp.Focus(chromedp.CSS("select[name=durability]")))
 		chromium.Evaluate[bool](t, ctx, "(() => { const s = document.querySelector('select[name=durability]'); s.value = 'relaxed'; s.dispatchEvent(new Event('change', {bubbles: true})); return true })()")
-		chromium.Until(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
+		chromium.WaitFor(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
 		address := chromium.Evaluate[string](t, ctx, "location.href")
 		if !strings.Contains(address, "durability=relaxed") || !strings.Contains(address, "workload=cpu-only") {
 			t.Errorf("the address is %s", address)
@@ -58,22 +58,22 @@ func TestInBrowser(t *testing.T) {
 		}
 		// The address alone leads there, and Back back.
 		chromium.Evaluate[bool](t, ctx, "history.back() || true")
-		chromium.Until(t, ctx, "document.querySelector('#group').innerText.includes('durability: strict')")
+		chromium.WaitFor(t, ctx, "document.querySelector('#group').innerText.includes('durability: strict')")
 		chromium.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))
-		chromium.Until(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
+		chromium.WaitFor(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
 		// What there is not is said.
 		chromium.Evaluate[bool](t, ctx, "(location.hash = '#workload=cpu-only&durability=none') !== ''")
-		chromium.Until(t, ctx, "document.getElementById('status').innerText.includes('no such results with durability “none”')")
+		chromium.WaitFor(t, ctx, "document.getElementById('status').innerText.includes('no such results with durability “none”')")
 		// From a cell to the page of its run, and from there back.
 		chromium.Do(t, ctx, chromedp.Navigate(at))
-		chromium.Until(t, ctx, "document.querySelector('#group a.figure') !== null")
+		chromium.WaitFor(t, ctx, "document.querySelector('#group a.figure') !== null")
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('#group a.figure').click() || true")
-		chromium.Until(t, ctx, "document.title.startsWith('tsmark run ') && document.readyState === 'complete'")
+		chromium.WaitFor(t, ctx, "document.title.startsWith('tsmark run ') && document.readyState === 'complete'")
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a[href=\"verification.html\"]').click() || true")
-		chromium.Until(t, ctx, "document.title.startsWith('What was verified of run ') && document.readyState === 'complete'")
+		chromium.WaitFor(t, ctx, "document.title.startsWith('What was verified of run ') && document.readyState === 'complete'")
 		looks(t, ctx)
 		chromium.Evaluate[bool](t, ctx, "document.querySelector('nav a').click() || true")
-		chromium.Until(t, ctx, "document.title === 'Results' && document.readyState === 'complete'")
+		chromium.WaitFor(t, ctx, "document.title === 'Results' && document.readyState === 'complete'")
 		looks(t, ctx)
 	}
 	if said := console(); len(said) > 0 {
@@ -107,7 +107,7 @@ func looks(t *testing.T, ctx context.Context) {
 func TestKeyboard(t *testing.T) {
 	ctx, _ := chromium.Open(t)
 	chromium.Do(t, ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+filepath.Join(inFolder(t, mixture(t)...), indexFile)))
-	chromium.Until(t, ctx, "!document.getElementById('filters').hidden")
+	chromium.WaitFor(t, ctx, "!document.getElementById('filters').hidden")
 	reached := map[string]bool{}
 	for range 60 {
 		chromium.Do(t, ctx, chromedp.KeyEvent(kb.Tab))
@@ -153,7 +153,7 @@ func TestThousandRuns(t *testing.T) {
 	}
 	ctx, _ := chromium.Open(t)
 	chromium.Do(t, ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate("file://"+filepath.Join(dir, indexFile)))
-	chromium.Until(t, ctx, "performance.getEntriesByName('first-contentful-paint').length > 0")
+	chromium.WaitFor(t, ctx, "performance.getEntriesByName('first-contentful-paint').length > 0")
 	paint := chromium.Evaluate[float64](t, ctx, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
 	rows := chromium.Evaluate[int](t, ctx, "document.querySelectorAll('#group tbody tr').length")
 	t.Logf("%d runs, %d tables: made in %v; the page has %d KiB and %d rows, and is first painted after %.0f ms", runs, s.Groups(), took.Round(time.Millisecond), index.Size()>>10, rows, paint)

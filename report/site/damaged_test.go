@@ -63,12 +63,12 @@ func checked(document []byte) (*result.Run, error) {
 	if err := result.Check(r); err != nil {
 		return nil, err
 	}
-	return r.Pooled()
+	return r.Pool()
 }
 
 // whole is a run that stands beside those that are damaged.
 var whole = sync.OnceValue(func() *result.Run {
-	r, err := resulttest.Run(64).Pooled()
+	r, err := resulttest.Run(64).Pool()
 	if err != nil {
 		panic(err)
 	}

@@ -68,9 +68,9 @@ func made(t testing.TB, n int, slower float64, change ...func(*result.Run)) *res
 		Dataset: result.Dataset{Fingerprint: "8f14e45fceea167a", Rows: 100000, Metrics: 1000000, Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100,
 			Start: time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC), End: time.Date(2016, 1, 2, 0, 0, 0, 0, time.UTC), Interval: 10 * time.Second}},
 		Targets: []result.Target{
-			{Name: "a", Kind: "alpha", Embedded: true, Durability: "strict", Options: map[string]string{"threads": "2"}, Changes: []driver.Change{{Name: "threads", Value: "2", Default: "one a core"}},
+			{Name: "a", Driver: "alpha", Embedded: true, Durability: "strict", Options: map[string]string{"threads": "2"}, Changes: []driver.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Description: driver.Description{Version: "1.9", Durability: "an acknowledged row is on disk"}},
-			{Name: "b", Kind: "beta", CoLocated: true, Durability: "strict", Description: driver.Description{Version: "10.0", Edition: "community", Durability: "likewise"}},
+			{Name: "b", Driver: "beta", CoLocated: true, Durability: "strict", Description: driver.Description{Version: "10.0", Edition: "community", Durability: "likewise"}},
 		},
 	}
 	for i := range r.Targets {

@@ -76,7 +76,7 @@ func (c *column) is(other *column) bool {
 	if c.what != other.what || c.How != other.How || (c.drawn == nil) != (other.drawn == nil) {
 		return false
 	}
-	return c.drawn == nil || c.drawn.Alike(other.drawn)
+	return c.drawn == nil || c.drawn.SameDefinition(other.drawn)
 }
 
 // queries tells a column's queries from others of the type.
@@ -153,7 +153,7 @@ func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
 	if r.Dataset.Unverified != "" || dataset == "" {
 		dataset = "of run " + r.ID // nobody knows whether others have the same
 	}
-	machine, durability := terms.Machine(r, t), durabilityOf(t, s.opts.Levels(t.Kind))
+	machine, durability := terms.Machine(r, t), durabilityOf(t, s.opts.Levels(t.Driver))
 	key := strings.Join([]string{dataset, machine, durability}, "\x00")
 	g := s.groups[key]
 	if g == nil {

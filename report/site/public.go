@@ -19,7 +19,7 @@ func public(document []byte) (*result.Run, error) {
 	}
 	hidden := secret.New()
 	for i := range recorded.Targets {
-		hidden.Public(recorded.Targets[i].Name, recorded.Targets[i].Kind)
+		hidden.Public(recorded.Targets[i].Name, recorded.Targets[i].Driver)
 	}
 	for i := range recorded.Targets {
 		t := &recorded.Targets[i]
@@ -52,7 +52,7 @@ func public(document []byte) (*result.Run, error) {
 		settings[name] = text(value)
 	}
 	recorded.Dataset.Spec.Settings = settings
-	return recorded.Pooled()
+	return recorded.Pool()
 }
 
 // secretName matches the names of options that are secrets, whoever's they are.

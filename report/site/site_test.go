@@ -475,7 +475,7 @@ func TestHostile(t *testing.T) {
 		r.Name, r.Reason, r.Status = hostile, hostile, result.Incomplete
 		r.Host.CPU, r.Dataset.Spec.Name = hostile, hostile
 		for i := range r.Targets {
-			r.Targets[i].Kind, r.Targets[i].Durability, r.Targets[i].Failure, r.Targets[i].Profile = hostile, hostile, hostile, hostile
+			r.Targets[i].Driver, r.Targets[i].Durability, r.Targets[i].Failure, r.Targets[i].Profile = hostile, hostile, hostile, hostile
 			r.Targets[i].Repeats[0].Queries[0].Withheld = hostile
 		}
 	}

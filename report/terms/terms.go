@@ -113,7 +113,7 @@ func Among(sides ...Side) []Difference {
 	oneRun, oneSystem := true, true
 	for _, m := range all(sides) {
 		first := sides[0].Of[0]
-		oneRun, oneSystem = oneRun && m.Run.ID == first.Run.ID, oneSystem && m.Target.Kind == first.Target.Kind
+		oneRun, oneSystem = oneRun && m.Run.ID == first.Run.ID, oneSystem && m.Target.Driver == first.Target.Driver
 	}
 	var list []Difference
 	add := func(d Difference, read func(Measured) string) {
@@ -172,7 +172,7 @@ func varies(of []Measured, read func(Measured) string) bool {
 // words of the system stand behind it.
 func durabilityAmong(sides []Side) func(Measured) string {
 	described := make(map[string][]string) // by system and level
-	key := func(t *result.Target) string { return t.Kind + " " + level(t) }
+	key := func(t *result.Target) string { return t.Driver + " " + level(t) }
 	for _, m := range all(sides) {
 		if text := m.Target.Description.Durability; !slices.Contains(described[key(m.Target)], text) {
 			described[key(m.Target)] = append(described[key(m.Target)], text)
@@ -331,7 +331,7 @@ func steps(l *result.Load) string {
 func queries(of func(*result.Queries) string) func(*result.Run, *result.Target) string {
 	return func(_ *result.Run, t *result.Target) string {
 		var values []string
-		for _, r := range t.Measured() {
+		for _, r := range t.MeasuredRepeats() {
 			for i := range r.Queries {
 				if q := &r.Queries[i]; q.Executed > 0 && !slices.Contains(values, of(q)) {
 					values = append(values, of(q))
@@ -345,7 +345,7 @@ func queries(of func(*result.Queries) string) func(*result.Run, *result.Target) 
 func loads(of func(*result.Load) string) func(*result.Run, *result.Target) string {
 	return func(_ *result.Run, t *result.Target) string {
 		var values []string
-		for _, r := range t.Measured() {
+		for _, r := range t.MeasuredRepeats() {
 			if r.Load != nil && !slices.Contains(values, of(r.Load)) {
 				values = append(values, of(r.Load))
 			}
@@ -372,7 +372,7 @@ func Unranked(t *result.Target) string {
 		}
 	}
 	load := ""
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		for i := range r.Queries {
 			if q := &r.Queries[i]; q.Texts != result.TextsOwn { // of those the text may be what is wrong
 				add(q.Type, q.Verdict, q.Withheld)

@@ -11,7 +11,7 @@ import (
 func TestAmong(t *testing.T) {
 	side := func(name, kind, index string, embedded bool) Side {
 		r := &result.Run{ID: "r"}
-		return Side{name, []Measured{{r, &result.Target{Name: name, Kind: kind, Embedded: embedded, CoLocated: !embedded, Options: map[string]string{"index": index, "port": name}}}}}
+		return Side{name, []Measured{{r, &result.Target{Name: name, Driver: kind, Embedded: embedded, CoLocated: !embedded, Options: map[string]string{"index": index, "port": name}}}}}
 	}
 	for _, c := range []struct {
 		sides []Side

@@ -38,7 +38,7 @@ func Run(seed uint64) *result.Run {
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		t.Name, t.Kind = targetNames[i], drivers[i]
+		t.Name, t.Driver = targetNames[i], drivers[i]
 		t.Twin, t.SameServer, t.Load, t.Queries = "", "", nil, nil
 		if i > 0 && m.chance(20) {
 			t.Twin = targetNames[0]
@@ -245,7 +245,7 @@ func Damage(document []byte, seed uint64) ([]byte, error) {
 	}
 	same := names[slices.Sorted(maps.Keys(names))[m.IntN(len(names))]]
 	p := same[m.IntN(len(same))]
-	p.set(m.other(p.value, places))
+	p.set(m.otherValue(p.value, places))
 	return json.Marshal(root)
 }
 
@@ -292,15 +292,15 @@ var (
 		"lastpoint", "lastpoint@", "@", "duck", "quest", "host", "client", "a", "\u202e\x1b[2J", "</script><script>", "HISTFAAA", "verified", "poisson 100/s", "../..", "=1+1", "%s%d%!", strings.Repeat("long ", 3000)}
 )
 
-// other is another value in the place of one.
-func (m maker) other(v any, places []place) any {
+// otherValue is another value in the place of one.
+func (m maker) otherValue(v any, places []place) any {
 	switch m.IntN(12) {
 	case 0:
 		return nil
 	case 1:
 		return removed{}
 	case 2: // something of the same document, in nearly all cases of another type
-		return copied(places[m.IntN(len(places))].value)
+		return clone(places[m.IntN(len(places))].value)
 	}
 	switch v := v.(type) {
 	case json.Number:
@@ -333,11 +333,11 @@ func (m maker) other(v any, places []place) any {
 		case 1:
 			return v[:m.IntN(len(v)+1)]
 		case 2:
-			return append(v, m.doubled(v)...)
+			return append(v, m.duplicate(v)...)
 		}
 		longer := v
 		for len(longer) > 0 && len(longer) < 200 {
-			more := m.doubled(longer)
+			more := m.duplicate(longer)
 			if more == nil {
 				break
 			}
@@ -350,26 +350,26 @@ func (m maker) other(v any, places []place) any {
 	return v
 }
 
-// doubled copies a list, unless copies of it would be a large document.
-func (maker) doubled(list []any) []any {
+// duplicate copies a list, unless copies of it would be a large document.
+func (maker) duplicate(list []any) []any {
 	if text, err := json.Marshal(list); err != nil || len(text) > 1<<18 {
 		return nil
 	}
-	return copied(list).([]any)
+	return clone(list).([]any)
 }
 
-func copied(v any) any {
+func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		c := make(map[string]any, len(v))
 		for key, value := range v {
-			c[key] = copied(value)
+			c[key] = clone(value)
 		}
 		return c
 	case []any:
 		c := make([]any, len(v))
 		for i := range v {
-			c[i] = copied(v[i])
+			c[i] = clone(v[i])
 		}
 		return c
 	}

@@ -54,9 +54,9 @@ type Task interface {
 	// Share tells the coordinator a value of this agent's, which must not fall, such as
 	// up to where all its rows are acknowledged. It does not wait.
 	Share(name string, value int64)
-	// Least is the least value that was shared under that name by all commands of the
+	// Minimum is the least value that was shared under that name by all commands of the
 	// same Do, as last heard; false: not all have shared one yet. It does not wait.
-	Least(name string) (int64, bool)
+	Minimum(name string) (int64, bool)
 	// Write adds to the result.
 	io.Writer
 }

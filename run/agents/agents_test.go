@@ -505,7 +505,7 @@ func TestLeast(t *testing.T) {
 		serve(t, s.URL(), Agent{Name: name}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
 			await := func(want int64) error {
 				for last := int64(-1); ; {
-					v, ok := t.Least("acked")
+					v, ok := t.Minimum("acked")
 					switch {
 					case ok && v < last:
 						return fmt.Errorf("fell from %d to %d", last, v)
@@ -525,7 +525,7 @@ func TestLeast(t *testing.T) {
 				if err := wait(ctx, 100*time.Millisecond); err != nil {
 					return err
 				}
-				if _, ok := t.Least("acked"); ok {
+				if _, ok := t.Minimum("acked"); ok {
 					return errors.New("a least value, and one has shared none")
 				}
 				close(step)

@@ -123,7 +123,7 @@ func TestReconnect(t *testing.T) {
 		}
 		t.Share("acked", 7)
 		for {
-			if v, ok := t.Least("acked"); ok && v == 7 {
+			if v, ok := t.Minimum("acked"); ok && v == 7 {
 				break
 			}
 			if err := wait(ctx, time.Millisecond); err != nil {

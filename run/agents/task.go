@@ -166,8 +166,8 @@ func (t *task) send(again bool) {
 	t.of.send(shareSubject, shares{t.command.ID, maps.Clone(t.values)})
 }
 
-// Least is Task's.
-func (t *task) Least(name string) (int64, bool) {
+// Minimum is Task's.
+func (t *task) Minimum(name string) (int64, bool) {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
 	v, ok := t.of.least[t.phase][name]

@@ -90,8 +90,8 @@ func recordsOf(run *result.Run) (records map[key]*record, err error) {
 	}
 	for i := range run.Targets {
 		t := &run.Targets[i]
-		for _, r := range t.Measured() {
-			if l := r.Load; l != nil && l.Withheld == "" && l.Unsupported() == "" {
+		for _, r := range t.MeasuredRepeats() {
+			if l := r.Load; l != nil && l.Withheld == "" && l.UnsupportedReason() == "" {
 				add(key{t.Name, "", r.Number}, record{name: fmt.Sprintf("load %d of %s", r.Number, t.Name), load: l})
 			}
 			for j := range r.Queries {
@@ -383,7 +383,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 			d.figures(&stored, &result.GrowthStep{Rows: next.Rows, Sent: next.Sent, Acked: next.Acked, Settled: next.Settled,
 				Median: next.Batches.Median, Slowest: next.Batches.Max})
 			if i > 0 {
-				if err := derived.Then(next); err != nil {
+				if err := derived.Extend(next); err != nil {
 					return err
 				}
 			}

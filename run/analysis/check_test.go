@@ -61,7 +61,7 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 	render := func(*query.Query, *series.Schema) (driver.Request, error) { return driver.Request{Text: "15"}, nil }
 	last := query.Query{Type: "beside", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
 	beside := oplog.Cell{Kind: oplog.Query, Part: oplog.Mixed, Type: "beside", Schedule: "1000/s", Workers: 2}
-	load.Mixed, _, err = engine.Mixed(t.Context(), engine.MixedConfig{
+	load.Mixed, _, err = engine.RunMixed(t.Context(), engine.MixedConfig{
 		LoadConfig: engine.LoadConfig{Workers: 3, BatchSize: 100, Period: checkPeriod, Log: section(oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Schedule: "100000/s", Workers: 3})},
 		Queriers:   2, Timeout: 5 * time.Millisecond, Queue: 1000, Start: start, Windows: workload.Uniform, Keep: 10,
 		RowRate: pace.Constant(100_000), QueryRate: pace.Constant(1000),
@@ -70,7 +70,7 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 	ok(log.Close())
 	closed.Type, open.Type = "closed", "open"
 	load.BatchSize, load.Prepare, load.DiskBefore, load.DiskSettled, load.DiskBytes = 100, 0.5, 1000, 3000, 2000 // of which no log tells
-	run := &result.Run{ID: "20260131-154500-3f2a", Targets: []result.Target{{Name: "a", Kind: "stub",
+	run := &result.Run{ID: "20260131-154500-3f2a", Targets: []result.Target{{Name: "a", Driver: "stub",
 		Repeats: []result.Repeat{{Number: 1, Load: load, Queries: []result.Queries{*closed, *open}}}}}}
 	return again(t, run), out.Bytes()
 }

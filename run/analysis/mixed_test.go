@@ -48,7 +48,7 @@ func TestMixed(t *testing.T) {
 		})})
 	}
 	writes := oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Schedule: "100000/s", Workers: 3}
-	want, _, err := engine.Mixed(t.Context(), engine.MixedConfig{
+	want, _, err := engine.RunMixed(t.Context(), engine.MixedConfig{
 		LoadConfig: engine.LoadConfig{Workers: 3, BatchSize: 500, Log: log.Section(writes)},
 		Queriers:   2, Timeout: 5 * time.Millisecond, Queue: 1000, Start: start, Windows: workload.Uniform, Keep: 10,
 		RowRate: pace.Constant(100_000), QueryRate: pace.Constant(1000),

@@ -176,7 +176,7 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 // existing looks at what the place holds. It reports whether a trial may be loaded there.
 func (x *examination) existing(ctx context.Context, db driver.DB) bool {
 	const check = "existing data"
-	mark, err := session.Of(db).Mark(ctx)
+	mark, err := session.New(db).Mark(ctx)
 	switch {
 	case err == nil && mark.Dataset.Name == trialName:
 		return true // of a check that was killed

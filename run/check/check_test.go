@@ -118,9 +118,9 @@ func TestEncryption(t *testing.T) {
 
 // What no server of a kind tells is said in the driver's words, and what one failed to
 // tell in the server's.
-func TestUntold(t *testing.T) {
+func TestUnknown(t *testing.T) {
 	x := &examination{}
-	x.untold("clock", "its time", fmt.Errorf("looking: %w", driver.Untold("X has no clock: look at the wall")))
+	x.untold("clock", "its time", fmt.Errorf("looking: %w", driver.Unknown("X has no clock: look at the wall")))
 	x.untold("settings", "them", errors.New("only root may"))
 	holds(t, x.report.Findings, "clock", Skip, "X has no clock: look at the wall")
 	holds(t, x.report.Findings, "settings", Skip, "the server does not tell them: only root may")

@@ -48,5 +48,5 @@ func packaged(ctx context.Context, address string) string {
 	if err != nil || len(pids) != 1 {
 		return ""
 	}
-	return process.Packaged(ctx, pids[0])
+	return process.PackageVersion(ctx, pids[0])
 }

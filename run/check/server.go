@@ -57,7 +57,7 @@ func (x *examination) unasked(check, why string) {
 // untold says why a server did not tell something: no server of its kind does, or this one
 // failed to.
 func (x *examination) untold(check, what string, err error) {
-	if reason := driver.Untold(""); errors.As(err, &reason) {
+	if reason := driver.Unknown(""); errors.As(err, &reason) {
 		x.add(check, Skip, "", "%s", oneLine(reason))
 		return
 	}
@@ -83,7 +83,7 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 			x.untold(check, "its time", err)
 			return
 		}
-		if i == 0 || r.Answered.Sub(r.Asked) < best.Answered.Sub(best.Asked) {
+		if i == 0 || r.Answered.Sub(r.Sent) < best.Answered.Sub(best.Sent) {
 			best = r
 		}
 	}

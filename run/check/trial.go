@@ -111,7 +111,7 @@ func (x *examination) trial(ctx context.Context, db driver.DB) bool {
 		x.add("rights", Skip, "", "not tried: %s", refusal.Problem)
 		return false
 	}
-	own := session.Of(db)
+	own := session.New(db)
 	if err := own.Inspect(ctx, d.schema); err != nil {
 		x.fails("rights", err)
 		return false
@@ -128,7 +128,7 @@ func (x *examination) trial(ctx context.Context, db driver.DB) bool {
 
 // inspect looks at rights where no trial can be loaded.
 func (x *examination) inspect(ctx context.Context, db driver.DB) {
-	if err := session.Of(db).Inspect(ctx, nil); err != nil {
+	if err := session.New(db).Inspect(ctx, nil); err != nil {
 		x.fails("rights", err)
 		return
 	}
@@ -142,7 +142,7 @@ func (x *examination) load(ctx context.Context, db driver.DB, d trial) (step str
 		RowsExpected: trialSeries * trialEpochs, Loaded: time.Now().UTC(), Tool: buildinfo.Tool().Version,
 		Target: x.Name, Driver: x.Driver.Name, Layout: x.Driver.LayoutOf(x.Options),
 	}
-	if err := session.Of(db).Prepare(ctx, d.schema, mark); err != nil {
+	if err := session.New(db).Prepare(ctx, d.schema, mark); err != nil {
 		return "create tables", err
 	}
 	if err := write(ctx, db, d); err != nil {
@@ -256,7 +256,7 @@ func times(ctx context.Context, db driver.DB, r driver.Request, n int) ([]time.D
 func (x *examination) clear(ctx context.Context, db driver.DB) {
 	longer, release := limit.Outlive(ctx)
 	defer release()
-	mark, err := session.Of(db).Mark(longer)
+	mark, err := session.New(db).Mark(longer)
 	if errors.Is(err, session.ErrNoMark) {
 		return // it was not made
 	}
@@ -264,7 +264,7 @@ func (x *examination) clear(ctx context.Context, db driver.DB) {
 		return // somebody loaded another one meanwhile
 	}
 	if err == nil {
-		err = session.Of(db).Clear(longer)
+		err = session.New(db).Clear(longer)
 	}
 	if err != nil {
 		x.fails("drop", fmt.Errorf("the trial %s is left behind: %w", trialName, err))

@@ -225,8 +225,8 @@ func (c *checker) objective(e *Experiment) {
 		return
 	}
 	runs := q.PerType()/max(e.QueryRepeats(), 1) - q.BurnIn
-	if q.TimeBox == 0 && int64(runs) < keep.Least() {
-		c.add("queries.find-max-rate", "%s needs at least %d answers, and a try would run %d queries: raise queries.count, or set queries.time-box", keep.Statistic, keep.Least(), max(runs, 0))
+	if q.TimeBox == 0 && int64(runs) < keep.MinimumCount() {
+		c.add("queries.find-max-rate", "%s needs at least %d answers, and a try would run %d queries: raise queries.count, or set queries.time-box", keep.Statistic, keep.MinimumCount(), max(runs, 0))
 	}
 }
 
@@ -322,7 +322,7 @@ func (c *checker) targets(targets []Target) {
 	}
 	for i, t := range targets {
 		path := fmt.Sprintf("targets[%d]", i)
-		if t.Kind == "" {
+		if t.Driver == "" {
 			c.add(path+".driver", "is missing; name a database system, such as duckdb")
 			continue
 		}
@@ -330,7 +330,7 @@ func (c *checker) targets(targets []Target) {
 		// Names that differ in case only are one file on some systems.
 		same := func(other Target) bool { return strings.EqualFold(other.Name, t.Name) }
 		if first := slices.IndexFunc(targets[:i], same); first >= 0 {
-			c.add(path+".name", "%q is the name of targets[%d] already; give each target its own, as in --target NAME=%s", t.Name, first, t.Kind)
+			c.add(path+".name", "%q is the name of targets[%d] already; give each target its own, as in --target NAME=%s", t.Name, first, t.Driver)
 		}
 	}
 }

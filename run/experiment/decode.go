@@ -174,9 +174,9 @@ func instead(key string, known []string) string {
 		return `; did you mean "driver"?`
 	}
 	if slices.Contains(known, optionsKey) {
-		return suggest.Or(key, known, fmt.Sprintf("; did you mean %q? known: %s", optionsKey+"."+key, strings.Join(known, ", ")))
+		return suggest.NamesOr(key, known, fmt.Sprintf("; did you mean %q? known: %s", optionsKey+"."+key, strings.Join(known, ", ")))
 	}
-	return suggest.Among(key, known)
+	return suggest.Names(key, known)
 }
 
 // optionsKey is that of the section of a driver's options.

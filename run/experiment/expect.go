@@ -34,9 +34,9 @@ func (c *checker) expect(x *Expect) {
 	}
 }
 
-// HeldTo returns a *Problem where the dataset, or the queries of a type, are
+// CheckExpected returns a *Problem where the dataset, or the queries of a type, are
 // not as expected; nil: they are, or nothing is expected.
-func (e *Experiment) HeldTo(dataset string, queries map[string]string) error {
+func (e *Experiment) CheckExpected(dataset string, queries map[string]string) error {
 	x := &e.Expect
 	differs := func(path, what, found, expected string) error {
 		return e.Problem(path, "%s: fingerprint %s, and %s is expected: the figures could not be compared; undo what was changed, use the tsmark that wrote this, or remove the key to go on", what, found, expected)

@@ -6,7 +6,7 @@ import (
 )
 
 // A run is held to what it knows of what is expected, and to nothing else.
-func TestHeldTo(t *testing.T) {
+func TestCheckExpected(t *testing.T) {
 	const a, b = "0123456789abcdef", "fedcba9876543210"
 	for name, c := range map[string]struct {
 		expect  string
@@ -37,7 +37,7 @@ func TestHeldTo(t *testing.T) {
 		if err != nil || again.Expect.Dataset != e.Expect.Dataset {
 			t.Errorf("%s: written as\n%s (%v)", name, text, err)
 		}
-		err = e.HeldTo(c.dataset, c.queries)
+		err = e.CheckExpected(c.dataset, c.queries)
 		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

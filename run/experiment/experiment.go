@@ -62,8 +62,8 @@ type Experiment struct {
 // Target is one system under test. One kind can take part several times
 // under other names.
 type Target struct {
-	Name string `yaml:"name"`   // unique in the experiment; usable as a file name
-	Kind string `yaml:"driver"` // of the database system, such as duckdb
+	Name   string `yaml:"name"`   // unique in the experiment; usable as a file name
+	Driver string `yaml:"driver"` // of the database system, such as duckdb
 	// Profile and Durability name sets of options that the kind offers; Options
 	// stand above them. Empty: the options' defaults.
 	Profile    string  `yaml:"profile,omitempty"`
@@ -317,7 +317,7 @@ func Default() *Experiment {
 			End:      time.Date(2016, time.January, 2, 0, 0, 0, 0, time.UTC),
 			Interval: 10 * time.Second,
 		},
-		Targets: []Target{{Name: "duckdb", Kind: "duckdb"}, {Name: "sqlite", Kind: "sqlite"}},
+		Targets: []Target{{Name: "duckdb", Driver: "duckdb"}, {Name: "sqlite", Driver: "sqlite"}},
 		Load: Load{
 			Workers:         1,
 			BatchSize:       10_000,

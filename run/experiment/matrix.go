@@ -181,9 +181,9 @@ func (e *Experiment) hint(path string) string {
 		}
 	}
 	if len(keys) > 0 {
-		return suggest.Among(rest, keys)
+		return suggest.Names(rest, keys)
 	}
-	return suggest.Among(section, append(sections, "targets"))
+	return suggest.Names(section, append(sections, "targets"))
 }
 
 // Take takes the value at a path, whose keys are those of sections, from another

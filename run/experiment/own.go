@@ -98,7 +98,7 @@ func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.W
 	if err := ownqueries.Fit(e.Queries.Own, w, spec); err != nil {
 		return nil, e.ownProblem(err)
 	}
-	return ownqueries.With(w, e.Queries.Own), nil
+	return ownqueries.AddQueries(w, e.Queries.Own), nil
 }
 
 // own checks the declared query types, whatever the workload is.

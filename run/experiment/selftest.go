@@ -47,8 +47,8 @@ func (c *checker) twins(targets []Target) {
 			continue
 		}
 		first := slices.IndexFunc(targets, func(other Target) bool { return other.Name == t.Twin })
-		if first < 0 || first == i || targets[first].Kind != t.Kind || targets[first].Twin != "" {
-			c.add(fmt.Sprintf("targets[%d].twin", i), "%q must be the name of another target with driver %s, which is no twin itself", t.Twin, t.Kind)
+		if first < 0 || first == i || targets[first].Driver != t.Driver || targets[first].Twin != "" {
+			c.add(fmt.Sprintf("targets[%d].twin", i), "%q must be the name of another target with driver %s, which is no twin itself", t.Twin, t.Driver)
 		}
 	}
 }

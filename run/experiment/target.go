@@ -25,7 +25,7 @@ func ParseTarget(text string) (Target, error) {
 	case name == "":
 		return Target{}, fmt.Errorf("target %q has an empty name; %s", text, form)
 	}
-	t := Target{Name: name, Kind: kind}
+	t := Target{Name: name, Driver: kind}
 	for _, part := range parts[1:] {
 		option, value, ok := strings.Cut(part, "=")
 		switch _, twice := t.Options[option]; {

@@ -12,10 +12,10 @@ func TestParseTarget(t *testing.T) {
 		text string
 		want Target
 	}{
-		{"duckdb", Target{Name: "duckdb", Kind: "duckdb"}},
-		{"duckdb,threads=2", Target{Name: "duckdb", Kind: "duckdb", Options: Options{"threads": "2"}}},
-		{"small=duckdb,threads=1,memory_limit=512MB", Target{Name: "small", Kind: "duckdb", Options: Options{"threads": "1", "memory_limit": "512MB"}}},
-		{"pg=postgres,dsn=host=a port=1,ssl=", Target{Name: "pg", Kind: "postgres", Options: Options{"dsn": "host=a port=1", "ssl": ""}}},
+		{"duckdb", Target{Name: "duckdb", Driver: "duckdb"}},
+		{"duckdb,threads=2", Target{Name: "duckdb", Driver: "duckdb", Options: Options{"threads": "2"}}},
+		{"small=duckdb,threads=1,memory_limit=512MB", Target{Name: "small", Driver: "duckdb", Options: Options{"threads": "1", "memory_limit": "512MB"}}},
+		{"pg=postgres,dsn=host=a port=1,ssl=", Target{Name: "pg", Driver: "postgres", Options: Options{"dsn": "host=a port=1", "ssl": ""}}},
 	}
 	for _, tt := range tests {
 		got, err := ParseTarget(tt.text)
@@ -57,7 +57,7 @@ func FuzzParseTarget(f *testing.F) {
 			}
 			return
 		}
-		if got.Name == "" || got.Kind == "" {
+		if got.Name == "" || got.Driver == "" {
 			t.Errorf("ParseTarget(%q) = %+v", text, got)
 		}
 	})

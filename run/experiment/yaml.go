@@ -63,7 +63,7 @@ func Parse(file string, data []byte) (*Experiment, error) {
 	}
 	for i := range e.Targets {
 		if t := &e.Targets[i]; t.Name == "" {
-			t.Name = t.Kind
+			t.Name = t.Driver
 		}
 	}
 	return e, nil

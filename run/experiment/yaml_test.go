@@ -58,8 +58,8 @@ func TestParse(t *testing.T) {
 			Group:        2,
 		},
 		Targets: []Target{
-			{Name: "small", Kind: "duckdb", Options: Options{"threads": "2", "memory_limit": "1GiB", "path": "a, b", "ratio": "1.50", "on": "true", "folded": "x y"}},
-			{Name: "duckdb", Kind: "duckdb"},
+			{Name: "small", Driver: "duckdb", Options: Options{"threads": "2", "memory_limit": "1GiB", "path": "a, b", "ratio": "1.50", "on": "true", "folded": "x y"}},
+			{Name: "duckdb", Driver: "duckdb"},
 		},
 		Load:    Load{Workers: 3, BatchSize: 500, Repeats: 2, Limit: 1_000_000, ReportingPeriod: 0, Replace: true},
 		Queries: Queries{Types: []string{"lastpoint", "double-groupby-1"}, Count: 50, MaxQueries: 40, Workers: 2, BurnIn: 5, Repeats: 3, TimeBox: 0, Timeout: 1500 * time.Millisecond, Verify: 4},
@@ -178,7 +178,7 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 		},
 	}
 	for range rng.IntN(3) {
-		target := Target{Name: text() + "x", Kind: text()} // an empty name becomes the kind
+		target := Target{Name: text() + "x", Driver: text()} // an empty name becomes the kind
 		for range rng.IntN(4) {
 			if target.Options == nil {
 				target.Options = make(Options)

@@ -87,7 +87,7 @@ func (r *reader) judge(name string, s setting) error {
 		for _, p := range r.parameters {
 			known = append(known, p.Name)
 		}
-		return bad("", "%s is no parameter of IoTDB-Benchmark%s", short(name), suggest.Or(name, known, "; docs/iotdb-config.md lists them"))
+		return bad("", "%s is no parameter of IoTDB-Benchmark%s", short(name), suggest.NamesOr(name, known, "; docs/iotdb-config.md lists them"))
 	}
 	p := &r.parameters[i]
 	switch {

@@ -133,12 +133,12 @@ func TestMapping(t *testing.T) {
 func TestTargets(t *testing.T) {
 	connection := []string{"HOST=db1", "PORT=8812", "USERNAME=admin", "PASSWORD=quest", "DB_NAME=factory", "WRITE_OPERATION_TIMEOUT_MS=90000"}
 	for database, want := range map[string]experiment.Target{
-		"timescaledb":                 {Name: "timescaledb", Kind: "timescaledb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
-		"InfluxDB":                    {Name: "influxdb", Kind: "influxdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
-		"QuestDB":                     {Name: "questdb", Kind: "questdb", Options: experiment.Options{"host": "db1", "pg_port": "8812", "pg_user": "admin", "pg_password": "quest", "timeout": "1m30s"}},
-		"IoTDB-200-SESSION_BY_TABLET": {Name: "iotdb", Kind: "iotdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
-		"SQLite":                      {Name: "sqlite", Kind: "sqlite"},
-		"FakeDB":                      {Name: "null", Kind: "null"},
+		"timescaledb":                 {Name: "timescaledb", Driver: "timescaledb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
+		"InfluxDB":                    {Name: "influxdb", Driver: "influxdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
+		"QuestDB":                     {Name: "questdb", Driver: "questdb", Options: experiment.Options{"host": "db1", "pg_port": "8812", "pg_user": "admin", "pg_password": "quest", "timeout": "1m30s"}},
+		"IoTDB-200-SESSION_BY_TABLET": {Name: "iotdb", Driver: "iotdb", Options: experiment.Options{"host": "db1", "port": "8812", "user": "admin", "password": "quest", "database": "factory", "timeout": "1m30s"}},
+		"SQLite":                      {Name: "sqlite", Driver: "sqlite"},
+		"FakeDB":                      {Name: "null", Driver: "null"},
 	} {
 		e, err := read(append(connection, "DB_SWITCH="+database)...)
 		if err != nil {
@@ -172,7 +172,7 @@ func TestIoTDB(t *testing.T) {
 		if err := e.Check(); err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff([]experiment.Target{{Name: "iotdb", Kind: "iotdb", Options: want}}, e.Targets); diff != "" {
+		if diff := cmp.Diff([]experiment.Target{{Name: "iotdb", Driver: "iotdb", Options: want}}, e.Targets); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", lines, diff)
 		}
 	}

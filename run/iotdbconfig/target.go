@@ -48,7 +48,7 @@ func (m *mapping) target() {
 		}
 	}
 	if known == "" {
-		m.bad(dbSwitch, "%s is no database of IoTDB-Benchmark%s", short(value), suggest.Among(value, switches()))
+		m.bad(dbSwitch, "%s is no database of IoTDB-Benchmark%s", short(value), suggest.Names(value, switches()))
 		return
 	}
 	at := slices.IndexFunc(m.options.Drivers, func(d driver.Driver) bool {
@@ -64,7 +64,7 @@ func (m *mapping) target() {
 		return
 	}
 	d := &m.options.Drivers[at]
-	t := experiment.Target{Name: d.Name, Kind: d.Name}
+	t := experiment.Target{Name: d.Name, Driver: d.Name}
 	m.from(dbSwitch, "targets[0]")
 	m.option(&t, "HOST", optionOf(d, "HOST", connection.Host))
 	m.option(&t, "PORT", optionOf(d, "PORT", connection.Port))
@@ -115,7 +115,7 @@ func (m *mapping) option(t *experiment.Target, name, option string) {
 	value := m.text(name)
 	switch {
 	case option == "":
-		m.becomes(Ignored, t.Kind+" has no such option", name)
+		m.becomes(Ignored, t.Driver+" has no such option", name)
 		return
 	case (name == "HOST" || name == "PORT") && strings.Contains(value, ","):
 		m.bad(name, "names several servers, and a target is one; name one, or several targets with --target")

@@ -194,7 +194,7 @@ type noDisplay struct{}
 func (noDisplay) Start(string, string, int64) Task { return noDisplay{} }
 func (noDisplay) Overall(Overall)                  {}
 func (noDisplay) Add(int64)                        {}
-func (noDisplay) Done(string)                      {}
+func (noDisplay) Finish(string)                    {}
 func (noDisplay) Fail(string)                      {}
 
 // onePart is a part on its way.
@@ -281,14 +281,14 @@ func (o *onePart) finish(log *oplog.Writer) error {
 // loadConfig is what a load of the share is like.
 func (o *onePart) loadConfig() (engine.LoadConfig, *counted) {
 	config := o.subject.plan.settings.load
-	config.Workers = o.part.Share.Of(config.Workers)
+	config.Workers = o.part.Share.CountOf(config.Workers)
 	rows := &counted{Dataset: o.subject.sharedRows(o.part.Share)}
 	switch {
 	case o.part.Job == partRest:
-		rest := ownRows{workload.After(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
-		rows.Dataset = workload.After(rest, o.part.Handed[o.part.Share.Index])
+		rest := ownRows{workload.SkipRows(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
+		rows.Dataset = workload.SkipRows(rest, o.part.Handed[o.part.Share.Index])
 	case o.part.Mixed:
-		rows.Dataset = ownRows{workload.Limited(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
+		rows.Dataset = ownRows{workload.LimitRows(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
 	}
 	if config.Workers > 1 {
 		config.Owner = o.subject.ownerOf(o.part.Share)
@@ -328,7 +328,7 @@ func (o *onePart) calibrate(ctx context.Context) error {
 	// A run that only queries may have fewer workers for loads than there are agents, and the
 	// other way round.
 	config.Workers = max(1, config.Workers)
-	queryWorkers := max(1, o.part.Share.Of(o.subject.plan.experiment.Queries.Workers))
+	queryWorkers := max(1, o.part.Share.CountOf(o.subject.plan.experiment.Queries.Workers))
 	if _, err := o.link.Ready(ctx); err != nil {
 		return err
 	}
@@ -364,7 +364,7 @@ func (o *onePart) query(ctx context.Context) error {
 
 	cfg := o.subject.plan.settings.query
 	cfg.Client = !o.planned.caps.Embedded
-	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.blocks.least(o.part.Repeat), o.part.Share, o.start, o.part.Share.Of(cfg.Workers)
+	cfg.First, cfg.Least, cfg.Share, cfg.Start, cfg.Workers = first, q.blocks.least(o.part.Repeat), o.part.Share, o.start, o.part.Share.CountOf(cfg.Workers)
 	cfg.TimeBox, cfg.WarmUp.Time = o.part.TimeBox, o.part.Warm
 	cfg.Capture = new(engine.Capture)
 	if o.part.Capture {
@@ -381,7 +381,7 @@ func (o *onePart) query(ctx context.Context) error {
 	s := o.subject.plan.settings
 	if s.open != nil {
 		open := *s.open
-		open.Queue = o.part.Share.Of(open.Queue)
+		open.Queue = o.part.Share.CountOf(open.Queue)
 		if s.open, s.keep = &open, nil; o.part.Rate != "" {
 			var err error
 			if open.Schedule, err = pace.Parse(o.part.Rate); err != nil {
@@ -414,7 +414,7 @@ func (o *onePart) mix(ctx context.Context) error {
 	}
 	config := o.subject.plan.settings.mixed
 	config.Part = engine.MixedPart{Share: o.part.Share, Own: o.subject.ownedBy(o.part.Share), Peers: o.link}
-	config.Workers, config.Queriers, config.Queue = o.part.Share.Of(config.Workers), o.part.Share.Of(config.Queriers), o.part.Share.Of(config.Queue)
+	config.Workers, config.Queriers, config.Queue = o.part.Share.CountOf(config.Workers), o.part.Share.CountOf(config.Queriers), o.part.Share.CountOf(config.Queue)
 	if config.Workers > 1 {
 		config.Owner = o.subject.ownerOf(o.part.Share)
 	}
@@ -428,7 +428,7 @@ func (o *onePart) mix(ctx context.Context) error {
 		return err
 	}
 	var journal *engine.Journal
-	o.out.Mixed, journal, err = engine.Mixed(ctx, config, o.subject.dataset, o.db, o.planned.driver.Renderer(o.planned.options), types, o.progress)
+	o.out.Mixed, journal, err = engine.RunMixed(ctx, config, o.subject.dataset, o.db, o.planned.driver.Renderer(o.planned.options), types, o.progress)
 	o.out.Mixed.Writes.Rates = nil
 	var text bytes.Buffer
 	if damaged := writeJournal(&text, journal); err == nil {
@@ -467,7 +467,7 @@ func (s *subject) ownerOf(share workload.Share) func(*series.Batch) int {
 // ownedBy returns what leaves the rows of a share of a pass over the dataset: those of
 // its writers where each has series of its own.
 func (s *subject) ownedBy(share workload.Share) func(workload.Reader) workload.Reader {
-	if s.owner == nil || share.Whole() {
+	if s.owner == nil || share.Single() {
 		return share.Reader
 	}
 	first, end := share.Range(s.plan.settings.load.Workers)
@@ -509,7 +509,7 @@ func (m *team) partFor(job string, planned *plannedTarget) (part, error) {
 	e.Adopt = false
 	e.Workload, e.Load.Limit = m.subject.record.Spec, m.subject.record.Spec.Limit
 	at := slices.IndexFunc(e.Targets, func(t experiment.Target) bool { return t.Name == planned.name })
-	t := experiment.Target{Name: planned.name, Kind: e.Targets[at].Kind, Options: make(experiment.Options)}
+	t := experiment.Target{Name: planned.name, Driver: e.Targets[at].Driver, Options: make(experiment.Options)}
 	for _, o := range planned.driver.Options {
 		value := planned.options[o.Name]
 		if value == o.Default {

@@ -157,7 +157,7 @@ func (p *Plan) checkAggregate(a *aggregated, schema *series.Schema) error {
 		for _, t := range schema.Tables {
 			tables = append(tables, t.Name)
 		}
-		return e.Problem("materialize.table", "there is no table %q%s", a.Table, suggest.Among(a.Table, tables))
+		return e.Problem("materialize.table", "there is no table %q%s", a.Table, suggest.Names(a.Table, tables))
 	}
 	for i, name := range a.Fields {
 		path := fmt.Sprintf("materialize.fields[%d]", i)
@@ -167,7 +167,7 @@ func (p *Plan) checkAggregate(a *aggregated, schema *series.Schema) error {
 			for _, f := range t.Fields {
 				fields = append(fields, f.Name)
 			}
-			return e.Problem(path, "table %s has no field %q%s", t.Name, name, suggest.Among(name, fields))
+			return e.Problem(path, "table %s has no field %q%s", t.Name, name, suggest.Names(name, fields))
 		case !t.Fields[at].Type.Numeric():
 			return e.Problem(path, "the values of %s are no numbers; leave it out", name)
 		}
@@ -307,9 +307,9 @@ func (l *oneLoad) aggregate(ctx context.Context) error {
 	case err != nil:
 		fail(ctx, task, err)
 	case a.Unsupported != "":
-		task.Done("n/a: " + a.Unsupported)
+		task.Finish("n/a: " + a.Unsupported)
 	default:
-		task.Done(fmt.Sprintf("made of %d rows in %.3g s", a.Covered, a.Seconds))
+		task.Finish(fmt.Sprintf("made of %d rows in %.3g s", a.Covered, a.Seconds))
 	}
 	return err
 }
@@ -327,7 +327,7 @@ func (l *oneLoad) extend(ctx context.Context, can driver.Materializer, keep bool
 	if err != nil {
 		return err
 	}
-	return session.Of(l.on.db).Extend(ctx, planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, wanted, keep) })
+	return session.New(l.on.db).Extend(ctx, planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, wanted, keep) })
 }
 
 // build makes the aggregate of the rows that are there.
@@ -374,7 +374,7 @@ func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result
 	k := &result.KeptLoad{Fresh: -1, Covered: -1, DiskBytes: -1}
 	again := &oneLoad{stage: l.stage, on: l.on, feed: f, mark: l.on.mark}
 	again.mark.RowsExpected = f.rows
-	if err := l.stage.force.Prepare(ctx, session.Of(l.on.db), f.schema, again.mark); err != nil {
+	if err := l.stage.force.Prepare(ctx, session.New(l.on.db), f.schema, again.mark); err != nil {
 		return fmt.Errorf("before the load with an aggregate: %w", err)
 	}
 	err = again.extend(ctx, can, true)

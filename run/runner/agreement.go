@@ -107,7 +107,7 @@ func (x *compareStage) agreeOn(q *typeQueries, p phase, a *engine.Answered) (com
 		if right := x.texts[key][other]; right != nil && a.Answer != nil {
 			compared = true
 			expected, found := query.Answer{Rows: slices.Clone(right.Rows)}, query.Answer{Rows: slices.Clone(a.Answer.Rows)}
-			answered := asked.Answered(&expected)
+			answered := asked.WithAnswer(&expected)
 			if d := query.Compare(answered, answered.Columns(nil), &expected, &found); d != nil {
 				return true, fmt.Sprintf("query %d of %s and %s: %s", key.id, other, p.target, d)
 			}
@@ -124,5 +124,5 @@ func (x *compareStage) agreeOn(q *typeQueries, p phase, a *engine.Answered) (com
 
 // kindOf is the driver of a target.
 func (x *compareStage) kindOf(target string) string {
-	return x.record.doc.Targets[slices.IndexFunc(x.record.doc.Targets, func(t result.Target) bool { return t.Name == target })].Kind
+	return x.record.doc.Targets[slices.IndexFunc(x.record.doc.Targets, func(t result.Target) bool { return t.Name == target })].Driver
 }

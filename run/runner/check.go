@@ -61,7 +61,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		}
 		switch {
 		case checked.Unsupported != "":
-			task.Done("n/a: " + checked.Unsupported)
+			task.Finish("n/a: " + checked.Unsupported)
 		case doubt != "": // which was told of the contents
 			task.Fail(strings.TrimSuffix(short+"; "+checked.Verdict.Difference, "; "))
 		case checked.Withheld != "":
@@ -69,7 +69,7 @@ func (x *checkStage) check(ctx context.Context, on *turn) error {
 		case checked.Failed != nil:
 			task.Fail(checked.Failed.Error())
 		default:
-			task.Done(checked.VerdictText())
+			task.Finish(checked.VerdictText())
 		}
 		if x.plan.steps.Query { // what is verified will be the answers that are measured
 			v := &checked.Verdict
@@ -126,7 +126,7 @@ func census(ctx context.Context, s *subject, on *turn, sent verify.Sent, before 
 	}
 	switch problem := problemOf(found); {
 	case problem == "":
-		task.Done("contents as expected")
+		task.Finish("contents as expected")
 	case on.adopted, problem == problemOf(before): // it is told where the run ends, or was
 		task.Fail("")
 	default:

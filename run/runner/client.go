@@ -26,7 +26,7 @@ func boundBy(measured *result.Cell, rate, ceiling, typical float64) string {
 	if c == nil {
 		return ""
 	}
-	if c.CPU.Known() && c.Wall > 0 && c.Procs > 0 {
+	if c.CPU.IsKnown() && c.Wall > 0 && c.Procs > 0 {
 		if share := float64(c.CPU) / c.Wall / float64(c.Procs); share > busyShare {
 			return fmt.Sprintf("the client used %.0f %% of its processors", 100*share)
 		}
@@ -34,7 +34,7 @@ func boundBy(measured *result.Cell, rate, ceiling, typical float64) string {
 	if ceiling > 0 && rate > ceilingShare*ceiling {
 		return fmt.Sprintf("%.0f %% of the rate that the client reaches where nothing answers", 100*rate/ceiling)
 	}
-	if typical > 0 && !measured.Noise.Contended() && c.SchedulingP99.Known() && float64(c.SchedulingP99) > typical {
+	if typical > 0 && !measured.Noise.Contended() && c.SchedulingP99.IsKnown() && float64(c.SchedulingP99) > typical {
 		return fmt.Sprintf("one in a hundred goroutines waited %v and longer for a processor", time.Duration(float64(c.SchedulingP99)*1e9).Round(time.Microsecond))
 	}
 	return ""
@@ -50,7 +50,7 @@ const (
 // boundByOwnTime says why the figures of queries are those of tsmark itself; empty: they
 // are not, as far as is known.
 func boundByOwnTime(q *result.Queries) string {
-	if share := q.ClientShare(); share.Known() && share > ownShare {
+	if share := q.ClientShare(); share.IsKnown() && share > ownShare {
 		return fmt.Sprintf("tsmark itself computed during %.0f %% of the service time of the queries", 100*float64(share))
 	}
 	if all := q.Executed + q.Paused; float64(q.Paused) > pausedShare*float64(all) {
@@ -87,7 +87,7 @@ func (x *execution) calibrate(ctx context.Context) error {
 		task.Fail("") // what ends the target is said as the reason
 		return fmt.Errorf("calibrating the client: %w", err)
 	}
-	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
+	task.Finish(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
 	x.record.doc.Calibration = &found
 	return nil
 }

@@ -41,7 +41,7 @@ func (x *queryStage) queryCold(ctx context.Context, on *turn) error {
 		}
 		task.Add(1)
 	}
-	task.Done("")
+	task.Finish("")
 	return nil
 }
 

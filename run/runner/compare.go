@@ -290,7 +290,7 @@ func (x *compareStage) compare(ctx context.Context, t driver.DB, planned *planne
 	if wrong {
 		task.Fail("wrong answers")
 	} else {
-		task.Done("")
+		task.Finish("")
 	}
 	return found, doubtful, nil
 }

@@ -50,10 +50,10 @@ func newExecution(r *Runner, p *Plan) *execution {
 		x.team = &team{agents: r.Agents, plan: p, subject: x.subject, watch: x.watch, record: record}
 	}
 	x.force.Dropped = func(place string, named []string) {
-		record.display.Start("dropping from "+place, "", 0).Done(strings.Join(named, ", "))
+		record.display.Start("dropping from "+place, "", 0).Finish(strings.Join(named, ", "))
 	}
 	if r.Force != nil {
-		x.force.Ask = func(ctx context.Context, place string, named []string) error {
+		x.force.Confirm = func(ctx context.Context, place string, named []string) error {
 			if err := r.Force(ctx, place, named); err != nil {
 				return badInput(err)
 			}
@@ -143,7 +143,7 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		if x.leftOut(c) {
 			continue
 		}
-		if t := out.Turn; t != nil && t.Part != part {
+		if t := out.RunPart; t != nil && t.Part != part {
 			part = t.Part
 			x.announce(part)
 			x.compare = newCompareStage(x.subject, x.record) // other answers are taken in it
@@ -186,7 +186,7 @@ func (x *execution) enlist() {
 		planned := &x.plan.targets[i]
 		if i == len(x.record.doc.Targets) {
 			t := result.Target{
-				Name: planned.name, Twin: planned.twin, Kind: planned.driver.Name, Embedded: planned.caps.Embedded,
+				Name: planned.name, Twin: planned.twin, Driver: planned.driver.Name, Embedded: planned.caps.Embedded,
 				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
 				ResultCache: planned.driver.ResultCacheOf(x.plan.experiment.Queries.Verbatim()),
 			}
@@ -197,7 +197,7 @@ func (x *execution) enlist() {
 		}
 		out := &x.record.doc.Targets[i]
 		out.Failure = "" // of the time before it was resumed
-		out.Turn = x.plan.turnOf(i)
+		out.RunPart = x.plan.turnOf(i)
 		if x.runner.Modules != nil {
 			out.Modules = x.runner.Modules(planned.driver.Modules)
 		}
@@ -328,10 +328,10 @@ func (x *execution) pending(index int) (loads, more bool) {
 // figures would else be of different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	why := "its server was there for other runs since"
-	if out.Turn != nil {
-		why = fmt.Sprintf("another target has been loaded into %s since", out.Turn.Place)
+	if out.RunPart != nil {
+		why = fmt.Sprintf("another target has been loaded into %s since", out.RunPart.Place)
 	}
-	x.record.display.Start(out.Name+" begins again", "", 0).Done(why)
+	x.record.display.Start(out.Name+" begins again", "", 0).Finish(why)
 	out.Repeats = nil
 	return stored(x.record.store.Save(ctx, &x.record.doc))
 }

@@ -27,13 +27,13 @@ func (s *subject) openFile() error {
 	if err != nil {
 		return err
 	}
-	if source.Once() && len(s.plan.targets) > 1 {
+	if source.ReadsOnce() && len(s.plan.targets) > 1 {
 		return s.plan.experiment.Problem("load.file", "%s can be read only once; give the name of a file, or one target", source.Name())
 	}
-	if source.Once() && s.plan.experiment.Digest {
+	if source.ReadsOnce() && s.plan.experiment.Digest {
 		return s.plan.experiment.Problem("digest", "%s can be read only once, and a digest takes a pass of its own; give the name of a file", source.Name())
 	}
-	if source.Once() && len(s.plan.experiment.InputFormats) > 0 {
+	if source.ReadsOnce() && len(s.plan.experiment.InputFormats) > 0 {
 		return s.plan.experiment.Problem("input-formats", "%s can be read only once, and each size takes a pass of its own; give the name of a file", source.Name())
 	}
 	s.file = source
@@ -68,7 +68,7 @@ type feed struct {
 func (f *feed) read() int64 {
 	switch {
 	case f.lines != nil:
-		return f.lines.Given()
+		return f.lines.RowCount()
 	case f.parsed != nil:
 		return f.parsed.reader.Tally().Rows
 	}
@@ -160,7 +160,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 	switch {
 	case s.mixes():
 		f.rows = s.rowsBefore()
-		f.dataset = workload.Limited(s.dataset, f.rows)
+		f.dataset = workload.LimitRows(s.dataset, f.rows)
 	case s.file == nil:
 		f.counted = &counted{Dataset: s.dataset}
 		f.dataset = f.counted
@@ -188,7 +188,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 			f.parsed.survey.Sample(s.rowsReadBack())
 		}
 		if settings.Limit > 0 {
-			f.dataset = workload.Limited(f.dataset, settings.Limit)
+			f.dataset = workload.LimitRows(f.dataset, settings.Limit)
 			if f.rows >= 0 {
 				f.rows = min(f.rows, settings.Limit)
 			}
@@ -216,7 +216,7 @@ func (s *subject) parse(ctx context.Context, known *series.Schema) (*ingest.Data
 		fail(ctx, task, err)
 		return nil, err
 	}
-	task.Done("")
+	task.Finish("")
 	s.parsed = d
 	return d, nil
 }
@@ -227,7 +227,7 @@ func (s *subject) conclude(f *feed, load *result.Load, failure error) {
 	if f.lines != nil {
 		load.Skipped = f.lines.Skipped
 		if s.expected == nil {
-			s.record.Rows = f.lines.Given()
+			s.record.Rows = f.lines.RowCount()
 		}
 		return
 	}

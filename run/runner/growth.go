@@ -45,7 +45,7 @@ func (l *oneLoad) grow() (bool, error) {
 // session is that over the target. Where columns appear it creates those of the first
 // step only.
 func (l *oneLoad) session() session.Session {
-	s := session.Of(l.on.db)
+	s := session.New(l.on.db)
 	if l.steps != nil {
 		s = s.Beginning(l.steps[0].Schema())
 	}
@@ -90,7 +90,7 @@ func (l *oneLoad) sendSteps(ctx context.Context, config engine.LoadConfig, progr
 		if i == 0 {
 			continue
 		}
-		if err := l.found.Then(found); err != nil {
+		if err := l.found.Extend(found); err != nil {
 			return err
 		}
 	}
@@ -113,7 +113,7 @@ func (l *oneLoad) nextStep(number int, step *workload.Step, config *engine.LoadC
 // withoutQueries notes of the query types of a target that could not be loaded that it
 // answers none.
 func (x *loadStage) withoutQueries(ctx context.Context, out *result.Target) error {
-	why := lastLoad(out).Unsupported()
+	why := lastLoad(out).UnsupportedReason()
 	if why == "" {
 		return nil
 	}

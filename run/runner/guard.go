@@ -57,8 +57,8 @@ type guardedTask struct {
 	secrets *secret.Redactor
 }
 
-// Done implements Task.
-func (g guardedTask) Done(note string) { g.Task.Done(g.secrets.Text(note)) }
+// Finish implements Task.
+func (g guardedTask) Finish(note string) { g.Task.Finish(g.secrets.Text(note)) }
 
 // Fail implements Task.
 func (g guardedTask) Fail(note string) { g.Task.Fail(g.secrets.Text(note)) }

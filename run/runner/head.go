@@ -21,7 +21,7 @@ const headRows = 10_000
 // first rows are not what these make. Standard input can be read only once, and of a
 // file with lines to skip nobody knows which rows it lacks.
 func (s *subject) lookAtHead(ctx context.Context) error {
-	if s.file == nil || s.unknown() || s.file.Once() || s.plan.experiment.Load.SkipBadLines > 0 {
+	if s.file == nil || s.unknown() || s.file.ReadsOnce() || s.plan.experiment.Load.SkipBadLines > 0 {
 		return nil
 	}
 	parsed, err := s.parse(ctx, s.schema())
@@ -126,7 +126,7 @@ func (c *rowCursor) differs(other *rowCursor) string {
 		case !same || null:
 		case f.Free():
 			same = bytes.Equal(x.Text(c.row), y.Text(other.row))
-		case f.Type.Whole():
+		case f.Type.UsesInts():
 			same = x.Ints[c.row] == y.Ints[other.row]
 		default:
 			same = near(x.Floats[c.row], y.Floats[other.row])

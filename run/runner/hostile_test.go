@@ -56,7 +56,7 @@ func TestHostileResult(t *testing.T) {
 	} {
 		c := catalogOf(null.Driver())
 		e := small(t, "cpu-only")
-		e.Targets = []experiment.Target{{Name: "x", Kind: "null"}}
+		e.Targets = []experiment.Target{{Name: "x", Driver: "null"}}
 		agents := newCrew(t, 2, c)
 		agents.alters = func(member int, file string) {
 			if member == 1 {

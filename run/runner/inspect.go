@@ -25,7 +25,7 @@ func (x *openStage) overwritten(ctx context.Context, planned *plannedTarget, wil
 		return false
 	}
 	defer t.Close() // nothing was changed
-	mark, err := session.Of(t).Mark(ctx)
+	mark, err := session.New(t).Mark(ctx)
 	return err == nil && mark.Run == x.record.doc.ID && !x.own(mark, planned)
 }
 
@@ -40,7 +40,7 @@ func (x *openStage) inspect(ctx context.Context, planned *plannedTarget) error {
 		return err
 	}
 	defer t.Close() // nothing was changed
-	mark, err := session.Of(t).Mark(ctx)
+	mark, err := session.New(t).Mark(ctx)
 	switch {
 	case err == nil:
 		err = x.replaces(mark, planned)
@@ -62,7 +62,7 @@ func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver
 	if err != nil {
 		return err
 	}
-	if err := x.letGo(ctx, t, session.Of(t).Inspect(ctx, x.subject.schema())); err != nil {
+	if err := x.letGo(ctx, t, session.New(t).Inspect(ctx, x.subject.schema())); err != nil {
 		return err
 	}
 	e, workers := x.plan.experiment, 0
@@ -108,7 +108,7 @@ func (x *openStage) letGo(ctx context.Context, t driver.DB, err error) error {
 	if !errors.Is(err, driver.ErrExisting) {
 		return err
 	}
-	_, _, err = x.force.Allow(ctx, session.Of(t), x.subject.schema(), err)
+	_, _, err = x.force.Allow(ctx, session.New(t), x.subject.schema(), err)
 	return err
 }
 

@@ -17,7 +17,7 @@ type remark struct{ about, text string }
 // tell shows the remarks.
 func (p *Plan) tell(d Display) {
 	for _, n := range p.remarks {
-		d.Start(n.about, "", 0).Done(n.text)
+		d.Start(n.about, "", 0).Finish(n.text)
 	}
 }
 
@@ -86,7 +86,7 @@ func (p *Plan) afterLoad() error {
 		case 0:
 		case len(p.targets):
 			slices.Sort(known)
-			return p.experiment.Problem("load.after", "no target has a step %q%s", wanted, suggest.Among(wanted, slices.Compact(known)))
+			return p.experiment.Problem("load.after", "no target has a step %q%s", wanted, suggest.Names(wanted, slices.Compact(known)))
 		default:
 			p.remarks = append(p.remarks, remark{"step " + wanted, "left out for " + strings.Join(without, ", ") + ", without such a step"})
 		}

@@ -77,8 +77,8 @@ func (x *loadStage) loadOnce(ctx context.Context, on *turn, try int) (*result.Lo
 	if err == nil && x.subject.mixes() {
 		err = l.mix(ctx)
 	}
-	if err = l.leaveMark(ctx, err); l.found.Unsupported() != "" {
-		l.task.Done("n/a: " + l.found.Unsupported())
+	if err = l.leaveMark(ctx, err); l.found.UnsupportedReason() != "" {
+		l.task.Finish("n/a: " + l.found.UnsupportedReason())
 		return l.found, nil
 	}
 	if err != nil {
@@ -162,7 +162,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 		l.mark.RowsExpected = l.feed.read()
 	}
 	if err == nil {
-		l.task.Done("")
+		l.task.Finish("")
 	}
 	return err
 }
@@ -193,7 +193,7 @@ func (l *oneLoad) leaveMark(ctx context.Context, err error) error {
 	}
 	markCtx, release := limit.Outlive(ctx)
 	defer release()
-	return cmp.Or(err, session.Of(l.on.db).SetMark(markCtx, l.mark))
+	return cmp.Or(err, session.New(l.on.db).SetMark(markCtx, l.mark))
 }
 
 // learn finds out what the target should hold, which the first load did not wait
@@ -261,7 +261,7 @@ func (l *oneLoad) countUntilComplete(ctx context.Context, sent verify.Sent) erro
 			return err
 		}
 		l.found.Census = census
-		missing := l.found.Lost()
+		missing := l.found.LostRows()
 		if missing == 0 && before > 0 && problemOf(census) == "" {
 			l.found.Settle(taken.Sub(begin).Seconds())
 		}
@@ -313,7 +313,7 @@ func (l *oneLoad) afterLoad(ctx context.Context) error {
 			fail(ctx, task, err)
 			return fmt.Errorf("after the load, %s: %w", wanted, err)
 		}
-		task.Done("")
+		task.Finish("")
 		l.found.Steps = append(l.found.Steps, result.Step{Name: wanted, Seconds: settled.Sub(begin).Seconds(), DiskBytes: l.writtenBytes(ctx), Noise: noise})
 	}
 	return nil
@@ -373,7 +373,7 @@ func upkeep(ctx context.Context, t driver.DB) string {
 	if !ok {
 		return ""
 	}
-	own, err := session.Of(t).Own(ctx)
+	own, err := session.New(t).OwnObjects(ctx)
 	if err != nil {
 		return ""
 	}

@@ -23,10 +23,10 @@ func (x *openStage) newMark(c cell, planned *plannedTarget) session.Mark {
 // face reads the mark and decides whether a cell may go on with what the
 // database holds. For a load it returns the new mark.
 func (x *openStage) face(ctx context.Context, c cell, planned *plannedTarget, t driver.DB) (session.Mark, error) {
-	mark, err := session.Of(t).Mark(ctx)
+	mark, err := session.New(t).Mark(ctx)
 	switch {
 	case errors.Is(err, driver.ErrExisting) && c.kind == loading:
-		err = x.force.MakeRoom(ctx, session.Of(t), x.subject.schema(), err)
+		err = x.force.MakeRoom(ctx, session.New(t), x.subject.schema(), err)
 	case errors.Is(err, session.ErrNoMark) && c.kind == loading:
 		err = nil
 	case errors.Is(err, session.ErrNoMark):

@@ -50,7 +50,7 @@ func (l *oneLoad) mix(ctx context.Context) error {
 			journal, err = l.mixShared(ctx, config, written, types, task)
 			return err
 		}
-		l.found.Mixed, journal, err = engine.Mixed(ctx, config, l.stage.subject.dataset, l.on.db, l.on.planned.driver.Renderer(l.on.planned.options), types, progress)
+		l.found.Mixed, journal, err = engine.RunMixed(ctx, config, l.stage.subject.dataset, l.on.db, l.on.planned.driver.Renderer(l.on.planned.options), types, progress)
 		return err
 	})
 	where.Parts = l.found.Mixed.Writes.Parts
@@ -63,7 +63,7 @@ func (l *oneLoad) mix(ctx context.Context) error {
 		err = l.loadRest(ctx, config, journal, task)
 	}
 	if err == nil {
-		task.Done("")
+		task.Finish("")
 		task = l.stage.record.display.Start("compare answers of "+l.on.out.Name, "rows", l.stage.subject.expected.Survey.Rows)
 		journal.InParts = l.on.planned.caps.ShowsInParts
 		journal.Hidden = l.found.Visible != nil && l.found.Visible.Missing != ""
@@ -76,7 +76,7 @@ func (l *oneLoad) mix(ctx context.Context) error {
 	if problem := l.found.Mixed.Problem(); problem != "" {
 		task.Fail(problem)
 	} else {
-		task.Done("")
+		task.Finish("")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (l *oneLoad) mixedConfig() engine.MixedConfig {
 // loadRest loads the rows that follow those of the phase, which were handed to the target,
 // whatever it made of them.
 func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, journal *engine.Journal, task Task) error {
-	done := c.Loaded + journal.Handed()
+	done := c.Loaded + journal.HandedRows()
 	if done >= l.stage.subject.expected.Survey.Rows {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, journal *e
 		rest, err = l.restShared(ctx, c.LoadConfig, journal, task)
 	} else {
 		c.Visible.Before = done
-		rest, err = engine.Load(ctx, c.LoadConfig, workload.After(l.stage.subject.dataset, done), l.on.db, func(rows int) { task.Add(int64(rows)) })
+		rest, err = engine.Load(ctx, c.LoadConfig, workload.SkipRows(l.stage.subject.dataset, done), l.on.db, func(rows int) { task.Add(int64(rows)) })
 	}
 	m := l.found.Mixed
 	m.Rest, m.Writes.Retries = rest.Rows, m.Writes.Retries.Add(rest.Retries)

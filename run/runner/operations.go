@@ -81,7 +81,7 @@ func (o *operations) close() (lost int64, err error) {
 		return 0, nil
 	}
 	err = errors.Join(o.log.Close(), o.file.Close())
-	lost, o.log = o.log.Lost(), nil
+	lost, o.log = o.log.LostOps(), nil
 	if err != nil {
 		err = fmt.Errorf("%w: writing the operation log: %w", errStore, err)
 	}

@@ -129,7 +129,7 @@ func (x *execution) done(c cell) bool {
 	switch c.kind {
 	case loading:
 		l := t.RepeatOf(c.repeat).Load
-		return l != nil && (l.Settled > 0 || l.Unsupported() != "")
+		return l != nil && (l.Settled > 0 || l.UnsupportedReason() != "")
 	case checking:
 		for _, q := range x.subject.queries {
 			if t.RepeatOf(1).Type(q.queryType.Name) == nil {

@@ -192,11 +192,11 @@ func TestOrderOfParts(t *testing.T) {
 		}
 	}
 	p.steps = Steps{Load: true}
-	want := &result.Turn{Part: 2, Parts: 3, Place: "x", Shares: []string{"0", "4"}}
+	want := &result.RunPart{Part: 2, Parts: 3, Place: "x", Shares: []string{"0", "4"}}
 	if diff := gocmp.Diff(want, p.turnOf(2)); diff != "" {
 		t.Errorf("a target that shares (-want +got):\n%s", diff)
 	}
-	if diff := gocmp.Diff(&result.Turn{Part: 1, Parts: 3}, p.turnOf(1)); diff != "" {
+	if diff := gocmp.Diff(&result.RunPart{Part: 1, Parts: 3}, p.turnOf(1)); diff != "" {
 		t.Errorf("one that does not (-want +got):\n%s", diff)
 	}
 	p.targets = p.targets[:2]

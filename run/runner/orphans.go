@@ -51,11 +51,11 @@ func (r *Runner) orphans(ctx context.Context, runs ...*result.Run) error {
 			fail(ctx, task, context.Cause(ctx))
 			return context.Cause(ctx)
 		case <-end.C:
-			task.Done("")
+			task.Finish("")
 			return nil
 		case <-look.C:
 			if !left() {
-				task.Done("all have stopped")
+				task.Finish("all have stopped")
 				return nil
 			}
 		}

@@ -69,13 +69,13 @@ func (p *Plan) sharing(t *plannedTarget) []string {
 }
 
 // turnOf is what a run records of a target's part; nil: there is but one.
-func (p *Plan) turnOf(index int) *result.Turn {
+func (p *Plan) turnOf(index int) *result.RunPart {
 	parts := p.parts()
 	if len(parts) == 1 {
 		return nil
 	}
 	own := &p.targets[index]
-	t := &result.Turn{Parts: len(parts), Shares: p.sharing(own)}
+	t := &result.RunPart{Parts: len(parts), Shares: p.sharing(own)}
 	t.Part = 1 + slices.IndexFunc(parts, func(part []int) bool { return slices.Contains(part, index) })
 	if len(t.Shares) > 0 {
 		t.Place = p.secrets.Text(own.shares)
@@ -95,10 +95,10 @@ func (x *execution) announce(part int) {
 	var named []string
 	for _, i := range parts[part-1] {
 		said := x.plan.targets[i].name
-		if t := x.record.doc.Targets[i].Turn; len(t.Shares) > 0 {
+		if t := x.record.doc.Targets[i].RunPart; len(t.Shares) > 0 {
 			said += fmt.Sprintf(", which shares %s with %s", t.Place, strings.Join(t.Shares, ", "))
 		}
 		named = append(named, said)
 	}
-	x.record.display.Start(fmt.Sprintf("part %d of %d", part, len(parts)), "", 0).Done(strings.Join(named, "; "))
+	x.record.display.Start(fmt.Sprintf("part %d of %d", part, len(parts)), "", 0).Finish(strings.Join(named, "; "))
 }

@@ -71,7 +71,7 @@ func (a *Agent) permitted(p *part, e *experiment.Experiment) error {
 			return fmt.Errorf("the coordinator asks to read a file for the option %s, which agents never do", name)
 		}
 	}
-	of, err := a.Catalog.Driver(t.Kind)
+	of, err := a.Catalog.Driver(t.Driver)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func TestHostileCoordinator(t *testing.T) {
 	e := small(t, "cpu-only")
 	e.Targets = nil
 	e.Targets = append(e.Targets, small(t, "cpu-only").Targets[0])
-	e.Targets[0].Kind, e.Targets[0].Options = "null", nil
+	e.Targets[0].Driver, e.Targets[0].Options = "null", nil
 	if _, err := execute(t, e, c, crew, runner.Steps{Load: true}); err != nil {
 		t.Fatal(err)
 	}

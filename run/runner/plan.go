@@ -158,7 +158,7 @@ func (p *Plan) check() error {
 	}
 	for i, t := range e.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
-		kind, err := c.Driver(t.Kind)
+		kind, err := c.Driver(t.Driver)
 		if err != nil {
 			problems = append(problems, e.Problem(path+".driver", "%s", err))
 			continue
@@ -232,7 +232,7 @@ func (p *Plan) textsFor() (problems []error) {
 		for _, of := range slices.Sorted(maps.Keys(own.Texts)) {
 			if _, err := p.catalog.Driver(of); err != nil && !slices.Contains(known, of) {
 				problems = append(problems, p.experiment.Problem(fmt.Sprintf("queries.own[%d].texts.%s", i, of),
-					"there is neither a driver nor a language %q%s", of, suggest.Among(of, known)))
+					"there is neither a driver nor a language %q%s", of, suggest.Names(of, known)))
 			}
 		}
 	}
@@ -499,7 +499,7 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n,
 		queries = named(queries, name)
 	}
 	for q := range queries {
-		if _, text := q.Written(); !text && !oracle.Countable(&q) {
+		if _, text := q.WrittenText(); !text && !oracle.Countable(&q) {
 			return inTurn(queries, n), nil
 		}
 		break

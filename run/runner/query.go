@@ -32,7 +32,7 @@ func (x *queryStage) query(ctx context.Context, on *turn) error {
 		fail(ctx, task, err)
 		return err
 	}
-	task.Done("")
+	task.Finish("")
 	return nil
 }
 

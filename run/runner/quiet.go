@@ -41,7 +41,7 @@ func (w *watch) lookForQuiet(ctx context.Context) error {
 	switch why := noise.Noisy(); {
 	case why != "":
 		return fmt.Errorf("%w: %w: in %v %s; stop what runs beside, or allow more with --require-quiet=SHARE", ErrInput, ErrNotQuiet, quietLook, why)
-	case !noise.Others.Known():
+	case !noise.Others.IsKnown():
 		return fmt.Errorf("%w: what other programs use of the CPU cannot be read here, so that no quiet host can be required", ErrInput)
 	}
 	return nil

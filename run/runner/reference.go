@@ -138,10 +138,10 @@ func (s *subject) byReference(ctx context.Context, v view, q *typeQueries, queri
 			}
 			return nil, badInput(s.plan.experiment.Problem(s.plan.ownPath(q.queryType.Name)+".reference", "DuckDB does not run it: %s", err))
 		}
-		expected = append(expected, oracle.Expectation{Query: queries[i].Answered(right), Answer: right, Rows: int64(len(right.Rows))})
+		expected = append(expected, oracle.Expectation{Query: queries[i].WithAnswer(right), Answer: right, Rows: int64(len(right.Rows))})
 		task.Add(1)
 	}
-	task.Done("")
+	task.Finish("")
 	return expected, nil
 }
 
@@ -185,7 +185,7 @@ func (s *subject) loadReference(ctx context.Context, v view) (err error) {
 		fail(ctx, task, err)
 		return err
 	}
-	task.Done("")
+	task.Finish("")
 	return nil
 }
 

@@ -59,8 +59,8 @@ type Display interface {
 // goroutines at once.
 type Task interface {
 	Add(n int64)
-	Done(note string) // it ended well; the note says what came of it
-	Fail(note string) // it ended otherwise; without a note nothing is shown
+	Finish(note string) // it ended well; the note says what came of it
+	Fail(note string)   // it ended otherwise; without a note nothing is shown
 }
 
 // Overall is how far a whole run is.
@@ -103,7 +103,7 @@ type Runner struct {
 	Tool     result.Tool
 	Host     result.Host
 	Modules  func(paths []string) []result.Module // versions of linked modules; nil: not known
-	Force    session.Ask                          // what may be dropped of data that tsmark did not create; nil: nothing
+	Force    session.Confirm                      // what may be dropped of data that tsmark did not create; nil: nothing
 	Input    io.Reader                            // standard input, for an experiment whose rows come from there
 	// Agents do all phases, a share each; nil: this process does them alone.
 	Agents Agents
@@ -310,7 +310,7 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.record.store.Save(ctx, &x.record.doc) }); saveErr != nil {
 		err = both(err, &NotStoredError{x.record.doc.ID, saveErr})
 	}
-	pooled, poolErr := x.record.doc.Pooled()
+	pooled, poolErr := x.record.doc.Pool()
 	if poolErr != nil {
 		return &x.record.doc, cmp.Or(err, poolErr)
 	}

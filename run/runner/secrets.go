@@ -28,8 +28,8 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	var names, public []string
 	kinds := make([]driver.Driver, len(e.Targets))
 	for i, t := range e.Targets {
-		kinds[i], _ = c.Driver(t.Kind) // one that is not known has no secret options
-		public = append(public, t.Name, t.Kind)
+		kinds[i], _ = c.Driver(t.Driver) // one that is not known has no secret options
+		public = append(public, t.Name, t.Driver)
 		for _, o := range kinds[i].Options {
 			public = append(public, o.Default)
 			if o.Secret {

@@ -20,7 +20,7 @@ func TestQueriesAreNew(t *testing.T) {
 	c := catalogOf(w.driver())
 	e := experiment.Default()
 	e.Workload.Scale, e.Workload.End = 50, e.Workload.Start.Add(12*time.Hour)
-	e.Targets = []experiment.Target{{Name: "x", Kind: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite")}}}
+	e.Targets = []experiment.Target{{Name: "x", Driver: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite")}}}
 	e.Load.Replace = true
 	e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats = 30, 0, 2
 	run := func(seed int64, types ...string) (*result.Run, []string) {
@@ -46,7 +46,7 @@ func TestQueriesAreNew(t *testing.T) {
 		}
 	}
 	for i := range first.QuerySets {
-		if a, b := &first.QuerySets[i], &second.QuerySets[i]; a.Equal(b) || !a.Alike(b) || a.Definition == "" {
+		if a, b := &first.QuerySets[i], &second.QuerySets[i]; a.Equal(b) || !a.SameDefinition(b) || a.Definition == "" {
 			t.Errorf("queries %+v and %+v", a, b)
 		}
 	}

@@ -572,7 +572,7 @@ func (t *team) calibrate(ctx context.Context) error {
 		all.Workers, all.QueryWorkers = all.Workers+c.Workers, all.QueryWorkers+c.QueryWorkers
 		all.RowsPerSecond, all.QueriesPerSecond = all.RowsPerSecond+c.RowsPerSecond, all.QueriesPerSecond+c.QueriesPerSecond
 	}
-	task.Done(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", all.RowsPerSecond, all.QueriesPerSecond))
+	task.Finish(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", all.RowsPerSecond, all.QueriesPerSecond))
 	if t.record.doc.Calibration == nil {
 		t.record.doc.Calibration = &all
 	}

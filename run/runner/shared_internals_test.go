@@ -44,10 +44,10 @@ func TestReplay(t *testing.T) {
 	if want := (tally.Span{First: 9 * time.Millisecond, Last: 25 * time.Millisecond, Any: true}); p.into[0].tally.Span != want {
 		t.Errorf("all took %+v, want %+v", p.into[0].tally.Span, want)
 	}
-	if got, want := p.into[0].tally.Accumulated(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) {
+	if got, want := p.into[0].tally.WorkerSeconds(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) {
 		t.Errorf("workers took %v, want %v", got, want)
 	}
-	if got, want := p.into[0].tally.Each(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) || p.behind != time.Millisecond {
+	if got, want := p.into[0].tally.QuerySeconds(), []float64{0.005, 0.005, 0.005, 0.005}; !slices.Equal(got, want) || p.behind != time.Millisecond {
 		t.Errorf("queries took %v, want %v; behind by %v", got, want, p.behind)
 	}
 }

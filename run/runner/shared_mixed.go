@@ -116,7 +116,7 @@ func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, jour
 	common, err := l.stage.team.partFor(partRest, l.on.planned)
 	common.Before = journal.Loaded
 	for i := range journal.Shares {
-		common.Handed = append(common.Handed, journal.Shares[i].Handed())
+		common.Handed = append(common.Handed, journal.Shares[i].HandedRows())
 		p.missing = append(p.missing, result.Part{Share: i})
 	}
 	if err == nil {

@@ -18,7 +18,7 @@ import (
 // onServer is an experiment against a server.
 func onServer(t *testing.T, w string, k driver.Driver, options map[string]string) *experiment.Experiment {
 	e := small(t, w)
-	e.Targets = []experiment.Target{{Name: "x", Kind: k.Name, Options: options}}
+	e.Targets = []experiment.Target{{Name: "x", Driver: k.Name, Options: options}}
 	e.Load.Replace = true // other tests left their datasets
 	return e
 }

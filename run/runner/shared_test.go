@@ -370,7 +370,7 @@ type silent struct{}
 func (silent) Start(string, string, int64) runner.Task { return silent{} }
 func (silent) Overall(runner.Overall)                  {}
 func (silent) Add(int64)                               {}
-func (silent) Done(string)                             {}
+func (silent) Finish(string)                           {}
 func (silent) Fail(string)                             {}
 
 func catalogOf(kinds ...driver.Driver) runner.Catalog {
@@ -399,7 +399,7 @@ func catalogOf(kinds ...driver.Driver) runner.Catalog {
 func small(t testing.TB, w string) *experiment.Experiment {
 	e := experiment.Default()
 	e.Workload.Name, e.Workload.Scale, e.Workload.End = w, 13, e.Workload.Start.Add(time.Hour)
-	e.Targets = []experiment.Target{{Name: "x", Kind: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}
+	e.Targets = []experiment.Target{{Name: "x", Driver: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}
 	e.Load.Workers, e.Load.BatchSize = 5, 97
 	e.Queries.Workers, e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats, e.Queries.CheckSeed = 4, 60, 0, 1, "a seed"
 	e.Queries.Seed = 7 // which is not the dataset's
@@ -813,7 +813,7 @@ func TestAgentsAreInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := interrupted(t, c, p, 2, 300*time.Millisecond)
-	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Whole() {
+	if l == nil || l.Withheld == "" || l.Rows == 0 || l.Rows >= rows || len(l.Parts) != 2 || l.Parts[0].Complete() {
 		t.Errorf("%+v", l)
 	}
 }
@@ -849,7 +849,7 @@ func TestNotForAgents(t *testing.T) {
 			e.Mixed = experiment.Mixed{Loaded: 50, Writes: 50, Queriers: 1}
 		},
 		"queries.until":      func(e *experiment.Experiment) { e.Queries.Until = "5%" },
-		"is in this process": func(e *experiment.Experiment) { e.Targets[0].Kind = "sqlite" },
+		"is in this process": func(e *experiment.Experiment) { e.Targets[0].Driver = "sqlite" },
 	} {
 		e := small(t, "cpu-only")
 		change(e)
@@ -863,7 +863,7 @@ func TestNotForAgents(t *testing.T) {
 func TestAgentsOfNothing(t *testing.T) {
 	c := catalogOf(null.Driver())
 	e := small(t, "devops")
-	e.Targets = []experiment.Target{{Name: "x", Kind: "null"}}
+	e.Targets = []experiment.Target{{Name: "x", Driver: "null"}}
 	run, err := execute(t, e, c, newCrew(t, 3, c), runner.Steps{Load: true})
 	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != 13*360*9 || len(run.Targets[0].Load.Parts) != 3 {
 		t.Errorf("%v: %+v", err, run)

@@ -29,7 +29,7 @@ func fix(s *subject, r *record, spec workload.Spec) error {
 	for _, q := range r.doc.QuerySets {
 		queries[q.Type] = q.Fingerprint
 	}
-	if err := s.plan.experiment.HeldTo(r.doc.Dataset.Fingerprint, queries); err != nil {
+	if err := s.plan.experiment.CheckExpected(r.doc.Dataset.Fingerprint, queries); err != nil {
 		return err
 	}
 	r.remark(s.plan.experiment.Expect.OtherTool(r.tool.Version, r.tool.Commit))

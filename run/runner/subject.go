@@ -85,7 +85,7 @@ func (s *subject) prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	}
 	s.dataset = d
 	if spec.Limit > 0 {
-		s.dataset = workload.Limited(d, spec.Limit)
+		s.dataset = workload.LimitRows(d, spec.Limit)
 	}
 	if err := s.setViews(spec, latestOf(d), about.Repeats); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (s *subject) pass(ctx context.Context, label string, d workload.Dataset, fu
 		fail(ctx, task, err)
 		return nil, err
 	}
-	task.Done("")
+	task.Finish("")
 	return expected, nil
 }
 
@@ -289,7 +289,7 @@ func (s *subject) digest(ctx context.Context) error {
 		fail(ctx, task, err)
 		return err
 	}
-	task.Done(digest)
+	task.Finish(digest)
 	s.record.Digest = digest
 	return nil
 }
@@ -311,7 +311,7 @@ func (s *subject) sizes(ctx context.Context) error {
 			fail(ctx, task, err)
 			return badInput(err)
 		}
-		task.Done(fmt.Sprintf("%d bytes", size))
+		task.Finish(fmt.Sprintf("%d bytes", size))
 		if s.record.FormatBytes == nil {
 			s.record.FormatBytes = make(map[string]int64)
 		}
@@ -330,7 +330,7 @@ func (s *subject) loaded(ctx context.Context) (workload.Dataset, error) {
 		return nil, err
 	}
 	if limit := s.plan.experiment.Load.Limit; limit > 0 {
-		return workload.Limited(rows, limit), nil
+		return workload.LimitRows(rows, limit), nil
 	}
 	return rows, nil
 }

@@ -108,7 +108,7 @@ func (s *Sweep) openly() error {
 
 // mistyped reports whether a target has an option that its kind has not.
 func (s *Sweep) mistyped(t experiment.Target) bool {
-	kind, err := s.catalog.Driver(t.Kind)
+	kind, err := s.catalog.Driver(t.Driver)
 	if err != nil {
 		return false // a plan says so
 	}
@@ -123,7 +123,7 @@ func (s *Sweep) mistyped(t experiment.Target) bool {
 // secretOption reports whether a path is that of a secret option.
 func (s *Sweep) secretOption(path string) bool {
 	for _, t := range s.experiment.Targets {
-		kind, err := s.catalog.Driver(t.Kind)
+		kind, err := s.catalog.Driver(t.Driver)
 		if err != nil {
 			continue // a plan says so
 		}
@@ -154,7 +154,7 @@ func (s *Sweep) YAML() ([]byte, error) {
 	p := &Plan{secrets: s.secrets}
 	public := p.openly(s.experiment)
 	for i := range public.Targets {
-		kind, err := s.catalog.Driver(public.Targets[i].Kind)
+		kind, err := s.catalog.Driver(public.Targets[i].Driver)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 			continue
 		}
 		plan.place, plan.earlier = place, ids(kept)
-		r.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Done(place.Parameters.String())
+		r.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Finish(place.Parameters.String())
 		run, err := r.point(ctx, plan, record, kept, at)
 		if run != nil {
 			if at >= 0 {

@@ -128,7 +128,7 @@ func (s serverHere) source() monitor.Source {
 	case len(s.ports) == 0:
 		return nil
 	case s.unknown != nil: // of a part a figure would look like that of all
-		return monitor.Untold(fmt.Errorf("which processes the server has is not known: %w", s.unknown))
+		return monitor.UnknownSource(fmt.Errorf("which processes the server has is not known: %w", s.unknown))
 	}
 	return monitor.PortSource(s.ports...)
 }

@@ -23,7 +23,7 @@ import (
 
 func exampleExport() Export {
 	r := &result.Run{ID: "20260131-154500-3f2a", Name: "<a&b>", Started: time.Date(2026, 1, 31, 15, 45, 0, 1, time.UTC), Status: result.Complete,
-		Targets: []result.Target{{Name: "duck", Kind: "duckdb", Options: map[string]string{"threads": ""}, Repeats: []result.Repeat{
+		Targets: []result.Target{{Name: "duck", Driver: "duckdb", Options: map[string]string{"threads": ""}, Repeats: []result.Repeat{
 			{Number: 1, Load: &result.Load{Rows: 5, Settled: 1.25}, Queries: []result.Queries{{Type: "lastpoint", Each: []float64{0.1, -60}}}}}}},
 		Resources: []result.Resources{{Source: "host", Total: result.Usage{CPU: result.Absent()}}}}
 	return Export{Run: r, Logs: []Log{{"duck.oplog", []byte("b")}, {"duck/a.oplog", []byte{0, 1, 255}}}}

@@ -55,7 +55,7 @@ type LoadFigure struct {
 func (s *Store) figuresOf(r *result.Run) (string, error) {
 	figures := Figures{[]QueryFigure{}, []LoadFigure{}}
 	if s.figures != nil && r.Status != result.Running {
-		pooled, err := r.Pooled()
+		pooled, err := r.Pool()
 		if err != nil {
 			return "", err
 		}

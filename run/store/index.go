@@ -74,7 +74,7 @@ func summarize(r *result.Run) Summary {
 				withheld["type "+q.Type] = withheld["type "+q.Type] || q.Withheld != "" || q.Failed != nil
 			}
 		}
-		s.Targets = append(s.Targets, Target{plain(t.Name), t.Kind, plain(t.Description.Version), loaded, t.Failure != ""})
+		s.Targets = append(s.Targets, Target{plain(t.Name), t.Driver, plain(t.Description.Version), loaded, t.Failure != ""})
 		s.Types += len(types)
 		for _, is := range withheld {
 			if is {

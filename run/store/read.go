@@ -42,7 +42,7 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) {
 	run, _, err := s.read(ctx, reference)
 	if err == nil {
-		run, err = run.Pooled()
+		run, err = run.Pool()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading run %q: %w", reference, err)

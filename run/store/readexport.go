@@ -287,7 +287,7 @@ func readLogs(ctx context.Context, from querier, e *Export) error {
 // checkExport refuses what no results folder could have held. Nothing in an export may lead to a
 // file outside of the run's folder.
 func checkExport(e *Export) error {
-	if _, err := e.Run.Pooled(); err != nil {
+	if _, err := e.Run.Pool(); err != nil {
 		return err
 	}
 	for _, l := range e.Logs {

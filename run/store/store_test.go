@@ -58,7 +58,7 @@ func newRun(t *testing.T) *result.Run {
 		Place:          result.Place{Sweep: "20260131-154500-s3f2a", Point: 2, Points: 6, Parameters: []result.Parameter{{Path: "load.workers", Value: "2"}}},
 		CheckSeed:      "a seed", Targets: []result.Target{
 			{
-				Name: "duck", Kind: "duckdb", Twin: "quest", Embedded: true, CoLocated: true, Idle: "pause", Turn: &result.Turn{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
+				Name: "duck", Driver: "duckdb", Twin: "quest", Embedded: true, CoLocated: true, Idle: "pause", RunPart: &result.RunPart{Part: 2, Parts: 3, Place: "/data/x.db", Shares: []string{"other"}}, Types: "bool as INTEGER, 0 or 1", Profile: "tuned", Durability: "strict",
 				Options: map[string]string{"threads": "2", "memory": ""},
 				Changes: []driver.Change{{Name: "threads", Value: "2", Default: "one a core"}},
 				Modules: []result.Module{{Path: "example.org/duck", Version: "v1.2.3"}},
@@ -95,7 +95,7 @@ func newRun(t *testing.T) *result.Run {
 						Executed: 900, Distinct: 500, Each: []float64{0.1}, Wall: 1, PerSecond: 900, Accumulated: []float64{1, 0, 0, 0.5}, Service: latency(t, 3*time.Millisecond)},
 				}}},
 			},
-			{Name: "quest", Kind: "questdb", Description: driver.Description{Version: "9.0"}, Failure: "cannot be reached"},
+			{Name: "quest", Driver: "questdb", Description: driver.Description{Version: "9.0"}, Failure: "cannot be reached"},
 		},
 	}
 	pool(t, r)
@@ -104,7 +104,7 @@ func newRun(t *testing.T) *result.Run {
 
 func pool(t *testing.T, r *result.Run) {
 	t.Helper()
-	pooled, err := r.Pooled()
+	pooled, err := r.Pool()
 	must(t, err)
 	*r = *pooled
 }

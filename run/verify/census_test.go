@@ -63,8 +63,8 @@ func TestCensus(t *testing.T) {
 			t.Fatal(err)
 		}
 		load := result.Load{Census: found}
-		if load.Lost() != c.lost || load.Duplicates() != c.duplicates {
-			t.Errorf("%s: %d lost, %d duplicates; want %d, %d", name, load.Lost(), load.Duplicates(), c.lost, c.duplicates)
+		if load.LostRows() != c.lost || load.Duplicates() != c.duplicates {
+			t.Errorf("%s: %d lost, %d duplicates; want %d, %d", name, load.LostRows(), load.Duplicates(), c.lost, c.duplicates)
 		}
 		for i, want := range c.problems {
 			if got := found[i].Problem; !strings.Contains(got, want) || (got == "") != (want == "") {

@@ -88,7 +88,7 @@ func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem 
 			continue
 		}
 		figures = append(figures, moment.name)
-		if problem == "" && !column.Same(*moment.expected, *moment.found) {
+		if problem == "" && !column.Equal(*moment.expected, *moment.found) {
 			problem = fmt.Sprintf("the %s time of a row is %v, expected %v", moment.name, moment.found, moment.expected)
 		}
 	}
@@ -105,11 +105,11 @@ func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem 
 // Doubles are held to so many digits; 0: as they are.
 func compareContent(f series.Field, expected *oracle.Content, found *driver.Content, digits int) (by, problem string) {
 	rounding := rounding(digits)
-	if f.Type.Whole() {
+	if f.Type.UsesInts() {
 		rounding = 0
 	}
 	figures := []string{"count"}
-	if found.Sum != nil && (f.Type.Whole() || expected.Special == 0 && expected.Size <= math.MaxFloat64) {
+	if found.Sum != nil && (f.Type.UsesInts() || expected.Special == 0 && expected.Size <= math.MaxFloat64) {
 		name := "sum"
 		if f.Type.Textual() {
 			name = "digest"
@@ -132,7 +132,7 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 			continue
 		}
 		figures = append(figures, edge.name)
-		if problem == "" && !column.Same(*edge.expected, *edge.found) && !nearly(*edge.expected, *edge.found, rounding) {
+		if problem == "" && !column.Equal(*edge.expected, *edge.found) && !nearly(*edge.expected, *edge.found, rounding) {
 			problem = fmt.Sprintf("%s of %s is %v, expected %v", edge.name, f.Name, edge.found, edge.expected)
 		}
 	}
@@ -160,7 +160,7 @@ func nearly(expected, found query.Value, rounding float64) bool {
 
 // sumText is the expected sum as messages have it.
 func sumText(t series.Type, expected *oracle.Content) string {
-	if t.Whole() {
+	if t.UsesInts() {
 		return expected.Whole.String()
 	}
 	return query.Value{Kind: query.Float, Float: expected.Float}.String()
@@ -171,7 +171,7 @@ func sameSum(t series.Type, expected *oracle.Content, found query.Value, roundin
 	switch {
 	case found.Kind == query.Null:
 		return expected.Count == 0
-	case t.Whole():
+	case t.UsesInts():
 		return wholeSum(expected, found)
 	case found.Kind == query.Int: // as JSON has a double without a fraction
 		found.Float = float64(found.Int)

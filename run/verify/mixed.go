@@ -43,7 +43,7 @@ func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *resu
 		for _, w := range j.Shares[0].Writes {
 			rows += w.Rows
 		}
-		d = workload.Limited(d, rows)
+		d = workload.LimitRows(d, rows)
 	}
 	answers := gather(j)
 	var full, counted []query.Query

@@ -35,10 +35,10 @@ func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) 
 	list := queriesOf(t, s, someTypes...)
 	db, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 	if err == nil {
-		err = session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{})
+		err = session.New(db).Prepare(t.Context(), d.Schema(), session.Mark{})
 	}
 	if err == nil {
-		_, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1000}, workload.Limited(d, cfg.Loaded), db, ignore)
+		_, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1000}, workload.LimitRows(d, cfg.Loaded), db, ignore)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) 
 		wait.Go(func() {
 			own, share := cfg, workload.Share{Index: i, Count: n}
 			own.Part = engine.MixedPart{Share: share, Own: share.Reader, Peers: together.Client(i)}
-			m, journal, err := engine.Mixed(t.Context(), own, d, db, kind.Renderer(nil), list, ignore)
+			m, journal, err := engine.RunMixed(t.Context(), own, d, db, kind.Renderer(nil), list, ignore)
 			if err != nil || m.Problem() != "" {
 				t.Errorf("client %d: %v, %s", i, err, m.Problem())
 			}
@@ -76,8 +76,8 @@ func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) 
 			all.Types[kind].Counted = append(all.Types[kind].Counted, j.Types[kind].Counted...)
 		}
 	}
-	if all.Handed() != 14_400-cfg.Loaded {
-		t.Errorf("%d rows were handed over", all.Handed())
+	if all.HandedRows() != 14_400-cfg.Loaded {
+		t.Errorf("%d rows were handed over", all.HandedRows())
 	}
 	if err := verify.Mixed(t.Context(), d, all, out, ignore); err != nil {
 		t.Fatal(err)

@@ -67,14 +67,14 @@ func TestMixedLateRows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
+				if err := session.New(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 					t.Fatal(err)
 				}
 				loaded := survey.Rows / 2
-				if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1000}, workload.Limited(d, loaded), db, ignore); err != nil {
+				if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1000}, workload.LimitRows(d, loaded), db, ignore); err != nil {
 					t.Fatal(err)
 				}
-				out, journal, err := engine.Mixed(t.Context(), engine.MixedConfig{
+				out, journal, err := engine.RunMixed(t.Context(), engine.MixedConfig{
 					LoadConfig: engine.LoadConfig{Workers: 2, BatchSize: batch}, Queriers: 2, Share: share,
 					Loaded: loaded, Start: start, Lateness: lateness, Windows: workload.Recent, Keep: 40,
 				}, d, db, kind.Renderer(nil), list, ignore)

@@ -74,16 +74,16 @@ func mixed(t *testing.T, kind driver.Driver, s workload.Spec, cfg engine.MixedCo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Of(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), d.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	if cfg.Loaded > 0 {
 		load := engine.LoadConfig{Workers: 1, BatchSize: 1000}
-		if _, err := engine.Load(t.Context(), load, workload.Limited(d, cfg.Loaded), db, ignore); err != nil {
+		if _, err := engine.Load(t.Context(), load, workload.LimitRows(d, cfg.Loaded), db, ignore); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, journal, err := engine.Mixed(t.Context(), cfg, d, db, kind.Renderer(nil), list, ignore)
+	out, journal, err := engine.RunMixed(t.Context(), cfg, d, db, kind.Renderer(nil), list, ignore)
 	if err == nil {
 		err = verify.Mixed(t.Context(), d, journal, out, ignore)
 	}

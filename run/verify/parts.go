@@ -129,7 +129,7 @@ func examineOnce(ctx context.Context, d workload.Dataset, visible int64, answers
 		queries[i] = rowsBehind(a.Query)
 	}
 	var rows [2][]*query.Answer
-	for i, of := range []workload.Dataset{d, workload.Limited(d, visible)} {
+	for i, of := range []workload.Dataset{d, workload.LimitRows(d, visible)} {
 		var err error
 		if rows[i], err = oracle.RowsOfEach(ctx, of, queries); err != nil {
 			return fmt.Errorf("looking for parts of the rows that answers are right for: %w", err)

@@ -245,7 +245,7 @@ func (c *check) unmatched(ctx context.Context, found *query.Answer) (string, err
 	if n := int64(len(found.Rows)); n != c.expected.Rows {
 		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
 	}
-	row, err := oracle.Unmatched(ctx, c.dataset, c.expected.Query, found)
+	row, err := oracle.FindUnmatched(ctx, c.dataset, c.expected.Query, found)
 	if row == nil {
 		return "", err
 	}

@@ -32,7 +32,7 @@ func options(source string, drivers []driver.Driver) string {
 func optionTable(text *strings.Builder, title string, list []driver.Option) {
 	fmt.Fprintf(text, "\n| %s | default | values | meaning |\n|---|---|---|---|\n", title)
 	for _, o := range list {
-		shown := o.Shown()
+		shown := o.DefaultText()
 		if o.Default != "" {
 			shown = "`" + shown + "`"
 		}

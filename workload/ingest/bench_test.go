@@ -69,7 +69,7 @@ func BenchmarkLines(b *testing.B) {
 					if !errors.Is(err, io.EOF) {
 						b.Fatal(err)
 					}
-					rows = l.Given()
+					rows = l.RowCount()
 				}
 				rowsPerSecond(b, rows)
 			})

@@ -37,7 +37,7 @@ func FuzzTimescaleDB(f *testing.F) {
 
 // seeds adds the beginnings of generated files.
 func seeds(f *testing.F, format string) {
-	generated(f, func(_ string, d workload.Dataset) {
+	forEachDataset(f, func(_ string, d workload.Dataset) {
 		all := text(f, d, format)
 		end := 1500
 		if i := strings.Index(string(all), "\n\n"); format == "timescaledb" {

@@ -114,7 +114,7 @@ func (p *parser) influxFields(b *begin, line []byte, at int, bare bool, row int)
 			}
 			c.Ints[row] = int64(n)
 			at++ // the i
-			if field.Type == series.Int32 && beyond(field.Type, c.Ints[row]) {
+			if field.Type == series.Int32 && isOutOfRange(field.Type, c.Ints[row]) {
 				return fmt.Errorf("field %s: %q does not fit into the type %v", field.Name, short(line[begin:at]), field.Type)
 			}
 		case series.Float:
@@ -190,7 +190,7 @@ func (p *parser) newField() string {
 	switch {
 	case p.catalog.known != nil:
 		return " in this dataset; check the flags that say what generated the file"
-	case p.source.Once():
+	case p.source.ReadsOnce():
 		return " so far; give the file's name in place of standard input, or the flags that say what generated it"
 	}
 	return ""

@@ -26,9 +26,9 @@ import (
 
 func formats() []string { return []string{"influx", "timescaledb"} }
 
-// generated returns the datasets of TSBS's use cases, of hosts that begin late
+// forEachDataset returns the datasets of TSBS's use cases, of hosts that begin late
 // and trucks whose rows come late or lack a field or a tag.
-func generated(t testing.TB, each func(name string, d workload.Dataset)) {
+func forEachDataset(t testing.TB, each func(name string, d workload.Dataset)) {
 	for _, name := range []string{"cpu-only", "devops", "iot", "devops-generic"} {
 		start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 		spec := workload.Spec{Name: name, Seed: 7, Scale: 20, InitialScale: 10, Start: start, End: start.Add(20 * time.Minute), Interval: 10 * time.Second, MaxMetrics: 30}
@@ -106,7 +106,7 @@ func dataset(t testing.TB, s *ingest.Source, schema *series.Schema) *ingest.Data
 // What is read with the schema of the dataset that a file holds is that
 // dataset, row by row, whatever the batches are.
 func TestKnownDatasetIsReadBack(t *testing.T) {
-	generated(t, func(name string, d workload.Dataset) {
+	forEachDataset(t, func(name string, d workload.Dataset) {
 		for _, format := range formats() {
 			want := text(t, d, format)
 			path := file(t, "x", want)
@@ -125,7 +125,7 @@ func TestKnownDatasetIsReadBack(t *testing.T) {
 
 // So is what is read without knowing the dataset: every row, value and tag.
 func TestUnknownDatasetIsReadBack(t *testing.T) {
-	generated(t, func(name string, d workload.Dataset) {
+	forEachDataset(t, func(name string, d workload.Dataset) {
 		for _, format := range formats() {
 			content := text(t, d, format)
 			for _, from := range []string{"file", "-"} {
@@ -195,7 +195,7 @@ func difference(got, want []byte) string {
 
 // Files are told by their bytes, not by their names; lines pass as they are.
 func TestCompressedLines(t *testing.T) {
-	generated(t, func(name string, d workload.Dataset) {
+	forEachDataset(t, func(name string, d workload.Dataset) {
 		for _, format := range formats() {
 			plain := text(t, d, format)
 			header := encoder(t, format, d.Schema()).AppendHeader(nil)
@@ -391,8 +391,8 @@ func TestFieldsKeepTheirOrder(t *testing.T) {
 }
 
 // With the schema of a dataset, what is not of it stops the reading.
-func TestForeignRows(t *testing.T) {
-	generated(t, func(name string, d workload.Dataset) {
+func TestRowsOfOtherDatasets(t *testing.T) {
+	forEachDataset(t, func(name string, d workload.Dataset) {
 		if name != "cpu-only" {
 			return
 		}
@@ -438,7 +438,7 @@ func TestBadSources(t *testing.T) {
 
 // A compressed file that was cut is found out.
 func TestCutCompressedFile(t *testing.T) {
-	generated(t, func(name string, d workload.Dataset) {
+	forEachDataset(t, func(name string, d workload.Dataset) {
 		plain := text(t, d, "influx")
 		var gz bytes.Buffer
 		g := gzip.NewWriter(&gz)

@@ -68,8 +68,8 @@ type Lines struct {
 	SkipBad, Skipped int64
 
 	// Limit is how many rows are passed at most; 0: all.
-	Limit int64
-	given int64
+	Limit    int64
+	rowCount int64
 }
 
 // Lines starts a pass over the rows.
@@ -101,13 +101,13 @@ func (l *Lines) Close() error {
 // the middle of one.
 func (l *Lines) Next(c *Chunk, max int) error {
 	if l.Limit > 0 {
-		if max = int(min(int64(max), l.Limit-l.given)); max == 0 {
+		if max = int(min(int64(max), l.Limit-l.rowCount)); max == 0 {
 			c.Release()
 			return io.EOF
 		}
 	}
 	err := l.next(c, max)
-	l.given += int64(c.Rows)
+	l.rowCount += int64(c.Rows)
 	if err != nil || c.cut == nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (l *Lines) Next(c *Chunk, max int) error {
 	return nil
 }
 
-// Given returns how many rows have been passed.
-func (l *Lines) Given() int64 { return l.given }
+// RowCount returns how many rows have been passed.
+func (l *Lines) RowCount() int64 { return l.rowCount }
 
 // next is Next without judging the end.
 func (l *Lines) next(c *Chunk, max int) error {
@@ -145,7 +145,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 				last = true
 				break
 			} else if err != nil {
-				return l.source.failed(err)
+				return l.source.readError(err)
 			}
 		}
 		if l.left < wanted {
@@ -156,7 +156,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 			l.drop()
 			continue
 		}
-		at := after(l.rest, wanted, l.left)
+		at := nthLineEnd(l.rest, wanted, l.left)
 		c.add(l.current, l.rest[:at])
 		l.rest, l.left = l.rest[at:], l.left-wanted
 		l.line += int64(wanted)
@@ -242,7 +242,7 @@ func (l *Lines) beginsRow() (bool, error) {
 		if errors.Is(err, io.EOF) {
 			l.ended = true
 		} else if err != nil {
-			return false, l.source.failed(err)
+			return false, l.source.readError(err)
 		}
 		l.ahead = p
 	}
@@ -257,8 +257,8 @@ func (l *Lines) beginsRow() (bool, error) {
 	return true, nil
 }
 
-// after returns where the nth of all line ends of the text ends.
-func after(text []byte, n, all int) int {
+// nthLineEnd returns where the nth of all line ends of the text ends.
+func nthLineEnd(text []byte, n, all int) int {
 	if n == all {
 		return bytes.LastIndexByte(text, '\n') + 1
 	}

@@ -54,7 +54,7 @@ func learn(ctx context.Context, s *Source, skip int64, progress func(rows int)) 
 	from := l.from
 	l.most = scoutBytes
 	defer func() {
-		if !s.Once() || err != nil {
+		if !s.ReadsOnce() || err != nil {
 			from.close()
 		}
 	}()
@@ -66,7 +66,7 @@ func learn(ctx context.Context, s *Source, skip int64, progress func(rows int)) 
 		}
 	}
 	var kept *keptPieces
-	if s.Once() {
+	if s.ReadsOnce() {
 		kept = &keptPieces{from: from}
 		l.from = kept
 	}

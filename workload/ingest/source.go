@@ -123,7 +123,7 @@ func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
 			case errors.Is(err, bufio.ErrBufferFull):
 				return nil, fmt.Errorf("%s: begins with a line of more than %d MiB: neither influx nor timescaledb format", s.name, maxHeader>>20)
 			}
-			return nil, s.failed(err)
+			return nil, s.readError(err)
 		}
 	}
 	first, err := line()
@@ -187,8 +187,8 @@ type sourceError struct{ error }
 
 func (e *sourceError) Unwrap() []error { return []error{e.error, ErrSource} }
 
-// failed explains why reading went wrong.
-func (s *Source) failed(err error) error {
+// readError explains why reading went wrong.
+func (s *Source) readError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &sourceError{fmt.Errorf("%s: its compressed data is cut off; copy or generate it again", s.name)}
 	}
@@ -201,8 +201,8 @@ func (s *Source) Name() string { return s.name }
 // Format returns the source's format.
 func (s *Source) Format() Format { return s.format }
 
-// Once reports whether the source can be read only once.
-func (s *Source) Once() bool { return s.path == "" }
+// ReadsOnce reports whether the source can be read only once.
+func (s *Source) ReadsOnce() bool { return s.path == "" }
 
 // text opens the source's text from its first byte.
 func (s *Source) text() (io.ReadCloser, error) {
@@ -217,7 +217,7 @@ func (s *Source) text() (io.ReadCloser, error) {
 	plain, packed, err := unpack.Reader(raw)
 	if err != nil {
 		raw.Close()
-		return nil, s.failed(err)
+		return nil, s.readError(err)
 	}
 	s.plain = !packed
 	r, err := s.withoutMark(plain)
@@ -237,7 +237,7 @@ func (s *Source) withoutMark(r io.Reader) (io.Reader, error) {
 	n, err := readFull(r, begin)
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		return nil, s.failed(err)
+		return nil, s.readError(err)
 	case string(begin) == mark:
 		s.mark = n
 		return r, nil
@@ -270,7 +270,7 @@ func (s *Source) pieces() (pieces, error) {
 	}
 	if _, err := io.CopyN(io.Discard, r, int64(len(s.header))); err != nil {
 		r.Close()
-		return nil, s.failed(err)
+		return nil, s.readError(err)
 	}
 	return newStreamPieces(r), nil
 }

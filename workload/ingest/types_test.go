@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
-// typed is a dataset with fields of every type; unaligned rows have one each.
-func typed(t *testing.T, unaligned bool) workload.Dataset {
+// typedDataset is a dataset with fields of every type; unaligned rows have one each.
+func typedDataset(t *testing.T, unaligned bool) workload.Dataset {
 	t.Helper()
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := iotdb.Workload().Dataset(workload.Spec{
@@ -30,7 +30,7 @@ func typed(t *testing.T, unaligned bool) workload.Dataset {
 func TestTypesAreReadBack(t *testing.T) {
 	for _, format := range formats() {
 		for _, unaligned := range []bool{false, true} {
-			d := typed(t, unaligned)
+			d := typedDataset(t, unaligned)
 			want := text(t, d, format)
 			got := dataset(t, open(t, "-", want), d.Schema())
 			e := encoder(t, format, d.Schema())
@@ -59,7 +59,7 @@ func TestUnknownBooleans(t *testing.T) {
 
 // A value that is none of its type's is refused with its line.
 func TestValuesOfOtherTypes(t *testing.T) {
-	d := typed(t, false)
+	d := typedDataset(t, false)
 	good := string(text(t, d, "influx"))
 	line := strings.SplitAfter(good, "\n")[0]
 	_, fields, _ := strings.Cut(line, " ")

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// beyond reports whether a whole number is none of its type's values.
-func beyond(t series.Type, v int64) bool {
+// isOutOfRange reports whether a whole number is none of its type's values.
+func isOutOfRange(t series.Type, v int64) bool {
 	return t == series.Int32 && (v < math.MinInt32 || v > math.MaxInt32)
 }
 
@@ -55,7 +55,7 @@ func plainValue(f *series.Field, c *series.Column, row int, text []byte) error {
 		c.Ints[row] = at.Unix() / (24 * 60 * 60)
 	case series.Int, series.Int32, series.Timestamp:
 		v, ok := number.Int(text)
-		if !ok || beyond(f.Type, v) {
+		if !ok || isOutOfRange(f.Type, v) {
 			return fmt.Errorf("is no value of type %v", f.Type)
 		}
 		c.Ints[row] = v

@@ -28,7 +28,7 @@ func (s *settings) arrivals(into []row, src source, first, behind int64, memory 
 	if waiting != nil {
 		list, from = waiting.take(list, behind, last), first
 	}
-	s.sent(src, from, behind, func(a arrival) {
+	s.eachArrival(src, from, behind, func(a arrival) {
 		switch {
 		case a.due < first:
 		case a.due < behind || last:
@@ -60,13 +60,13 @@ func (s *settings) arrivals(into []row, src source, first, behind int64, memory 
 	return into
 }
 
-// sent calls yield with when each of a source's rows is due, and again where it
+// eachArrival calls yield with when each of a source's rows is due, and again where it
 // comes again.
-func (s *settings) sent(src source, from, behind int64, yield func(arrival)) {
+func (s *settings) eachArrival(src source, from, behind int64, yield func(arrival)) {
 	for k := from; k < behind; k++ {
 		due := k + s.delay(src, k)
 		yield(arrival{due, row{at: k}})
-		if again, after := s.repeated(src, k); again {
+		if again, after := s.repeatDelay(src, k); again {
 			yield(arrival{due + after, row{at: k, again: true}})
 		}
 	}
@@ -115,15 +115,15 @@ func (s *settings) delay(src source, k int64) int64 {
 		behind = min(k-k%s.block+s.block, s.rows)
 	}
 	if left := behind - 1 - k; left > 0 {
-		return 1 + below(y, left)
+		return 1 + scaleInt(y, left)
 	}
 	return 0 // nothing is sent behind the last one
 }
 
-// repeated reports whether a row comes again, and how many slots after its first
+// repeatDelay reports whether a row comes again, and how many slots after its first
 // time. The newest row of a source never does, so that there is one newest row also
 // where a system keeps all.
-func (s *settings) repeated(src source, k int64) (bool, int64) {
+func (s *settings) repeatDelay(src source, k int64) (bool, int64) {
 	if s.duplicates == 0 || k == s.rows-1 {
 		return false, 0
 	}
@@ -136,7 +136,7 @@ func (s *settings) repeated(src source, k int64) (bool, int64) {
 
 // poissonDelay returns 1 and a Poisson number of further slots, as far as there
 // is no bound.
-func (s *settings) poissonDelay(x uint64) int64 { return min(1+s.delays.at(unit(x)), s.most) }
+func (s *settings) poissonDelay(x uint64) int64 { return min(1+s.delays.quantile(unit(x)), s.most) }
 
 // rewrites is arrivals by the paper's equations (3) to (7): the time of the next
 // row is one step after the newest so far with probability 1-P, and X+1 steps
@@ -147,7 +147,7 @@ func (s *settings) rewrites(into []row, src source, first, behind, newest int64)
 	for i := first; i < behind; i++ {
 		x, y := random(s.seed, uint64(i), streamOf(src.device, src.sensor, forArrival))
 		if newest >= 0 && unit(x) < s.late {
-			into = append(into, row{at: newest - 1 - s.delays.at(unit(y))})
+			into = append(into, row{at: newest - 1 - s.delays.quantile(unit(y))})
 			continue
 		}
 		newest++
@@ -160,7 +160,7 @@ func (s *settings) rewrites(into []row, src source, first, behind, newest int64)
 // holds them that keeps one row a time, the last that arrived.
 func (s *settings) latest(into []row, src source, first, behind int64) []row {
 	for k := first; k < behind; k++ {
-		again, _ := s.repeated(src, k)
+		again, _ := s.repeatDelay(src, k)
 		into = append(into, row{at: k, again: again})
 	}
 	return into

@@ -61,7 +61,7 @@ func (d *Dataset) Deal(clients, rows int) (workload.Dataset, error) {
 
 // Share implements workload.Divided.
 func (d *Dataset) Share(s workload.Share) workload.Dataset {
-	if s.Whole() {
+	if s.Single() {
 		return d
 	}
 	share := *d

@@ -142,7 +142,7 @@ func (s *settings) time(src source, k int64) int64 {
 	}
 	if s.irregular {
 		x, _ := random(s.seed, uint64(k), streamOf(src.device, src.sensor, forInterval))
-		t += floor(below(x, room), s.grain)
+		t += floor(scaleInt(x, room), s.grain)
 	}
 	return s.start + t
 }

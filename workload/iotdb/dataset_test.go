@@ -64,7 +64,7 @@ func rowsOf(t testing.TB, reader workload.Reader, max int) []flat {
 					switch {
 					case run.Lacks(c, row):
 						f.values += " -"
-					case run.Table.Fields[c].Type.Whole():
+					case run.Table.Fields[c].Type.UsesInts():
 						f.values += " " + time.Duration(column.Ints[row]).String()
 					default:
 						f.values += " " + time.Duration(math.Float64bits(column.Floats[row])).String()

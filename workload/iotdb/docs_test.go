@@ -16,9 +16,9 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// documented returns the rows of the tables of docs/iotdb.md whose head begins
+// readDocs returns the rows of the tables of docs/iotdb.md whose head begins
 // with a word, each by what stands in its first column.
-func documented(t *testing.T, head string, columns int) [][]string {
+func readDocs(t *testing.T, head string, columns int) [][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/iotdb.md")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 		}
 	}
 	var got [][]string
-	for _, cells := range documented(t, "operation", 8) {
+	for _, cells := range readDocs(t, "operation", 8) {
 		if tool := Operation(cells[0]); !strings.HasSuffix(cells[2], " "+tool) && cells[0] != "limit" && cells[0] != "value-range-limit" {
 			t.Errorf("%s is %q to the tool, want %s", cells[0], cells[2], tool)
 		}

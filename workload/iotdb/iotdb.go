@@ -47,7 +47,7 @@ func (useCase) Settings() []option.Option {
 		{Name: "text-length", Type: option.Integer(1, series.MaxText), Default: "2", Help: "characters of a text, 1 to 10"},
 		{Name: "irregular", Type: option.Boolean("true", "false"), Default: "false", Help: "intervals vary"},
 		{Name: "unaligned", Type: option.Boolean("true", "false"), Default: "false", Help: "each sensor has its own times"},
-		{Name: "tags", Type: option.Checked("cardinalities", checkTags), Empty: "none", Help: "numbers of values of additional tags tag_0, tag_1, …, such as 10:100"},
+		{Name: "tags", Type: option.CheckedBy("cardinalities", checkTags), Empty: "none", Help: "numbers of values of additional tags tag_0, tag_1, …, such as 10:100"},
 		{Name: "late", Type: option.Number(0, 1), Default: "0", Help: "probability that a row is late"},
 		{Name: "late-mode", Type: option.Choice(delayed, withinBatch, global, paperPoisson), Default: delayed, Help: "how rows are late"},
 		{Name: "late-mean", Type: option.Number(0, maxMean), Default: "10", Help: "mean λ of Poisson delays, in steps"},
@@ -99,18 +99,18 @@ func (useCase) Describe(s workload.Spec) workload.Description {
 	repeats := ""
 	switch {
 	case read.duplicates > 0:
-		repeats = own("duplicates")
+		repeats = settingName("duplicates")
 	case read.rewriting():
-		repeats = own("late-mode")
+		repeats = settingName("late-mode")
 	}
 	return workload.Description{
-		Values: read.known(s), Repeats: repeats, RowsAtMost: s.RowsAtMost(perEpoch), Memory: uint64(s.Scale) * perDevice,
+		Values: read.knownTimes(s), Repeats: repeats, RowsAtMost: s.RowsAtMost(perEpoch), Memory: uint64(s.Scale) * perDevice,
 		Identity: identity(read.values), Facts: read.facts(), Late: read.lateness(),
 	}
 }
 
-// known is what is known of the rows' times.
-func (out *settings) known(s workload.Spec) series.Values {
+// knownTimes is what is known of the rows' times.
+func (out *settings) knownTimes(s workload.Spec) series.Values {
 	if out.irregular || out.unaligned {
 		s.Interval = time.Duration(out.grain)
 	}
@@ -190,20 +190,20 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := read.known(s)
+	known := read.knownTimes(s)
 	d.schema.First, d.schema.Last, d.schema.Step = known.First, known.Last, known.Step
 	if s.MaxPoints == 0 && s.NewTags == 0 && s.NewFields == 0 {
 		return d, nil
 	}
 	if read.duplicates > 0 || read.rewriting() {
-		return nil, workload.Bad(own("duplicates"), "cannot be told from first rows where --max-data-points, --new-tags or --new-fields change them; leave one of both out")
+		return nil, workload.Bad(settingName("duplicates"), "cannot be told from first rows where --max-data-points, --new-tags or --new-fields change them; leave one of both out")
 	}
 	var out workload.Dataset = d
 	if s.MaxPoints > 0 {
-		out = workload.Limited(out, int64(min(s.MaxPoints, math.MaxInt64)))
+		out = workload.LimitRows(out, int64(min(s.MaxPoints, math.MaxInt64)))
 	}
 	s.Records, s.InARow = 0, 0 // this package's own readers have heeded them
-	return workload.Arranged(out, s)
+	return workload.Arrange(out, s)
 }
 
 func (useCase) QueryTypes() []workload.QueryType {
@@ -222,5 +222,5 @@ func (useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[query
 		}
 		names = append(names, t.name)
 	}
-	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Among(queryType, names))
+	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
 }

@@ -49,13 +49,13 @@ func streamOf(device, sensor uint32, p purpose) uint64 {
 // unit turns random bits into a number from 0 to below 1.
 func unit(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
-// inside turns random bits into a number above 0 and below 1.
-func inside(x uint64) float64 { return (float64(x>>12) + 0.5) / (1 << 52) }
+// unitFloat turns random bits into a number above 0 and below 1.
+func unitFloat(x uint64) float64 { return (float64(x>>12) + 0.5) / (1 << 52) }
 
-// below turns random bits into a number from 0 to below n, which is the high
+// scaleInt turns random bits into a number from 0 to below n, which is the high
 // half of a product (Lemire, "Fast random integer generation in an interval",
 // 2019). Its bias is n in 2^64 at most.
-func below(x uint64, n int64) int64 {
+func scaleInt(x uint64, n int64) int64 {
 	hi, _ := bits.Mul64(x, uint64(n))
 	return int64(hi)
 }

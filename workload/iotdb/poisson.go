@@ -40,8 +40,8 @@ func newPoisson(mean float64) *poisson {
 // largest returns the largest number that is drawn.
 func (p *poisson) largest() int64 { return p.first + int64(len(p.upTo)) - 1 }
 
-// at returns the smallest number up to which the probability exceeds u.
-func (p *poisson) at(u float64) int64 {
+// quantile returns the smallest number up to which the probability exceeds u.
+func (p *poisson) quantile(u float64) int64 {
 	i := sort.Search(len(p.upTo)-1, func(i int) bool { return p.upTo[i] > u })
 	return p.first + int64(i)
 }

@@ -55,7 +55,7 @@ func TestDelaysArePoisson(t *testing.T) {
 		if delay := s.delay(source{device: 3}, k); delay > 0 {
 			count(&late, delay)
 		}
-		if repeated, delay := s.repeated(source{device: 3}, k); repeated {
+		if repeated, delay := s.repeatDelay(source{device: 3}, k); repeated {
 			count(&again, delay)
 		}
 	}
@@ -226,7 +226,7 @@ func TestPartsNeedNoPast(t *testing.T) {
 }
 
 // Questions draw devices, sensors and windows evenly.
-func TestQuestionsAreDrawnEvenly(t *testing.T) {
+func TestQueriesAreDrawnEvenly(t *testing.T) {
 	const n = 7000
 	spec := base()
 	spec.QuerySettings["iotdb.devices"], spec.QuerySettings["iotdb.sensors"], spec.QuerySettings["iotdb.span"] = "2", "3", "10m"

@@ -116,17 +116,17 @@ type stream struct {
 	seed, of, drawn uint64
 }
 
-func (r *stream) below(n int64) int64 {
+func (r *stream) intBelow(n int64) int64 {
 	x, _ := random(r.seed, r.drawn, r.of)
 	r.drawn++
-	return below(x, n)
+	return scaleInt(x, n)
 }
 
 // distinct draws different numbers below n.
 func (r *stream) distinct(count, n int64) []int64 {
 	var drawn []int64
 	for int64(len(drawn)) < count {
-		if v := r.below(n); !slices.Contains(drawn, v) {
+		if v := r.intBelow(n); !slices.Contains(drawn, v) {
 			drawn = append(drawn, v)
 		}
 	}
@@ -170,7 +170,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 
 // badQueries returns the error of a parameter of queries.
 func badQueries(name, format string, args ...any) error {
-	return &workload.SpecError{Setting: own(name), Problem: fmt.Sprintf(format, args...), OfQueries: true}
+	return &workload.SpecError{Setting: settingName(name), Problem: fmt.Sprintf(format, args...), OfQueries: true}
 }
 
 // suitable returns the sensors that can be queried.
@@ -186,14 +186,14 @@ func (t *queryType) suitable(sensors []sensor, a *parameters) []string {
 
 // drawOne draws one query.
 func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameters, suitable []string) {
-	first := uint32(r.below(int64(s.devices)))
+	first := uint32(r.intBelow(int64(s.devices)))
 	group := first % s.groups
 	q.Table = "g_" + strconv.FormatUint(uint64(group), 10)
 	devices := []uint32{first}
 	if !t.anyDevice {
 		size := (s.devices - group + s.groups - 1) / s.groups
 		for len(devices) < int(a.devices) {
-			if d := uint32(r.below(int64(size)))*s.groups + group; !slices.Contains(devices, d) {
+			if d := uint32(r.intBelow(int64(size)))*s.groups + group; !slices.Contains(devices, d) {
 				devices = append(devices, d)
 			}
 		}
@@ -212,11 +212,11 @@ func (t *queryType) drawOne(q *query.Query, r *stream, s *settings, a *parameter
 	}
 	switch t.window {
 	case moment:
-		q.Start = time.Unix(0, s.time(s.sourceOf(q), r.below(s.rows))).UTC()
+		q.Start = time.Unix(0, s.time(s.sourceOf(q), r.intBelow(s.rows))).UTC()
 		q.End = q.Start.Add(instant)
 	case closed, halfOpen:
 		room := s.rows*s.step - int64(a.span)
-		q.Start = time.Unix(0, s.start+r.below(max(room, 1))).UTC().Truncate(time.Millisecond)
+		q.Start = time.Unix(0, s.start+r.intBelow(max(room, 1))).UTC().Truncate(time.Millisecond)
 		if q.Start.UnixNano() < s.start {
 			q.Start = time.Unix(0, s.start).UTC()
 		}

@@ -146,7 +146,7 @@ func (n *sensor) fill(s *settings, known []function) {
 		}
 	}
 	_, drawn := random(s.seed, 0, streamOf(allDevices, n.number, forFunction))
-	f := family[below(drawn, int64(len(family)))]
+	f := family[scaleInt(drawn, int64(len(family)))]
 	n.buffer, n.codes = make([]float64, bufferRows), make([]uint64, bufferRows)
 	for i := range n.buffer {
 		at := (s.start + int64(i)*s.step) / 1e6 // as the tool's times, milliseconds since 1970

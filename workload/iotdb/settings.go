@@ -51,8 +51,8 @@ type settings struct {
 // span is a range of numbers.
 type span struct{ least, most float64 }
 
-// at returns the number at a share of the range.
-func (s span) at(share float64) float64 { return s.least + float64(share*(s.most-s.least)) }
+// valueAt returns the number at a share of the range.
+func (s span) valueAt(share float64) float64 { return s.least + float64(share*(s.most-s.least)) }
 
 // The ways in which rows are late.
 const (
@@ -80,8 +80,8 @@ const (
 // defaultBlock is how many rows of a device come before those of the next one.
 const defaultBlock = 100
 
-// own is the name of a setting of this workload.
-func own(name string) string { return "iotdb." + name }
+// settingName is the name of a setting of this workload.
+func settingName(name string) string { return "iotdb." + name }
 
 // read checks a specification. Its error is a *workload.SpecError.
 func read(s workload.Spec) (*settings, error) {
@@ -94,7 +94,7 @@ func read(s workload.Spec) (*settings, error) {
 		block: int64(cmp.Or(s.InARow, defaultBlock)),
 		start: s.Start.UnixNano(), step: int64(s.Interval),
 		sensors: uint32(v.Int("sensors")), groups: uint32(v.Int("device-groups")),
-		unaligned: v.On("unaligned"), irregular: v.On("irregular"), buffered: v["values"] == sharedBuffer,
+		unaligned: v.Bool("unaligned"), irregular: v.Bool("irregular"), buffered: v["values"] == sharedBuffer,
 		period: spanOf(v, "period"), amplitude: spanOf(v, "amplitude"), offset: spanOf(v, "offset"), noise: spanOf(v, "noise"),
 		scale: math.Pow10(v.Int("decimals")), textLength: uint32(v.Int("text-length")), tags: tags(v["tags"]),
 		late: v.Number("late"), lateMode: v["late-mode"], delays: newPoisson(v.Number("late-mean")), duplicates: v.Number("duplicates"),
@@ -127,7 +127,7 @@ func (out *settings) readSize(s workload.Spec) error {
 	case s.MaxMetrics != 0:
 		return workload.Bad("max-metric-count", "is for devops-generic; the number of fields here is iotdb.sensors")
 	case out.groups > s.Scale:
-		return workload.Bad(own("device-groups"), "%d groups are more than --scale %d devices; lower it, or raise --scale", out.groups, s.Scale)
+		return workload.Bad(settingName("device-groups"), "%d groups are more than --scale %d devices; lower it, or raise --scale", out.groups, s.Scale)
 	case s.Groups > s.Scale:
 		return workload.Bad("interleaved-generation-groups", "%d are more than --scale %d devices, so that some have none; lower it", s.Groups, s.Scale)
 	}
@@ -173,8 +173,8 @@ func (out *settings) readTime(s workload.Spec) error {
 // checkValues checks what fixes values.
 func (out *settings) checkValues(s workload.Spec) error {
 	for _, name := range []string{"period", "amplitude", "offset", "noise"} {
-		if _, given := s.Settings[own(name)]; given && out.buffered {
-			return workload.Bad(own(name), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
+		if _, given := s.Settings[settingName(name)]; given && out.buffered {
+			return workload.Bad(settingName(name), "is for values by formula; the functions of %s have their own, so leave it out", sharedBuffer)
 		}
 	}
 	return nil
@@ -218,25 +218,25 @@ func tags(text string) (cardinalities []uint32) {
 
 // checkLate checks what fixes the order of arrival.
 func (out *settings) checkLate(s workload.Spec) error {
-	given := func(name string) bool { return s.Settings[own(name)] != "" }
+	given := func(name string) bool { return s.Settings[settingName(name)] != "" }
 	poissonLate := out.lateMode == delayed || out.lateMode == paperPoisson
 	switch {
 	case out.late == 1:
-		return workload.Bad(own("late"), "1 leaves no row in time that others could be behind; give less")
+		return workload.Bad(settingName("late"), "1 leaves no row in time that others could be behind; give less")
 	case given("late-mode") && out.late == 0:
-		return workload.Bad(own("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", out.lateMode)
+		return workload.Bad(settingName("late-mode"), "%s needs a probability: set iotdb.late, such as 0.1", out.lateMode)
 	case given("late-mean") && out.late == 0 && out.duplicates == 0:
-		return workload.Bad(own("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", out.values["late-mean"])
+		return workload.Bad(settingName("late-mean"), "%s is the mean of delays that no row has: set iotdb.late, such as 0.1", out.values["late-mean"])
 	case given("late-mean") && !poissonLate && out.duplicates == 0:
-		return workload.Bad(own("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
+		return workload.Bad(settingName("late-mean"), "is for delays by %s or %s, not by %s; leave it out", delayed, paperPoisson, out.lateMode)
 	case given("late-most") && out.late == 0 && out.duplicates == 0:
-		return workload.Bad(own("late-most"), "%s is the bound of delays that no row has: set iotdb.late, such as 0.1", out.values["late-most"])
+		return workload.Bad(settingName("late-most"), "%s is the bound of delays that no row has: set iotdb.late, such as 0.1", out.values["late-most"])
 	case given("late-most") && !poissonLate && out.duplicates == 0:
-		return workload.Bad(own("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
+		return workload.Bad(settingName("late-most"), "is for delays by %s, not by %s; leave it out", delayed, out.lateMode)
 	case given("late-most") && out.lateMode == paperPoisson && out.late > 0:
-		return workload.Bad(own("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
+		return workload.Bad(settingName("late-most"), "the paper's delays have no bound; leave it out, or take --iotdb late-mode=%s", delayed)
 	case out.duplicates > 0 && out.late > 0 && out.lateMode == paperPoisson:
-		return workload.Bad(own("duplicates"), "%s makes duplicates itself; leave it out", paperPoisson)
+		return workload.Bad(settingName("duplicates"), "%s makes duplicates itself; leave it out", paperPoisson)
 	}
 	return nil
 }

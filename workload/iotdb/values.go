@@ -23,11 +23,11 @@ func (s *settings) waveform(device uint32, n *sensor) waveform {
 	c, d := random(s.seed, 1, stream)
 	e, _ := random(s.seed, 2, stream)
 	w := waveform{
-		amplitude: s.amplitude.at(unit(a)), middle: s.offset.at(unit(b)),
-		frequency: 1 / s.period.at(unit(c)), phase: unit(d),
+		amplitude: s.amplitude.valueAt(unit(a)), middle: s.offset.valueAt(unit(b)),
+		frequency: 1 / s.period.valueAt(unit(c)), phase: unit(d),
 	}
 	if n.shape <= sawtooth {
-		w.noise = w.amplitude * s.noise.at(unit(e))
+		w.noise = w.amplitude * s.noise.valueAt(unit(e))
 	}
 	return w
 }
@@ -80,7 +80,7 @@ func (s *settings) floats(out []float64, device uint32, n *sensor, rows []row, t
 		stream := streamOf(device, n.number, forValues)
 		for i, r := range rows {
 			_, x := random(s.seed, uint64(r.at), stream)
-			out[i] += float64(w.noise * normal(inside(x)))
+			out[i] += float64(w.noise * normal(unitFloat(x)))
 		}
 	}
 	return w
@@ -111,7 +111,7 @@ func floorMod(t, n int64) int64 {
 // belong to one device. The scratch is as long as the rows.
 func (s *settings) fill(c *series.Column, scratch []float64, device uint32, n *sensor, rows []row, times []int64) {
 	kind := held[n.kind]
-	if !kind.Whole() {
+	if !kind.UsesInts() {
 		out := c.Floats[len(c.Floats)-len(rows):]
 		s.floats(out, device, n, rows, times)
 		s.bump(out, rows)
@@ -179,7 +179,7 @@ func (s *settings) texts(out []int64, device uint32, n *sensor, rows []row) {
 		} else {
 			_, x = random(s.seed, uint64(r.at), stream)
 		}
-		if out[i] = below(x, texts); r.again {
+		if out[i] = scaleInt(x, texts); r.again {
 			out[i] = (out[i] + 1) % texts
 		}
 	}

@@ -15,7 +15,7 @@ func (s *settings) waits() bool { return s.late > 0 && s.lateMode == global }
 // waitingAt returns the rows of a source that wait when a slot begins.
 func (s *settings) waitingAt(src source, slot int64) waiting {
 	var w waiting
-	s.sent(src, 0, slot, func(a arrival) {
+	s.eachArrival(src, 0, slot, func(a arrival) {
 		if a.due >= slot {
 			w.add(a)
 		}

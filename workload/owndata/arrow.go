@@ -528,7 +528,7 @@ func (r *recordFile) readField(f *filler, place int, column arrow.Array, n int) 
 			}
 		}
 		return nil
-	case of.Type.Whole():
+	case of.Type.UsesInts():
 		into := c.Ints[base : base+n]
 		if err := r.ints(into, column, of); err != nil {
 			return err

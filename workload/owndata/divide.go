@@ -110,7 +110,7 @@ func (u *pieces) divided(shares int) []int {
 // Share implements workload.Divided: files and row groups of the share are read, and no
 // others, where these have series of their own. Elsewhere all are read for the share's series.
 func (d dataset) Share(s workload.Share) workload.Dataset {
-	if s.Whole() {
+	if s.Single() {
 		return d
 	}
 	of := d.pieces.divided(s.Count)

@@ -175,7 +175,7 @@ func (x *index) freeze() {
 				v.codes[n] = lacks
 			}
 			for local, n := range s.number {
-				v.codes[n-first] = int32(binary.LittleEndian.Uint32(s.known.At(int32(local))[4*i:]))
+				v.codes[n-first] = int32(binary.LittleEndian.Uint32(s.known.Text(int32(local))[4*i:]))
 			}
 			s.tags[i].Values = v
 		}
@@ -207,7 +207,7 @@ func (v *tagValues) Append(dst []byte, of uint32) ([]byte, bool) {
 	if of -= v.first; int64(of) >= int64(len(v.codes)) || v.codes[of] == lacks { // below first it wraps around
 		return dst, false
 	}
-	return append(dst, v.values.At(v.codes[of])...), true
+	return append(dst, v.values.Text(v.codes[of])...), true
 }
 
 // errChanged is the error of rows that the survey has not seen.

@@ -471,7 +471,7 @@ func (l *layout) chosen(all []*profile) ([]*profile, error) {
 	case l.format == formatPoints && l.table != "" && one:
 		at := slices.Index(names, l.table)
 		if at < 0 {
-			return nil, of(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.Or(l.table, names, "; there are "+some(names))))
+			return nil, of(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.NamesOr(l.table, names, "; there are "+some(names))))
 		}
 		return all[at : at+1], nil
 	case len(all) > 1 && len(l.tags) > 0 && l.tags[0].table == "":
@@ -527,11 +527,11 @@ func (p *profile) pointNames(tags bool) []string {
 }
 
 func unknownTable(name string, names []string) error {
-	return fmt.Errorf("no file has a table %q%s", name, suggest.Or(name, names, "; there are "+some(names)))
+	return fmt.Errorf("no file has a table %q%s", name, suggest.NamesOr(name, names, "; there are "+some(names)))
 }
 
 func unknownColumn(name string, names []string) error {
-	return fmt.Errorf("no file has a column %q%s", name, suggest.Or(name, names, "; there are "+some(names)))
+	return fmt.Errorf("no file has a column %q%s", name, suggest.NamesOr(name, names, "; there are "+some(names)))
 }
 
 func (l *layout) note(format string, args ...any) {

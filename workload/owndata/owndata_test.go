@@ -75,7 +75,7 @@ func read(t testing.TB, d workload.Dataset) []string {
 					case run.Lacks(f, row):
 					case of.Type == series.Text:
 						line += fmt.Sprintf(" %s=%s", of.Name, run.Columns[f].AppendText(nil, row, of.Length))
-					case of.Type.Whole():
+					case of.Type.UsesInts():
 						line += fmt.Sprintf(" %s=%d", of.Name, run.Columns[f].Ints[row])
 					default:
 						line += fmt.Sprintf(" %s=%v", of.Name, run.Columns[f].Floats[row])

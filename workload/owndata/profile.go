@@ -311,7 +311,7 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 		return
 	}
 	for i := range int32(other.distinct.Len()) {
-		c.remember(other.distinct.At(i))
+		c.remember(other.distinct.Text(i))
 	}
 }
 

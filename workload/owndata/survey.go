@@ -313,7 +313,7 @@ func (o *observer) values() series.Values {
 	for _, t := range o.index.tables {
 		for i := range t.set.values {
 			for at := range int32(t.set.values[i].Len()) {
-				for _, has := range series.TagTraits(t.set.values[i].At(at)) {
+				for _, has := range series.TagTraits(t.set.values[i].Text(at)) {
 					o.has[has] = true
 				}
 			}

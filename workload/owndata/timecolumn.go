@@ -38,7 +38,7 @@ func (l *layout) fillTime(all []*profile) error {
 		c := p.timeColumn(l.time)
 		switch {
 		case c == nil:
-			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.Or(l.time, p.names(), "; it has "+some(p.names()))))
+			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.NamesOr(l.time, p.names(), "; it has "+some(p.names()))))
 		case c.left != "":
 			return of(setTime, fmt.Errorf("column %s of table %s cannot be the time: %s", l.time, p.name, c.left))
 		case c.values == 0:
@@ -163,7 +163,7 @@ func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
 	}
 	c := p.byName[l.timeOfDay]
 	if c == nil || c.values == 0 || c.left != "" {
-		return nil, of(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.Or(l.timeOfDay, p.names(), "; it has "+some(p.names()))))
+		return nil, of(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.NamesOr(l.timeOfDay, p.names(), "; it has "+some(p.names()))))
 	}
 	return c, nil
 }

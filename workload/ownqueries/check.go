@@ -136,7 +136,7 @@ func (c *checker) shape(q *Query) {
 		if q.Shape == "" {
 			c.add("shape", "is missing; choose one of %s, or give texts", strings.Join(Shapes(), ", "))
 		} else {
-			c.add("shape", "there is no shape %q%s", q.Shape, suggest.Among(q.Shape, Shapes()))
+			c.add("shape", "there is no shape %q%s", q.Shape, suggest.Names(q.Shape, Shapes()))
 		}
 		return
 	}
@@ -158,14 +158,14 @@ func (c *checker) shape(q *Query) {
 // values checks the values of the keys of the shape.
 func (c *checker) values(q *Query, given []string) {
 	if aggregates := query.Aggregates(); q.Aggregate != "" && !slices.Contains(aggregates, query.Aggregate(q.Aggregate)) {
-		c.add("aggregate", "there is no aggregate %q%s", q.Aggregate, suggest.Among(q.Aggregate, texts(aggregates)))
+		c.add("aggregate", "there is no aggregate %q%s", q.Aggregate, suggest.Names(q.Aggregate, texts(aggregates)))
 	}
 	if q.Order != "" && q.Order != string(query.Ascending) && q.Order != string(query.Descending) {
 		c.add("order", "must be %s or %s, not %q", query.Ascending, query.Descending, q.Order)
 	}
 	if operations := query.SetOperations(); slices.Contains(given, "set") {
 		if !slices.Contains(operations, query.SetOperation(q.Set.Operation)) {
-			c.add("set.operation", "there is no set operation %q%s", q.Set.Operation, suggest.Among(q.Set.Operation, texts(operations)))
+			c.add("set.operation", "there is no set operation %q%s", q.Set.Operation, suggest.Names(q.Set.Operation, texts(operations)))
 		}
 		if q.Set.Operands == 1 || q.Set.Operands < 0 {
 			c.add("set.operands", "must be 2 or more, not %d", q.Set.Operands)
@@ -283,7 +283,7 @@ func (c *checker) fit(q *Query, s *series.Schema) {
 	}
 	t := tableOf(s, q.Table)
 	if t == nil {
-		c.add("table", "the dataset has no table %q%s", q.Table, suggest.Among(q.Table, tableNames(s)))
+		c.add("table", "the dataset has no table %q%s", q.Table, suggest.Names(q.Table, tableNames(s)))
 		return
 	}
 	before := len(c.problems)
@@ -292,7 +292,7 @@ func (c *checker) fit(q *Query, s *series.Schema) {
 	if len(c.problems) > before {
 		return
 	}
-	probe := made(q, t, func(Choices) float64 { return 0 })
+	probe := makeQuery(q, t, func(Choices) float64 { return 0 })
 	if q.Where.given() { // its values are drawn
 		probe.In = &query.TagIn{Key: q.Where.Tag, Values: []string{""}}
 	}
@@ -312,7 +312,7 @@ func (c *checker) tags(t *series.Table, q *Query) {
 	known := tagNames(t)
 	one := func(key, name string) {
 		if name != "" && !slices.Contains(known, name) {
-			c.add(key, "table %s has no tag %q%s", t.Name, name, suggest.Among(name, known))
+			c.add(key, "table %s has no tag %q%s", t.Name, name, suggest.Names(name, known))
 		}
 	}
 	one("where.tag", q.Where.Tag)
@@ -320,10 +320,10 @@ func (c *checker) tags(t *series.Table, q *Query) {
 	one("tag", q.Tag)
 	one("unit", q.Unit)
 	one("over", q.Over)
-	each(one, "present", q.Present)
-	each(one, "tags", q.Tags)
-	each(one, "group", q.Group)
-	each(one, "mean-tags", q.MeanTags)
+	checkNames(one, "present", q.Present)
+	checkNames(one, "tags", q.Tags)
+	checkNames(one, "group", q.Group)
+	checkNames(one, "mean-tags", q.MeanTags)
 }
 
 // fields checks the names of fields.
@@ -334,17 +334,17 @@ func (c *checker) fields(t *series.Table, q *Query) {
 	}
 	one := func(key, name string) {
 		if name != "" && !slices.Contains(known, name) {
-			c.add(key, "table %s has no field %q%s", t.Name, name, suggest.Among(name, known))
+			c.add(key, "table %s has no field %q%s", t.Name, name, suggest.Names(name, known))
 		}
 	}
-	each(one, "fields", q.Fields)
+	checkNames(one, "fields", q.Fields)
 	one("above.field", q.Above.Field)
-	each(one, "above.and", q.Above.And)
+	checkNames(one, "above.and", q.Above.And)
 	one("having.field", q.Having.Field)
 	one("active.field", q.Active.Field)
 }
 
-func each(check func(key, name string), key string, names []string) {
+func checkNames(check func(key, name string), key string, names []string) {
 	for i, name := range names {
 		check(fmt.Sprintf("%s[%d]", key, i), name)
 	}

@@ -18,10 +18,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// With returns the workload with the declared query types behind its own, each of them
+// AddQueries returns the workload with the declared query types behind its own, each of them
 // one of its core. The declarations have passed Check with the names of its types. What
 // the workload is beside a workload.Workload, it stays.
-func With(w workload.Workload, list []Query) workload.Workload {
+func AddQueries(w workload.Workload, list []Query) workload.Workload {
 	if len(list) == 0 {
 		return w
 	}
@@ -145,8 +145,8 @@ func (d *drawing) draw(r *random) query.Query {
 	if q.IsText() {
 		return d.text(r)
 	}
-	one := made(q, d.table, func(values Choices) float64 {
-		v, _ := strconv.ParseFloat(values[r.below(uint64(len(values)))], 64) // Check has read them all
+	one := makeQuery(q, d.table, func(values Choices) float64 {
+		v, _ := strconv.ParseFloat(values[r.intBelow(uint64(len(values)))], 64) // Check has read them all
 		return v
 	})
 	d.window(&one, r)
@@ -159,7 +159,7 @@ func (d *drawing) draw(r *random) query.Query {
 // window draws the window of a query.
 func (d *drawing) window(one *query.Query, r *random) {
 	if q := d.q; q.Window > 0 {
-		one.Start = d.first.Add(time.Duration(r.below(uint64(d.room) + 1))).UTC().Truncate(time.Microsecond)
+		one.Start = d.first.Add(time.Duration(r.intBelow(uint64(d.room) + 1))).UTC().Truncate(time.Microsecond)
 		one.End = one.Start.Add(q.Window)
 		if q.NoStart {
 			one.Start = time.Time{}
@@ -167,9 +167,9 @@ func (d *drawing) window(one *query.Query, r *random) {
 	}
 }
 
-// made returns a query of the declaration about a table, with values that were picked
+// makeQuery returns a query of the declaration about a table, with values that were picked
 // but neither window nor values of a tag.
-func made(q *Query, t *series.Table, pick func(Choices) float64) query.Query {
+func makeQuery(q *Query, t *series.Table, pick func(Choices) float64) query.Query {
 	one := query.Query{Type: q.Name, Table: t.Name, Present: q.Present, Shape: q.shape(pick)}
 	if q.Above.given() {
 		one.Above = &query.Above{Field: q.Above.Field, Value: pick(q.Above.Value), And: q.Above.And}
@@ -184,7 +184,7 @@ func (d *drawing) values(r *random) []string {
 	case w.Draw == 0:
 		return w.Values
 	case len(w.Values) > 0:
-		return r.some(w.Values, w.Draw)
+		return r.pickSome(w.Values, w.Draw)
 	}
 	return d.ofSeries(r, d.table.Tag(w.Tag), w.Draw)
 }
@@ -207,10 +207,10 @@ func (d *drawing) ofSeries(r *random, tag *series.Tag, n int) []string {
 		}
 	}
 	for tries := 0; len(list) < n && tries < n*triesPerValue; tries++ {
-		take(uint32(r.below(uint64(d.schema.Series))))
+		take(uint32(r.intBelow(uint64(d.schema.Series))))
 	}
 	// The rest are those that follow a series that was drawn.
-	from := r.below(uint64(d.schema.Series))
+	from := r.intBelow(uint64(d.schema.Series))
 	for i := uint64(0); len(list) < n && i < uint64(d.schema.Series); i++ {
 		take(uint32((from + i) % uint64(d.schema.Series)))
 	}
@@ -224,17 +224,17 @@ func newRandom(seed int64, name string) *random {
 	return &random{rand.NewPCG(uint64(seed), xxhash.Sum64(binary.LittleEndian.AppendUint64([]byte(name), uint64(seed))))}
 }
 
-// below returns a number from 0 to below n, which is at least 1.
-func (r *random) below(n uint64) uint64 {
+// intBelow returns a number from 0 to below n, which is at least 1.
+func (r *random) intBelow(n uint64) uint64 {
 	high, _ := bits.Mul64(r.pcg.Uint64(), n)
 	return high
 }
 
-// some returns n different ones of the values, in the order of their drawing.
-func (r *random) some(values []string, n int) []string {
+// pickSome returns n different ones of the values, in the order of their drawing.
+func (r *random) pickSome(values []string, n int) []string {
 	left := append([]string(nil), values...)
 	for i := range n {
-		j := i + int(r.below(uint64(len(left)-i)))
+		j := i + int(r.intBelow(uint64(len(left)-i)))
 		left[i], left[j] = left[j], left[i]
 	}
 	return left[:n]

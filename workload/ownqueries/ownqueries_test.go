@@ -28,8 +28,8 @@ func busy() ownqueries.Query {
 	}
 }
 
-// drawn returns the first queries of a type.
-func drawn(t *testing.T, w workload.Workload, s workload.Spec, name string, n int) []query.Query {
+// drawQueries returns the first queries of a type.
+func drawQueries(t *testing.T, w workload.Workload, s workload.Spec, name string, n int) []query.Query {
 	t.Helper()
 	queries, err := w.Queries(s, name, n)
 	if err != nil {
@@ -43,9 +43,9 @@ func TestQueries(t *testing.T) {
 	s, own := spec(20), busy()
 	other := own
 	other.Name = "other"
-	w := ownqueries.With(tsbs.CPUOnly(), []ownqueries.Query{own})
-	list := drawn(t, w, s, "busy", 500)
-	again := drawn(t, ownqueries.With(tsbs.CPUOnly(), []ownqueries.Query{other, own}), s, "busy", 500)
+	w := ownqueries.AddQueries(tsbs.CPUOnly(), []ownqueries.Query{own})
+	list := drawQueries(t, w, s, "busy", 500)
+	again := drawQueries(t, ownqueries.AddQueries(tsbs.CPUOnly(), []ownqueries.Query{other, own}), s, "busy", 500)
 	d, err := w.Dataset(s)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	s.Seed++
-	if other := drawn(t, w, s, "busy", 1); other[0].Start.Equal(list[0].Start) {
+	if other := drawQueries(t, w, s, "busy", 1); other[0].Start.Equal(list[0].Start) {
 		t.Error("another seed draws the same")
 	}
 }
@@ -87,12 +87,12 @@ func TestQueries(t *testing.T) {
 // Types of the workload's own are as they were, and TSBS has texts of them only.
 func TestWith(t *testing.T) {
 	plain := tsbs.CPUOnly()
-	w := ownqueries.With(plain, []ownqueries.Query{busy()})
+	w := ownqueries.AddQueries(plain, []ownqueries.Query{busy()})
 	types := w.QueryTypes()
 	if n := len(plain.QueryTypes()); len(types) != n+1 || types[n].Name != "busy" || !types[n].Core {
 		t.Errorf("the types are %v", types)
 	}
-	if a, b := drawn(t, w, spec(20), "lastpoint", 1), drawn(t, plain, spec(20), "lastpoint", 1); a[0].Table != b[0].Table {
+	if a, b := drawQueries(t, w, spec(20), "lastpoint", 1), drawQueries(t, plain, spec(20), "lastpoint", 1); a[0].Table != b[0].Table {
 		t.Error("lastpoint is another one")
 	}
 	texted := w.(workload.Texted)
@@ -105,7 +105,7 @@ func TestWith(t *testing.T) {
 	if workload.Fingerprint(w, spec(20)) != workload.Fingerprint(plain, spec(20)) {
 		t.Error("own queries make another dataset")
 	}
-	if ownqueries.With(plain, nil).Name() != plain.Name() {
+	if ownqueries.AddQueries(plain, nil).Name() != plain.Name() {
 		t.Error("a workload without own queries is another one")
 	}
 }
@@ -115,15 +115,15 @@ func TestListed(t *testing.T) {
 	some, all := busy(), busy()
 	some.Where = ownqueries.Where{Tag: "region", Values: []string{"a", "b", "c"}, Draw: 2}
 	all.Name, all.Where = "all", ownqueries.Where{Tag: "region", Values: []string{"a", "b", "c"}}
-	w := ownqueries.With(tsbs.CPUOnly(), []ownqueries.Query{some, all})
+	w := ownqueries.AddQueries(tsbs.CPUOnly(), []ownqueries.Query{some, all})
 	pairs := map[string]bool{}
-	for _, q := range drawn(t, w, spec(4), "busy", 100) {
+	for _, q := range drawQueries(t, w, spec(4), "busy", 100) {
 		pairs[strings.Join(q.In.Values, "")] = true
 	}
 	if len(pairs) != 6 {
 		t.Errorf("%d different pairs of three values", len(pairs))
 	}
-	if q := drawn(t, w, spec(4), "all", 1)[0]; strings.Join(q.In.Values, "") != "abc" {
+	if q := drawQueries(t, w, spec(4), "all", 1)[0]; strings.Join(q.In.Values, "") != "abc" {
 		t.Errorf("all values are %v", q.In.Values)
 	}
 }
@@ -136,7 +136,7 @@ func TestRareValues(t *testing.T) {
 	if err := ownqueries.Fit(list, tsbs.CPUOnly(), spec(2000)); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range drawn(t, ownqueries.With(tsbs.CPUOnly(), list), spec(2000), "busy", 3) {
+	for _, q := range drawQueries(t, ownqueries.AddQueries(tsbs.CPUOnly(), list), spec(2000), "busy", 3) {
 		if len(q.In.Values) != 9 {
 			t.Errorf("%d regions", len(q.In.Values))
 		}
@@ -147,7 +147,7 @@ func TestRareValues(t *testing.T) {
 func TestWindowTooLong(t *testing.T) {
 	q := busy()
 	q.Window = 7 * time.Hour
-	_, err := ownqueries.With(tsbs.CPUOnly(), []ownqueries.Query{q}).Queries(spec(4), "busy", 1)
+	_, err := ownqueries.AddQueries(tsbs.CPUOnly(), []ownqueries.Query{q}).Queries(spec(4), "busy", 1)
 	var bad *workload.SpecError
 	if !errors.As(err, &bad) || bad.Setting != "timestamp-end" {
 		t.Errorf("the error is %v", err)
@@ -192,13 +192,13 @@ func TestShapes(t *testing.T) {
 	if err := ownqueries.Fit(list, tsbs.CPUOnly(), spec(4)); err != nil {
 		t.Fatal(err)
 	}
-	w := ownqueries.With(tsbs.CPUOnly(), list)
+	w := ownqueries.AddQueries(tsbs.CPUOnly(), list)
 	d, err := w.Dataset(spec(4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range list {
-		q := drawn(t, w, spec(4), list[i].Name, 1)[0]
+		q := drawQueries(t, w, spec(4), list[i].Name, 1)[0]
 		if err := q.Check(d.Schema().Tables[0]); err != nil {
 			t.Errorf("%s: %v", list[i].Name, err)
 		}
@@ -282,7 +282,7 @@ func TestTexts(t *testing.T) {
 	if err := errors.Join(ownqueries.Check(list, nil), ownqueries.Fit(list, tsbs.CPUOnly(), spec(20))); err != nil {
 		t.Fatal(err)
 	}
-	one := drawn(t, ownqueries.With(tsbs.CPUOnly(), list), spec(20), "x", 1)[0]
+	one := drawQueries(t, ownqueries.AddQueries(tsbs.CPUOnly(), list), spec(20), "x", 1)[0]
 	l := literals()
 	text, err := q.Text(&one, "questdb", &l)
 	if err != nil || strings.Count(text, "host_") != 2 || strings.Contains(text, "2016") {
@@ -305,7 +305,7 @@ func TestTexts(t *testing.T) {
 	}
 	other := q
 	other.Reference = "SELECT 2"
-	again := drawn(t, ownqueries.With(tsbs.CPUOnly(), []ownqueries.Query{other}), spec(20), "x", 1)[0]
+	again := drawQueries(t, ownqueries.AddQueries(tsbs.CPUOnly(), []ownqueries.Query{other}), spec(20), "x", 1)[0]
 	a, b := query.NewFingerprint(), query.NewFingerprint()
 	if err := errors.Join(a.Add(&one), b.Add(&again)); err != nil || a.String() == b.String() {
 		t.Error("queries with other texts have the same fingerprint")

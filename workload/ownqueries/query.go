@@ -219,8 +219,8 @@ func (a *Above) given() bool { return a.Field != "" || len(a.Value) > 0 || len(a
 
 func (w *Where) given() bool { return w.Tag != "" || len(w.Values) > 0 || w.Draw != 0 }
 
-// with returns the condition with the value that was picked.
-func (c *Condition) with(pick func(Choices) float64) query.Condition {
+// makeCondition returns the condition with the value that was picked.
+func (c *Condition) makeCondition(pick func(Choices) float64) query.Condition {
 	made := query.Condition{Field: c.Field, Value: pick(c.Value)}
 	for _, compare := range comparisons() {
 		if compare.String() == c.Compare {
@@ -251,13 +251,13 @@ func (q *Query) shape(pick func(Choices) float64) query.Shape {
 	case last:
 		s := query.Last{By: q.By, Tags: q.Tags, Fields: q.Fields}
 		if q.Having.given() {
-			s.Having = &query.RatioCondition{Condition: q.Having.with(pick), Over: q.Over}
+			s.Having = &query.RatioCondition{Condition: q.Having.makeCondition(pick), Over: q.Over}
 		}
 		return s
 	case means:
 		s := query.Means{Group: q.Group, Fields: q.Fields, MeanTags: q.MeanTags}
 		if q.Having.given() {
-			having := q.Having.with(pick)
+			having := q.Having.makeCondition(pick)
 			s.Having = &having
 		}
 		return s
@@ -269,7 +269,7 @@ func (q *Query) shape(pick func(Choices) float64) query.Shape {
 
 // activity is shape for those that look at active buckets.
 func (q *Query) activity(pick func(Choices) float64) query.Shape {
-	c := q.Active.condition().with(pick)
+	c := q.Active.condition().makeCondition(pick)
 	a := query.Activity{Unit: q.Unit, Width: q.Every, Field: c.Field, Zeros: q.Active.Zeros, Compare: c.Compare, Value: c.Value}
 	switch q.Shape {
 	case activeUnits:

@@ -109,7 +109,7 @@ func (p *part) problem() string {
 // Fill returns the text with what was drawn for a query in its places. Values of one
 // parameter stand with commas between them.
 func (t *Template) Fill(q *query.Query, l query.Literals) (string, error) {
-	w, _ := q.Written()
+	w, _ := q.WrittenText()
 	var b strings.Builder
 	for _, p := range t.parts {
 		b.WriteString(p.text)

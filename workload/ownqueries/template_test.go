@@ -17,8 +17,8 @@ func literals() query.Literals {
 	return d.Literals("")
 }
 
-// filled is a query with all kinds of values.
-func filled() *query.Query {
+// filledQuery is a query with all kinds of values.
+func filledQuery() *query.Query {
 	start := time.Date(2016, time.January, 1, 0, 0, 0, 500_000_000, time.UTC)
 	return &query.Query{Start: start, End: start.Add(time.Hour), Shape: query.Written{Parameters: []query.Parameter{
 		{Name: "hosts", Values: []string{"host_1", "o'brien", "a.b"}},
@@ -41,7 +41,7 @@ func TestFill(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if got, err := template.Fill(filled(), literals()); err != nil || got != want {
+		if got, err := template.Fill(filledQuery(), literals()); err != nil || got != want {
 			t.Errorf("%q becomes %q (%v), want %q", text, got, err, want)
 		}
 	}

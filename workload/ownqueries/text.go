@@ -91,7 +91,7 @@ func (c *checker) text(key, text string, known []string, used map[string]bool) {
 		case p.name == startPlace || p.name == endPlace:
 			at(p.position, "{{%s}} needs a window, such as window: 1h", p.name)
 		default:
-			at(p.position, "{{%s}} is not declared in parameters%s", p.name, suggest.Or(p.name, known, ""))
+			at(p.position, "{{%s}} is not declared in parameters%s", p.name, suggest.NamesOr(p.name, known, ""))
 		}
 		used[p.name] = true
 	}
@@ -146,12 +146,12 @@ func (c *checker) fitParameters(q *Query, s *series.Schema) {
 		}
 		t := tableOf(s, p.Table)
 		if t == nil {
-			c.add(key+".table", "the dataset has no table %q%s", p.Table, suggest.Among(p.Table, tableNames(s)))
+			c.add(key+".table", "the dataset has no table %q%s", p.Table, suggest.Names(p.Table, tableNames(s)))
 			continue
 		}
 		tag := t.Tag(p.Tag)
 		if tag == nil {
-			c.add(key+".tag", "table %s has no tag %q%s", t.Name, p.Tag, suggest.Among(p.Tag, tagNames(t)))
+			c.add(key+".tag", "table %s has no tag %q%s", t.Name, p.Tag, suggest.Names(p.Tag, tagNames(t)))
 			continue
 		}
 		if draw, have := max(p.Draw, 1), distinct(tag, s.Series, max(p.Draw, 1)); have < draw {
@@ -182,7 +182,7 @@ func (d *drawing) text(r *random) query.Query {
 		if p.Tag != "" {
 			values = d.ofSeries(r, tableOf(d.schema, p.Table).Tag(p.Tag), n)
 		} else {
-			values = r.some(values, n)
+			values = r.pickSome(values, n)
 		}
 		written.Parameters = append(written.Parameters, query.Parameter{Name: p.Name, Values: values, Number: p.numeric()})
 	}

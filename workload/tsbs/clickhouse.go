@@ -12,13 +12,13 @@ import (
 // clickHouse returns TSBS's text for ClickHouse.
 func clickHouse(q *query.Query, _ workload.Spec) Text {
 	d := describe(q, "ClickHouse")
-	out := Text{Label: d.label, Description: d.at(q.Start), Table: q.Table}
+	out := Text{Label: d.label, Description: d.textAt(q.Start), Table: q.Table}
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime) }
 	start, end := at(q.Start), at(q.End)
 	hosts := "tags_id IN (SELECT id FROM tags WHERE hostname IN ('" + strings.Join(d.hosts, "','") + "'))"
 	switch b := d.buckets; {
 	case b.Limit > 0:
-		out.Description = d.at(q.End)
+		out.Description = d.textAt(q.End)
 		out.SQL = fmt.Sprintf(`
         SELECT
             toStartOfMinute(created_at) AS minute,

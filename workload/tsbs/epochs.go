@@ -52,8 +52,8 @@ func (e *epochs) advance() {
 	e.hosts = e.initial + uint64(missing*float64(e.index)/float64(e.count-1))
 }
 
-// elapsed returns the whole units of time since the first epoch.
-func (e *epochs) elapsed(unit time.Duration) int64 {
+// elapsedUnits returns the whole units of time since the first epoch.
+func (e *epochs) elapsedUnits(unit time.Duration) int64 {
 	return int64(e.index) * e.interval / int64(unit)
 }
 

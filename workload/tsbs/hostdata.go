@@ -160,7 +160,7 @@ func (r *hostReader) tick(from, to uint32) {
 func (r *hostReader) emit(s *subsystem, run *series.Run, at int, from, to uint32) int {
 	e := &r.epochs
 	exist := int(min(uint64(to), max(uint64(from), e.hosts)) - uint64(from))
-	seconds := e.elapsed(time.Second)
+	seconds := e.elapsedUnits(time.Second)
 	if e.groups == 1 {
 		r.put(s, run, at, from, exist, seconds)
 		return exist

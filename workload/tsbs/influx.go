@@ -36,19 +36,19 @@ func influx(q *query.Query, s workload.Spec) Text {
 	hosts := "(" + strings.Join(named, " or ") + ")"
 	switch b := d.buckets; {
 	case b.Limit > 0:
-		return post(d.label, d.at(q.End.Add(-time.Hour)), fmt.Sprintf("SELECT max(usage_user) from cpu WHERE time < '%s' group by time(1m) limit %d", seconds(q.End), b.Limit))
+		return post(d.label, d.textAt(q.End.Add(-time.Hour)), fmt.Sprintf("SELECT max(usage_user) from cpu WHERE time < '%s' group by time(1m) limit %d", seconds(q.End), b.Limit))
 	case b.Width > 0 && b.Aggregate == query.Avg:
-		return post(d.label, d.at(q.Start), fmt.Sprintf("SELECT %s from cpu where %s group by time(1h),hostname", d.fields("mean(%s)", ", "), window))
+		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT %s from cpu where %s group by time(1h),hostname", d.fields("mean(%s)", ", "), window))
 	case b.Width == time.Hour:
-		return post(d.label, d.at(q.Start), fmt.Sprintf("SELECT %s from cpu where %s and %s group by time(1h)", d.fields("max(%s)", ","), hosts, window))
+		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT %s from cpu where %s and %s group by time(1h)", d.fields("max(%s)", ","), hosts, window))
 	case b.Width > 0:
-		return post(d.label, d.at(q.Start), fmt.Sprintf("SELECT %s from cpu where %s and %s group by time(1m)", d.fields("max(%s)", ", "), hosts, window))
+		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT %s from cpu where %s and %s group by time(1m)", d.fields("max(%s)", ", "), hosts, window))
 	case q.Above != nil:
 		about := "" // of all hosts a space more
 		if len(d.hosts) > 0 {
 			about = "and " + hosts
 		}
-		return post(d.label, d.at(q.Start), fmt.Sprintf("SELECT * from cpu where usage_user > %.1f %s and %s", q.Above.Value, about, window))
+		return post(d.label, d.textAt(q.Start), fmt.Sprintf("SELECT * from cpu where usage_user > %.1f %s and %s", q.Above.Value, about, window))
 	}
 	return post(d.label, d.label+": cpu", `SELECT * from cpu group by "hostname" order by time desc limit 1`)
 }

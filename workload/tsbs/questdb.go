@@ -13,11 +13,11 @@ import (
 // leaves the oldest ones.
 func questDB(q *query.Query, _ workload.Spec) Text {
 	d := describe(q, "QuestDB")
-	description, statement := d.at(q.Start), ""
+	description, statement := d.textAt(q.Start), ""
 	hosts := "hostname IN ('" + strings.Join(d.hosts, "', '") + "')"
 	switch b := d.buckets; {
 	case b.Limit > 0:
-		description = d.at(q.End)
+		description = d.textAt(q.End)
 		statement = fmt.Sprintf(`
 		SELECT timestamp AS minute,
 			max(usage_user)

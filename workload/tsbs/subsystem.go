@@ -55,7 +55,7 @@ func ints(names ...string) []series.Field {
 func cpuSubsystem(fields int) *subsystem {
 	return &subsystem{
 		table: &series.Table{Name: cpuTable, Fields: ints(cpuFields()[:fields]...)},
-		walks: repeat(fields, within(0, cpuHigh)),
+		walks: repeat(fields, boundedWalk(0, cpuHigh)),
 		draw: func(r *random, _ uint32, states []float64, _ bool) {
 			for i := range fields {
 				states[i] = r.float64() * cpuHigh
@@ -123,7 +123,7 @@ func disk(scale uint32) *subsystem {
 			Tags:   []series.Tag{{Key: "path", Values: path}, {Key: "fstype", Values: fsType}},
 			Fields: ints("total", "free", "used", "used_percent", "inodes_total", "inodes_free", "inodes_used"),
 		},
-		walks: []walk{within(50, total)},
+		walks: []walk{boundedWalk(50, total)},
 		draw: func(r *random, host uint32, states []float64, keep bool) {
 			p, f := r.intn(10), r.intn(3)
 			states[0] = total / 2
@@ -250,7 +250,7 @@ func service(name string, scale uint32) ([]series.Tag, func(r *random, host uint
 
 func nginx(scale uint32) *subsystem {
 	tags, draw := service("nginx", scale)
-	up, busy := counter(5), within(5, 100)
+	up, busy := counter(5), boundedWalk(5, 100)
 	return &subsystem{
 		table: &series.Table{
 			Name: "nginx", Tags: tags,
@@ -262,8 +262,8 @@ func nginx(scale uint32) *subsystem {
 }
 
 func postgres() *subsystem {
-	walks := repeat(16, within(5, 1000))
-	walks[12] = within(1024, gib)
+	walks := repeat(16, boundedWalk(5, 1000))
+	walks[12] = boundedWalk(1024, gib)
 	return &subsystem{
 		table: &series.Table{
 			Name: "postgresl", // sic
@@ -288,15 +288,15 @@ func redis(scale uint32) *subsystem {
 	add(counter(5), "total_connections_received")
 	add(counter(50), "expired_keys", "evicted_keys", "keyspace_hits", "keyspace_misses")
 	add(drift(1), "instantaneous_ops_per_sec", "instantaneous_input_kbps", "instantaneous_output_kbps")
-	add(within(50, 10_000), "connected_clients")
+	add(boundedWalk(50, 10_000), "connected_clients")
 	firstMemory := len(walks)
-	add(within(50, memory), "used_memory", "used_memory_rss", "used_memory_peak", "used_memory_lua")
-	add(within(50, 10_000), "rdb_changes_since_last_save")
-	add(within(5, 1000), "sync_full", "sync_partial_ok", "sync_partial_err", "pubsub_channels", "pubsub_patterns",
+	add(boundedWalk(50, memory), "used_memory", "used_memory_rss", "used_memory_peak", "used_memory_lua")
+	add(boundedWalk(50, 10_000), "rdb_changes_since_last_save")
+	add(boundedWalk(5, 1000), "sync_full", "sync_partial_ok", "sync_partial_err", "pubsub_channels", "pubsub_patterns",
 		"latest_fork_usec", "connected_slaves", "master_repl_offset", "repl_backlog_active", "repl_backlog_size",
 		"repl_backlog_histlen")
-	add(within(5, 100), "mem_fragmentation_ratio")
-	add(within(5, 1000), "used_cpu_sys", "used_cpu_user", "used_cpu_sys_children", "used_cpu_user_children")
+	add(boundedWalk(5, 100), "mem_fragmentation_ratio")
+	add(boundedWalk(5, 1000), "used_cpu_sys", "used_cpu_user", "used_cpu_sys_children", "used_cpu_user_children")
 	return &subsystem{
 		table: &series.Table{Name: "redis", Tags: tags, Fields: ints(append([]string{"uptime_in_seconds"}, names...)...)},
 		walks: walks,

@@ -206,8 +206,8 @@ func describe(q *query.Query, prefix string) shape {
 	return s
 }
 
-// at returns the description: the label and a time.
-func (s shape) at(t time.Time) string { return s.label + ": " + seconds(t) }
+// textAt returns the description: the label and a time.
+func (s shape) textAt(t time.Time) string { return s.label + ": " + seconds(t) }
 
 // fields lists the fields, each in a format.
 func (s shape) fields(format, between string) string {

@@ -19,13 +19,13 @@ func TimescaleDB(q *query.Query) Text {
 		return iotTimescaleDB(q, at)
 	}
 	d := describe(q, "TimescaleDB")
-	out := Text{Label: d.label, Description: d.at(q.Start), Table: q.Table}
+	out := Text{Label: d.label, Description: d.textAt(q.Start), Table: q.Table}
 	window := fmt.Sprintf("time >= '%s' AND time < '%s'", at(q.Start), at(q.End))
 	hosts := fmt.Sprintf("tags_id IN (SELECT id FROM tags WHERE hostname IN ('%s'))", strings.Join(d.hosts, "','"))
 	bucket := fmt.Sprintf("time_bucket('%d seconds', time)", int(d.buckets.Width.Seconds()))
 	switch b := d.buckets; {
 	case b.Limit > 0:
-		out.Description = d.at(q.End)
+		out.Description = d.textAt(q.End)
 		out.SQL = fmt.Sprintf(`SELECT %s AS minute, max(usage_user)
         FROM cpu
         WHERE time < '%s'

@@ -156,7 +156,7 @@ func (u useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 	d := u.dataset(s)
 	schema, known := d.Schema(), s.Values()
 	schema.First, schema.Last, schema.Step = known.First, known.Last, known.Step
-	return workload.Arranged(d, s)
+	return workload.Arrange(d, s)
 }
 
 func (u useCase) QueryTypes() []workload.QueryType {
@@ -178,5 +178,5 @@ func (u useCase) Queries(s workload.Spec, queryType string, n int) (iter.Seq[que
 		}
 		names = append(names, t.name)
 	}
-	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Among(queryType, names))
+	return nil, fmt.Errorf("unknown query type %q%s", queryType, suggest.Names(queryType, names))
 }

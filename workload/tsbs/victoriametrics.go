@@ -45,5 +45,5 @@ func victoriaMetrics(q *query.Query, _ workload.Spec) Text {
 		"query": {fmt.Sprintf("%s(%[1]s_over_time(%s[%s])) by (%s)", function, selector, width, by)},
 		"start": {strconv.FormatInt(q.Start.Unix(), 10)}, "end": {strconv.FormatInt(q.End.Unix(), 10)}, "step": {step},
 	}
-	return Text{Label: d.label, Description: d.at(q.Start), Method: "GET", Path: "/api/v1/query_range?" + parameters.Encode()}
+	return Text{Label: d.label, Description: d.textAt(q.Start), Method: "GET", Path: "/api/v1/query_range?" + parameters.Encode()}
 }

@@ -16,8 +16,8 @@ func drift(mean float64) walk {
 	return walk{mean: mean, deviation: 1, low: math.Inf(-1), high: math.Inf(1)}
 }
 
-// within returns a walk from 0 to high (CWD).
-func within(mean, high float64) walk { return walk{mean: mean, deviation: 1, high: high} }
+// boundedWalk returns a walk from 0 to high (CWD).
+func boundedWalk(mean, high float64) walk { return walk{mean: mean, deviation: 1, high: high} }
 
 // counter returns a walk that only rises (MWD).
 func counter(mean float64) walk {

@@ -71,7 +71,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), "database", "tsmark_bench")).(*database)
 	schema, batch := rows(b)
-	if err := session.Of(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
 		b.Fatal(err)
 	}
 	w, err := d.NewWriter(b.Context(), 0)

@@ -87,7 +87,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 			if c.Sum == nil {
 				continue
 			}
-			if v := next(); n > 0 && f.Type.Whole() {
+			if v := next(); n > 0 && f.Type.UsesInts() {
 				*c.Sum = query.Value{Kind: query.Int, Int: c.Sum.Int + v.Int}
 			} else if n > 0 {
 				*c.Sum = query.Value{Kind: query.Float, Float: c.Sum.Float + v.Float}

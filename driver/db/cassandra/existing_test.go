@@ -25,7 +25,7 @@ func TestExistingData(t *testing.T) {
 		}
 	}
 	exec("DROP KEYSPACE IF EXISTS tsmark_existing", d.layout.makeKeyspace(), "CREATE TABLE tsmark_existing.theirs (id int PRIMARY KEY)")
-	s, schema := session.Of(d), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
+	s, schema := session.New(d), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 	refused := func(says string) {
 		t.Helper()
 		err := s.Prepare(ctx, schema, session.Mark{})

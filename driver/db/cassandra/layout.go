@@ -30,7 +30,7 @@ var names = &sql.Dialect{Words: " add allow alter and apply asc authorize batch 
 // quotes.
 func ident(name string) string {
 	if strings.HasPrefix(name, "_") {
-		return sql.DoubleQuotes.Of(name)
+		return sql.DoubleQuotes.Wrap(name)
 	}
 	return names.Ident(name)
 }

@@ -26,16 +26,16 @@ func TestExisting(t *testing.T) {
 	admin(t, options, "CREATE TABLE cpu (answer Int8) ENGINE = MergeTree ORDER BY answer", "CREATE VIEW seen AS SELECT * FROM cpu")
 	db := open(t, options)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("%v", err)
 	}
-	found, err := session.Of(db).Existing(t.Context(), schema)
+	found, err := session.New(db).Existing(t.Context(), schema)
 	named := session.Names(found)
 	slices.Sort(named)
 	if err != nil || !slices.Equal(named, []string{"table cpu", "view seen"}) {
 		t.Fatalf("%v, %v", named, err)
 	}
-	if err := session.Of(db).Drop(t.Context(), schema, named); err != nil {
+	if err := session.New(db).Drop(t.Context(), schema, named); err != nil {
 		t.Fatal(err)
 	}
 	conformance.Prepare(t, db, 3, schema.Tables...)

@@ -30,7 +30,7 @@ func newConfig(o driver.Options) *config {
 	if c.http {
 		c.Port = o[optionHTTPPort]
 	}
-	if o.On(optionAsync) {
+	if o.Bool(optionAsync) {
 		c.settings = append(c.settings, setting{"async_insert", "1"}, setting{"wait_for_async_insert", "1"})
 	}
 	c.tls = c.Encryption()

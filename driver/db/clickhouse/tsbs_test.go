@@ -53,7 +53,7 @@ func TestTSBSLayoutVerified(t *testing.T) {
 			}
 			options := server(t, "layout", "tsbs")
 			kind, db := clickhouse.Driver(), open(t, options)
-			if err := session.Of(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+			if err := session.New(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 5000, Period: time.Minute}, dataset, db, func(int) {}); err != nil {

@@ -240,10 +240,10 @@ func TestFailedBatchLeavesNothing(t *testing.T) {
 func TestMark(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir)
-	if _, err := session.Of(db).Mark(t.Context()); !errors.Is(err, session.ErrNoMark) {
+	if _, err := session.New(db).Mark(t.Context()); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("empty database: %v", err)
 	}
-	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); !errors.Is(err, session.ErrNoMark) {
+	if err := session.New(db).SetMark(t.Context(), session.Mark{}); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("marking an empty database: %v", err)
 	}
 	table := conformance.Table("a")
@@ -252,23 +252,23 @@ func TestMark(t *testing.T) {
 		Dataset:     workload.Spec{Name: "it's", Seed: 1, Start: time.Unix(5, 6).UTC()},
 		Fingerprint: "f", RowsExpected: -1, Loaded: time.Unix(7, 8).UTC(), Tool: "test",
 	}
-	if err := session.Of(db).Prepare(t.Context(), schema, mark); err != nil {
+	if err := session.New(db).Prepare(t.Context(), schema, mark); err != nil {
 		t.Fatal(err)
 	}
 	mark.Complete, mark.RowsAcked = true, 5
-	if err := session.Of(db).SetMark(t.Context(), mark); err != nil {
+	if err := session.New(db).SetMark(t.Context(), mark); err != nil {
 		t.Fatal(err)
 	}
 	conformance.Query(t, db, "CREATE TABLE mine AS SELECT 42 AS answer")
 	conformance.Close(t, db)
 
 	db = open(t, dir)
-	if got, err := session.Of(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
+	if got, err := session.New(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
 		t.Errorf("read %+v, %v; want %+v", got, err, mark)
 	}
 	other := conformance.Table("a")
 	other.Name = "other"
-	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
+	if err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{other}, Series: 10}, mark); err != nil {
 		t.Fatal(err)
 	}
 	got := conformance.Query(t, db, "SELECT string_agg(table_name, ' ' ORDER BY table_name) FROM duckdb_tables()")
@@ -276,11 +276,11 @@ func TestMark(t *testing.T) {
 
 	mine := conformance.Table("a")
 	mine.Name = "mine"
-	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, driver.ErrExisting) {
+	if err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{mine}, Series: 10}, mark); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("a table that is another's: %v", err)
 	}
 	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
-	if got, err := session.Of(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
+	if got, err := session.New(db).Mark(t.Context()); err != nil || !reflect.DeepEqual(got, mark) {
 		t.Errorf("after a refusal: %+v, %v", got, err)
 	}
 }
@@ -297,12 +297,12 @@ func TestForeignDataIsLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := open(t, "")
 			conformance.Query(t, db, statement)
-			_, err := session.Of(db).Mark(t.Context())
+			_, err := session.New(db).Mark(t.Context())
 			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "cpu") && !strings.Contains(err.Error(), "tsmark_mark") {
 				t.Errorf("ReadMark: %v", err)
 			}
 			schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 10}
-			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+			if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 				t.Errorf("Prepare: %v", err)
 			}
 			conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM cpu"), conformance.Row(42))

@@ -25,7 +25,7 @@ func TestClear(t *testing.T) {
 		conformance.Query(t, db, s)
 	}
 	existing := func() ([]string, error) {
-		found, err := session.Of(db).Existing(t.Context(), nil)
+		found, err := session.New(db).Existing(t.Context(), nil)
 		return session.Names(found), err
 	}
 	named, err := existing()
@@ -34,18 +34,18 @@ func TestClear(t *testing.T) {
 		t.Fatalf("named %q, %v; want %q", named, err, want)
 	}
 	conformance.Query(t, db, "CREATE TABLE later (a INTEGER)")
-	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
+	if err := session.New(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
 	if named, err = existing(); err != nil || !slices.Equal(named, []string{`table later`}) {
 		t.Errorf("left: %q, %v", named, err)
 	}
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 10}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("with a table that nobody named: %v", err)
 	}
 	conformance.Query(t, db, "CREATE TABLE refers (of INTEGER)")
-	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
+	if err := session.New(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
 	conformance.Query(t, db, "SELECT of FROM refers") // was not named
@@ -60,14 +60,14 @@ func TestClearBesideMark(t *testing.T) {
 	disk := conformance.Table("a")
 	disk.Name = "disk"
 	schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
-	found, err := session.Of(db).Existing(t.Context(), schema)
+	found, err := session.New(db).Existing(t.Context(), schema)
 	if err != nil || !slices.Equal(session.Names(found), []string{`table disk`}) {
 		t.Fatalf("named %q, %v", found, err)
 	}
-	if err := session.Of(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
+	if err := session.New(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Error(err)
 	}
 	conformance.Query(t, db, "SELECT a FROM stranger") // is still there

@@ -92,7 +92,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(fmt.Sprint(scale), func(b *testing.B) {
 			d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), FromEnvironment("database", "tsmark_bench")...)).(*database)
 			schema, batch := rows(b, scale)
-			if err := session.Of(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+			if err := session.New(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
 				b.Fatal(err)
 			}
 			w, err := d.NewWriter(b.Context(), 0)

@@ -20,7 +20,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	out := driver.Census{Fields: make([]driver.Content, len(t.Fields)), Times: driver.Content{Min: &query.Value{}, Max: &query.Value{}}}
 	for i, f := range t.Fields {
 		sum := &query.Value{Kind: query.Int}
-		if !f.Type.Whole() {
+		if !f.Type.UsesInts() {
 			sum = &query.Value{Kind: query.Float}
 		}
 		out.Fields[i] = driver.Content{Min: &query.Value{}, Max: &query.Value{}, Sum: sum}
@@ -39,7 +39,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 		return driver.Census{}, fmt.Errorf("taking the census of table %s: %w", t.Name, err)
 	}
 	for i, f := range t.Fields {
-		if c := &out.Fields[i]; c.Count == 0 && !f.Type.Whole() {
+		if c := &out.Fields[i]; c.Count == 0 && !f.Type.UsesInts() {
 			c.Sum = &query.Value{}
 		}
 	}

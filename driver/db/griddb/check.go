@@ -51,7 +51,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 // silent says why a node tells nothing beside rows; nil: its system service may be asked.
 func (s *system) silent() error {
 	if s.url == "" {
-		return driver.Untold("nothing is sent to the node's system service (" + optionSystemPort + "=0), which alone tells it")
+		return driver.Unknown("nothing is sent to the node's system service (" + optionSystemPort + "=0), which alone tells it")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if !ok {
 		return driver.Reading{}, errors.New("its statistics have no performance.currentTime")
 	}
-	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
+	return driver.Reading{Sent: asked, Answered: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
 }
 
 // Room implements driver.Storage: dataStore.dbPath, which is told where it is absolute. What
@@ -93,7 +93,7 @@ func (d *database) Room(ctx context.Context) (folder string, free int64, err err
 	}
 	folder, _ = of["dbPath"].(string)
 	if !path.IsAbs(folder) {
-		return "", -1, driver.Untold(fmt.Sprintf("the node's data is in %q below its GS_HOME, which it does not tell", folder))
+		return "", -1, driver.Unknown(fmt.Sprintf("the node's data is in %q below its GS_HOME, which it does not tell", folder))
 	}
 	return folder, -1, nil
 }

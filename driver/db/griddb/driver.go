@@ -138,7 +138,7 @@ func Driver() driver.Driver {
 		Endpoints:  endpoints,
 		Tested:     []driver.Tested{{Version: "5.9.0-40956", From: "built from source"}},
 		TestServer: driver.Options{},
-		Brought: &driver.Brought{
+		UserServer: &driver.UserServer{
 			How: "in a container or from its packages; see docs/drivers/griddb.md",
 		},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {

@@ -64,7 +64,7 @@ func TestExistingData(t *testing.T) {
 		return names
 	}
 	gone(there()...)
-	s, schema := session.Of(d), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
+	s, schema := session.New(d), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 	table := schema.Tables[0].Name
 	refused := func(says string) {
 		t.Helper()
@@ -135,7 +135,7 @@ func TestDropMany(t *testing.T) {
 	d := opened(t, "database", "test_many")
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 4000}
 	schema.Tables[0].Tags = nil
-	s := session.Of(d)
+	s := session.New(d)
 	if err := s.Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestDropMany(t *testing.T) {
 	if err != nil || len(objects) != 4002 {
 		t.Fatalf("%d objects: %v", len(objects), err)
 	}
-	own, err := s.Own(t.Context())
+	own, err := s.OwnObjects(t.Context())
 	if err != nil || len(own) != 1 {
 		t.Fatalf("%v, %v", own, err)
 	}
@@ -177,7 +177,7 @@ func TestSQLPages(t *testing.T) {
 	d := opened(t, "database", "test_pages", optionLayout, layoutTable, optionLanguage, languageSQL)
 	const n = 40
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: n}
-	if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := d.NewWriter(t.Context(), 0)

@@ -56,7 +56,7 @@ func converse(t *testing.T, d driver.Driver, given map[string]string) {
 	table := conformance.Table("usage")
 	table.Dense = true // the server may aggregate
 	schema := &series.Schema{Tables: []*series.Table{table}, Series: 5}
-	if err := session.Of(db).Prepare(ctx, schema, session.Mark{Tool: "t"}); err != nil {
+	if err := session.New(db).Prepare(ctx, schema, session.Mark{Tool: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := db.NewWriter(ctx, 0)
@@ -69,7 +69,7 @@ func converse(t *testing.T, d driver.Driver, given map[string]string) {
 	for i := range 50 {
 		run.Series[i], run.Times[i] = uint32(i%5), int64(i)*int64(time.Minute)
 		for f := range run.Columns {
-			if table.Fields[f].Type.Whole() {
+			if table.Fields[f].Type.UsesInts() {
 				run.Columns[f].Ints[i] = int64(i)
 			} else {
 				run.Columns[f].Floats[i] = float64(i)

@@ -41,7 +41,7 @@ func TestTLS(t *testing.T) {
 	for _, language := range []string{languageTQL, languageSQL} {
 		given[optionLanguage] = language
 		d := conformance.OpenAt(t, Driver(), given).(*database)
-		if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		if err := session.New(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		w, err := d.NewWriter(t.Context(), 0)

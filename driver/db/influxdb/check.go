@@ -27,7 +27,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	answered := time.Now()
 	if err == nil && len(rows) == 1 {
 		if server, err := time.Parse(time.RFC3339Nano, rows[0]["currentTime"]); err == nil {
-			return driver.Reading{Asked: asked, Answered: answered, Server: server, Unit: time.Nanosecond}, nil
+			return driver.Reading{Sent: asked, Answered: answered, Server: server, Unit: time.Nanosecond}, nil
 		}
 	}
 	return d.own.Client.ReadClock(ctx, "/ping")
@@ -49,7 +49,7 @@ func (d *database) diagnostics(ctx context.Context, group string) (map[string]st
 // Room implements driver.Storage.
 func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
 	if d.settings.gemini() {
-		return "", -1, driver.Untold("openGemini does not tell where its data is: look at [data] of openGemini.conf")
+		return "", -1, driver.Unknown("openGemini does not tell where its data is: look at [data] of openGemini.conf")
 	}
 	told, err := d.diagnostics(ctx, "data")
 	if folder = told["data.dir"]; !strings.HasPrefix(folder, "/") {
@@ -75,7 +75,7 @@ var concerns = []driver.Concern{
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	var found []driver.Advice
 	if d.settings.gemini() {
-		return nil, driver.Untold("openGemini tells no settings: look at openGemini.conf")
+		return nil, driver.Unknown("openGemini tells no settings: look at openGemini.conf")
 	}
 	for _, group := range []string{"data", "coordinator", "httpd"} {
 		told, err := d.diagnostics(ctx, group)

@@ -137,9 +137,9 @@ func data() []driver.Option {
 		{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
 		{Name: optionConsistency, Empty: "the server's", Help: "nodes of a cluster that must acknowledge a batch; a single server ignores it",
 			Type: option.Choice("any", "one", "quorum", "all")},
-		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "retention policy to create and write to; nothing in it expires", Type: option.Checked("text", checkRetention)},
-		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time range of a shard, such as 1d, 12h or 4w; an hour or more", Type: option.Checked("duration", checkShard)},
-		{Name: optionChunked, Default: "10000", Help: "rows of each chunk of an answer, or off: no chunks; tsmark then refuses answers of more than 10,000 rows", Type: option.AtLeast(1).Or(off)},
+		{Name: optionRetention, Layout: true, Empty: "the database's default, autogen", Help: "retention policy to create and write to; nothing in it expires", Type: option.CheckedBy("text", checkRetention)},
+		{Name: optionShard, Layout: true, Empty: "the server's, 7d", Help: "time range of a shard, such as 1d, 12h or 4w; an hour or more", Type: option.CheckedBy("duration", checkShard)},
+		{Name: optionChunked, Default: "10000", Help: "rows of each chunk of an answer, or off: no chunks; tsmark then refuses answers of more than 10,000 rows", Type: option.AtLeast(1).OrWord(off)},
 	}
 }
 

@@ -60,7 +60,7 @@ func schema() *series.Schema {
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test existing")
-	s := session.Of(d)
+	s := session.New(d)
 	if _, err := s.Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
 	}
@@ -127,7 +127,7 @@ func TestExistingBesideTheMark(t *testing.T) {
 			ctx := t.Context()
 			d := started(t, "tsmark_test beside")
 			for range 2 { // what tsmark made goes
-				if err := session.Of(d).Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
+				if err := session.New(d).Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 					t.Fatal(err)
 				}
 				_, batch := prepared(t, map[string]string{})
@@ -139,23 +139,23 @@ func TestExistingBesideTheMark(t *testing.T) {
 			if c.put != "" {
 				d.put(t, c.put)
 			}
-			for what, err := range map[string]error{"looking": session.Of(d).Inspect(ctx, schema()), "preparing": session.Of(d).Prepare(ctx, schema(), session.Mark{})} {
+			for what, err := range map[string]error{"looking": session.New(d).Inspect(ctx, schema()), "preparing": session.New(d).Prepare(ctx, schema(), session.Mark{})} {
 				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), c.existing) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if mark, err := session.Of(d).Mark(ctx); err != nil || mark.Tool != "t" {
+			if mark, err := session.New(d).Mark(ctx); err != nil || mark.Tool != "t" {
 				t.Errorf("after a refusal: %+v, %v", mark, err)
 			}
-			found, err := session.Of(d).Existing(ctx, schema())
+			found, err := session.New(d).Existing(ctx, schema())
 			named := session.Names(found)
 			if err != nil || !slices.Contains(named, c.existing) {
 				t.Fatalf("existing %v, %v", named, err)
 			}
-			if err := session.Of(d).Drop(ctx, schema(), named); err != nil {
+			if err := session.New(d).Drop(ctx, schema(), named); err != nil {
 				t.Fatal(err)
 			}
-			if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
+			if err := session.New(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -176,10 +176,10 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Of(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
+	if err := session.New(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	stub.Says(t, session.Of(d).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
+	stub.Says(t, session.New(d).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
 }
 
 // The options make the database what they say.
@@ -192,7 +192,7 @@ func TestDescribe(t *testing.T) {
 		{"", "", "autogen", "168h0m0s"}, {"", "1d", "autogen", "24h0m0s"}, {"a policy", "12h", "a policy", "12h0m0s"},
 	} {
 		d := started(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
-		if err := session.Of(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
+		if err := session.New(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		_, batch := prepared(t, map[string]string{})

@@ -125,7 +125,7 @@ func TestFootprintOfServer(t *testing.T) {
 		t.Skip("openGemini does not tell of its files")
 	}
 	d := started(t, "tsmark_test footprint")
-	if err := session.Of(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
+	if err := session.New(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	var lines strings.Builder

@@ -25,7 +25,7 @@ func aggregateOf(m *query.Materialized, s *series.Schema) (*series.Table, error)
 		}
 	}
 	var err error
-	if of.Fields, err = m.Stored(t); err != nil {
+	if of.Fields, err = m.StoredFields(t); err != nil {
 		return nil, err
 	}
 	return of, nil
@@ -150,7 +150,7 @@ func (d *database) fills(t *series.Table, m *query.Materialized, from, to time.T
 			"to(bucket: "+text(d.settings.bucket)+", org: "+text(d.settings.org)+")", filter("false")))
 	}
 	fill(query.Count, text(query.RowCount), m.Fields[0])
-	for _, a := range m.Kept() {
+	for _, a := range m.StoredAggregates() {
 		fill(a, text(m.Column(a, ""))+" + "+member(fieldColumn), m.Fields...)
 	}
 	return all

@@ -126,8 +126,8 @@ func data() []driver.Option {
 		{Name: optionLanguage, Default: languageFlux, Type: option.Choice(languageFlux, languageInfluxQL), Help: "query language; for influxql tsmark creates a mapping (DBRP) of the bucket"},
 		{Name: optionGzip, Default: "0", Help: "gzip level of batches, from 1 (fastest) to 9 (smallest); 0: no compression", Type: option.Integer(0, 9)},
 		{Name: optionPrecision, Default: "ns", Help: "unit of times in line protocol: ns, u (µs), ms or s; row times must be multiples of it", Type: option.Choice("ns", "u", "ms", "s")},
-		{Name: optionRetention, Layout: true, Empty: "nothing expires", Help: "retention of the bucket, such as 87600h; an hour or more; the server refuses older rows", Type: option.Checked("duration", checkHours)},
-		{Name: optionShard, Layout: true, Empty: "the server's, 168h", Help: "time range of a shard group, such as 24h; an hour or more", Type: option.Checked("duration", checkHours)},
+		{Name: optionRetention, Layout: true, Empty: "nothing expires", Help: "retention of the bucket, such as 87600h; an hour or more; the server refuses older rows", Type: option.CheckedBy("duration", checkHours)},
+		{Name: optionShard, Layout: true, Empty: "the server's, 168h", Help: "time range of a shard group, such as 24h; an hour or more", Type: option.CheckedBy("duration", checkHours)},
 	}
 }
 

@@ -24,10 +24,10 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 
 // Room implements driver.Storage.
 func (d *database) Room(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Untold("InfluxDB 3 does not tell where its object store is: look at the folder or the bucket that the server was started with (--object-store, --data-dir)")
+	return "", -1, driver.Unknown("InfluxDB 3 does not tell where its object store is: look at the folder or the bucket that the server was started with (--object-store, --data-dir)")
 }
 
 // Advise implements driver.Adviser.
 func (d *database) Advise(context.Context) ([]driver.Advice, error) {
-	return nil, driver.Untold("InfluxDB 3 tells none of its settings: look at the flags that it was started with, such as --wal-flush-interval, --query-file-limit and --max-http-request-size")
+	return nil, driver.Unknown("InfluxDB 3 tells none of its settings: look at the flags that it was started with, such as --wal-flush-interval, --query-file-limit and --max-http-request-size")
 }

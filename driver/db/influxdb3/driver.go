@@ -56,7 +56,7 @@ func Driver() driver.Driver {
 		Endpoints:  endpoints,
 		TestServer: driver.Options{optionToken: "@servers/password"},
 		StandIn:    "DataFusion, its SQL engine, behind tsmark's test server, not an InfluxDB 3 server",
-		Brought: &driver.Brought{
+		UserServer: &driver.UserServer{
 			How: "InfluxDB 3 Core or Enterprise, in a container or from InfluxData's packages; see docs/drivers/influxdb3.md",
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"InfluxDB-3"}, Options: map[string]string{"DB_NAME": connection.Database, "TOKEN": optionToken}},

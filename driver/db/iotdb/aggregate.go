@@ -35,7 +35,7 @@ func (l *tree) aggregateOf(m *query.Materialized, s *series.Schema) (*series.Tab
 		of.Tags = append(of.Tags, *tag)
 	}
 	var err error
-	if of.Fields, err = m.Stored(t); err != nil {
+	if of.Fields, err = m.StoredFields(t); err != nil {
 		return nil, err
 	}
 	return of, nil
@@ -84,7 +84,7 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 func (l *tree) into(m *query.Materialized, t, of *series.Table, from, to int64) string {
 	columns := []string{call("count", node(witness(t)))}
 	for _, field := range m.Fields {
-		for _, a := range m.Kept() {
+		for _, a := range m.StoredAggregates() {
 			columns = append(columns, call(functions()[a], node(field)))
 		}
 	}

@@ -18,7 +18,7 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 		row, err := sqlkit.QueryRow(ctx, c, "SHOW CURRENT_TIMESTAMP")
 		answered := time.Now()
 		if own := (*failure)(nil); errors.As(err, &own) {
-			return driver.Untold(fmt.Sprintf("IoTDB %s does not tell its time: it refuses SHOW CURRENT_TIMESTAMP (%v)", d.version, err))
+			return driver.Unknown(fmt.Sprintf("IoTDB %s does not tell its time: it refuses SHOW CURRENT_TIMESTAMP (%v)", d.version, err))
 		}
 		if err != nil {
 			return err
@@ -26,7 +26,7 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 		if row[0].Kind != query.Time {
 			return fmt.Errorf("its answer is no time: %v", row[0])
 		}
-		read = driver.Reading{Asked: asked, Answered: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
+		read = driver.Reading{Sent: asked, Answered: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
 		return nil
 	})
 	return read, err
@@ -34,7 +34,7 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 
 // Room implements driver.Storage.
 func (d *database) Room(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Untold("IoTDB tells the sizes of its regions, and neither their folders nor what is free there: look at dn_data_dirs of iotdb-system.properties, on the hosts of the data nodes")
+	return "", -1, driver.Unknown("IoTDB tells the sizes of its regions, and neither their folders nor what is free there: look at dn_data_dirs of iotdb-system.properties, on the hosts of the data nodes")
 }
 
 // concerns are what distorts the figures of IoTDB.
@@ -67,5 +67,5 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err != nil {
 		return found, err
 	}
-	return found, driver.Untold("of its nodes' settings, such as wal_mode, memory and compaction, IoTDB tells nothing: look at iotdb-system.properties")
+	return found, driver.Unknown("of its nodes' settings, such as wal_mode, memory and compaction, IoTDB tells nothing: look at iotdb-system.properties")
 }

@@ -148,7 +148,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 // SetNote implements driver.DB: the row takes the place of the one of its time. The
 // flush has a kill find the note.
 func (d *database) SetNote(ctx context.Context, text string) error {
-	write := fmt.Sprintf("INSERT INTO %s(time, %s) VALUES (0, %s)", d.path(note), noteContent, sql.SingleQuotes.Of(text))
+	write := fmt.Sprintf("INSERT INTO %s(time, %s) VALUES (0, %s)", d.path(note), noteContent, sql.SingleQuotes.Wrap(text))
 	err := d.run(ctx, d.makeDatabase(), d.makeNote(), write)
 	if err == nil {
 		err = d.flush(ctx)

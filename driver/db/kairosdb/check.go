@@ -32,7 +32,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 
 // Room implements driver.Storage.
 func (d *database) Room(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Untold("KairosDB tells nothing of where its datastore is: look at the disk of H2's files, or of Cassandra's nodes, on their hosts")
+	return "", -1, driver.Unknown("KairosDB tells nothing of where its datastore is: look at the disk of H2's files, or of Cassandra's nodes, on their hosts")
 }
 
 // Advise implements driver.Adviser. The server tells no settings; that it counts each query
@@ -50,5 +50,5 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 			Fix:    "set kairosdb.queries.aggregate_stats to true in kairosdb.conf, and restart; or report it",
 		})
 	}
-	return found, driver.Untold("KairosDB tells no settings: look at kairosdb.conf for what limits queries and queues (kairosdb.query_cache, kairosdb.queue_processor)")
+	return found, driver.Unknown("KairosDB tells no settings: look at kairosdb.conf for what limits queries and queues (kairosdb.query_cache, kairosdb.queue_processor)")
 }

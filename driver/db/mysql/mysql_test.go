@@ -190,15 +190,15 @@ func TestExisting(t *testing.T) {
 	admin(t, options, "CREATE TABLE cpu (answer INT)", "CREATE VIEW seen AS SELECT * FROM cpu")
 	db := open(t, options)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("%v", err)
 	}
-	found, err := session.Of(db).Existing(t.Context(), schema)
+	found, err := session.New(db).Existing(t.Context(), schema)
 	named := session.Names(found)
 	if err != nil || !slices.Equal(named, []string{"view seen", "table cpu"}) && !slices.Equal(named, []string{"table cpu", "view seen"}) {
 		t.Fatalf("%v, %v", named, err)
 	}
-	if err := session.Of(db).Drop(t.Context(), schema, named); err != nil {
+	if err := session.New(db).Drop(t.Context(), schema, named); err != nil {
 		t.Fatal(err)
 	}
 	conformance.Prepare(t, db, 3, schema.Tables...)
@@ -295,9 +295,9 @@ func testLocked(t *testing.T, options map[string]string, told bool) {
 	}
 
 	put("START TRANSACTION", "SELECT * FROM cpu")
-	says("replacing", session.Of(db).Prepare(t.Context(), schema, session.Mark{}), "SHARED_READ")
+	says("replacing", session.New(db).Prepare(t.Context(), schema, session.Mark{}), "SHARED_READ")
 	put("ROLLBACK")
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func Driver() driver.Driver {
 			if !env.Create {
 				return nil, errors.New("the null target holds no dataset of tsmark's, whatever was loaded; load a database")
 			}
-			return null{parse: options.On(optionParse)}, nil
+			return null{parse: options.Bool(optionParse)}, nil
 		},
 	}
 }

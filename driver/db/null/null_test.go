@@ -26,7 +26,7 @@ func TestKeepsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "f", Type: series.Int}}}
-	if err := session.Of(n).Prepare(ctx, &series.Schema{Tables: []*series.Table{table}}, session.Mark{}); err != nil {
+	if err := session.New(n).Prepare(ctx, &series.Schema{Tables: []*series.Table{table}}, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := n.NewWriter(ctx, 0)
@@ -42,10 +42,10 @@ func TestKeepsNothing(t *testing.T) {
 	if err != nil || r.Rows != 2 || r.WireBytes != 18 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if err := session.Of(n).SetMark(ctx, session.Mark{Complete: true}); !errors.Is(err, session.ErrNoMark) {
+	if err := session.New(n).SetMark(ctx, session.Mark{Complete: true}); !errors.Is(err, session.ErrNoMark) {
 		t.Fatal(err)
 	}
-	if _, err := session.Of(n).Mark(ctx); !errors.Is(err, session.ErrNoMark) {
+	if _, err := session.New(n).Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("a mark: %v", err)
 	}
 	if c, err := n.Census(ctx, table); err != nil || c.Rows != 0 {

@@ -36,12 +36,12 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if json.Unmarshal(answer, &figures) != nil || len(figures) == 0 || figures[0].Timestamp == 0 {
 		return driver.Reading{}, errors.New(pathStats + " has no timestamps")
 	}
-	return driver.Reading{Asked: asked, Answered: answered, Server: time.Unix(figures[0].Timestamp, 0), Unit: time.Second}, nil
+	return driver.Reading{Sent: asked, Answered: answered, Server: time.Unix(figures[0].Timestamp, 0), Unit: time.Second}, nil
 }
 
 // Room implements driver.Storage.
 func (d *database) Room(context.Context) (folder string, free int64, err error) {
-	return "", -1, driver.Untold("OpenTSDB keeps its data in HBase, of whose disks it tells nothing: look at those of HBase's nodes, or of HDFS")
+	return "", -1, driver.Unknown("OpenTSDB keeps its data in HBase, of whose disks it tells nothing: look at those of HBase's nodes, or of HDFS")
 }
 
 // concerns are what distorts the figures of OpenTSDB; settings without which a run would

@@ -44,7 +44,7 @@ func (s *settings) queued() bool { return s.telnet || !s.sync }
 
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.Of(o), "")
-	s := &settings{wire: wire, telnet: o[optionProtocol] == protocolTelnet, sync: o.On(optionSync)}
+	s := &settings{wire: wire, telnet: o[optionProtocol] == protocolTelnet, sync: o.Bool(optionSync)}
 	if o[optionCompression] == compressionGzip {
 		s.compress = lineproto.Gzip(1)
 	}

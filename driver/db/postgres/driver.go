@@ -181,7 +181,7 @@ func ownOptions() []driver.Option {
 			Help: "synchronous_commit of every connection"},
 		{Name: optionAutovacuum, Layout: true, Default: on, Type: option.Boolean(on, off),
 			Help: "let autovacuum vacuum and analyze the tables"},
-		{Name: optionWorkMemory, Empty: "the server's", Type: option.Checked("size", checkMemory), Help: "work_mem of every connection, such as 64MB"},
+		{Name: optionWorkMemory, Empty: "the server's", Type: option.CheckedBy("size", checkMemory), Help: "work_mem of every connection, such as 64MB"},
 		{Name: optionConnections, Default: connectionsMany, Type: option.Choice(connectionsMany, connectionsOne),
 			Help: "one: for servers that accept a single connection, such as PGlite; allows one worker"},
 		{Name: optionCompilation, Empty: "the server's", Type: option.Boolean(on, off), Help: "compile queries (jit of every connection)"},

@@ -130,7 +130,7 @@ func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 // double appends a number as a double, which equals it.
 func (e *encoder) double(dst []byte, f int, run *series.Run, row int) []byte {
 	c, v := &run.Columns[f], 0.0
-	if e.table.Fields[f].Type.Whole() {
+	if e.table.Fields[f].Type.UsesInts() {
 		v = float64(c.Ints[row])
 	} else {
 		v = c.Floats[row]

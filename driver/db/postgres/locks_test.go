@@ -31,7 +31,7 @@ func TestLockedByOthers(t *testing.T) {
 	}
 	defer conformance.Close(t, db)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{Tool: "first"}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{Tool: "first"}); err != nil {
 		t.Fatal(err)
 	}
 	config, err := pgwire.NewConfig(connection.Of(resolved))
@@ -48,7 +48,7 @@ func TestLockedByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	err = session.Of(db).Prepare(t.Context(), schema, session.Mark{})
+	err = session.New(db).Prepare(t.Context(), schema, session.Mark{})
 	if err == nil || time.Since(begin) > 20*time.Second {
 		t.Fatalf("%v after %v", err, time.Since(begin))
 	}
@@ -62,20 +62,20 @@ func TestLockedByOthers(t *testing.T) {
 		t.Errorf("several lines, or the server counts as gone: %q", err)
 	}
 	// What could not be dropped is still what it was.
-	if mark, err := session.Of(db).Mark(t.Context()); err != nil || mark.Tool != "first" {
+	if mark, err := session.New(db).Mark(t.Context()); err != nil || mark.Tool != "first" {
 		t.Errorf("after that: %+v, %v", mark, err)
 	}
 	if err := other.Exec(t.Context(), "SELECT * FROM tsmark_mark"); err != nil {
 		t.Fatal(err)
 	}
 	// The note's limit is hardly longer than the lock's: whichever ends first, it ends.
-	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
+	if err := session.New(db).SetMark(t.Context(), session.Mark{}); err == nil || !strings.Contains(err.Error(), "--statement-timeout") {
 		t.Errorf("writing the mark: %v", err)
 	}
 	if err := other.Exec(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Errorf("once it is free: %v", err)
 	}
 

@@ -22,22 +22,22 @@ func TestExisting(t *testing.T) {
 	admin(t, options, "CREATE TABLE cpu (answer int)", "INSERT INTO cpu VALUES (42)", "CREATE VIEW seen AS SELECT * FROM cpu")
 	db := open(t, options)
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 3}
-	for what, err := range map[string]error{"prepared": session.Of(db).Prepare(t.Context(), schema, session.Mark{}), "marked": session.Of(db).SetMark(t.Context(), session.Mark{})} {
+	for what, err := range map[string]error{"prepared": session.New(db).Prepare(t.Context(), schema, session.Mark{}), "marked": session.New(db).SetMark(t.Context(), session.Mark{})} {
 		if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "table cpu, view seen") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM seen"), conformance.Row(42))
-	found, err := session.Of(db).Existing(t.Context(), schema)
+	found, err := session.New(db).Existing(t.Context(), schema)
 	named := session.Names(found)
 	if err != nil || strings.Join(named, ", ") != "table cpu, view seen" {
 		t.Fatalf("%v, %v", named, err)
 	}
 	admin(t, options, "CREATE TABLE later ()")
-	if err := session.Of(db).Drop(t.Context(), schema, named); err != nil {
+	if err := session.New(db).Drop(t.Context(), schema, named); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "later") {
+	if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "later") {
 		t.Errorf("what came up since: %v", err)
 	}
 	admin(t, options, "DROP TABLE later")
@@ -48,7 +48,7 @@ func TestExisting(t *testing.T) {
 	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM mine"), conformance.Row(42))
 	clash := conformance.Table("a")
 	clash.Name = "mine"
-	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{clash}, Series: 3}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+	if err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{clash}, Series: 3}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("a name that others bear: %v", err)
 	}
 }
@@ -182,7 +182,7 @@ func TestSteps(t *testing.T) {
 // counts some time after the deed.
 func upkept(t *testing.T, db driver.DB, want ...string) {
 	t.Helper()
-	own, err := session.Of(db).Own(t.Context())
+	own, err := session.New(db).OwnObjects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func compareTexts(t *testing.T, use workload.Workload) {
 		t.Fatal(err)
 	}
 	defer conformance.Close(t, db)
-	if err := session.Of(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+	if err := session.New(db).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	load := engine.LoadConfig{Workers: 2, BatchSize: 5000, Period: time.Minute}

@@ -42,7 +42,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if err != nil || failed != nil {
 		return driver.Reading{}, fmt.Errorf("its answer is no time: %.100q", answer)
 	}
-	return driver.Reading{Asked: asked, Answered: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
+	return driver.Reading{Sent: asked, Answered: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
 }
 
 // Room implements driver.Storage: --storage.tsdb.path, within the folder in which the

@@ -202,7 +202,7 @@ func TestNoLateSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := session.Of(d).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+		if err := session.New(d).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: engine.Retry{Within: time.Minute}}
@@ -260,7 +260,7 @@ func TestDrop(t *testing.T) {
 	}
 	schema, b := late()
 	for round := range 3 {
-		if err := session.Of(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		if err := session.New(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		count := func(ctx context.Context) int64 {

@@ -124,7 +124,7 @@ func load(b *testing.B, given map[string]string, schema *series.Schema, do func(
 	var busy time.Duration
 	var acked float64
 	for b.Loop() {
-		if err := session.Of(db).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+		if err := session.New(db).Prepare(b.Context(), schema, session.Mark{}); err != nil {
 			b.Fatal(err)
 		}
 		before := processorTime(b)

@@ -43,7 +43,7 @@ func clean(name, never string) string {
 // render renders a query with the names that QuestDB has.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	if table := s.Table(q.Table); table != nil {
-		renamed, err := q.Renamed(tableName(table.Name), columnName)
+		renamed, err := q.Rename(tableName(table.Name), columnName)
 		if err != nil {
 			return driver.Request{}, err
 		}

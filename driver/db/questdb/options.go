@@ -64,7 +64,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 
 func newTableSettings(o driver.Options) tableSettings {
 	return tableSettings{
-		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.On(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
+		partitionBy: strings.ToUpper(o[optionPartitionBy]), wal: o.Bool(optionWAL), dedup: o[optionDedup], symbolCapacity: o.Int(optionSymbolCapacity),
 	}
 }
 

@@ -76,7 +76,7 @@ func TestDedup(t *testing.T) {
 // What tsmark did not create stays, with its rows, unless it was named.
 func TestExistingTables(t *testing.T) {
 	db := connect(t)
-	run := session.Of(db)
+	run := session.New(db)
 	table := conformance.Table("usage")
 	conformance.Prepare(t, db, 3, table)
 	must := func(text string) {

@@ -91,7 +91,7 @@ func Driver() driver.Driver {
 				Name:    optionDriver,
 				Default: defaultDriver(),
 				Help:    "code: cgo (SQLite's own C code; needs a tsmark built with cgo) or go (a translation to Go, slower)",
-				Type:    option.Checked("choice", checkDriver),
+				Type:    option.CheckedBy("choice", checkDriver),
 			},
 		},
 		Profiles: []driver.Profile{

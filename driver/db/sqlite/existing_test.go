@@ -21,7 +21,7 @@ func TestClear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := session.Of(db).Existing(t.Context(), nil)
+	found, err := session.New(db).Existing(t.Context(), nil)
 	named := session.Names(found)
 	if err != nil {
 		t.Fatal(err)
@@ -32,13 +32,13 @@ func TestClear(t *testing.T) {
 		}
 	}
 	conformance.Query(t, db, "CREATE TABLE later AS SELECT 1 AS a")
-	if err := session.Of(db).Drop(t.Context(), nil, named); err != nil {
+	if err := session.New(db).Drop(t.Context(), nil, named); err != nil {
 		t.Fatal(err)
 	}
-	if found, err = session.Of(db).Existing(t.Context(), nil); err != nil || !slices.Equal(session.Names(found), []string{`table later`}) {
+	if found, err = session.New(db).Existing(t.Context(), nil); err != nil || !slices.Equal(session.Names(found), []string{`table later`}) {
 		t.Errorf("left: %q, %v", found, err)
 	}
-	if _, err := session.Of(db).Mark(t.Context()); !errors.Is(err, driver.ErrExisting) {
+	if _, err := session.New(db).Mark(t.Context()); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("with a table that nobody named: %v", err)
 	}
 }
@@ -58,17 +58,17 @@ func TestClearBesideMark(t *testing.T) {
 			disk := conformance.Table("a")
 			disk.Name = "disk"
 			schema := &series.Schema{Tables: []*series.Table{disk}, Series: 10}
-			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+			if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 				t.Fatalf("prepared over %s: %v", c.planted, err)
 			}
-			found, err := session.Of(db).Existing(t.Context(), schema)
+			found, err := session.New(db).Existing(t.Context(), schema)
 			if err != nil || !slices.Equal(session.Names(found), []string{c.named}) {
 				t.Fatalf("named %q, %v", found, err)
 			}
-			if err := session.Of(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
+			if err := session.New(db).Drop(t.Context(), schema, session.Names(found)); err != nil {
 				t.Fatal(err)
 			}
-			if err := session.Of(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+			if err := session.New(db).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 				t.Error(err)
 			}
 			conformance.Query(t, db, "SELECT a FROM stranger") // is still there

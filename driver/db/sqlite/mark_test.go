@@ -55,7 +55,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 			for _, create := range []bool{false, true} {
 				db, err := openIn(t, driver.Env{Dir: filepath.Dir(path), Create: create})
 				if err == nil {
-					err = session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 1}, session.Mark{})
+					err = session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{conformance.Table("a")}, Series: 1}, session.Mark{})
 					conformance.Close(t, db)
 				}
 				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "give another path") {
@@ -100,14 +100,14 @@ func TestReplaceDropsOnlyItsOwn(t *testing.T) {
 	for _, name := range []string{"mine", "MINE", "seen", "CPU_by_answer"} {
 		taken := conformance.Table("a")
 		taken.Name = name
-		err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{taken}, Series: 10}, session.Mark{})
+		err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{taken}, Series: 10}, session.Mark{})
 		if !errors.Is(err, driver.ErrExisting) || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(name)) {
 			t.Errorf("a table %s: %v", name, err)
 		}
 	}
 	conformance.Same(t, conformance.Query(t, db, names), conformance.Row(after))
 	conformance.Same(t, conformance.Query(t, db, "SELECT answer FROM seen"), conformance.Row(42))
-	if m, err := session.Of(db).Mark(t.Context()); err != nil || m.Tool != "test" {
+	if m, err := session.New(db).Mark(t.Context()); err != nil || m.Tool != "test" {
 		t.Errorf("after a refusal: %+v, %v", m, err)
 	}
 }
@@ -129,10 +129,10 @@ func TestNamesThatClash(t *testing.T) {
 			s.Tables[0], s.Tables[2] = s.Tables[2], s.Tables[0] // so that cpu's tags are cpu_tags
 		}
 		db := open(t, "")
-		if err := session.Of(db).Prepare(t.Context(), &s, session.Mark{}); err == nil || !strings.Contains(err.Error(), "rename a table") {
+		if err := session.New(db).Prepare(t.Context(), &s, session.Mark{}); err == nil || !strings.Contains(err.Error(), "rename a table") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := session.Of(db).Mark(t.Context()); !errors.Is(err, session.ErrNoMark) {
+		if _, err := session.New(db).Mark(t.Context()); !errors.Is(err, session.ErrNoMark) {
 			t.Errorf("%s: something was made: %v", name, err)
 		}
 	}
@@ -141,22 +141,22 @@ func TestNamesThatClash(t *testing.T) {
 // An interrupt while the mark is read does not make the file another's.
 func TestInterruptedMark(t *testing.T) {
 	db := open(t, "")
-	if err := session.Of(db).SetMark(t.Context(), session.Mark{}); !errors.Is(err, session.ErrNoMark) {
+	if err := session.New(db).SetMark(t.Context(), session.Mark{}); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("marking an empty database: %v", err)
 	}
 	conformance.Prepare(t, db, 1, conformance.Table("a"))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for what, err := range map[string]error{
-		"reading":   errorOf(session.Of(db).Mark(cancelled)),
-		"writing":   session.Of(db).SetMark(cancelled, session.Mark{Tool: "other"}),
-		"preparing": session.Of(db).Prepare(cancelled, &series.Schema{}, session.Mark{}),
+		"reading":   errorOf(session.New(db).Mark(cancelled)),
+		"writing":   session.New(db).SetMark(cancelled, session.Mark{Tool: "other"}),
+		"preparing": session.New(db).Prepare(cancelled, &series.Schema{}, session.Mark{}),
 	} {
 		if !errors.Is(err, context.Canceled) || errors.Is(err, driver.ErrExisting) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if m, err := session.Of(db).Mark(t.Context()); err != nil || m.Tool != "test" {
+	if m, err := session.New(db).Mark(t.Context()); err != nil || m.Tool != "test" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -175,7 +175,7 @@ func TestMarkWithoutIdentities(t *testing.T) {
 	conformance.Prepare(t, db, 10, table)
 	conformance.Query(t, db, "DROP TABLE cpu")
 	conformance.Query(t, db, "CREATE TABLE cpu (salary)")
-	if err := session.Of(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
+	if err := session.New(db).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{table}, Series: 10}, session.Mark{}); !errors.Is(err, driver.ErrExisting) {
 		t.Errorf("the newer mark: %v", err)
 	}
 }

@@ -162,7 +162,7 @@ func TestWideTables(t *testing.T) {
 
 	wide.Fields = append(wide.Fields, series.Field{Name: "more", Type: series.Int})
 	other := open(t, "")
-	err = session.Of(other).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{wide}, Series: 3}, session.Mark{})
+	err = session.New(other).Prepare(t.Context(), &series.Schema{Tables: []*series.Table{wide}, Series: 3}, session.Mark{})
 	if err == nil || !strings.Contains(err.Error(), "2000 columns") {
 		t.Errorf("a table of 2001 columns: %v", err)
 	}

@@ -194,7 +194,7 @@ func TestLifecycle(t *testing.T) {
 	_, opened := db.NewQuerier(t.Context(), 0)
 	for what, err := range map[string]error{
 		"asks": asked, "counts": counted, "describes": described, "opens": opened, "settles": db.Settle(t.Context()),
-		"prepares": session.Of(db).Prepare(t.Context(), &series.Schema{}, session.Mark{}),
+		"prepares": session.New(db).Prepare(t.Context(), &series.Schema{}, session.Mark{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("what is closed %s: %v", what, err)

@@ -137,7 +137,7 @@ func (w *rowWriter) bind(st *statement, run *series.Run, lo, hi int) (values int
 					kind = lib.SQLITE_BLOB
 				}
 				st.bindBytes(kind, w.text)
-			case field.Type.Whole():
+			case field.Type.UsesInts():
 				st.bindInt(column.Ints[row])
 			default:
 				st.bindFloat(column.Floats[row])

@@ -25,7 +25,7 @@ func (d *design) aggregateOf(m *query.Materialized, s *series.Schema) (*series.T
 	}
 	of := &series.Table{Name: m.Name(), Tags: t.Tags}
 	var err error
-	if of.Fields, err = m.Stored(t); err != nil {
+	if of.Fields, err = m.StoredFields(t); err != nil {
 		return nil, err
 	}
 	return of, d.check(&series.Schema{Tables: append([]*series.Table{of}, s.Tables...), Series: s.Series})
@@ -77,7 +77,7 @@ func (d *database) stream(m *query.Materialized, t *series.Table, of *series.Tab
 	r := renderer{design: d.design, q: &query.Query{Table: m.Table}, table: t}
 	columns, made := []string{d.design.time(), query.RowCount}, []string{"_wstart", "count(*)"}
 	for _, field := range m.Fields {
-		for _, a := range m.Kept() {
+		for _, a := range m.StoredAggregates() {
 			columns, made = append(columns, d.design.Ident(m.Column(a, field))), append(made, r.aggregates(a, []string{field})...)
 		}
 	}

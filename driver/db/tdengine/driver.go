@@ -90,7 +90,7 @@ func Driver() driver.Driver {
 		Endpoints:  endpoints,
 		Tested:     []driver.Tested{{Version: "3.3.0.1", From: "built from source"}},
 		TestServer: driver.Options{},
-		Brought: &driver.Brought{
+		UserServer: &driver.UserServer{
 			How: "in a container; see docs/drivers/tdengine.md; no package registry has it",
 		},
 		IoTDBBenchmark: driver.Tool{Databases: []string{"TDengine"}},
@@ -115,7 +115,7 @@ func Driver() driver.Driver {
 // storage are the options of the database. Without a value they are the server's.
 func storage() []driver.Option {
 	number := func(name, help string, least, most int) driver.Option {
-		return driver.Option{Name: name, Layout: true, Empty: "the server's", Type: option.Integer(least, most).Or(""), Help: help}
+		return driver.Option{Name: name, Layout: true, Empty: "the server's", Type: option.Integer(least, most).OrWord(""), Help: help}
 	}
 	return []driver.Option{
 		{Name: optionKeep, Layout: true, Default: "36500", Type: option.Integer(1, 365000), Help: "days that rows are kept, counted back from today; older rows are refused"},
@@ -125,7 +125,7 @@ func storage() []driver.Option {
 		number(optionBuffer, "write memory of each vgroup, in MB", 3, 16_384),
 		number(optionPages, "pages of the metadata cache of each vgroup", 64, 16_384),
 		number(optionSTTTrigger, "number of files flushed from memory that triggers a merge", 1, 16),
-		{Name: optionCacheModel, Layout: true, Empty: "the server's, none as shipped", Type: option.Choice("none", "last_row", "last_value", "both").Or(""),
+		{Name: optionCacheModel, Layout: true, Empty: "the server's, none as shipped", Type: option.Choice("none", "last_row", "last_value", "both").OrWord(""),
 			Help: "cache of each table's newest row: none, last_row, last_value or both"},
 	}
 }

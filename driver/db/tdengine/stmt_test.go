@@ -26,7 +26,7 @@ func rowsOfAll() (*series.Schema, *series.Batch) {
 		for f := range run.Columns {
 			if c := &run.Columns[f]; table.Fields[f].Free() {
 				c.SetText(row, []byte(strings.Repeat("'\x00\\é", row)))
-			} else if table.Fields[f].Type.Whole() {
+			} else if table.Fields[f].Type.UsesInts() {
 				c.Ints[row] = int64(row % 2)
 			} else {
 				c.Floats[row] = float64(row) / 4
@@ -71,7 +71,7 @@ func TestEncodeBlock(t *testing.T) {
 					values = append(values, query.Value{Kind: query.Time, Int: c.Ints[row]})
 				case field.Type == series.Bool:
 					values = append(values, query.Value{Kind: query.Bool, Int: c.Ints[row]})
-				case field.Type.Whole():
+				case field.Type.UsesInts():
 					values = append(values, c.Ints[row])
 				default:
 					values = append(values, c.Floats[row])

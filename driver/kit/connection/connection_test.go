@@ -29,7 +29,7 @@ func TestOptions(t *testing.T) {
 	if want := []string{"host", "port", "pg_port", "user", "password", "token", "tls", "timeout"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
-	if list[0].Default != "" || list[0].Shown() != "this machine" || list[1].Default != "9000" || list[1].Help != "port of HTTP" || list[1].Type.String() != "port" || !list[4].Secret {
+	if list[0].Default != "" || list[0].DefaultText() != "this machine" || list[1].Default != "9000" || list[1].Help != "port of HTTP" || list[1].Type.String() != "port" || !list[4].Secret {
 		t.Errorf("%+v", list)
 	}
 }

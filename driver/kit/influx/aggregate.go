@@ -73,7 +73,7 @@ func AggregateColumns(m *query.Materialized, t *series.Table) []string {
 	kinds := Types()
 	columns := []string{kinds[series.Int].As + " " + query.RowCount}
 	for _, field := range m.Fields {
-		for _, a := range m.Kept() {
+		for _, a := range m.StoredAggregates() {
 			kind := t.Fields[t.FieldIndex(field)].Type
 			switch a {
 			case query.Count:
@@ -93,7 +93,7 @@ func AggregateColumns(m *query.Materialized, t *series.Table) []string {
 func Backfill(m *query.Materialized, policy string, from, to time.Time) string {
 	columns := []string{as(call("count", m.Fields[0]), query.RowCount)}
 	for _, field := range m.Fields {
-		for _, a := range m.Kept() {
+		for _, a := range m.StoredAggregates() {
 			value := call(functions()[a], field)
 			if a == query.Sum {
 				value += " * 1.0" // else a mean made of it by a subquery is a whole number

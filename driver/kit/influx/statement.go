@@ -99,10 +99,10 @@ func (s *statement) write(b *strings.Builder, indent string) {
 const lastTime = "time <= 9223372036854775806"
 
 // ident returns a name as it stands in InfluxQL.
-func Ident(name string) string { return sql.Quote(`""\`).Of(name) }
+func Ident(name string) string { return sql.Quote(`""\`).Wrap(name) }
 
 // text returns a text as it stands in InfluxQL.
-func text(value string) string { return sql.Backslashes.Of(value) }
+func text(value string) string { return sql.Backslashes.Wrap(value) }
 
 // Literals are those of InfluxQL.
 func Literals() query.Literals {

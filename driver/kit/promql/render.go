@@ -26,7 +26,7 @@ const IntervalOption = "interval"
 func Option() driver.Option {
 	return driver.Option{
 		Name: IntervalOption, Empty: "the dataset's; if unknown, thresholds over rows are n/a", Help: "interval of the rows, such as 10s: all times are multiples of it since 1970",
-		Type: option.Checked("duration", func(v string) error {
+		Type: option.CheckedBy("duration", func(v string) error {
 			d, err := time.ParseDuration(v)
 			if err != nil || d < 2*time.Millisecond || d%time.Millisecond != 0 {
 				return errors.New("must be a duration of whole milliseconds, at least 2, as 10s")

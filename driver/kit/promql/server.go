@@ -31,7 +31,7 @@ func Options(port, portHelp, userHelp, tokenHelp string) []driver.Option {
 
 // PrefixOption is one that stands before the paths of a server.
 func PrefixOption(name, help, example string) driver.Option {
-	return driver.Option{Name: name, Empty: "none", Help: help, Type: option.Checked("path", func(v string) error {
+	return driver.Option{Name: name, Empty: "none", Help: help, Type: option.CheckedBy("path", func(v string) error {
 		if v[0] != '/' || v[len(v)-1] == '/' {
 			return fmt.Errorf("must begin with a slash and end with none, as %s", example)
 		}

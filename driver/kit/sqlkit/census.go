@@ -61,7 +61,7 @@ func (c *Counter) Census(ctx context.Context, t *series.Table) (driver.Census, e
 func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	t, count := c.named(t), "count(*)"
 	if c.Dialect.Narrow { // every row has the first field
-		count = c.Dialect.Filtered("count", "*", sql.FieldColumn+" = "+c.Dialect.Text(t.Fields[0].Name))
+		count = c.Dialect.FilterAggregate("count", "*", sql.FieldColumn+" = "+c.Dialect.Text(t.Fields[0].Name))
 	}
 	var answer query.Answer
 	err := c.Run(ctx, fmt.Sprintf("SELECT %s\nFROM %s", count, c.from(t, false)), limit.Own(&answer))
@@ -141,14 +141,14 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 		return sql.FieldColumn + " = " + d.Text(name)
 	}
 	first := of(t.Fields[0].Name) // which every row has
-	columns := append([]string{d.Filtered("count", "*", first)}, c.aggregates(c.times(), first)...)
+	columns := append([]string{d.FilterAggregate("count", "*", first)}, c.aggregates(c.times(), first)...)
 	for _, f := range fields {
 		column := d.Ident(f.Name)
 		if d.Narrow {
 			column = d.NarrowColumn(f.Type)
 		}
 		own := of(f.Name)
-		columns = append(columns, d.Filtered("count", d.Counted(f.Type, column), own))
+		columns = append(columns, d.FilterAggregate("count", d.CountExpression(f.Type, column), own))
 		columns = append(columns, c.aggregates(c.Figures(f.Type, column), own)...)
 	}
 	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.from(t, distinct))
@@ -198,14 +198,14 @@ func (c *Counter) aggregates(f Figures, condition string) []string {
 		if expression == "" {
 			continue
 		}
-		sum := c.Dialect.Filtered("sum", expression, condition)
+		sum := c.Dialect.FilterAggregate("sum", expression, condition)
 		if f.Whole != 0 && c.Text != nil {
 			sum = c.Text(sum)
 		}
 		columns = append(columns, sum)
 	}
 	if f.Order != "" {
-		columns = append(columns, c.Dialect.Filtered("min", f.Order, condition), c.Dialect.Filtered("max", f.Order, condition))
+		columns = append(columns, c.Dialect.FilterAggregate("min", f.Order, condition), c.Dialect.FilterAggregate("max", f.Order, condition))
 	}
 	return columns
 }
@@ -248,7 +248,7 @@ func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Cen
 		}
 		content.Count = count
 		// Where sums are modulo 2^64, one of them is what NULL is.
-		if c.Dialect.LeastIsNull && count > 0 && f.Type.Whole() && content.Sum != nil && content.Sum.Kind == query.Null {
+		if c.Dialect.LeastIsNull && count > 0 && f.Type.UsesInts() && content.Sum != nil && content.Sum.Kind == query.Null {
 			content.Sum = &query.Value{Kind: query.Int, Int: math.MinInt64}
 		}
 		out.Fields = append(out.Fields, content)

@@ -58,7 +58,7 @@ func PathOption(name string) driver.Option {
 		Name:  Path,
 		Empty: name + " in the run's folder",
 		Help:  "database file, created if it does not exist",
-		Type: option.Checked("path", func(path string) error {
+		Type: option.CheckedBy("path", func(path string) error {
 			if path == ":memory:" {
 				return errors.New("must be a file: what is only in memory is gone before it can be queried")
 			}

@@ -155,7 +155,7 @@ func (t *Tables) aggregate(s *series.Schema, m *query.Materialized) (*Aggregate,
 
 // Covered implements driver.Materializer.
 func (t *Tables) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
-	text := fmt.Sprintf("SELECT CAST(coalesce(sum(%s), 0) AS %s) FROM %s", t.Dialect.Ident(query.RowCount), t.Dialect.Whole(), t.Dialect.Ident(m.Name()))
+	text := fmt.Sprintf("SELECT CAST(coalesce(sum(%s), 0) AS %s) FROM %s", t.Dialect.Ident(query.RowCount), t.Dialect.IntegerType(), t.Dialect.Ident(m.Name()))
 	if t.Aggregates.Covers != nil {
 		text = t.Aggregates.Covers(m)
 	}

@@ -60,7 +60,7 @@ func All(drivers []driver.Driver) []Preset {
 func servers(drivers []driver.Driver) string {
 	var text strings.Builder
 	for _, d := range drivers {
-		if d.TestServer == nil || d.Brought != nil {
+		if d.TestServer == nil || d.UserServer != nil {
 			continue
 		}
 		fmt.Fprintf(&text, "  - driver: %s\n", d.Name)

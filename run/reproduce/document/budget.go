@@ -50,7 +50,7 @@ func (d *Document) Duration(e *Experiment, size Size, systems int) (time.Duratio
 
 // points are those of an experiment in a size, of one system.
 func (d *Document) points(e *Experiment, size Size) ([]experiment.Point, error) {
-	whole, err := d.Make(e, size, []experiment.Target{{Name: "any", Kind: cmp.Or(e.Only, "any")}})
+	whole, err := d.Make(e, size, []experiment.Target{{Name: "any", Driver: cmp.Or(e.Only, "any")}})
 	if err != nil {
 		return nil, err
 	}

@@ -264,7 +264,7 @@ func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
 	if e.Only == "" {
 		return targets
 	}
-	i := slices.IndexFunc(targets, func(t experiment.Target) bool { return t.Kind == e.Only })
+	i := slices.IndexFunc(targets, func(t experiment.Target) bool { return t.Driver == e.Only })
 	if i < 0 {
 		return nil
 	}

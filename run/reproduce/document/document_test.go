@@ -34,7 +34,7 @@ func TestAllClaimsAreThere(t *testing.T) {
 // points are those of an experiment in a size: what a sweep sets in each.
 func points(t *testing.T, d *Document, e *Experiment, size Size) []experiment.Point {
 	t.Helper()
-	whole, err := d.Make(e, size, []experiment.Target{{Name: "sqlite", Kind: "sqlite"}, {Name: "tested", Kind: e.Only}})
+	whole, err := d.Make(e, size, []experiment.Target{{Name: "sqlite", Driver: "sqlite"}, {Name: "tested", Driver: e.Only}})
 	if err != nil {
 		t.Fatalf("%s, %s, %s: %v", d.Name, e.Name, size, err)
 	}
@@ -53,7 +53,7 @@ func has(p experiment.Point, where map[string]string) bool {
 			found = found || set.Path == path && set.Value == value
 		}
 		for _, t := range p.Experiment.Targets { // values of options are targets of one run
-			name, ok := strings.CutPrefix(path, "targets."+t.Kind+".")
+			name, ok := strings.CutPrefix(path, "targets."+t.Driver+".")
 			found = found || ok && t.Options[name] == value
 		}
 		if !found {
@@ -253,10 +253,10 @@ func TestOptionsOfSystems(t *testing.T) {
 	}
 	e, _ := d.Experiment("clients")
 	given := []experiment.Target{
-		{Name: "opentsdb", Kind: "opentsdb", Options: map[string]string{"port": "1"}},
-		{Name: "waits", Kind: "opentsdb", Options: map[string]string{"sync": "true"}},
-		{Name: "kairosdb", Kind: "kairosdb"},
-		{Name: "started", Kind: "kairosdb", Start: "kairosdb"},
+		{Name: "opentsdb", Driver: "opentsdb", Options: map[string]string{"port": "1"}},
+		{Name: "waits", Driver: "opentsdb", Options: map[string]string{"sync": "true"}},
+		{Name: "kairosdb", Driver: "kairosdb"},
+		{Name: "started", Driver: "kairosdb", Start: "kairosdb"},
 	}
 	made, err := d.Make(e, Small, given)
 	if err != nil {
@@ -284,9 +284,9 @@ func TestOptionsOfExperiments(t *testing.T) {
 	}
 	e, _ := d.Experiment("load")
 	given := []experiment.Target{
-		{Name: "td", Kind: "tdengine", Options: map[string]string{"vgroups": "2"}},
-		{Name: "ts", Kind: "timescaledb"},
-		{Name: "mine", Kind: "timescaledb", Options: map[string]string{"chunk_interval": "1h"}},
+		{Name: "td", Driver: "tdengine", Options: map[string]string{"vgroups": "2"}},
+		{Name: "ts", Driver: "timescaledb"},
+		{Name: "mine", Driver: "timescaledb", Options: map[string]string{"chunk_interval": "1h"}},
 	}
 	for _, c := range []struct {
 		size Size
@@ -339,7 +339,7 @@ func TestOptionsOfCuts(t *testing.T) {
 	d, _ := Find("taos-2023")
 	e, _ := d.Experiment("queries-100")
 	for size, want := range map[Size]string{Small: "4", Full: "6"} {
-		made, err := d.Make(e, size, []experiment.Target{{Name: "tdengine", Kind: "tdengine"}})
+		made, err := d.Make(e, size, []experiment.Target{{Name: "tdengine", Driver: "tdengine"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,12 +47,12 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 	x.Targets = slices.Clone(given)
 	for i := range x.Targets {
 		t := &x.Targets[i]
-		for _, step := range e.After[t.Kind] {
+		for _, step := range e.After[t.Driver] {
 			if !slices.Contains(x.Load.After, step) {
 				x.Load.After = append(x.Load.After, step)
 			}
 		}
-		s, ok := d.System(t.Kind)
+		s, ok := d.System(t.Driver)
 		if ok && t.Start != "" {
 			t.StartFor = cmp.Or(t.StartFor, s.StartFor)
 		}
@@ -116,7 +116,7 @@ func (e *Experiment) at(p experiment.Point, cut Cut, given, targets []experiment
 	var list experiment.Combination
 	for i, t := range targets {
 		for _, setting := range e.Options {
-			if setting.Driver != t.Kind || !setting.holds(p, cut) {
+			if setting.Driver != t.Driver || !setting.holds(p, cut) {
 				continue
 			}
 			for _, option := range slices.Sorted(maps.Keys(setting.Set)) {
