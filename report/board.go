@@ -65,9 +65,9 @@ func (b *Board) Loads() []Standing {
 	return b.standings(r, compare.LoadSubject, func(s *rank.Subject, out *Standing) {
 		switch l := s.Target.Load; {
 		case l == nil:
-		case l.Unsupported() != "":
+		case l.UnsupportedReason() != "":
 			out.Checked, out.Why = "n/a", l.Reason()
-		case !l.Stands():
+		case !l.HasFigures():
 			out.Checked, out.Why = "withheld", l.Reason()
 		case l.Unverified != "":
 			out.Figure, out.Checked, out.Why = format.PerSecondOf(estimate.Settled(l)), "not verified", l.Unverified
@@ -91,7 +91,7 @@ func (b *Board) Type(queryType string) []Standing {
 				out.Why += ": " + d
 			}
 		case result.Unverified:
-			out.Checked, out.Why = q.Verdict.String(), s.Run.Unverified()
+			out.Checked, out.Why = q.Verdict.String(), s.Run.UnverifiedParts()
 		default:
 			out.Checked = q.VerdictText()
 		}

@@ -140,7 +140,7 @@ func csvText(v any) string {
 	case float64:
 		return strconv.FormatFloat(v, 'g', 9, 64)
 	case result.Value:
-		if v.Known() {
+		if v.IsKnown() {
 			return csvText(float64(v))
 		}
 	case stats.Value:
@@ -171,7 +171,7 @@ func csvLines(g *rank.Group, r *result.Run) []*csvLine {
 				line.rate = line.estimated(g, i, g.RankLoads())
 			}
 		}
-		if t.Load.Stands() && t.Load.Growth != nil {
+		if t.Load.HasFigures() && t.Load.Growth != nil {
 			for step := range t.Load.Growth.Steps {
 				add("step", compare.LoadSubject).ofStep(step)
 			}
@@ -210,10 +210,10 @@ func (l *csvLine) ofLoad(w *result.Load) {
 	if retries := w.AllRetries(); retries != nil {
 		l.about(retries)
 	}
-	if l.unsupported = w.Unsupported(); l.unsupported != "" {
+	if l.unsupported = w.UnsupportedReason(); l.unsupported != "" {
 		return
 	}
-	if l.withheld = w.Reason(); !w.Stands() {
+	if l.withheld = w.Reason(); !w.HasFigures() {
 		return
 	}
 	if a := w.Aggregate; a != nil {
@@ -226,7 +226,7 @@ func (l *csvLine) ofLoad(w *result.Load) {
 	l.about(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
 	l.latency(&w.Batches)
 	l.verdict = cmp.Or(w.Unverified, l.run.Dataset.Unverified)
-	if why := w.Unexcluded(); why != "" && l.verdict == "" {
+	if why := w.UndetectedLoss(); why != "" && l.verdict == "" {
 		l.verdict = "losses cannot be excluded: " + why
 	}
 	l.observed()
@@ -251,7 +251,7 @@ func (l *csvLine) ofStep(at int) {
 
 func (l *csvLine) ofPhase(m *result.Mixed) {
 	l.about(m, csvPhase{m}, csvQueriers(m.Queriers), &m.Writes)
-	if l.withheld = l.target.Load.Reason(); !l.target.Load.Stands() {
+	if l.withheld = l.target.Load.Reason(); !l.target.Load.HasFigures() {
 		return
 	}
 	l.about(csvDone{m}, csvStored{&m.Writes})

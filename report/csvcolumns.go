@@ -92,7 +92,7 @@ func csvColumns() []csvColumn {
 		{"workload", func(l *csvLine) any { return l.run.Dataset.Spec.Name }},
 		{"fingerprint", func(l *csvLine) any { return l.run.Dataset.Fingerprint }},
 		{"target", func(l *csvLine) any { return l.target.Name }},
-		{"driver", func(l *csvLine) any { return l.target.Kind }},
+		{"driver", func(l *csvLine) any { return l.target.Driver }},
 		{"version", func(l *csvLine) any { return facts.Version(&l.target.Description) }},
 		{"system", func(l *csvLine) any { return l.target.Description.System }},
 		{"stand_in", func(l *csvLine) any { return l.target.Description.StandIn }},
@@ -152,7 +152,7 @@ func csvColumns() []csvColumn {
 		{"retries", of(func(r *result.Retries) any { return r.Tries })},
 		{"sent_twice", of(func(r *result.Retries) any { return r.SentTwice })},
 		{"duplicates", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Duplicates()) })},
-		{"lost", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.Lost()) })},
+		{"lost", of(func(w csvLoad) any { return where(len(w.Census) > 0, w.LostRows()) })},
 		// Lines of kind step, one a step of loads whose rows bring columns: its number, what
 		// it brings, the rows a second that were acknowledged, and how many times as long a
 		// row takes as in the first step until all have settled. Their max is that of batches.
@@ -187,7 +187,7 @@ func csvColumns() []csvColumn {
 		// The host: why it was noisy, what could not be told, and shares of all
 		// cores, of the scheduling periods and of the time.
 		{"noisy", func(l *csvLine) any { return l.noisy }},
-		{"noise_untold", of(func(n *result.Noise) any { return n.Untold })},
+		{"noise_untold", of(func(n *result.Noise) any { return n.Unknown })},
 		{"others_share", of(func(n *result.Noise) any { return n.OthersShare() })},
 		{"steal_share", of(func(n *result.Noise) any { return n.StealShare() })},
 		{"throttled_share", of(func(n *result.Noise) any { return n.ThrottledShare() })},
@@ -217,7 +217,7 @@ func csvColumns() []csvColumn {
 		{"rest", of(func(m csvDone) any { return m.Rest })},
 		{"queriers", of(func(q csvQueriers) any { return int(q) })},
 		{"early", of(func(m csvDone) any { return m.Early })},
-		{"counted", either(of(func(q *result.MixedType) any { return q.Counted }), of(func(q csvSampled) any { return q.Counted() }))},
+		{"counted", either(of(func(q *result.MixedType) any { return q.Counted }), of(func(q csvSampled) any { return q.CountedAnswers() }))},
 		{"stale", of(func(q csvAnswered) any { return q.Stale })},
 		{"stale_share", of(func(q csvAnswered) any { return q.StaleShare() })},
 		{"stale_unmatched", of(func(q csvAnswered) any { return q.Unmatched })},
@@ -253,7 +253,7 @@ func csvColumns() []csvColumn {
 		// with 95 %; different queries that have a time, and whether repeats run the same.
 		{"captured", of(func(s *result.Sample) any { return s.Captured })},
 		{"early_checked", of(func(s *result.Sample) any { return s.Early })},
-		{"found_share", of(func(q csvSampled) any { return where(q.Found() > 0, q.Found()) })},
+		{"found_share", of(func(q csvSampled) any { return where(q.DetectableShare() > 0, q.DetectableShare()) })},
 		{"different", of(func(s *result.Sample) any { return s.Different })},
 		{"repeated", of(func(s *result.Sample) any { return s.Repeated })},
 		// Every line, where it was asked for.

@@ -99,7 +99,7 @@ func newPageRun(g *rank.Group, r *result.Run, of write.View) pageRun {
 	view := pageRun{ID: r.ID, Name: r.Name, Outcome: facts.Outcome(r), Alerts: facts.Alerts(r), Facts: facts.List(r), Command: facts.Command(r), Again: facts.RepeatCommand(r), Run: r}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		known := []doc.Fact{{Key: "driver", Value: t.Kind}, {Key: "system", Value: t.Description.System}, {Key: "version", Value: facts.Version(&t.Description)}, {Key: "stand-in", Value: t.Description.StandIn}, {Key: "location", Value: t.Description.Location}, {Key: "adapter", Value: t.Adapter}, {Key: "not loaded by tsmark", Value: t.Adopted}, {Key: "durability", Value: t.Description.Durability},
+		known := []doc.Fact{{Key: "driver", Value: t.Driver}, {Key: "system", Value: t.Description.System}, {Key: "version", Value: facts.Version(&t.Description)}, {Key: "stand-in", Value: t.Description.StandIn}, {Key: "location", Value: t.Description.Location}, {Key: "adapter", Value: t.Adapter}, {Key: "not loaded by tsmark", Value: t.Adopted}, {Key: "durability", Value: t.Description.Durability},
 			{Key: "result cache", Value: t.ResultCache.String()}, {Key: "server", Value: facts.Server(t)}, {Key: "types", Value: t.Types}, {Key: "changed options", Value: facts.Changes(t.Changes)}, {Key: "client modules", Value: facts.Modules(t.Modules)}}
 		if t.Embedded {
 			known = append(known, doc.Fact{Key: "client", Value: facts.Embedded})

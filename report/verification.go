@@ -70,7 +70,7 @@ func verificationFacts(r *result.Run) []doc.Fact {
 	if r.CheckSeed != "" {
 		list = append(list, doc.Fact{Key: "sample", Value: "answers, and rows that were read back, chosen by the seed " + r.CheckSeed + ", drawn for the run, which no target could know"})
 	}
-	if why := r.Unverified(); why != "" {
+	if why := r.UnverifiedParts(); why != "" {
 		list = append(list, doc.Fact{Key: "not verified", Value: why})
 	}
 	return list
@@ -80,14 +80,14 @@ func verificationFacts(r *result.Run) []doc.Fact {
 // where there are none.
 func verifiedLoads(t *result.Target) *doc.Table {
 	view := &doc.Table{Title: "Loads", Columns: []doc.Column{{Head: "load"}, {Head: "rows sent"}, {Head: "verdict", Words: true}, {Head: "by what", Words: true}}}
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		l := r.Load
 		if l == nil {
 			continue
 		}
 		name := doc.Plain(fmt.Sprintf("%d", r.Number))
 		switch {
-		case !l.Stands():
+		case !l.HasFigures():
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
 			continue
 		case l.Unverified != "":
@@ -161,11 +161,11 @@ func verifiedAnswers(t *result.Target) *doc.Table {
 			verdict.Tone = doc.ToneBad
 		}
 		found, counted := doc.None(), doc.None()
-		if share := q.Found(); share > 0 && v.OK() {
+		if share := q.DetectableShare(); share > 0 && v.OK() {
 			found = doc.Plain(format.PercentUp(share))
 		}
 		if v.OK() && q.Sample.Wanted > 0 {
-			counted = doc.Plain(format.Count(q.Counted()))
+			counted = doc.Plain(format.Count(q.CountedAnswers()))
 		}
 		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name, verdict, doc.Plain(format.Count(int64(v.Checked))), doc.Plain(format.Count(int64(v.Empty))), doc.Plain(format.Count(v.Rows)),
 			counted, found, doc.Plain(cmp.Or(rank.MarksOf(t, q.Type), format.None))}})

@@ -63,13 +63,13 @@ func SharedIn(t *result.Target) []Shared {
 		rows, seconds := int64(0), 0.0
 		var batches []*result.Latency
 		for _, l := range loadsOf(t) {
-			if l.Stands() {
+			if l.HasFigures() {
 				rows, seconds, batches = rows+l.Rows, seconds+cmp.Or(l.Acked, l.Sent), append(batches, &l.Batches)
 			}
 		}
 		add(m.Name, rowWork(), m.Cells, result.PerSecond(rows, seconds), batches...)
 	}
-	if t.Load.Stands() && t.Load.Mixed != nil {
+	if t.Load.HasFigures() && t.Load.Mixed != nil {
 		m := t.Load.Mixed
 		cells := []*result.Cell{&m.Writes.Cell}
 		add(compare.MixedSubject+": rows", rowWork(), cells, result.PerSecond(m.Writes.Rows, m.Wall), &m.Writes.Batches)
@@ -87,7 +87,7 @@ func SharedIn(t *result.Target) []Shared {
 // loadsOf are the loads of a target's repeats.
 func loadsOf(t *result.Target) []*result.Load {
 	var list []*result.Load
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		if r.Load != nil {
 			list = append(list, r.Load)
 		}
@@ -338,7 +338,7 @@ func Notes(r *result.Run) []doc.Span {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		for _, p := range partsOf(t) {
-			if p.Whole() {
+			if p.Complete() {
 				continue
 			}
 			what := fmt.Sprintf("Target %s, %s: agent %s did not finish share %d: %s.", t.Name, p.of, p.Agent, p.Share+1, reasonOf(p.Agent, p.Lost))
@@ -387,7 +387,7 @@ func Notes(r *result.Run) []doc.Span {
 // agents did not finish, and for no answer that was wrong.
 func OnlyMissing(t *result.Target, name string) bool {
 	missing := false
-	for _, r := range t.Measured() {
+	for _, r := range t.MeasuredRepeats() {
 		for i := range r.Queries {
 			q := &r.Queries[i]
 			if q.Type != name || q.Withheld == "" {
@@ -411,7 +411,7 @@ type agentPart struct {
 // partsOf are all parts of a target, those of figures that do not stand included.
 func partsOf(t *result.Target) []agentPart {
 	var list []agentPart
-	repeats := t.Measured()
+	repeats := t.MeasuredRepeats()
 	for _, r := range repeats {
 		add := func(of string, c *result.Cell) {
 			if len(repeats) > 1 {

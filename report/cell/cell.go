@@ -39,14 +39,14 @@ func Paused(n int64) doc.Span {
 
 // Share renders a part of all cores.
 func Share(v result.Value) doc.Span {
-	if !v.Known() {
+	if !v.IsKnown() {
 		return doc.None()
 	}
 	return doc.Plain(fmt.Sprintf("%.1f%s%%", 100*float64(v), format.UnitSpace))
 }
 
 func Delay(v result.Value) doc.Span {
-	if !v.Known() {
+	if !v.IsKnown() {
 		return doc.None()
 	}
 	return doc.Plain(format.Duration(float64(v)))
@@ -71,7 +71,7 @@ func Latency(l *result.Latency, quantile, seconds float64) string {
 
 // Recorded is a figure, or says that nobody recorded it.
 func Recorded(v result.Value, render func(float64) string) doc.Span {
-	if !v.Known() {
+	if !v.IsKnown() {
 		return doc.Dim("not recorded")
 	}
 	return doc.Plain(render(float64(v)))
@@ -127,7 +127,7 @@ func Spread(e stats.Estimate) string {
 
 // Figure renders what was read; a dash where it could not be.
 func Figure(v result.Value, render func(float64) string) doc.Span {
-	if !v.Known() {
+	if !v.IsKnown() {
 		return doc.None()
 	}
 	return doc.Plain(render(float64(v)))

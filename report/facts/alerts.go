@@ -31,10 +31,10 @@ func otherDatabases(r *result.Run) []doc.Span {
 	var list []doc.Span
 	for _, other := range r.OtherDatabases {
 		text := fmt.Sprintf("Another process on this host: %s (%s, process %d", other.Name, other.Process, other.PID)
-		if other.Share.Known() {
+		if other.Share.IsKnown() {
 			text += fmt.Sprintf(", %.0f%s%% of a core", 100*float64(other.Share), format.UnitSpace)
 		}
-		if other.RSS.Known() {
+		if other.RSS.IsKnown() {
 			text += ", " + format.Size(int64(other.RSS))
 		}
 		list = append(list, doc.Bad(text+")."))
@@ -73,7 +73,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 			warn("Target %s failed: %s", t.Name, t.Failure)
 		}
 		switch {
-		case t.Load == nil || t.Load.Stands() || t.Load.Unsupported() != "" || t.Failure != "":
+		case t.Load == nil || t.Load.HasFigures() || t.Load.UnsupportedReason() != "" || t.Failure != "":
 		case t.Load.Withheld == "":
 			beside++
 		case t.Load.Settled == 0:
@@ -91,9 +91,9 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 				failed.add(t, q)
 			}
 		}
-		if t.Load != nil && t.Load.Lost() > 0 {
+		if t.Load != nil && t.Load.LostRows() > 0 {
 			warn("Target %s lost %s that it had acknowledged (durability: %s)", t.Name,
-				format.Counted(t.Load.Lost(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
+				format.Counted(t.Load.LostRows(), "row", "rows"), cmp.Or(t.Durability, t.Description.Durability, "not known"))
 		}
 		if t.Load != nil && t.Load.Mixed.Problem() != "" {
 			warn("Target %s, queried while it was loaded: figures withheld: %s", t.Name, t.Load.Mixed.Problem())
@@ -171,7 +171,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 func pausedNote(r *result.Run) string {
 	var queries, batches int64
 	for i := range r.Targets {
-		for _, m := range r.Targets[i].Measured() {
+		for _, m := range r.Targets[i].MeasuredRepeats() {
 			if m.Load != nil {
 				batches += m.Load.Paused
 			}
@@ -218,7 +218,7 @@ func (a *affected) String() string {
 // right one; empty: there is none.
 func disagreement(r *result.Run) string {
 	for i := range r.Targets {
-		for _, of := range r.Targets[i].Measured() {
+		for _, of := range r.Targets[i].MeasuredRepeats() {
 			for j := range of.Queries {
 				if q := &of.Queries[j]; q.Disagrees != "" {
 					return q.Type + ", " + q.Disagrees
@@ -257,8 +257,8 @@ func Outcome(r *result.Run) doc.Span {
 		return doc.Bad("complete, no highest rate found")
 	case r.Texts() == result.TextsTSBS:
 		return doc.Bad("complete, queries not verified: " + result.TSBSText)
-	case r.Unverified() != "":
-		text, _, _ := strings.Cut(r.Unverified(), ":")
+	case r.UnverifiedParts() != "":
+		text, _, _ := strings.Cut(r.UnverifiedParts(), ":")
 		return doc.Bad("complete, " + text)
 	}
 	return doc.Best("complete")

@@ -176,7 +176,7 @@ func targetFact(t *result.Target) string {
 	if started := Server(t); started != "" {
 		s += "; " + started
 	}
-	if turn := t.Turn.String(); turn != "" {
+	if turn := t.RunPart.String(); turn != "" {
 		s += "; " + turn
 	}
 	if t.Profile != "" {

@@ -83,7 +83,7 @@ func matrixLine(o *Operation, figures []result.Value, unit float64) []string {
 
 // csvValue writes nine digits, as csvText does, but never an exponent.
 func csvValue(v result.Value, unit float64) string {
-	if !v.Known() {
+	if !v.IsKnown() {
 		return ""
 	}
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v)*unit, 'g', 9, 64), 64)
@@ -108,7 +108,7 @@ func matrixFacts(r *result.Run, m *Matrices) []doc.Fact {
 		if t.Name != m.Target {
 			continue
 		}
-		list = append(list, doc.Fact{Key: "driver", Value: t.Kind}, doc.Fact{Key: "version", Value: facts.Version(&t.Description)})
+		list = append(list, doc.Fact{Key: "driver", Value: t.Driver}, doc.Fact{Key: "version", Value: facts.Version(&t.Description)})
 		if m.StandIn != "" {
 			list = append(list, doc.Fact{Key: "stand-in", Value: m.StandIn})
 		}

@@ -87,7 +87,7 @@ func latencyMatrix(of string, m *Matrices) *doc.Table {
 		cells := []doc.Span{doc.Plain(o.Name)}
 		for _, metric := range Metrics() {
 			v := metric.Of(&o.Latency)
-			if !v.Known() && o.Latency.Average.Known() && metric.Name != "SLOWEST_THREAD" {
+			if !v.IsKnown() && o.Latency.Average.IsKnown() && metric.Name != "SLOWEST_THREAD" {
 				cells = append(cells, doc.None()) // so few operations do not tell it
 				continue
 			}

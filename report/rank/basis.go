@@ -222,7 +222,7 @@ func (g *Group) durabilityFact() string {
 		if s.Target.Durability != "" && s.Target.Durability != driver.AsShipped {
 			return ""
 		}
-		systems[s.Target.Kind] = true
+		systems[s.Target.Driver] = true
 	}
 	if len(systems) < 2 {
 		return ""
@@ -291,8 +291,8 @@ func (g *Group) noiseFact() doc.Span {
 		for _, h := range HeardIn(g.Subjects[i].Target) {
 			disturbed = cmp.Or(disturbed, h.Noisy())
 			for _, n := range h.Phases {
-				untold = untold || n.Untold != ""
-				if n.OthersShare().Known() {
+				untold = untold || n.Unknown != ""
+				if n.OthersShare().IsKnown() {
 					phases = append(phases, n)
 				}
 			}

@@ -41,7 +41,7 @@ func ShortWhy(f *compare.Figure) string { return string(f.Cause) }
 
 // AboutSubject names a subject, its system and what stood in for that.
 func AboutSubject(s *compare.Subject) string {
-	text := format.Join(" ", s.Name, s.Kind, s.Version)
+	text := format.Join(" ", s.Name, s.Driver, s.Version)
 	if s.StandIn != "" {
 		text += " (stand-in: " + s.StandIn + ")"
 	}

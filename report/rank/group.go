@@ -186,8 +186,8 @@ func Turns(runs ...*result.Run) []doc.Span {
 		parts := make([]string, len(r.Targets)) // there are not more
 		for i := range r.Targets {
 			t := &r.Targets[i]
-			if t.Turn != nil && t.Turn.Part > 0 && t.Turn.Part <= len(parts) { // which an imported run may claim otherwise
-				at := &parts[t.Turn.Part-1]
+			if t.RunPart != nil && t.RunPart.Part > 0 && t.RunPart.Part <= len(parts) { // which an imported run may claim otherwise
+				at := &parts[t.RunPart.Part-1]
 				*at = format.Join(", ", *at, t.Name)
 			}
 		}

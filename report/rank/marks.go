@@ -61,7 +61,7 @@ func HeardIn(t *result.Target) []heard {
 }
 
 // Noisy says why a measurement was disturbed; empty: it was not.
-func (h *heard) Noisy() string { return result.Disturbed(h.Phases...) }
+func (h *heard) Noisy() string { return result.Disturbance(h.Phases...) }
 
 // NoisyIn says of each measurement of a target that was disturbed why it was.
 func NoisyIn(t *result.Target) map[string]string {

@@ -9,7 +9,7 @@ import (
 
 // Worst keeps the larger of two figures, of which either may not be known.
 func Worst(to *result.Value, v result.Value) {
-	if v.Known() && (!to.Known() || v > *to) {
+	if v.IsKnown() && (!to.IsKnown() || v > *to) {
 		*to = v
 	}
 }
@@ -49,7 +49,7 @@ func Measurements(t *result.Target) []Measurement {
 	var list []Measurement
 	load := Measurement{Name: compare.LoadSubject}
 	add := func(l *result.Load) {
-		if l.Stands() {
+		if l.HasFigures() {
 			load.Cells, load.Rows, load.Paused = append(load.Cells, &l.Cell), load.Rows+l.Rows, load.Paused+l.Paused
 		}
 	}
@@ -136,7 +136,7 @@ func (m *Measurement) Client() (use ClientUse, known bool) {
 // SettledRate is rows a second until everything had settled; 0 where the load
 // has no such figure that was verified.
 func SettledRate(l *result.Load) float64 {
-	if !l.Stands() || l.Unverified != "" || l.Settled <= 0 {
+	if !l.HasFigures() || l.Unverified != "" || l.Settled <= 0 {
 		return 0
 	}
 	return float64(l.Rows) / l.Settled

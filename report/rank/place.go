@@ -10,7 +10,7 @@ import (
 
 // StandingTone is the tone of why a load does not stand.
 func StandingTone(l *result.Load) doc.Tone {
-	if l.Unsupported() != "" {
+	if l.UnsupportedReason() != "" {
 		return doc.ToneDim
 	}
 	return doc.ToneBad
@@ -22,7 +22,7 @@ func CompareLoads(g *Group) (doc.Row, bool) {
 	found := false
 	for i, s := range g.Subjects {
 		switch e := &ranked.Estimates[i]; {
-		case s.Target.Load != nil && !s.Target.Load.Stands():
+		case s.Target.Load != nil && !s.Target.Load.HasFigures():
 			cells = append(cells, doc.Toned(s.Target.Load.Word(), StandingTone(s.Target.Load)), doc.Span{})
 		case e.N == 0:
 			cells = append(cells, doc.None(), doc.Span{})

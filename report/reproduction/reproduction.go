@@ -220,7 +220,7 @@ func toolsOf(runs []*result.Run) string {
 func versionOf(runs []*result.Run, driver string) string {
 	for _, r := range runs {
 		for i := range r.Targets {
-			if t := &r.Targets[i]; t.Kind == driver && t.Description.Version != "" {
+			if t := &r.Targets[i]; t.Driver == driver && t.Description.Version != "" {
 				return facts.Version(&t.Description)
 			}
 		}

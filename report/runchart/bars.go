@@ -50,7 +50,7 @@ func Bars(g *rank.Group, l chart.Legend) chart.Bars {
 		for i, s := range g.Subjects {
 			lane := chart.Bar{Style: l[i], Text: format.None}
 			switch {
-			case s.Target.Load != nil && !s.Target.Load.Stands():
+			case s.Target.Load != nil && !s.Target.Load.HasFigures():
 				lane.Text = s.Target.Load.Word()
 			case rank.SettledRate(s.Target.Load) > 0:
 				var v float64

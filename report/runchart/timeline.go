@@ -110,7 +110,7 @@ func ReadCourse(r *result.Resources, m result.Metric, s chart.Style) chart.Cours
 	before, known := 0, false
 	for i, v := range r.Metrics[m] {
 		switch {
-		case !v.Known() || r.At[i] < 0:
+		case !v.IsKnown() || r.At[i] < 0:
 			continue
 		case !m.Counter():
 			c.At, c.Values = append(c.At, r.At[i]), append(c.Values, float64(v))

@@ -73,7 +73,7 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 		name = doc.Bad(t.Label() + " (failed)")
 	}
 	l := t.Load
-	if l != nil && !l.Stands() {
+	if l != nil && !l.HasFigures() {
 		settled = doc.Toned(l.Word(), rank.StandingTone(l))
 	} else if rank.SettledRate(l) > 0 {
 		e := estimate.Load(t, estimate.Settled)

@@ -46,7 +46,7 @@ func Aggregates(r *result.Run) *doc.Table {
 		case a.Unsupported != "":
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim("n/a: " + a.Unsupported)})
 			continue
-		case !t.Load.Stands():
+		case !t.Load.HasFigures():
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Bad("withheld: " + t.Load.Reason())})
 			continue
 		}
@@ -59,7 +59,7 @@ func Aggregates(r *result.Run) *doc.Table {
 		if a.DiskBytes >= 0 {
 			cells[4] = doc.Plain(format.Size(a.DiskBytes))
 		}
-		if why := result.Disturbed(noiseOfAggregate(a)...); why != "" {
+		if why := result.Disturbance(noiseOfAggregate(a)...); why != "" {
 			cells[2].Text += rank.NoisyMark
 			view.Notes = append(view.Notes, doc.Bad(t.Name+": the aggregate: noisy host: "+why))
 		}

@@ -18,7 +18,7 @@ func stepsTable(r *result.Run) *doc.Table {
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		l := t.Load
-		if !l.Stands() {
+		if !l.HasFigures() {
 			continue
 		}
 		add := func(when string, took, disk doc.Span) {

@@ -33,7 +33,7 @@ func Growth(r *result.Run) *doc.Table {
 		t := &r.Targets[i]
 		switch l := t.Load; {
 		case l == nil || l.Growth == nil:
-		case !l.Stands():
+		case !l.HasFigures():
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(t.Label())}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
 		default:
 			took = true

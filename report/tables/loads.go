@@ -57,7 +57,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			continue
 		case l == nil:
 			continue
-		case !l.Stands():
+		case !l.HasFigures():
 			t.Rows = append(t.Rows, doc.Row{Cells: []doc.Span{name}, Remark: doc.Toned(l.Word()+": "+l.Reason(), rank.StandingTone(l))})
 			continue
 		}
@@ -172,7 +172,7 @@ func FaultNotes(name string, l *result.Load) []doc.Span {
 		notes = append(notes, doc.Bad(fmt.Sprintf("%s: %s; %s sent again although they may have been stored; the first failure: %s",
 			name, format.Counted(r.Tries, "retry", "retries"), format.Counted(r.SentTwice, "row", "rows"), r.Cause)))
 	}
-	if why := l.Unexcluded(); why != "" {
+	if why := l.UndetectedLoss(); why != "" {
 		notes = append(notes, doc.Bad(name+": losses cannot be excluded: "+why))
 	}
 	if n := l.Duplicates(); n > 0 {

@@ -60,7 +60,7 @@ func mixedTable(t *result.Target) *doc.Table {
 			view.Notes = append(view.Notes, doc.Dim(fmt.Sprintf("%s: ≥ at least; %s of %s cut off", q.Type, format.Count(q.AtLeast), format.Count(q.Executed))))
 		}
 	}
-	view.Notes = append(view.Notes, doc.Dim(mixedNote(m, t.Load.Stands())))
+	view.Notes = append(view.Notes, doc.Dim(mixedNote(m, t.Load.HasFigures())))
 	if why := rank.NoisyIn(t)[compare.MixedSubject]; why != "" {
 		view.Title += rank.NoisyMark
 		view.Notes = append(view.Notes, doc.Bad("noisy host: "+why), doc.Dim(rank.NoisyNote))

@@ -48,8 +48,8 @@ func Host(r *result.Run) *doc.Table {
 		for _, h := range rank.HeardIn(t) {
 			n := result.AddNoise(h.Phases...)
 			finding := doc.Plain("quiet")
-			if n.Untold != "" {
-				finding = doc.Dim(n.Untold)
+			if n.Unknown != "" {
+				finding = doc.Dim(n.Unknown)
 			}
 			if h.Noisy() != "" {
 				finding = doc.Bad("noisy host")

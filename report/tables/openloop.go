@@ -108,7 +108,7 @@ func searchTable(t *result.Target) *doc.Table {
 			doc.Plain(q.Type), doc.Plain(s.Objective), rate(s.Kept, "none"), rate(s.Failed, "none did"),
 			doc.Plain(strings.Join(each, " · ")), doc.Plain(strings.Join(tries, " · ")),
 		}})
-		if last := s.Undecided(); last != nil {
+		if last := s.UndecidedTry(); last != nil {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: the search ended at %s/s: %s", q.Type, format.Digits(last.Rate), last.Failed)))
 		}
 		at := slices.IndexFunc(s.Tries, func(try result.RateTry) bool { return try.Rate == s.Failed && try.Failed != "" })

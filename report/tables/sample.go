@@ -14,11 +14,11 @@ import (
 // many others the rows were counted.
 func verdictText(q *result.Queries) string {
 	text := q.VerdictText()
-	if q.By != "" && q.Verdict.OK() && q.Counted() == 0 {
+	if q.By != "" && q.Verdict.OK() && q.CountedAnswers() == 0 {
 		return text + " " + format.Count(int64(q.Verdict.Checked)) // others' rows are not known
 	}
 	if q.Verdict.OK() && q.Sample.Wanted > 0 {
-		text += fmt.Sprintf(" %s + %s counted", format.Count(int64(q.Verdict.Checked)), format.Count(q.Counted()))
+		text += fmt.Sprintf(" %s + %s counted", format.Count(int64(q.Verdict.Checked)), format.Count(q.CountedAnswers()))
 	}
 	return text
 }
@@ -37,7 +37,7 @@ func sampleNotes(t *result.Target) []doc.Span {
 		if q.TooSlow() {
 			slow = append(slow, fmt.Sprintf("%s (%s)", q.Type, format.Count(int64(q.Sample.Different))))
 		}
-		found := q.Found()
+		found := q.DetectableShare()
 		if found == 0 || !rank.Stands(q) {
 			continue
 		}

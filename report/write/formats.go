@@ -33,7 +33,7 @@ func Formats() []string {
 // ones.
 func ParseFormat(name string) (Format, error) {
 	if !slices.Contains(Formats(), name) {
-		return "", fmt.Errorf("there is no report format %q%s", name, suggest.Among(name, Formats()))
+		return "", fmt.Errorf("there is no report format %q%s", name, suggest.Names(name, Formats()))
 	}
 	return Format(name), nil
 }

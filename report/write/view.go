@@ -24,7 +24,7 @@ func Views() []string { return []string{string(Everything), string(IoTDB)} }
 // ParseView returns the view of that name. Its error offers the closest one.
 func ParseView(name string) (View, error) {
 	if !slices.Contains(Views(), name) {
-		return "", fmt.Errorf("there is no view %q%s", name, suggest.Among(name, Views()))
+		return "", fmt.Errorf("there is no view %q%s", name, suggest.Names(name, Views()))
 	}
 	return View(name), nil
 }
