@@ -51,7 +51,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 	open := kind.Open
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if _, err := os.Stat(proof); err != nil { // its server has not begun
-			return nil, driver.ErrUnreachable
+			return driver.DB{}, driver.ErrUnreachable
 		}
 		return open(ctx, env, o)
 	}

@@ -34,7 +34,7 @@ func (w *watched) kind() driver.Driver {
 	kind := conformance.Capable(sqlite.Driver(), func(c *driver.Caps) { c.Embedded = w.down == "" })
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if o["index"] == w.down {
-			return nil, fmt.Errorf("no server %w", driver.ErrUnreachable)
+			return driver.DB{}, fmt.Errorf("no server %w", driver.ErrUnreachable)
 		}
 		if meddle := w.meddle; !env.Create && meddle != nil {
 			w.meddle = nil
@@ -42,15 +42,15 @@ func (w *watched) kind() driver.Driver {
 		}
 		opened, err := sqlite.Driver().Open(ctx, env, o)
 		if err != nil {
-			return nil, err
+			return driver.DB{}, err
 		}
-		return watchedTarget{opened, w, o["index"]}, nil
+		return driver.DB{Required: watchedTarget{opened, w, o["index"]}}, nil
 	}
 	return kind
 }
 
 type watchedTarget struct {
-	driver.DB
+	driver.Required
 	w     *watched
 	index string
 }
@@ -60,7 +60,7 @@ func (d watchedTarget) NewQuerier(ctx context.Context, worker int) (driver.Queri
 		d.w.failed = true
 		return nil, errors.New("no further connection")
 	}
-	q, err := d.DB.NewQuerier(ctx, worker)
+	q, err := d.Required.NewQuerier(ctx, worker)
 	return watchedQuerier{q, d}, err
 }
 

@@ -139,10 +139,10 @@ func vault(p planting, failsAt string) driver.Driver {
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		inner, err := open(ctx, env, o)
 		if err != nil {
-			return nil, err
+			return driver.DB{}, err
 		}
-		l := &leak{DB: inner.(*leak).DB, failsAt: failsAt, said: p.said()}
-		return &vaultTarget{l}, l.at("open")
+		l := &leak{Required: inner.Required.(*leak).Required, failsAt: failsAt, said: p.said()}
+		return driver.DB{Required: &vaultTarget{l}}, l.at("open")
 	}
 	return kind
 }

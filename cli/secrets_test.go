@@ -45,17 +45,17 @@ func leaky(failsAt *string) driver.Driver {
 	open := kind.Open
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		t, err := open(ctx, env, o)
-		l := &leak{DB: t, failsAt: *failsAt, said: fmt.Sprintf("%s %q %s %s as %s", o["password"], o["password"], o["token"], o["url"], o["user"])}
+		l := &leak{Required: t, failsAt: *failsAt, said: fmt.Sprintf("%s %q %s %s as %s", o["password"], o["password"], o["token"], o["url"], o["user"])}
 		if err == nil {
 			err = l.at("open")
 		}
-		return l, err
+		return driver.DB{Required: l}, err
 	}
 	return kind
 }
 
 type leak struct {
-	driver.DB
+	driver.Required
 	said, failsAt string
 }
 
@@ -75,21 +75,21 @@ func (l *leak) Census(ctx context.Context, table *series.Table) (driver.Census, 
 	if err := l.at("census"); err != nil {
 		return driver.Census{}, err
 	}
-	return l.DB.Census(ctx, table)
+	return l.Required.Census(ctx, table)
 }
 
 func (l *leak) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
 	if err := l.at("write"); err != nil {
 		return nil, err
 	}
-	return l.DB.NewWriter(ctx, worker)
+	return l.Required.NewWriter(ctx, worker)
 }
 
 func (l *leak) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
 	if err := l.at("query"); err != nil {
 		return nil, err
 	}
-	q, err := l.DB.NewQuerier(ctx, worker)
+	q, err := l.Required.NewQuerier(ctx, worker)
 	return &leakyQuerier{q, l}, err
 }
 

@@ -23,11 +23,7 @@ func Check(t *testing.T, kind driver.Driver, given map[string]string) {
 // none, says the reason (empty: it tells them).
 func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 	t.Helper()
-	a, ok := db.(driver.Adviser)
-	if !ok {
-		t.Fatal("it is no driver.Adviser")
-	}
-	found, err := a.Advise(t.Context())
+	found, err := db.Advise(t.Context())
 	var got []string
 	for _, one := range found {
 		got = append(got, one.Setting)
@@ -49,10 +45,10 @@ func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 // is not told for the reason.
 func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 	t.Helper()
-	if read, err := db.(driver.Clock).ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Answered.Before(read.Sent) {
+	if read, err := db.ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Received.Before(read.Sent) {
 		t.Errorf("the clock: %+v, %v; want %v", read, err, shows)
 	}
-	got, free, err := db.(driver.Storage).Room(t.Context())
+	got, free, err := db.FreeSpace(t.Context())
 	if untold := driver.Unknown(""); got != folder || free != -1 || (reason == "") != (err == nil) || err != nil && (!errors.As(err, &untold) || !strings.Contains(err.Error(), reason)) {
 		t.Errorf("the room: %q, %d, %v; want %q, %q", got, free, err, folder, reason)
 	}
@@ -67,8 +63,8 @@ func (s *suite) check(t *testing.T) {
 	if err := session.New(db).Clear(ctx); err != nil && !errors.Is(err, session.ErrNoMark) { // of the tests before
 		t.Fatal(err)
 	}
-	if clock, ok := driver.As[driver.Clock](db); ok {
-		read, err := clock.ReadClock(ctx)
+	if db.ReadClock != nil {
+		read, err := db.ReadClock(ctx)
 		reason := driver.Unknown("")
 		untold := errors.As(err, &reason)
 		if err != nil && !untold {

@@ -16,11 +16,8 @@ import (
 // The suite passes a right target.
 func TestMemory(t *testing.T) { Run(t, Memory("memory"), nil) }
 
-// zeros is a target that fills the new fields of older rows with 0.
-type zeros struct{ driver.DB }
-
-func (z zeros) Grow(s *series.Schema) error {
-	m := z.DB.(*memory)
+// growWithZeros fills the new fields of older rows with 0.
+func (m *memory) growWithZeros(s *series.Schema) error {
 	if err := m.Grow(s); err != nil {
 		return err
 	}
@@ -52,7 +49,7 @@ func TestOlderRowsWithValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		if lies {
-			db = zeros{db}
+			db.Grow = db.Required.(*memory).growWithZeros
 		}
 		steps, err := d.(workload.Growing).Steps()
 		if err != nil {
@@ -62,7 +59,7 @@ func TestOlderRowsWithValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range steps {
-			err := db.(driver.Grower).Grow(step.Schema())
+			err := db.Grow(step.Schema())
 			if err == nil {
 				_, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 50}, step, db, func(int) {})
 			}

@@ -40,7 +40,7 @@ func fake(sins string) driver.Driver {
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		timeout, err := time.ParseDuration(o["timeout"])
 		if err != nil {
-			return nil, err
+			return driver.DB{}, err
 		}
 		if strings.Contains(sins, "endless patience") || strings.Contains(sins, "deaf") {
 			timeout = 0
@@ -56,9 +56,9 @@ func fake(sins string) driver.Driver {
 		f := &fakeTarget{options: o, sins: sins, client: &http.Client{Timeout: timeout, Transport: &http.Transport{}},
 			base: fmt.Sprintf("%s://%s:%s/%s/", scheme, o["host"], o["port"], database)}
 		if _, err := f.Objects(ctx); err != nil {
-			return nil, err
+			return driver.DB{}, err
 		}
-		return f, nil
+		return driver.DB{Required: f}, nil
 	}
 	if strings.Contains(sins, "strict in name") {
 		k.Durabilities[1].Options = driver.Options{"sync": "off"}
@@ -67,7 +67,7 @@ func fake(sins string) driver.Driver {
 }
 
 type fakeTarget struct {
-	driver.DB
+	driver.Required
 	options driver.Options
 	sins    string
 	client  *http.Client

@@ -195,11 +195,11 @@ func (f *faults) address(distance int) string {
 func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, error) {
 	options, err := f.options(more)
 	if err != nil {
-		return nil, err
+		return driver.DB{}, err
 	}
 	db, err := f.Kind.Open(ctx, driver.Env{Dir: f.dir, Create: true}, options)
 	if err != nil {
-		return nil, fmt.Errorf("opening the target: %w", err)
+		return driver.DB{}, fmt.Errorf("opening the target: %w", err)
 	}
 	return db, nil
 }

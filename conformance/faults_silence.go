@@ -75,18 +75,16 @@ func (f *faults) demands() []demand {
 		{name: "counting", do: func(ctx context.Context, o *opened) error { _, err := o.db.Census(ctx, o.schema.Tables[0]); return err }},
 		{name: "measuring the size", do: func(ctx context.Context, o *opened) error { _, err := o.db.Footprint(ctx); return err }},
 		{name: "writing out its memory", do: func(ctx context.Context, o *opened) error {
-			system, ok := driver.As[driver.Flusher](o.db)
-			if !ok {
+			if o.db.FlushMemory == nil {
 				return nil
 			}
-			return system.FlushMemory(ctx)
+			return o.db.FlushMemory(ctx)
 		}},
 		{name: "reading its own figures", do: func(ctx context.Context, o *opened) error {
-			metered, ok := driver.As[driver.Metered](o.db)
-			if !ok {
+			if o.db.ReadMetrics == nil {
 				return nil
 			}
-			_, err := metered.Metrics(ctx)
+			_, err := o.db.ReadMetrics(ctx)
 			return err
 		}},
 		{name: "listing what others left", do: func(ctx context.Context, o *opened) error {
@@ -104,11 +102,10 @@ func (f *faults) demands() []demand {
 	}
 	for i, s := range f.steps() {
 		all = append(all, demand{name: s.Name, do: func(ctx context.Context, o *opened) error {
-			after, ok := driver.As[driver.AfterLoader](o.db)
-			if !ok {
+			if o.db.Steps == nil {
 				return nil
 			}
-			return after.AfterLoad()[i].Do(ctx)
+			return o.db.Steps[i].Do(ctx)
 		}})
 	}
 	return all

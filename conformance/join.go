@@ -32,9 +32,8 @@ func (s *suite) joins(t *testing.T) {
 		t.Skip("n/a: its server takes one connection")
 	}
 	first := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
-	_, can := driver.As[driver.Joiner](first)
 	Close(t, first)
-	if !can {
+	if first.Join == nil {
 		t.Skip("n/a: several processes cannot load it")
 	}
 	list := []workload.Workload{tsbs.IoT()} // two tables, whose series share their tags, and rows that lack values
@@ -67,11 +66,10 @@ func (s *suite) join(t *testing.T, e example) {
 	for i := range all {
 		all[i] = s.open(t, env)
 		defer Close(t, all[i])
-		to, ok := driver.As[driver.Joiner](all[i])
-		if !ok {
-			t.Fatal("it is a driver.Joiner only where it may create")
+		if all[i].Join == nil {
+			t.Fatal("the database has Join only if it may create")
 		}
-		if err := to.Join(ctx, schema); err != nil {
+		if err := all[i].Join(ctx, schema); err != nil {
 			Close(t, db)
 			if !s.namesOption(err) {
 				t.Fatalf("joining: %v; which option does not allow it?", err)

@@ -40,7 +40,7 @@ func guesser() driver.Driver {
 
 // lying is Memory that lies in some answers.
 type lying struct {
-	driver.DB
+	driver.Required
 	lies func(asked, before int) bool
 
 	mu    sync.Mutex     // guards what follows
@@ -55,15 +55,16 @@ func liar(name string, lies func(asked, before int) bool) driver.Driver {
 	open := kind.Open
 	l := &lying{lies: lies, asked: make(map[string]int), seen: make(map[string]int)}
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-		right, err := open(ctx, env, o)
-		l.DB = right // the same one each time
-		return l, err
+		db, err := open(ctx, env, o)
+		l.Required = db.Required // the same one each time
+		db.Required = l
+		return db, err
 	}
 	return kind
 }
 
 func (l *lying) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := l.DB.NewQuerier(ctx, worker)
+	q, err := l.Required.NewQuerier(ctx, worker)
 	return &lyingQuerier{q, l}, err
 }
 

@@ -83,23 +83,15 @@ func (s *suite) aggregatedHostile() aggregatedExample {
 	return aggregatedExample{e.about(table), m}
 }
 
-// materializer returns an open target as one.
-func materializer(t *testing.T, db driver.DB) driver.Materializer {
-	t.Helper()
-	can, ok := driver.As[driver.Materializer](db)
-	if !ok {
-		t.Fatal("it has RenderFrom, and an open target is no driver.Materializer")
-	}
-	return can
-}
-
 // extend makes the aggregate, and reports whether the target can.
 func extend(t *testing.T, db driver.DB, schema *series.Schema, m *query.Materialized, keep bool) bool {
 	t.Helper()
-	can := materializer(t, db)
-	planned, err := can.PlanAggregate(schema, m)
+	if db.Materialize == nil {
+		t.Fatal("the driver has RenderFrom, and an open database lacks Materialize")
+	}
+	planned, err := db.PlanAggregate(schema, m)
 	if err == nil {
-		err = session.New(db).Extend(t.Context(), planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, m, keep) })
+		err = session.New(db).Extend(t.Context(), planned, func(ctx context.Context) error { return db.Materialize(ctx, schema, m, keep) })
 	}
 	if errors.Is(err, query.ErrUnsupported) {
 		t.Logf("n/a: %v", err)
@@ -157,7 +149,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 			}
 		}
 	}
-	if bytes, err := materializer(t, db).AggregateFootprint(ctx, &e.of); err != nil || bytes == 0 || bytes < -1 {
+	if bytes, err := db.AggregateFootprint(ctx, &e.of); err != nil || bytes == 0 || bytes < -1 {
 		t.Errorf("%d bytes, %v", bytes, err)
 	}
 	Close(t, db)
@@ -174,9 +166,8 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 // covers waits until the aggregate accounts for all rows: at once where it was made of them.
 func (s *suite) covers(t *testing.T, db driver.DB, m *query.Materialized, rows int64, wait bool) {
 	t.Helper()
-	can := materializer(t, db)
 	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		covered, err := can.Covered(t.Context(), m)
+		covered, err := db.CountCovered(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,12 +218,12 @@ func (s *suite) stale(t *testing.T) {
 	}
 	s.covers(t, db, &e.of, first, false)
 	s.write(t, db, workload.SkipRows(e.dataset, first))
-	covered, err := materializer(t, db).Covered(ctx, &e.of)
+	covered, err := db.CountCovered(ctx, &e.of)
 	if err != nil {
 		t.Fatal(err)
 	}
 	verdict, ok := s.askAggregate(t, db, e.dataset, &e.of, expected.Full)
-	after, err := materializer(t, db).Covered(ctx, &e.of) // it may have caught up meanwhile
+	after, err := db.CountCovered(ctx, &e.of) // it may have caught up meanwhile
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,8 +249,10 @@ func (s *suite) othersAggregate(t *testing.T) {
 	if !extend(t, db, e.dataset.Schema(), &e.of, false) {
 		return
 	}
-	can := materializer(t, db)
-	planned, err := can.PlanAggregate(e.dataset.Schema(), &e.of)
+	if db.Materialize == nil {
+		t.Fatal("the driver has RenderFrom, and an open database lacks Materialize")
+	}
+	planned, err := db.PlanAggregate(e.dataset.Schema(), &e.of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,8 +273,7 @@ func (s *suite) reads(t *testing.T) {
 	e := s.cpuOnly(t, 0)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
-	tells, ok := driver.As[driver.ReadTeller](db)
-	if !ok {
+	if db.MeasureReads == nil {
 		t.Skip("n/a: it does not tell")
 	}
 	if err := session.New(db).Prepare(ctx, e.dataset.Schema(), session.Mark{}); err != nil {
@@ -297,7 +289,7 @@ func (s *suite) reads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, ok, err := tells.Reads(ctx, request)
+	told, ok, err := db.MeasureReads(ctx, request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,9 @@ func Delayed(name string, delay time.Duration) driver.Driver {
 			text, err := json.Marshal(q)
 			return driver.Request{Text: string(text)}, err
 		},
-		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) { return m, nil },
+		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) {
+			return driver.DB{Required: m, Optional: driver.Optional{Grow: m.Grow, DistinctCensus: m.DistinctCensus, ListSeries: m.ListSeries}}, nil
+		},
 	}
 }
 
@@ -59,19 +61,20 @@ func StandIn(d driver.Driver, what string) driver.Driver {
 	d.StandIn = what
 	d.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		db, err := open(ctx, env, o)
-		return &standIn{db, what}, err
+		db.Required = &standIn{db.Required, what}
+		return db, err
 	}
 	return d
 }
 
 type standIn struct {
-	driver.DB
+	driver.Required
 	what string
 }
 
 // Describe implements driver.DB.
 func (s *standIn) Describe(ctx context.Context) (driver.Description, error) {
-	d, err := s.DB.Describe(ctx)
+	d, err := s.Required.Describe(ctx)
 	d.StandIn = s.what
 	return d, err
 }
@@ -117,7 +120,7 @@ func (m *memory) Create(_ context.Context, s *series.Schema) error {
 	return nil
 }
 
-// Grow implements driver.Grower: rows that are there have no values of new fields.
+// Grow implements driver.DB: rows that are there have no values of new fields.
 func (m *memory) Grow(s *series.Schema) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,7 +173,7 @@ func (m *memory) Census(ctx context.Context, table *series.Table) (driver.Census
 	return m.census(ctx, table, m)
 }
 
-// DistinctCensus implements driver.DistinctCounter.
+// DistinctCensus implements driver.DB.
 func (m *memory) DistinctCensus(ctx context.Context, table *series.Table) (driver.Census, error) {
 	return m.census(ctx, table, &different{m})
 }
@@ -205,7 +208,7 @@ func told(t series.Type, c *oracle.Content) driver.Content {
 	return driver.Content{Count: c.Count, Sum: &sum, Min: &c.Min, Max: &c.Max}
 }
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (m *memory) ListSeries(_ context.Context, _ *series.Schema, table *series.Table, sink query.Sink) error {
 	reader, seen := m.Open(), make(map[uint32]bool)
 	var batch series.Batch

@@ -36,11 +36,9 @@ func (s *suite) remade(t *testing.T) {
 	db := s.open(t, env)
 	table := Table("a")
 	Prepare(t, db, 10, table)
-	if can, ok := driver.As[driver.AfterLoader](db); ok {
-		for _, step := range can.AfterLoad() {
-			if err := step.Do(t.Context()); err != nil {
-				t.Fatalf("%s: %v", step.Name, err)
-			}
+	for _, step := range db.Steps {
+		if err := step.Do(t.Context()); err != nil {
+			t.Fatalf("%s: %v", step.Name, err)
 		}
 	}
 	reopen := func() {

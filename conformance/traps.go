@@ -170,14 +170,15 @@ func Breaking(name string, at int64, broken error, gone bool) driver.Driver {
 	kind := Capable(Memory(name), func(c *driver.Caps) { c.Embedded = false })
 	open, queries := kind.Open, new(atomic.Int64)
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-		right, err := open(ctx, env, o)
-		return &breaking{DB: right, at: at, broken: broken, gone: gone, queries: queries}, err
+		db, err := open(ctx, env, o)
+		db.Required = &breaking{Required: db.Required, at: at, broken: broken, gone: gone, queries: queries}
+		return db, err
 	}
 	return kind
 }
 
 type breaking struct {
-	driver.DB
+	driver.Required
 	at      int64
 	broken  error
 	gone    bool
@@ -196,12 +197,12 @@ func (b *breaking) Describe(ctx context.Context) (driver.Description, error) {
 	if err := b.away(); err != nil {
 		return driver.Description{}, err
 	}
-	return b.DB.Describe(ctx)
+	return b.Required.Describe(ctx)
 }
 
 // NewQuerier implements driver.DB.
 func (b *breaking) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := b.DB.NewQuerier(ctx, worker)
+	q, err := b.Required.NewQuerier(ctx, worker)
 	return &breakingQuerier{q, b, false}, err
 }
 
@@ -230,7 +231,7 @@ func (q *breakingQuerier) Do(ctx context.Context, r driver.Request, sink query.S
 
 // trapped is Memory with something wrong.
 type trapped struct {
-	driver.DB
+	driver.Required
 	rows   atomic.Int64                  // written
 	list   func(tags []query.Value) bool // changes the tags of a series; false: it is not listed
 	write  func(*trapped, context.Context, driver.Writer, *series.Batch) (driver.Receipt, error)
@@ -241,10 +242,14 @@ func trap(name string, set func(*trapped)) driver.Driver {
 	kind := Memory(name)
 	open := kind.Open
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
-		right, err := open(ctx, env, o)
-		t := &trapped{DB: right}
+		db, err := open(ctx, env, o)
+		t := &trapped{Required: db.Required}
 		set(t)
-		return t, err
+		db.Required = t
+		if t.list != nil {
+			db.ListSeries = t.misreport(db.ListSeries)
+		}
+		return db, err
 	}
 	return kind
 }
@@ -322,34 +327,29 @@ func swapping(_ *trapped, ctx context.Context, w driver.Writer, b *series.Batch)
 	return w.Write(ctx, kept)
 }
 
-// DistinctCensus implements driver.DistinctCounter.
-func (t *trapped) DistinctCensus(ctx context.Context, table *series.Table) (driver.Census, error) {
-	return t.DB.(driver.DistinctCounter).DistinctCensus(ctx, table)
-}
-
-// ListSeries implements driver.SeriesLister.
-func (t *trapped) ListSeries(ctx context.Context, s *series.Schema, table *series.Table, sink query.Sink) error {
-	lister := t.DB.(driver.SeriesLister)
-	if t.list == nil {
-		return lister.ListSeries(ctx, s, table, sink)
-	}
-	var right query.Answer
-	if err := lister.ListSeries(ctx, s, table, &right); err != nil {
-		return err
-	}
-	for _, row := range right.Rows {
-		if !t.list(row) {
-			continue
-		}
-		if err := sink.Row(row); err != nil {
+// misreport returns a ListSeries that changes what the right one lists.
+func (t *trapped) misreport(right seriesLister) seriesLister {
+	return func(ctx context.Context, s *series.Schema, table *series.Table, sink query.Sink) error {
+		var listed query.Answer
+		if err := right(ctx, s, table, &listed); err != nil {
 			return err
 		}
+		for _, row := range listed.Rows {
+			if !t.list(row) {
+				continue
+			}
+			if err := sink.Row(row); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
+type seriesLister = func(context.Context, *series.Schema, *series.Table, query.Sink) error
+
 func (t *trapped) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
-	w, err := t.DB.NewWriter(ctx, worker)
+	w, err := t.Required.NewWriter(ctx, worker)
 	if t.write == nil {
 		return w, err
 	}
@@ -366,7 +366,7 @@ func (w *trappedWriter) Write(ctx context.Context, b *series.Batch) (driver.Rece
 }
 
 func (t *trapped) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := t.DB.NewQuerier(ctx, worker)
+	q, err := t.Required.NewQuerier(ctx, worker)
 	if t.answer == nil {
 		return q, err
 	}

@@ -89,9 +89,8 @@ func (s *suite) userTexts(t *testing.T) {
 	}
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer Close(t, db)
-	checker, ok := driver.As[driver.TextChecker](db)
-	if !ok {
-		t.Fatal("it runs texts of users and is no driver.TextChecker")
+	if db.CheckText == nil {
+		t.Fatal("the driver has Literals, and an open database lacks CheckText")
 	}
 	dataset := limited(s.cpuOnly(t, 0), 10).dataset
 	table := dataset.Schema().Tables[0].Name
@@ -112,7 +111,7 @@ func (s *suite) userTexts(t *testing.T) {
 	for i, text := range append(hostile, ambiguousTexts()...) {
 		text = strings.NewReplacer("TABLE TABLE", "TABLE "+table, "FROM TABLE", "FROM "+table, "INTO TABLE", "INTO "+table, "COPY TABLE", "COPY "+table,
 			"MEASUREMENT TABLE", "MEASUREMENT "+table, "FILE", file).Replace(text)
-		switch err := checker.CheckText(t.Context(), text); {
+		switch err := db.CheckText(t.Context(), text); {
 		case err == nil && i < len(hostile):
 			t.Errorf("taken: %q", text)
 		case err == nil: // which must be harmless then
@@ -131,7 +130,7 @@ func (s *suite) userTexts(t *testing.T) {
 		texts = append(texts, "WITH x AS (SELECT count(*) AS n FROM "+table+") SELECT n FROM x -- its end")
 	}
 	for _, text := range texts {
-		if err := checker.CheckText(t.Context(), text); err != nil {
+		if err := db.CheckText(t.Context(), text); err != nil {
 			t.Errorf("refused: %q: %v", text, err)
 			continue
 		}

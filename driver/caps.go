@@ -22,7 +22,7 @@ type Caps struct {
 	// may lack some of them: it is right for no state of whole batches.
 	ShowsInParts bool
 	Dedupes      bool // a row that is sent twice, with the same series and time, is there once when the load has settled
-	MakesColumns bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Grower
+	MakesColumns bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Optional.Grow
 
 	// InOrder says that late rows are refused, lost or dearer than others: those of a
 	// series that come after newer ones of it, and any that come after rows that are
@@ -49,7 +49,7 @@ type Caps struct {
 	// not at all, which Schema says. Nil: it keeps values as they are, or nothing.
 	Types map[series.Type]Stored
 	// Steps are what its users may do once data is loaded, without Do: names and
-	// help of what AfterLoader gives of an open database.
+	// help of the Optional.Steps of an open database.
 	Steps []Step
 }
 

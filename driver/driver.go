@@ -64,7 +64,7 @@ type Driver struct {
 	Render func(*query.Query, *series.Schema, Options) (Request, error)
 	// Literals are how texts that users write in its language are filled in: a Request
 	// with such a text is sent over the ordinary Querier. The options have passed Resolve.
-	// A driver with Literals opens databases that are TextCheckers. Nil: it takes none.
+	// A driver with Literals sets Optional.CheckText. Nil: it takes none.
 	Literals func(Options) query.Literals
 	// ResultCache is the system's, and how every connection of the driver turns it off.
 	ResultCache ResultCache
@@ -76,7 +76,7 @@ type Driver struct {
 	// It needs no server. Nil: tsmark does not know how TSBS lays data out in the system.
 	Adopts func(*series.Schema, Options) error
 	// RenderFrom is Render of a query that is answered from a continuous aggregate, as
-	// Materializer makes it, in place of rows. It wraps query.ErrUnsupported where the
+	// Optional.Materialize makes it, in place of rows. It wraps query.ErrUnsupported where the
 	// aggregate cannot answer it. Nil: tsmark makes no aggregates of the system.
 	RenderFrom func(*query.Query, *query.Materialized, *series.Schema, Options) (Request, error)
 	// Open connects. Its options have passed Resolve. Where it cannot reach
@@ -139,40 +139,47 @@ type Env struct {
 type Request struct {
 	Text string
 	// UserText says that a user wrote the text. It may be hostile, as in a run that was
-	// imported: it has passed TextChecker.CheckText, and a Querier runs it read-only where
+	// imported: it has passed Optional.CheckText, and a Querier runs it read-only where
 	// the system has such a mode.
 	UserText bool
 }
 
-// DB is an open system under test. Its methods may be called from several
-// goroutines at once; a Writer's or Querier's may not. It outlives a restart of
-// its server: a method that is called afterwards connects anew.
-type DB interface {
+// DB is an open system under test: what every system can do, and what only some can. To
+// change what a database does, copy the struct and replace functions or Required, which the
+// replacement embeds.
+type DB struct {
+	Required
+	Optional
+}
+
+// Required is what every system can do. Its methods may be called from several
+// goroutines at once; those of a Writer or Querier may not. It outlives a restart of
+// its server: a method that is called afterwards connects again.
+type Required interface {
 	// Describe returns version and effective settings.
 	Describe(context.Context) (Description, error)
-	// Objects lists all that is in the place: in the file, database or schema
+	// Objects lists everything in the place: in the file, database or schema
 	// that the options name. It changes nothing.
 	Objects(context.Context) ([]Object, error)
-	// Plan names the objects that Create would make, without a look at the
+	// Plan names the objects that Create would make, without looking at the
 	// database. Its error says what of the schema does not fit.
 	Plan(*series.Schema) ([]Object, error)
-	// Create makes the objects, which are not there. Its work is proportional to
+	// Create makes the objects, which do not exist yet. Its work is proportional to
 	// the number of tables: what grows with the series belongs to the writers. It
-	// makes all or nothing where the system can. A LineTaker that discards rows
-	// gets no schema for lines of an unknown dataset.
+	// makes all or nothing where the system can. A system that discards rows gets no
+	// schema for lines of an unknown dataset: see Optional.TakesLines.
 	Create(context.Context, *series.Schema) error
-	// Drop drops objects that Objects has listed, and what goes with them; one
+	// Drop drops objects that Objects has listed, and what depends on them; an object
 	// that is gone is no error. It drops all or nothing where the system can, and
 	// nothing that others' objects need. The note stays, unless nothing else does.
 	Drop(context.Context, []Object) error
-	// Note returns the text that SetNote has left. It is called where Objects lists
-	// one with Note set; what is not as SetNote leaves it is an error. Empty: none
-	// was left.
+	// Note returns the text that SetNote stored. It is called where Objects lists
+	// one with Note set; a note in another form is an error. Empty: none was stored.
 	Note(context.Context) (string, error)
-	// SetNote replaces the note, as a whole or not at all. It stands in an object
-	// of its own, which it makes where that is not there, with what that needs.
+	// SetNote replaces the note, as a whole or not at all. The note has an object
+	// of its own, which SetNote makes, with what it needs, if it does not exist.
 	SetNote(ctx context.Context, text string) error
-	// NewWriter opens a worker's own connection for writing, workers being
+	// NewWriter opens a worker's own connection for writing. Workers are
 	// numbered from 0.
 	NewWriter(ctx context.Context, worker int) (Writer, error)
 	// NewQuerier opens a worker's own connection for reading.
@@ -180,7 +187,7 @@ type DB interface {
 	// Settle returns when all acknowledged rows are visible to queries and
 	// background work is idle.
 	Settle(context.Context) error
-	// Census tells what a table holds, of each field the count, sum, minimum and
+	// Census returns what a table holds: of each field the count, sum, minimum and
 	// maximum as far as the system can, in one pass over its rows.
 	Census(context.Context, *series.Table) (Census, error)
 	// Footprint measures what Create has made on disk.

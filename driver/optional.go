@@ -9,123 +9,138 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// As returns a target as what it may be beside, such as an AfterLoader, and
-// whether it is that. Of one that stands before another, and whose method
-// Unwrap returns that, both must be.
-func As[I any](t DB) (I, bool) {
-	as, ok := t.(I)
-	if before, wraps := t.(interface{ Unwrap() DB }); ok && wraps {
-		_, ok = As[I](before.Unwrap())
-	}
-	return as, ok
+// Optional is what only some systems can do. A nil function means that the system cannot do
+// it, or does not report it; callers say so and go on. Open sets the functions; they may be
+// called from several goroutines at once and change nothing unless they say otherwise.
+type Optional struct {
+	// Address is host:port of the server as connected to. The runner observes the process
+	// that listens there if it runs on the client's host. Empty: there is no server.
+	Address string
+	// ListProcesses returns host:port of the further processes that work for the server, such
+	// as data nodes behind an adapter: without them only a part of its usage would be
+	// measured. The error says why they are unknown. Nil: all work is done at Address.
+	ListProcesses func(context.Context) ([]string, error)
+	// Steps is work that users of the system do once data is loaded, such as gathering
+	// statistics or compressing, in the order in which it makes sense. An experiment names the
+	// steps that it wants. They change the objects that Create made; each is timed separately.
+	Steps []Step
+
+	// Inspect looks, before a load, for what would keep the load from its end and is not in
+	// Objects. Its error wraps ErrUnreachable if an endpoint that rows or queries need does
+	// not answer; it also reports rights that the user lacks, if that is cheap to find out.
+	Inspect func(context.Context) error
+	// ConnectionLimit returns how many connections of this user the server accepts at most,
+	// including those that are open now. Most 0: any number. Nil: any number, as far as known.
+	ConnectionLimit func(context.Context) (Bound, error)
+	// ReadClock reads the server's clock once, by the cheapest request that returns it, over a
+	// connection that is already open if the protocol keeps one.
+	ReadClock func(context.Context) (Reading, error)
+	// FreeSpace returns the folder of the data on the server's host (empty: unknown), and the
+	// bytes that are free there (-1: unknown).
+	FreeSpace func(context.Context) (folder string, free int64, err error)
+	// Advise returns the settings of the server that distort what is measured, as far as the
+	// server reports settings to this user.
+	Advise func(context.Context) ([]Advice, error)
+	// EffectiveOptions reads back what the server made of each option that was given and set
+	// there: a pooler in between may have dropped it, or the server may lack it. Settings of
+	// tables are missing while there are no tables.
+	EffectiveOptions func(context.Context) ([]EffectiveOption, error)
+	// CheckText returns an error unless the text, written by a user, is a single statement
+	// that only reads. The system's own parser decides, or a read-only mode that no text can
+	// leave: what looks like a comment or a quoted text to tsmark may be something else to the
+	// system. It executes nothing. Each text is checked after its values were filled in, off
+	// the clock. Every driver with Literals sets it.
+	CheckText func(ctx context.Context, text string) error
+
+	// TakesLines reports whether the writers are LineWriters that take the lines of a format,
+	// by its TSBS name, of a dataset, and store them as they store the dataset's batches. The
+	// schema is nil if the dataset is unknown.
+	TakesLines func(format string, schema *series.Schema) bool
+	// Join gets ready for NewWriter, as Create does, where another process has created what
+	// the schema needs and writes other series. It changes nothing in the database. Its error
+	// names the option that several processes cannot have. Nil: only one process can write.
+	Join func(context.Context, *series.Schema) error
+	// Grow makes writers that are opened from now on write rows of a schema with more tags and
+	// fields than Create was given, in tables of the same names. It changes nothing in the
+	// database: the system makes the columns when rows arrive, or refuses the rows, as
+	// Caps.MakesColumns says.
+	Grow func(*series.Schema) error
+	// IdleSince returns when the idleness began that the last successful Settle found, that
+	// is, when Settle first saw the server idle. Nil: Settle need not watch the server for a
+	// while, so the server is idle since it returned.
+	IdleSince func() time.Time
+	// FlushMemory makes the system write to its files what it keeps in memory, or in a
+	// write-ahead log only, after Settle. It is called after a load, off the clock, and before
+	// Footprint, which reports what is pending in any case. Its error says why the system
+	// cannot. Nil: Settle leaves nothing in memory, or nothing can write it.
+	FlushMemory func(context.Context) error
+	// Upkeep says in words what maintenance the system has done to the objects by itself since
+	// they were made, such as PostgreSQL's autovacuum, and what is left to do; empty: unknown.
+	// It is cheap.
+	Upkeep func(context.Context, []Object) (string, error)
+
+	// CountRows returns cheaply how many rows of a table a query sees now; -1: the system
+	// counts only values, and no field has one in each row.
+	CountRows func(context.Context, *series.Table) (int64, error)
+	// DistinctCensus is Census over distinct rows, which differ in series, time or values. It
+	// is called where rows were sent twice: otherwise duplicates could hide losses.
+	DistinctCensus func(context.Context, *series.Table) (Census, error)
+	// ListSeries gives the sink the tags of each series that has rows in a table, in the order
+	// of the table's tags, NULL for a missing one. Tags that are numbers are omitted if the
+	// system stores them as fields. The same tags may come more than once. It is not called
+	// for tables without tags.
+	ListSeries func(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
+	// ReadMetrics returns the system's own figures as they are now, such as the bytes of log
+	// written, by the system's names in lower case. Figures whose names end in _total only
+	// rise while the system runs, as in Prometheus; all others are states. The runner calls it
+	// every second while others write and query, so it is cheap and waits for none of them.
+	ReadMetrics func(context.Context) (map[string]float64, error)
+	// MeasureReads runs a query, drops its answer, and returns what the system read for it. It
+	// is called where nothing else is measured. Not ok: this version does not report it, or
+	// not to this user.
+	MeasureReads func(context.Context, Request) (read Read, ok bool, err error)
+	// FindBlocker says in one line who holds a lock that a statement on the target's tables
+	// waits for, and how to end that; empty: no statement waits, or the server does not
+	// report it. It waits for no other function.
+	FindBlocker func(context.Context) (holder string, err error)
+
+	// The following four keep a continuous aggregate beside the rows of a table, by a view of
+	// the system or by a summary table as its users would make one. All or none of them are
+	// set; Driver.RenderFrom renders queries of the aggregate.
+
+	// PlanAggregate names the objects that Materialize would make, without looking at the
+	// database. Its error says what cannot be had; it wraps query.ErrUnsupported if the
+	// system, or tsmark with its options, has no such aggregate.
+	PlanAggregate func(*series.Schema, *query.Materialized) ([]Object, error)
+	// Materialize makes an aggregate of a table that Create made. It returns when all existing
+	// rows have entered it. With keep, the table has no rows yet, and rows that are written
+	// later enter the aggregate by the system's own doing; the error wraps
+	// query.ErrUnsupported if the system does no such thing.
+	Materialize func(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error
+	// CountCovered returns how many rows the aggregate accounts for now. It is polled while
+	// rows are on their way.
+	CountCovered func(context.Context, *query.Materialized) (int64, error)
+	// AggregateFootprint returns the bytes of the aggregate on disk; -1: unknown.
+	AggregateFootprint func(context.Context, *query.Materialized) (int64, error)
 }
 
-// Waiter is a DB whose server tells what statements wait for.
-type Waiter interface {
-	// WaitsFor says in one line who holds a lock that a statement on the target's tables waits
-	// for, and how to end it; empty: none waits, or the server does not tell. It waits for no
-	// other method.
-	WaitsFor(context.Context) (holder string, err error)
-}
-
-// AfterLoader is a DB with work that users of the system do once data is
-// loaded, such as gathering statistics or compressing. An experiment names the
-// steps that it wants; each is timed apart.
-type AfterLoader interface {
-	// AfterLoad returns the steps, in the order in which they make sense. They are
-	// done to what Create has made.
-	AfterLoad() []Step
-}
-
-// Inspector is a DB that can tell before anything is loaded what would keep
-// a load from its end, beside what Objects shows.
-type Inspector interface {
-	// Inspect changes nothing. Its error wraps ErrUnreachable where an endpoint
-	// that rows or queries need does not answer; it also tells of rights that the
-	// user lacks, as far as that can be known cheaply.
-	Inspect(context.Context) error
-}
-
-// TextChecker is a DB that runs query texts written by users. Every driver with Literals
-// opens one.
-type TextChecker interface {
-	// CheckText returns an error unless the text is a single statement that only reads.
-	// The system's own parser decides, or a read-only mode of the system that no text can
-	// leave: what tsmark took for a comment or a quoted text may be none for the system. It
-	// executes nothing. Each text is checked after its values were filled in, while the
-	// clock is stopped.
-	CheckText(ctx context.Context, text string) error
-}
-
-// Step is something done after a load.
+// Step is work done after a load.
 type Step struct {
 	Name string                      `json:"name"` // as experiments name it
 	Help string                      `json:"help"`
 	Do   func(context.Context) error `json:"-"` // nil in Caps
 }
 
-// Server is a DB whose server is a process of its own, reached over the
-// network. The runner observes those that run on the client's host.
-type Server interface {
-	// Address is host:port as connected to.
-	Address() string
-}
-
-// Processes is a Server whose work others do than the process that is connected to, or
-// others as well: data nodes behind an adapter. Without them what it uses would be
-// measured of a part.
-type Processes interface {
-	// Addresses are those, host:port each, on which the further processes listen, as they
-	// tell each other. The error says why they are not known.
-	Addresses(context.Context) ([]string, error)
-}
-
-// Metered is a DB whose system tells figures of its own, such as the bytes
-// of log that it wrote. The runner reads them every second beside the resources
-// of its processes.
-type Metered interface {
-	// Metrics returns the figures as they are now, by the system's own names
-	// in lower case. Those that end in _total only rise while the system runs,
-	// as is Prometheus's convention; the others are states. It is called while
-	// others write and ask, so it is cheap and waits for none of them.
-	Metrics(context.Context) (map[string]float64, error)
-}
-
-// LineTaker is a DB that takes some files as they are, without parsing
-// them apart. Its writers are LineWriters.
-type LineTaker interface {
-	// TakesLines reports whether it takes the lines of a format, by its TSBS
-	// name, of a dataset, and holds what they say as it holds the dataset's
-	// batches. The schema is nil where nobody knows the dataset.
-	TakesLines(format string, schema *series.Schema) bool
-}
-
-// LineWriter is a Writer that takes rows as text.
+// LineWriter is a Writer that takes rows as text: see Optional.TakesLines.
 type LineWriter interface {
 	Writer
-	// WriteLines sends whole rows, one after the other; a line may go on in
+	// WriteLines sends whole rows, one after the other; a line may continue in
 	// the next element. The text belongs to the caller again on return.
 	WriteLines(ctx context.Context, text [][]byte, rows int) (Receipt, error)
 }
 
-// DistinctCounter is a DB that can tell what a table holds where each
-// different row counts once. It is asked where rows were sent twice: duplicates
-// then hide no losses.
-type DistinctCounter interface {
-	// DistinctCensus is Census over different rows, which are told apart by
-	// their series, time and values.
-	DistinctCensus(context.Context, *series.Table) (Census, error)
-}
-
-// RowCounter is a DB that counts rows cheaply, as a query sees them.
-type RowCounter interface {
-	// CountRows returns how many rows of a table a query sees now; -1: the system counts
-	// points alone, and no field has one in each row.
-	CountRows(context.Context, *series.Table) (int64, error)
-}
-
-// CountByField is CountRows of a system that counts the values of fields alone: by those of the
-// table's first one.
+// CountByField is CountRows for a system that counts only the values of fields: it counts those
+// of the table's first field.
 func CountByField(t *series.Table, count func(field string) (int64, error)) (int64, error) {
 	field := t.Fields[0].Name
 	if !t.EachRowHas(field) {
@@ -138,118 +153,87 @@ func CountByField(t *series.Table, count func(field string) (int64, error)) (int
 	return n, nil
 }
 
-// SeriesLister is a DB that can tell of which series a table's rows are.
-type SeriesLister interface {
-	// ListSeries gives the sink the tags of each series that has rows in a table,
-	// in the order of the table's tags, NULL where it lacks one. Tags that are
-	// numbers are left out where the system holds them as fields. The same tags
-	// may come more than once. Tables without tags are not asked about.
-	ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
-}
-
-// Watcher is a DB whose Settle must watch its server for a while before it
-// can say that the server is idle. That wait is not the server's work.
-type Watcher interface {
-	// IdleSince returns when the idleness began that the last Settle which
-	// succeeded has found: at the first look that found the server idle. It is
-	// after that Settle began.
-	IdleSince() time.Time
-}
-
-// Grower is a DB whose writers can go on with a schema that has grown, so that a load can
-// tell whether the system makes columns itself.
-type Grower interface {
-	// Grow has writers that are opened from now on write rows of a schema which has more
-	// tags and fields than that of Create, in tables of the same names. It makes nothing:
-	// the system makes the columns when rows come, or refuses the rows, as
-	// Caps.MakesColumns says.
-	Grow(*series.Schema) error
-}
-
 // Settled waits until a target has settled, and returns when it had.
-func Settled(ctx context.Context, t DB) (time.Time, error) {
-	if err := t.Settle(ctx); err != nil {
+func Settled(ctx context.Context, db DB) (time.Time, error) {
+	if err := db.Settle(ctx); err != nil {
 		return time.Time{}, err
 	}
-	if w, ok := As[Watcher](t); ok {
-		return w.IdleSince(), nil
+	if db.IdleSince != nil {
+		return db.IdleSince(), nil
 	}
 	return time.Now(), nil
-}
-
-// Flusher is a DB whose system keeps data in memory, or in a write-ahead log alone, after Settle
-// has returned, and can be told to write it to its files.
-type Flusher interface {
-	// FlushMemory has the system write to its files what it keeps in memory. It is called after
-	// a load, off the clock, and before Footprint, which finds what is pending all the same. Its
-	// error says why the system cannot.
-	FlushMemory(context.Context) error
-}
-
-// Kept is a DB whose system does maintenance by itself, at moments of its own
-// choosing, on which the speed of queries depends: PostgreSQL's autovacuum.
-type Kept interface {
-	// Upkeep says in words what was done to the objects since they were made, and
-	// what is left to do; empty: nothing can be told. It is cheap.
-	Upkeep(context.Context, []Object) (string, error)
-}
-
-// Materializer is a DB that keeps continuous aggregates beside the rows of a table: by a
-// view of the system's own, or by a summary table as its users keep it. Driver.RenderFrom
-// puts queries of them.
-type Materializer interface {
-	// PlanAggregate names the objects that Materialize would make, without a look at the
-	// database. Its error says what of it cannot be had; it wraps query.ErrUnsupported
-	// where the system, or tsmark with its options, has no such aggregate.
-	PlanAggregate(*series.Schema, *query.Materialized) ([]Object, error)
-	// Materialize makes an aggregate of a table that Create has made. It returns when all
-	// rows that are there have entered it. With keep it is made of a table without rows,
-	// and rows that are written from then on enter it by the system's own doing; its error
-	// wraps query.ErrUnsupported where the system does no such thing.
-	Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error
-	// Covered returns how many rows the aggregate accounts for now. It is called again and
-	// again while rows are on their way.
-	Covered(context.Context, *query.Materialized) (int64, error)
-	// AggregateFootprint returns the bytes of the aggregate on disk, -1 where that cannot
-	// be known.
-	AggregateFootprint(context.Context, *query.Materialized) (int64, error)
-}
-
-// ReadTeller is a DB whose system tells what it read to answer a query.
-type ReadTeller interface {
-	// Reads puts a query, drops its answer, and returns what the system read for it. It
-	// is asked where nothing is measured. Not ok: the system does not tell, as with this
-	// version or these rights.
-	Reads(context.Context, Request) (read Read, ok bool, err error)
 }
 
 // Read is what a system read to answer a query, whether from disk or from memory, in
 // its own terms.
 type Read struct {
-	Rows  int64 // of tables and aggregates; -1: it does not tell
-	Bytes int64 // -1: it does not tell
-}
-
-// Joiner is a DB to which several processes can write at once: one of them creates the
-// tables, and the others join.
-type Joiner interface {
-	// Join makes ready for NewWriter, as Create does, where another process has created
-	// what the schema needs and writes other series. It changes nothing in the database.
-	// Its error says which option several processes cannot have.
-	Join(ctx context.Context, schema *series.Schema) error
-}
-
-// Bounded is a DB whose server takes only so many connections at a time.
-type Bounded interface {
-	// MostConnections returns how many of this user's the server takes at most, whoever has
-	// them now; Most 0: any number.
-	MostConnections(context.Context) (Bound, error)
+	Rows  int64 // of tables and aggregates; -1: unknown
+	Bytes int64 // -1: unknown
 }
 
 // Bound is a limit of connections.
 type Bound struct {
 	Most int64
-	// Why says which limit that is, who set it, and how it is raised, to stand behind what
-	// went beyond it.
+	// Why names the limit, who set it, and how to raise it, to follow a statement of what
+	// exceeds it.
 	Why string
+}
+
+// Unknown is the error for something that a server reports to nobody: the reason as a
+// sentence that says where to look instead.
+type Unknown string
+
+// Error implements error.
+func (u Unknown) Error() string { return string(u) }
+
+// Reading is what a server's clock showed.
+type Reading struct {
+	Sent, Received time.Time     // by this machine's clock, before the request and after its answer
+	Server         time.Time     // by the server's, somewhere between the two
+	Unit           time.Duration // in which the server reports its time, truncated
+}
+
+// Offset returns by how much the server's clock is ahead of this machine's, and the
+// uncertainty: the server read its clock at some time within the round trip, and reported it
+// truncated to a unit.
+func (r Reading) Offset() (ahead, uncertain time.Duration) {
+	half := r.Received.Sub(r.Sent) / 2
+	return r.Server.Add(r.Unit / 2).Sub(r.Sent.Add(half)), half + r.Unit/2
+}
+
+// Advice is about a setting of a server.
+type Advice struct {
+	Setting string // as the server names it
+	Value   string // its value
+	Effect  string // on the figures, as a clause: "commits are not forced to disk"
+	Fix     string // what to do: "set it to on"
+}
+
+// EffectiveOption is an option and what the server has for it.
+type EffectiveOption struct {
+	Option, Wanted string // as given; an empty option is a setting that tsmark itself needs
+	Setting, Found string // the server's name and value; a value of equal meaning is reported as Wanted
+	Remedy         string // what to do if the two differ: "connect to the server itself"
+}
+
+// Contradiction returns an error that names the first option that is not in effect at a target's
+// server; nil: all are, or the server does not report them.
+func Contradiction(ctx context.Context, db DB) error {
+	if db.EffectiveOptions == nil {
+		return nil
+	}
+	all, err := db.EffectiveOptions(ctx)
+	if err != nil {
+		return fmt.Errorf("reading back which options are in effect: %w", err)
+	}
+	for _, e := range all {
+		switch {
+		case e.Found == e.Wanted:
+		case e.Option == "":
+			return fmt.Errorf("tsmark needs %s=%s, and the server has %s; %s", e.Setting, e.Wanted, e.Found, e.Remedy)
+		default:
+			return fmt.Errorf("option %s=%s is not in effect: the server says %s is %s; %s", e.Option, e.Wanted, e.Setting, e.Found, e.Remedy)
+		}
+	}
+	return nil
 }

@@ -19,7 +19,7 @@ import (
 // of it.
 func Calibrate(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload.Dataset, span time.Duration) (result.Calibration, error) {
 	found := result.Calibration{Workers: cfg.Workers, QueryWorkers: queryWorkers}
-	sink := &sink{end: time.Now().Add(span)}
+	sink := driver.DB{Required: &sink{end: time.Now().Add(span)}}
 	begin := time.Now()
 	load, err := Load(ctx, cfg, d, sink, func(int) {})
 	if err != nil && !errors.Is(err, errEnough) {
@@ -39,7 +39,7 @@ var errEnough = errors.New("measured for long enough")
 
 // sink is a target that keeps nothing and answers nothing.
 type sink struct {
-	driver.DB
+	driver.Required
 	end time.Time // a writer takes no batch later, but for its first
 }
 

@@ -16,7 +16,7 @@ import (
 
 // chatty answers every query with rows of one integer, and knows what it was ran.
 type chatty struct {
-	driver.DB
+	driver.Required
 	rows int
 
 	mu    sync.Mutex
@@ -59,7 +59,7 @@ func TestCaptureCounts(t *testing.T) {
 		for i := range list {
 			list[i].Rows = engine.AnyRows
 		}
-		q, err := run(t.Context(), engine.QueryConfig{Workers: 2, BurnIn: 3, First: 200, Capture: c}, &chatty{rows: 3}, list, ignore)
+		q, err := run(t.Context(), engine.QueryConfig{Workers: 2, BurnIn: 3, First: 200, Capture: c}, driver.DB{Required: &chatty{rows: 3}}, list, ignore)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestCapture(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		sample := engine.NewSample("seed", "t", 10)
 		c, s := &engine.Capture{Sample: sample}, &chatty{rows: 3}
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, First: 200, BurnIn: 5, Capture: c}, s, capturable(105, 3, whole), ignore)
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, First: 200, BurnIn: 5, Capture: c}, driver.DB{Required: s}, capturable(105, 3, whole), ignore)
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
@@ -110,7 +110,7 @@ func TestCapture(t *testing.T) {
 // An answer without an end is wrong at its first row too many, and takes no memory.
 func TestCaptureIsBounded(t *testing.T) {
 	c := &engine.Capture{Sample: engine.NewSample("seed", "t", 1)}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Capture: c}, &chatty{rows: 1_000_000}, capturable(1, 5, true), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Capture: c}, driver.DB{Required: &chatty{rows: 1_000_000}}, capturable(1, 5, true), ignore)
 	if err != nil || q.Withheld != "query 0: more than the 5 rows expected in the answer" || len(c.Answers()) != 0 {
 		t.Errorf("withheld %q, error %v, %d answers", q.Withheld, err, len(c.Answers()))
 	}
@@ -124,7 +124,7 @@ func TestWarmUp(t *testing.T) {
 		warm[i].Request.Text = fmt.Sprint("warm ", i)
 		warm[i].Rows = -1
 	}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Queries: warm}}, s, queries(10), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, WarmUp: engine.WarmUp{Queries: warm}}, driver.DB{Required: s}, queries(10), ignore)
 	if err != nil || q.Withheld != "" || q.Executed != 10 {
 		t.Fatal(err, q.Withheld, q.Executed)
 	}
@@ -138,7 +138,7 @@ func TestWarmUp(t *testing.T) {
 	if q.WarmUp.Queries != int64(before) || q.WarmUp.Seconds <= 0 {
 		t.Errorf("told %+v of %d queries", q.WarmUp, before)
 	}
-	cold, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, queries(10), ignore)
+	cold, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, driver.DB{Required: s}, queries(10), ignore)
 	if err != nil || cold.WarmUp != (result.WarmUp{}) {
 		t.Errorf("without a warm-up: %+v, error %v", cold.WarmUp, err)
 	}
@@ -159,7 +159,7 @@ func TestTimeBoxIsExtended(t *testing.T) {
 		{each / 40, 9, 1, 1}, // ten times the box is half a query
 		{10 * each, 3, 1, 11},
 	} {
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: test.box, Least: test.least}, s, queries(50), ignore)
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: test.box, Least: test.least}, driver.DB{Required: s}, queries(50), ignore)
 		if err != nil || q.Executed < test.atLeast || q.Executed > test.at || test.least == 3 && q.Executed < 3 && test.box >= each/2 && q.Wall < 10*test.box.Seconds() {
 			t.Errorf("%+v: %d ran in %v s, error %v", test, q.Executed, q.Wall, err)
 		}

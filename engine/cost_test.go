@@ -20,7 +20,7 @@ import (
 // encoding is a target that turns batches into line protocol, which is the
 // least that any server's client does, and keeps nothing.
 type encoding struct {
-	driver.DB
+	driver.Required
 	schema *series.Schema
 }
 
@@ -63,7 +63,7 @@ func loadAll(tb testing.TB, hours, batch int, log *oplog.Section) (batches int64
 	tb.Helper()
 	d := dataset(tb, 100, time.Duration(hours)*time.Hour)
 	cfg := engine.LoadConfig{Workers: 2, BatchSize: batch, Period: time.Second, Log: log}
-	out, err := engine.Load(tb.Context(), cfg, d, encoding{schema: d.Schema()}, ignore)
+	out, err := engine.Load(tb.Context(), cfg, d, driver.DB{Required: encoding{schema: d.Schema()}}, ignore)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 
 // stub is a target whose writers and queriers do what the test says.
 type stub struct {
-	driver.DB
+	driver.Required
 	write   func(ctx context.Context, worker int, b *series.Batch) (driver.Receipt, error)
 	do      func(ctx context.Context, text string) (driver.Cost, error)
 	settle  time.Duration
@@ -91,7 +91,7 @@ func TestLoad(t *testing.T) {
 		rows.Add(int64(b.Rows()))
 		return driver.Receipt{Sent: sent, Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: 10}, nil
 	}
-	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond}, dataset(t, 100, time.Hour), s, ignore)
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond}, dataset(t, 100, time.Hour), driver.DB{Required: s}, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestLoadFails(t *testing.T) {
 		}
 		return driver.Receipt{Sent: time.Now(), Acked: time.Now(), Rows: int64(b.Rows())}, nil
 	}
-	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 1000, Period: time.Second}, dataset(t, 100, time.Hour), s, ignore)
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 1000, Period: time.Second}, dataset(t, 100, time.Hour), driver.DB{Required: s}, ignore)
 	if err == nil || !strings.Contains(err.Error(), "000, cpu from 2016-01-01T00:") || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("error %v does not name the batch and the cause", err)
 	}
@@ -160,7 +160,7 @@ func TestQuery(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		return driver.Cost{Rows: 2, Bytes: 16}, nil
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 4, BurnIn: 10}, s, queries(50), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 4, BurnIn: 10}, driver.DB{Required: s}, queries(50), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -190,7 +190,7 @@ func TestTimeBox(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		return driver.Cost{Rows: 2}, nil
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, s, queries(1000), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, TimeBox: 50 * time.Millisecond}, driver.DB{Required: s}, queries(1000), ignore)
 	if err != nil || q.Executed < 1 || q.Executed > 3 || q.Wall < 0.02 {
 		t.Errorf("ran %d in %v s, error %v; want 3 or fewer", q.Executed, q.Wall, err)
 	}
@@ -207,14 +207,14 @@ func testTimeout(t *testing.T, run queryFunc) {
 		}
 		return driver.Cost{Rows: 2}, nil
 	}}
-	q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, s, queries(3), ignore)
+	q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 30 * time.Millisecond}, driver.DB{Required: s}, queries(3), ignore)
 	if err != nil || q.Withheld != "" || q.AtLeast != 1 || q.Executed != 3 || q.Service.Max < 0.03 || q.Each[1] > -0.03 || q.Each[2] <= 0 {
 		t.Errorf("%d cut off of %d, max %v s, withheld %q, error %v", q.AtLeast, q.Executed, q.Service.Max, q.Withheld, err)
 	}
 	if len(q.Accumulated) != 1 || q.Accumulated[0] > 0.03 || q.Accumulated[0] <= 0 {
 		t.Errorf("the worker's answers took %v s; the one cut off must not count", q.Accumulated)
 	}
-	q, err = run(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, s, queries(3), ignore)
+	q, err = run(t.Context(), engine.QueryConfig{Workers: 1, BurnIn: 2, Timeout: 30 * time.Millisecond}, driver.DB{Required: s}, queries(3), ignore)
 	if err != nil || q.AtLeast != 0 || q.Executed != 1 {
 		t.Errorf("cut off in the burn-in: %d cut off of %d, error %v", q.AtLeast, q.Executed, err)
 	}
@@ -227,7 +227,7 @@ func TestEndlessAnswer(t *testing.T) {
 			<-ctx.Done()
 			return driver.Cost{Rows: 1000}, ctx.Err()
 		}}
-		q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, queries(3), ignore)
+		q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, driver.DB{Required: s}, queries(3), ignore)
 		if err != nil || !strings.Contains(q.Withheld, "1000 rows in the answer, 2 expected, when it was cut off") {
 			t.Errorf("withheld %q, error %v", q.Withheld, err)
 		}
@@ -249,7 +249,7 @@ func TestAnyRows(t *testing.T) {
 		for i := range unknown {
 			unknown[i].Rows = engine.AnyRows
 		}
-		q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, s, unknown, ignore)
+		q, err := run(t.Context(), engine.QueryConfig{Workers: 1, Timeout: 20 * time.Millisecond}, driver.DB{Required: s}, unknown, ignore)
 		if err != nil || q.Withheld != "" || q.Executed != 12 || q.AtLeast != 1 || q.Rows < 13 {
 			t.Errorf("%d of 12 run, %d cut off, %d rows; withheld %q, error %v", q.Executed, q.AtLeast, q.Rows, q.Withheld, err)
 		}
@@ -286,7 +286,7 @@ func testQueryWithheld(t *testing.T, run queryFunc) {
 				}
 				return driver.Cost{Rows: 2}, nil
 			}}
-			q, err := run(t.Context(), engine.QueryConfig{Workers: 2}, s, queries(100), ignore)
+			q, err := run(t.Context(), engine.QueryConfig{Workers: 2}, driver.DB{Required: s}, queries(100), ignore)
 			if !reflect.DeepEqual(q.Failed, test.failed) || q.Unsupported != test.unsupported || q.Verdict.Difference != test.withheld {
 				t.Errorf("failed: %v, unsupported: %q, wrong: %q; want %v, %q, %q", q.Failed, q.Unsupported, q.Verdict.Difference, test.failed, test.unsupported, test.withheld)
 			}
@@ -307,7 +307,7 @@ func testInterrupted(t *testing.T, run queryFunc) {
 		}
 		return driver.Cost{Rows: 2}, ctx.Err()
 	}}
-	if _, err := run(ctx, engine.QueryConfig{Workers: 2}, s, queries(100), ignore); !errors.Is(err, context.Canceled) {
+	if _, err := run(ctx, engine.QueryConfig{Workers: 2}, driver.DB{Required: s}, queries(100), ignore); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
@@ -316,7 +316,7 @@ func testInterrupted(t *testing.T, run queryFunc) {
 func BenchmarkQuery(b *testing.B) {
 	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	b.ReportAllocs()
-	if _, err := engine.Query(b.Context(), engine.QueryConfig{Workers: 1}, s, queries(b.N), ignore); err != nil {
+	if _, err := engine.Query(b.Context(), engine.QueryConfig{Workers: 1}, driver.DB{Required: s}, queries(b.N), ignore); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -330,7 +330,7 @@ func BenchmarkLoad(b *testing.B) {
 	d := dataset(b, 100, 240*time.Hour)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := engine.Load(b.Context(), engine.LoadConfig{Workers: 1, BatchSize: 10_000, Period: time.Second}, d, s, ignore); err != nil {
+		if _, err := engine.Load(b.Context(), engine.LoadConfig{Workers: 1, BatchSize: 10_000, Period: time.Second}, d, driver.DB{Required: s}, ignore); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestFailureOfBatchWithEmptyRuns(t *testing.T) {
 			}
 			return driver.Receipt{Rows: int64(b.Rows())}, nil
 		}}
-		_, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1}, d, s, func(int) {})
+		_, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 1}, d, driver.DB{Required: s}, func(int) {})
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("writer 0, batch %d (rows %[1]d to %[1]d, ", fails+1)) {
 			t.Fatalf("batch %d: %v", fails, err)
 		}

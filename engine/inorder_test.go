@@ -108,7 +108,7 @@ func TestInOrder(t *testing.T) {
 			o := &inOrder{t: t, within: int64(time.Hour), series: map[string]int64{}, writer: map[string]int{}, rows: map[string]int{}}
 			s := &stub{write: o.write}
 			config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: time.Hour}
-			if _, err := engine.Load(t.Context(), config, d, s, ignore); err != nil {
+			if _, err := engine.Load(t.Context(), config, d, driver.DB{Required: s}, ignore); err != nil {
 				t.Fatal(err)
 			}
 			if o.most > config.BatchSize {
@@ -142,7 +142,7 @@ func BenchmarkInOrder(b *testing.B) {
 			s := &stub{write: func(_ context.Context, _ int, batch *series.Batch) (driver.Receipt, error) { return accept(batch), nil }}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := engine.Load(b.Context(), engine.LoadConfig{Workers: 2, BatchSize: 10_000, InOrder: within}, d, s, ignore); err != nil {
+				if _, err := engine.Load(b.Context(), engine.LoadConfig{Workers: 2, BatchSize: 10_000, InOrder: within}, d, driver.DB{Required: s}, ignore); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -288,7 +288,7 @@ func settle(ctx context.Context, s *sight, t driver.DB) (time.Time, *result.Visi
 		return err
 	}
 	var err error
-	if _, watched := driver.As[driver.Watcher](t); watched {
+	if t.IdleSince != nil {
 		var group errgroup.Group
 		group.Go(settling)
 		group.Go(looking)

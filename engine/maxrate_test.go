@@ -75,7 +75,7 @@ func TestFindMaxRateNeedsAnswers(t *testing.T) {
 	keep := engine.Objective{Statistic: "p90", Below: time.Second}
 	find := func(box time.Duration, count int) *result.RateSearch {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: box}, Count: count, Queue: 10}
-		q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 100, To: 100}, keep, s, queries(10), ignore)
+		q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 100, To: 100}, keep, driver.DB{Required: s}, queries(10), ignore)
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
@@ -239,7 +239,7 @@ func TestFindMaxRate(t *testing.T) {
 	}}
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: 300 * time.Millisecond}, Queue: 100}
 	keep := engine.Objective{Statistic: "p50", Below: 50 * time.Millisecond}
-	q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 25, Precision: 0.5}, keep, s, queries(10), ignore)
+	q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 25, Precision: 0.5}, keep, driver.DB{Required: s}, queries(10), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -275,7 +275,7 @@ func TestFindMaxRateFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stub{gone: test.err, do: func(ctx context.Context, _ string) (driver.Cost, error) { return test.do(ctx) }}
-			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 20, Tries: 2}, keep, s, queries(3), ignore)
+			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 20, Tries: 2}, keep, driver.DB{Required: s}, queries(3), ignore)
 			if !errors.Is(err, test.err) || !strings.HasSuffix(q.Withheld, test.withheld) || (q.Withheld == "") != (test.withheld == "") {
 				t.Fatalf("withheld %q, error %v", q.Withheld, err)
 			}

@@ -19,7 +19,7 @@ func TestMixedEndsWithSchedule(t *testing.T) {
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.RowRate = pace.Steps{{Rate: 10_000, For: 50 * time.Millisecond}}
-	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil || out.Writes.Rows != 500 || out.RowRate != "steps:10000/s:50ms" {
 		t.Errorf("%d rows at %s, error %v; want 500", out.Writes.Rows, out.RowRate, err)
 	}
@@ -43,7 +43,7 @@ func TestMixedEndsInTime(t *testing.T) {
 			cfg := mixedConfig()
 			cfg.Workers, cfg.Duration = 1, duration
 			set(&cfg)
-			out, journal, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+			out, journal, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestMixedLasts(t *testing.T) {
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(1000), pace.Constant(200), 100, 190*time.Millisecond
-	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), s, renderEnd, lastRow(), ignore)
+	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, time.Hour), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	// A machine that was held up sees the next batch too.
 	due := int64(100 * (1 + int(out.Wall/0.1)))
 	if err != nil || out.Writes.Rows < 100 || out.Writes.Rows > due || out.Arrivals < 37 || out.Wall < 0.15 {
@@ -92,7 +92,7 @@ func TestMixedInterruptedBefore(t *testing.T) {
 	defer cancel()
 	cfg := mixedConfig()
 	cfg.Loaded = 1 << 60
-	if _, _, err := engine.RunMixed(ctx, cfg, endless{dataset(t, 100, time.Hour)}, &stub{}, renderEnd, lastRow(), ignore); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := engine.RunMixed(ctx, cfg, endless{dataset(t, 100, time.Hour)}, driver.DB{Required: &stub{}}, renderEnd, lastRow(), ignore); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }

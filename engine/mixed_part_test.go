@@ -72,7 +72,7 @@ func TestWatermarkOfClients(t *testing.T) {
 	var newest [2]string
 	targets := make([]driver.DB, 2)
 	for i := range targets {
-		targets[i] = &stub{
+		targets[i] = driver.DB{Required: &stub{
 			write: func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 				switch {
 				case i == 0 && at(b) == "59:50":
@@ -93,7 +93,7 @@ func TestWatermarkOfClients(t *testing.T) {
 				newest[i] = max(newest[i], text)
 				return driver.Cost{}, nil
 			},
-		}
+		}}
 	}
 	cfg := mixedConfig()
 	cfg.Queriers, cfg.Workers, cfg.BatchSize = 1, 1, 50 // a batch an epoch
@@ -118,7 +118,7 @@ func TestMixedParts(t *testing.T) {
 		rows, ids := map[string]int{}, map[int]int{}
 		targets := make([]driver.DB, n)
 		for i := range targets {
-			targets[i] = &stub{
+			targets[i] = driver.DB{Required: &stub{
 				write: func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -130,7 +130,7 @@ func TestMixedParts(t *testing.T) {
 					return accept(b), nil
 				},
 				do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil },
-			}
+			}}
 		}
 		render := func(q *query.Query, _ *series.Schema) (driver.Request, error) {
 			mu.Lock()
@@ -169,10 +169,10 @@ func TestMixedPartsKeepRates(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		targets := make([]driver.DB, n)
 		for i := range targets {
-			targets[i] = &stub{
+			targets[i] = driver.DB{Required: &stub{
 				write: func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil },
 				do:    func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 1}, nil },
-			}
+			}}
 		}
 		cfg := mixedConfig()
 		cfg.Loaded, cfg.BatchSize, cfg.Workers, cfg.Queriers, cfg.Queue = 2000, 20, 1, 1, 100
@@ -221,7 +221,7 @@ func TestMixedPartsStopped(t *testing.T) {
 	}
 	cfg := mixedConfig()
 	cfg.Workers = 1
-	outs, _, errs := clients(t, cfg, dataset(t, 100, 10*time.Minute), renderEnd, lastRow(), working, failing)
+	outs, _, errs := clients(t, cfg, dataset(t, 100, 10*time.Minute), renderEnd, lastRow(), driver.DB{Required: working}, driver.DB{Required: failing})
 	if errs[0] == nil || errs[1] == nil || !strings.Contains(errs[1].Error(), "disk full") || outs[0].Writes.Rows != 3000 || outs[1].Writes.Rows != 400 {
 		t.Errorf("%v and %v after %d and %d rows", errs[0], errs[1], outs[0].Writes.Rows, outs[1].Writes.Rows)
 	}

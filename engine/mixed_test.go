@@ -76,7 +76,7 @@ func TestWatermarkWaitsForSlowest(t *testing.T) {
 	}
 	cfg := mixedConfig()
 	cfg.Queriers, cfg.Workers = 1, 2
-	if _, _, err := engine.RunMixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore); err != nil {
+	if _, _, err := engine.RunMixed(t.Context(), cfg, d, driver.DB{Required: s}, renderEnd, lastRow(), ignore); err != nil {
 		t.Fatal(err)
 	}
 	// Of the first batch no row is later than the start, so nothing is run
@@ -106,7 +106,7 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 	}
 	cfg := mixedConfig()
 	cfg.Queriers, cfg.Lateness, cfg.Share = 1, 20*time.Minute, 0.5
-	out, _, err := engine.RunMixed(t.Context(), cfg, d, s, renderEnd, lastRow(), ignore)
+	out, _, err := engine.RunMixed(t.Context(), cfg, d, driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil || problem != nil {
 		t.Fatal(err, problem)
 	}
@@ -161,7 +161,7 @@ func TestMixedFails(t *testing.T) {
 			if name == "interrupted" {
 				of = ctx
 			}
-			out, journal, err := engine.RunMixed(of, cfg, dataset(t, 100, 10*time.Minute), s, renderEnd, lastRow(), ignore)
+			out, journal, err := engine.RunMixed(of, cfg, dataset(t, 100, 10*time.Minute), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 			said := ""
 			if f := out.Types[0].Failed; f != nil {
 				said = f.Reason
@@ -197,7 +197,7 @@ func TestMixedUnsupported(t *testing.T) {
 	}
 	types := append(lastRow(), lastRow()...)
 	types[0].Type, types[0].Queries[0].Type = "impossible", "impossible"
-	out, _, err := engine.RunMixed(t.Context(), mixedConfig(), dataset(t, 100, 10*time.Minute), s, render, types, ignore)
+	out, _, err := engine.RunMixed(t.Context(), mixedConfig(), dataset(t, 100, 10*time.Minute), driver.DB{Required: s}, render, types, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestMixedWeights(t *testing.T) {
 	cfg := mixedConfig()
 	cfg.Share = 0.5    // a query to each batch
 	cfg.Loaded = 2_000 // of 6,000 rows: none of 40 queries comes too early
-	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, 10*time.Minute), s, renderEnd, types, ignore)
+	out, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, 10*time.Minute), driver.DB{Required: s}, renderEnd, types, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestMixedLoadedTooMuch(t *testing.T) {
 	cfg := mixedConfig()
 	cfg.Loaded = 7000
 	const want = "7000 rows are loaded, but the dataset has 6000"
-	if _, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, 10*time.Minute), &stub{}, renderEnd, lastRow(), ignore); err == nil || err.Error() != want {
+	if _, _, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, 10*time.Minute), driver.DB{Required: &stub{}}, renderEnd, lastRow(), ignore); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -240,7 +240,7 @@ func TestJournalIsBounded(t *testing.T) {
 	s.write = func(_ context.Context, _ int, b *series.Batch) (driver.Receipt, error) { return accept(b), nil }
 	cfg := mixedConfig()
 	cfg.Share, cfg.Queriers = 0.001, 1
-	out, journal, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, 11*time.Minute), s, renderEnd, lastRow(), ignore)
+	out, journal, err := engine.RunMixed(t.Context(), cfg, dataset(t, 100, 11*time.Minute), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func BenchmarkMixedQuery(b *testing.B) {
 	cfg.Share = 1 / float64(b.N+1)
 	b.ReportAllocs()
 	b.ResetTimer()
-	out, _, err := engine.RunMixed(b.Context(), cfg, workload.LimitRows(dataset(b, 50, time.Hour), 150), s, renderEnd, lastRow(), ignore)
+	out, _, err := engine.RunMixed(b.Context(), cfg, workload.LimitRows(dataset(b, 50, time.Hour), 150), driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil || out.Arrivals != int64(b.N) {
 		b.Fatal(err, out.Arrivals)
 	}

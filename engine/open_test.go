@@ -48,7 +48,7 @@ func TestQueryOpen(t *testing.T) {
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1, BurnIn: 10, TimeBox: 500 * time.Millisecond},
 		Schedule:    pace.Constant(200), Queue: 1000,
-	}, s, queries(40), ignore)
+	}, driver.DB{Required: s}, queries(40), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -97,7 +97,7 @@ func TestStallShows(t *testing.T) {
 	}}
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(2000), Count: 4000, Queue: 4000,
-	}, s, queries(100), ignore)
+	}, driver.DB{Required: s}, queries(100), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -113,7 +113,7 @@ func TestStallShows(t *testing.T) {
 	// the median sees nothing.
 	ran.Store(0)
 	once = sync.Once{}
-	if q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 4}, s, queries(4000), ignore); err != nil || q.Open != nil || q.Service.P99 > 0.5 {
+	if q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 4}, driver.DB{Required: s}, queries(4000), ignore); err != nil || q.Open != nil || q.Service.P99 > 0.5 {
 		t.Errorf("closed loop: %+v, error %v", q.Service.Summary, err)
 	}
 }
@@ -151,7 +151,7 @@ func TestDropped(t *testing.T) {
 	})
 	q, err := engine.QueryOpen(t.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: schedule, Queue: 3,
-	}, s, queries(8), ignore)
+	}, driver.DB{Required: s}, queries(8), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -188,7 +188,7 @@ func TestSaturated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.cfg.Workers, test.cfg.Schedule = 1, test.rate
-			q, err := engine.QueryOpen(t.Context(), test.cfg, &stub{do: test.do}, queries(10), ignore)
+			q, err := engine.QueryOpen(t.Context(), test.cfg, driver.DB{Required: &stub{do: test.do}}, queries(10), ignore)
 			if err != nil || q.Withheld != "" {
 				t.Fatal(err, q.Withheld)
 			}
@@ -207,7 +207,7 @@ func TestQueryOpenOfNothing(t *testing.T) {
 		count    int
 	}{{pace.Constant(1000), 0}, {pace.Steps{}, 3}} {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: test.schedule}
-		q, err := engine.QueryOpen(t.Context(), cfg, &stub{}, queries(test.count), ignore)
+		q, err := engine.QueryOpen(t.Context(), cfg, driver.DB{Required: &stub{}}, queries(test.count), ignore)
 		if err != nil || q.Executed != 0 || q.Open.Arrivals != 0 || q.Open.Saturated != "" || q.Open.Lag.Summary != (measure.Summary{}) {
 			t.Errorf("%v: %+v, error %v", test.schedule, q.Open, err)
 		}
@@ -223,7 +223,7 @@ func BenchmarkQueryOpen(b *testing.B) {
 	b.ResetTimer()
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1}, Schedule: pace.Constant(pace.MaxRate), Count: b.N, Queue: b.N,
-	}, s, q, ignore)
+	}, driver.DB{Required: s}, q, ignore)
 	if err != nil || out.Executed != int64(b.N) {
 		b.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func BenchmarkPacedQuery(b *testing.B) {
 	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
 	out, err := engine.QueryOpen(b.Context(), engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 4}, Schedule: pace.Constant(10_000), Count: b.N, Queue: b.N,
-	}, s, queries(1000), ignore)
+	}, driver.DB{Required: s}, queries(1000), ignore)
 	if err != nil || out.Executed != int64(b.N) {
 		b.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestOwners(t *testing.T) {
 			batches++
 			return accept(b), nil
 		}
-		if err := load(engine.LoadConfig{Workers: workers, BatchSize: 100, Owner: owner}, s); err != nil || batches != 1000 {
+		if err := load(engine.LoadConfig{Workers: workers, BatchSize: 100, Owner: owner}, driver.DB{Required: s}); err != nil || batches != 1000 {
 			t.Errorf("%d batches, error %v", batches, err)
 		}
 	}

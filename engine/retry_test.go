@@ -41,7 +41,7 @@ func TestParseRetry(t *testing.T) {
 // flaky is a target that stores row times, and keeps rows back: it accepts a
 // batch with the one after it.
 type flaky struct {
-	driver.DB
+	driver.Required
 	stored []int64 // first time of each batch
 	writes int     // so far
 	opened int
@@ -133,7 +133,7 @@ func TestRetry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: c.retry}, dataset(t, 10, time.Hour), &c.target, ignore)
+				load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: c.retry}, dataset(t, 10, time.Hour), driver.DB{Required: &c.target}, ignore)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -180,7 +180,7 @@ func TestRetryEnds(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			begin := time.Now()
-			load, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: c.retry}, dataset(t, 10, time.Hour), &c.target, ignore)
+			load, err := engine.Load(ctx, engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: c.retry}, dataset(t, 10, time.Hour), driver.DB{Required: &c.target}, ignore)
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %s", err, want)
 			}
@@ -195,11 +195,11 @@ func TestRetryEnds(t *testing.T) {
 func TestRetrySettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &unsettled{flaky: &flaky{}}
-		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: engine.Retry{Within: time.Minute}}, dataset(t, 10, time.Hour), s, ignore); err != nil || s.ran != 4 {
+		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: engine.Retry{Within: time.Minute}}, dataset(t, 10, time.Hour), driver.DB{Required: s}, ignore); err != nil || s.ran != 4 {
 			t.Errorf("%v after %d times", err, s.ran)
 		}
 		s = &unsettled{flaky: &flaky{}}
-		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360}, dataset(t, 10, time.Hour), s, ignore); !errors.Is(err, driver.ErrUnreachable) {
+		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360}, dataset(t, 10, time.Hour), driver.DB{Required: s}, ignore); !errors.Is(err, driver.ErrUnreachable) {
 			t.Errorf("without retry: %v", err)
 		}
 	})
@@ -232,7 +232,7 @@ func TestMixedRetry(t *testing.T) {
 	s.do = func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 100}, nil }
 	c := mixedConfig()
 	c.Workers, c.Retry = 1, engine.Retry{Times: 2}
-	out, journal, err := engine.RunMixed(t.Context(), c, d, s, renderEnd, lastRow(), ignore)
+	out, journal, err := engine.RunMixed(t.Context(), c, d, driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil {
 		t.Fatal(err)
 	}

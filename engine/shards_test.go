@@ -63,7 +63,7 @@ func TestShards(t *testing.T) {
 	d, owner := dealt(t, 1000)
 	var of perWriter
 	s := &stub{write: of.write}
-	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 200, Owner: owner}, d, s, ignore)
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 200, Owner: owner}, d, driver.DB{Required: s}, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestShardsDoNotWait(t *testing.T) {
 		}
 		return accept(b), nil
 	}}
-	if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Owner: owner}, d, s, ignore); err != nil {
+	if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Owner: owner}, d, driver.DB{Required: s}, ignore); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -110,7 +110,7 @@ func TestShardsCutOff(t *testing.T) {
 		}
 		return of.write(ctx, worker, b)
 	}}
-	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Owner: owner}, d, s, ignore)
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Owner: owner}, d, driver.DB{Required: s}, ignore)
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "(rows 301 to 400 of the series of writer 1, ") {
 		t.Errorf("error %v", err)
 	}
@@ -126,7 +126,7 @@ func TestShardsCutOff(t *testing.T) {
 func TestShardsInOrder(t *testing.T) {
 	d, owner := dealt(t, 1000)
 	var of perWriter
-	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Owner: owner, InOrder: time.Hour}, d, &stub{write: of.write}, ignore)
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Owner: owner, InOrder: time.Hour}, d, driver.DB{Required: &stub{write: of.write}}, ignore)
 	if err != nil || load.Shards != nil || load.Rows != 5000 {
 		t.Errorf("shards %v, %d rows, error %v", load.Shards, load.Rows, err)
 	}

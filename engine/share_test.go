@@ -78,10 +78,10 @@ func TestSharesOfQueries(t *testing.T) {
 	}
 	for name, run := range map[string]func(engine.QueryConfig) (*result.Queries, error){
 		"closed": func(cfg engine.QueryConfig) (*result.Queries, error) {
-			return engine.Query(t.Context(), cfg, answering(), source, ignore)
+			return engine.Query(t.Context(), cfg, driver.DB{Required: answering()}, source, ignore)
 		},
 		"open, around": func(cfg engine.QueryConfig) (*result.Queries, error) {
-			return engine.QueryOpen(t.Context(), engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Poisson{Rate: 20_000, Seed: 3}, Count: 150, Queue: 200}, answering(), source, ignore)
+			return engine.QueryOpen(t.Context(), engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Poisson{Rate: 20_000, Seed: 3}, Count: 150, Queue: 200}, driver.DB{Required: answering()}, source, ignore)
 		},
 	} {
 		var whole []seen
@@ -144,10 +144,10 @@ func TestStart(t *testing.T) {
 	called := errors.New("called off")
 	start := func(context.Context) (time.Time, error) { return time.Time{}, called }
 	s := answering()
-	if _, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Start: start}, s, queries(3), ignore); !errors.Is(err, called) {
+	if _, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1, Start: start}, driver.DB{Required: s}, queries(3), ignore); !errors.Is(err, called) {
 		t.Errorf("queries: %v", err)
 	}
-	l, err := engine.Send(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 10, Start: start}, dataset(t, 1, time.Minute), s, ignore)
+	l, err := engine.Send(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 10, Start: start}, dataset(t, 1, time.Minute), driver.DB{Required: s}, ignore)
 	if !errors.Is(err, called) || l == nil || l.Rows != 0 {
 		t.Errorf("rows: %v, %+v", err, l)
 	}
@@ -156,14 +156,14 @@ func TestStart(t *testing.T) {
 // A load by shares has the rows of the whole, and its clock starts when all are told to.
 func TestSharesOfRows(t *testing.T) {
 	d := dataset(t, 10, 10*time.Minute)
-	want, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 100}, d, answering(), ignore)
+	want, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 100}, d, driver.DB{Required: answering()}, ignore)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows, values := int64(0), int64(0)
 	for i := range 3 {
 		share := workload.Share{Index: i, Count: 3}
-		l, err := engine.Send(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 100}, share.Dataset(d), answering(), ignore)
+		l, err := engine.Send(t.Context(), engine.LoadConfig{Workers: 2, BatchSize: 100}, share.Dataset(d), driver.DB{Required: answering()}, ignore)
 		if err != nil || l.Settled != 0 {
 			t.Fatal(err, l.Settled)
 		}

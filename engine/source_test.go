@@ -75,7 +75,7 @@ func TestBlocks(t *testing.T) {
 		source := &blocky{List: queries(n), size: 10, takes: takes, busy: busy}
 		cfg.Workers = 3
 		begin := time.Now()
-		q, err := engine.Query(t.Context(), cfg, s, source, ignore)
+		q, err := engine.Query(t.Context(), cfg, driver.DB{Required: s}, source, ignore)
 		passed := time.Since(begin)
 		if err != nil || q.Withheld != "" || q.Executed+q.BurnIn != n || len(q.Each) > n || q.Distinct != n || q.Sample.Different != int(q.Executed) {
 			t.Fatalf("%s: %d ran, %d in the burn-in, %d different of %d, %q, error %v", name, q.Executed, q.BurnIn, q.Sample.Different, q.Distinct, q.Withheld, err)
@@ -97,7 +97,7 @@ func TestBlocksInATimeBox(t *testing.T) {
 	s, busy, _ := counting()
 	source := &blocky{List: queries(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}
 	const box = 30 * time.Millisecond
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: box}, s, source, ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: box}, driver.DB{Required: s}, source, ignore)
 	if err != nil || !strings.Contains(q.Stopped, "time") || q.Wall < box.Seconds() || source.rendered > int(q.Executed)+2*source.size || q.Distinct != 100_000 {
 		t.Errorf("stopped by %q after %v s and %d queries, %d rendered, error %v", q.Stopped, q.Wall, q.Executed, source.rendered, err)
 	}
@@ -107,7 +107,7 @@ func TestBlocksInATimeBox(t *testing.T) {
 func TestBlocksFail(t *testing.T) {
 	s, busy, _ := counting()
 	source := &blocky{List: queries(50), size: 10, busy: busy, failing: true}
-	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, s, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Executed != 10 {
+	if q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2}, driver.DB{Required: s}, source, ignore); err == nil || !strings.Contains(err.Error(), "no more") || q.Executed != 10 {
 		t.Errorf("%d ran, error %v", q.Executed, err)
 	}
 }
@@ -119,7 +119,7 @@ func TestBlocksOfASchedule(t *testing.T) {
 		s, busy, ran := counting()
 		source := &blocky{List: queries(c.queries), size: 10, busy: busy}
 		open := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 2}, Schedule: pace.Constant(5000), Count: c.count, Queue: c.count}
-		q, err := engine.QueryOpen(t.Context(), open, s, source, ignore)
+		q, err := engine.QueryOpen(t.Context(), open, driver.DB{Required: s}, source, ignore)
 		if err != nil || q.Withheld != "" || q.Executed != int64(c.count) || source.rendered != c.rendered || len(ran()) != min(c.count, c.queries) {
 			t.Errorf("%+v: %d ran, of %d queries, %d rendered, %q, error %v", c, q.Executed, len(ran()), source.rendered, q.Withheld, err)
 		}

@@ -24,7 +24,7 @@ func TestUntil(t *testing.T) {
 		time.Sleep(100 * time.Microsecond)
 		return driver.Cost{Rows: 2}, err
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, BurnIn: burnIn, Until: 0.2}, s, queries(count), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 3, BurnIn: burnIn, Until: 0.2}, driver.DB{Required: s}, queries(count), ignore)
 	if err != nil || q.Stopped != "interval within 20 %" {
 		t.Fatalf("stopped %q, error %v", q.Stopped, err)
 	}
@@ -56,15 +56,15 @@ func TestUntilIsBounded(t *testing.T) {
 		time.Sleep(time.Duration(n.Add(1)%3) * time.Millisecond)
 		return driver.Cost{Rows: 2}, nil
 	}}
-	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001}, s, queries(120), ignore)
+	q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001}, driver.DB{Required: s}, queries(120), ignore)
 	if err != nil || q.Executed != 120 || q.Stopped != "all run before interval within 0.1 %" {
 		t.Errorf("ran %d, stopped %q, error %v", q.Executed, q.Stopped, err)
 	}
-	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001, TimeBox: 80 * time.Millisecond}, s, queries(10_000), ignore)
+	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, Until: 0.001, TimeBox: 80 * time.Millisecond}, driver.DB{Required: s}, queries(10_000), ignore)
 	if err != nil || q.Executed == 0 || q.Executed > 2000 || q.Stopped != "time box before interval within 0.1 %" {
 		t.Errorf("ran %d, stopped %q, error %v", q.Executed, q.Stopped, err)
 	}
-	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: 20 * time.Millisecond}, s, queries(10_000), ignore)
+	q, err = engine.Query(t.Context(), engine.QueryConfig{Workers: 2, TimeBox: 20 * time.Millisecond}, driver.DB{Required: s}, queries(10_000), ignore)
 	if err != nil || q.Stopped != "time box" {
 		t.Errorf("stopped %q, error %v", q.Stopped, err)
 	}

@@ -24,7 +24,7 @@ type Visibility struct {
 	// Before is how many rows the tables had before the load; below 0: how many rows they
 	// should have is not known, and they are not counted.
 	Before int64
-	Count  bool // rows are counted where the target is a driver.RowCounter
+	Count  bool // rows are counted if the target has CountRows
 	// Schema is that of lines, whose rows are counted alone; nil: nobody knows it.
 	Schema *series.Schema
 }
@@ -153,8 +153,7 @@ func newSight(cfg Visibility, schema *series.Schema, t driver.DB, w Loaded) *sig
 	if cfg.Render != nil {
 		s.lookups = oracle.Lookups(w.Sample)
 	}
-	_, counts := driver.As[driver.RowCounter](t)
-	if cfg.Count && cfg.Before >= 0 && counts && len(schema.Tables) <= countedTables {
+	if cfg.Count && cfg.Before >= 0 && t.CountRows != nil && len(schema.Tables) <= countedTables {
 		s.tables = schema.Tables
 	}
 	if len(s.lookups) == 0 && s.tables == nil {
@@ -220,10 +219,9 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 	if s.tables == nil {
 		return true, nil
 	}
-	counter, _ := driver.As[driver.RowCounter](s.target)
 	s.counted = 0
 	for _, t := range s.tables {
-		n, err := counter.CountRows(ctx, t)
+		n, err := s.target.CountRows(ctx, t)
 		if err != nil && answered(ctx, err) {
 			s.out.Unlooked, s.tables = err.Error(), nil
 			return true, nil

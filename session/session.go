@@ -82,8 +82,8 @@ func (s Session) OwnObjects(ctx context.Context) ([]driver.Object, error) {
 // be told without changing anything; driver.ErrExisting as Prepare. The schema is
 // nil where nobody knows the dataset yet.
 func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
-	if i, ok := driver.As[driver.Inspector](s.db); ok {
-		if err := i.Inspect(ctx); err != nil {
+	if s.db.Inspect != nil {
+		if err := s.db.Inspect(ctx); err != nil {
 			return err
 		}
 	}

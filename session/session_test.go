@@ -15,7 +15,7 @@ import (
 // fake is a database in memory. What fails is a killed tsmark, of which the next
 // one knows nothing, or a server that refuses.
 type fake struct {
-	driver.DB
+	driver.Required
 	objects []driver.Object
 	note    string
 	made    int   // numbers objects
@@ -139,10 +139,10 @@ func schemaOf(names ...string) *series.Schema {
 func loadedFake(t *testing.T) *fake {
 	t.Helper()
 	f := new(fake)
-	if err := New(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{Fingerprint: "old"}); err != nil {
+	if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{Fingerprint: "old"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := New(f).SetMark(t.Context(), Mark{Fingerprint: "old", Complete: true}); err != nil {
+	if err := New(driver.DB{Required: f}).SetMark(t.Context(), Mark{Fingerprint: "old", Complete: true}); err != nil {
 		t.Fatal(err)
 	}
 	f.add(driver.Object{Kind: "table", Name: "payroll"})
@@ -158,11 +158,11 @@ func TestKilledAnywhere(t *testing.T) {
 		for at := 1; at <= steps+1; at++ {
 			f := loadedFake(t)
 			f.fail, f.half = at, half
-			err := New(f).Prepare(t.Context(), schemaOf("cpu", "disk"), Mark{Fingerprint: "new"})
+			err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("cpu", "disk"), Mark{Fingerprint: "new"})
 			if killed := errors.Is(err, errKilled); killed != (at <= steps) {
 				t.Fatalf("step %d: %v", at, err)
 			}
-			mark, err := New(f).Mark(t.Context())
+			mark, err := New(driver.DB{Required: f}).Mark(t.Context())
 			if err != nil {
 				t.Errorf("step %d: %v", at, err)
 			}
@@ -170,7 +170,7 @@ func TestKilledAnywhere(t *testing.T) {
 				t.Errorf("step %d: marked as complete, and there is %s", at, f.names())
 			}
 			f.fail = 0
-			if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{Fingerprint: "newer"}); err != nil {
+			if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("disk"), Mark{Fingerprint: "newer"}); err != nil {
 				t.Errorf("step %d: again: %v", at, err)
 			}
 			if f.names() != "disk payroll" || slices.Contains(f.dropped, "payroll") {
@@ -184,10 +184,10 @@ func TestKilledAnywhere(t *testing.T) {
 func TestRefusedDrop(t *testing.T) {
 	f := loadedFake(t)
 	f.fail = 2
-	if err := New(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}); !errors.Is(err, errKilled) {
+	if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("cpu"), Mark{}); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
-	if m, err := New(f).Mark(t.Context()); err != nil || !m.Complete || m.Fingerprint != "old" {
+	if m, err := New(driver.DB{Required: f}).Mark(t.Context()); err != nil || !m.Complete || m.Fingerprint != "old" {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -198,23 +198,23 @@ func TestMadeAgain(t *testing.T) {
 	for _, fail := range []int{0, 2} {
 		f := loadedFake(t)
 		f.fail, f.half = fail, true
-		_ = New(f).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{}) // cpu is dropped first
+		_ = New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("cpu", "tags"), Mark{}) // cpu is dropped first
 		f.fail = 0
 		f.objects = slices.DeleteFunc(f.objects, func(o driver.Object) bool { return o.Name == "cpu" || o.Of == "cpu" })
 		f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
 		for what, err := range map[string]error{
-			"looking":   New(f).Inspect(t.Context(), schemaOf("cpu")),
-			"preparing": New(f).Prepare(t.Context(), schemaOf("cpu"), Mark{}),
+			"looking":   New(driver.DB{Required: f}).Inspect(t.Context(), schemaOf("cpu")),
+			"preparing": New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("cpu"), Mark{}),
 		} {
 			if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), "here holds data that tsmark did not create: table cpu, which is not the one that tsmark made under that name; drop it or give another path") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if own, err := New(f).OwnObjects(t.Context()); err != nil || slices.Contains(Names(own), "table cpu") {
+		if own, err := New(driver.DB{Required: f}).OwnObjects(t.Context()); err != nil || slices.Contains(Names(own), "table cpu") {
 			t.Errorf("own: %v, %v", own, err)
 		}
 		// For other tables there is room.
-		if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "cpu disk payroll" {
+		if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "cpu disk payroll" {
 			t.Errorf("%v; there is %s", err, f.names())
 		}
 	}
@@ -239,11 +239,11 @@ func TestExisting(t *testing.T) {
 		if name == "beyond reach" {
 			want = driver.ErrUnreachable
 		}
-		_, err := New(&c.db).Mark(t.Context())
+		_, err := New(driver.DB{Required: &c.db}).Mark(t.Context())
 		if c.says == "" && !errors.Is(err, ErrNoMark) || c.says != "" && (!errors.Is(err, want) || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err = New(&c.db).Prepare(t.Context(), schemaOf("cpu"), Mark{}); (err == nil) != (c.says == "") || c.says != "" && !errors.Is(err, want) {
+		if err = New(driver.DB{Required: &c.db}).Prepare(t.Context(), schemaOf("cpu"), Mark{}); (err == nil) != (c.says == "") || c.says != "" && !errors.Is(err, want) {
 			t.Errorf("%s: preparing: %v", name, err)
 		}
 	}
@@ -264,18 +264,18 @@ func TestBesideTheMark(t *testing.T) {
 	} {
 		f := loadedFake(t)
 		f.add(c.planted)
-		err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{})
+		err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("disk"), Mark{})
 		if errors.Is(err, driver.ErrExisting) != c.refused || err == nil == c.refused {
 			t.Errorf("%v: %v", c.planted, err)
 		}
-		found, err := New(f).Existing(t.Context(), schemaOf("disk"))
+		found, err := New(driver.DB{Required: f}).Existing(t.Context(), schemaOf("disk"))
 		if (len(found) > 0) != c.refused || err != nil {
 			t.Errorf("%v: named %v, %v", c.planted, found, err)
 		}
-		if err := New(f).Drop(t.Context(), schemaOf("disk"), Names(found)); err != nil {
+		if err := New(driver.DB{Required: f}).Drop(t.Context(), schemaOf("disk"), Names(found)); err != nil {
 			t.Error(err)
 		}
-		if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || !strings.Contains(f.names(), "payroll") {
+		if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || !strings.Contains(f.names(), "payroll") {
 			t.Errorf("%v: once it is gone: %v; there is %s", c.planted, err, f.names())
 		}
 	}
@@ -308,10 +308,10 @@ func TestColumns(t *testing.T) {
 func TestStampWithoutIdentities(t *testing.T) {
 	f := &fake{note: `{"mark":{"fingerprint":"f","complete":true},"tables":["cpu"]}`}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
-	if m, err := New(f).Mark(t.Context()); err != nil || m.Fingerprint != "f" {
+	if m, err := New(driver.DB{Required: f}).Mark(t.Context()); err != nil || m.Fingerprint != "f" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if err := New(f).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "disk" {
+	if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "disk" {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
 }
@@ -321,7 +321,7 @@ func TestForce(t *testing.T) {
 	f := &fake{}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
 	f.add(driver.Object{Kind: "table", Name: "payroll"})
-	refused := (&Force{}).Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{})
+	refused := (&Force{}).Prepare(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), Mark{})
 	if !errors.Is(refused, driver.ErrExisting) || !strings.HasSuffix(refused.Error(), ", or add --force to have it dropped") {
 		t.Errorf("without force: %v", refused)
 	}
@@ -336,14 +336,14 @@ func TestForce(t *testing.T) {
 		},
 		Dropped: func(_ string, named []string) { droppedFrom = strings.Join(named, ", ") },
 	}
-	if err := force.Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{}); !errors.Is(err, answer) || f.names() != "cpu payroll" {
+	if err := force.Prepare(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), Mark{}); !errors.Is(err, answer) || f.names() != "cpu payroll" {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
 	answer = nil
-	if _, _, err := force.Allow(t.Context(), New(f), schemaOf("cpu"), refused); err != nil || f.names() != "cpu payroll" {
+	if _, _, err := force.Allow(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), refused); err != nil || f.names() != "cpu payroll" {
 		t.Errorf("%v; there is %s", err, f.names())
 	}
-	if err := force.Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || confirmations != 2 || droppedFrom != "table cpu, table payroll" {
+	if err := force.Prepare(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || confirmations != 2 || droppedFrom != "table cpu, table payroll" {
 		t.Errorf("%v; there is %s; asked %d times, told of %q", err, f.names(), confirmations, droppedFrom)
 	}
 	// A note that is damaged goes too, once it was named.
@@ -354,7 +354,7 @@ func TestForce(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := force.Prepare(t.Context(), New(f), schemaOf("cpu"), Mark{}); err != nil || !slices.Contains(f.dropped, "tsmark_mark") {
+	if err := force.Prepare(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), Mark{}); err != nil || !slices.Contains(f.dropped, "tsmark_mark") {
 		t.Errorf("%v; dropped %v", err, f.dropped)
 	}
 }
@@ -366,7 +366,7 @@ func TestExtend(t *testing.T) {
 	for fail := range 4 {
 		f := loadedFake(t)
 		f.calls, f.fail = 0, fail
-		err := New(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
+		err := New(driver.DB{Required: f}).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
 			f.add(view)
 			return f.step()
 		})
@@ -374,7 +374,7 @@ func TestExtend(t *testing.T) {
 			t.Errorf("call %d fails: %v", fail, err)
 		}
 		f.fail = 0
-		if err := New(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil {
+		if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil {
 			t.Errorf("call %d fails: the next load: %v", fail, err)
 		}
 		if strings.Contains(f.names(), "cpu_1h") {
@@ -383,14 +383,14 @@ func TestExtend(t *testing.T) {
 	}
 	f := loadedFake(t)
 	f.add(view) // somebody's
-	err := New(f).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
+	err := New(driver.DB{Required: f}).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
 		t.Error("it is made beside another one")
 		return nil
 	})
 	if !errors.Is(err, driver.ErrExisting) {
 		t.Error(err)
 	}
-	if err := New(f).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil || !strings.Contains(f.names(), "cpu_1h") {
+	if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("mem"), Mark{}); err != nil || !strings.Contains(f.names(), "cpu_1h") {
 		t.Errorf("somebody's view is gone: %s, %v", f.names(), err)
 	}
 }

@@ -194,7 +194,7 @@ func TestPagesAreAlike(t *testing.T) {
 	}
 }
 
-// joins is the method of a driver.Joiner.
+// joins is the function that a driver sets as Optional.Join.
 var joins = regexp.MustCompile(`(?m)^func \(d \*database\) Join\((_|ctx) context\.Context, schema \*series\.Schema\) error`)
 
 // docs/scale-out.md says of every driver that keeps rows whether several agents can load it.

@@ -19,7 +19,7 @@ import (
 // stub is a target in tsmark's own process that answers each query after
 // the time that it takes.
 type stub struct {
-	driver.DB
+	driver.Required
 	takes func(question int) time.Duration
 }
 
@@ -52,7 +52,7 @@ func measured(t *testing.T, r *rand.Rand, id string, types int, slower float64) 
 			last = 0.5*last + 0.02*r.NormFloat64()
 			return time.Duration(2e6 * slower * math.Exp(0.1*math.Sin(float64(question))+last+repeat))
 		}}
-		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1}, s, questions, func(int) {})
+		q, err := engine.Query(t.Context(), engine.QueryConfig{Workers: 1}, driver.DB{Required: s}, questions, func(int) {})
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}

@@ -21,7 +21,7 @@ import (
 )
 
 // stub answers after a while that depends on the query; every 17th never.
-type stub struct{ driver.DB }
+type stub struct{ driver.Required }
 
 func (stub) NewQuerier(context.Context, int) (driver.Querier, error) { return querier{}, nil }
 func (stub) NewWriter(context.Context, int) (driver.Writer, error)   { return new(writer), nil }
@@ -116,7 +116,7 @@ func TestClosedLoop(t *testing.T) {
 	got := recorded(t, oplog.Cell{Kind: oplog.Query, Target: "a", Type: "t", Workers: 3, Queries: 200}, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
-		if want, err = engine.Query(t.Context(), cfg, stub{}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
+		if want, err = engine.Query(t.Context(), cfg, driver.DB{Required: stub{}}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
@@ -137,7 +137,7 @@ func TestOpenLoop(t *testing.T) {
 	got := recorded(t, cell, func(s *oplog.Section) {
 		var err error
 		cfg.Log = s
-		if want, err = engine.QueryOpen(t.Context(), cfg, stub{}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
+		if want, err = engine.QueryOpen(t.Context(), cfg, driver.DB{Required: stub{}}, queries(200), func(int) {}); err != nil || want.Withheld != "" {
 			t.Fatal(err, want.Withheld)
 		}
 	})
@@ -157,7 +157,7 @@ func TestLoad(t *testing.T) {
 	}
 	var want *result.Load
 	got := recorded(t, oplog.Cell{Kind: oplog.Load, Target: "a", Workers: 3}, func(s *oplog.Section) {
-		want, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond, Log: s}, d, stub{}, func(int) {})
+		want, err = engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 999, Period: 10 * time.Millisecond, Log: s}, d, driver.DB{Required: stub{}}, func(int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,10 +193,10 @@ func TestCaptured(t *testing.T) {
 			var err error
 			cfg.Log = s
 			if schedule == "" {
-				want, err = engine.Query(t.Context(), cfg, stub{}, queries(200), func(int) {})
+				want, err = engine.Query(t.Context(), cfg, driver.DB{Required: stub{}}, queries(200), func(int) {})
 			} else {
 				open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(2000), Count: 300, Queue: 300}
-				want, err = engine.QueryOpen(t.Context(), open, stub{}, queries(200), func(int) {})
+				want, err = engine.QueryOpen(t.Context(), open, driver.DB{Required: stub{}}, queries(200), func(int) {})
 			}
 			if err != nil || want.Withheld != "" {
 				t.Fatal(err, want.Withheld)

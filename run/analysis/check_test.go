@@ -50,13 +50,13 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 			t.Fatal(err)
 		}
 	}
-	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Period: checkPeriod, Log: section(oplog.Cell{Kind: oplog.Load, Workers: 3})}, d, stub{}, func(int) {})
+	load, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 3, BatchSize: 100, Period: checkPeriod, Log: section(oplog.Cell{Kind: oplog.Load, Workers: 3})}, d, driver.DB{Required: stub{}}, func(int) {})
 	ok(err)
 	cfg := engine.QueryConfig{Workers: 2, BurnIn: 5, Timeout: 5 * time.Millisecond, Log: section(oplog.Cell{Kind: oplog.Query, Type: "closed", Workers: 2, Queries: 60})}
-	closed, err := engine.Query(t.Context(), cfg, stub{}, queries(60), func(int) {})
+	closed, err := engine.Query(t.Context(), cfg, driver.DB{Required: stub{}}, queries(60), func(int) {})
 	ok(err)
 	cfg.Log = section(oplog.Cell{Kind: oplog.Query, Type: "open", Workers: 2, Queries: 60, Schedule: "1000/s"})
-	open, err := engine.QueryOpen(t.Context(), engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(1000), Count: 60, Queue: 1}, stub{}, queries(60), func(int) {})
+	open, err := engine.QueryOpen(t.Context(), engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(1000), Count: 60, Queue: 1}, driver.DB{Required: stub{}}, queries(60), func(int) {})
 	ok(err)
 	render := func(*query.Query, *series.Schema) (driver.Request, error) { return driver.Request{Text: "15"}, nil }
 	last := query.Query{Type: "beside", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}
@@ -65,7 +65,7 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 		LoadConfig: engine.LoadConfig{Workers: 3, BatchSize: 100, Period: checkPeriod, Log: section(oplog.Cell{Kind: oplog.Load, Part: oplog.Mixed, Schedule: "100000/s", Workers: 3})},
 		Queriers:   2, Timeout: 5 * time.Millisecond, Queue: 1000, Start: start, Windows: workload.Uniform, Keep: 10,
 		RowRate: pace.Constant(100_000), QueryRate: pace.Constant(1000),
-	}, d, stub{}, render, []engine.MixedQueries{{Type: "beside", Queries: []query.Query{last}, Log: section(beside)}}, func(int) {})
+	}, d, driver.DB{Required: stub{}}, render, []engine.MixedQueries{{Type: "beside", Queries: []query.Query{last}, Log: section(beside)}}, func(int) {})
 	ok(err)
 	ok(log.Close())
 	closed.Type, open.Type = "closed", "open"

@@ -52,7 +52,7 @@ func TestMixed(t *testing.T) {
 		LoadConfig: engine.LoadConfig{Workers: 3, BatchSize: 500, Log: log.Section(writes)},
 		Queriers:   2, Timeout: 5 * time.Millisecond, Queue: 1000, Start: start, Windows: workload.Uniform, Keep: 10,
 		RowRate: pace.Constant(100_000), QueryRate: pace.Constant(1000),
-	}, d, stub{}, render, types, func(int) {})
+	}, d, driver.DB{Required: stub{}}, render, types, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

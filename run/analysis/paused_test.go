@@ -17,7 +17,7 @@ import (
 
 // stopping is a target during whose every tenth query tsmark stands still.
 type stopping struct {
-	driver.DB
+	driver.Required
 	pulse *pulse.Pulse
 }
 
@@ -56,10 +56,10 @@ func TestPaused(t *testing.T) {
 			var err error
 			cfg.Log = s
 			if schedule == "" {
-				want, err = engine.Query(t.Context(), cfg, stopping{pulse: p}, queries(200), func(int) {})
+				want, err = engine.Query(t.Context(), cfg, driver.DB{Required: stopping{pulse: p}}, queries(200), func(int) {})
 			} else {
 				open := engine.OpenConfig{QueryConfig: cfg, Schedule: pace.Constant(1000), Count: 200, Queue: 200}
-				want, err = engine.QueryOpen(t.Context(), open, stopping{pulse: p}, queries(200), func(int) {})
+				want, err = engine.QueryOpen(t.Context(), open, driver.DB{Required: stopping{pulse: p}}, queries(200), func(int) {})
 			}
 			if err != nil || want.Withheld != "" {
 				t.Fatal(err, want.Withheld)

@@ -118,7 +118,7 @@ func (x *examination) open(ctx context.Context) (driver.DB, error) {
 	if path := options["path"]; x.caps.Embedded && path != "" {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			if _, err := os.Stat(filepath.Dir(path)); err != nil {
-				return nil, fmt.Errorf("the folder of %s cannot be used: %w; make it, or give another path", path, err)
+				return driver.DB{}, fmt.Errorf("the folder of %s cannot be used: %w; make it, or give another path", path, err)
 			}
 			options["path"] = ""
 		}

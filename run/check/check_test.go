@@ -33,7 +33,7 @@ func reached(t *testing.T, host, port, encryption, password string) []Finding {
 			return []driver.Endpoint{wire.Endpoint(connection.Port)}, err
 		},
 		Open: func(context.Context, driver.Env, driver.Options) (driver.DB, error) {
-			return nil, errors.New("what answers is no x; give another port")
+			return driver.DB{}, errors.New("what answers is no x; give another port")
 		},
 	}
 	given := map[string]string{connection.Host: host, connection.Port: port, connection.TLS: encryption, connection.Timeout: "5s"}

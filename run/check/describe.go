@@ -22,11 +22,10 @@ func Describe(ctx context.Context, db driver.DB) (driver.Description, error) {
 	if err == nil {
 		err = driver.Contradiction(ctx, db)
 	}
-	server, ok := driver.As[driver.Server](db)
-	if err != nil || d.Version != driver.UnknownVersion || !ok {
+	if err != nil || d.Version != driver.UnknownVersion || db.Address == "" {
 		return d, err
 	}
-	if version := packaged(ctx, server.Address()); version != "" {
+	if version := packaged(ctx, db.Address); version != "" {
 		d.Version, d.Settings = version, maps.Clone(d.Settings)
 		if d.Settings == nil {
 			d.Settings = map[string]string{}

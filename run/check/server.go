@@ -22,9 +22,9 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 		if path := x.Options["path"]; path != "" {
 			folder = path
 		}
-	} else if s, ok := driver.As[driver.Storage](db); ok {
+	} else if db.FreeSpace != nil {
 		var err error
-		if folder, free, err = s.Room(ctx); err != nil {
+		if folder, free, err = db.FreeSpace(ctx); err != nil {
 			x.untold(check, "where its data is", err)
 			return
 		}
@@ -71,19 +71,18 @@ const apart = time.Second
 // round trip of several.
 func (x *examination) clock(ctx context.Context, db driver.DB) {
 	const check = "clock"
-	c, ok := driver.As[driver.Clock](db)
-	if !ok {
+	if db.ReadClock == nil {
 		x.unasked(check, "the driver does not ask the server for its time")
 		return
 	}
 	var best driver.Reading
 	for i := range x.Pings {
-		r, err := c.ReadClock(ctx)
+		r, err := db.ReadClock(ctx)
 		if err != nil {
 			x.untold(check, "its time", err)
 			return
 		}
-		if i == 0 || r.Answered.Sub(r.Sent) < best.Answered.Sub(best.Sent) {
+		if i == 0 || r.Received.Sub(r.Sent) < best.Received.Sub(best.Sent) {
 			best = r
 		}
 	}
@@ -104,12 +103,11 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 // settings tells which of the server's settings distort what is measured.
 func (x *examination) settings(ctx context.Context, db driver.DB) {
 	const check = "settings"
-	a, ok := driver.As[driver.Adviser](db)
-	if !ok {
+	if db.Advise == nil {
 		x.unasked(check, "the driver does not look for settings that distort; a run records those that matter")
 		return
 	}
-	advice, err := a.Advise(ctx)
+	advice, err := db.Advise(ctx)
 	switch {
 	case err != nil:
 		x.untold(check, "them", err)

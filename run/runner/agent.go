@@ -298,11 +298,10 @@ func (o *onePart) loadConfig() (engine.LoadConfig, *counted) {
 
 // join gets the target ready for one of several processes that write to it.
 func (o *onePart) join(ctx context.Context) error {
-	to, ok := driver.As[driver.Joiner](o.db)
-	if !ok {
-		return joinable(o.db, o.planned)
+	if err := joinable(o.db, o.planned); err != nil {
+		return err
 	}
-	if err := to.Join(ctx, o.subject.dataset.Schema()); err != nil {
+	if err := o.db.Join(ctx, o.subject.dataset.Schema()); err != nil {
 		return fmt.Errorf("getting ready to write: %w", err)
 	}
 	return nil

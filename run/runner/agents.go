@@ -131,7 +131,7 @@ func (p *Plan) CheckAgents(agents int) error {
 
 // joinable is why agents cannot write to an open target; nil: they can.
 func joinable(t driver.DB, planned *plannedTarget) error {
-	if _, ok := driver.As[driver.Joiner](t); ok {
+	if t.Join != nil {
 		return nil
 	}
 	return badInput(fmt.Errorf("tsmark's driver %s cannot write from several processes yet; load target %s without agents", planned.driver.Name, planned.name))

@@ -246,8 +246,7 @@ func noAggregate(out *result.Target, q *typeQueries) error {
 // measured, so that answers from rows and from the aggregate can be compared by more than
 // their times. Nil: its system does not tell.
 func (x *checkStage) read(ctx context.Context, on *turn, q *typeQueries) (*result.Read, error) {
-	tells, ok := driver.As[driver.ReadTeller](on.db)
-	if !ok {
+	if on.db.MeasureReads == nil {
 		return nil, nil
 	}
 	render := on.planned.renderer(ctx, on.db, q)
@@ -257,7 +256,7 @@ func (x *checkStage) read(ctx context.Context, on *turn, q *typeQueries) (*resul
 		if err != nil {
 			return nil, err
 		}
-		told, ok, err := tells.Reads(ctx, request)
+		told, ok, err := on.db.MeasureReads(ctx, request)
 		if err != nil {
 			return nil, fmt.Errorf("what is read: %w", err)
 		}
@@ -293,15 +292,14 @@ func (l *oneLoad) aggregate(ctx context.Context) error {
 		a.Aggregates = append(a.Aggregates, experiment.AggregateWord(word))
 	}
 	l.found.Aggregate = a
-	can, ok := driver.As[driver.Materializer](l.on.db)
-	if !ok || l.on.planned.driver.RenderFrom == nil {
+	if l.on.db.Materialize == nil || l.on.planned.driver.RenderFrom == nil {
 		a.Unsupported = fmt.Sprintf("%v: tsmark makes no continuous aggregates of %s", query.ErrUnsupported, l.on.planned.driver.Name)
 		return nil
 	}
 	task := l.stage.record.display.Start("aggregate "+a.Name+" on "+l.on.out.Name, "", 0)
-	err := l.build(ctx, can, a)
+	err := l.build(ctx, a)
 	if err == nil && a.Unsupported == "" && l.stage.plan.experiment.Materialize.WhileLoading {
-		err = l.keepUp(ctx, can, a)
+		err = l.keepUp(ctx, a)
 	}
 	switch {
 	case err != nil:
@@ -321,21 +319,21 @@ func (l *oneLoad) rowsOf(table string) int64 {
 }
 
 // extend makes the aggregate, which goes with the dataset from then on.
-func (l *oneLoad) extend(ctx context.Context, can driver.Materializer, keep bool) error {
+func (l *oneLoad) extend(ctx context.Context, keep bool) error {
 	schema, wanted := l.stage.subject.dataset.Schema(), &l.stage.plan.aggregate.Materialized
-	planned, err := can.PlanAggregate(schema, wanted)
+	planned, err := l.on.db.PlanAggregate(schema, wanted)
 	if err != nil {
 		return err
 	}
-	return session.New(l.on.db).Extend(ctx, planned, func(ctx context.Context) error { return can.Materialize(ctx, schema, wanted, keep) })
+	return session.New(l.on.db).Extend(ctx, planned, func(ctx context.Context) error { return l.on.db.Materialize(ctx, schema, wanted, keep) })
 }
 
 // build makes the aggregate of the rows that are there.
-func (l *oneLoad) build(ctx context.Context, can driver.Materializer, a *result.Aggregate) (err error) {
+func (l *oneLoad) build(ctx context.Context, a *result.Aggregate) (err error) {
 	begin := time.Now()
 	var settled time.Time
 	a.Noise, err = l.stage.watch.noiseOf(ctx, func() error {
-		err := l.extend(ctx, can, false)
+		err := l.extend(ctx, false)
 		if err == nil {
 			settled, err = driver.Settled(ctx, l.on.db)
 		}
@@ -349,23 +347,23 @@ func (l *oneLoad) build(ctx context.Context, can driver.Materializer, a *result.
 		return fmt.Errorf("the aggregate: %w", err)
 	}
 	a.Seconds = settled.Sub(begin).Seconds()
-	a.Covered, a.DiskBytes, err = l.measureAggregate(ctx, can)
+	a.Covered, a.DiskBytes, err = l.measureAggregate(ctx)
 	return err
 }
 
 // measureAggregate returns how many rows the aggregate accounts for, and its size.
-func (l *oneLoad) measureAggregate(ctx context.Context, can driver.Materializer) (covered, bytes int64, err error) {
+func (l *oneLoad) measureAggregate(ctx context.Context) (covered, bytes int64, err error) {
 	covered, bytes = -1, -1
 	wanted := &l.stage.plan.aggregate.Materialized
-	if covered, err = can.Covered(ctx, wanted); err == nil {
-		bytes, err = can.AggregateFootprint(ctx, wanted)
+	if covered, err = l.on.db.CountCovered(ctx, wanted); err == nil {
+		bytes, err = l.on.db.AggregateFootprint(ctx, wanted)
 	}
 	return covered, bytes, err
 }
 
 // keepUp loads once more, from nothing, while the target keeps the aggregate up. What it
 // holds afterwards is counted as after every load.
-func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result.Aggregate) error {
+func (l *oneLoad) keepUp(ctx context.Context, a *result.Aggregate) error {
 	f, err := l.stage.subject.feed(ctx, l.on.db, l.on.planned)
 	if err != nil {
 		return err
@@ -377,7 +375,7 @@ func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result
 	if err := l.stage.force.Prepare(ctx, session.New(l.on.db), f.schema, again.mark); err != nil {
 		return fmt.Errorf("before the load with an aggregate: %w", err)
 	}
-	err = again.extend(ctx, can, true)
+	err = again.extend(ctx, true)
 	if errors.Is(err, query.ErrUnsupported) {
 		k.Unsupported = err.Error()
 	} else if err != nil {
@@ -388,7 +386,7 @@ func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result
 	config.Owner, config.InOrder = l.stage.subject.owner, l.on.planned.caps.InOrder
 	config.Acked = func(ctx context.Context) {
 		if k.Unsupported == "" {
-			go func() { fresh <- watchFresh(ctx, can, &l.stage.plan.aggregate.Materialized, a.Expected) }()
+			go func() { fresh <- watchFresh(ctx, l.on.db, &l.stage.plan.aggregate.Materialized, a.Expected) }()
 		}
 	}
 	k.Cell, err = l.stage.watch.measure(ctx, l.on.planned.caps.Embedded, func() (err error) {
@@ -400,7 +398,7 @@ func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result
 	}
 	if k.Unsupported != "" { // it is made of what is there after all, for the queries
 		a.Kept = &result.KeptLoad{Unsupported: k.Unsupported, Fresh: -1, Covered: -1, DiskBytes: -1}
-		return l.extend(ctx, can, false)
+		return l.extend(ctx, false)
 	}
 	a.Kept = k
 	k.Rows, k.Sent, k.Acked, k.Settled = again.found.Rows, again.found.Sent, again.found.Acked, again.found.Settled
@@ -414,7 +412,7 @@ func (l *oneLoad) keepUp(ctx context.Context, can driver.Materializer, a *result
 	}
 	k.Withheld, l.found.Withheld = again.found.Withheld, again.found.Withheld // the queries are of what is there now
 	l.mark = again.mark
-	k.Covered, k.DiskBytes, err = l.measureAggregate(ctx, can)
+	k.Covered, k.DiskBytes, err = l.measureAggregate(ctx)
 	return err
 }
 
@@ -431,11 +429,11 @@ const (
 )
 
 // watchFresh looks until the aggregate accounts for so many rows.
-func watchFresh(ctx context.Context, can driver.Materializer, m *query.Materialized, rows int64) freshness {
+func watchFresh(ctx context.Context, db driver.DB, m *query.Materialized, rows int64) freshness {
 	begin := time.Now()
 	for {
 		asked := time.Now()
-		covered, err := can.Covered(ctx, m)
+		covered, err := db.CountCovered(ctx, m)
 		switch {
 		case err != nil:
 			return freshness{err: err}

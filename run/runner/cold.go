@@ -185,7 +185,7 @@ func openAgain(ctx context.Context, planned *plannedTarget, env driver.Env) (dri
 		select {
 		case <-time.After(200 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return driver.DB{}, ctx.Err()
 		}
 	}
 }

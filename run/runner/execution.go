@@ -226,7 +226,7 @@ func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *resul
 func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
 	if c.kind == comparing && x.subject.dataset != nil {
 		// What agrees, and of what failed all, needs no target.
-		if doubtful, err := x.judge(ctx, nil, planned, out); err != nil || !doubtful {
+		if doubtful, err := x.judge(ctx, driver.DB{}, planned, out); err != nil || !doubtful {
 			return err
 		}
 	}

@@ -49,8 +49,7 @@ func (s *subject) openFile() error {
 // target that keeps them must know the tables beforehand, which of an unknown
 // dataset only parsing tells.
 func (s *subject) asLines(t driver.DB, planned *plannedTarget) bool {
-	taker, ok := driver.As[driver.LineTaker](t)
-	return ok && s.file != nil && taker.TakesLines(string(s.file.Format()), s.schema()) && (!s.unknown() || planned.caps.Discards)
+	return t.TakesLines != nil && s.file != nil && t.TakesLines(string(s.file.Format()), s.schema()) && (!s.unknown() || planned.caps.Discards)
 }
 
 // feed is where the rows of one load come from: a dataset, or the lines of a file

@@ -20,7 +20,7 @@ func (l *oneLoad) grow() (bool, error) {
 	if l.stage.plan.experiment.Load.Columns != experiment.ColumnsAppear {
 		return true, nil
 	}
-	if _, ok := driver.As[driver.Grower](l.on.db); !ok {
+	if l.on.db.Grow == nil {
 		l.found = &result.Load{
 			Workers: l.stage.plan.settings.load.Workers, BatchSize: l.stage.plan.settings.load.BatchSize, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
 			Growth: &result.Growth{Unsupported: fmt.Sprintf("tsmark's driver %s writes to columns that are there, and does not try others", l.on.planned.driver.Name)},
@@ -100,8 +100,7 @@ func (l *oneLoad) sendSteps(ctx context.Context, config engine.LoadConfig, progr
 // nextStep has the target's writers know the columns of a step, and begins its part of
 // the operation log.
 func (l *oneLoad) nextStep(number int, step *workload.Step, config *engine.LoadConfig) (err error) {
-	grower, _ := driver.As[driver.Grower](l.on.db)
-	if err := grower.Grow(step.Schema()); err != nil {
+	if err := l.on.db.Grow(step.Schema()); err != nil {
 		return err
 	}
 	config.Log, err = l.stage.record.operations.section(oplog.Cell{

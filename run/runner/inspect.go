@@ -91,11 +91,10 @@ func (x *openStage) usable(ctx context.Context, planned *plannedTarget, t driver
 // connectable returns an error where a server never takes as many connections as there are
 // workers. Where others have too many of them, that shows when the workers connect.
 func connectable(ctx context.Context, t driver.DB, workers int) error {
-	b, ok := driver.As[driver.Bounded](t)
-	if !ok {
+	if t.ConnectionLimit == nil {
 		return nil
 	}
-	bound, err := b.MostConnections(ctx)
+	bound, err := t.ConnectionLimit(ctx)
 	if err == nil && bound.Most > 0 && int64(workers) > bound.Most {
 		err = fmt.Errorf("%d workers need as many connections, and the server takes %d of this user: %s", workers, bound.Most, bound.Why)
 	}

@@ -16,8 +16,8 @@ import (
 type internals struct {
 	name string
 
-	mu    sync.Mutex // guards what follows; held while the target is read
-	open  driver.Metered
+	mu    sync.Mutex                                        // guards what follows; held while the target is read
+	read  func(context.Context) (map[string]float64, error) // nil: the target is closed
 	last  map[string]float64
 	lives float64
 }
@@ -27,10 +27,10 @@ func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := monitor.Reading{Measure: "figures that " + s.name + " tells of itself"}
-	if s.open == nil {
+	if s.read == nil {
 		return r, nil
 	}
-	now, err := s.open.Metrics(ctx)
+	now, err := s.read(ctx)
 	r.Values = make(map[result.Metric]float64, len(now))
 	for name, v := range now {
 		// Servers tell the least or the greatest integer where they have no value, as
@@ -52,27 +52,26 @@ func (s *internals) Read(ctx context.Context) (monitor.Reading, error) {
 	return r, err
 }
 
-// attach reads an opened target from now on; nil: none. It returns when none that it
-// read before is being read.
-func (s *internals) attach(t driver.Metered) {
+// attach reads an open target from now on; nil: none. It returns when the target before is
+// not being read any more.
+func (s *internals) attach(read func(context.Context) (map[string]float64, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = t
+	s.read = read
 }
 
 // internals begins to read what a target tells of itself. The function that
 // it returns is called before the target is closed.
 func (w *watch) internals(name string, t driver.DB) (end func()) {
-	metered, ok := driver.As[driver.Metered](t)
-	if !ok {
+	if t.ReadMetrics == nil {
 		return func() {}
 	}
 	s := w.inside[name]
 	if s == nil {
-		s = &internals{name: name, open: metered}
+		s = &internals{name: name, read: t.ReadMetrics}
 		w.inside[name] = s
 		w.sampler.Watch("inside "+name, s) // which reads it at once
 	}
-	s.attach(metered)
+	s.attach(t.ReadMetrics)
 	return func() { s.attach(nil) }
 }

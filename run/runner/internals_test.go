@@ -12,19 +12,18 @@ import (
 )
 
 // meter tells what a test wants it to.
-type meter struct {
-	driver.DB
-	now map[string]float64
-}
+type meter struct{ now map[string]float64 }
 
-func (m *meter) Metrics(context.Context) (map[string]float64, error) { return m.now, nil }
+func (m *meter) db() driver.DB {
+	return driver.DB{Optional: driver.Optional{ReadMetrics: func(context.Context) (map[string]float64, error) { return m.now, nil }}}
+}
 
 // A counter goes on where a restarted server counts from 0 again, and says
 // nothing between two turns.
 func TestInternals(t *testing.T) {
 	o := &watch{sampler: monitor.NewSampler(t.Context(), time.Now(), time.Hour), inside: make(map[string]*internals)}
 	m := &meter{now: map[string]float64{"wal_bytes_total": 1000, "compactions": 3}}
-	end := o.internals("db", m)
+	end := o.internals("db", m.db())
 	read := func() result.Resources {
 		// The sampler reads when a source is first watched and at the end: the
 		// readings between are the test's own.
@@ -49,7 +48,7 @@ func TestInternals(t *testing.T) {
 	if r := read(); len(r.Metrics) != 0 {
 		t.Errorf("it was read between two turns: %+v", r)
 	}
-	end = o.internals("db", m)
+	end = o.internals("db", m.db())
 	defer end()
 	m.now = map[string]float64{"wal_bytes_total": 200, "compactions": 2}
 	if r := read(); r.At[0] != 1 {

@@ -286,11 +286,7 @@ const (
 
 // afterLoad does the steps that the experiment wants and the target has.
 func (l *oneLoad) afterLoad(ctx context.Context) error {
-	can, ok := driver.As[driver.AfterLoader](l.on.db)
-	if !ok {
-		return nil
-	}
-	steps := can.AfterLoad()
+	steps := l.on.db.Steps
 	for _, wanted := range l.stage.plan.experiment.Load.After {
 		at := slices.IndexFunc(steps, func(s driver.Step) bool { return s.Name == wanted })
 		if at < 0 {
@@ -334,8 +330,8 @@ func (l *oneLoad) measureDisk(ctx context.Context) error {
 // clock. What it wrote may be merged before that is over, so that it has settled again.
 func (l *oneLoad) written(ctx context.Context) (driver.Footprint, error) {
 	var refusal error
-	if system, ok := driver.As[driver.Flusher](l.on.db); ok {
-		if refusal = system.FlushMemory(ctx); refusal == nil {
+	if l.on.db.FlushMemory != nil {
+		if refusal = l.on.db.FlushMemory(ctx); refusal == nil {
 			if _, err := driver.Settled(ctx, l.on.db); err != nil {
 				return driver.Footprint{Bytes: -1}, err
 			}
@@ -369,15 +365,14 @@ func footprint(ctx context.Context, t driver.DB) int64 {
 // upkeep is what a system did by itself to its tables; empty: not known, which
 // fails nothing.
 func upkeep(ctx context.Context, t driver.DB) string {
-	kept, ok := driver.As[driver.Kept](t)
-	if !ok {
+	if t.Upkeep == nil {
 		return ""
 	}
 	own, err := session.New(t).OwnObjects(ctx)
 	if err != nil {
 		return ""
 	}
-	text, err := kept.Upkeep(ctx, own)
+	text, err := t.Upkeep(ctx, own)
 	if err != nil {
 		return ""
 	}

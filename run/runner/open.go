@@ -75,7 +75,7 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
 	t, err := planned.driver.Open(ctx, env, planned.options)
 	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
-		return nil, badInput(err)
+		return driver.DB{}, badInput(err)
 	}
 	return t, err
 }

@@ -37,7 +37,7 @@ func TestHostileCoordinator(t *testing.T) {
 	watched := func(k driver.Driver) driver.Driver {
 		k.Open = func(_ context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
 			opened = append(opened, maps.Clone(o))
-			return nil, errors.New("connected")
+			return driver.DB{}, errors.New("connected")
 		}
 		return k
 	}

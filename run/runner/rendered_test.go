@@ -51,7 +51,7 @@ func TestRendered(t *testing.T) {
 	for _, queryType := range []string{"single-groupby-1-1-1", "cpu-max-all-8", "lastpoint"} {
 		x, planned, q := drawnForTest(t, queryType, n, repeats)
 		for repeat := 1; repeat <= repeats; repeat++ {
-			whole, blocks := x.rendered(planned, q, repeat, nil), x.rendered(planned, q, repeat, nil)
+			whole, blocks := x.rendered(planned, q, repeat, driver.DB{}), x.rendered(planned, q, repeat, driver.DB{})
 			defer whole.close()
 			defer blocks.close()
 			blocks.most = 7
@@ -100,7 +100,7 @@ func TestMillionQueriesAreNotKept(t *testing.T) {
 	if held := int64(drawn.HeapAlloc) - int64(before.HeapAlloc) - counts; held > 10*n {
 		t.Errorf("%d bytes are held of %d queries", held, n)
 	}
-	source := x.rendered(planned, q, 1, nil)
+	source := x.rendered(planned, q, 1, driver.DB{})
 	defer source.close()
 	source.most = 1000
 	for place := 0; place < source.Len(); place += source.most {

@@ -40,15 +40,15 @@ func served() driver.Driver {
 	kind.Open = func(ctx context.Context, _ driver.Env, o driver.Options) (driver.DB, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(o["host"], o["port"]))
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
+			return driver.DB{}, fmt.Errorf("%w: %w", driver.ErrUnreachable, err)
 		}
-		return closing{conn: c}, nil
+		return driver.DB{Required: closing{conn: c}}, nil
 	}
 	return kind
 }
 
 type closing struct {
-	driver.DB
+	driver.Required
 	conn net.Conn
 }
 

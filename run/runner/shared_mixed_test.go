@@ -38,13 +38,13 @@ func joining(kind driver.Driver, write func(*series.Batch), do func(context.Cont
 	kind.Options = append(kind.Options, driver.Option{Name: "path"}, driver.Option{Name: "journal_mode"})
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		db, err := open(ctx, env, o)
-		return &joinable{db, schema, write, do}, err
+		return driver.DB{Required: &joinable{db, schema, write, do}, Optional: driver.Optional{Join: join}}, err
 	}
 	return kind
 }
 
 type joinable struct {
-	driver.DB
+	driver.Required
 	schema *atomic.Pointer[series.Schema] // by which the tables were created
 	write  func(*series.Batch)
 	do     func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)
@@ -52,19 +52,16 @@ type joinable struct {
 
 func (j *joinable) Create(ctx context.Context, s *series.Schema) error {
 	j.schema.Store(s)
-	return j.DB.Create(ctx, s)
+	return j.Required.Create(ctx, s)
 }
 
-// Join implements driver.Joiner.
-func (*joinable) Join(context.Context, *series.Schema) error { return nil }
-
 func (j *joinable) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
-	w, err := j.DB.NewWriter(ctx, worker)
+	w, err := j.Required.NewWriter(ctx, worker)
 	return &hinderedWriter{Writer: w, of: j}, err
 }
 
 func (j *joinable) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := j.DB.NewQuerier(ctx, worker)
+	q, err := j.Required.NewQuerier(ctx, worker)
 	return hinderedQuerier{q, j.do}, err
 }
 

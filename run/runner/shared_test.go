@@ -224,7 +224,7 @@ type world struct {
 	late    int              // rows that came after newer ones of their series
 	batches int
 	there   map[string]bool
-	main    driver.DB // that created the tables; nil: they are gone, and rows with them
+	main    driver.Required // that created the tables; nil: they are gone, and rows with them
 	schema  *series.Schema
 	writer  driver.Writer // of main, for all; nil: none is open
 }
@@ -241,28 +241,28 @@ func (w *world) driver() driver.Driver {
 	}
 	k.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if o["password"] != "" && o["password"] != "a secret word" {
-			return nil, errors.New("the password is wrong")
+			return driver.DB{}, errors.New("the password is wrong")
 		}
 		db, err := open(ctx, env, o)
-		return &handle{db, w}, err
+		return driver.DB{Required: &handle{db, w}, Optional: driver.Optional{Join: join}}, err
 	}
 	return k
 }
 
 type handle struct {
-	driver.DB
+	driver.Required
 	of *world
 }
 
 func (h *handle) Create(ctx context.Context, s *series.Schema) error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
-	h.of.main, h.of.schema, h.of.there, h.of.newest = h.DB, s, make(map[string]bool), make(map[string]int64)
-	return h.DB.Create(ctx, s)
+	h.of.main, h.of.schema, h.of.there, h.of.newest = h.Required, s, make(map[string]bool), make(map[string]int64)
+	return h.Required.Create(ctx, s)
 }
 
-// Join implements driver.Joiner.
-func (*handle) Join(context.Context, *series.Schema) error { return nil }
+// join is driver.Optional's Join where there is nothing to do.
+func join(context.Context, *series.Schema) error { return nil }
 
 func (h *handle) Settle(ctx context.Context) error {
 	h.of.mu.Lock()
@@ -273,11 +273,11 @@ func (h *handle) Settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return h.DB.Settle(ctx)
+	return h.Required.Settle(ctx)
 }
 
 func (h *handle) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := h.DB.NewQuerier(ctx, worker)
+	q, err := h.Required.NewQuerier(ctx, worker)
 	return &delayed{q, h.of}, err
 }
 

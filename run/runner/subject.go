@@ -246,7 +246,7 @@ func (s *subject) expectAnswers(v view, expected *oracle.Expectations) {
 // renderOne renders one query, whose answer is nothing known of.
 func (s *subject) renderOne(ctx context.Context, planned *plannedTarget, of *typeQueries, q *query.Query) (engine.Rendered, error) {
 	schema := s.dataset.Schema()
-	request, err := planned.renderer(ctx, nil, of)(q, schema)
+	request, err := planned.renderer(ctx, driver.DB{}, of)(q, schema)
 	if err != nil {
 		return engine.Rendered{}, err
 	}

@@ -92,11 +92,10 @@ func (t *plannedTarget) text(own *ownqueries.Query, q *query.Query) (string, err
 
 // checkText returns an error unless the database says that a user's text only reads.
 func checkText(ctx context.Context, db driver.DB, text string) error {
-	checker, ok := driver.As[driver.TextChecker](db)
-	if !ok {
+	if db.CheckText == nil {
 		return fmt.Errorf("%w: the database cannot tell whether a text only reads", query.ErrUnsupported)
 	}
-	err := checker.CheckText(ctx, text)
+	err := db.CheckText(ctx, text)
 	if err == nil || ctx.Err() != nil || errors.Is(err, driver.ErrUnreachable) {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestTextsByNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := slices.Collect(all)
-	r := s.renderer(planned, &typeQueries{queryType: workload.QueryType{Name: "high-cpu-1"}}, nil)
+	r := s.renderer(planned, &typeQueries{queryType: workload.QueryType{Name: "high-cpu-1"}}, driver.DB{})
 	defer r.close()
 	for _, number := range []int{0, 1, 2, 7, 99, 0, 0, 50, 49} {
 		one, err := r.one(t.Context(), &query.Query{Type: "high-cpu-1", ID: number})
@@ -62,7 +62,7 @@ func TestNoTexts(t *testing.T) {
 		queryType string
 	}{{tsbs.CPUOnly(), none, "lastpoint"}, {tsbs.CPUOnly(), quest, "cpu-max-all-1"}, {iotdb.Workload(), quest, "latest-point"}} {
 		s := verbatimSubject(t, c.use, 10)
-		r := s.renderer(&plannedTarget{driver: c.of}, &typeQueries{queryType: workload.QueryType{Name: c.queryType}}, nil)
+		r := s.renderer(&plannedTarget{driver: c.of}, &typeQueries{queryType: workload.QueryType{Name: c.queryType}}, driver.DB{})
 		_, err := r.one(t.Context(), &query.Query{Type: c.queryType})
 		if want := "TSBS has no text for " + c.queryType + " for " + c.of.Name; !errors.Is(err, query.ErrUnsupported) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -86,8 +86,7 @@ type serverHere struct {
 
 // findServer looks for the server of a target on this host.
 func findServer(ctx context.Context, limits limit.Limits, t driver.DB) (s serverHere, err error) {
-	server, ok := driver.As[driver.Server](t)
-	if !ok {
+	if t.Address == "" {
 		return s, nil
 	}
 	isHere := func(address string) (here bool, err error) {
@@ -97,13 +96,13 @@ func findServer(ctx context.Context, limits limit.Limits, t driver.DB) (s server
 		})
 		return here, err
 	}
-	if s.here, err = isHere(server.Address()); err != nil || !s.here {
+	if s.here, err = isHere(t.Address); err != nil || !s.here {
 		return s, err
 	}
-	addresses := []string{server.Address()}
-	if more, ok := driver.As[driver.Processes](t); ok {
+	addresses := []string{t.Address}
+	if t.ListProcesses != nil {
 		var further []string
-		further, s.unknown = more.Addresses(ctx)
+		further, s.unknown = t.ListProcesses(ctx)
 		for _, address := range further {
 			here, err := isHere(address)
 			if err != nil {

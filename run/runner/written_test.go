@@ -11,7 +11,7 @@ import (
 
 // cache is a database with values in memory, which it writes when it is told to, unless it refuses.
 type cache struct {
-	driver.DB
+	driver.Required
 	refusal error
 	holds   string // what it cannot write; empty: nothing
 	written bool
@@ -49,7 +49,7 @@ func TestMeasureDisk(t *testing.T) {
 		"not everything": {cache{holds: "the newest rows"}, 100, "the newest rows", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &oneLoad{on: &turn{db: &c.target}, found: &result.Load{}}
+			l := &oneLoad{on: &turn{db: driver.DB{Required: &c.target, Optional: driver.Optional{FlushMemory: c.target.FlushMemory}}}, found: &result.Load{}}
 			if err := l.measureDisk(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -67,7 +67,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 				difference = d.String()
 			}
 		case a.Digest.Equal(a.Expected.Digest):
-		case t == nil && !cfg.Gone:
+		case t.Required == nil && !cfg.Gone:
 			return result.Verdict{}, true, nil
 		case cfg.Gone:
 			difference, err = undecided(&a, columns, errors.New("the target is gone"))

@@ -100,16 +100,15 @@ func (c *census) different(ctx context.Context) (*driver.Census, error) {
 	if c.sent.Twice == 0 {
 		return nil, nil
 	}
-	counter, ok := driver.As[driver.DistinctCounter](c.target)
 	switch {
 	case c.survey.Repeats:
 		c.result.Contents.Unexcluded = "rows of one series and time may come more than once in the dataset"
 		return nil, nil
-	case !ok:
+	case c.target.DistinctCensus == nil:
 		c.result.Contents.Unexcluded = "the target cannot count different rows"
 		return nil, nil
 	}
-	counted, err := counter.DistinctCensus(ctx, c.expected.Table)
+	counted, err := c.target.DistinctCensus(ctx, c.expected.Table)
 	if err != nil {
 		return nil, fmt.Errorf("counting different rows: %w", err)
 	}

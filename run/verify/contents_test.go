@@ -124,12 +124,16 @@ func TestWholeSums(t *testing.T) {
 
 // tells is a target that tells of contents, and counts different rows.
 type tells struct {
-	driver.DB
+	driver.Required
 	census, different driver.Census
 	err               error
 }
 
 func (f tells) Census(context.Context, *series.Table) (driver.Census, error) { return f.census, nil }
+
+func (f tells) db() driver.DB {
+	return driver.DB{Required: f, Optional: driver.Optional{DistinctCensus: f.DistinctCensus}}
+}
 
 func (f tells) DistinctCensus(context.Context, *series.Table) (driver.Census, error) {
 	return f.different, f.err
@@ -203,7 +207,7 @@ func TestContents(t *testing.T) {
 	} {
 		told := right()
 		c.change(&told)
-		found, err := verify.Census(t.Context(), tells{census: told}, &survey, verify.Sent{Acknowledged: true}, nil)
+		found, err := verify.Census(t.Context(), tells{census: told}.db(), &survey, verify.Sent{Acknowledged: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +245,7 @@ func TestContents(t *testing.T) {
 			}
 		}
 		survey.Repeats = c.repeats
-		found, err := verify.Census(t.Context(), tells{census: told, different: c.different}, &survey, sent, nil)
+		found, err := verify.Census(t.Context(), tells{census: told, different: c.different}.db(), &survey, sent, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,12 +256,12 @@ func TestContents(t *testing.T) {
 	}
 	survey.Repeats = false
 	failure := errors.New("out of memory")
-	if _, err := verify.Census(t.Context(), tells{census: right(), err: failure}, &survey, sent, nil); !errors.Is(err, failure) {
+	if _, err := verify.Census(t.Context(), tells{census: right(), err: failure}.db(), &survey, sent, nil); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
 	}
 	none := right()
 	none.Fields = nil
-	if _, err := verify.Census(t.Context(), tells{census: none}, &survey, verify.Sent{Acknowledged: true}, nil); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
+	if _, err := verify.Census(t.Context(), tells{census: none}.db(), &survey, verify.Sent{Acknowledged: true}, nil); err == nil || !strings.Contains(err.Error(), "the target tells of 0 fields") {
 		t.Errorf("a census without fields: %v", err)
 	}
 }

@@ -171,13 +171,13 @@ func TestMixedStale(t *testing.T) {
 
 // hindered is a target with other writers or queriers.
 type hindered struct {
-	driver.DB
+	driver.Required
 	writer  func(driver.Writer) driver.Writer
 	querier func(driver.Querier) driver.Querier
 }
 
 func (h hindered) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
-	w, err := h.DB.NewWriter(ctx, worker)
+	w, err := h.Required.NewWriter(ctx, worker)
 	if h.writer != nil {
 		w = h.writer(w)
 	}
@@ -185,7 +185,7 @@ func (h hindered) NewWriter(ctx context.Context, worker int) (driver.Writer, err
 }
 
 func (h hindered) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := h.DB.NewQuerier(ctx, worker)
+	q, err := h.Required.NewQuerier(ctx, worker)
 	if h.querier != nil {
 		q = h.querier(q)
 	}
@@ -197,7 +197,7 @@ func hinder(kind driver.Driver, h hindered) driver.Driver {
 	open := kind.Open
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		t, err := open(ctx, env, o)
-		return hindered{t, h.writer, h.querier}, err
+		return driver.DB{Required: hindered{t, h.writer, h.querier}}, err
 	}
 	return kind
 }

@@ -112,13 +112,13 @@ func refusing(most int64) driver.Driver {
 	open := kind.Open
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		db, err := open(ctx, env, o)
-		return &refused{db, most, taken}, err
+		return driver.DB{Required: &refused{db, most, taken}}, err
 	}
 	return kind
 }
 
 type refused struct {
-	driver.DB
+	driver.Required
 	most  int64
 	taken *atomic.Int64
 }
@@ -127,7 +127,7 @@ func (d *refused) NewQuerier(ctx context.Context, worker int) (driver.Querier, e
 	if d.taken.Add(1) > d.most {
 		return nil, errors.New("no more connections")
 	}
-	return d.DB.NewQuerier(ctx, worker)
+	return d.Required.NewQuerier(ctx, worker)
 }
 
 // disconnecting is a driver one of whose connections breaks at the query of a number.
@@ -136,19 +136,19 @@ func disconnecting(at int64) driver.Driver {
 	open := kind.Open
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		db, err := open(ctx, env, o)
-		return &disconnected{db, at, queries}, err
+		return driver.DB{Required: &disconnected{db, at, queries}}, err
 	}
 	return kind
 }
 
 type disconnected struct {
-	driver.DB
+	driver.Required
 	at      int64
 	queries *atomic.Int64
 }
 
 func (d *disconnected) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
-	q, err := d.DB.NewQuerier(ctx, worker)
+	q, err := d.Required.NewQuerier(ctx, worker)
 	return &disconnectedQuerier{q, d}, err
 }
 

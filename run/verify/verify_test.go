@@ -18,7 +18,7 @@ import (
 
 // talker is a target whose answers have no end.
 type talker struct {
-	driver.DB
+	driver.Required
 	row []query.Value
 }
 
@@ -61,7 +61,7 @@ func TestEndlessAnswers(t *testing.T) {
 				}
 				render := conformance.Memory("memory")
 				_ = conformance.EndsBounded(t, func() error {
-					verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, talker{row: row}, render.Renderer(nil), d, expected.Full)
+					verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, driver.DB{Required: talker{row: row}}, render.Renderer(nil), d, expected.Full)
 					if err != nil || !strings.Contains(verdict.Difference, "read no further") {
 						t.Errorf("%+v, %v", verdict, err)
 					}

@@ -69,9 +69,9 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 
 // BenchmarkWrite is a batch to a server. What it allocates is gocql's.
 func BenchmarkWrite(b *testing.B) {
-	d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), "database", "tsmark_bench")).(*database)
+	d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), "database", "tsmark_bench")).Required.(*database)
 	schema, batch := rows(b)
-	if err := session.New(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(d.db()).Prepare(b.Context(), schema, session.Mark{}); err != nil {
 		b.Fatal(err)
 	}
 	w, err := d.NewWriter(b.Context(), 0)

@@ -25,7 +25,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (n int64, err error) {
 	if d.layout.narrow {
 		return -1, nil
@@ -154,7 +154,7 @@ func (d *database) sums(ctx context.Context, t *series.Table, out *driver.Census
 	return err
 }
 
-// ListSeries implements driver.SeriesLister: the tags of the series that have
+// ListSeries implements driver.DB: the tags of the series that have
 // partitions.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	if d.layout.narrow {

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// ReadClock implements driver.Clock: that of the node which answers.
+// ReadClock implements driver.DB: that of the node which answers.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClock(ctx, time.Millisecond, "SELECT toUnixTimestamp(now()) FROM system.local", func(ctx context.Context, text string) ([][]query.Value, error) {
 		return d.own(ctx, text)
@@ -29,9 +29,9 @@ func (d *database) set(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// Room implements driver.Storage: the first folder of data of the node which answers. What
+// FreeSpace implements driver.DB: the first folder of data of the node which answers. What
 // is free there CQL does not tell.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	set, err := d.set(ctx)
 	folder, _, _ = strings.Cut(strings.Trim(set["data_file_directories"], "[]"), ",")
 	if !strings.HasPrefix(folder, "/") {
@@ -51,7 +51,7 @@ var concerns = []driver.Concern{
 	{Setting: "write_request_timeout", Wrong: driver.ShorterThan(2 * time.Second), Effect: "the server ends writes sooner than as shipped", Fix: "set it to 2s or more"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	set, err := d.set(ctx)
 	if err != nil {

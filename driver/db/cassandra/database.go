@@ -45,6 +45,21 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:          d.Address(),
+		ReadClock:        d.ReadClock,
+		FreeSpace:        d.FreeSpace,
+		Advise:           d.Advise,
+		EffectiveOptions: d.EffectiveOptions,
+		Join:             d.Join,
+		IdleSince:        d.IdleSince,
+		CountRows:        d.CountRows,
+		ListSeries:       d.ListSeries,
+	}}
+}
+
 // fits finds out what the server is.
 func (d *database) fits(ctx context.Context, create bool) error {
 	rows, err := d.own(ctx, "SELECT release_version, cluster_name FROM system.local")
@@ -132,8 +147,8 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// Effective implements driver.Configured: a keyspace that was there before keeps what it has.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+// EffectiveOptions implements driver.DB: a keyspace that was there before keeps what it has.
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	durable, there, err := d.durable(ctx)
 	if err != nil || !there {
 		return nil, err
@@ -141,7 +156,7 @@ func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
 	if _, err := d.prepared(); err != nil {
 		return nil, nil // whatever made the keyspace may have had other options
 	}
-	return []driver.Effective{{
+	return []driver.EffectiveOption{{
 		Option: optionDurableWrites, Wanted: d.options[optionDurableWrites], Setting: "durable_writes", Found: fmt.Sprint(durable),
 		Remedy: fmt.Sprintf("run ALTER KEYSPACE %s WITH durable_writes = %s", d.layout.keyspace, d.options[optionDurableWrites]),
 	}}, nil
@@ -175,7 +190,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // busy reports whether the node writes, flushes or compacts.

@@ -17,7 +17,7 @@ import (
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
 	given := conformance.TestServer(t, Driver(), "database", "tsmark_existing", optionQuiet, "0s")
-	d := conformance.OpenAt(t, Driver(), given).(*database)
+	d := conformance.OpenAt(t, Driver(), given).Required.(*database)
 	exec := func(texts ...string) {
 		t.Helper()
 		if err := d.exec(ctx, texts...); err != nil {
@@ -25,7 +25,7 @@ func TestExistingData(t *testing.T) {
 		}
 	}
 	exec("DROP KEYSPACE IF EXISTS tsmark_existing", d.layout.makeKeyspace(), "CREATE TABLE tsmark_existing.theirs (id int PRIMARY KEY)")
-	s, schema := session.New(d), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
+	s, schema := session.New(d.db()), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 	refused := func(says string) {
 		t.Helper()
 		err := s.Prepare(ctx, schema, session.Mark{})
@@ -52,7 +52,7 @@ func TestDurableWrites(t *testing.T) {
 	ctx := t.Context()
 	for _, wanted := range []string{"true", "false", "true"} {
 		given := conformance.TestServer(t, Driver(), "database", "tsmark_durable", optionDurableWrites, wanted)
-		d := conformance.OpenAt(t, Driver(), given).(*database)
+		d := conformance.OpenAt(t, Driver(), given).Required.(*database)
 		if err := d.makeKeyspace(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -26,13 +26,13 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	}}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT toUnixTimestamp64Micro(now64(6))")
 }
 
-// Room implements driver.Storage: what is free on the fullest of the server's disks.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB: what is free on the fullest of the server's disks.
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT argMin(path, unreserved_space), toInt64(min(unreserved_space)) FROM system.disks WHERE type IN ('Local', 'local')")
 	if err != nil {
 		return "", -1, err
@@ -54,7 +54,7 @@ var concerns = []driver.Concern{
 	{Setting: "query_profiler_real_time_period_ns", Wrong: func(v string) bool { return len(v) > 0 && len(v) < 9 && v != "0" }, Effect: "the profiler interrupts queries more than ten times a second", Fix: "set it to 1000000000, as shipped"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	names := make([]string, len(concerns))
 	for i, c := range concerns {

@@ -72,22 +72,19 @@ func TestFigures(t *testing.T) {
 		}
 		upkeep := func() string {
 			t.Helper()
-			k, _ := driver.As[driver.Kept](db)
-			text, err := k.Upkeep(t.Context(), []driver.Object{{Kind: "table", Name: table.Name}})
+			text, err := db.Upkeep(t.Context(), []driver.Object{{Kind: "table", Name: table.Name}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return text
 		}
-		steps, _ := driver.As[driver.AfterLoader](db)
-		if err := steps.AfterLoad()[0].Do(t.Context()); err != nil {
+		if err := db.Steps[0].Do(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if got := upkeep(); got != "1 parts in 1 partitions, 1 of them merged from others; 0 merges at work" {
 			t.Errorf("after the step: %s", got)
 		}
-		m, _ := driver.As[driver.Metered](db)
-		if figures, err := m.Metrics(t.Context()); err != nil || figures["inserted_rows_total"] < 1500 {
+		if figures, err := db.ReadMetrics(t.Context()); err != nil || figures["inserted_rows_total"] < 1500 {
 			t.Errorf("%v, %v", figures, err)
 		}
 	}

@@ -22,7 +22,7 @@ type database struct {
 	options driver.Options
 	config  *config
 	admin   *sqlkit.Link[conn] // for everything but writers and queriers
-	meter   *sqlkit.Link[conn] // for Metrics, which waits for nobody
+	meter   *sqlkit.Link[conn] // for ReadMetrics, which waits for nobody
 	version string
 	standIn string      // as driver.Description has it
 	doubt   atomic.Bool // a batch may be stored in part
@@ -62,6 +62,24 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		return nil, err
 	}
 	return d, nil
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	o := d.Tables.Optional()
+	o.Address = d.Address()
+	o.Steps = d.steps()
+	o.ReadClock = d.ReadClock
+	o.FreeSpace = d.FreeSpace
+	o.Advise = d.Advise
+	o.EffectiveOptions = d.EffectiveOptions
+	o.CheckText = d.CheckText
+	o.Join = d.Join
+	o.IdleSince = d.IdleSince
+	o.Upkeep = d.Upkeep
+	o.ReadMetrics = d.ReadMetrics
+	o.MeasureReads = d.MeasureReads
+	return driver.DB{Required: d, Optional: o}
 }
 
 // fits finds out what the server is. Over HTTP it is the first request, of which a
@@ -104,7 +122,7 @@ func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) 
 	return d.admin.Do(ctx, func(c conn) error { return do(c) })
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
 // Describe implements driver.DB.
@@ -151,7 +169,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error { return d.Regrow(schema) }
 
 // Drop implements driver.DB. Views come before what they look at.
@@ -186,7 +204,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
-// CheckText implements driver.TextChecker: the server's parser takes the text apart and
+// CheckText implements driver.DB: the server's parser takes the text apart and
 // writes it down again, without comments, so its first word tells what it does, and it is described as a subquery. The text
 // goes there as a value: a server that takes several statements would run what follows a
 // text that closes a parenthesis. Servers have this function from version 23.10 on.
@@ -204,8 +222,8 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 	return d.admin.Exec(ctx, sqlkit.Parenthesized("DESCRIBE TABLE", text))
 }
 
-// AfterLoad implements driver.AfterLoader.
-func (d *database) AfterLoad() []driver.Step {
+// steps are driver.Optional\'s Steps.
+func (d *database) steps() []driver.Step {
 	able := steps()
 	able[0].Do = func(ctx context.Context) error {
 		l, err := d.Layout()
@@ -252,7 +270,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: row[0].Int}, nil
 }
 
-// Upkeep implements driver.Kept: into how many parts merges have brought the rows.
+// Upkeep implements driver.DB: into how many parts merges have brought the rows.
 func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string, error) {
 	if len(objects) == 0 {
 		return "", nil
@@ -273,8 +291,8 @@ func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string,
 	return fmt.Sprintf("%s parts in %s partitions, %s of them merged from others; %s merges at work", row[0], row[1], row[2], row[3]), nil
 }
 
-// Metrics implements driver.Metered.
-func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	told := map[string]string{
 		"InsertedRows": "inserted_rows_total", "MergedRows": "merged_rows_total", "MergedUncompressedBytes": "merged_bytes_total",
 		"Merge": "merges_total", "OSReadBytes": "disk_read_bytes_total", "OSWriteBytes": "disk_written_bytes_total",

@@ -8,10 +8,10 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Effective implements driver.Configured: of the settings that go with each statement, which a
+// EffectiveOptions implements driver.DB: of the settings that go with each statement, which a
 // proxy may drop and a user's profile may overrule. The option fsync is part of the statement
 // that makes a table.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	wanted := d.options[optionAsync]
 	if wanted != on {
 		return nil, nil
@@ -20,13 +20,13 @@ func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []driver.Effective
+	var list []driver.EffectiveOption
 	for i, name := range []string{"async_insert", "wait_for_async_insert"} {
 		found := row[i].String()
 		if found == "1" || found == "true" {
 			found = on
 		}
-		list = append(list, driver.Effective{
+		list = append(list, driver.EffectiveOption{
 			Option: optionAsync, Wanted: on, Setting: name, Found: found,
 			Remedy: fmt.Sprintf("a proxy may drop it, or the user's profile overrule it: connect to the server itself, or set %s for the user", name),
 		})

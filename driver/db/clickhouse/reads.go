@@ -9,10 +9,10 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Reads implements driver.ReadTeller by the server's log of queries, which knows the rows
+// MeasureReads implements driver.DB by the server's log of queries, which knows the rows
 // and the bytes, decompressed, that a query read. Not ok: the server keeps no such log, or
 // the user may not read it.
-func (d *database) Reads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
+func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	name := fmt.Sprintf("tsmark reads %d", time.Now().UnixNano())
 	if _, err := d.admin.Query(ctx, q.Text+fmt.Sprintf("\nSETTINGS log_queries = 1, log_comment = '%s'", name), nil); err != nil {
 		return driver.Read{}, false, fmt.Errorf("putting a query to see what it reads: %w", err)

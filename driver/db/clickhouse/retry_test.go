@@ -12,10 +12,10 @@ import (
 // A second try after a batch that was stored in part stores each series once.
 func TestSeriesAreStoredOnce(t *testing.T) {
 	kind := Driver()
-	db := conformance.Open(t, kind, "", given(conformance.NewDatabase(t, kind, "DROP DATABASE IF EXISTS %s SYNC", "layout", "normalized"))...).(*database)
+	db := conformance.Open(t, kind, "", given(conformance.NewDatabase(t, kind, "DROP DATABASE IF EXISTS %s SYNC", "layout", "normalized"))...).Required.(*database)
 	defer conformance.Close(t, db)
 	table := conformance.Table("a")
-	conformance.Prepare(t, db, 10, table)
+	conformance.Prepare(t, db.db(), 10, table)
 	layout, err := db.Layout()
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()

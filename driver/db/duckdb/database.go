@@ -32,7 +32,15 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return sqlkit.OpenFile(ctx, env, options, "DuckDB", defaultFile, openFile)
 }
 
-func openFile(ctx context.Context, path string, options driver.Options) (*database, error) {
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	o := d.Embedded.Optional()
+	o.Grow = d.Grow
+	o.MeasureReads = d.MeasureReads
+	return driver.DB{Required: d, Optional: o}
+}
+
+func openFile(ctx context.Context, path string, options driver.Options) (driver.DB, error) {
 	d := new(database)
 	d.Embedded = sqlkit.Embedded[*session]{
 		System: "DuckDB", Path: path, Connect: d.connect, Begin: "BEGIN TRANSACTION",
@@ -67,13 +75,13 @@ func openFile(ctx context.Context, path string, options driver.Options) (*databa
 		"enable_external_access":       "false",
 		"lock_configuration":           "true",
 	}); err != nil {
-		return nil, err
+		return driver.DB{}, err
 	}
 	if err := d.Open(ctx); err != nil {
 		duck.Close(&d.raw)
-		return nil, err
+		return driver.DB{}, err
 	}
-	return d, nil
+	return d.db(), nil
 }
 
 // openRaw opens the file with the settings, of which empty ones are left to
@@ -198,5 +206,5 @@ func (d *database) Close() error {
 	return err
 }
 
-// Grow implements driver.Grower: the server says that it has no such columns.
+// Grow implements driver.DB: the server says that it has no such columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

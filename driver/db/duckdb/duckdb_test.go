@@ -329,7 +329,7 @@ func TestOpenErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, err := kind.Open(t.Context(), driver.Env{Dir: dir, Create: true}, driver.Options{"path": test.path})
-			if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.says) || db != nil {
+			if !errors.Is(err, test.err) || !strings.Contains(err.Error(), test.says) || db.Required != nil {
 				t.Errorf("got %v, %v", db, err)
 			}
 		})

@@ -13,5 +13,5 @@ import (
 const missing = "this tsmark was built without it; build again with CGO_ENABLED=1 and a C compiler, on Linux or macOS (amd64 or arm64)"
 
 func open(context.Context, driver.Env, driver.Options) (driver.DB, error) {
-	return nil, fmt.Errorf("duckdb %w: %s", driver.ErrUnreachable, missing)
+	return driver.DB{}, fmt.Errorf("duckdb %w: %s", driver.ErrUnreachable, missing)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Reads implements driver.ReadTeller by EXPLAIN ANALYZE: the rows that scans took up.
+// MeasureReads implements driver.DB by EXPLAIN ANALYZE: the rows that scans took up.
 // DuckDB tells no bytes of them.
-func (d *database) Reads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
+func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	row, err := sqlkit.QueryRow(ctx, &d.Embedded, "EXPLAIN (ANALYZE, FORMAT JSON) "+q.Text)
 	if err != nil {
 		return driver.Read{}, false, fmt.Errorf("explaining a query: %w", err)

@@ -90,9 +90,9 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 func BenchmarkWrite(b *testing.B) {
 	for _, scale := range []uint32{100, 4000} {
 		b.Run(fmt.Sprint(scale), func(b *testing.B) {
-			d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), FromEnvironment("database", "tsmark_bench")...)).(*database)
+			d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), FromEnvironment("database", "tsmark_bench")...)).Required.(*database)
 			schema, batch := rows(b, scale)
-			if err := session.New(d).Prepare(b.Context(), schema, session.Mark{}); err != nil {
+			if err := session.New(d.db()).Prepare(b.Context(), schema, session.Mark{}); err != nil {
 				b.Fatal(err)
 			}
 			w, err := d.NewWriter(b.Context(), 0)

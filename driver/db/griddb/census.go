@@ -66,7 +66,7 @@ func (d *database) census(ctx context.Context, s *client.Session, t *series.Tabl
 	return all, err
 }
 
-// CountRows implements driver.RowCounter: each container counts its rows.
+// CountRows implements driver.DB: each container counts its rows.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (n int64, err error) {
 	err = d.own(ctx, func(s *client.Session) error {
 		n = 0
@@ -183,7 +183,7 @@ func extend(c *driver.Content, v query.Value) {
 	}
 }
 
-// ListSeries implements driver.SeriesLister: the tags of the series that have rows.
+// ListSeries implements driver.DB: the tags of the series that have rows.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	return d.own(ctx, func(s *client.Session) error {
 		all, err := d.census(ctx, s, t)

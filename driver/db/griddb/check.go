@@ -69,7 +69,7 @@ func (s *system) section(ctx context.Context, path, name string) (map[string]any
 	return of, nil
 }
 
-// ReadClock implements driver.Clock: by the node's system service.
+// ReadClock implements driver.DB: by the node's system service.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	asked := time.Now()
 	of, err := d.system.section(ctx, "/node/stat", "performance")
@@ -81,12 +81,12 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if !ok {
 		return driver.Reading{}, errors.New("its statistics have no performance.currentTime")
 	}
-	return driver.Reading{Sent: asked, Answered: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
+	return driver.Reading{Sent: asked, Received: answered, Server: time.UnixMilli(int64(milliseconds)), Unit: time.Millisecond}, nil
 }
 
-// Room implements driver.Storage: dataStore.dbPath, which is told where it is absolute. What
+// FreeSpace implements driver.DB: dataStore.dbPath, which is told where it is absolute. What
 // is free there the node does not tell.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	of, err := d.system.section(ctx, "/node/config", "dataStore")
 	if err != nil {
 		return "", -1, err
@@ -110,7 +110,7 @@ var concerns = []driver.Concern{
 // chatty is the level of a trace at which it costs time.
 const chatty = "LEVEL_DEBUG"
 
-// Advise implements driver.Adviser: of the node's settings, by its system service.
+// Advise implements driver.DB: of the node's settings, by its system service.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if err := d.system.silent(); err != nil {
 		return nil, err

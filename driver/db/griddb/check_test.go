@@ -10,6 +10,11 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
+// unconnectedDatabase returns a database that has not connected.
+func unconnectedDatabase(o driver.Options) *database {
+	return &database{link: newLink(o), system: newSystem(o)}
+}
+
 // What a node's system service tells, and that nothing is known without it.
 func TestCheckBySystemService(t *testing.T) {
 	paths := map[string]string{
@@ -18,15 +23,15 @@ func TestCheckBySystemService(t *testing.T) {
 			"cluster":{"replicationNum":2},"transaction":{"replicationMode":0},"trace":{"default":"LEVEL_ERROR","dataStore":"LEVEL_DEBUG"}}`,
 	}
 	host, port := stub.HTTP(t, stub.Paths(paths))
-	d := &database{system: newSystem(conformance.Resolved(t, Driver(), connection.Host, host, optionSystemPort, port))}
-	conformance.Reads(t, d, time.UnixMilli(1451606400861), "/var/lib/gridstore/data", "")
-	conformance.Advises(t, d, "", "dataStore.storeMemoryLimit", "trace (dataStore)")
+	d := unconnectedDatabase(conformance.Resolved(t, Driver(), connection.Host, host, optionSystemPort, port))
+	conformance.Reads(t, d.db(), time.UnixMilli(1451606400861), "/var/lib/gridstore/data", "")
+	conformance.Advises(t, d.db(), "", "dataStore.storeMemoryLimit", "trace (dataStore)")
 	paths["/node/config"] = `{"dataStore":{"dbPath":"data","logWriteMode":-1}}`
-	conformance.Reads(t, d, time.UnixMilli(1451606400861), "", `in "data" below its GS_HOME`)
-	conformance.Advises(t, d, "", "dataStore.logWriteMode")
+	conformance.Reads(t, d.db(), time.UnixMilli(1451606400861), "", `in "data" below its GS_HOME`)
+	conformance.Advises(t, d.db(), "", "dataStore.logWriteMode")
 
-	d = &database{system: newSystem(conformance.Resolved(t, Driver(), optionSystemPort, "0"))}
-	conformance.Advises(t, d, "system_port=0")
+	d = unconnectedDatabase(conformance.Resolved(t, Driver(), optionSystemPort, "0"))
+	conformance.Advises(t, d.db(), "system_port=0")
 	_, err := d.ReadClock(t.Context())
 	stub.Says(t, err, "system_port=0")
 }

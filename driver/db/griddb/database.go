@@ -45,6 +45,20 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:     d.Address(),
+		ReadClock:   d.ReadClock,
+		FreeSpace:   d.FreeSpace,
+		Advise:      d.Advise,
+		Join:        d.Join,
+		CountRows:   d.CountRows,
+		ListSeries:  d.ListSeries,
+		ReadMetrics: d.ReadMetrics,
+	}}
+}
+
 // elsewhere finds out by a session of the public database whether it is the database that
 // is not there, and makes it where that is wanted. It returns the error that is left.
 func (d *database) elsewhere(ctx context.Context, create bool, refused error) error {
@@ -139,7 +153,7 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, nil
 }
 
-// Metrics implements driver.Metered.
-func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	return d.system.metrics(ctx)
 }

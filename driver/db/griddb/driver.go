@@ -148,9 +148,9 @@ func Driver() driver.Driver {
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {
-				return nil, fmt.Errorf("opening GridDB: %w", err)
+				return driver.DB{}, fmt.Errorf("opening GridDB: %w", err)
 			}
-			return d, nil
+			return d.db(), nil
 		},
 	}
 }

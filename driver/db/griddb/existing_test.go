@@ -20,7 +20,7 @@ import (
 func opened(t *testing.T, given ...string) *database {
 	t.Helper()
 	given = FromEnvironment(given...)
-	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), given...)).(*database)
+	return conformance.OpenAt(t, Driver(), conformance.TestServer(t, Driver(), given...)).Required.(*database)
 }
 
 // FromEnvironment adds the ports that the environment names. Tests of the package griddb_test
@@ -64,7 +64,7 @@ func TestExistingData(t *testing.T) {
 		return names
 	}
 	gone(there()...)
-	s, schema := session.New(d), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
+	s, schema := session.New(d.db()), &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 	table := schema.Tables[0].Name
 	refused := func(says string) {
 		t.Helper()
@@ -135,7 +135,7 @@ func TestDropMany(t *testing.T) {
 	d := opened(t, "database", "test_many")
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 4000}
 	schema.Tables[0].Tags = nil
-	s := session.New(d)
+	s := session.New(d.db())
 	if err := s.Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestSQLPages(t *testing.T) {
 	d := opened(t, "database", "test_pages", optionLayout, layoutTable, optionLanguage, languageSQL)
 	const n = 40
 	schema := &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: n}
-	if err := session.New(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+	if err := session.New(d.db()).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	w, err := d.NewWriter(t.Context(), 0)

@@ -142,7 +142,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Join implements driver.Joiner: it looks up what Create has made. Containers of series are
+// Join implements driver.DB: it looks up what Create has made. Containers of series are
 // made by each process for the series that it writes.
 func (d *database) Join(ctx context.Context, schema *series.Schema) error {
 	made := d.layout.containers(schema)

@@ -40,8 +40,8 @@ func TestTLS(t *testing.T) {
 	table := schema.Tables[0]
 	for _, language := range []string{languageTQL, languageSQL} {
 		given[optionLanguage] = language
-		d := conformance.OpenAt(t, Driver(), given).(*database)
-		if err := session.New(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		d := conformance.OpenAt(t, Driver(), given).Required.(*database)
+		if err := session.New(d.db()).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		w, err := d.NewWriter(t.Context(), 0)

@@ -15,7 +15,7 @@ import (
 // errGeminiAggregates is why openGemini has no aggregates.
 var errGeminiAggregates = fmt.Errorf("%w: aggregates of openGemini were not tried", query.ErrUnsupported)
 
-// PlanAggregate implements driver.Materializer: an aggregate is a measurement.
+// PlanAggregate implements driver.DB: an aggregate is a measurement.
 func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	t := s.Table(m.Table)
 	if d.settings.gemini() {
@@ -36,7 +36,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 // notKept is why no continuous query keeps an aggregate up.
 const notKept = "a continuous query of InfluxDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT … INTO"
 
-// Materialize implements driver.Materializer: SELECT … INTO, as its users fill in what a
+// Materialize implements driver.DB: SELECT … INTO, as its users fill in what a
 // continuous query has not computed.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	t := s.Table(m.Table)
@@ -55,8 +55,8 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	})
 }
 
-// Covered implements driver.Materializer.
-func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+// CountCovered implements driver.DB.
+func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	rows, err := d.own.Ask(ctx, influx.Compute(d.settings.product, "sum", []string{query.RowCount}, d.settings.retention, m.Name()))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
@@ -71,7 +71,7 @@ func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, e
 	return rows[0][at].Int, nil
 }
 
-// AggregateFootprint implements driver.Materializer. InfluxDB counts files, which hold all
+// AggregateFootprint implements driver.DB. InfluxDB counts files, which hold all
 // measurements.
 func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
 	return -1, nil

@@ -21,7 +21,7 @@ func cpuWriter(t testing.TB, options map[string]string) (driver.Writer, encode.E
 	d := newDatabase(s)
 	encoder := s.lines().New(schema)
 	d.Prepare(encoder, schema)
-	return conformance.Writer(t, d), encoder, b
+	return conformance.Writer(t, d.db()), encoder, b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {

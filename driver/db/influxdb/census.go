@@ -43,7 +43,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(string) (int64, error) {
 		var out [1]driver.Content
@@ -144,7 +144,7 @@ func (d *database) compute(ctx context.Context, t *series.Table, f figure, field
 	return nil
 }
 
-// ListSeries implements driver.SeriesLister: the index has them all.
+// ListSeries implements driver.DB: the index has them all.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	var keys []string
 	for i := range t.Tags {

@@ -19,7 +19,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock. A user with all privileges is told nanoseconds, others
+// ReadClock implements driver.DB. A user with all privileges is told nanoseconds, others
 // whole seconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	asked := time.Now()
@@ -27,7 +27,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	answered := time.Now()
 	if err == nil && len(rows) == 1 {
 		if server, err := time.Parse(time.RFC3339Nano, rows[0]["currentTime"]); err == nil {
-			return driver.Reading{Sent: asked, Answered: answered, Server: server, Unit: time.Nanosecond}, nil
+			return driver.Reading{Sent: asked, Received: answered, Server: server, Unit: time.Nanosecond}, nil
 		}
 	}
 	return d.own.Client.ReadClock(ctx, "/ping")
@@ -46,8 +46,8 @@ func (d *database) diagnostics(ctx context.Context, group string) (map[string]st
 	return told, err
 }
 
-// Room implements driver.Storage.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB.
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	if d.settings.gemini() {
 		return "", -1, driver.Unknown("openGemini does not tell where its data is: look at [data] of openGemini.conf")
 	}
@@ -71,7 +71,7 @@ var concerns = []driver.Concern{
 	{Setting: "coordinator.max-select-series", Wrong: driver.IsNot("0"), Effect: "the server ends queries of more series", Fix: "set max-select-series to 0"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	var found []driver.Advice
 	if d.settings.gemini() {

@@ -33,16 +33,40 @@ type database struct {
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("opening InfluxDB: %w", err)
+		return driver.DB{}, fmt.Errorf("opening InfluxDB: %w", err)
 	}
 	d := newDatabase(s)
 	greeting, cancel := s.wire.Bounded(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("opening InfluxDB: %w", err)
+		return driver.DB{}, fmt.Errorf("opening InfluxDB: %w", err)
 	}
-	return d, nil
+	return d.db(), nil
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:            d.Address(),
+		Inspect:            d.Inspect,
+		ReadClock:          d.ReadClock,
+		FreeSpace:          d.FreeSpace,
+		Advise:             d.Advise,
+		EffectiveOptions:   d.EffectiveOptions,
+		CheckText:          d.CheckText,
+		TakesLines:         d.TakesLines,
+		Join:               d.Join,
+		Grow:               d.Grow,
+		IdleSince:          d.IdleSince,
+		FlushMemory:        d.FlushMemory,
+		CountRows:          d.CountRows,
+		ListSeries:         d.ListSeries,
+		PlanAggregate:      d.PlanAggregate,
+		Materialize:        d.Materialize,
+		CountCovered:       d.CountCovered,
+		AggregateFootprint: d.AggregateFootprint,
+	}}
 }
 
 // ownChunk is after how many rows the server sends a part of an answer to tsmark itself.
@@ -114,7 +138,7 @@ func (d *database) exists(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(rows, func(row influx.Shown) bool { return row["name"] == d.settings.database }), err
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // where names the database.
@@ -127,7 +151,7 @@ func (d *database) table(ctx context.Context, text string) ([]influx.Shown, erro
 	return d.shows.Table(ctx, text)
 }
 
-// CheckText implements driver.TextChecker.
+// CheckText implements driver.DB.
 func (d *database) CheckText(_ context.Context, text string) error { return influx.CheckText(text) }
 
 // NewQuerier implements driver.DB.

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// Effective implements driver.Configured: the time that a shard covers.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+// EffectiveOptions implements driver.DB: the time that a shard covers.
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	s := d.settings
 	if s.shard == "" || d.Tables() == nil {
 		return nil, nil
@@ -28,12 +28,12 @@ func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
 		if p["name"] != of {
 			continue
 		}
-		e := driver.Effective{Option: optionShard, Wanted: s.shard, Setting: "the shard duration of retention policy " + of, Found: p["shardGroupDuration"],
+		e := driver.EffectiveOption{Option: optionShard, Wanted: s.shard, Setting: "the shard duration of retention policy " + of, Found: p["shardGroupDuration"],
 			Remedy: "load again with --replace"}
 		if found, err := time.ParseDuration(e.Found); err == nil && found == covered(s.shard) {
 			e.Found = e.Wanted
 		}
-		return []driver.Effective{e}, nil
+		return []driver.EffectiveOption{e}, nil
 	}
 	return nil, nil
 }

@@ -19,7 +19,7 @@ func TestEffective(t *testing.T) {
 		d, _ := prepared(t, served(t, func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"results":[{"series":[{"columns":["name","shardGroupDuration"],"values":[["autogen","1h0m0s"],["mine",%q]]}]}]}`, c.has)
 		}, optionShard, c.shard, optionRetention, "mine"))
-		if err := driver.Contradiction(t.Context(), d); fmt.Sprint(err) != c.want && (err != nil || c.want != "") {
+		if err := driver.Contradiction(t.Context(), d.db()); fmt.Sprint(err) != c.want && (err != nil || c.want != "") {
 			t.Errorf("%s, %s: %v", c.shard, c.has, err)
 		}
 		_ = d.Close()

@@ -20,7 +20,7 @@ import (
 func started(t *testing.T, name string, given ...string) *database {
 	t.Helper()
 	options := server(t, append(given, connection.Database, name)...)
-	d := conformance.Open(t, Driver(), t.TempDir(), pairs(options)...).(*database)
+	d := conformance.Open(t, Driver(), t.TempDir(), pairs(options)...).Required.(*database)
 	drop := func() {
 		if err := d.dropDatabase(t.Context()); err != nil {
 			t.Error(err)
@@ -60,7 +60,7 @@ func schema() *series.Schema {
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test existing")
-	s := session.New(d)
+	s := session.New(d.db())
 	if _, err := s.Mark(ctx); !errors.Is(err, session.ErrNoMark) {
 		t.Errorf("no database: %v", err)
 	}
@@ -127,11 +127,11 @@ func TestExistingBesideTheMark(t *testing.T) {
 			ctx := t.Context()
 			d := started(t, "tsmark_test beside")
 			for range 2 { // what tsmark made goes
-				if err := session.New(d).Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
+				if err := session.New(d.db()).Prepare(ctx, schema(), session.Mark{Tool: "t"}); err != nil {
 					t.Fatal(err)
 				}
 				_, batch := prepared(t, map[string]string{})
-				conformance.Write(t, d, restricted(batch, d.Tables()[0]))
+				conformance.Write(t, d.db(), restricted(batch, d.Tables()[0]))
 			}
 			if err := d.own.Exec(ctx, c.made); err != nil {
 				t.Fatal(err)
@@ -139,23 +139,23 @@ func TestExistingBesideTheMark(t *testing.T) {
 			if c.put != "" {
 				d.put(t, c.put)
 			}
-			for what, err := range map[string]error{"looking": session.New(d).Inspect(ctx, schema()), "preparing": session.New(d).Prepare(ctx, schema(), session.Mark{})} {
+			for what, err := range map[string]error{"looking": session.New(d.db()).Inspect(ctx, schema()), "preparing": session.New(d.db()).Prepare(ctx, schema(), session.Mark{})} {
 				if !errors.Is(err, driver.ErrExisting) || !strings.Contains(err.Error(), c.existing) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			if mark, err := session.New(d).Mark(ctx); err != nil || mark.Tool != "t" {
+			if mark, err := session.New(d.db()).Mark(ctx); err != nil || mark.Tool != "t" {
 				t.Errorf("after a refusal: %+v, %v", mark, err)
 			}
-			found, err := session.New(d).Existing(ctx, schema())
+			found, err := session.New(d.db()).Existing(ctx, schema())
 			named := session.Names(found)
 			if err != nil || !slices.Contains(named, c.existing) {
 				t.Fatalf("existing %v, %v", named, err)
 			}
-			if err := session.New(d).Drop(ctx, schema(), named); err != nil {
+			if err := session.New(d.db()).Drop(ctx, schema(), named); err != nil {
 				t.Fatal(err)
 			}
-			if err := session.New(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
+			if err := session.New(d.db()).Prepare(ctx, schema(), session.Mark{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -176,10 +176,10 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	if err := d.own.Exec(ctx, `CREATE DATABASE "tsmark_test empty" WITH DURATION 90d NAME "theirs"`); err != nil {
 		t.Fatal(err)
 	}
-	if err := session.New(d).Prepare(ctx, schema(), session.Mark{}); err != nil {
+	if err := session.New(d.db()).Prepare(ctx, schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
-	stub.Says(t, session.New(d).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
+	stub.Says(t, session.New(d.db()).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
 }
 
 // The options make the database what they say.
@@ -192,13 +192,13 @@ func TestDescribe(t *testing.T) {
 		{"", "", "autogen", "168h0m0s"}, {"", "1d", "autogen", "24h0m0s"}, {"a policy", "12h", "a policy", "12h0m0s"},
 	} {
 		d := started(t, "tsmark_test policies", optionRetention, test.retention, optionShard, test.shard)
-		if err := session.New(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
+		if err := session.New(d.db()).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		_, batch := prepared(t, map[string]string{})
 		written := &series.Schema{Tables: []*series.Table{batch.Runs[0].Table}, Series: 3}
 		d.Prepare(d.settings.lines().New(written), written)
-		conformance.Write(t, d, batch)
+		conformance.Write(t, d.db(), batch)
 		if err := d.Settle(t.Context()); err != nil {
 			t.Fatal(err)
 		}

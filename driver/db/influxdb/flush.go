@@ -17,7 +17,7 @@ const (
 	backupShard   = 0
 )
 
-// FlushMemory implements driver.Flusher. The server writes the values in a shard's cache to files
+// FlushMemory implements driver.DB. The server writes the values in a shard's cache to files
 // when somebody backs the shard up: tsmark does so for each shard, as of a time at which no file
 // is new, so that nothing is sent. The protocol of backups has a port of its own.
 func (d *database) FlushMemory(ctx context.Context) error {

@@ -82,7 +82,7 @@ func TestGeminiSettles(t *testing.T) {
 	}, optionServer, geminiServer))
 	d := newDatabase(s)
 	defer conformance.Close(t, d)
-	at, err := driver.Settled(t.Context(), d)
+	at, err := driver.Settled(t.Context(), d.db())
 	took := time.Since(begin)
 	if err != nil || flushed.Load() != 1 || took < grows+geminiIdleFor-geminiLook || at.Sub(begin) < grows-geminiLook || at.Sub(begin) > took-geminiIdleFor+geminiLook {
 		t.Errorf("settled %v after the beginning, watched for %v, %d flushes; error %v", at.Sub(begin), took, flushed.Load(), err)

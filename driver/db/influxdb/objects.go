@@ -144,13 +144,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.lines().New(schema), schema)
 	return nil
 }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(d.settings.lines().New(schema), schema)
 	return nil
@@ -264,7 +264,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	})
 }
 
-// Inspect implements driver.Inspector.
+// Inspect implements driver.DB.
 func (d *database) Inspect(ctx context.Context) error {
 	if _, err := d.own.Ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
 		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.where(), err)

@@ -36,7 +36,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // compacting reports whether shards of the database are being compacted, or wait

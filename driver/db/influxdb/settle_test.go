@@ -51,7 +51,7 @@ func TestSettledWhenIdlenessBegan(t *testing.T) {
 		}
 		shows(w, "tsm1_engine", map[string]string{}, map[string]any{"tsmFullCompactionsActive": active})
 	})
-	at, err := driver.Settled(t.Context(), compacting)
+	at, err := driver.Settled(t.Context(), compacting.db())
 	took := time.Since(begin)
 	if err != nil || took < busy+idleFor || at.Sub(begin) < busy || at.Sub(begin) > took-idleFor+look {
 		t.Errorf("settled %v after the beginning, watched for %v; it was busy for %v; error %v", at.Sub(begin), took, busy, err)
@@ -60,7 +60,7 @@ func TestSettledWhenIdlenessBegan(t *testing.T) {
 	idle := settled(t, func(w http.ResponseWriter, r *http.Request) {
 		shows(w, "tsm1_engine", map[string]string{}, map[string]any{"tsmFullCompactionsActive": 0})
 	})
-	if at, err = driver.Settled(t.Context(), idle); err != nil || at.Sub(begin) > idleFor/2 {
+	if at, err = driver.Settled(t.Context(), idle.db()); err != nil || at.Sub(begin) > idleFor/2 {
 		t.Errorf("an idle server settled %v after the beginning, error %v", at.Sub(begin), err)
 	}
 }
@@ -125,7 +125,7 @@ func TestFootprintOfServer(t *testing.T) {
 		t.Skip("openGemini does not tell of its files")
 	}
 	d := started(t, "tsmark_test footprint")
-	if err := session.New(d).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
+	if err := session.New(d.db()).Prepare(t.Context(), schema(), session.Mark{}); err != nil {
 		t.Fatal(err)
 	}
 	var lines strings.Builder

@@ -112,7 +112,7 @@ func TestWriteFails(t *testing.T) {
 		"it is broken": {Answer: stub.Saying(500, "", `{"error":"engine is closed"}`), Says: "engine is closed"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
 		d, batch := prepared(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), connection.User: "joe", connection.Password: stub.Secret})
-		return conformance.Writer(t, d), batch
+		return conformance.Writer(t, d.db()), batch
 	})
 }
 
@@ -149,7 +149,7 @@ func TestWrite(t *testing.T) {
 				}
 			}
 			d, batch := prepared(t, options)
-			w := conformance.Writer(t, d)
+			w := conformance.Writer(t, d.db())
 			defer conformance.Close(t, w)
 			receipt, err := w.Write(t.Context(), batch)
 			if err != nil || receipt.Rows != 5 || receipt.WireBytes != int64(len(body)) || receipt.Acked.Before(receipt.Sent) {

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// TakesLines implements driver.LineTaker.
+// TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
 	return format == "influx" && d.settings.unit == time.Nanosecond && !(d.settings.gemini() && hasBooleans(s))
 }

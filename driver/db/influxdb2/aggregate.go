@@ -99,7 +99,7 @@ func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket st
 	return text + steps.String(), nil
 }
 
-// PlanAggregate implements driver.Materializer: an aggregate is a measurement.
+// PlanAggregate implements driver.DB: an aggregate is a measurement.
 func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	of, err := aggregateOf(m, s)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 // notKept is why no task keeps an aggregate up.
 const notKept = "a task of InfluxDB 2 computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by a query that ends in to()"
 
-// Materialize implements driver.Materializer, by the queries of a task, run over the times
+// Materialize implements driver.DB, by the queries of a task, run over the times
 // of rows.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	if _, err := aggregateOf(m, s); err != nil {
@@ -156,8 +156,8 @@ func (d *database) fills(t *series.Table, m *query.Materialized, from, to time.T
 	return all
 }
 
-// Covered implements driver.Materializer.
-func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+// CountCovered implements driver.DB.
+func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	of := &series.Table{Name: m.Name(), Fields: []series.Field{{Name: query.RowCount, Type: series.Int}}}
 	rows, err := d.own.ask(ctx, d.all(of, query.RowCount).to("group()", "sum()"), valueColumn)
 	if err != nil {
@@ -169,7 +169,7 @@ func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, e
 	return rows[0][0].Int, nil
 }
 
-// AggregateFootprint implements driver.Materializer. InfluxDB counts files, which hold all
+// AggregateFootprint implements driver.DB. InfluxDB counts files, which hold all
 // measurements.
 func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
 	return -1, nil

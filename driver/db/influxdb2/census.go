@@ -34,7 +34,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(field string) (int64, error) {
 		rows, err := d.own.ask(ctx, d.all(t, field).to(group(fieldColumn)).to("count()"), valueColumn)
@@ -123,7 +123,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, out []driver.C
 	return nil
 }
 
-// ListSeries implements driver.SeriesLister, by the newest values of each
+// ListSeries implements driver.DB, by the newest values of each
 // series.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	var keys []string

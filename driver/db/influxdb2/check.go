@@ -20,7 +20,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.api.Client.ReadClock(ctx, "/ping")
 }
@@ -38,8 +38,8 @@ func (d *database) config(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// Room implements driver.Storage: engine-path. What is free there the server does not tell.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB: engine-path. What is free there the server does not tell.
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	told, err := d.config(ctx)
 	if folder = told["engine-path"]; !strings.HasPrefix(folder, "/") {
 		folder = ""
@@ -71,7 +71,7 @@ var concerns = []driver.Concern{
 	{Setting: "tracing-type", Wrong: driver.IsNot(""), Effect: "requests are traced", Fix: "leave tracing-type out"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	told, err := d.config(ctx)
 	if err != nil {

@@ -25,8 +25,8 @@ func TestCheck(t *testing.T) {
 		stub.Paths(map[string]string{"/ping": "", "/api/v2/config": config})(w, r)
 	})))
 	defer conformance.Close(t, d)
-	conformance.Reads(t, d, shows, "/var/lib/influxdb/engine", "")
-	conformance.Advises(t, d, "", "storage-wal-fsync-delay", "query-max-memory-bytes", "flux-log-enabled")
+	conformance.Reads(t, d.db(), shows, "/var/lib/influxdb/engine", "")
+	conformance.Advises(t, d.db(), "", "storage-wal-fsync-delay", "query-max-memory-bytes", "flux-log-enabled")
 	operator = false
 	_, err := d.Advise(t.Context())
 	stub.Says(t, err, "it tells its settings to an operator's token alone")

@@ -32,16 +32,38 @@ type database struct {
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("opening InfluxDB 2: %w", err)
+		return driver.DB{}, fmt.Errorf("opening InfluxDB 2: %w", err)
 	}
 	d := newDatabase(s)
 	greeting, cancel := s.wire.Bounded(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("opening InfluxDB 2: %w", err)
+		return driver.DB{}, fmt.Errorf("opening InfluxDB 2: %w", err)
 	}
-	return d, nil
+	return d.db(), nil
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:            d.Address(),
+		ReadClock:          d.ReadClock,
+		FreeSpace:          d.FreeSpace,
+		Advise:             d.Advise,
+		EffectiveOptions:   d.EffectiveOptions,
+		TakesLines:         d.TakesLines,
+		Join:               d.Join,
+		Grow:               d.Grow,
+		IdleSince:          d.IdleSince,
+		FlushMemory:        d.FlushMemory,
+		CountRows:          d.CountRows,
+		ListSeries:         d.ListSeries,
+		PlanAggregate:      d.PlanAggregate,
+		Materialize:        d.Materialize,
+		CountCovered:       d.CountCovered,
+		AggregateFootprint: d.AggregateFootprint,
+	}}
 }
 
 // newDatabase returns one that has not connected yet.
@@ -130,7 +152,7 @@ func (d *database) setUp(ctx context.Context) error {
 	return d.api.Call(ctx, http.MethodDelete, "/api/v2/buckets/"+made.Bucket.ID, nil, nil, nil)
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // where names the bucket.
@@ -146,7 +168,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newQuerier(d.settings), nil
 }
 
-// TakesLines implements driver.LineTaker.
+// TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, _ *series.Schema) bool {
 	return format == "influx" && d.settings.unit == time.Nanosecond
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// Effective implements driver.Configured: what the bucket has, which may have been there
+// EffectiveOptions implements driver.DB: what the bucket has, which may have been there
 // before.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	if d.Tables() == nil {
 		return nil, nil
 	}
@@ -18,9 +18,9 @@ func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
 		return nil, err
 	}
 	s, has := d.settings, b.RetentionRules[0]
-	list := []driver.Effective{{Option: optionRetention, Wanted: s.retention.String(), Setting: "the retention of the bucket", Found: seconds(has.EverySeconds)}}
+	list := []driver.EffectiveOption{{Option: optionRetention, Wanted: s.retention.String(), Setting: "the retention of the bucket", Found: seconds(has.EverySeconds)}}
 	if s.shard > 0 {
-		list = append(list, driver.Effective{Option: optionShard, Wanted: s.shard.String(), Setting: "the duration of the bucket's groups of shards", Found: seconds(has.ShardSeconds)})
+		list = append(list, driver.EffectiveOption{Option: optionShard, Wanted: s.shard.String(), Setting: "the duration of the bucket's groups of shards", Found: seconds(has.ShardSeconds)})
 	}
 	for i := range list {
 		list[i].Remedy = "give another bucket, or delete this one and let tsmark make it"

@@ -20,7 +20,7 @@ func TestEffective(t *testing.T) {
 		})
 		options[optionShard] = "24h"
 		d, _ := prepared(t, options)
-		if err := driver.Contradiction(t.Context(), d); fmt.Sprint(err) != want && (err != nil || want != "") {
+		if err := driver.Contradiction(t.Context(), d.db()); fmt.Sprint(err) != want && (err != nil || want != "") {
 			t.Errorf("%s: %v", rule, err)
 		}
 		_ = d.Close()

@@ -122,7 +122,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(influx.Lines(d.settings.unit).New(schema), schema)
 	return nil
@@ -155,7 +155,7 @@ func (d *database) mapped(ctx context.Context, b *bucket) error {
 	}, nil)
 }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(influx.Lines(d.settings.unit).New(schema), schema)
 	return nil

@@ -84,7 +84,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // Footprint implements driver.DB: the files of the shards and their write-ahead
@@ -121,7 +121,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 // shardSize is the figure of the size of a shard's files.
 const shardSize = "storage_shard_disk_size"
 
-// FlushMemory implements driver.Flusher. The server writes the values in a shard's cache to files
+// FlushMemory implements driver.DB. The server writes the values in a shard's cache to files
 // when somebody backs the shard up, who must be an operator: tsmark does so for each shard, as of
 // a time at which no file is new, so that nothing is sent.
 func (d *database) FlushMemory(ctx context.Context) error {

@@ -66,7 +66,7 @@ func TestWriteFails(t *testing.T) {
 		"it is broken": {Answer: stub.Saying(500, "", `{"code":"internal error","message":"engine is closed"}`), Says: "engine is closed"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
 		d, batch := prepared(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), optionOrg: "o", optionToken: stub.Secret})
-		return conformance.Writer(t, d), batch
+		return conformance.Writer(t, d.db()), batch
 	})
 }
 
@@ -83,7 +83,7 @@ func TestWrite(t *testing.T) {
 	})
 	options[optionPrecision] = "u"
 	d, batch := prepared(t, options)
-	w := conformance.Writer(t, d)
+	w := conformance.Writer(t, d.db())
 	defer conformance.Close(t, w)
 	receipt, err := w.Write(t.Context(), batch)
 	if err != nil || receipt.Rows != 5 || receipt.WireBytes != int64(len(body)) || receipt.Acked.Before(receipt.Sent) {

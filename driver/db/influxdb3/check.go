@@ -17,17 +17,17 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.api.Client.ReadClock(ctx, "/ping")
 }
 
-// Room implements driver.Storage.
-func (d *database) Room(context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB.
+func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
 	return "", -1, driver.Unknown("InfluxDB 3 does not tell where its object store is: look at the folder or the bucket that the server was started with (--object-store, --data-dir)")
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(context.Context) ([]driver.Advice, error) {
 	return nil, driver.Unknown("InfluxDB 3 tells none of its settings: look at the flags that it was started with, such as --wal-flush-interval, --query-file-limit and --max-http-request-size")
 }

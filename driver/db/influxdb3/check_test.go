@@ -13,6 +13,6 @@ func TestCheck(t *testing.T) {
 	shows := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := newDatabase(settingsOf(t, served(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Date", shows.Format(http.TimeFormat)) }, &answers{})))
 	defer conformance.Close(t, d)
-	conformance.Reads(t, d, shows, "", "object store")
-	conformance.Advises(t, d, "tells none of its settings")
+	conformance.Reads(t, d.db(), shows, "", "object store")
+	conformance.Advises(t, d.db(), "tells none of its settings")
 }

@@ -37,16 +37,33 @@ type ping struct {
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("opening InfluxDB 3: %w", err)
+		return driver.DB{}, fmt.Errorf("opening InfluxDB 3: %w", err)
 	}
 	d := newDatabase(s)
 	greeting, cancel := s.wire.Bounded(ctx)
 	defer cancel()
 	if err := d.greet(greeting, !env.Create); err != nil {
 		_ = d.Close()
-		return nil, fmt.Errorf("opening InfluxDB 3: %w", err)
+		return driver.DB{}, fmt.Errorf("opening InfluxDB 3: %w", err)
 	}
-	return d, nil
+	return d.db(), nil
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:        d.Address(),
+		ReadClock:      d.ReadClock,
+		FreeSpace:      d.FreeSpace,
+		Advise:         d.Advise,
+		CheckText:      d.CheckText,
+		TakesLines:     d.TakesLines,
+		Join:           d.Join,
+		Grow:           d.Grow,
+		CountRows:      d.CountRows,
+		DistinctCensus: d.DistinctCensus,
+		ListSeries:     d.ListSeries,
+	}}
 }
 
 // newDatabase returns one that has not connected yet.
@@ -100,7 +117,7 @@ func (d *database) exists(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // where names the database.
@@ -116,14 +133,14 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newFlight(d.settings), nil
 }
 
-// CheckText implements driver.TextChecker: the server explains a query of the text, which it
+// CheckText implements driver.DB: the server explains a query of the text, which it
 // does not run.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	_, err := d.own.ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT 1 FROM", text)+" AS t")
 	return err
 }
 
-// TakesLines implements driver.LineTaker.
+// TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
 	// Where tags come first in other lines is no matter: the table has its columns.
 	return format == "influx" && d.settings.unit == time.Nanosecond && (s == nil || !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 }))

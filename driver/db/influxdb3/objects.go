@@ -144,7 +144,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(lines(d.settings).New(schema), schema)
 	return nil
@@ -153,7 +153,7 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 // lines is line protocol as InfluxDB reads it.
 func lines(s *settings) encode.LineProtocol { return influx.Lines(s.unit) }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(lines(d.settings).New(schema), schema)
 	return nil

@@ -378,7 +378,7 @@ func TestWrites(t *testing.T) {
 		d := newDatabase(settingsOf(t, o))
 		schema, batch := conformance.CPURows(t)
 		d.Prepare(lines(d.settings).New(schema), schema)
-		return conformance.Writer(t, d), batch
+		return conformance.Writer(t, d.db()), batch
 	})
 }
 

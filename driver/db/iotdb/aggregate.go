@@ -112,7 +112,7 @@ func (d *database) treeOf() (*tree, error) {
 	return nil, errNoInto
 }
 
-// PlanAggregate implements driver.Materializer.
+// PlanAggregate implements driver.DB.
 func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	l, err := d.treeOf()
 	if err != nil {
@@ -132,7 +132,7 @@ const notKept = "a continuous query of IoTDB computes the interval that has just
 // statement is waited for only so long as the option says.
 const slice = 24 * time.Hour
 
-// Materialize implements driver.Materializer, by SELECT INTO.
+// Materialize implements driver.DB, by SELECT INTO.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	l, err := d.treeOf()
 	if err != nil {
@@ -166,8 +166,8 @@ func (d *database) backfill(ctx context.Context, l *tree, m *query.Materialized,
 	return nil
 }
 
-// Covered implements driver.Materializer.
-func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+// CountCovered implements driver.DB.
+func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	l, err := d.treeOf()
 	if err != nil {
 		return -1, err
@@ -182,7 +182,7 @@ func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, e
 	return int64(rows[0][0].Float), nil
 }
 
-// AggregateFootprint implements driver.Materializer. IoTDB tells the size of files, which
+// AggregateFootprint implements driver.DB. IoTDB tells the size of files, which
 // hold all devices of a region.
 func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
 	return -1, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	return d.admin.Do(ctx, func(c *conn) error { return d.listSeries(ctx, c, t, sink) })
 }
@@ -94,7 +94,7 @@ func (d *database) census(ctx context.Context, t *series.Table) (out driver.Cens
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	by := d.counting(t)
 	parts, err := d.parts(ctx, d.admin, t)

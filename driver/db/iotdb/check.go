@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// ReadClock implements driver.Clock: that of the data node which answers.
+// ReadClock implements driver.DB: that of the data node which answers.
 func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err error) {
 	err = d.admin.Do(ctx, func(c *conn) error {
 		asked := time.Now()
@@ -26,14 +26,14 @@ func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err erro
 		if row[0].Kind != query.Time {
 			return fmt.Errorf("its answer is no time: %v", row[0])
 		}
-		read = driver.Reading{Sent: asked, Answered: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
+		read = driver.Reading{Sent: asked, Received: answered, Server: time.Unix(0, row[0].Int), Unit: c.unit}
 		return nil
 	})
 	return read, err
 }
 
-// Room implements driver.Storage.
-func (d *database) Room(context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB.
+func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
 	return "", -1, driver.Unknown("IoTDB tells the sizes of its regions, and neither their folders nor what is free there: look at dn_data_dirs of iotdb-system.properties, on the hosts of the data nodes")
 }
 
@@ -43,7 +43,7 @@ var concerns = []driver.Concern{
 	{Setting: "ReadConsistencyLevel", Wrong: driver.Is("weak"), Effect: "answers may come from a replica that is behind", Fix: "set read_consistency_level=strong"},
 }
 
-// Advise implements driver.Adviser: of the cluster's variables, and of nodes that do not
+// Advise implements driver.DB: of the cluster's variables, and of nodes that do not
 // run.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")

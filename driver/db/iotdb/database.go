@@ -46,6 +46,25 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:            d.Address(),
+		ListProcesses:      d.ListProcesses,
+		ReadClock:          d.ReadClock,
+		FreeSpace:          d.FreeSpace,
+		Advise:             d.Advise,
+		Join:               d.Join,
+		IdleSince:          d.IdleSince,
+		CountRows:          d.CountRows,
+		ListSeries:         d.ListSeries,
+		PlanAggregate:      d.PlanAggregate,
+		Materialize:        d.Materialize,
+		CountCovered:       d.CountCovered,
+		AggregateFootprint: d.AggregateFootprint,
+	}}
+}
+
 // root is the database as the server lists it.
 func (d *database) root() string {
 	listed, _ := d.names()
@@ -54,7 +73,7 @@ func (d *database) root() string {
 
 func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.root(), d.Address()) }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
 // fits finds out what the server is.
@@ -121,8 +140,8 @@ func (d *database) alone(ctx context.Context) error {
 	return err
 }
 
-// Addresses implements driver.Processes: of all nodes, of which one is connected to.
-func (d *database) Addresses(ctx context.Context) ([]string, error) {
+// ListProcesses implements driver.DB: of all nodes, of which one is connected to.
+func (d *database) ListProcesses(ctx context.Context) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
 	var addresses []string
 	for _, row := range rows { // its number, its kind, its status, address and port within the cluster
@@ -256,7 +275,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // flush has what is in memory written into files.

@@ -50,7 +50,7 @@ type model interface {
 	// statements may have behind FROM one after the other.
 	counting(*series.Table) counting
 	parts(context.Context, sqlkit.Conn, *series.Table) ([]string, error)
-	// listSeries implements driver.SeriesLister.
+	// listSeries implements driver.DB.
 	listSeries(context.Context, *conn, *series.Table, query.Sink) error
 }
 

@@ -65,7 +65,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner. Devices come with their rows, whoever writes these.
+// Join implements driver.DB. Devices come with their rows, whoever writes these.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -31,7 +31,7 @@ func cpuWriter(t testing.TB, compression string) (driver.Writer, encode.Encoder,
 	if err := d.Create(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
-	return conformance.Writer(t, d), d.settings.points(schema), b
+	return conformance.Writer(t, d.db()), d.settings.points(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {

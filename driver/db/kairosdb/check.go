@@ -25,17 +25,17 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return list, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.own.Client.ReadClock(ctx, pathVersion)
 }
 
-// Room implements driver.Storage.
-func (d *database) Room(context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB.
+func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
 	return "", -1, driver.Unknown("KairosDB tells nothing of where its datastore is: look at the disk of H2's files, or of Cassandra's nodes, on their hosts")
 }
 
-// Advise implements driver.Adviser. The server tells no settings; that it counts each query
+// Advise implements driver.DB. The server tells no settings; that it counts each query
 // shows in the metrics that it writes of itself.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	names, err := d.names(ctx)

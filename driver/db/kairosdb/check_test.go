@@ -18,10 +18,10 @@ func TestCheck(t *testing.T) {
 		w.Header().Set("Date", shows.Format(http.TimeFormat))
 		stub.Paths(map[string]string{pathNames: names, pathVersion: "{}"})(w, r)
 	})
-	conformance.Reads(t, d, shows, "", "where its datastore is")
-	conformance.Advises(t, d, "tells no settings")
+	conformance.Reads(t, d.db(), shows, "", "where its datastore is")
+	conformance.Advises(t, d.db(), "tells no settings")
 	names = `{"results":["m_a","kairosdb.http.query_time"]}`
-	conformance.Advises(t, d, "tells no settings", "kairosdb.queries.aggregate_stats")
+	conformance.Advises(t, d.db(), "tells no settings", "kairosdb.queries.aggregate_stats")
 }
 
 // Lines of telnet go to a port of their own.

@@ -74,10 +74,25 @@ type database struct {
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
-		return nil, fmt.Errorf("opening KairosDB: %w", err)
+		return driver.DB{}, fmt.Errorf("opening KairosDB: %w", err)
 	}
 	d := newDatabase(s)
-	return metric.Open(ctx, "KairosDB", &s.wire, d, d.greet)
+	return metric.Open(ctx, "KairosDB", &s.wire, d.db(), d.greet)
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:    d.Address(),
+		ReadClock:  d.ReadClock,
+		FreeSpace:  d.FreeSpace,
+		Advise:     d.Advise,
+		Join:       d.Join,
+		Grow:       d.Grow,
+		IdleSince:  d.IdleSince,
+		CountRows:  d.CountRows,
+		ListSeries: d.ListSeries,
+	}}
 }
 
 // newDatabase returns one that has not connected yet.
@@ -125,7 +140,7 @@ const (
 	setupPrefix = "KairosDB "
 )
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // NewQuerier implements driver.DB.

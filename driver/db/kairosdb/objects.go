@@ -54,13 +54,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.points(schema), schema)
 	return nil
 }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(d.settings.points(schema), schema)
 	return nil
@@ -147,7 +147,7 @@ func (d *database) find(ctx context.Context, r *request) ([]found, error) {
 	return out.Queries, nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(field string) (int64, error) {
 		answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
@@ -229,7 +229,7 @@ func read(answers []found, t *series.Table, anyOf []string, out *driver.Census) 
 	return nil
 }
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
 	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s}
 	r.columns(r.all(), r.all(), nil)

@@ -37,7 +37,7 @@ func plan(t *testing.T) driver.Request {
 func TestAnswers(t *testing.T) {
 	text := answered
 	d := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
-	q := conformance.Querier(t, d)
+	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	var rows query.Answer
 	cost, err := q.Do(t.Context(), plan(t), &rows)

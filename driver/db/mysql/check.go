@@ -34,13 +34,13 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	}}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)")
 }
 
-// Room implements driver.Storage.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB.
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT @@GLOBAL.datadir")
 	if err != nil {
 		return "", -1, err
@@ -77,7 +77,7 @@ func checkPacket(value string) error {
 	return nil
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	names := make([]string, len(concerns))
 	for i, c := range concerns {

@@ -24,7 +24,7 @@ type database struct {
 	options   driver.Options
 	config    *config
 	admin     *sqlkit.Link[*conn] // for everything but writers and queriers
-	meter     *sqlkit.Link[*conn] // for Metrics and WaitsFor, which wait for nobody
+	meter     *sqlkit.Link[*conn] // for ReadMetrics and FindBlocker, which wait for nobody
 	system    string              // MySQL or MariaDB
 	version   string
 	collation string
@@ -79,6 +79,24 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	o := d.Tables.Optional()
+	o.Address = d.Address()
+	o.Steps = d.steps()
+	o.ReadClock = d.ReadClock
+	o.FreeSpace = d.FreeSpace
+	o.Advise = d.Advise
+	o.EffectiveOptions = d.EffectiveOptions
+	o.CheckText = d.CheckText
+	o.Join = d.Join
+	o.Grow = d.Grow
+	o.ReadMetrics = d.ReadMetrics
+	o.MeasureReads = d.MeasureReads
+	o.FindBlocker = d.FindBlocker
+	return driver.DB{Required: d, Optional: o}
+}
+
 // fits finds out what the server is.
 func (d *database) fits(ctx context.Context) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT VERSION()")
@@ -99,15 +117,15 @@ func (d *database) fits(ctx context.Context) error {
 	return nil
 }
 
-// Effective implements driver.Configured. Only a load sets options: the settings are global.
+// EffectiveOptions implements driver.DB. Only a load sets options: the settings are global.
 // The query cache is off in every session.
-func (d *database) Effective(ctx context.Context) (list []driver.Effective, err error) {
+func (d *database) EffectiveOptions(ctx context.Context) (list []driver.EffectiveOption, err error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, showCache)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows { // none where the server has no query cache
-		list = append(list, driver.Effective{
+		list = append(list, driver.EffectiveOption{
 			Wanted: cacheOff, Setting: "query_cache_type", Found: row[1].String(),
 			Remedy: "a proxy between may drop SET SESSION: connect to the server itself, or turn its query cache off",
 		})
@@ -123,7 +141,7 @@ func (d *database) Effective(ctx context.Context) (list []driver.Effective, err 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, driver.Effective{
+		list = append(list, driver.EffectiveOption{
 			Option: s.option, Wanted: d.options[s.option], Setting: s.name, Found: row[0].String(),
 			Remedy: "a proxy between may drop SET GLOBAL, or another user may have changed it: connect to the server itself, or set it in the server's configuration",
 		})
@@ -163,7 +181,7 @@ func (d *database) load(ctx context.Context) error {
 	return nil
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.config.address() }
 
 // settings are what the description tells of the server's.
@@ -225,7 +243,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
-// Join implements driver.Joiner. A partition is cut off the last one by whoever needs it
+// Join implements driver.DB. A partition is cut off the last one by whoever needs it
 // first, which several processes do not know of each other.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
@@ -299,7 +317,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
-// CheckText implements driver.TextChecker: the server prepares the text, and again as a
+// CheckText implements driver.DB: the server prepares the text, and again as a
 // subquery, which can only read and has no INTO.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	return d.admin.Do(ctx, func(c *conn) error {
@@ -348,8 +366,8 @@ func names(l *sqlkit.Layout) string {
 	return strings.Join(list, ", ")
 }
 
-// AfterLoad implements driver.AfterLoader.
-func (d *database) AfterLoad() []driver.Step {
+// steps are driver.Optional\'s Steps.
+func (d *database) steps() []driver.Step {
 	able := steps()
 	for i, s := range able {
 		able[i].Do = func(ctx context.Context) error {
@@ -400,8 +418,8 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: row[0].Int, Without: "the redo, undo and binary logs, which all databases of the server share"}, nil
 }
 
-// Metrics implements driver.Metered.
-func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	told := map[string]string{
 		"innodb_os_log_written": "redo_log_bytes_total", "innodb_data_written": "data_written_bytes_total", "innodb_data_read": "data_read_bytes_total",
 		"innodb_buffer_pool_reads": "pages_missed_total", "innodb_buffer_pool_pages_dirty": "pages_dirty", "innodb_log_waits": "log_waits_total",
@@ -437,5 +455,5 @@ func (d *database) Close() error {
 	return cmp.Or(restored, d.admin.Close(), d.meter.Close())
 }
 
-// Grow implements driver.Grower: the server says that it has no such columns.
+// Grow implements driver.DB: the server says that it has no such columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

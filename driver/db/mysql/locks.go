@@ -32,8 +32,8 @@ func (d *database) sessions() string {
 	return strings.Join(list, ", ")
 }
 
-// WaitsFor implements driver.Waiter, for statements of this process.
-func (d *database) WaitsFor(ctx context.Context) (string, error) {
+// FindBlocker implements driver.DB, for statements of this process.
+func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.meter, "SELECT COALESCE(info, '') FROM information_schema.processlist WHERE id IN ("+d.sessions()+
 		") AND (state LIKE 'Waiting for%lock' OR state = 'Waiting for table flush')")
 	if err != nil {

@@ -143,9 +143,8 @@ func TestNoQueryCache(t *testing.T) {
 	if state, after := cache(db, session), cache(db, hits); state != "OFF" || after != before {
 		t.Errorf("query_cache_type is %s in a session, and queries hit the cache: %s before, %s after", state, before, after)
 	}
-	configured, _ := driver.As[driver.Configured](db)
-	effective, err := configured.Effective(t.Context())
-	if err != nil || !slices.ContainsFunc(effective, func(e driver.Effective) bool { return e.Setting == "query_cache_type" && e.Found == "OFF" }) {
+	effective, err := db.EffectiveOptions(t.Context())
+	if err != nil || !slices.ContainsFunc(effective, func(e driver.EffectiveOption) bool { return e.Setting == "query_cache_type" && e.Found == "OFF" }) {
 		t.Errorf("%+v, %v", effective, err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Reads implements driver.ReadTeller by the connection's counters of requests to read a
+// MeasureReads implements driver.DB by the connection's counters of requests to read a
 // row, by an index or of a table. They know no bytes.
-func (d *database) Reads(ctx context.Context, q driver.Request) (read driver.Read, ok bool, err error) {
+func (d *database) MeasureReads(ctx context.Context, q driver.Request) (read driver.Read, ok bool, err error) {
 	err = d.admin.Do(ctx, func(c *conn) error {
 		// Asking for the counters reads rows too: the first two answers tell how many.
 		var counts [3]int64

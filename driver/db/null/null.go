@@ -38,16 +38,24 @@ func Driver() driver.Driver {
 		},
 		Open: func(_ context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 			if !env.Create {
-				return nil, errors.New("the null target holds no dataset of tsmark's, whatever was loaded; load a database")
+				return driver.DB{}, errors.New("the null target holds no dataset of tsmark's, whatever was loaded; load a database")
 			}
-			return null{parse: options.Bool(optionParse)}, nil
+			return null{parse: options.Bool(optionParse)}.db(), nil
 		},
 	}
 }
 
 type null struct{ parse bool }
 
-// TakesLines implements driver.LineTaker.
+// db is the database with all that the system can do.
+func (n null) db() driver.DB {
+	return driver.DB{Required: n, Optional: driver.Optional{
+		TakesLines: n.TakesLines,
+		Join:       n.Join,
+	}}
+}
+
+// TakesLines implements driver.DB.
 func (n null) TakesLines(string, *series.Schema) bool { return !n.parse }
 
 func (null) Describe(context.Context) (driver.Description, error) {

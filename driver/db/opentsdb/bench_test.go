@@ -29,7 +29,7 @@ func cpuWriter(t testing.TB, compression string) (driver.Writer, encode.Encoder,
 	schema, b := conformance.CPURows(t)
 	d := served(t, stub.Saying(http.StatusOK, "", `{"success":1,"failed":0,"errors":[]}`), optionCompression, compression)
 	d.Prepare(d.settings.points(schema), schema)
-	return conformance.Writer(t, d), d.settings.points(schema), b
+	return conformance.Writer(t, d.db()), d.settings.points(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {

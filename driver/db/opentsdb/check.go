@@ -23,7 +23,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock: the server's answers have no header Date, and its
+// ReadClock implements driver.DB: the server's answers have no header Date, and its
 // figures of itself have whole seconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	asked := time.Now()
@@ -36,11 +36,11 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if json.Unmarshal(answer, &figures) != nil || len(figures) == 0 || figures[0].Timestamp == 0 {
 		return driver.Reading{}, errors.New(pathStats + " has no timestamps")
 	}
-	return driver.Reading{Sent: asked, Answered: answered, Server: time.Unix(figures[0].Timestamp, 0), Unit: time.Second}, nil
+	return driver.Reading{Sent: asked, Received: answered, Server: time.Unix(figures[0].Timestamp, 0), Unit: time.Second}, nil
 }
 
-// Room implements driver.Storage.
-func (d *database) Room(context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB.
+func (d *database) FreeSpace(context.Context) (folder string, free int64, err error) {
 	return "", -1, driver.Unknown("OpenTSDB keeps its data in HBase, of whose disks it tells nothing: look at those of HBase's nodes, or of HDFS")
 }
 
@@ -64,7 +64,7 @@ var concerns = []driver.Concern{
 	{Setting: "tsd.core.connections.limit", Wrong: driver.IsNot("0"), Effect: "the server refuses more connections than that", Fix: "set it to 0, or give fewer workers"},
 }
 
-// Advise implements driver.Adviser: of the settings as Open has read them.
+// Advise implements driver.DB: of the settings as Open has read them.
 func (d *database) Advise(context.Context) ([]driver.Advice, error) {
 	told := make(map[string]string, len(d.config))
 	for name, value := range d.config {

@@ -18,6 +18,6 @@ func TestCheck(t *testing.T) {
 	if err := d.greet(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	conformance.Reads(t, d, time.Unix(1451606400, 0), "", "HBase")
-	conformance.Advises(t, d, "", "tsd.mode", "tsd.storage.enable_compaction")
+	conformance.Reads(t, d.db(), time.Unix(1451606400, 0), "", "HBase")
+	conformance.Advises(t, d.db(), "", "tsd.mode", "tsd.storage.enable_compaction")
 }

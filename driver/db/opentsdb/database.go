@@ -65,10 +65,26 @@ type database struct {
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
-		return nil, fmt.Errorf("opening OpenTSDB: %w", err)
+		return driver.DB{}, fmt.Errorf("opening OpenTSDB: %w", err)
 	}
 	d := newDatabase(s)
-	return metric.Open(ctx, "OpenTSDB", &s.wire, d, d.greet)
+	return metric.Open(ctx, "OpenTSDB", &s.wire, d.db(), d.greet)
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:    d.Address(),
+		Inspect:    d.Inspect,
+		ReadClock:  d.ReadClock,
+		FreeSpace:  d.FreeSpace,
+		Advise:     d.Advise,
+		Join:       d.Join,
+		Grow:       d.Grow,
+		IdleSince:  d.IdleSince,
+		CountRows:  d.CountRows,
+		ListSeries: d.ListSeries,
+	}}
 }
 
 // newDatabase returns one that has not connected yet.
@@ -115,7 +131,7 @@ var needed = []struct{ name, value, why string }{
 	{"tsd.core.auto_create_tagvs", "true", "it refuses series that it does not know yet"},
 }
 
-// Inspect implements driver.Inspector.
+// Inspect implements driver.DB.
 func (d *database) Inspect(context.Context) error {
 	for _, n := range needed {
 		if d.config[n.name] != n.value {
@@ -125,7 +141,7 @@ func (d *database) Inspect(context.Context) error {
 	return nil
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // NewQuerier implements driver.DB.

@@ -108,7 +108,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.points(schema), schema)
 	return nil
@@ -155,7 +155,7 @@ const (
 	relook = time.Second
 )
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(d.settings.points(schema), schema)
 	return nil
@@ -210,7 +210,7 @@ func (d *database) empty(ctx context.Context, name string) error {
 // figures are what a census asks for, in the order of Content's.
 var figures = [...]string{"count", "sum", "min", "max"}
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return driver.CountByField(t, func(field string) (int64, error) {
 		counts, err := d.figure(ctx, t, []string{field}, "count")
@@ -328,7 +328,7 @@ func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window,
 	return first, last, err
 }
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (d *database) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
 	r := renderer{Query: &query.Query{Table: t.Name}, table: t, schema: s}
 	r.columns(r.all(), nil)

@@ -34,7 +34,7 @@ func plan(t *testing.T) driver.Request {
 func TestAnswers(t *testing.T) {
 	text := answered
 	d := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
-	q := conformance.Querier(t, d)
+	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	var rows query.Answer
 	cost, err := q.Do(t.Context(), plan(t), &rows)
@@ -68,7 +68,7 @@ func TestNewest(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, `[{"metric":"m_a","tags":{"host":"a"},"dps":[[7200000,4],[7200001,5]]},{"metric":"m_a","tags":{"host":"b"},"dps":[[10800000,6]]}]`)
 	})
-	q := conformance.Querier(t, d)
+	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	p := metric.Plan{Newest: true, One: true, Timed: true, Tags: []metric.Tag{{Label: "host"}}, Fields: []metric.Field{{Name: "m_a"}}, Order: query.Ascending,
 		Expression: `{"start":1,"end":14399999}` + "\n" + `{"start":1,"end":14399999}`}
@@ -120,7 +120,7 @@ func TestLostPoints(t *testing.T) {
 	} {
 		d := served(t, stub.Saying(c.status, "", c.body))
 		d.Prepare(d.settings.points(schema), schema)
-		w := conformance.Writer(t, d)
+		w := conformance.Writer(t, d.db())
 		receipt, err := w.Write(t.Context(), b)
 		stub.Says(t, err, c.says)
 		if receipt.Rows != 0 {

@@ -24,14 +24,14 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{e}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 }
 
-// Room implements driver.Storage. The folder is told to users with the role
+// FreeSpace implements driver.DB. The folder is told to users with the role
 // pg_read_all_settings alone, and to no other one.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, `SELECT CASE WHEN pg_has_role('pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END`)
 	if err != nil {
 		return "", -1, err
@@ -55,7 +55,7 @@ var concerns = []driver.Concern{
 	{Setting: "synchronous_standby_names", Wrong: driver.IsNot(""), Effect: "commits may wait for standbys", Fix: "compare only with targets that replicate too, or leave it empty"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	columns := make([]string, len(concerns))
 	for i, c := range concerns {

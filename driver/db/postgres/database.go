@@ -24,7 +24,7 @@ type database struct {
 	options driver.Options
 	config  *pgwire.Config
 	admin   *pgwire.Link  // for everything but writers and queriers
-	meter   *pgwire.Link  // for Metrics, which waits for nobody
+	meter   *pgwire.Link  // for ReadMetrics, which waits for nobody
 	locks   time.Duration // longest wait for others' locks; 0: any
 
 	mu         sync.Mutex      // guards what follows
@@ -53,6 +53,27 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 		return nil, err
 	}
 	return d, nil
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	o := d.Tables.Optional()
+	o.Address = d.Address()
+	o.Steps = d.steps()
+	o.Inspect = d.Inspect
+	o.ConnectionLimit = d.ConnectionLimit
+	o.ReadClock = d.ReadClock
+	o.FreeSpace = d.FreeSpace
+	o.Advise = d.Advise
+	o.EffectiveOptions = d.EffectiveOptions
+	o.CheckText = d.CheckText
+	o.Join = d.Join
+	o.Grow = d.Grow
+	o.Upkeep = d.Upkeep
+	o.ReadMetrics = d.ReadMetrics
+	o.MeasureReads = d.MeasureReads
+	o.FindBlocker = d.FindBlocker
+	return driver.DB{Required: d, Optional: o}
 }
 
 // tables is what is alike in SQL databases. OIDs stay what they are when rows are
@@ -112,7 +133,7 @@ func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
 	return nil
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
 // settings are what the description tells of the server's.
@@ -190,7 +211,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 // be made read-write.
 const readOnly = "BEGIN READ ONLY"
 
-// CheckText implements driver.TextChecker. A cursor is declared for one query only, and not
+// CheckText implements driver.DB. A cursor is declared for one query only, and not
 // for one with INTO or with statements that change data; declaring it reads no row.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	return d.admin.Do(ctx, func(c *pgwire.Conn) error {
@@ -225,8 +246,8 @@ func sizeOf(name string) string {
 	return fmt.Sprintf("pg_total_relation_size(%s) + coalesce((SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%[1]s) WHERE parentrelid IS NOT NULL), 0)", name)
 }
 
-// Metrics implements driver.Metered.
-func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	names := []string{"wal_bytes_total", "blocks_read_total", "blocks_hit_total", "temp_bytes_total", "commits_total", "connections"}
 	found := make(map[string]float64, len(names))
 	if d.options[optionConnections] == connectionsOne {
@@ -248,7 +269,7 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 	return found, nil
 }
 
-// Inspect implements driver.Inspector.
+// Inspect implements driver.DB.
 func (d *database) Inspect(ctx context.Context) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT has_schema_privilege(current_schema(), 'CREATE')::int, current_user, current_schema()")
 	if err == nil && row[0].Int == 0 {
@@ -268,7 +289,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
-// Join implements driver.Joiner. A partition is made by whoever needs it first, which
+// Join implements driver.DB. A partition is made by whoever needs it first, which
 // several processes do not know of each other.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
@@ -331,5 +352,5 @@ func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) 
 // Close implements driver.DB.
 func (d *database) Close() error { return cmp.Or(d.admin.Close(), d.meter.Close()) }
 
-// Grow implements driver.Grower: the server says that it has no such columns.
+// Grow implements driver.DB: the server says that it has no such columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -136,9 +136,9 @@ func NewKind(v Variant) driver.Driver {
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, v, env, o)
 			if err != nil {
-				return nil, fmt.Errorf("opening %s: %w", v.System, err)
+				return driver.DB{}, fmt.Errorf("opening %s: %w", v.System, err)
 			}
-			return d, nil
+			return d.db(), nil
 		},
 	}
 }

@@ -17,14 +17,14 @@ var given = []struct{ option, setting string }{
 // needed are settings without which tsmark's texts mean something else.
 var needed = []struct{ setting, value string }{{"standard_conforming_strings", on}}
 
-// Effective implements driver.Configured. A pooler may drop the parameters of a connection's
+// EffectiveOptions implements driver.DB. A pooler may drop the parameters of a connection's
 // start: PgBouncer does with those of its ignore_startup_parameters.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
-	var list []driver.Effective
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
+	var list []driver.EffectiveOption
 	var columns []string
 	add := func(option, wanted, setting string) {
 		remedy := fmt.Sprintf("a pooler between may drop it: connect to the server itself, or run ALTER ROLE ... SET %s = '%s'", setting, wanted)
-		list = append(list, driver.Effective{Option: option, Wanted: wanted, Setting: setting, Remedy: remedy})
+		list = append(list, driver.EffectiveOption{Option: option, Wanted: wanted, Setting: setting, Remedy: remedy})
 		column := fmt.Sprintf("current_setting('%s')", setting)
 		if option == optionWorkMemory { // the server tells it in another unit
 			column = fmt.Sprintf("CASE pg_size_bytes(%s) WHEN pg_size_bytes('%s') THEN '%[2]s' ELSE %[1]s END", column, wanted)

@@ -59,8 +59,8 @@ func (d *database) bounds(ctx context.Context) (all []bound, direct bool, err er
 	return all, port == row[9].String(), nil
 }
 
-// MostConnections implements driver.Bounded.
-func (d *database) MostConnections(ctx context.Context) (least driver.Bound, err error) {
+// ConnectionLimit implements driver.DB.
+func (d *database) ConnectionLimit(ctx context.Context) (least driver.Bound, err error) {
 	if d.options[optionConnections] == connectionsOne {
 		return least, nil
 	}

@@ -48,7 +48,7 @@ func TestConnectionLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conformance.Close(t, db)
-			bound, err := db.(driver.Bounded).MostConnections(t.Context())
+			bound, err := db.ConnectionLimit(t.Context())
 			if err != nil || bound.Most != c.most || !strings.Contains(bound.Why, c.says) {
 				t.Errorf("%v, %+v", err, bound)
 			}
@@ -94,10 +94,10 @@ func TestPooled(t *testing.T) {
 	}()
 	own := maps.Clone(options)
 	_, own["port"], _ = net.SplitHostPort(l.Addr().String())
-	if bound, err := open(t, own).(driver.Bounded).MostConnections(t.Context()); err != nil || bound.Most != 0 {
+	if bound, err := open(t, own).ConnectionLimit(t.Context()); err != nil || bound.Most != 0 {
 		t.Errorf("%v, %+v", err, bound)
 	}
-	if bound, err := open(t, options).(driver.Bounded).MostConnections(t.Context()); err != nil || bound.Most != 100 {
+	if bound, err := open(t, options).ConnectionLimit(t.Context()); err != nil || bound.Most != 100 {
 		t.Errorf("%v, %+v", err, bound)
 	}
 }

@@ -154,7 +154,7 @@ func TestSteps(t *testing.T) {
 		conformance.WriteAtOnce(t, db, table, 10, 2, 5, 2000)
 		again := open(t, options)
 		upkept(t, again, " 0 vacuumed and ", "; 0 % of their pages are known to be visible to all, ")
-		for _, s := range db.(driver.AfterLoader).AfterLoad() {
+		for _, s := range db.Steps {
 			if err := s.Do(t.Context()); err != nil {
 				t.Errorf("partition %q: %v", partition, err)
 			}
@@ -171,7 +171,7 @@ func TestSteps(t *testing.T) {
 		if err != nil || !strings.HasPrefix(d.Version, "1") || d.Settings["shared_buffers"] == "" || strings.Contains(d.Location, conformance.Password(t)) {
 			t.Errorf("%+v, %v", d, err)
 		}
-		metrics, err := again.(driver.Metered).Metrics(t.Context())
+		metrics, err := again.ReadMetrics(t.Context())
 		if err != nil || metrics["wal_bytes_total"] <= 0 {
 			t.Errorf("%v, %v", metrics, err)
 		}
@@ -189,7 +189,7 @@ func upkept(t *testing.T, db driver.DB, want ...string) {
 	var text string
 	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
 		var err error
-		if text, err = db.(driver.Kept).Upkeep(t.Context(), own); err != nil {
+		if text, err = db.Upkeep(t.Context(), own); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) }) {
@@ -289,11 +289,11 @@ func TestInspectTellsOfRights(t *testing.T) {
 	t.Cleanup(func() { admin(t, options, "DROP ROLE tsmark_poor") })
 	poor := maps.Clone(options)
 	poor["user"], poor["password"] = "tsmark_poor", "poor"
-	err := open(t, poor).(driver.Inspector).Inspect(t.Context())
+	err := open(t, poor).Inspect(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "user tsmark_poor may not make tables in schema public; grant it CREATE there") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
-	if err := open(t, options).(driver.Inspector).Inspect(t.Context()); err != nil {
+	if err := open(t, options).Inspect(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Reads implements driver.ReadTeller by EXPLAIN ANALYZE: the rows that scans took up,
+// MeasureReads implements driver.DB by EXPLAIN ANALYZE: the rows that scans took up,
 // those that a condition left out among them, and the blocks that were found in memory or
 // read from disk.
-func (d *database) Reads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
+func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	block, err := sqlkit.QueryRow(ctx, d.admin, "SELECT current_setting('block_size')::bigint")
 	if err != nil {
 		return driver.Read{}, false, fmt.Errorf("reading the size of blocks: %w", err)

@@ -62,8 +62,8 @@ func (d *database) idle(ctx context.Context, c sqlkit.Conn) error {
 	})
 }
 
-// AfterLoad implements driver.AfterLoader.
-func (d *database) AfterLoad() []driver.Step {
+// steps are driver.Optional\'s Steps.
+func (d *database) steps() []driver.Step {
 	var steps []driver.Step
 	for _, s := range d.variant.steps() {
 		steps = append(steps, driver.Step{Name: s.Name, Help: s.Help, Do: func(ctx context.Context) error { return d.step(ctx, s) }})

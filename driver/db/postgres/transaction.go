@@ -56,9 +56,9 @@ func holder(ctx context.Context, c sqlkit.Conn, tables []string) string {
 	return text
 }
 
-// WaitsFor implements driver.Waiter, for tables of the schema: no other run of tsmark has
+// FindBlocker implements driver.DB, for tables of the schema: no other run of tsmark has
 // tables there.
-func (d *database) WaitsFor(ctx context.Context) (string, error) {
+func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	if d.options[optionConnections] == connectionsOne {
 		return "", nil // it would wait for what it is to look at
 	}

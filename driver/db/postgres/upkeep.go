@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Upkeep implements driver.Kept: what autovacuum, or a step after the load, has
+// Upkeep implements driver.DB: what autovacuum, or a step after the load, has
 // done to the tables, their partitions and chunks. Index-only
 // scans need the visibility map, which only VACUUM fills, and plans the
 // statistics of ANALYZE.

@@ -32,7 +32,7 @@ func cpuWriter(t testing.TB, version string) (driver.Writer, encode.Encoder, *se
 		t.Fatal(err)
 	}
 	d.head.placed.Store(true) // the server has none
-	return conformance.Writer(t, d), d.settings.requests().New(schema), b
+	return conformance.Writer(t, d.db()), d.settings.requests().New(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {

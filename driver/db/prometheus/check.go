@@ -23,7 +23,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock: a query without a time is evaluated at the server's.
+// ReadClock implements driver.DB: a query without a time is evaluated at the server's.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	asked := time.Now()
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.prefix+"/api/v1/query", url.Values{"query": {"time()"}})
@@ -42,12 +42,12 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	if err != nil || failed != nil {
 		return driver.Reading{}, fmt.Errorf("its answer is no time: %.100q", answer)
 	}
-	return driver.Reading{Sent: asked, Answered: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
+	return driver.Reading{Sent: asked, Received: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
 }
 
-// Room implements driver.Storage: --storage.tsdb.path, within the folder in which the
+// FreeSpace implements driver.DB: --storage.tsdb.path, within the folder in which the
 // server was started. What is free there it does not tell.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	flags, err := d.flags(ctx)
 	if err != nil {
 		return "", -1, err
@@ -84,7 +84,7 @@ const (
 	queryLog = "query_log_file"
 )
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	told, err := d.flags(ctx)
 	if err != nil {

@@ -18,10 +18,10 @@ func TestCheck(t *testing.T) {
 		status + "config":      `{"status":"success","data":{"yaml":"global:\n  scrape_interval: 1m\n"}}`,
 	}
 	d := newDatabase(served(t, stub.Paths(paths)))
-	conformance.Reads(t, d, time.UnixMilli(1451606400861), "/srv/prometheus/data", "")
-	conformance.Advises(t, d, "", "query.timeout")
+	conformance.Reads(t, d.db(), time.UnixMilli(1451606400861), "/srv/prometheus/data", "")
+	conformance.Advises(t, d.db(), "", "query.timeout")
 	paths[status+"config"] = `{"status":"success","data":{"yaml":"global:\n  query_log_file: /q\nscrape_configs:\n- job_name: a\nrule_files: [b]\nremote_write:\n- url: http://c\n"}}`
-	conformance.Advises(t, d, "", "query.timeout", scrapes, rules, forwards, queryLog)
+	conformance.Advises(t, d.db(), "", "query.timeout", scrapes, rules, forwards, queryLog)
 	paths["/api/v1/query"] = `{}`
 	if _, err := d.ReadClock(t.Context()); err == nil {
 		t.Error("an answer without a time is a time")

@@ -57,10 +57,26 @@ type server struct {
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
-		return nil, fmt.Errorf("opening Prometheus: %w", err)
+		return driver.DB{}, fmt.Errorf("opening Prometheus: %w", err)
 	}
 	d := newDatabase(s)
-	return metric.Open(ctx, "Prometheus", &s.wire, d, d.greet)
+	return metric.Open(ctx, "Prometheus", &s.wire, d.db(), d.greet)
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:     d.Address(),
+		Inspect:     d.Inspect,
+		ReadClock:   d.ReadClock,
+		FreeSpace:   d.FreeSpace,
+		Advise:      d.Advise,
+		Grow:        d.Grow,
+		IdleSince:   d.IdleSince,
+		CountRows:   d.CountRows,
+		ListSeries:  d.ListSeries,
+		ReadMetrics: d.ReadMetrics,
+	}}
 }
 
 // newDatabase returns one that has not connected yet.
@@ -182,7 +198,7 @@ func duration(text string) time.Duration {
 	return sum
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // NewQuerier implements driver.DB.

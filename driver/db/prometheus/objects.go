@@ -42,7 +42,7 @@ func (d *database) Create(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(d.settings.requests().New(schema), schema)
 	return nil
@@ -113,7 +113,7 @@ func (d *database) emptyHead(ctx context.Context) error {
 // newest returns the time of the newest sample in memory, in milliseconds since 1970,
 // and whether there is one.
 func (d *database) newest(ctx context.Context) (int64, bool, error) {
-	all, err := d.Metrics(ctx)
+	all, err := d.ReadMetrics(ctx)
 	if err != nil {
 		return 0, false, err
 	}
@@ -172,7 +172,7 @@ func (d *database) send(ctx context.Context, at int64, parts []promql.NotePart) 
 	return err
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return d.own.CountRows(ctx, language{}, t)
 }
@@ -256,7 +256,7 @@ func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (f
 	return at(rows[0]), at(rows[len(rows)-1]), nil
 }
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	return d.own.ListSeries(ctx, language{}, t, sink)
 }

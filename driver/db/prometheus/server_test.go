@@ -96,7 +96,7 @@ func connected(t *testing.T, s *conformance.Server, given ...string) (*database,
 		return nil, err
 	}
 	t.Cleanup(func() { conformance.Close(t, db) })
-	return db.(*database), nil
+	return db.Required.(*database), nil
 }
 
 func TestFaults(t *testing.T) {
@@ -125,7 +125,7 @@ func TestCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 }
 
 // late is rows of which the second is older than the first.
@@ -160,7 +160,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 }
 
 // A proxy that asks for a bearer token takes that of the options.
@@ -202,11 +202,11 @@ func TestNoLateSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := session.New(d).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
+		if err := session.New(d.db()).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: engine.Retry{Within: time.Minute}}
-		load, err := engine.Load(t.Context(), config, dataset, d, func(int) {})
+		load, err := engine.Load(t.Context(), config, dataset, d.db(), func(int) {})
 		if err != nil {
 			return nil, load, err
 		}
@@ -214,7 +214,7 @@ func TestNoLateSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		census, err := verify.Census(t.Context(), d, &expected.Survey, verify.Sent{Acknowledged: true}, nil)
+		census, err := verify.Census(t.Context(), d.db(), &expected.Survey, verify.Sent{Acknowledged: true}, nil)
 		return census, load, err
 	}
 	if err := d.Inspect(t.Context()); err != nil {
@@ -252,7 +252,7 @@ func TestDrop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conformance.Prepare(t, d, 3, conformance.Table("usage"))
+	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 	stub.Says(t, d.Drop(t.Context(), []driver.Object{{Name: "a"}}), "start the server with --web.enable-admin-api")
 
 	if d, err = connected(t, script(t)); err != nil {
@@ -260,7 +260,7 @@ func TestDrop(t *testing.T) {
 	}
 	schema, b := late()
 	for round := range 3 {
-		if err := session.New(d).Prepare(t.Context(), schema, session.Mark{}); err != nil {
+		if err := session.New(d.db()).Prepare(t.Context(), schema, session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
 		count := func(ctx context.Context) int64 {
@@ -273,7 +273,7 @@ func TestDrop(t *testing.T) {
 		if n := count(t.Context()); n != 0 {
 			t.Errorf("round %d: %d samples are left", round, n)
 		}
-		conformance.Write(t, d, b)
+		conformance.Write(t, d.db(), b)
 		if n := count(t.Context()); n != 2 {
 			t.Errorf("round %d: %d samples, want 2", round, n)
 		}

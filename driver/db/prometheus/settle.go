@@ -27,7 +27,7 @@ func (d *database) Settle(ctx context.Context) error {
 	if err == nil {
 		before := -1.0
 		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
-			all, err := d.Metrics(ctx)
+			all, err := d.ReadMetrics(ctx)
 			done := all["prometheus_tsdb_compactions_total"]
 			span := all["prometheus_tsdb_head_max_time"] - all["prometheus_tsdb_head_min_time"]
 			busy := done != before || all["prometheus_tsdb_compaction_populating_block"] > 0 || span > float64(headSpan(flags).Milliseconds())
@@ -42,7 +42,7 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // figures are the server's own, of those that it tells, by name: sums over labels.
@@ -64,8 +64,8 @@ const (
 	walBytes   = "prometheus_tsdb_wal_storage_size_bytes"
 )
 
-// Metrics implements driver.Metered.
-func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+// ReadMetrics implements driver.DB.
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	out, wanted := map[string]float64{}, figures()
 	err := d.own.Exposed(ctx, d.settings.prefix+"/metrics", func(name, _ string, value float64) {
 		if slices.Contains(wanted, name) {
@@ -79,7 +79,7 @@ func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
 // it keeps for the samples in its memory where it says so. Nothing has it make blocks of these
 // at once: a snapshot of the database is a copy of it elsewhere.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	all, err := d.Metrics(ctx)
+	all, err := d.ReadMetrics(ctx)
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of Prometheus at %s: %w", d.Address(), err)
 	}
@@ -181,7 +181,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// Inspect implements driver.Inspector: what of the server's settings would refuse
+// Inspect implements driver.DB: what of the server's settings would refuse
 // rows, or lose them.
 func (d *database) Inspect(ctx context.Context) error {
 	flags, err := d.flags(ctx)

@@ -90,7 +90,7 @@ func (d *database) moveHead(ctx context.Context, to, older int64) error {
 		return err
 	}
 	return poll.Until(ctx, 5*time.Millisecond, time.Second, func() (bool, error) {
-		all, err := d.Metrics(ctx)
+		all, err := d.ReadMetrics(ctx)
 		return all["prometheus_tsdb_head_min_time"] > float64(older), err
 	})
 }

@@ -65,7 +65,7 @@ func (s *settings) view(m *query.Materialized, schema *series.Schema) (string, e
 		quoted(of.Name()), strings.Join(list, ",\n  "), quoted(of.Table), sql.InUnits(of.Bucket, [...]string{"d", "h", "m", "s", "", "U", ""})), nil
 }
 
-// PlanAggregate implements driver.Materializer.
+// PlanAggregate implements driver.DB.
 func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	if _, err := d.settings.view(m, s); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return []driver.Object{object(kindOf("M"), renamedAggregate(m).Name())}, nil
 }
 
-// Materialize implements driver.Materializer. The view comes to what is there by itself.
+// Materialize implements driver.DB. The view comes to what is there by itself.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	text, err := d.settings.view(m, s)
 	if err != nil {
@@ -102,13 +102,13 @@ func (d *database) refreshed(ctx context.Context, m *query.Materialized) error {
 		if rows, err = d.own.Ask(ctx, "SELECT count() FROM "+quoted(of.Table)); err != nil {
 			return false, err
 		}
-		covered, err := d.Covered(ctx, m)
+		covered, err := d.CountCovered(ctx, m)
 		return covered == rows[0][0].Int, err
 	})
 }
 
-// Covered implements driver.Materializer.
-func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+// CountCovered implements driver.DB.
+func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	rows, err := d.own.Ask(ctx, fmt.Sprintf("SELECT coalesce(sum(%s), 0) FROM %s", query.RowCount, quoted(renamedAggregate(m).Name())))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
@@ -116,7 +116,7 @@ func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, e
 	return rows[0][0].Int, nil
 }
 
-// AggregateFootprint implements driver.Materializer.
+// AggregateFootprint implements driver.DB.
 func (d *database) AggregateFootprint(ctx context.Context, m *query.Materialized) (int64, error) {
 	rows, err := d.own.Ask(ctx, "SELECT diskSize FROM table_storage() WHERE tableName = "+newDialect().Text(renamedAggregate(m).Name()))
 	if err != nil {

@@ -38,14 +38,14 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return list, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClock(ctx, time.Microsecond, "SELECT cast(systimestamp() AS long)", d.own.Ask)
 }
 
-// Room implements driver.Storage. The server's folder is told as that of its temporary
+// FreeSpace implements driver.DB. The server's folder is told as that of its temporary
 // files, which by default is a folder in it; that of the data is often told within it.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	rows, err := d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
 		WHERE property_path = 'cairo.root' OR property_path = 'cairo.sql.copy.work.root' AND value_source = 'default'`)
 	for _, row := range rows {
@@ -70,7 +70,7 @@ var concerns = []driver.Concern{
 	{Setting: "cairo.sql.jit.mode", Wrong: driver.Is("off"), Effect: "filters are not compiled", Fix: "set it to on, or report that it was switched off"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	rows, err := d.own.Ask(ctx, "SELECT property_path, value FROM (SHOW PARAMETERS) WHERE NOT sensitive")
 	if err != nil {

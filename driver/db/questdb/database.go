@@ -26,16 +26,39 @@ type database struct {
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("opening QuestDB: %w", err)
+		return driver.DB{}, fmt.Errorf("opening QuestDB: %w", err)
 	}
 	d := newDatabase(s)
 	greeting, cancel := s.wire.Bounded(ctx)
 	defer cancel()
 	if _, err := d.build(greeting); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("opening QuestDB: %w", err)
+		return driver.DB{}, fmt.Errorf("opening QuestDB: %w", err)
 	}
-	return d, nil
+	return d.db(), nil
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:            d.Address(),
+		Inspect:            d.Inspect,
+		ReadClock:          d.ReadClock,
+		FreeSpace:          d.FreeSpace,
+		Advise:             d.Advise,
+		EffectiveOptions:   d.EffectiveOptions,
+		CheckText:          d.CheckText,
+		TakesLines:         d.TakesLines,
+		Join:               d.Join,
+		Grow:               d.Grow,
+		CountRows:          d.CountRows,
+		DistinctCensus:     d.DistinctCensus,
+		ListSeries:         d.ListSeries,
+		PlanAggregate:      d.PlanAggregate,
+		Materialize:        d.Materialize,
+		CountCovered:       d.CountCovered,
+		AggregateFootprint: d.AggregateFootprint,
+	}}
 }
 
 // newDatabase returns one that has not connected yet.
@@ -45,7 +68,7 @@ func newDatabase(s *settings) *database {
 	return d
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // Close implements driver.DB.

@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// Effective implements driver.Configured: how the tables that were created are stored.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
-	var list []driver.Effective
+// EffectiveOptions implements driver.DB: how the tables that were created are stored.
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
+	var list []driver.EffectiveOption
 	s := d.settings.tables
 	for _, t := range d.Tables() {
 		name := tableName(t.Name)
@@ -22,7 +22,7 @@ func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
 		if len(rows) == 0 {
 			continue
 		}
-		for i, e := range []driver.Effective{
+		for i, e := range []driver.EffectiveOption{
 			{Option: optionPartitionBy, Wanted: strings.ToLower(s.partitionBy), Setting: "partitionBy"},
 			{Option: optionWAL, Wanted: fmt.Sprint(s.wal), Setting: "walEnabled"},
 			{Option: optionDedup, Wanted: fmt.Sprint(s.dedup != dedupOff), Setting: "dedup"},

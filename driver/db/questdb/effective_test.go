@@ -24,11 +24,11 @@ func TestEffective(t *testing.T) {
 			fmt.Fprintf(w, `{"columns":[{"type":"STRING"},{"type":"BOOLEAN"},{"type":"BOOLEAN"}],"dataset":[%s],"count":1}`, row)
 		}), optionDedup, dedupAllTags))
 		d, _ := dataset(t, s)
-		if err := driver.Contradiction(t.Context(), d); fmt.Sprint(err) != want && (err != nil || want != "") {
+		if err := driver.Contradiction(t.Context(), d.db()); fmt.Sprint(err) != want && (err != nil || want != "") {
 			t.Errorf("%s: %v", row, err)
 		}
 		_ = d.Close()
-		if list, err := newDatabase(s).Effective(t.Context()); list != nil || err != nil {
+		if list, err := newDatabase(s).EffectiveOptions(t.Context()); list != nil || err != nil {
 			t.Errorf("where nothing was created: %v, %v", list, err)
 		}
 	}

@@ -70,13 +70,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(lines().New(schema), schema)
 	return nil
 }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(lines().New(schema), schema)
 	return nil
@@ -145,7 +145,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	return d.own.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = %s", sqlkit.NoteTable, sqlkit.NoteColumn, literal))
 }
 
-// Inspect implements driver.Inspector. Only TCP is connected to: what goes over HTTP
+// Inspect implements driver.DB. Only TCP is connected to: what goes over HTTP
 // goes to the port and with the credentials that have been tried.
 func (d *database) Inspect(ctx context.Context) error {
 	lines, err := d.Open(ctx)

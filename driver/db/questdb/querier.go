@@ -29,7 +29,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return nil, fmt.Errorf("opening a connection to QuestDB for reading: %w", err)
 }
 
-// CheckText implements driver.TextChecker: the server explains a query of the text, which it
+// CheckText implements driver.DB: the server explains a query of the text, which it
 // does not run.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	_, err := d.own.Ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT count() FROM", text))

@@ -50,7 +50,7 @@ func connect(t *testing.T, given ...string) *database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conformance.Close(t, db) })
-	return db.(*database)
+	return db.Required.(*database)
 }
 
 // Rows that come again replace the earlier ones where that was wanted.
@@ -58,11 +58,11 @@ func TestDedup(t *testing.T) {
 	for dedup, want := range map[string]int64{dedupOff: 10, dedupAllTags: 5, "hostname": 5} {
 		db := connect(t, optionDedup, dedup)
 		table := conformance.Table("usage")
-		conformance.Prepare(t, db, 3, table)
+		conformance.Prepare(t, db.db(), 3, table)
 		for range 2 {
 			var b series.Batch
 			conformance.Fill(b.Add(table), 5, 0, 3)
-			conformance.Write(t, db, &b)
+			conformance.Write(t, db.db(), &b)
 		}
 		if err := db.Settle(t.Context()); err != nil {
 			t.Fatal(err)
@@ -76,9 +76,9 @@ func TestDedup(t *testing.T) {
 // What tsmark did not create stays, with its rows, unless it was named.
 func TestExistingTables(t *testing.T) {
 	db := connect(t)
-	run := session.New(db)
+	run := session.New(db.db())
 	table := conformance.Table("usage")
-	conformance.Prepare(t, db, 3, table)
+	conformance.Prepare(t, db.db(), 3, table)
 	must := func(text string) {
 		t.Helper()
 		if err := db.own.Exec(t.Context(), text); err != nil {
@@ -139,7 +139,7 @@ func TestExistingTables(t *testing.T) {
 // A note takes the place of the one before.
 func TestNote(t *testing.T) {
 	db := connect(t)
-	conformance.Prepare(t, db, 3, conformance.Table("usage"))
+	conformance.Prepare(t, db.db(), 3, conformance.Table("usage"))
 	mark, err := db.Note(t.Context())
 	if err == nil {
 		err = db.own.Exec(t.Context(), "DROP TABLE tsmark_mark")
@@ -171,8 +171,8 @@ func TestWithoutWAL(t *testing.T) {
 	db := connect(t, optionProtocol, protocolTCP, optionWAL, walOff, connection.Timeout, "20s")
 	table := conformance.Table("usage")
 	table.Name = "without_wal" // apart: QuestDB's TCP remembers tables of a name as they were
-	conformance.Prepare(t, db, 3, table)
-	conformance.WriteAtOnce(t, db, table, 3, 2, 3, 500)
+	conformance.Prepare(t, db.db(), 3, table)
+	conformance.WriteAtOnce(t, db.db(), table, 3, 2, 3, 500)
 	if err := db.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +184,8 @@ func TestWithoutWAL(t *testing.T) {
 // The server refuses a line: the error names it, and nothing is there.
 func TestRefusedLine(t *testing.T) {
 	db := connect(t)
-	conformance.Prepare(t, db, 3, conformance.Table("usage"))
-	w := conformance.Writer(t, db).(driver.LineWriter)
+	conformance.Prepare(t, db.db(), 3, conformance.Table("usage"))
+	w := conformance.Writer(t, db.db()).(driver.LineWriter)
 	defer conformance.Close(t, w)
 	_, err := w.WriteLines(t.Context(), [][]byte{[]byte("cpu,hostname=a usage=1i 1000\ncpu,hostname=b us"), []byte("age=1.5 2000\n")}, 2)
 	stub.Says(t, err, `line 2 of the batch, "cpu,hostname=b usage=1.5 2000": table: cpu, column: usage; cast error`)
@@ -196,7 +196,7 @@ func TestRefusedLine(t *testing.T) {
 
 func TestDescribeAndFootprint(t *testing.T) {
 	db := connect(t)
-	conformance.Prepare(t, db, 3, conformance.Table("usage"))
+	conformance.Prepare(t, db.db(), 3, conformance.Table("usage"))
 	d, err := db.Describe(t.Context())
 	if err != nil || d.Version != "9.3.4" || d.Settings["cairo.commit.mode"] != "nosync" || d.Settings["metrics.enabled"] != "true" {
 		t.Errorf("%+v, %v", d, err)

@@ -168,7 +168,7 @@ func TestWriteFails(t *testing.T) {
 		"credentials": {Answer: stub.Saying(401, "", stub.Secret), Says: "does not take these credentials"},
 	}, func(t *testing.T, host, port, timeout string) (driver.Writer, *series.Batch) {
 		d, batch := dataset(t, settingsOf(t, map[string]string{connection.Host: host, connection.Port: port, connection.Timeout: cmp.Or(timeout, "60s"), connection.User: "joe", connection.Password: stub.Secret}))
-		return conformance.Writer(t, d), batch
+		return conformance.Writer(t, d.db()), batch
 	})
 }
 
@@ -219,7 +219,7 @@ func TestSettle(t *testing.T) {
 func TestTCPReceipt(t *testing.T) {
 	_, port := stub.TCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	d, batch := dataset(t, settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port}))
-	w := conformance.Writer(t, d)
+	w := conformance.Writer(t, d.db())
 	receipt, err := w.Write(t.Context(), batch)
 	if err != nil || !receipt.Acked.IsZero() || receipt.Sent.IsZero() || receipt.Rows != 5 || d.Sent() != 5 {
 		t.Errorf("%+v, %v, %d sent", receipt, err, d.Sent())

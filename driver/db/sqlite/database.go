@@ -29,7 +29,16 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return sqlkit.OpenFile(ctx, env, options, "SQLite", defaultFile, openFile)
 }
 
-func openFile(ctx context.Context, path string, options driver.Options) (*database, error) {
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	o := d.Embedded.Optional()
+	o.Steps = d.steps()
+	o.EffectiveOptions = d.EffectiveOptions
+	o.Grow = d.Grow
+	return driver.DB{Required: d, Optional: o}
+}
+
+func openFile(ctx context.Context, path string, options driver.Options) (driver.DB, error) {
 	d := &database{options: options, writing: make(chan struct{}, 1)}
 	d.Embedded = sqlkit.Embedded[*session]{
 		System: "SQLite", Path: path, Connect: d.connect, Begin: "BEGIN IMMEDIATE",
@@ -48,14 +57,14 @@ func openFile(ctx context.Context, path string, options driver.Options) (*databa
 		},
 	}
 	if err := d.Open(ctx); err != nil {
-		return nil, fmt.Errorf("%s %w", path, err)
+		return driver.DB{}, fmt.Errorf("%s %w", path, err)
 	}
 	// What is no database at all shows here.
 	if err := d.Exec(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
 		_ = d.Close()
-		return nil, fmt.Errorf("%s %w", path, err)
+		return driver.DB{}, fmt.Errorf("%s %w", path, err)
 	}
-	return d, nil
+	return d.db(), nil
 }
 
 // connect opens a session with the settings of the options.
@@ -214,8 +223,8 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// AfterLoad implements driver.AfterLoader.
-func (d *database) AfterLoad() []driver.Step {
+// steps are driver.Optional\'s Steps.
+func (d *database) steps() []driver.Step {
 	able := steps()
 	for i := range able {
 		statement := strings.ToUpper(able[i].Name)
@@ -247,5 +256,5 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: size.Allocated}, nil
 }
 
-// Grow implements driver.Grower: the server says that it has no such columns.
+// Grow implements driver.DB: the server says that it has no such columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

@@ -8,15 +8,15 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Effective implements driver.Configured: SQLite keeps another journal without an error where
+// EffectiveOptions implements driver.DB: SQLite keeps another journal without an error where
 // the file system cannot have the one that was wanted.
-func (d *database) Effective(ctx context.Context) ([]driver.Effective, error) {
-	pragmas := []driver.Effective{
+func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
+	pragmas := []driver.EffectiveOption{
 		{Option: optionSynchronous, Wanted: d.options[optionSynchronous], Setting: "synchronous", Remedy: "another version of SQLite may have it"},
 		{Option: optionCacheSize, Wanted: d.options[optionCacheSize], Setting: "cache_size", Remedy: "choose another size"},
 	}
 	if d.made.Load() {
-		pragmas = append(pragmas, driver.Effective{Option: optionJournalMode, Wanted: d.options[optionJournalMode], Setting: "journal_mode",
+		pragmas = append(pragmas, driver.EffectiveOption{Option: optionJournalMode, Wanted: d.options[optionJournalMode], Setting: "journal_mode",
 			Remedy: "the file system cannot have it: give a path on a local disk, or choose journal_mode=delete"})
 	}
 	for i := range pragmas {

@@ -131,7 +131,7 @@ func TestOpenErrors(t *testing.T) {
 		"nothing to read": {driver.Env{Dir: dir}, "", "load it first"},
 	} {
 		db, err := openIn(t, test.env, "path", test.path)
-		if !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), test.says) || db != nil {
+		if !errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), test.says) || db.Required != nil {
 			t.Errorf("%s: %v, %v", name, db, err)
 		}
 	}

@@ -94,7 +94,7 @@ func (d *database) stream(m *query.Materialized, t *series.Table, of *series.Tab
 // streamOf is the name of an aggregate's stream. The server has all streams in one place.
 func (d *database) streamOf(m *query.Materialized) string { return d.name + "_" + m.Name() }
 
-// PlanAggregate implements driver.Materializer.
+// PlanAggregate implements driver.DB.
 func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	of, err := d.design.aggregateOf(m, s)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return []driver.Object{{Kind: kindStable, Name: of.Name}, {Kind: kindStream, Name: d.streamOf(m)}}, nil
 }
 
-// Materialize implements driver.Materializer, by a stream, which takes in what is there by
+// Materialize implements driver.DB, by a stream, which takes in what is there by
 // itself, and goes by the times of rows.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	of, err := d.design.aggregateOf(m, s)
@@ -143,13 +143,13 @@ func (d *database) filled(ctx context.Context, m *query.Materialized) error {
 		return err
 	}
 	return poll.Until(ctx, 10*time.Millisecond, 500*time.Millisecond, func() (bool, error) {
-		covered, err := d.Covered(ctx, m)
+		covered, err := d.CountCovered(ctx, m)
 		return covered == row[0].Int, err
 	})
 }
 
-// Covered implements driver.Materializer.
-func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+// CountCovered implements driver.DB.
+func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT sum(%s) FROM %s", query.RowCount, d.in(m.Name())))
 	if err != nil {
 		return -1, fmt.Errorf("counting the rows of the aggregate %s: %w", m.Name(), err)
@@ -160,7 +160,7 @@ func (d *database) Covered(ctx context.Context, m *query.Materialized) (int64, e
 	return rows[0][0].Int, nil
 }
 
-// AggregateFootprint implements driver.Materializer. What the stream has written may be in
+// AggregateFootprint implements driver.DB. What the stream has written may be in
 // memory yet, and is put into files first. Of those that hold few rows of each series the
 // server tells no size.
 func (d *database) AggregateFootprint(ctx context.Context, m *query.Materialized) (int64, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// ListSeries implements driver.SeriesLister: tags stand in tables, of which each has rows.
+// ListSeries implements driver.DB: tags stand in tables, of which each has rows.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	var keys []string
 	for i := range t.Tags {
@@ -50,7 +50,7 @@ func (d *database) Census(ctx context.Context, t *series.Table) (out driver.Cens
 	return out, nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT count(*) FROM "+d.in(t.Name))
 	switch {

@@ -22,7 +22,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{e}, nil
 }
 
-// ReadClock implements driver.Clock. A connection of no database has times in milliseconds.
+// ReadClock implements driver.DB. A connection of no database has times in milliseconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Millisecond, "SELECT CAST(NOW() AS BIGINT)")
 }
@@ -43,9 +43,9 @@ func (d *database) variables(ctx context.Context, node, like string) (map[string
 	return told, err
 }
 
-// Room implements driver.Storage: the first folder of data of the first data node. What is
+// FreeSpace implements driver.DB: the first folder of data of the first data node. What is
 // free there the server does not tell.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	told, err := d.variables(ctx, "1", "dataDir")
 	if err != nil || len(told["dataDir"]) == 0 || !filepath.IsAbs(told["dataDir"][0]) {
 		return "", -1, err
@@ -63,7 +63,7 @@ var concerns = []driver.Concern{
 	{Setting: "audit", Wrong: driver.Is("1"), Effect: "in the enterprise edition changes of tables are written to an audit log", Fix: "set audit to 0 in taos.cfg, or report it"},
 }
 
-// Advise implements driver.Adviser: of the first data node's settings.
+// Advise implements driver.DB: of the first data node's settings.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	all, err := d.variables(ctx, "1", "")
 	if err != nil {

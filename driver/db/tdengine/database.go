@@ -44,12 +44,30 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// Address implements driver.Server.
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:            d.Address(),
+		ListProcesses:      d.ListProcesses,
+		ReadClock:          d.ReadClock,
+		FreeSpace:          d.FreeSpace,
+		Advise:             d.Advise,
+		Join:               d.Join,
+		CountRows:          d.CountRows,
+		ListSeries:         d.ListSeries,
+		PlanAggregate:      d.PlanAggregate,
+		Materialize:        d.Materialize,
+		CountCovered:       d.CountCovered,
+		AggregateFootprint: d.AggregateFootprint,
+	}}
+}
+
+// Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
-// Addresses implements driver.Processes: of the data nodes, which do what taosAdapter
+// ListProcesses implements driver.DB: of the data nodes, which do what taosAdapter
 // passes on.
-func (d *database) Addresses(ctx context.Context) ([]string, error) {
+func (d *database) ListProcesses(ctx context.Context) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT endpoint FROM information_schema.ins_dnodes")
 	addresses := make([]string, len(rows))
 	for i, row := range rows {
@@ -239,7 +257,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner. The table of a series is made by each writer of its rows.
+// Join implements driver.DB. The table of a series is made by each writer of its rows.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -89,7 +89,7 @@ func TestColumnstore(t *testing.T) {
 			return n.Bytes
 		}
 		before := size()
-		for _, s := range db.(driver.AfterLoader).AfterLoad() {
+		for _, s := range db.Steps {
 			if s.Name != "columnstore" {
 				continue
 			}

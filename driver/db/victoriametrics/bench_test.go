@@ -31,7 +31,7 @@ func cpuWriter(t testing.TB, given ...string) (driver.Writer, encode.Encoder, *s
 	if err := d.Create(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
-	return conformance.Writer(t, d), d.settings.encoder(schema), b
+	return conformance.Writer(t, d.db()), d.settings.encoder(schema), b
 }
 
 func TestWriteAllocatesNothingPerRow(t *testing.T) {

@@ -16,13 +16,13 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.Clock.
+// ReadClock implements driver.DB.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.own.Client.ReadClock(ctx, "/health")
 }
 
-// Room implements driver.Storage: a single node tells it, a cluster's front does not.
-func (d *database) Room(ctx context.Context) (folder string, free int64, err error) {
+// FreeSpace implements driver.DB: a single node tells it, a cluster's front does not.
+func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	free = -1
 	if d.settings.selekt != "" {
 		return "", free, driver.Unknown("a cluster's front does not tell where data is: look at the disks of vmstorage")
@@ -45,7 +45,7 @@ var concerns = []driver.Concern{
 	{Setting: "memory.allowedPercent", Wrong: driver.IsNot("", "60"), Effect: "caches may take another share of the memory than by default", Fix: "report it, or leave the flag out"},
 }
 
-// Advise implements driver.Adviser.
+// Advise implements driver.DB.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	if d.settings.selekt != "" {
 		return nil, driver.Unknown("a cluster's front tells no settings: look at the flags of vminsert, vmselect and vmstorage")

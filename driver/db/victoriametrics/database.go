@@ -62,10 +62,29 @@ type database struct {
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
-		return nil, fmt.Errorf("opening VictoriaMetrics: %w", err)
+		return driver.DB{}, fmt.Errorf("opening VictoriaMetrics: %w", err)
 	}
 	d := newDatabase(s)
-	return metric.Open(ctx, "VictoriaMetrics", &s.wire, d, d.greet)
+	return metric.Open(ctx, "VictoriaMetrics", &s.wire, d.db(), d.greet)
+}
+
+// db is the database with all that the system can do.
+func (d *database) db() driver.DB {
+	return driver.DB{Required: d, Optional: driver.Optional{
+		Address:     d.Address(),
+		Inspect:     d.Inspect,
+		ReadClock:   d.ReadClock,
+		FreeSpace:   d.FreeSpace,
+		Advise:      d.Advise,
+		TakesLines:  d.TakesLines,
+		Join:        d.Join,
+		Grow:        d.Grow,
+		IdleSince:   d.IdleSince,
+		FlushMemory: d.FlushMemory,
+		CountRows:   d.CountRows,
+		ListSeries:  d.ListSeries,
+		ReadMetrics: d.ReadMetrics,
+	}}
 }
 
 // newQuerier returns a querier. Answers are not taken from the server's cache, which
@@ -100,7 +119,7 @@ func (d *database) greet(ctx context.Context) error {
 	return err
 }
 
-// Address implements driver.Server.
+// Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
 // NewQuerier implements driver.DB.
@@ -130,7 +149,7 @@ func requests() encode.RemoteWrite {
 	return encode.RemoteWrite{Metric: metricsQL{}.Metric, Label: metricsQL{}.Label, Null: metric.NullField}
 }
 
-// TakesLines implements driver.LineTaker. As line protocol has them, tags that are
+// TakesLines implements driver.DB. As line protocol has them, tags that are
 // numbers would be metrics.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
 	if format != "influx" || s == nil || d.settings.remote {

@@ -75,13 +75,13 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.Joiner.
+// Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.encoder(schema), schema)
 	return nil
 }
 
-// Grow implements driver.Grower.
+// Grow implements driver.DB.
 func (d *database) Grow(schema *series.Schema) error {
 	d.Extend(d.settings.encoder(schema), schema)
 	return nil
@@ -147,7 +147,7 @@ func (d *database) KeepNote(ctx context.Context) error {
 	return nil
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	return d.own.CountRows(ctx, metricsQL{}, t)
 }
@@ -184,7 +184,7 @@ func (d *database) times(ctx context.Context, t *series.Table, out *driver.Conte
 	return nil
 }
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	return d.own.ListSeries(ctx, metricsQL{}, t, sink)
 }

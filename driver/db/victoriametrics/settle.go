@@ -58,7 +58,7 @@ func (d *database) Settle(ctx context.Context) error {
 		since, err = d.appear(ctx)
 	case err == nil:
 		since, err = poll.Idle(ctx, look, idleFor, func() (bool, error) {
-			all, err := d.Metrics(ctx)
+			all, err := d.ReadMetrics(ctx)
 			return all["vm_active_merges storage/big"]+all["vm_active_merges storage/small"]+all["vm_pending_rows storage"] > 0, err
 		})
 	}
@@ -89,16 +89,16 @@ func (d *database) appear(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
 // figuresOf are the server's own, of those that it tells, by name and type.
 var figuresOf = []string{"vm_active_merges", "vm_pending_rows", dataSize, "vm_parts", "vm_rows_added_to_storage_total",
 	"vm_rows_ignored_total", "vm_new_timeseries_created_total", "vm_slow_row_inserts_total", "vm_cache_size_bytes"}
 
-// Metrics implements driver.Metered. Behind vmauth, or in a cluster, the figures are
+// ReadMetrics implements driver.DB. Behind vmauth, or in a cluster, the figures are
 // other processes', and there are none.
-func (d *database) Metrics(ctx context.Context) (map[string]float64, error) {
+func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	out := map[string]float64{}
 	err := d.exposed(ctx, func(name, labels string, value float64) {
 		if !slices.Contains(figuresOf, name) {
@@ -126,7 +126,7 @@ func (d *database) exposed(ctx context.Context, take func(name, labels string, v
 // Footprint implements driver.DB: the bytes of all data and indexes of the server,
 // other metrics' and deleted ones' included.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
-	all, err := d.Metrics(ctx)
+	all, err := d.ReadMetrics(ctx)
 	if err != nil {
 		return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the files of VictoriaMetrics at %s: %w", d.Address(), err)
 	}
@@ -155,7 +155,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 // dataSize is the figure of the bytes of parts, by their type.
 const dataSize = "vm_data_size_bytes"
 
-// FlushMemory implements driver.Flusher. The server writes all that it has in memory to its files
+// FlushMemory implements driver.DB. The server writes all that it has in memory to its files
 // before it takes a snapshot, which is a folder of links to these: tsmark takes one and deletes it.
 func (d *database) FlushMemory(ctx context.Context) error {
 	d.written.Store(false)
@@ -242,7 +242,7 @@ func versionOf(labels, otherwise string) string {
 	return otherwise
 }
 
-// Inspect implements driver.Inspector: flags of the server with which rows would be
+// Inspect implements driver.DB: flags of the server with which rows would be
 // lost, or be found under other names.
 func (d *database) Inspect(ctx context.Context) error {
 	flags, err := d.flags(ctx)

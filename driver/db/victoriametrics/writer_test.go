@@ -28,7 +28,7 @@ func TestMonths(t *testing.T) {
 		if err := d.Create(t.Context(), schema); err != nil {
 			t.Fatal(err)
 		}
-		w := conformance.Writer(t, d)
+		w := conformance.Writer(t, d.db())
 		receipt, err := w.Write(t.Context(), &b)
 		if err != nil || receipt.Rows != 6 || requests != want || receipt.Acked.IsZero() || receipt.WireBytes == 0 {
 			t.Errorf("%s: %d requests, %+v, %v", protocol, requests, receipt, err)

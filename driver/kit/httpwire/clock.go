@@ -36,5 +36,5 @@ func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, er
 	if err != nil {
 		return driver.Reading{}, fmt.Errorf("its header Date is none: %w", err)
 	}
-	return driver.Reading{Sent: asked, Answered: answered, Server: server, Unit: time.Second}, nil
+	return driver.Reading{Sent: asked, Received: answered, Server: server, Unit: time.Second}, nil
 }

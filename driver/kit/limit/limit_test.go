@@ -3,11 +3,7 @@ package limit
 import (
 	"context"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,7 +19,7 @@ var short = Limits{Statement: time.Second, Step: time.Minute}
 // silent is a target that answers nothing, and ends with the context or, if it is
 // deaf, an hour later.
 type silent struct {
-	driver.DB
+	driver.Required
 	deaf   bool
 	closed chan struct{}
 }
@@ -106,9 +102,9 @@ func calls(t driver.DB) map[string]struct {
 // more, and promptly with its context; also one of a driver that is deaf.
 func TestCallsEnd(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
-		for doing := range calls(nil) {
+		for doing := range calls(driver.DB{}) {
 			synctest.Test(t, func(t *testing.T) {
-				c := calls(Target(&silent{deaf: deaf}, short))[doing]
+				c := calls(Target(driver.DB{Required: &silent{deaf: deaf}}, short))[doing]
 				begin := time.Now()
 				err := c.do(t.Context())
 				most := c.most
@@ -147,7 +143,7 @@ func TestCallsEnd(t *testing.T) {
 // A query has the limit of a step where it has none of its own.
 func TestQueriesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q, err := Target(&silent{}, short).NewQuerier(t.Context(), 0)
+		q, err := Target(driver.DB{Required: &silent{}}, short).NewQuerier(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +171,7 @@ func TestOpenedTooLate(t *testing.T) {
 				t.Errorf("it may wait %v for locks", env.Locks)
 			}
 			time.Sleep(time.Hour)
-			return late, nil
+			return driver.DB{Required: late}, nil
 		}}, short)
 		_, err := kind.Open(t.Context(), driver.Env{Create: true}, nil)
 		if !errors.Is(err, driver.ErrUnreachable) || !strings.HasPrefix(err.Error(), "opening x: ") {
@@ -201,46 +197,56 @@ func TestOutlive(t *testing.T) {
 	})
 }
 
-// What a target may be beside is hidden by the limits unless they know it: for
-// each interface in package driver that a target can have, limited has it.
-func TestNothingIsHidden(t *testing.T) {
-	known := []string{
-		"Adviser", "AfterLoader", "Bounded", "Clock", "Configured", "DistinctCounter", "Flusher", "Grower", "Inspector", "Joiner", "Kept", "LineTaker", "Materializer", "Metered", "Processes", "ReadTeller", "RowCounter", "SeriesLister", "Server", "Storage", "TextChecker", "Waiter", "Watcher",
-		"DB", "Writer", "LineWriter", "Querier",
-	}
-	files, err := filepath.Glob("../../*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files: %v", len(files), err)
-	}
-	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
+// Every optional function of a context ends at a limit too, and says what was being done. A
+// function that the database lacks, the limited database lacks as well.
+func TestOptionalCallsEnd(t *testing.T) {
+	names := reflect.TypeFor[driver.Optional]()
+	for i := range names.NumField() {
+		f := names.Field(i)
+		if f.Type.Kind() != reflect.Func || f.Type.NumIn() == 0 || f.Type.In(0) != reflect.TypeFor[context.Context]() {
+			continue
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			s, ok := n.(*ast.TypeSpec)
-			if !ok {
-				return true
+		synctest.Test(t, func(t *testing.T) {
+			db := driver.DB{Required: &silent{}}
+			reflect.ValueOf(&db.Optional).Elem().Field(i).Set(reflect.MakeFunc(f.Type, func(in []reflect.Value) []reflect.Value {
+				<-in[0].Interface().(context.Context).Done()
+				return outputs(f.Type, errors.New("cut off"))
+			}))
+			limited := Target(db, short)
+			in := []reflect.Value{reflect.ValueOf(t.Context())}
+			for p := 1; p < f.Type.NumIn(); p++ {
+				arg := reflect.New(f.Type.In(p)).Elem()
+				if arg.Kind() == reflect.Pointer {
+					arg.Set(reflect.New(arg.Type().Elem()))
+				}
+				in = append(in, arg)
 			}
-			if _, ok := s.Type.(*ast.InterfaceType); ok && !slices.Contains(known, s.Name.Name) {
-				t.Errorf("driver.%s is unknown here: give limited its methods, and add it to this test", s.Name.Name)
+			begin := time.Now()
+			out := reflect.ValueOf(limited.Optional).Field(i).Call(in)
+			err, _ := out[len(out)-1].Interface().(error)
+			var late *Late
+			if took := time.Since(begin); !errors.As(err, &late) || took != late.Limit {
+				t.Errorf("%s: %v after %v", f.Name, err, took)
 			}
-			return true
 		})
 	}
-	// Of a target that is nothing of that, it is nothing either.
-	plain := Target(&silent{}, short)
-	if _, ok := driver.As[driver.Inspector](plain); ok {
-		t.Error("a target that inspects nothing counts as an Inspector")
-	}
-	if _, ok := driver.As[driver.Metered](Target(metered{&silent{}}, short)); !ok {
-		t.Error("a target that is metered does not count as that")
+	none := reflect.ValueOf(Target(driver.DB{Required: &silent{}}, short).Optional)
+	for i := range names.NumField() {
+		if !none.Field(i).IsZero() && none.Field(i).Kind() == reflect.Func {
+			t.Errorf("%s is set, and the database lacks it", names.Field(i).Name)
+		}
 	}
 }
 
-type metered struct{ *silent }
-
-func (metered) Metrics(context.Context) (map[string]float64, error) { return nil, nil }
+// outputs are the results of a function that failed.
+func outputs(f reflect.Type, err error) []reflect.Value {
+	out := make([]reflect.Value, f.NumOut())
+	for i := range out {
+		out[i] = reflect.Zero(f.Out(i))
+	}
+	out[len(out)-1] = reflect.ValueOf(&err).Elem()
+	return out
+}
 
 func TestSink(t *testing.T) {
 	var answer query.Answer

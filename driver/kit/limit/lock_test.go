@@ -16,14 +16,18 @@ import (
 
 // locked is a target whose answers wait for a lock, and that tells who has it from some time on.
 type locked struct {
-	driver.DB
+	driver.Required
 	begin  time.Time
 	tells  time.Duration
 	holder string
 	free   time.Duration // when the lock is released
 }
 
-func (l *locked) WaitsFor(ctx context.Context) (string, error) {
+func (l *locked) db() driver.DB {
+	return driver.DB{Required: l, Optional: driver.Optional{FindBlocker: l.FindBlocker, CountRows: l.CountRows}}
+}
+
+func (l *locked) FindBlocker(ctx context.Context) (string, error) {
 	if time.Since(l.begin) < l.tells {
 		return "", errors.New("it does not answer")
 	}
@@ -62,7 +66,7 @@ func TestBlocked(t *testing.T) {
 			return err
 		},
 		"count": func(ctx context.Context, db driver.DB) error {
-			_, err := db.(driver.RowCounter).CountRows(ctx, &series.Table{Name: "cpu"})
+			_, err := db.CountRows(ctx, &series.Table{Name: "cpu"})
 			return err
 		},
 		"query": func(ctx context.Context, db driver.DB) error {
@@ -87,7 +91,7 @@ func TestBlocked(t *testing.T) {
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				c.target.begin = time.Now()
-				err := call(t.Context(), Target(&c.target, Default()))
+				err := call(t.Context(), Target(c.target.db(), Default()))
 				took := time.Since(c.target.begin)
 				if took != c.ends || (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
 					t.Errorf("%s: %v after %v, want %q after %v", name, err, took, c.want, c.ends)

@@ -29,7 +29,7 @@ func Open(ctx context.Context, system string, wire *httpwire.Config, db driver.D
 	defer cancel()
 	if err := greet(bounded); err != nil {
 		db.Close()
-		return nil, fmt.Errorf("opening %s: %w", system, err)
+		return driver.DB{}, fmt.Errorf("opening %s: %w", system, err)
 	}
 	return db, nil
 }

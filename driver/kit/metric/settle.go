@@ -18,7 +18,7 @@ const (
 )
 
 // Settling waits for points that are queued on a server, of which the server tells nothing.
-// It implements driver.Watcher.
+// It implements driver.DB.
 type Settling struct {
 	since atomic.Pointer[time.Time] // nil: it has not waited
 }
@@ -42,5 +42,5 @@ func (s *Settling) Await(ctx context.Context, interval time.Duration, count func
 	return err
 }
 
-// IdleSince implements driver.Watcher.
+// IdleSince implements driver.DB.
 func (s *Settling) IdleSince() time.Time { return *s.since.Load() }

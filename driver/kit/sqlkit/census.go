@@ -32,8 +32,8 @@ type Figures struct {
 	Order string
 }
 
-// Counter tells what SQL tables hold. It implements that part of driver.DB,
-// driver.DistinctCounter and driver.SeriesLister.
+// Counter counts what SQL tables hold. It implements Census, CountRows, DistinctCensus and
+// ListSeries of driver.DB.
 type Counter struct {
 	Dialect *sql.Dialect
 	// Figures returns the expressions for a column of values of a type.
@@ -57,7 +57,7 @@ func (c *Counter) Census(ctx context.Context, t *series.Table) (driver.Census, e
 	return c.of(ctx, t, false)
 }
 
-// CountRows implements driver.RowCounter.
+// CountRows implements driver.DB.
 func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error) {
 	t, count := c.named(t), "count(*)"
 	if c.Dialect.Narrow { // every row has the first field
@@ -74,7 +74,7 @@ func (c *Counter) CountRows(ctx context.Context, t *series.Table) (int64, error)
 	return answer.Rows[0][0].Int, nil
 }
 
-// DistinctCensus implements driver.DistinctCounter.
+// DistinctCensus implements driver.DB.
 func (c *Counter) DistinctCensus(ctx context.Context, t *series.Table) (driver.Census, error) {
 	return c.of(ctx, t, true)
 }
@@ -291,7 +291,7 @@ func (c *Counter) named(t *series.Table) *series.Table {
 	return c.Named(t)
 }
 
-// ListSeries implements driver.SeriesLister.
+// ListSeries implements driver.DB.
 func (c *Counter) ListSeries(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error {
 	d, named := c.Dialect, c.named(t)
 	keys := make([]string, len(named.Tags))

@@ -21,7 +21,7 @@ func ReadClock(ctx context.Context, unit time.Duration, statement string, ask fu
 	case len(rows) != 1 || len(rows[0]) != 1 || rows[0][0].Kind != query.Int:
 		return driver.Reading{}, errors.New("its answer is no time")
 	}
-	return driver.Reading{Sent: asked, Answered: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
+	return driver.Reading{Sent: asked, Received: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
 }
 
 // ReadClockBy is ReadClock over a link, which has the connection open before.

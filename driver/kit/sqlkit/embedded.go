@@ -19,7 +19,7 @@ import (
 type Session interface {
 	// Query is that of Conn. It wraps ctx's error where that ends it.
 	Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error)
-	// CheckText is that of driver.TextChecker.
+	// CheckText is that of driver.Optional.
 	CheckText(text string) error
 	// Close releases the connection; a second call does nothing.
 	Close()
@@ -69,20 +69,20 @@ func PathOption(name string) driver.Option {
 
 // OpenFile opens a system's database at the path that the options name, or at a file
 // of that name in the folder of env.
-func OpenFile[D driver.DB](ctx context.Context, env driver.Env, o driver.Options, system, name string,
-	open func(ctx context.Context, path string, o driver.Options) (D, error)) (driver.DB, error) {
+func OpenFile(ctx context.Context, env driver.Env, o driver.Options, system, name string,
+	open func(ctx context.Context, path string, o driver.Options) (driver.DB, error)) (driver.DB, error) {
 	err := ctx.Err()
 	var path string
 	if err == nil {
 		path, err = file(env, o, name)
 	}
 	if err == nil {
-		var d D
-		if d, err = open(ctx, path, o); err == nil {
-			return d, nil
+		var db driver.DB
+		if db, err = open(ctx, path, o); err == nil {
+			return db, nil
 		}
 	}
-	return nil, fmt.Errorf("opening %s: %w", system, err)
+	return driver.DB{}, fmt.Errorf("opening %s: %w", system, err)
 }
 
 // file returns the path of a database's file. Its error says why it cannot be opened.
@@ -114,7 +114,14 @@ func (e *Embedded[S]) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// CheckText implements driver.TextChecker.
+// Optional is what Embedded can do of that.
+func (e *Embedded[S]) Optional() driver.Optional {
+	o := e.Tables.Optional()
+	o.CheckText = e.CheckText
+	return o
+}
+
+// CheckText implements driver.DB.
 func (e *Embedded[S]) CheckText(_ context.Context, text string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

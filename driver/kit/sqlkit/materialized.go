@@ -75,7 +75,7 @@ func RenderFrom(dialect func() *sql.Dialect) func(*query.Query, *query.Materiali
 	}
 }
 
-// PlanAggregate implements driver.Materializer.
+// PlanAggregate implements driver.DB.
 func (t *Tables) PlanAggregate(s *series.Schema, m *query.Materialized) ([]driver.Object, error) {
 	if t.Aggregates == nil {
 		return nil, fmt.Errorf("%w: tsmark makes no aggregates of %s", query.ErrUnsupported, t.Dialect.Name)
@@ -99,7 +99,7 @@ func (t *Tables) PlanAggregate(s *series.Schema, m *query.Materialized) ([]drive
 	return objects, Distinct(slices.Concat(objects, l.Objects))
 }
 
-// Materialize implements driver.Materializer.
+// Materialize implements driver.DB.
 func (t *Tables) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	of, how := t.Aggregates, (*Aggregates).make
 	if keep {
@@ -153,8 +153,8 @@ func (t *Tables) aggregate(s *series.Schema, m *query.Materialized) (*Aggregate,
 	}, err
 }
 
-// Covered implements driver.Materializer.
-func (t *Tables) Covered(ctx context.Context, m *query.Materialized) (int64, error) {
+// CountCovered implements driver.DB.
+func (t *Tables) CountCovered(ctx context.Context, m *query.Materialized) (int64, error) {
 	text := fmt.Sprintf("SELECT CAST(coalesce(sum(%s), 0) AS %s) FROM %s", t.Dialect.Ident(query.RowCount), t.Dialect.IntegerType(), t.Dialect.Ident(m.Name()))
 	if t.Aggregates.Covers != nil {
 		text = t.Aggregates.Covers(m)
@@ -162,7 +162,7 @@ func (t *Tables) Covered(ctx context.Context, m *query.Materialized) (int64, err
 	return t.one(ctx, "counting the rows of the aggregate "+m.Name(), text)
 }
 
-// AggregateFootprint implements driver.Materializer.
+// AggregateFootprint implements driver.DB.
 func (t *Tables) AggregateFootprint(ctx context.Context, m *query.Materialized) (int64, error) {
 	if t.Aggregates == nil || t.Aggregates.Bytes == nil {
 		return -1, nil

@@ -19,8 +19,8 @@ const (
 	NoteColumn = "content"
 )
 
-// Tables implements that part of driver.DB which is alike in SQL databases: what
-// is there, what Create makes, the note, and what tables hold.
+// Tables implements the part of driver.DB that is alike in SQL databases: listing and
+// creating tables, the note, and what tables hold.
 type Tables struct {
 	Counter
 	Place string // as errors name it
@@ -59,6 +59,19 @@ func (t *Tables) Layout() (*Layout, error) {
 		return nil, errors.New("nothing was created through this connection: prepare the database first")
 	}
 	return t.layout, nil
+}
+
+// Optional is what Tables can do of that.
+func (t *Tables) Optional() driver.Optional {
+	return driver.Optional{
+		CountRows:          t.CountRows,
+		DistinctCensus:     t.DistinctCensus,
+		ListSeries:         t.ListSeries,
+		PlanAggregate:      t.PlanAggregate,
+		Materialize:        t.Materialize,
+		CountCovered:       t.CountCovered,
+		AggregateFootprint: t.AggregateFootprint,
+	}
 }
 
 // Objects implements driver.DB.
@@ -127,7 +140,7 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Regrow is for driver.Grower and driver.Joiner: writers name the columns of the schema,
+// Regrow is for Grow and Join of driver.Optional: writers name the columns of the schema,
 // whether or not the tables have them.
 func (t *Tables) Regrow(schema *series.Schema) error {
 	l, err := t.Lay(schema)

@@ -16,7 +16,7 @@ func TestOffset(t *testing.T) {
 			for _, is := range []time.Duration{0, -time.Hour, 300 * time.Millisecond} {
 				for part := range 5 {
 					at := asked.Add(trip * time.Duration(part) / 4)
-					r := driver.Reading{Sent: asked, Answered: asked.Add(trip), Server: at.Add(is).Truncate(unit), Unit: unit}
+					r := driver.Reading{Sent: asked, Received: asked.Add(trip), Server: at.Add(is).Truncate(unit), Unit: unit}
 					ahead, uncertain := r.Offset()
 					if off := ahead - is; max(off, -off) > uncertain+1 || uncertain != trip/2+unit/2 {
 						t.Errorf("trip %v, unit %v, true offset %v: told %v within %v", trip, unit, is, ahead, uncertain)
