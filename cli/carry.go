@@ -185,7 +185,7 @@ A file may be compressed by zstd or gzip. Of each file at most --max-size is rea
 func bytesOf(flag, text string) (int64, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n == 0 || n > math.MaxInt64 {
-		return 0, fmt.Errorf("%s: %q is no size; give one such as 1GiB", flag, text)
+		return 0, fmt.Errorf("%s: %q is not a size; write one like 1GiB", flag, text)
 	}
 	return int64(n), nil
 }

@@ -77,7 +77,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 			args []string
 			want string
 		}{
-			{[]string{"resume", id}, "was imported, and is not resumed; "},
+			{[]string{"resume", id}, "was imported and cannot be resumed; "},
 			{[]string{"rerun"}, "no terminal to ask for confirmation; "},
 			{[]string{"rerun", id}, "and add --yes"},
 		} {

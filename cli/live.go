@@ -128,7 +128,7 @@ func certificateOf(certificate, key string) (*tls.Certificate, error) {
 	case errors.As(err, &path):
 		return nil, fmt.Errorf("%w; name a file that this user can read", err)
 	case err != nil:
-		return nil, fmt.Errorf("%s and %s are no pair (%w); give a certificate in PEM and the key that it was made for, without a passphrase", certificate, key, err)
+		return nil, fmt.Errorf("%s and %s do not match (%w); give a certificate in PEM and its key, without a passphrase", certificate, key, err)
 	}
 	return &pair, nil
 }

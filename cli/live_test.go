@@ -144,8 +144,8 @@ func TestLiveOverTLS(t *testing.T) {
 	for name, c := range map[string]struct {
 		certificate, key, want string
 	}{
-		"no pair":        {other, key, "tsmark: --web-cert, --web-key: " + other + " and " + key + " are no pair (tls: private key does not match public key); give a certificate in PEM and the key that it was made for"},
-		"no certificate": {key, key, "are no pair ("},
+		"no pair":        {other, key, "tsmark: --web-cert, --web-key: " + other + " and " + key + " do not match (tls: private key does not match public key); give a certificate in PEM and the key that it was made for"},
+		"no certificate": {key, key, "do not match ("},
 		"no key":         {certificate, "", "--web-cert, --web-key: TLS needs a certificate and its key; give both"},
 		"not there":      {certificate, filepath.Join(dir, "none.pem"), "none.pem: no such file or directory; name a file that this user can read"},
 	} {
@@ -221,7 +221,7 @@ func TestLivePageInBrowser(t *testing.T) {
 	if err := tsmark.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	shows("the end", "/^ended /.test(document.title) && document.querySelector('.badge').innerText === 'ended' && /interrupted; what was finished is stored/.test(document.body.innerText)")
+	shows("the end", "/^ended /.test(document.title) && document.querySelector('.badge').innerText === 'ended' && /interrupted; finished work is stored/.test(document.body.innerText)")
 	if err := <-ended; tsmark.ProcessState.ExitCode() != exitInterrupted {
 		t.Fatalf("%v\n%s", err, out.String())
 	}

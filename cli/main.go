@@ -35,7 +35,7 @@ func run(known catalog) int {
 		end()
 		await(signals)
 		started.Kill()
-		fmt.Fprintln(os.Stderr, "\ntsmark: ended at once; tsmark resume goes on with what was not finished")
+		fmt.Fprintln(os.Stderr, "\ntsmark: stopped immediately; tsmark resume continues the unfinished work")
 		os.Exit(exitInterrupted)
 	}()
 	return (&app{args: os.Args, stdout: os.Stdout, stderr: os.Stderr, catalog: known, children: started}).main(ctx)

@@ -88,13 +88,13 @@ report says what was cut.`,
 	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
 	f.Var(span{&given.budget}, "budget", "`time` that the document may take, such as 2h, in place of --size, by rough rates: from as little as smoke to as much as full")
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
-	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only what they need")
+	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only the experiments they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
 	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, those of --target excepted; without --target that is so anyway")
 	f.StringVar(&given.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
 	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
-	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report what is in the results folder")
-	f.BoolVar(&given.again, "again", false, "run also what is complete in the results folder")
+	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report the runs in the results folder")
+	f.BoolVar(&given.again, "again", false, "also run experiments that are complete in the results folder")
 	f.StringVar(&given.format, "format", string(write.Text), "of the report: text, markdown or html")
 	var sizes []string
 	for _, s := range document.Sizes() {
@@ -202,7 +202,7 @@ func (p *reproducing) check(cmd *cobra.Command) error {
 	case p.print:
 		return idle(cmd, "--print", "prints experiments and runs nothing", "--size", "--budget", "--experiment", "--claims", "--target", "--start", "--query-texts")
 	case p.reportOnly:
-		return idle(cmd, "--report", "shows what is in the results folder, of all systems, and runs nothing", "--size", "--budget", "--claims", "--format")
+		return idle(cmd, "--report", "reports the runs in the results folder, of all systems, and runs nothing", "--size", "--budget", "--claims", "--format")
 	}
 	return nil
 }

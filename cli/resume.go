@@ -119,7 +119,7 @@ func notImported(run *result.Run) error {
 	if run.Imported.IsZero() {
 		return nil
 	}
-	return fmt.Errorf("run %s was imported, and is not resumed; tsmark report %s --experiment shows what it was to do, tsmark rerun %s does it as a run of your own", run.ID, run.ID, run.ID)
+	return fmt.Errorf("run %s was imported and cannot be resumed; tsmark report %s --experiment prints its experiment, tsmark rerun %s runs it again as a run of your own", run.ID, run.ID, run.ID)
 }
 
 // planOf plans what a run was to do, changed by the flags that are given.

@@ -397,9 +397,9 @@ func (l limits) conditions() ([]compare.Condition, error) {
 	change := slices.IndexFunc(conditions, func(c compare.Condition) bool { return !c.Absolute })
 	switch {
 	case change >= 0 && l.baseline == "":
-		return nil, fmt.Errorf("--fail-if %q: is a change, and from what is not said; name a run with --baseline, or give a limit as in 'p99 > 50ms'", conditions[change])
+		return nil, fmt.Errorf("--fail-if %q is a relative limit and needs --baseline RUN; an absolute limit is written as in 'p99 > 50ms'", conditions[change])
 	case change < 0 && l.baseline != "":
-		return nil, errors.New("--baseline is what changes of --fail-if are from, and there are none; give one, as in --fail-if 'p99 > +5%'")
+		return nil, errors.New("--baseline is used only by relative limits, and --fail-if has none; add one, as in --fail-if 'p99 > +5%'")
 	}
 	return conditions, nil
 }
@@ -544,12 +544,12 @@ func (a *app) ended(ctx context.Context, run *result.Run, err error) error {
 }
 
 // interrupted is the status of a run, or of several, that Ctrl-C ended with an error;
-// stored goes on behind "what was finished is stored".
+// stored goes on behind "finished work is stored".
 func (a *app) interrupted(err error, stored string) error {
 	if lost := a.notStored(err); lost != "" {
 		return &status{exitInterrupted, "interrupted; " + lost}
 	}
-	return &status{exitInterrupted, "interrupted; what was finished is stored" + stored}
+	return &status{exitInterrupted, "interrupted; finished work is stored" + stored}
 }
 
 // notStored says what is lost of a run that could not be stored as it ended, and where

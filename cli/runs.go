@@ -227,7 +227,7 @@ func (a *app) writeShared(shown *found, view write.View, format write.Format, fi
 func addressOf(given, name string) (string, error) {
 	u, err := url.Parse(given)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", fmt.Errorf("%q is no address of a page or folder; write one such as https://example.org/benchmarks/", given)
+		return "", fmt.Errorf("%q is not the address of a page or folder; write one like https://example.org/benchmarks/", given)
 	}
 	if path.Base(u.Path) != name {
 		u = u.JoinPath(name)

@@ -164,7 +164,7 @@ func (a *app) serverStopCommand(folder *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&every, "all", false, "stop all of them")
-	cmd.Flags().BoolVar(&remove, "remove", false, "remove what they stored as well")
+	cmd.Flags().BoolVar(&remove, "remove", false, "also remove their stored data")
 	return cmd
 }
 
@@ -236,7 +236,7 @@ func (a *app) installed(ctx context.Context, names []string) (servers.Scripts, e
 	}
 	for _, name := range names {
 		said := time.AfterFunc(2*time.Second, func() {
-			fmt.Fprintf(a.stderr, "%s: installing what it needs, which may take minutes the first time\n", name)
+			fmt.Fprintf(a.stderr, "%s: installing dependencies, which may take minutes the first time\n", name)
 		})
 		var output bytes.Buffer
 		err := scripts.Install(ctx, name, &output)

@@ -276,7 +276,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 func (s *settings) quietFlag(cmd *cobra.Command) {
 	const flag = "require-quiet"
 	cmd.Flags().StringVar(&s.flags.RequireQuiet, flag, "",
-		"refuse a host on which other processes use more than this `share` of the CPU, and repeat what they disturb")
+		"refuse a host on which other processes use more than this `share` of the CPU, and repeat disturbed measurements")
 	cmd.Flags().Lookup(flag).NoOptDefVal = fmt.Sprintf("%.0f%%", 100*result.QuietShare)
 	s.means(flag, flag)
 }

@@ -137,7 +137,7 @@ func TestTwoSignals(t *testing.T) {
 			if took := time.Since(begin); took > 20*time.Second {
 				t.Errorf("it went on for %v", took)
 			}
-			if !strings.Contains(out.String(), "tsmark: ended at once") && !strings.Contains(out.String(), "tsmark: interrupted") {
+			if !strings.Contains(out.String(), "tsmark: stopped immediately") && !strings.Contains(out.String(), "tsmark: interrupted") {
 				t.Errorf("it does not say so:\n%s", &out)
 			}
 			for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {

@@ -46,7 +46,7 @@ func TestLastLineOfUnstoredRuns(t *testing.T) {
 		{"replaced", replace, true, "is gone, and what was stored there is lost; its figures are on the page "},
 		{"cannot be written", spoil, true, " is not stored as it ended: saving run "},
 		{"cannot be written, and nobody interrupts", spoil, false, "measures again what the results lack"},
-		{"nothing is wrong", func(string) error { return nil }, true, "interrupted; what was finished is stored as run "},
+		{"nothing is wrong", func(string) error { return nil }, true, "interrupted; finished work is stored as run "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestLastLineOfUnstoredRuns(t *testing.T) {
 			if wantCode := map[bool]int{true: exitInterrupted, false: exitUsage}[c.interrupt]; code != wantCode || !strings.Contains(last, c.want) {
 				t.Errorf("exit status %d: %s", code, said)
 			}
-			if strings.Contains(c.want, "what was finished is stored") != strings.Contains(last, "what was finished is stored") {
+			if strings.Contains(c.want, "finished work is stored") != strings.Contains(last, "finished work is stored") {
 				t.Errorf("it says %q", last)
 			}
 			if _, page, ok := strings.Cut(last, "on the page "); ok {

@@ -76,7 +76,7 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 		}
 	}
 	if record.Experiment == "" {
-		return fmt.Errorf("of sweep %s only runs are here, not what it was to do; go on where it was begun", record.ID)
+		return fmt.Errorf("the results folder has runs of sweep %s but not its experiment; resume it in the folder in which it began", record.ID)
 	}
 	unfinished := func(r *result.Run) bool { return r.Status != result.Complete }
 	if len(runs) == record.Points && !slices.ContainsFunc(runs, unfinished) {

@@ -42,7 +42,7 @@ const (
 func (g *teamFlags) add(cmd *cobra.Command) {
 	g.listen, g.lost = broker.DefaultAddress, agents.DefaultTiming().Lost
 	f := cmd.Flags()
-	f.Var(count(&g.agents, 0), agentsFlag, "wait for so many tsmark agent, and share the work among them; 0: this process does it")
+	f.Var(count(&g.agents, 0), agentsFlag, "number of agents to wait for and share the work with (0: no agents)")
 	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join; one that other machines reach needs --agents-token or certificates")
 	f.StringVar(&g.nats, natsFlag, "", "`URL` of a NATS server of yours, where agents join in place of here")
 	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, are shown")(cmd)

@@ -134,7 +134,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("census", s.census)
 	t.Run("rows that were sent twice", s.twice)
 	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
-	t.Run("floats that are no numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
+	t.Run("floats that are not numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
 	if s.kind.UserServer == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}

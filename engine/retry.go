@@ -95,12 +95,12 @@ func (a *attempts) next(ctx context.Context, failure error) error {
 	if a.retry.Within > 0 && time.Since(a.failed)+wait > a.retry.Within {
 		wanted := ""
 		if t := driver.AsTemporary(failure); t != nil && t.After > a.retry.Within {
-			wanted = fmt.Sprintf(", and the server asks to wait %v", t.After)
+			wanted = fmt.Sprintf(", and the server requests a pause of %v", t.After)
 		}
 		return a.giveUp(failure, wanted)
 	}
 	if wait > longestPause {
-		return fmt.Errorf("%w (failed after %d retries: the server asks to wait %v, and tsmark waits %v at most)", failure, a.made, wait, longestPause)
+		return fmt.Errorf("%w (failed after %d retries: the server requests a pause of %v, and tsmark waits at most %v)", failure, a.made, wait, longestPause)
 	}
 	a.made++
 	timer := time.NewTimer(wait)

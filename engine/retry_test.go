@@ -168,13 +168,13 @@ func TestRetryEnds(t *testing.T) {
 	}{
 		"writer 0, batch 1 (rows 1 to 360, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:05:50Z): writing: connection reset by peer": {flaky{fail: always(cut())}, engine.Retry{}, 0},
 		"connection reset by peer (failed after 3 retries in ":                                                                        {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
-		": --retry 10s allows no more)":                                        {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
-		"writing: no such column":                                              {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
-		"connecting again: wrong password":                                     {flaky{fail: always(cut()), connect: failAt(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
-		"and the server asks to wait 1h0m0s)":                                  {flaky{fail: always(&driver.Temporary{Err: errCut, After: time.Hour})}, engine.Retry{Within: time.Minute}, 0},
-		"the server asks to wait 277777h46m39s, and tsmark waits 5m0s at most": {flaky{fail: always(&driver.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, engine.Retry{Times: 5}, 0},
-		"(rows 1 to 360, cpu from 2016-01-01T0":                                {flaky{fail: always(cut())}, engine.Retry{Times: 2}, time.Second},
-		"context deadline exceeded":                                            {flaky{fail: always(cut())}, engine.Retry{Within: time.Hour}, time.Minute},
+		": --retry 10s allows no more)":                                               {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
+		"writing: no such column":                                                     {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
+		"connecting again: wrong password":                                            {flaky{fail: always(cut()), connect: failAt(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
+		"and the server requests a pause of 1h0m0s)":                                  {flaky{fail: always(&driver.Temporary{Err: errCut, After: time.Hour})}, engine.Retry{Within: time.Minute}, 0},
+		"the server requests a pause of 277777h46m39s, and tsmark waits at most 5m0s": {flaky{fail: always(&driver.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, engine.Retry{Times: 5}, 0},
+		"(rows 1 to 360, cpu from 2016-01-01T0":                                       {flaky{fail: always(cut())}, engine.Retry{Times: 2}, time.Second},
+		"context deadline exceeded":                                                   {flaky{fail: always(cut())}, engine.Retry{Within: time.Hour}, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

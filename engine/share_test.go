@@ -128,7 +128,7 @@ func TestSharesOfQueries(t *testing.T) {
 			}
 			for i := range all {
 				a, b := all[i], whole[i]
-				if a.sequence >= 50 || b.sequence >= 50 { // of those that come again, which is another one
+				if a.sequence >= 50 || b.sequence >= 50 { // of rows that are sent twice, which is another one
 					a.sequence, a.query, a.outcome, b.sequence, b.query, b.outcome = 0, 0, 0, 0, 0, 0
 				}
 				if a != b {

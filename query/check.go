@@ -48,7 +48,7 @@ func (q *Query) checkShape() error {
 		return s.Aggregate.check()
 	case AnyRows:
 		if s.Limit <= 0 {
-			return fmt.Errorf("a limit of %d is none", s.Limit)
+			return fmt.Errorf("limit %d is below 1", s.Limit)
 		}
 	case RowSet:
 		if s.Operands < 2 || !slices.Contains(SetOperations(), s.Operation) {
@@ -70,7 +70,7 @@ func (q *Query) checkShape() error {
 		case s.Unit == "":
 			return errors.New("it wants means of units without naming a tag")
 		case s.Over != "" && !slices.Contains(s.Group, s.Over):
-			return fmt.Errorf("it divides by tag %s, of which a group may have several, since it is not grouped by it", s.Over)
+			return fmt.Errorf("it divides by tag %s, but is not grouped by it, so a group may have several values", s.Over)
 		}
 	}
 	return nil

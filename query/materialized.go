@@ -67,7 +67,7 @@ func (m *Materialized) StoredFields(t *series.Table) ([]series.Field, error) {
 		case at < 0:
 			return nil, fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
 		case !t.Fields[at].Type.Numeric():
-			return nil, fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
+			return nil, fmt.Errorf("aggregate %s: the values of field %s are not numbers", m.Name(), field)
 		}
 		for _, a := range m.StoredAggregates() {
 			kind := t.Fields[at].Type
@@ -90,23 +90,23 @@ func (m *Materialized) Answers(q *Query) error {
 	why := ""
 	switch {
 	case q.Table != m.Table:
-		why = fmt.Sprintf("it asks table %s", q.Table)
+		why = fmt.Sprintf("it reads table %s", q.Table)
 	case !ok:
 		why = "it aggregates no buckets of time"
 	case q.Above != nil:
 		why = "it chooses rows by a value"
 	case s.Width%m.Bucket != 0:
-		why = fmt.Sprintf("its buckets of %v are no multiple of %v", s.Width, m.Bucket)
+		why = fmt.Sprintf("its buckets of %v are not a multiple of %v", s.Width, m.Bucket)
 	case !q.Start.IsZero() && BucketOf(q.Start.UnixNano(), m.Bucket) != q.Start.UnixNano():
 		why = "its window begins within a bucket"
 	case !q.End.IsZero() && BucketOf(q.End.UnixNano(), m.Bucket) != q.End.UnixNano():
 		why = "its window ends within a bucket"
 	case !slices.Contains(m.Aggregates, s.Aggregate):
-		why = fmt.Sprintf("it asks the %s", s.Aggregate)
+		why = fmt.Sprintf("it computes the %s", s.Aggregate)
 	}
 	for _, f := range s.Fields {
 		if why == "" && !slices.Contains(m.Fields, f) {
-			why = fmt.Sprintf("it asks field %s", f)
+			why = fmt.Sprintf("it reads field %s", f)
 		}
 	}
 	if why == "" {

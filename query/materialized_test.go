@@ -19,14 +19,14 @@ func TestMaterializedAnswers(t *testing.T) {
 		return q
 	}
 	for want, change := range map[string]func(*Query, *Buckets){
-		"":                                 func(*Query, *Buckets) {},
-		"it asks table mem":                func(q *Query, _ *Buckets) { q.Table = "mem" },
-		"it chooses rows by a value":       func(q *Query, _ *Buckets) { q.Above = &Above{Field: "idle"} },
-		"buckets of 30m0s are no multiple": func(_ *Query, s *Buckets) { s.Width = 30 * time.Minute },
-		"its window begins within":         func(q *Query, _ *Buckets) { q.Start = start.Add(time.Nanosecond) },
-		"its window ends within":           func(q *Query, _ *Buckets) { q.End = q.End.Add(-time.Minute) },
-		"it asks the min":                  func(_ *Query, s *Buckets) { s.Aggregate = Min },
-		"it asks field steal":              func(_ *Query, s *Buckets) { s.Fields = []string{"idle", "steal"} },
+		"":                                    func(*Query, *Buckets) {},
+		"it reads table mem":                  func(q *Query, _ *Buckets) { q.Table = "mem" },
+		"it chooses rows by a value":          func(q *Query, _ *Buckets) { q.Above = &Above{Field: "idle"} },
+		"buckets of 30m0s are not a multiple": func(_ *Query, s *Buckets) { s.Width = 30 * time.Minute },
+		"its window begins within":            func(q *Query, _ *Buckets) { q.Start = start.Add(time.Nanosecond) },
+		"its window ends within":              func(q *Query, _ *Buckets) { q.End = q.End.Add(-time.Minute) },
+		"it computes the min":                 func(_ *Query, s *Buckets) { s.Aggregate = Min },
+		"it reads field steal":                func(_ *Query, s *Buckets) { s.Fields = []string{"idle", "steal"} },
 	} {
 		err := m.Answers(fits(change))
 		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), want)) {

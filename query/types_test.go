@@ -100,7 +100,7 @@ func TestCheck(t *testing.T) {
 		"no order":       Buckets{Aggregate: Max, Fields: fields, Width: 1, Limit: 1},
 		"median":         Totals{Aggregate: "median", Fields: fields, GroupBy: by},
 		"totals without": Totals{Aggregate: Max, Fields: fields},
-		"is none":        AnyRows{Fields: fields},
+		"is below 1":     AnyRows{Fields: fields},
 		"of 1 answers":   RowSet{Fields: fields, Set: Set{Operation: Union, Operands: 1}},
 		"last rows":      Last{Fields: fields},
 		`field "float"`:  Last{By: by, Fields: fields, Having: &RatioCondition{Condition: on("float")}},

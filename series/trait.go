@@ -19,7 +19,7 @@ type Trait uint8
 
 // The traits.
 const (
-	NaN            Trait = iota + 1 // floats that are no numbers
+	NaN            Trait = iota + 1 // floats that are not numbers
 	Infinities                      // infinite floats
 	LargeInts                       // integers of 64 bits beyond ±2^53, up to where a double holds each of them
 	SmallestInt                     // the smallest integer of its type
@@ -35,7 +35,7 @@ const (
 // String names values of the trait for people.
 func (t Trait) String() string {
 	return [...]string{"?", "NaN", "infinite floats", "integers beyond 2^53", "the smallest integer of a type",
-		"fields with times that are no multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
+		"fields with times that are not multiples of 1 µs", "empty tags", "tags with a line break, or a backslash before a character that is escaped",
 		"tags with blanks, equals signs, or characters beyond ASCII",
 		"several rows of one series and time", "text fields of any length and content", "text fields with the character NUL"}[t]
 }

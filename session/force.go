@@ -32,7 +32,7 @@ func (f *Force) Allow(ctx context.Context, s Session, schema *series.Schema, ref
 	}
 	d, err := s.db.Describe(ctx)
 	if err != nil {
-		return "", nil, fmt.Errorf("asking for version and settings: %w", err)
+		return "", nil, fmt.Errorf("reading version and settings: %w", err)
 	}
 	found, err := s.Existing(ctx, schema)
 	if err != nil {

@@ -91,7 +91,7 @@ func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
 		return nil
 	}
 	if _, _, err := s.replaceable(ctx, schema); err != nil {
-		return fmt.Errorf("looking at what is there: %w", err)
+		return fmt.Errorf("reading the database's note and objects: %w", err)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.
 		planned, err = s.plan(schema)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing what is there: %w", err)
+		return nil, fmt.Errorf("listing objects: %w", err)
 	}
 	return p.inTheWay(planned), nil
 }

@@ -19,7 +19,7 @@ func Parse(text, example string) (Address, error) {
 	host, port, err := net.SplitHostPort(text)
 	number, wrong := strconv.ParseUint(port, 10, 16)
 	if err != nil || wrong != nil {
-		return Address{}, fmt.Errorf("%q is no address; give HOST:PORT, such as %s", text, example)
+		return Address{}, fmt.Errorf("%q is not an address; write HOST:PORT, such as %s", text, example)
 	}
 	return Address{host, int(number)}, nil
 }

@@ -24,7 +24,7 @@ type Merged struct {
 func Merge(out io.Writer, logs ...*Reader) (Merged, error) {
 	m := merger{cells: make(map[Cell]uint32), workers: make(map[[2]int]uint32)}
 	if len(logs) == 0 {
-		return m.merged, errors.New("merging operation logs: there are none")
+		return m.merged, errors.New("merging operation logs: no logs")
 	}
 	h := logs[0].Header()
 	for _, log := range logs[1:] {
@@ -136,7 +136,7 @@ func (m *merger) advance(s *source) error {
 		end := s.log.End()
 		m.lost += end.Lost
 		if end.Truncated > 0 {
-			m.noteTruncated(s.index, fmt.Errorf("%w: %d of those that it was merged from", ErrTruncated, end.Truncated))
+			m.noteTruncated(s.index, fmt.Errorf("%w: %d of its source logs", ErrTruncated, end.Truncated))
 		}
 	case errors.Is(err, ErrTruncated):
 		m.noteTruncated(s.index, err)

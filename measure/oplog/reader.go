@@ -37,7 +37,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	last := len(magic) - 1
 	switch {
 	case string(start[:last]) != magic[:last]:
-		return nil, r.frames.damageError("this is no operation log of tsmark")
+		return nil, r.frames.damageError("not an operation log of tsmark")
 	case start[last] != magic[last]:
 		return nil, r.frames.damageError("version %d of the format is unknown to this tsmark, which reads version %d", start[last], magic[last])
 	}

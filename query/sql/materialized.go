@@ -45,7 +45,7 @@ func (d *Dialect) checkMaterialized(m *query.Materialized, s *series.Schema) err
 		case i < 0:
 			return fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
 		case !t.Fields[i].Type.Numeric():
-			return fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
+			return fmt.Errorf("aggregate %s: the values of field %s are not numbers", m.Name(), field)
 		}
 	}
 	return d.CheckNames(t)

@@ -52,7 +52,7 @@ func (d *Dataset) Client(device uint32, of int) int {
 // Deal implements workload.Dealt.
 func (d *Dataset) Deal(clients, rows int) (workload.Dataset, error) {
 	if devices := int(d.settings.last - d.settings.first); clients > devices {
-		return nil, fmt.Errorf("%d are more than the %d devices, of which each has some to itself; lower it, or raise --scale", clients, devices)
+		return nil, fmt.Errorf("%d exceeds the number of devices, %d, and each client needs devices of its own; lower it, or raise --scale", clients, devices)
 	}
 	dealt := *d
 	dealt.clients, dealt.turn = clients, rows

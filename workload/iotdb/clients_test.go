@@ -44,7 +44,7 @@ func TestDevicesOfClients(t *testing.T) {
 	if got := []int{part.Client(33, 2), part.Client(49, 2), part.Client(50, 2), part.Client(65, 2)}; !slices.Equal(got, []int{0, 0, 1, 1}) {
 		t.Errorf("clients of a part's devices are %v", got)
 	}
-	if _, err := part.Deal(34, 100); err == nil || !strings.HasPrefix(err.Error(), "34 are more than the 33 devices") {
+	if _, err := part.Deal(34, 100); err == nil || !strings.HasPrefix(err.Error(), "34 exceeds the number of devices, 33,") {
 		t.Errorf("error %v", err)
 	}
 }

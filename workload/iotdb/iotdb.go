@@ -176,7 +176,7 @@ func count(n uint32, of string) string {
 // lateness implements workload.Description's Late.
 func (out *settings) lateness() string {
 	if out.late == 0 {
-		return "those that come again"
+		return "rows that are sent twice"
 	}
 	return out.lateMode
 }

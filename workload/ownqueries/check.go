@@ -121,7 +121,7 @@ func (c *checker) different(key string, values []string) {
 
 func (c *checker) numbers(key string, values Choices) {
 	if len(values) == 0 {
-		c.add(key, "is missing; give a number, or several of which one is drawn, as in [90, 95]")
+		c.add(key, "is missing; give a number, or a list from which one is drawn, as in [90, 95]")
 	}
 	for i, text := range values {
 		if v, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -302,7 +302,7 @@ func (c *checker) fit(q *Query, s *series.Schema) {
 	}
 	if w := &q.Where; w.Draw > 0 && len(w.Values) == 0 {
 		if have := distinct(t.Tag(w.Tag), s.Series, w.Draw); have < w.Draw {
-			c.add("where.draw", "%d values of tag %s cannot be drawn, of which the dataset has %d; lower it", w.Draw, w.Tag, have)
+			c.add("where.draw", "%d values of tag %s cannot be drawn, because the dataset has %d; lower it", w.Draw, w.Tag, have)
 		}
 	}
 }

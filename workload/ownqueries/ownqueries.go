@@ -51,7 +51,7 @@ type extendedTexted struct {
 // Texts implements workload.Texted.
 func (e extendedTexted) Texts(format string, spec workload.Spec, queryType string, n int) (iter.Seq[string], error) {
 	if e.find(queryType) != nil {
-		return nil, fmt.Errorf("%w: %s is an own query type, of which TSBS has no text", query.ErrUnsupported, queryType)
+		return nil, fmt.Errorf("%w: %s is a query type of this experiment, for which TSBS has no text", query.ErrUnsupported, queryType)
 	}
 	return e.texted.Texts(format, spec, queryType, n)
 }

@@ -222,7 +222,7 @@ func TestWrong(t *testing.T) {
 		{func(q *ownqueries.Query) { q.Table = "cpus" }, `[0].table: the dataset has no table "cpus"; did you mean "cpu"`},
 		{func(q *ownqueries.Query) { q.Fields = []string{"usage_user", "usage_sys"} }, `[0].fields[1]: table cpu has no field "usage_sys"; did you mean`},
 		{func(q *ownqueries.Query) { q.By = "host" }, `[0].by: table cpu has no tag "host"; did you mean "os" or "hostname"`},
-		{func(q *ownqueries.Query) { q.Where.Draw = 21 }, "[0].where.draw: 21 values of tag hostname cannot be drawn, of which the dataset has 20"},
+		{func(q *ownqueries.Query) { q.Where.Draw = 21 }, "[0].where.draw: 21 values of tag hostname cannot be drawn, because the dataset has 20"},
 		{func(q *ownqueries.Query) { q.Where = ownqueries.Where{Tag: "rack"} }, "[0].where: has no values"},
 		{func(q *ownqueries.Query) { q.Above.Value = nil }, "[0].above.value: is missing"},
 		{func(q *ownqueries.Query) { q.Above.Value = ownqueries.Choices{"90", "NaN"} }, `[0].above.value[1]: "NaN" is not a number`},

@@ -81,14 +81,14 @@ func ParseTemplate(text string) (*Template, error) {
 		end := open + length + 2
 		match := placePattern.FindStringSubmatch(text[open+2 : end-2])
 		if match == nil {
-			return nil, bad("%s is no place; write {{name}}, or {{name:form}}, in lower case", strconv.Quote(text[open:end]))
+			return nil, bad("%s is not a placeholder; write {{name}} or {{name:form}}, in lower case", strconv.Quote(text[open:end]))
 		}
 		p := part{text: text[at:open], name: match[1], form: match[2], position: where}
 		if problem := p.problem(); problem != "" {
 			return nil, bad("%s", problem)
 		}
 		if open > 0 && end < len(text) && strings.IndexByte("'\"`", text[open-1]) >= 0 && text[open-1] == text[end] {
-			return nil, bad("%s stands between quotes, and brings its own; leave them out", text[open:end])
+			return nil, bad("%s adds quotes itself; remove the quotes around it", text[open:end])
 		}
 		t.parts, at = append(t.parts, p), end
 	}

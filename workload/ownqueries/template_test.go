@@ -50,11 +50,11 @@ func TestFill(t *testing.T) {
 func TestParseTemplateWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT {{":               "line 1, column 8: {{ is not closed by }}",
-		"SELECT\n  {{Start}}":     `line 2, column 3: "{{Start}}" is no place; write {{name}}, or {{name:form}}, in lower case`,
+		"SELECT\n  {{Start}}":     `line 2, column 3: "{{Start}}" is not a placeholder; write {{name}} or {{name:form}}, in lower case`,
 		"é {{start:x}}":           "line 1, column 3: {{start:x}} has a form that there is not; known: s, ms, us, ns",
 		"{{hosts:s}}":             "line 1, column 1: {{hosts:s}} has a form that there is not; known: regexp",
-		"x = '{{hosts}}'":         "line 1, column 6: {{hosts}} stands between quotes, and brings its own; leave them out",
-		"{{a}} {{b; DROP}} {{c}}": `line 1, column 7: "{{b; DROP}}" is no place; write {{name}}, or {{name:form}}, in lower case`,
+		"x = '{{hosts}}'":         "line 1, column 6: {{hosts}} adds quotes itself; remove the quotes around it",
+		"{{a}} {{b; DROP}} {{c}}": `line 1, column 7: "{{b; DROP}}" is not a placeholder; write {{name}} or {{name:form}}, in lower case`,
 	} {
 		_, err := ownqueries.ParseTemplate(text)
 		var bad *ownqueries.TemplateError

@@ -25,7 +25,7 @@ func (c *checker) texts(q *Query) {
 		c.add("window", "must be longer than 0, such as 1h")
 	}
 	if q.NoStart || q.Where.given() || q.Above.given() || len(q.Present) > 0 {
-		c.add("", "a text says itself which rows it is about; leave out no-start, where, above and present, and draw what it needs by parameters")
+		c.add("", "a text selects its rows itself; remove no-start, where, above and present, and use parameters for drawn values")
 	}
 	var known []string
 	if q.Window > 0 {
@@ -155,7 +155,7 @@ func (c *checker) fitParameters(q *Query, s *series.Schema) {
 			continue
 		}
 		if draw, have := max(p.Draw, 1), distinct(tag, s.Series, max(p.Draw, 1)); have < draw {
-			c.add(key+".draw", "%d values of tag %s cannot be drawn, of which the dataset has %d; lower it", draw, p.Tag, have)
+			c.add(key+".draw", "%d values of tag %s cannot be drawn, because the dataset has %d; lower it", draw, p.Tag, have)
 		}
 	}
 }

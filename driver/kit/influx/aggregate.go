@@ -21,7 +21,7 @@ func CheckAggregate(m *query.Materialized, t *series.Table) error {
 		case i < 0:
 			return fmt.Errorf("aggregate %s: table %s has no field %q", m.Name(), m.Table, field)
 		case !t.Fields[i].Type.Numeric():
-			return fmt.Errorf("aggregate %s: the values of field %s are no numbers", m.Name(), field)
+			return fmt.Errorf("aggregate %s: the values of field %s are not numbers", m.Name(), field)
 		case !about.Sure(field):
 			return fmt.Errorf("%w: rows of %s may lack a value of %s, and InfluxDB's aggregates know values and no rows", query.ErrUnsupported, m.Table, field)
 		}

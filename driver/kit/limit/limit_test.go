@@ -83,7 +83,7 @@ func calls(t driver.DB) map[string]struct {
 	}
 	return map[string]call{
 		"reading version":    {func(ctx context.Context) error { _, err := t.Describe(ctx); return err }, short.Statement},
-		"listing what is":    {func(ctx context.Context) error { _, err := t.Objects(ctx); return err }, short.Statement},
+		"listing objects":    {func(ctx context.Context) error { _, err := t.Objects(ctx); return err }, short.Statement},
 		"reading the note":   {func(ctx context.Context) error { _, err := t.Note(ctx); return err }, short.Statement},
 		"writing the note":   {func(ctx context.Context) error { return t.SetNote(ctx, "") }, short.Statement},
 		"dropping tables":    {func(ctx context.Context) error { return t.Drop(ctx, nil) }, short.Step},

@@ -38,7 +38,7 @@ func Target(db driver.DB, l Limits) driver.DB {
 	db.Required = &limited{db.Required, l, locks}
 	statement, step, none := l.statement(), l.step(), blockers{}
 	bound(&db.ListProcesses, none, statement, "listing the server's processes")
-	bound(&db.Inspect, none, statement, "looking at what is there")
+	bound(&db.Inspect, none, statement, "reading the note and objects")
 	bound(&db.ConnectionLimit, none, statement, "reading how many connections the server accepts")
 	bound(&db.ReadClock, none, statement, "reading the server's clock")
 	bound(&db.FreeSpace, none, statement, "looking for free space")
@@ -118,7 +118,7 @@ func (t *limited) Describe(ctx context.Context) (driver.Description, error) {
 
 // Objects implements driver.DB.
 func (t *limited) Objects(ctx context.Context) ([]driver.Object, error) {
-	return call(ctx, t.limits.statement(), "listing what is there", t.Required.Objects, nil)
+	return call(ctx, t.limits.statement(), "listing objects", t.Required.Objects, nil)
 }
 
 // Create implements driver.DB.
