@@ -17,7 +17,6 @@ import (
 	"github.com/tsmark/tsmark/report"
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
-	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/runchart"
@@ -278,7 +277,7 @@ func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 			}
 			figures := c.Targets[0].Figures
 			f := figures[slices.IndexFunc(figures, func(f compare.Figure) bool { return f.Metric == compare.GeoMean })]
-			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != doc.ToneDim || !lane.Chance || !listed.Chance) {
+			if f.Significant() && f.Ratio.Figure > 1 != (p.Verdict == "worse") || !f.Significant() && (p.Verdict == "worse" || p.Tone != format.ToneDim || !lane.Pale || !listed.Chance) {
 				t.Errorf("%s: compare says %s, the headline %q, %q", p.Label, f.Verdict, p.Verdict, p.Text)
 			}
 			want.Against, want.Ratio = first, f.Ratio.Figure
@@ -352,15 +351,15 @@ func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]st
 	for _, row := range drawing.Rows {
 		for i, lane := range row.Lanes {
 			f := exact[g.Subjects[i].Label+" "+row.Label]
-			at, err := strconv.ParseFloat(strings.TrimSuffix(lane.Median, "%"), 64)
-			if err != nil || lane.Text != format.Duration(f.Median) || !strings.Contains(page, `<svg x="`+lane.Median+`" overflow="visible">`) || lane.Bar != lane.Median {
-				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.Subjects[i].Label, lane.Median, lane.Text, format.Duration(f.Median))
+			at := format.CSSPercent(lane.At)
+			if !lane.Marker || lane.Text != format.Duration(f.Median) || !strings.Contains(page, `<svg x="`+at+`" overflow="visible">`) || lane.Bar != lane.At {
+				t.Errorf("%s of %s: marker at %s, label %s, want %s", row.Label, g.Subjects[i].Label, at, lane.Text, format.Duration(f.Median))
 				continue
 			}
 			if strings.Contains(lane.Hint, format.Duration(f.Low)+"–"+format.Duration(f.High)) != (f.High > 0) || strings.Contains(lane.Hint, "–") != (f.High > 0) {
 				t.Errorf("the hint %q lacks the interval, or has one that is not known", lane.Hint)
 			}
-			places = append(places, place{at: at, log: math.Log(f.Median)})
+			places = append(places, place{at: 100 * lane.At, log: math.Log(f.Median)})
 		}
 	}
 	first, last := places[0], places[len(places)-1]
@@ -370,7 +369,7 @@ func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]st
 			t.Errorf("a marker at %v %%, want %v %%", p.at, want)
 		}
 	}
-	for _, bar := range runchart.Bars(g, chart.NewLegend(g.Labels())) {
+	for _, bar := range runchart.Bars(g, chart.NewLegend(g.Labels())).Rows {
 		for i, lane := range bar.Lanes {
 			if want := format.Digits(exact[g.Subjects[i].Label+" "+compare.LoadSubject].Median); bar.Label == "Rows/s settled" && lane.Text != want {
 				t.Errorf("the bar of %s says %s, want %s", g.Subjects[i].Label, lane.Text, want)

@@ -21,17 +21,16 @@ import (
 // WriteAnalysis renders what an operation log tells as text. Its errors are
 // those of w.
 func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts write.Options) error {
-	t := write.NewText(w, opts, "--json has all")
 	h := a.Header
-	t.Wrapped("", "  ", doc.Plain(format.Join(", ", "Operations since "+format.Time(h.Start), format.Prefix("run ", h.Run), format.Prefix("client ", h.Client), format.Prefix("tsmark ", h.Tool))))
+	alerts := []doc.Span{doc.Plain(format.Join(", ", "Operations since "+format.Time(h.Start), format.Prefix("run ", h.Run), format.Prefix("client ", h.Client), format.Prefix("tsmark ", h.Tool)))}
 	if a.Truncated != "" {
-		t.Wrapped("", "  ", doc.Bad("Cut off: "+a.Truncated))
+		alerts = append(alerts, doc.Bad("Cut off: "+a.Truncated))
 	}
 	if a.Lost > 0 {
-		t.Wrapped("", "  ", doc.Bad(fmt.Sprintf("%s are missing: the disk was slower than they came", format.Plural(int(a.Lost), "operation"))))
+		alerts = append(alerts, doc.Bad(fmt.Sprintf("%s are missing: the disk was slower than they came", format.Plural(int(a.Lost), "operation"))))
 	}
-	t.Table(analysisTable(a))
-	if err := t.Flush(); err != nil {
+	d := &doc.Document{Elsewhere: "--json has all", Chapters: []doc.Chapter{{Alerts: alerts, Sections: []doc.Section{{Tables: []*doc.Table{analysisTable(a)}}}}}}
+	if err := write.WriteText(w, d, opts); err != nil {
 		return fmt.Errorf("writing the analysis: %w", err)
 	}
 	return nil

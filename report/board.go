@@ -108,7 +108,7 @@ func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *Stan
 		marks := rank.MarksOf(s.Target, what)
 		list[i] = Standing{
 			Figure: strings.TrimSuffix(figure.Text, marks), Beside: times.Text,
-			Best: times.Tone == doc.ToneBest, Wrong: figure.Tone == doc.ToneBad, Stands: figure.Tone != doc.ToneBad && figure.Tone != doc.ToneDim,
+			Best: times.Tone == format.ToneBest, Wrong: figure.Tone == format.ToneBad, Stands: figure.Tone != format.ToneBad && figure.Tone != format.ToneDim,
 		}
 		more(s, &list[i])
 		list[i].Marks = marks + runMarks(s.Run, marks)
@@ -141,7 +141,7 @@ func runMarks(r *result.Run, own string) string {
 // not complete, or some of it is withheld or was not verified. Empty: there is no
 // reason.
 func Doubt(r *result.Run) string {
-	if o := facts.Outcome(r); o.Tone != doc.ToneBest {
+	if o := facts.Outcome(r); o.Tone != format.ToneBest {
 		return o.Text
 	}
 	for i := range r.Targets {

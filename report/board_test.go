@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/report"
-	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/tables"
 	"github.com/tsmark/tsmark/report/write"
@@ -42,7 +42,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 		for i, s := range standings {
 			figure, beside := r.Cells[1+2*i].Text, r.Cells[2+2*i].Text
 			own := strings.TrimRight(strings.NewReplacer("("+rank.BoundMark+")", "", "("+rank.NoisyMark+")", "", rank.DoubtMark, "").Replace(s.Figure+s.Marks), " ")
-			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == doc.ToneBest) {
+			if own != figure || s.Beside != beside || s.Best != (r.Cells[2+2*i].Tone == format.ToneBest) {
 				t.Errorf("%s of %d: %q %q (best: %v), the comparison has %q %q", name, i, own, s.Beside, s.Best, figure, beside)
 			}
 		}

@@ -14,9 +14,11 @@ import (
 
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/comparison"
 	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 )
@@ -147,14 +149,14 @@ func TestComparisonHeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b    compare.Side
 		answers string
-		tones   []doc.Tone
+		tones   []format.Tone
 	}{
 		"slower": {repeated(1, 6, 1), repeated(2, 6, 1.08), "A ≥1.28× faster than B (≥1.266–≥1.284) over 4 query types / By query type: B slower in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.463–1.841, 99.57 %)",
-			[]doc.Tone{doc.ToneBad, doc.TonePlain, doc.TonePlain}},
+			[]format.Tone{format.ToneBad, format.TonePlain, format.TonePlain}},
 		"faster": {repeated(2, 6, 1.08), repeated(1, 6, 1), "B ≥1.28× faster than A (≥1.266–≥1.284) over 4 query types / By query type: B faster in 2, no difference shown in 2, not compared in 1 / Load: no difference shown between A and B (0.543–2.158, 99.57 %)",
-			[]doc.Tone{doc.ToneBest, doc.TonePlain, doc.TonePlain}},
-		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []doc.Tone{doc.TonePlain, doc.TonePlain, doc.TonePlain}},
-		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []doc.Tone{doc.TonePlain, doc.TonePlain, doc.TonePlain}},
+			[]format.Tone{format.ToneBest, format.TonePlain, format.TonePlain}},
+		"alike":      {repeated(1, 6, 1), repeated(3, 6, 1), "No difference shown between A and B over 4 query types", []format.Tone{format.TonePlain, format.TonePlain, format.TonePlain}},
+		"one repeat": {repeated(1, 1, 1), repeated(2, 1, 1.08), "No verdict between A and B over 4 query types: too few repeats / By query type: no verdict in 4, not compared in 1 / Load: no verdict between A and B: one repeat", []format.Tone{format.TonePlain, format.TonePlain, format.TonePlain}},
 	} {
 		compared, err := compare.Runs(c.a, c.b, compare.Options{})
 		if err != nil {
@@ -204,21 +206,21 @@ func TestComparisonHeadline(t *testing.T) {
 	}
 	terms := doc.Bad("Not measured under the same terms: host: server elsewhere (A), 64 cores; server elsewhere (B)")
 	h := comparison.Headlines(c)[0]
-	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != doc.TonePlain || !slices.Contains(h.Answers, terms) {
+	if got := h.Answers[0]; got.Text != "No verdict between duck (A) and drake (B) over 4 query types: host: server elsewhere (A), 64 cores; server elsewhere (B)" || got.Tone != format.TonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine: %q", h.Answers)
 	}
 	if c, err = compare.Runs(a, b, compare.Options{Different: true}); err != nil {
 		t.Fatal(err)
 	}
 	h = comparison.Headlines(c)[0]
-	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != doc.TonePlain || !slices.Contains(h.Answers, terms) {
+	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != format.TonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine, as it is wanted: %q", h.Answers)
 	}
 	// Whose answers are wrong is said first.
 	if c, err = compare.Runs(repeated(1, 6, 1), wrong(repeated(2, 6, 1.08)), compare.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := comparison.Headlines(c)[0].Answers; got[0] != (doc.Bad("B is not ranked: wrong answers in high-cpu-1")) || slices.ContainsFunc(got, func(n doc.Span) bool { return strings.Contains(n.Text, "aster") || n.Tone == doc.ToneBest }) {
+	if got := comparison.Headlines(c)[0].Answers; got[0] != (doc.Bad("B is not ranked: wrong answers in high-cpu-1")) || slices.ContainsFunc(got, func(n doc.Span) bool { return strings.Contains(n.Text, "aster") || n.Tone == format.ToneBest }) {
 		t.Errorf("wrong answers: %q", got)
 	}
 }
@@ -236,7 +238,8 @@ func TestRatios(t *testing.T) {
 		{Verdict: compare.NotCompared},
 	})
 	// The largest change, to 1/2.5, rounds up to 1 + 2.
-	if r.Rows[0].Dot != "81.55%" || r.Rows[1].Dot != "18.45%" || r.Rows[0].To != "100%" || r.Rows[2].Dot != "" || r.Ticks[2].X != "50.00%" || r.Ticks[4].Label != "×3" {
+	lane := func(i int) chart.Lane { return r.Rows[i].Lanes[0] }
+	if format.CSSPercent(lane(0).At) != "81.55%" || format.CSSPercent(lane(1).At) != "18.45%" || lane(0).Strokes[0].To != 1 || lane(2).Drawn || r.Ticks[2].At != 0.5 || r.Ticks[4].Label != "×3" {
 		t.Errorf("%+v", r)
 	}
 	if comparison.NewRatios([]*compare.Figure{{Verdict: compare.NotCompared}}) != nil {

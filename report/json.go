@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
@@ -59,7 +60,7 @@ func headlineOf(g *rank.Group) *headlineJSON {
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{g.Subjects[p.Subject].Name, p.Times, p.Bound, p.Interval, p.Tone == doc.ToneDim, p.Verdict, p.Marks})
+				*to.list = append(*to.list, standingJSON{g.Subjects[p.Subject].Name, p.Times, p.Bound, p.Interval, p.Tone == format.ToneDim, p.Verdict, p.Marks})
 			}
 		}
 	}

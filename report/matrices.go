@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 
-	"github.com/tsmark/tsmark/report/facts"
 	"github.com/tsmark/tsmark/report/matrix"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
@@ -20,15 +18,15 @@ func WriteMatrices(w io.Writer, format write.Format, runs []*result.Run, opts wr
 	var err error
 	switch format {
 	case write.Text:
-		err = writeMatricesText(w, runs, opts)
+		err = write.WriteText(w, matrixDocument(runs), opts)
 	case write.Markdown:
-		err = writeMatricesMarkdown(w, runs)
+		err = write.WriteMarkdown(w, matrixDocument(runs))
 	case write.CSV:
 		err = matrix.WriteCSV(w, runs)
 	case write.JSON:
 		err = writeMatricesJSON(w, runs)
 	case write.HTML:
-		err = Of(runs...).writeHTML(w, write.IoTDB, opts)
+		err = write.WriteHTML(w, Of(runs...).document(write.IoTDB), opts)
 	default:
 		return write.UnknownFormat(format, "matrices")
 	}
@@ -36,30 +34,6 @@ func WriteMatrices(w io.Writer, format write.Format, runs []*result.Run, opts wr
 		return fmt.Errorf("writing the matrices as %s: %w", format, err)
 	}
 	return nil
-}
-
-func writeMatricesText(w io.Writer, runs []*result.Run, opts write.Options) error {
-	t := write.NewText(w, opts, "CSV, JSON and HTML have all")
-	for i, r := range runs {
-		if i > 0 {
-			t.Line("")
-		}
-		t.Head(r)
-		for _, view := range matrix.Tables(r) {
-			t.Table(view)
-		}
-	}
-	return t.Flush()
-}
-
-func writeMatricesMarkdown(w io.Writer, runs []*result.Run) error {
-	m := write.MarkdownWriter{Writer: bufio.NewWriter(w)}
-	for _, r := range runs {
-		m.Head(r)
-		m.Preamble(facts.Alerts(r), facts.List(r), "")
-		m.Tables(matrix.Tables(r))
-	}
-	return m.Flush()
 }
 
 // runMatrices is a run in the JSON of matrices.

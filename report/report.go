@@ -48,15 +48,15 @@ func (p *Report) Write(w io.Writer, format write.Format, opts write.Options) err
 	var err error
 	switch format {
 	case write.Text:
-		err = p.writeText(w, opts)
+		err = write.WriteText(w, p.document(write.Everything), opts)
 	case write.Markdown:
-		err = p.writeMarkdown(w)
+		err = write.WriteMarkdown(w, p.document(write.Everything))
 	case write.CSV:
 		err = p.WriteCSV(w)
 	case write.JSON:
 		err = p.writeJSON(w)
 	case write.HTML:
-		err = p.writeHTML(w, write.Everything, opts)
+		err = write.WriteHTML(w, p.document(write.Everything), opts)
 	case write.SVG, write.PNG:
 		err = p.writePicture(w, format)
 	default:

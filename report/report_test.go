@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tsmark/tsmark/report"
-	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/write"
@@ -147,37 +146,37 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 func TestWhoWins(t *testing.T) {
 	complete, _ := fixture(t)
 	one := rank.CompareType(rank.GroupOf(complete), "high-cpu-1").Cells
-	if one[1].Tone != doc.ToneBad || one[3].Tone != doc.TonePlain || one[4].Text != "" {
+	if one[1].Tone != format.ToneBad || one[3].Tone != format.TonePlain || one[4].Text != "" {
 		t.Errorf("one wrong: nothing to compare: %+v", one)
 	}
 	withoutWithheld(&complete.Targets[0])
 	g := rank.GroupOf(complete)
 	for _, queryType := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "double-groupby-all"} {
 		r := rank.CompareType(g, queryType)
-		if r.Cells[1].Tone != doc.TonePlain || r.Cells[3].Tone != doc.TonePlain || r.Cells[2].Text != rank.OneRound && r.Cells[4].Text != rank.OneRound {
+		if r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[2].Text != rank.OneRound && r.Cells[4].Text != rank.OneRound {
 			t.Errorf("%s, asked in one round: %+v", queryType, r.Cells)
 		}
 	}
-	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != doc.TonePlain || r.Cells[3].Tone != doc.TonePlain || r.Cells[4].Text != rank.OneLoad {
+	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[4].Text != rank.OneLoad {
 		t.Errorf("one load a target: %+v", r.Cells)
 	}
 	inRounds(complete, 6)
 	g = rank.GroupOf(complete)
-	for queryType, want := range map[string][2]doc.Tone{
-		"single-groupby-1-1-1":  {doc.TonePlain, doc.ToneBest},
-		"single-groupby-5-8-1":  {doc.ToneBest, doc.TonePlain},
-		"double-groupby-all":    {doc.ToneBest, doc.TonePlain},
-		"cpu-max-all-8":         {doc.ToneDim, doc.ToneDim},   // empty answers
-		"groupby-orderby-limit": {doc.TonePlain, doc.ToneDim}, // one not verified
-		"lastpoint":             {doc.ToneDim, doc.TonePlain}, // one cannot
+	for queryType, want := range map[string][2]format.Tone{
+		"single-groupby-1-1-1":  {format.TonePlain, format.ToneBest},
+		"single-groupby-5-8-1":  {format.ToneBest, format.TonePlain},
+		"double-groupby-all":    {format.ToneBest, format.TonePlain},
+		"cpu-max-all-8":         {format.ToneDim, format.ToneDim},   // empty answers
+		"groupby-orderby-limit": {format.TonePlain, format.ToneDim}, // one not verified
+		"lastpoint":             {format.ToneDim, format.TonePlain}, // one cannot
 	} {
 		r := rank.CompareType(g, queryType)
-		if got := [2]doc.Tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
+		if got := [2]format.Tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
 			t.Errorf("%s: %q, want %q", queryType, got, want)
 		}
 	}
 
-	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != doc.TonePlain || r.Cells[3].Tone != doc.ToneBest || r.Cells[4].Text != "1.00×" {
+	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.ToneBest || r.Cells[4].Text != "1.00×" {
 		t.Errorf("six loads a target: %+v", r.Cells)
 	}
 
@@ -197,7 +196,7 @@ func TestWhoWins(t *testing.T) {
 	}
 	*duck = pooled
 	r := rank.CompareType(rank.GroupOf(complete), "single-groupby-5-8-1")
-	if r.Cells[1].Tone == doc.ToneBest || r.Cells[3].Tone == doc.ToneBest || !strings.HasPrefix(r.Cells[1].Text, "≥") {
+	if r.Cells[1].Tone == format.ToneBest || r.Cells[3].Tone == format.ToneBest || !strings.HasPrefix(r.Cells[1].Text, "≥") {
 		t.Errorf("cut off and still %+v", r.Cells[1:])
 	}
 }

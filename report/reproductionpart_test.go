@@ -10,6 +10,7 @@ import (
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/claims"
+	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/reproduction"
 	"github.com/tsmark/tsmark/report/sweep"
@@ -69,7 +70,7 @@ func pointOf(targets []result.Target, parameters ...string) *result.Run {
 
 // cellsOf are the cells of a part by its tables' titles, lines, and heads; a head that
 // stands for the one before it has that before it.
-func cellsOf(part reproduction.Part) map[string]string {
+func cellsOf(part doc.Section) map[string]string {
 	cells := make(map[string]string)
 	for _, one := range part.Tables {
 		for _, r := range one.Rows {
@@ -219,11 +220,11 @@ func TestWholeRuns(t *testing.T) {
 func TestLadderCharts(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
-	axes := reproduction.New(d, m).Part(e).Axes
+	axes := reproduction.New(d, m).Part(e).Figures
 	var found []string
 	for _, a := range axes {
-		for _, c := range a.Charts {
-			text := a.Path + ": " + c.Title + ", " + c.Help
+		for _, c := range a.Lines {
+			text := strings.TrimPrefix(a.Title, "By ") + ": " + c.Title + ", " + c.Help
 			for _, one := range c.Curves {
 				text += fmt.Sprintf("; %s %d", one.Style.Label, len(one.Marks))
 			}
@@ -250,16 +251,16 @@ func TestChartInWords(t *testing.T) {
 		runs = append(runs, pointOf([]result.Target{loaded("tdengine", 1000)}, "workload.timestamp-end", end))
 	}
 	part := reproduction.New(d, claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{e.Name: runs}}).Part(e)
-	if len(part.Axes) != 1 || len(part.Axes[0].Charts) != 1 {
-		t.Fatalf("%d axes", len(part.Axes))
+	if len(part.Figures) != 1 || len(part.Figures[0].Lines) != 1 {
+		t.Fatalf("%d axes", len(part.Figures))
 	}
 	var ticks []string
-	c := part.Axes[0].Charts[0]
+	c := part.Figures[0].Lines[0]
 	for _, tick := range c.XTicks {
 		ticks = append(ticks, tick.Label)
 	}
-	if part.Axes[0].Path != "rows_per_device" || c.Y != "metrics/s" || !slices.Equal(ticks, []string{"18", "72", "576"}) {
-		t.Errorf("by %s, %s goes up, ticks %v", part.Axes[0].Path, c.Y, ticks)
+	if part.Figures[0].Title != "By rows_per_device" || c.Y != "metrics/s" || !slices.Equal(ticks, []string{"18", "72", "576"}) {
+		t.Errorf("by %s, %s goes up, ticks %v", part.Figures[0].Title, c.Y, ticks)
 	}
 	if got := cellsOf(part)["E6 rows-per-device, metrics/s, measured|rows_per_device=72|tdengine"]; got != "10,000 (10,000 to 10,000)" {
 		t.Errorf("with 72 rows a device it shows %q", got)
@@ -292,19 +293,19 @@ func TestEachFormatHasAll(t *testing.T) {
 	batches := pointOf([]result.Target{loaded("griddb", 30000), loaded("griddb", 3000)}, "load.batch-size", "1000")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads(), "batch-size": {batches}}}
 	page := reproduction.New(d, m)
-	view := page.View()
+	parts := page.Contents().Chapters[0].Sections[1:]
 	var markdown, text, html bytes.Buffer
 	for format, b := range map[write.Format]*bytes.Buffer{write.Markdown: &markdown, write.Text: &text, write.HTML: &html} {
 		if err := page.Write(b, format, write.Options{Verbose: true, Width: 10000}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(view.Parts) < 2 {
-		t.Fatalf("%d experiments are shown", len(view.Parts))
+	if len(parts) < 2 {
+		t.Fatalf("%d experiments are shown", len(parts))
 	}
 	shown := strings.ReplaceAll(markdown.String(), `\`, "")
 	tables := 0
-	for _, part := range view.Parts {
+	for _, part := range parts {
 		texts := []string{part.Title}
 		for _, n := range part.Notes {
 			texts = append(texts, n.Text)
@@ -340,15 +341,15 @@ func TestComparisonsFold(t *testing.T) {
 	interval := &stats.Interval{Lo: stats.Value{Figure: 1.1}, Hi: stats.Value{Figure: 1.3}, Level: 0.95}
 	held := claims.Part{What: "one better than another", Verdict: claims.Holds, Advantage: stats.Value{Figure: 1.2}, Interval: interval}
 	missing := claims.Part{What: "lastpoint", Verdict: claims.NotTested, Why: "TSBS has no text for tdengine"}
-	e := reproduction.Comparisons(slices.Concat(slices.Repeat([]claims.Part{held}, 30), slices.Repeat([]claims.Part{missing}, 134)))
-	if want := "164 comparisons: 30 hold; 134 not tested: TSBS has no text for tdengine"; e.Short != want || len(e.Parts) != 164 {
-		t.Errorf("%q, %d comparisons", e.Short, len(e.Parts))
+	short, parts := reproduction.Comparisons(slices.Concat(slices.Repeat([]claims.Part{held}, 30), slices.Repeat([]claims.Part{missing}, 134)))
+	if want := "164 comparisons: 30 hold; 134 not tested: TSBS has no text for tdengine"; short != want || len(parts) != 164 {
+		t.Errorf("%q, %d comparisons", short, len(parts))
 	}
-	if e := reproduction.Comparisons(slices.Repeat([]claims.Part{missing}, 134)); e.Short != missing.Why || e.Parts != nil {
-		t.Errorf("of what was not tested: %+v", e)
+	if short, parts := reproduction.Comparisons(slices.Repeat([]claims.Part{missing}, 134)); short != missing.Why || parts != nil {
+		t.Errorf("of what was not tested: %q, %q", short, parts)
 	}
-	if e := reproduction.Comparisons([]claims.Part{held, missing}); e.Short != "one better than another: 1.200× (1.100 to 1.300), holds; 1 not tested: TSBS has no text for tdengine" || e.Parts != nil {
-		t.Errorf("of two: %+v", e)
+	if short, parts := reproduction.Comparisons([]claims.Part{held, missing}); short != "one better than another: 1.200× (1.100 to 1.300), holds; 1 not tested: TSBS has no text for tdengine" || parts != nil {
+		t.Errorf("of two: %q, %q", short, parts)
 	}
 	for i := range document.All() {
 		var b bytes.Buffer
@@ -402,13 +403,13 @@ func TestServerCourses(t *testing.T) {
 	}
 	titles := func(with ...result.Resources) (list []string, notes string, cells map[string]string) {
 		run.Resources = with
-		var part reproduction.Part
-		part.Courses(e, run)
+		var part doc.Section
+		reproduction.AddCourses(&part, e, run)
 		for _, n := range part.Notes {
 			notes += n.Text + "\n"
 		}
-		if part.Course != nil {
-			for _, c := range part.Course.Charts {
+		for _, f := range part.Figures {
+			for _, c := range f.Lines {
 				list = append(list, c.Title)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
-	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/sweep"
@@ -181,7 +180,7 @@ func TestSweepAnswers(t *testing.T) {
 		t.Errorf("loads that are alike: %q", got)
 	}
 	for _, a := range answers {
-		if a.Tone == doc.ToneBest {
+		if a.Tone == format.ToneBest {
 			t.Errorf("%q praises what may be the machine", a.Text)
 		}
 	}

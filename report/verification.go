@@ -15,50 +15,39 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// verification is what the page about the checks of a run shows.
-type verification struct {
-	Head      write.Head
-	Links     []write.Link
-	Run       *result.Run
-	Outcome   doc.Span
-	Alerts    []doc.Span
-	Facts     []doc.Fact
-	Targets   []verifiedTarget
-	Disturbed []*doc.Table
-}
-
-type verifiedTarget struct {
-	Name, System, Failure string
-	Tables                []*doc.Table
-}
-
 // WriteVerification writes a page that says what of a run was verified and how: the
 // dataset, what its tables were found to hold, the answers that were compared, why
 // figures are withheld or not verified, and what disturbed the measurements. The run is
 // pooled. Sections of targets have the ids target-0, target-1 and so on. Errors are those
 // of w.
 func WriteVerification(w io.Writer, r *result.Run, opts write.Options) error {
-	t, err := write.Templates("verification.html")
-	if err != nil {
-		return err
-	}
-	out := verification{
-		Head: write.Head{Title: "What was verified of run " + r.ID, URL: opts.URL}, Links: opts.Links,
-		Run: r, Outcome: facts.Outcome(r), Alerts: facts.Alerts(r), Facts: verificationFacts(r),
-	}
+	c := doc.Chapter{Title: "Run " + r.ID, Name: r.Name, ID: r.ID, Outcome: facts.Outcome(r), Alerts: facts.Alerts(r), Facts: verificationFacts(r)}
 	census := tables.Census(r)
 	for i := range r.Targets {
-		target := &r.Targets[i]
-		v := verifiedTarget{Name: target.Label(), System: target.System(), Failure: target.Failure}
-		v.Tables = []*doc.Table{verifiedLoads(target), censusOf(census, target.Name), verifiedAnswers(target)}
-		v.Tables = slices.DeleteFunc(v.Tables, func(t *doc.Table) bool { return t == nil })
-		out.Targets = append(out.Targets, v)
+		t := &r.Targets[i]
+		s := doc.Section{ID: fmt.Sprintf("target-%d", i), Title: format.Join(" ", t.Label(), t.System()), Tables: existing(verifiedLoads(t), censusOf(census, t.Name), verifiedAnswers(t))}
+		if t.Failure != "" {
+			s.Notes = append(s.Notes, doc.Bad(t.Failure))
+		}
+		if len(s.Tables) == 0 {
+			s.Notes = append(s.Notes, doc.Plain("Nothing was loaded, and no answer compared."))
+		}
+		c.Sections = append(c.Sections, s)
 	}
-	out.Disturbed = slices.DeleteFunc([]*doc.Table{tables.Host(r), tables.Client(r)}, func(t *doc.Table) bool { return t == nil })
-	if err := t.Execute(w, out); err != nil {
+	if list := existing(tables.Host(r), tables.Client(r)); len(list) > 0 {
+		c.Sections = append(c.Sections, doc.Section{ID: "disturbed", Title: "What disturbed the measurements", Tables: list})
+	}
+	d := &doc.Document{Title: "What was verified of run " + r.ID, Chapters: []doc.Chapter{c},
+		Closing: []doc.Span{doc.Plain("The expected contents and answers are computed from the dataset itself, not by a database. A figure of which a check failed is withheld.")}}
+	if err := write.WriteHTML(w, d, opts); err != nil {
 		return fmt.Errorf("writing the page about what was verified: %w", err)
 	}
 	return nil
+}
+
+// existing are the tables that are not nil.
+func existing(list ...*doc.Table) []*doc.Table {
+	return slices.DeleteFunc(list, func(t *doc.Table) bool { return t == nil })
 }
 
 func verificationFacts(r *result.Run) []doc.Fact {
@@ -158,7 +147,7 @@ func verifiedAnswers(t *result.Target) *doc.Table {
 		}
 		verdict := doc.Plain(q.VerdictText())
 		if !v.OK() {
-			verdict.Tone = doc.ToneBad
+			verdict.Tone = format.ToneBad
 		}
 		found, counted := doc.None(), doc.None()
 		if share := q.DetectableShare(); share > 0 && v.OK() {

@@ -275,7 +275,7 @@ func telling(all []Use) []Use {
 	slowest, fastest := slices.MinFunc(all, byRate), slices.MaxFunc(all, byRate)
 	last := slices.MaxFunc(all, func(a, b Use) int { return cmp.Compare(a.Skew, b.Skew) })
 	return slices.DeleteFunc(slices.Clone(all), func(u Use) bool {
-		return u.finding().Tone != doc.ToneBad && !slices.Contains([]string{slowest.Name, fastest.Name, last.Name}, u.Name)
+		return u.finding().Tone != format.ToneBad && !slices.Contains([]string{slowest.Name, fastest.Name, last.Name}, u.Name)
 	})
 }
 
@@ -318,7 +318,7 @@ func (s *Shared) cells() []doc.Span {
 	start := doc.Plain(format.Duration(s.spread()))
 	finding := doc.Span{}
 	if s.tooWide() {
-		start.Tone = doc.ToneBad
+		start.Tone = format.ToneBad
 		finding = doc.Bad("began too far apart")
 	}
 	nothing := doc.None()

@@ -2,6 +2,14 @@ package chart
 
 import "math"
 
+// Figure is charts with one legend.
+type Figure struct {
+	Title, Help string
+	Legend      Legend
+	Rows        *Rows // nil: none
+	Lines       []*Lines
+}
+
 // Lines is a chart of one curve for each subject, in the units of its viewBox.
 type Lines struct {
 	Title, Help      string

@@ -12,13 +12,6 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 )
 
-// SweepAxis is the charts over one parameter.
-type SweepAxis struct {
-	Path   string
-	Legend Legend
-	Charts []*Lines
-}
-
 // Scale is where the values of a parameter stand.
 type Scale struct {
 	At     map[string]float64 // from 0 to 1

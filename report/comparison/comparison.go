@@ -99,11 +99,11 @@ func NewRow(f *compare.Figure) doc.Row {
 	case compare.CannotTell:
 		verdict = doc.Dim(string(f.Verdict) + ": " + rank.ShortWhy(f))
 	case compare.Faster, compare.Smaller:
-		verdict.Tone = doc.ToneBest
+		verdict.Tone = format.ToneBest
 	case compare.Slower, compare.Larger:
-		verdict.Tone = doc.ToneBad
+		verdict.Tone = format.ToneBad
 	case compare.NoDifference:
-		verdict.Tone = doc.ToneDim
+		verdict.Tone = format.ToneDim
 	}
 	p := doc.None()
 	if f.Decidable() {

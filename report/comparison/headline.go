@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/report/terms"
 )
 
-func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.ComparisonHeadline {
-	h := &doc.ComparisonHeadline{}
+func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.Headline {
+	h := &doc.Headline{}
 	var overall, load *compare.Figure
 	var types, all []*compare.Figure
 	for i := range target.Figures {
@@ -44,7 +44,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.C
 	say := func(f *compare.Figure, prefix, over, what string) {
 		n := versus(target, f, over)
 		if n.Text = prefix + n.Text; slices.ContainsFunc(target.Terms, func(d terms.Difference) bool { return d.Bars }) {
-			n.Tone = doc.TonePlain // the ratio is of the terms too
+			n.Tone = format.TonePlain // the ratio is of the terms too
 		}
 		h.Answers = append(h.Answers, n)
 		if f.Verdict != compare.NotCompared {
@@ -100,11 +100,11 @@ func versus(target *compare.Target, f *compare.Figure, over string) doc.Span {
 	case compare.NoDifference:
 		return doc.Plain("no difference shown between " + a + " and " + b + over + rank.InBrackets(f))
 	}
-	winner, loser, tone := b, a, doc.ToneBest
+	winner, loser, tone := b, a, format.ToneBest
 	if f.Verdict != compare.Faster {
 		winner, loser = a, b
-		if tone = doc.ToneBad; target.A.Name != target.B.Name {
-			tone = doc.ToneBest // neither is the one that was changed
+		if tone = format.ToneBad; target.A.Name != target.B.Name {
+			tone = format.ToneBest // neither is the one that was changed
 		}
 	}
 	turned := *f
@@ -140,8 +140,8 @@ func countVerdicts(figures []*compare.Figure) string {
 
 // Headlines are those of all targets. Each begins with the target's
 // name where there are several.
-func Headlines(c *compare.Comparison) []*doc.ComparisonHeadline {
-	var list []*doc.ComparisonHeadline
+func Headlines(c *compare.Comparison) []*doc.Headline {
+	var list []*doc.Headline
 	for i := range c.Targets {
 		h := newComparisonHeadline(c, &c.Targets[i])
 		if len(h.Answers) == 0 {

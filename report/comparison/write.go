@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/write"
 )
 
@@ -17,15 +19,15 @@ func Write(w io.Writer, format write.Format, c *compare.Comparison, opts write.O
 	var err error
 	switch format {
 	case write.Text:
-		err = writeComparisonText(w, c, opts)
+		err = write.WriteText(w, newDocument(c), opts)
 	case write.Markdown:
-		err = writeComparisonMarkdown(w, c)
+		err = write.WriteMarkdown(w, newDocument(c))
 	case write.CSV:
-		err = writeComparisonCSV(w, c)
+		err = writeCSV(w, c)
 	case write.JSON:
-		err = writeComparisonJSON(w, c)
+		err = writeJSON(w, c)
 	case write.HTML:
-		err = writeComparisonHTML(w, c)
+		err = write.WriteHTML(w, newDocument(c), opts)
 	default:
 		return write.UnknownFormat(format, "comparisons")
 	}
@@ -35,46 +37,50 @@ func Write(w io.Writer, format write.Format, c *compare.Comparison, opts write.O
 	return nil
 }
 
-// writeComparisonText leaves columns out until the tables fit.
-func writeComparisonText(w io.Writer, c *compare.Comparison, opts write.Options) error {
-	t := write.NewText(w, opts, "--format json has all")
-	for _, h := range Headlines(c) {
-		t.Answers(h.Answers)
-		t.Wrapped("", "", doc.Plain(strings.Join(h.Basis, " · ")))
-		t.Line("")
-	}
-	for _, side := range partyFacts(c) {
-		t.Wrapped(t.Paint(side.Key, "1")+"  ", "   ", doc.Plain(side.Value))
-	}
+func newDocument(c *compare.Comparison) *doc.Document {
+	chapter := doc.Chapter{ID: "comparison", Facts: partyFacts(c)}
 	for _, n := range c.Notes {
-		t.Wrapped("", "  ", doc.Bad(n))
+		chapter.Alerts = append(chapter.Alerts, doc.Bad(n))
 	}
 	for i := range c.Targets {
 		target := &c.Targets[i]
-		for _, view := range Tables(target) {
-			t.Table(view)
+		s := doc.Section{ID: fmt.Sprintf("target-%d", i), Name: target.B.Name, Facts: []doc.Fact{{Key: "A", Value: rank.AboutSubject(&target.A)}, {Key: "B", Value: rank.AboutSubject(&target.B)}}}
+		for _, part := range comparisonParts(target) {
+			if rows := NewRatios(part.figures); rows != nil {
+				part.table.Figure = &chart.Figure{Legend: verdictLegend(), Rows: rows}
+				if len(s.Tables) == 0 {
+					part.table.Figure.Help = "The marker is the ratio of B to A on a logarithmic scale, the line its interval. An interval that does not cross the middle shows a difference where there are enough repeats."
+				}
+			}
+			s.Tables = append(s.Tables, part.table)
 		}
 		for _, n := range target.Notes {
-			t.Wrapped("  ", "  ", doc.Dim(n))
+			if last := len(s.Tables) - 1; last >= 0 {
+				s.Tables[last].Notes = append(s.Tables[last].Notes, doc.Dim(n))
+			} else {
+				s.Notes = append(s.Notes, doc.Dim(n))
+			}
 		}
+		chapter.Sections = append(chapter.Sections, s)
 	}
-	t.Line("")
+	d := &doc.Document{Title: "Comparison", Chapters: []doc.Chapter{chapter}, Elsewhere: "--format json has all"}
+	for _, h := range Headlines(c) {
+		d.Headlines = append(d.Headlines, *h)
+	}
 	for _, n := range comparisonHelp() {
-		t.Wrapped("", "  ", doc.Dim(n))
+		d.Closing = append(d.Closing, doc.Dim(n))
 	}
-	return t.Flush()
+	return d
 }
 
-// writeComparisonJSON writes the headline before the comparison itself.
-func writeComparisonJSON(w io.Writer, c *compare.Comparison) error {
+// writeJSON writes the headline before the comparison itself.
+func writeJSON(w io.Writer, c *compare.Comparison) error {
 	out := struct {
 		Headline []string `json:"headline"`
 		*compare.Comparison
 	}{Comparison: c}
 	for _, h := range Headlines(c) {
-		for _, a := range h.Answers {
-			out.Headline = append(out.Headline, a.Text)
-		}
+		out.Headline = append(out.Headline, doc.Say(h.Answers)...)
 	}
 	return write.Indented(w, out)
 }

@@ -5,6 +5,7 @@ package doc
 import (
 	"slices"
 
+	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/format"
 )
 
@@ -29,37 +30,26 @@ func Pairs(m map[string]string) []Fact {
 	return list
 }
 
-// Tone is what a text means, for writers that can show it.
-type Tone string
-
-const (
-	TonePlain  Tone = ""
-	ToneBest   Tone = "best"   // the best of those compared
-	ToneBad    Tone = "bad"    // withheld, wrong, failed
-	ToneStrong Tone = "strong" // the answer, where nobody is shown to be the best
-	ToneDim    Tone = "dim"    // not a result: empty, not verified, not available
-)
-
 // Span is a text with a tone: a cell of a table, a note or a sentence.
 type Span struct {
 	Text string
-	Tone Tone
+	Tone format.Tone
 }
 
 func Plain(text string) Span { return Span{Text: text} }
 
-func Best(text string) Span { return Span{text, ToneBest} }
+func Best(text string) Span { return Span{text, format.ToneBest} }
 
-func Bad(text string) Span { return Span{text, ToneBad} }
+func Bad(text string) Span { return Span{text, format.ToneBad} }
 
-func Strong(text string) Span { return Span{text, ToneStrong} }
+func Strong(text string) Span { return Span{text, format.ToneStrong} }
 
-func Dim(text string) Span { return Span{text, ToneDim} }
+func Dim(text string) Span { return Span{text, format.ToneDim} }
 
-func Toned(text string, tone Tone) Span { return Span{text, tone} }
+func Toned(text string, tone format.Tone) Span { return Span{text, tone} }
 
 // None stands for a figure that does not exist.
-func None() Span { return Span{format.None, ToneDim} }
+func None() Span { return Span{format.None, format.ToneDim} }
 
 // Table is what Text, Markdown and HTML draw alike.
 type Table struct {
@@ -67,15 +57,18 @@ type Table struct {
 	Columns  []Column
 	Rows     []Row
 	Notes    []Span     // below the table
-	Terminal visibility // how much of it text shows; --verbose shows all
+	Terminal Visibility // how much of it text shows; --verbose shows all
+	// Records says that cells are sentences, too long for columns of a terminal or a page:
+	// each row is a paragraph there.
+	Records bool
+	Figure  *chart.Figure // the same drawn, on pages; nil: it is not
 }
 
-// visibility is how much of a table stands on a terminal that nobody asked for
-// more.
-type visibility int
+// Visibility is how much of a table a terminal shows without --verbose.
+type Visibility int
 
 const (
-	Whole     visibility = iota
+	Whole     Visibility = iota
 	Doubtful             // only rows that raise doubts: withheld, wrong, lost
 	OnRequest            // nothing
 )
@@ -83,13 +76,13 @@ const (
 // Doubts is the table with nothing but the rows that raise some.
 func (t Table) Doubts() Table {
 	var rows []Row
-	of := false // a row is kept that the next total is of
+	listed := false // a row that the next total belongs to
 	for _, r := range t.Rows {
-		kept := r.Remark.Tone == ToneBad || slices.ContainsFunc(r.Cells, func(c Span) bool { return c.Tone == ToneBad })
-		if kept || r.Total && of {
+		doubtful := r.Remark.Tone == format.ToneBad || slices.ContainsFunc(r.Cells, func(c Span) bool { return c.Tone == format.ToneBad })
+		if doubtful || r.Total && listed {
 			rows = append(rows, r)
 		}
-		of = (of || kept) && !r.Total
+		listed = (listed || doubtful) && !r.Total
 	}
 	t.Rows = rows
 	return t
@@ -115,7 +108,14 @@ type Column struct {
 // Row is a cell per column; or, where Remark is set, one cell followed by a
 // remark across all other columns.
 type Row struct {
-	Cells  []Span
-	Remark Span
-	Total  bool // it is of the rows above it, behind the last total, and stands where any of them does
+	Cells   []Span
+	Remark  Span
+	Total   bool     // it is of the rows above it, behind the last total, and stands where any of them does
+	Details []Detail // what the row rests on, which readers open
+}
+
+// Detail is a list that readers open.
+type Detail struct {
+	Title string
+	Lines []string
 }

@@ -1,24 +1,21 @@
 package doc
 
-import "github.com/tsmark/tsmark/measure/stats"
+import (
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/format"
+)
 
-// ComparisonHeadline is what a comparison says first of two targets: which of
-// them is faster, by how much, in how many query types, and which loads faster.
-// Its figures are those of the tables.
-type ComparisonHeadline struct {
-	Answers []Span
-	Basis   []string
-}
-
-// Headline is what a report says first of targets with one dataset: who is
-// faster, by how much, and what that rests on. Its figures are those of the
-// rankings that all tables and charts show.
+// Headline is what a report says first: who is faster, by how much, and what that rests
+// on. Its figures are those of the tables and charts.
 type Headline struct {
+	Dataset string   // that it is about; empty: the only one
 	Answers []Span   // a sentence about all query types, one about single ones, and one about the loads
 	Basis   []string // what they rest on: verified, rounds, versions, dataset, machine
 	Noise   Span     // how much of the machine others used; no text: nobody looked
 	Queries *Standings
 	Loads   *Standings
+	Figure  *chart.Figure // of pages
 }
 
 // Standings are the subjects in order of one figure, as multiples of the best.
@@ -37,6 +34,6 @@ type Standing struct {
 	Text     string      // as beside its figure in tables, with the interval: marked where it may be chance
 	Verdict  string      // best, worse, tie, or no verdict and why
 	Marks    string      // of what may have disturbed it; Text has them too
-	Tone     Tone
+	Tone     format.Tone
 	Interval *stats.Interval // nil: the reference itself, or not known
 }

@@ -130,15 +130,9 @@ func provenance(t *result.Target) string {
 	return strings.Join(parts, "")
 }
 
-// Repeating says how to do the same elsewhere.
-func Repeating(r *result.Run) []doc.Fact {
+// Remarks says what somebody who repeats a run must know beside the command.
+func Remarks(r *result.Run) []doc.Fact {
 	var list []doc.Fact
-	if len(r.Args) > 0 {
-		list = append(list, doc.Fact{Key: "command", Value: Command(r)})
-	}
-	if again := RepeatCommand(r); again != "" {
-		list = append(list, doc.Fact{Key: "repeat", Value: again})
-	}
 	if text := notesFact(r); text != "" {
 		list = append(list, doc.Fact{Key: "notes", Value: text})
 	}

@@ -106,7 +106,7 @@ func matrixRow(o *Operation, cells []doc.Span) doc.Row {
 	}
 	span := doc.Dim(reason)
 	if o.Withheld != "" || o.Failure != "" {
-		span.Tone = doc.ToneBad
+		span.Tone = format.ToneBad
 	}
 	return doc.Row{Cells: cells[:1], Remark: span}
 }

@@ -42,7 +42,7 @@ func (p *picture) report(groups []rank.Group, runs []*result.Run, preview bool) 
 		}
 		drawing := runchart.Relative(g, h, chart.NewLegend(g.Labels()))
 		if preview && drawing != nil {
-			drawing.Rows = slices.DeleteFunc(drawing.Rows, func(r chart.RelativeRow) bool { return !r.Overall })
+			drawing.Rows = slices.DeleteFunc(drawing.Rows, func(r chart.Row) bool { return !r.Overall })
 		}
 		p.chart(drawing)
 	}
@@ -162,13 +162,13 @@ func (p *picture) box(x, y, width, height vg.Length, c color.Color) {
 }
 
 // toned is the colour of a tone.
-func toned(t doc.Tone, otherwise color.Color) color.Color {
+func toned(t format.Tone, otherwise color.Color) color.Color {
 	switch t {
-	case doc.ToneBest:
+	case format.ToneBest:
 		return good
-	case doc.ToneBad:
+	case format.ToneBad:
 		return warning
-	case doc.ToneDim:
+	case format.ToneDim:
 		return soft
 	}
 	return otherwise
@@ -193,7 +193,7 @@ func (p *picture) headline(h *doc.Headline, runs string) {
 	p.y += 6
 	p.paragraph(writing{12, false, soft}, strings.Join(h.Basis, " · "))
 	if h.Noise.Text != "" {
-		p.paragraph(writing{12, h.Noise.Tone == doc.ToneBad, toned(h.Noise.Tone, soft)}, h.Noise.Text)
+		p.paragraph(writing{12, h.Noise.Tone == format.ToneBad, toned(h.Noise.Tone, soft)}, h.Noise.Text)
 	}
 }
 
@@ -204,7 +204,7 @@ func (p *picture) alerts(r *result.Run) {
 }
 
 // chart draws the ratios; nil draws nothing.
-func (p *picture) chart(chart *chart.Relative) {
+func (p *picture) chart(chart *chart.Rows) {
 	if chart == nil {
 		return
 	}
@@ -240,18 +240,18 @@ func (p *picture) chart(chart *chart.Relative) {
 }
 
 // lane draws a bar, its interval and its figures.
-func (p *picture) lane(l *chart.RelativeLane, left, width vg.Length) {
+func (p *picture) lane(l *chart.Lane, left, width vg.Length) {
 	base := p.y + barHeight + 1
 	if l.Drawn {
 		c := SeriesColor(l.Style.Class)
-		if l.Chance { // paler
+		if l.Pale { // paler
 			for _, v := range []*uint8{&c.R, &c.G, &c.B} {
 				*v = uint8(255 - (255-int(*v))*2/5)
 			}
 		}
 		p.box(left-2, p.y+2, vg.Length(l.Bar)*width+2, barHeight, c)
-		if l.Within {
-			p.box(left+vg.Length(l.Lo)*width, p.y+2+barHeight/2-0.5, vg.Length(l.Hi-l.Lo)*width, 1, ink)
+		for _, s := range l.Strokes {
+			p.box(left+vg.Length(s.From)*width, p.y+2+barHeight/2-0.5, vg.Length(s.To-s.From)*width, 1, ink)
 		}
 	}
 	x := pictureWidth - pictureMargin - valuesWidth + 12
@@ -259,7 +259,7 @@ func (p *picture) lane(l *chart.RelativeLane, left, width vg.Length) {
 	figures := l.Text + "  " + l.Beside
 	name := p.fitting(valuesWidth-30-p.face(writing{10.5, true, ink}).Width(figures), writing{10.5, true, ink}, l.Style.Label)
 	x = p.text(x+13, base, writing{10.5, true, ink}, name+" ")
-	x = p.text(x+2, base, writing{10.5, l.Tone == doc.ToneBest, toned(l.Tone, ink)}, l.Text)
+	x = p.text(x+2, base, writing{10.5, l.Tone == format.ToneBest, toned(l.Tone, ink)}, l.Text)
 	if l.Beside != "" {
 		p.text(x+4, base, writing{9, false, soft}, l.Beside)
 	}

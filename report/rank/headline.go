@@ -93,7 +93,7 @@ func (g *Group) Standings(r *Ranking, what string) *doc.Standings {
 			p.Text += ", " + format.Plural(f.Types, "type")
 		}
 		if !f.Significant() || f.Ratio.Figure <= 1 {
-			p.Tone = doc.ToneDim
+			p.Tone = format.ToneDim
 		}
 		others = append(others, p)
 	}
@@ -153,9 +153,9 @@ func (g *Group) Answer(s *doc.Standings, r *Ranking, prefix string) doc.Span {
 	if len(ahead) == 0 && prefix == "" {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	tone := doc.TonePlain
+	tone := format.TonePlain
 	if r.Sole {
-		tone = doc.ToneBest
+		tone = format.ToneBest
 	}
 	return doc.Toned(prefix+text, tone)
 }

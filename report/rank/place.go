@@ -9,11 +9,11 @@ import (
 )
 
 // StandingTone is the tone of why a load does not stand.
-func StandingTone(l *result.Load) doc.Tone {
+func StandingTone(l *result.Load) format.Tone {
 	if l.UnsupportedReason() != "" {
-		return doc.ToneDim
+		return format.ToneDim
 	}
-	return doc.ToneBad
+	return format.ToneBad
 }
 
 func CompareLoads(g *Group) (doc.Row, bool) {
@@ -50,14 +50,14 @@ func (g *Group) placeOf(i int, ranked *Ranking) doc.Span {
 const NotRanked = string(compare.NotRanked)
 
 // winner is the tone of a figure, given the cell beside it.
-func winner(times doc.Span) doc.Tone {
+func winner(times doc.Span) format.Tone {
 	switch {
-	case times.Tone == doc.ToneBest:
-		return doc.ToneBest
+	case times.Tone == format.ToneBest:
+		return format.ToneBest
 	case times.Text == NotRanked:
-		return doc.ToneDim
+		return format.ToneDim
 	}
-	return doc.TonePlain
+	return format.TonePlain
 }
 
 // CompareType sets the medians over the queries that all verified targets

@@ -256,7 +256,7 @@ func (r *Ranking) Verdict(i int) string {
 		return Tie
 	}
 	if r.Sole {
-		return string(doc.ToneBest)
+		return string(format.ToneBest)
 	}
 	switch text := r.beside(i).Text; text {
 	case Tie:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/terms"
 )
 
@@ -22,8 +23,8 @@ func TermNotes(list []terms.Difference) []doc.Span {
 	for _, n := range []struct {
 		prefix string
 		parts  []string
-		tone   doc.Tone
-	}{{"Not measured under the same terms: ", barring, doc.ToneBad}, {"Terms that differ: ", others, doc.TonePlain}} {
+		tone   format.Tone
+	}{{"Not measured under the same terms: ", barring, format.ToneBad}, {"Terms that differ: ", others, format.TonePlain}} {
 		if len(n.parts) > 0 {
 			notes = append(notes, doc.Toned(n.prefix+strings.Join(n.parts, "; "), n.tone))
 		}

@@ -152,7 +152,7 @@ func (l *ladder) subjects(shown *claims.Shown) []string {
 // axes are charts along what the document declares, or along all that was varied where it
 // declares nothing: of each figure a line a system, a chart for each value of what else was
 // varied.
-func (l *ladder) axes() []chart.SweepAxis {
+func (l *ladder) axes() []*chart.Figure {
 	paths := slices.Clone(l.paths)
 	declared := claims.Declared(l.of.Document, l.e)
 	if slices.ContainsFunc(paths, func(path string) bool { return slices.Contains(declared, path) }) {
@@ -164,15 +164,15 @@ func (l *ladder) axes() []chart.SweepAxis {
 			systems = append(systems, s.system)
 		}
 	}
-	var list []chart.SweepAxis
+	var list []*chart.Figure
 	for _, path := range paths {
-		axis := chart.SweepAxis{Path: l.name(path), Legend: chart.NewLegend(systems)}
+		axis := &chart.Figure{Title: "By " + l.name(path), Legend: chart.NewLegend(systems)}
 		for _, shown := range claims.ShownAlong(l.of.Document, l.e, l.runs, path) {
 			for _, query := range l.subjects(&shown) {
-				axis.Charts = append(axis.Charts, l.charts(path, &shown, query, axis.Legend)...)
+				axis.Lines = append(axis.Lines, l.charts(path, &shown, query, axis.Legend)...)
 			}
 		}
-		if len(axis.Charts) > 0 {
+		if len(axis.Lines) > 0 {
 			list = append(list, axis)
 		}
 	}

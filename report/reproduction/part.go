@@ -20,21 +20,10 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// Part is an experiment of a document: its tables in the document's own shape,
-// one's own figures in charts, and the commands that show each run.
-type Part struct {
-	Title  string
-	Notes  []doc.Span
-	Tables []*doc.Table
-	Axes   []chart.SweepAxis // by each parameter that is varied
-	Course *chart.Timeline   // what the servers used while they were loaded
-	Runs   []doc.Fact
-}
-
-func (p *Part) shown() bool { return len(p.Tables)+len(p.Axes) > 0 || p.Course != nil }
-
-func (p *Report) Part(e *document.Experiment) Part {
-	part := Part{Title: e.ID + " " + e.Title}
+// Part is an experiment of a document: its tables in the document's own shape, the measured
+// figures in charts, and the commands that show each run.
+func (p *Report) Part(e *document.Experiment) doc.Section {
+	part := doc.Section{ID: e.ID, Title: e.ID + " " + e.Title}
 	if words := e.Cut(p.Measured.Size).Words; words != "" {
 		part.Notes = append(part.Notes, doc.Plain("Size "+string(p.Measured.Size)+": "+words+"."))
 	}
@@ -62,9 +51,9 @@ func (p *Report) Part(e *document.Experiment) Part {
 				part.Tables = append(part.Tables, t)
 			}
 		}
-		part.Axes = steps.axes()
+		part.Figures = steps.axes()
 		if e.Curves {
-			part.Courses(e, runs[0])
+			AddCourses(&part, e, runs[0])
 		}
 	}
 	part.Tables = append(part.Tables, ownTables...)
@@ -326,12 +315,12 @@ func MetricName(metric string) string {
 	return metric
 }
 
-// Courses are what the servers of a run used during each target's first load, or its first
+// AddCourses adds what the servers of a run used during each target's first load, or its first
 // queries where there was nothing else, until it had settled: all of them in one chart, from
 // when each began, and the most and the mean of each in a table. What was not watched is
 // said.
-func (p *Part) Courses(e *document.Experiment, r *result.Run) {
-	view := &chart.Timeline{Legend: chart.NewLegend(rank.TargetNames(r))}
+func AddCourses(p *doc.Section, e *document.Experiment, r *result.Run) {
+	view := &chart.Figure{Title: "Servers, until they had settled", Legend: chart.NewLegend(rank.TargetNames(r))}
 	sums := &doc.Table{Title: e.ID + " " + e.Name + ", servers until they had settled", Terminal: doc.OnRequest, Columns: []doc.Column{{Head: "figure"}}}
 	for _, name := range rank.TargetNames(r) {
 		sums.Columns = append(sums.Columns, doc.Column{Head: name + ", most", Help: "of all readings"}, doc.Column{Head: "mean", Help: "of all readings", Follows: true})
@@ -339,14 +328,14 @@ func (p *Part) Courses(e *document.Experiment, r *result.Run) {
 	for _, figure := range courseFigures(r) {
 		chart, sum := courseOfAll(r, &figure, view.Legend)
 		if chart != nil {
-			view.Charts = append(view.Charts, chart)
+			view.Lines = append(view.Lines, chart)
 			sums.Rows = append(sums.Rows, sum)
 		} else if figure.without != "" {
 			p.Notes = append(p.Notes, doc.Dim("No curve of "+strings.ToLower(figure.title[:1])+figure.title[1:]+": "+figure.without+"."))
 		}
 	}
-	if len(view.Charts) > 0 {
-		p.Course = view
+	if len(view.Lines) > 0 {
+		p.Figures = append(p.Figures, view)
 		p.Tables = append(p.Tables, sums)
 	}
 }

@@ -3,7 +3,6 @@
 package reproduction
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -31,39 +30,16 @@ func New(d *document.Document, m claims.Measured) *Report {
 	return &Report{d, m, claims.Judge(d, m)}
 }
 
-// reproductionView is what Text, Markdown and HTML show of it.
-type reproductionView struct {
-	Head    write.Head
-	Answers []doc.Span
-	Alerts  []doc.Span
-	Facts   []doc.Fact
-	Claims  []claimView
-	Parts   []Part
-	Help    []string
-}
-
-// claimView is a claim, and what became of it.
-type claimView struct {
-	ID, Says, Printed string
-	Verdict           doc.Span
-	Measured          write.Evidence
-	// Verbatim is the verdict with TSBS's own texts, and how it came about; empty: there
-	// is none.
-	Verbatim         doc.Span
-	VerbatimMeasured write.Evidence
-}
-
-// Write renders it. Its errors are as those of WriteComparison.
+// Write renders it. Its errors are those of w, and formats that do not exist.
 func (p *Report) Write(w io.Writer, format write.Format, opts write.Options) error {
-	view := p.View()
 	var err error
 	switch format {
 	case write.Text:
-		err = view.writeText(w, opts)
+		err = write.WriteText(w, p.Contents(), opts)
 	case write.Markdown:
-		err = view.writeMarkdown(w)
+		err = write.WriteMarkdown(w, p.Contents())
 	case write.HTML:
-		err = view.writeHTML(w)
+		err = write.WriteHTML(w, p.Contents(), opts)
 	default:
 		err = fmt.Errorf("reproductions have no format %q; known: text, markdown, html", format)
 	}
@@ -106,34 +82,34 @@ func (p *Report) inPart() string {
 	return fmt.Sprintf("Verdicts of a part of a claim, which say of which: %d.", n)
 }
 
-func (p *Report) View() *reproductionView {
-	d := p.Document
-	view := &reproductionView{Head: write.Head{Title: "Reproduction of " + d.Name}, Answers: []doc.Span{doc.Strong(p.Summary())}, Help: reproductionHelp()}
-	view.Head.Say(p.Summary())
-	view.Facts = []doc.Fact{{Key: "document", Value: d.Title}, {Key: "authors", Value: d.Authors}, {Key: "size", Value: string(p.Measured.Size)}}
-	runs := p.runs()
+// Contents is what all formats say.
+func (p *Report) Contents() *doc.Document {
+	d, runs := p.Document, p.runs()
+	c := doc.Chapter{ID: "claims", Alerts: reproductionAlerts(runs), Facts: []doc.Fact{{Key: "document", Value: d.Title}, {Key: "authors", Value: d.Authors}, {Key: "size", Value: string(p.Measured.Size)}}}
 	if len(runs) > 0 {
-		view.Facts = append(view.Facts, doc.Fact{Key: "host", Value: facts.Host(&runs[0].Host)}, doc.Fact{Key: "tsmark", Value: toolsOf(runs)}, doc.Fact{Key: "measured", Value: format.Time(runs[0].Started)})
+		c.Facts = append(c.Facts, doc.Fact{Key: "host", Value: facts.Host(&runs[0].Host)}, doc.Fact{Key: "tsmark", Value: toolsOf(runs)}, doc.Fact{Key: "measured", Value: format.Time(runs[0].Started)})
 	}
 	for i := range d.Systems {
-		view.Facts = append(view.Facts, doc.Fact{Key: d.Systems[i].Driver, Value: SystemText(d, &d.Systems[i], runs)})
+		c.Facts = append(c.Facts, doc.Fact{Key: d.Systems[i].Driver, Value: SystemText(d, &d.Systems[i], runs)})
 	}
-	view.Alerts = reproductionAlerts(runs)
-	for _, f := range p.Findings {
-		view.Claims = append(view.Claims, newClaimView(f))
-	}
-	if inPart := p.inPart(); inPart != "" {
-		view.Answers = append(view.Answers, doc.Plain(inPart))
-	}
-	if turned := p.Turned(); turned != "" {
-		view.Answers = append(view.Answers, doc.Plain(turned))
-	}
-	for i := range d.Experiments {
-		if part := p.Part(&d.Experiments[i]); part.shown() {
-			view.Parts = append(view.Parts, part)
+	answers := []doc.Span{doc.Strong(p.Summary())}
+	for _, text := range []string{p.inPart(), p.Turned()} {
+		if text != "" {
+			answers = append(answers, doc.Plain(text))
 		}
 	}
-	return view
+	c.Sections = []doc.Section{{ID: "claims", Name: "Claims", Tables: []*doc.Table{claimTable(p.Findings)}}}
+	for i := range d.Experiments {
+		if part := p.Part(&d.Experiments[i]); len(part.Tables)+len(part.Figures) > 0 {
+			c.Sections = append(c.Sections, part)
+		}
+	}
+	out := &doc.Document{Title: "Reproduction of " + d.Name, Headlines: []doc.Headline{{Answers: answers}}, Chapters: []doc.Chapter{c}, Elsewhere: "Markdown and HTML have all",
+		More: "--verbose shows the figures of each experiment, and every comparison of each claim; the page has charts."}
+	for _, text := range reproductionHelp() {
+		out.Closing = append(out.Closing, doc.Dim(text))
+	}
+	return out
 }
 
 // Turned says which claims TSBS's own texts decide otherwise, and how many they decide at
@@ -228,67 +204,77 @@ func versionOf(runs []*result.Run, driver string) string {
 	return "not tested"
 }
 
-func newClaimView(f claims.Finding) claimView {
-	view := claimView{ID: f.Claim.ID, Says: f.Claim.Says, Printed: f.Claim.Printed, Verdict: doc.Toned(string(f.Verdict), verdictTone(f.Verdict)), Measured: evidenceOf(f)}
-	if f.Verbatim != "" {
-		view.Verbatim = doc.Toned(string(f.Verbatim), verdictTone(f.Verbatim))
-		view.VerbatimMeasured = Comparisons(f.VerbatimParts)
-		if f.Turns() {
-			view.Verbatim = doc.Bad(view.Verbatim.Text + ": it turns")
-		}
-	}
-	if f.Claim.Derived {
-		view.Says += " (This follows from the figures; the text does not say it.)"
-	}
-	if f.Claim.Against != "" {
-		view.Printed += "; against it: " + f.Claim.Against
-	}
-	return view
-}
-
 // claimTable is the table of all claims.
-func claimTable(list []claimView) *doc.Table {
-	t := &doc.Table{Title: "Claims", Columns: []doc.Column{
+func claimTable(findings []claims.Finding) *doc.Table {
+	t := &doc.Table{Title: "Claims", Records: true, Columns: []doc.Column{
 		{Head: "claim"}, {Head: "the document says", Words: true}, {Head: "printed", Words: true}, {Head: "verdict", Words: true}, {Head: "measured", Words: true},
 	}}
-	verbatim := slices.ContainsFunc(list, func(c claimView) bool { return c.Verbatim.Text != "" })
+	verbatim := slices.ContainsFunc(findings, func(f claims.Finding) bool { return f.Verbatim != "" })
 	if verbatim {
 		t.Columns = append(t.Columns, doc.Column{Head: "with TSBS's texts", Help: "not verified", Words: true}, doc.Column{Head: "measured with them", Words: true})
 	}
-	for _, c := range list {
-		r := doc.Row{Cells: []doc.Span{doc.Plain(c.ID), doc.Plain(c.Says), doc.Plain(c.Printed), doc.Toned(c.Verdict.Text, c.Verdict.Tone), doc.Plain(c.Measured.Short)}}
-		if verbatim {
-			r.Cells = append(r.Cells, doc.Toned(c.Verbatim.Text, c.Verbatim.Tone), doc.Plain(c.VerbatimMeasured.Short))
-		}
-		t.Rows = append(t.Rows, r)
+	for _, f := range findings {
+		t.Rows = append(t.Rows, claimRow(f, verbatim))
 	}
 	return t
 }
 
-func verdictTone(v claims.Verdict) doc.Tone {
-	switch v {
-	case claims.Holds:
-		return doc.ToneBest
-	case claims.DoesNotHold:
-		return doc.ToneBad
-	case claims.NotTested:
-		return doc.ToneDim
+func claimRow(f claims.Finding, verbatim bool) doc.Row {
+	says, printed := f.Claim.Says, f.Claim.Printed
+	if f.Claim.Derived {
+		says += " (This follows from the figures; the text does not say it.)"
 	}
-	return doc.TonePlain
+	if f.Claim.Against != "" {
+		printed += "; against it: " + f.Claim.Against
+	}
+	measured, parts := evidenceOf(f)
+	r := doc.Row{Cells: []doc.Span{doc.Plain(f.Claim.ID), doc.Plain(says), doc.Plain(printed), doc.Toned(string(f.Verdict), verdictTone(f.Verdict)), doc.Plain(measured)}}
+	if len(parts) > 0 {
+		r.Details = append(r.Details, doc.Detail{Title: "its comparisons", Lines: parts})
+	}
+	if !verbatim {
+		return r
+	}
+	verdict := doc.Span{}
+	measured = ""
+	if f.Verbatim != "" {
+		verdict = doc.Toned(string(f.Verbatim), verdictTone(f.Verbatim))
+		if f.Turns() {
+			verdict = doc.Bad(verdict.Text + ": it turns")
+		}
+		measured, parts = Comparisons(f.VerbatimParts)
+		if len(parts) > 0 {
+			r.Details = append(r.Details, doc.Detail{Title: "its comparisons with TSBS's texts", Lines: parts})
+		}
+	}
+	r.Cells = append(r.Cells, verdict, doc.Plain(measured))
+	return r
 }
 
-// evidenceOf is what decided a claim.
-func evidenceOf(f claims.Finding) write.Evidence {
-	if f.Verdict == claims.NotTested && !slices.ContainsFunc(f.Parts, func(p claims.Part) bool { return p.Verdict != claims.NotTested }) {
-		return write.Evidence{Short: f.Why}
+func verdictTone(v claims.Verdict) format.Tone {
+	switch v {
+	case claims.Holds:
+		return format.ToneBest
+	case claims.DoesNotHold:
+		return format.ToneBad
+	case claims.NotTested:
+		return format.ToneDim
 	}
-	e := Comparisons(f.Parts)
+	return format.TonePlain
+}
+
+// evidenceOf is what decided a claim: in short, and its comparisons, a sentence each, where
+// they are too many for that.
+func evidenceOf(f claims.Finding) (short string, parts []string) {
+	if f.Verdict == claims.NotTested && !slices.ContainsFunc(f.Parts, func(p claims.Part) bool { return p.Verdict != claims.NotTested }) {
+		return f.Why, nil
+	}
+	short, parts = Comparisons(f.Parts)
 	why := f.Why
 	if f.Verdict == claims.NotTested {
 		why = "" // the parts say it
 	}
-	e.Short = format.Join("; ", e.Short, why, f.Claim.Aside)
-	return e
+	return format.Join("; ", short, why, f.Claim.Aside), parts
 }
 
 // fewParts is how many comparisons a claim may have that are told one after the other.
@@ -296,7 +282,7 @@ const fewParts = 4
 
 // Comparisons are what comparisons came to: the reason of those that were not tested stands
 // there once.
-func Comparisons(list []claims.Part) write.Evidence {
+func Comparisons(list []claims.Part) (short string, parts []string) {
 	var told, untested, reasons []string
 	count := make(map[claims.Verdict]int)
 	for _, p := range list {
@@ -321,7 +307,7 @@ func Comparisons(list []claims.Part) write.Evidence {
 		}
 	}
 	if len(list) <= fewParts {
-		return write.Evidence{Short: format.Join("; ", strings.Join(told, "; "), missing)}
+		return format.Join("; ", strings.Join(told, "; "), missing), nil
 	}
 	var counts []string
 	for _, v := range []claims.Verdict{claims.Holds, claims.DoesNotHold, claims.Tie} {
@@ -329,17 +315,16 @@ func Comparisons(list []claims.Part) write.Evidence {
 			counts = append(counts, fmt.Sprintf("%d %s", n, countedVerdict(v, n)))
 		}
 	}
-	e := write.Evidence{Short: format.Join("; ", strings.Join(counts, ", "), missing)}
-	if len(told) > 0 {
-		e.Short = format.Join(": ", format.Plural(len(list), "comparison"), e.Short)
-		e.Parts = told
-		for _, what := range untested {
-			if what != "" {
-				e.Parts = append(e.Parts, what+": not tested")
-			}
+	short = format.Join("; ", strings.Join(counts, ", "), missing)
+	if len(told) == 0 {
+		return short, nil
+	}
+	for _, what := range untested {
+		if what != "" {
+			told = append(told, what+": not tested")
 		}
 	}
-	return e
+	return format.Join(": ", format.Plural(len(list), "comparison"), short), told
 }
 
 // countedVerdict is what so many comparisons do.
@@ -363,89 +348,4 @@ func reproductionHelp() []string {
 		"Figures that the document prints with less than a tenth between them are ties from the start. Nothing printed is repaired: where a cell is doubtful, both values stand here, and measured/printed takes the one that the authors published elsewhere.",
 		"Absolute figures are of different machines and versions and are not expected to match; directions, orders and crossings are. A query rate is that of workers that never pause: workers divided by the mean service time of the queries that all systems answered.",
 	}
-}
-
-func (v *reproductionView) writeText(w io.Writer, opts write.Options) error {
-	t := write.NewText(w, opts, "Markdown and HTML have all")
-	t.Answers(v.Answers)
-	t.Line("")
-	for _, a := range v.Alerts {
-		t.Wrapped("", "  ", a)
-	}
-	for _, f := range v.Facts {
-		t.Wrapped(write.Pad("  "+f.Key, 15, false), "               ", doc.Plain(f.Value))
-	}
-	// Sentences do not fit into columns of a terminal: a claim is a few lines.
-	for _, c := range v.Claims {
-		t.Line("")
-		t.Wrapped(write.Pad(c.ID, 5, false), "     ", doc.Plain(c.Says+" Printed: "+c.Printed+"."))
-		t.Wrapped("     ", "     ", c.Verdict)
-		t.Evidence(c.Measured)
-		if c.Verbatim.Text != "" {
-			t.Wrapped("     ", "     ", doc.Toned("with TSBS's texts "+c.Verbatim.Text, c.Verbatim.Tone))
-			t.Evidence(c.VerbatimMeasured)
-		}
-	}
-	for _, part := range v.Parts {
-		t.Line("")
-		t.Line(t.Paint(t.Clean(part.Title), "1"))
-		for _, n := range part.Notes {
-			t.Wrapped("  ", "  ", n)
-		}
-		if opts.Verbose {
-			for _, one := range part.Tables {
-				t.Table(one)
-			}
-		}
-	}
-	if !opts.Verbose && len(v.Parts) > 0 {
-		t.Line("")
-		t.Wrapped("", "", doc.Dim("--verbose shows the figures of each experiment, and every comparison of each claim; the page has charts."))
-	}
-	t.Line("")
-	for _, n := range v.Help {
-		t.Wrapped("", "", doc.Dim(n))
-	}
-	return t.Flush()
-}
-
-func (v *reproductionView) writeMarkdown(w io.Writer) error {
-	m := write.MarkdownWriter{Writer: bufio.NewWriter(w)}
-	fmt.Fprintf(m, "# %s\n\n", write.EscapeMarkdown(v.Head.Title))
-	m.Answers(v.Answers)
-	m.Preamble(v.Alerts, v.Facts, "")
-	m.Tables([]*doc.Table{claimTable(v.Claims)})
-	for _, c := range v.Claims {
-		m.Folded(c.ID+": its comparisons", c.Measured.Parts)
-		m.Folded(c.ID+" with TSBS's texts: its comparisons", c.VerbatimMeasured.Parts)
-	}
-	for _, part := range v.Parts {
-		fmt.Fprintf(m, "## %s\n\n", write.EscapeMarkdown(part.Title))
-		for _, n := range part.Notes {
-			fmt.Fprintf(m, "%s\n\n", write.EscapeMarkdown(n.Text))
-		}
-		for _, one := range part.Tables {
-			fmt.Fprintf(m, "### %s\n\n", write.EscapeMarkdown(one.Title))
-			m.Table(one)
-		}
-		if len(part.Runs) > 0 {
-			var runs []string
-			for _, r := range part.Runs {
-				runs = append(runs, r.Key+": "+r.Value)
-			}
-			m.Folded("Runs", runs)
-		}
-	}
-	for _, n := range v.Help {
-		fmt.Fprintf(m, "_%s_\n\n", write.EscapeMarkdown(n))
-	}
-	return m.Flush()
-}
-
-func (v *reproductionView) writeHTML(w io.Writer) error {
-	t, err := write.Templates("reproduction.html")
-	if err != nil {
-		return err
-	}
-	return t.Execute(w, v)
 }

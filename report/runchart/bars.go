@@ -10,7 +10,7 @@ import (
 )
 
 // Bars draws the loads that stand; nil where none does.
-func Bars(g *rank.Group, l chart.Legend) chart.Bars {
+func Bars(g *rank.Group, l chart.Legend) *chart.Rows {
 	rate := func(of func(*result.Load) float64) func(*result.Target) (float64, string) {
 		return func(t *result.Target) (float64, string) {
 			e := estimate.Load(t, of)
@@ -20,7 +20,7 @@ func Bars(g *rank.Group, l chart.Legend) chart.Bars {
 			return e.Median.Figure, format.Digits(e.Median.Figure)
 		}
 	}
-	var drawing chart.Bars
+	drawing := &chart.Rows{}
 	for _, figure := range []struct {
 		label, help string
 		of          func(*result.Target) (float64, string)
@@ -39,7 +39,7 @@ func Bars(g *rank.Group, l chart.Legend) chart.Bars {
 			return e.Median.Figure, format.Size(int64(e.Median.Figure))
 		}},
 	} {
-		r := chart.BarRow{Label: figure.label, Help: figure.help}
+		r := chart.Row{Label: figure.label, Help: figure.help}
 		longest := 0.0
 		for _, s := range g.Subjects {
 			if rank.SettledRate(s.Target.Load) > 0 {
@@ -48,21 +48,24 @@ func Bars(g *rank.Group, l chart.Legend) chart.Bars {
 			}
 		}
 		for i, s := range g.Subjects {
-			lane := chart.Bar{Style: l[i], Text: format.None}
+			lane := chart.Lane{Style: l[i], Solid: true, Text: format.None}
 			switch {
 			case s.Target.Load != nil && !s.Target.Load.HasFigures():
 				lane.Text = s.Target.Load.Word()
 			case rank.SettledRate(s.Target.Load) > 0:
 				var v float64
 				if v, lane.Text = figure.of(s.Target); v > 0 {
-					lane.Width = format.CSSPercent(v / longest)
+					lane.Drawn, lane.Bar = true, v/longest
 				}
 			}
 			r.Lanes = append(r.Lanes, lane)
 		}
 		if longest > 0 {
-			drawing = append(drawing, r)
+			drawing.Rows = append(drawing.Rows, r)
 		}
+	}
+	if len(drawing.Rows) == 0 {
+		return nil
 	}
 	return drawing
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Ranges draws the figures of a group that stand; nil where none does.
-func Ranges(g *rank.Group, l chart.Legend) *chart.Ranges {
+func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 	var values []float64
 	for n, s := range g.Subjects {
 		for i := range s.Target.Queries {
@@ -28,17 +28,17 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Ranges {
 		return nil
 	}
 	axis := chart.NewLogAxis(values)
-	drawing := &chart.Ranges{}
+	drawing := &chart.Rows{Unit: "median"}
 	for i, t := range axis.Ticks(8) {
-		drawing.Ticks = append(drawing.Ticks, chart.RangeTick{X: format.CSSPercent(t.At), Label: t.Label, Class: []string{"", "minor"}[i%2]})
+		drawing.Ticks = append(drawing.Ticks, chart.RowTick{At: t.At, Label: t.Label, Minor: i%2 == 1})
 	}
 	for _, t := range g.Types() {
-		r := chart.RangeRow{Label: t.Key, Help: t.Value, Height: chart.LaneHeight * len(g.Subjects)}
+		r := chart.Row{Label: t.Key, Help: t.Value}
 		compared, estimates := rank.CompareType(g, t.Key), g.RankType(t.Key).Estimates
 		for i, s := range g.Subjects {
 			q := s.Queries(t.Key)
 			figure := compared.Cells[1+2*i]
-			n := chart.Lane{Style: l[i], Y: i*chart.LaneHeight + chart.LaneHeight/2, Text: figure.Text, Tone: figure.Tone}
+			n := chart.Lane{Style: l[i], Text: figure.Text, Tone: figure.Tone}
 			switch q.Outcome() {
 			case result.Empty:
 				n.Text = "empty"
@@ -46,19 +46,23 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Ranges {
 				n.Text += " unverified"
 			}
 			if e := estimates[i]; g.Draws(i, q) && e.Median.Figure > 0 {
-				n.Bar = format.CSSPercent(axis.At(e.Median.Figure))
-				n.Median = n.Bar
+				at := axis.At(e.Median.Figure)
+				n.Drawn, n.Bar, n.Marker, n.At = true, at, true, at
 				n.Hint = fmt.Sprintf("%s, %s: median %s", t.Key, s.Label, format.MedianText(e))
 				if e.Interval != nil {
 					n.Hint += " (" + cell.Interval(e, format.Duration).Text + ")"
 				}
+				if q.Service.Holds(0.99) {
+					n.Strokes = append(n.Strokes, chart.Stroke{Class: "whisker", From: at, To: max(0, axis.At(q.Service.P99))})
+				}
 				for _, p := range []struct {
-					name              string
+					name, class       string
 					quantile, seconds float64
-					at                *string
-				}{{"p95", 0.95, q.Service.P95, &n.P95}, {"p99", 0.99, q.Service.P99, &n.P99}} {
+					half              int
+				}{{"p95", "notch", 0.95, q.Service.P95, 4}, {"p99", "notch end", 0.99, q.Service.P99, 6}} {
 					if q.Service.Holds(p.quantile) {
-						*p.at = format.CSSPercent(max(0, axis.At(p.seconds)))
+						at := max(0, axis.At(p.seconds))
+						n.Strokes = append(n.Strokes, chart.Stroke{Class: p.class, From: at, To: at, Half: p.half})
 						n.Hint += ", " + p.name + " " + format.Duration(p.seconds)
 					}
 				}

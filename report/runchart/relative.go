@@ -11,14 +11,14 @@ import (
 )
 
 // Relative draws a group's ratios; nil where no two subjects are compared.
-func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Relative {
+func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 	if h == nil || h.Queries == nil && h.Loads == nil {
 		return nil
 	}
-	drawing := &chart.Relative{}
+	drawing := &chart.Rows{Axis: "times the fastest, logarithmic: shorter is better"}
 	most := 1.0
 	type mark struct {
-		lane   *chart.RelativeLane
+		lane   *chart.Lane
 		times  float64
 		within *stats.Interval
 	}
@@ -27,23 +27,23 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Relative {
 		if s == nil || s == h.Queries && len(g.Types()) == 1 { // which has a row of its own
 			continue
 		}
-		r := chart.RelativeRow{Label: "All query types", Help: s.Help, Overall: true, Lanes: make([]chart.RelativeLane, len(s.Places))}
+		r := chart.Row{Label: "All query types", Help: s.Help, Overall: true, Lanes: make([]chart.Lane, len(s.Places))}
 		if s == h.Loads {
 			r.Label = "Load"
 		}
 		for n, p := range s.Places {
-			r.Lanes[n] = chart.RelativeLane{Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Chance: p.Tone == doc.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
+			r.Lanes[n] = chart.Lane{Solid: true, Style: l[p.Subject], Text: p.Text, Tone: p.Tone, Pale: p.Tone == format.ToneDim, Hint: r.Label + ", " + p.Label + ": " + p.Text}
 			marks = append(marks, mark{lane: &r.Lanes[n], times: p.Times, within: p.Interval})
 		}
 		drawing.Rows = append(drawing.Rows, r)
 	}
 	for _, t := range g.Types() {
 		ranked, cells := g.RankType(t.Key), rank.CompareType(g, t.Key).Cells[1:]
-		r := chart.RelativeRow{Label: t.Key, Help: t.Value, Lanes: make([]chart.RelativeLane, len(g.Subjects))}
+		r := chart.Row{Label: t.Key, Help: t.Value, Lanes: make([]chart.Lane, len(g.Subjects))}
 		for i, s := range g.Subjects {
 			figure, times := cells[2*i], cells[2*i+1]
 			n := &r.Lanes[i]
-			*n = chart.RelativeLane{Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, times.Text)}
+			*n = chart.Lane{Solid: true, Style: l[i], Text: times.Text, Tone: times.Tone, Beside: figure.Text, Hint: format.Join(", ", t.Key, s.Label+": "+figure.Text, times.Text)}
 			if n.Text == "" {
 				n.Text, n.Tone, n.Beside = figure.Text, figure.Tone, ""
 			}
@@ -52,10 +52,10 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Relative {
 			}
 			switch f := ranked.Figures[i]; {
 			case i == ranked.Reference:
-				n.Chance = !ranked.Sole
+				n.Pale = !ranked.Sole
 				marks = append(marks, mark{lane: n, times: 1, within: nil})
 			case f != nil && f.Ratio.Bound != stats.Unknown:
-				n.Chance = !f.Significant()
+				n.Pale = !f.Significant()
 				within := f.Interval
 				if f.Method != compare.AcrossRepeats {
 					within = nil
@@ -76,14 +76,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Relative {
 	for _, m := range marks {
 		m.lane.Drawn, m.lane.Bar = true, place(m.times)
 		if m.within != nil && m.within.Lo.Bound == stats.Exact && m.within.Hi.Bound == stats.Exact {
-			m.lane.Within, m.lane.Lo, m.lane.Hi = true, place(m.within.Lo.Figure), place(m.within.Hi.Figure)
-		}
-	}
-	for i := range drawing.Rows {
-		r := &drawing.Rows[i]
-		r.Height = chart.LaneHeight * len(r.Lanes)
-		for n := range r.Lanes {
-			r.Lanes[n].Y = n*chart.LaneHeight + chart.LaneHeight/2
+			m.lane.Strokes = []chart.Stroke{{Class: "interval", From: place(m.within.Lo.Figure), To: place(m.within.Hi.Figure)}}
 		}
 	}
 	drawing.Ticks = chart.TimesTicks(axis)

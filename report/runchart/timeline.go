@@ -14,7 +14,7 @@ import (
 const timeAxis = "seconds since the start of the run"
 
 // Timeline draws a run; nil where nothing was watched.
-func Timeline(r *result.Run) *chart.Timeline {
+func Timeline(r *result.Run) *chart.Figure {
 	until := 0.0
 	var names []string
 	for i := range r.Resources {
@@ -31,11 +31,11 @@ func Timeline(r *result.Run) *chart.Timeline {
 	}
 	// One legend for both, so that no colour has two meanings.
 	styles := chart.NewLegend(append(rank.TargetNames(r), names...))
-	view := &chart.Timeline{Legend: styles}
+	view := &chart.Figure{Title: "Time line", Help: "All charts have the same axis of time.", Legend: styles}
 	ofTargets, ofSources := styles[:len(r.Targets)], styles[len(r.Targets):]
 	add := func(c *chart.Lines) {
 		if c != nil {
-			view.Charts = append(view.Charts, c)
+			view.Lines = append(view.Lines, c)
 		}
 	}
 	add(newSchedule(r, ofTargets, until))

@@ -18,10 +18,10 @@ type sweptCurve struct {
 	name  string        // of the target
 }
 
-// sweepAxes draws the curves of a sweep over each parameter that has several
+// sweepFigures draws the curves of a sweep over each parameter that has several
 // values.
-func sweepAxes(runs []*result.Run) []chart.SweepAxis {
-	var axes []chart.SweepAxis
+func sweepFigures(runs []*result.Run) []*chart.Figure {
+	var axes []*chart.Figure
 	paths := varied(runs)
 	for _, path := range paths {
 		x, ok := chart.NewScale(valuesOf(runs, path))
@@ -33,10 +33,10 @@ func sweepAxes(runs []*result.Run) []chart.SweepAxis {
 		for i := range curves {
 			labels[i] = curves[i].label
 		}
-		axis := chart.SweepAxis{Path: path, Legend: chart.NewLegend(labels)}
+		axis := &chart.Figure{Title: "By " + path, Legend: chart.NewLegend(labels)}
 		add := func(c *chart.Lines) {
 			if c != nil {
-				axis.Charts = append(axis.Charts, c)
+				axis.Lines = append(axis.Lines, c)
 			}
 		}
 		add(sweptChart(chart.NewLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
@@ -52,7 +52,7 @@ func sweepAxes(runs []*result.Run) []chart.SweepAxis {
 					return estimate.Median(r, t, q), true
 				}))
 		}
-		if len(axis.Charts) > 0 {
+		if len(axis.Lines) > 0 {
 			axes = append(axes, axis)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/doc"
 	"github.com/tsmark/tsmark/report/estimate"
+	"github.com/tsmark/tsmark/report/format"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/terms"
 	"github.com/tsmark/tsmark/result"
@@ -85,7 +86,7 @@ func Answers(runs []*result.Run) []doc.Span {
 			list = append(list, doc.Plain(text))
 		}
 	}
-	if slices.ContainsFunc(list, func(n doc.Span) bool { return n.Tone != doc.ToneBad }) {
+	if slices.ContainsFunc(list, func(n doc.Span) bool { return n.Tone != format.ToneBad }) {
 		list = append(list, doc.Dim("The points ran one after the other: intervals and verdicts cover what differed between the rounds and loads of two runs, and not what changed on the machine from one run to the next."))
 	}
 	return list

@@ -2,7 +2,6 @@
 package sweep
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -18,37 +17,21 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// sweepView is what Text, Markdown and HTML show of a sweep.
-type sweepView struct {
-	Sweep   *result.Sweep
-	Head    write.Head
-	Answers []doc.Span
-	Outcome doc.Span
-	Alerts  []doc.Span
-	Facts   []doc.Fact
-	Tables  []*doc.Table
-	Axes    []chart.SweepAxis // HTML only
-	Command string
-	Again   string
-	Runs    []doc.Fact // command that shows each, by its parameters; HTML only
-}
-
-// Write renders a sweep, of which runs are those that were begun, in the
-// order of their points. JSON is an object of the sweep and its runs, CSV as
-// Write's. Its errors are as Write's.
+// Write renders a sweep, of which runs are those that were begun, in the order of their
+// points. JSON is an object of the sweep and its runs, CSV is that of the runs.
 func Write(w io.Writer, format write.Format, s *result.Sweep, runs []*result.Run, opts write.Options) error {
 	var err error
 	switch format {
 	case write.Text:
-		err = writeSweepText(w, newSweepView(s, runs), opts)
+		err = write.WriteText(w, newDocument(s, runs), opts)
 	case write.Markdown:
-		err = writeSweepMarkdown(w, newSweepView(s, runs))
+		err = write.WriteMarkdown(w, newDocument(s, runs))
 	case write.CSV:
 		err = report.Of(runs...).WriteCSV(w)
 	case write.JSON:
-		err = writeSweepJSON(w, s, runs)
+		err = writeJSON(w, s, runs)
 	case write.HTML:
-		err = writeSweepHTML(w, s, runs)
+		err = write.WriteHTML(w, newDocument(s, runs), opts)
 	default:
 		return write.UnknownFormat(format, "sweeps")
 	}
@@ -58,21 +41,29 @@ func Write(w io.Writer, format write.Format, s *result.Sweep, runs []*result.Run
 	return nil
 }
 
-func newSweepView(s *result.Sweep, runs []*result.Run) *sweepView {
-	view := &sweepView{
-		Sweep: s, Head: write.Head{Title: "Sweep " + format.Join(" ", s.ID, s.Name)}, Answers: Answers(runs), Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
-		Facts: sweepFacts(s, runs), Tables: sweepTables(runs), Command: format.ShellWords(s.Args),
-	}
-	for _, a := range view.Answers {
-		view.Head.Say(a.Text)
+func newDocument(s *result.Sweep, runs []*result.Run) *doc.Document {
+	c := doc.Chapter{
+		Title: "Sweep " + format.Join(" ", s.ID, s.Name), ID: s.ID, Outcome: sweepOutcome(s, runs), Alerts: sweepAlerts(s, runs),
+		Facts: sweepFacts(s, runs), Command: format.ShellWords(s.Args), Experiment: s.Experiment,
 	}
 	if s.Experiment != "" {
-		view.Again = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
+		c.Repeat = fmt.Sprintf("tsmark report %s --experiment > experiment.yaml && tsmark run experiment.yaml", s.ID)
 	}
+	for i, figure := range sweepFigures(runs) {
+		title := figure.Title
+		figure.Title = ""
+		c.Sections = append(c.Sections, doc.Section{ID: fmt.Sprintf("axis-%d", i), Title: title, Page: true, Figures: []*chart.Figure{figure},
+			Notes: []doc.Span{doc.Plain("Markers are medians; the bars through them are where the medians lie, over the repeats, or within the run where there is one. Load rates start at 0; times, and parameters that are numbers, are on logarithmic scales.")}})
+	}
+	if list := sweepTables(runs); len(list) > 0 {
+		c.Sections = append(c.Sections, doc.Section{ID: "tables", Name: "Tables", Tables: list})
+	}
+	points := doc.Section{ID: "runs", Title: "Runs", Page: true, Notes: []doc.Span{doc.Plain("Each point is a run with a report of its own: all figures, resources and provenance.")}}
 	for _, r := range runs {
-		view.Runs = append(view.Runs, doc.Fact{Key: r.Parameters.String(), Value: "tsmark report " + r.ID})
+		points.Facts = append(points.Facts, doc.Fact{Key: r.Parameters.String(), Value: "tsmark report " + r.ID})
 	}
-	return view
+	c.Sections = append(c.Sections, points)
+	return &doc.Document{Title: c.Title, Headlines: []doc.Headline{{Answers: Answers(runs)}}, Chapters: []doc.Chapter{c}, Glossary: true, Elsewhere: "CSV, JSON and HTML have all"}
 }
 
 // sweepOutcome is how far the sweep came, in a few words.
@@ -235,57 +226,10 @@ func valuesOf(runs []*result.Run, path string) []string {
 	return values
 }
 
-func writeSweepText(w io.Writer, view *sweepView, opts write.Options) error {
-	t := write.NewText(w, opts, "CSV, JSON and HTML have all")
-	if t.Answers(view.Answers); len(view.Answers) > 0 {
-		t.Line("")
-	}
-	t.Line(t.Paint(t.Clean(view.Head.Title), "1") + "  " + t.Toned(view.Outcome.Text, view.Outcome.Tone))
-	for _, a := range view.Alerts {
-		t.Wrapped("", "  ", a)
-	}
-	for _, f := range append(view.Facts, view.repeating()...) {
-		t.Wrapped(write.Pad("  "+f.Key, 11, false), "           ", doc.Plain(f.Value))
-	}
-	for _, one := range view.Tables {
-		t.Table(one)
-	}
-	return t.Flush()
-}
-
-// repeating says how to do the sweep again.
-func (v *sweepView) repeating() []doc.Fact {
-	return slices.DeleteFunc([]doc.Fact{{Key: "command", Value: v.Command}, {Key: "repeat", Value: v.Again}}, func(f doc.Fact) bool { return f.Value == "" })
-}
-
-func writeSweepMarkdown(w io.Writer, view *sweepView) error {
-	m := write.MarkdownWriter{Writer: bufio.NewWriter(w)}
-	m.Answers(view.Answers)
-	fmt.Fprintf(m, "# %s: %s\n\n", write.EscapeMarkdown(view.Head.Title), view.Outcome.Text)
-	m.Preamble(view.Alerts, view.Facts, format.Join("\n", view.Command, view.Again))
-	m.Tables(view.Tables)
-	m.Experiment(view.Sweep.Experiment)
-	return m.Flush()
-}
-
-func writeSweepJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
-	headline := []string{}
-	for _, a := range Answers(runs) {
-		headline = append(headline, a.Text)
-	}
+func writeJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
 	return write.Indented(w, struct {
 		Headline []string         `json:"headline"`
 		Sweep    *result.Sweep    `json:"sweep"`
 		Runs     []report.RunJSON `json:"runs"`
-	}{headline, s, report.Of(runs...).WithFigures()})
-}
-
-func writeSweepHTML(w io.Writer, s *result.Sweep, runs []*result.Run) error {
-	t, err := write.Templates("sweep.html")
-	if err != nil {
-		return err
-	}
-	view := newSweepView(s, runs)
-	view.Axes = sweepAxes(runs)
-	return t.Execute(w, view)
+	}{doc.Say(Answers(runs)), s, report.Of(runs...).WithFigures()})
 }

@@ -69,7 +69,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 		}
 		settled := doc.Plain(rate(estimate.Settled))
 		if i == ranked.Reference && ranked.Sole {
-			settled.Tone = doc.ToneBest
+			settled.Tone = format.ToneBest
 		}
 		if bound := rank.ClientBounds(target)[compare.LoadSubject]; bound != "" {
 			settled.Text += rank.BoundMark

@@ -88,7 +88,7 @@ func mixedCells(q *result.MixedType) []doc.Span {
 	if q.Stale > 0 {
 		verdict.Text += ", " + format.PercentUp(q.StaleShare()) + " stale"
 		if q.StaleShare() > result.MostStale {
-			verdict.Tone = doc.ToneBad
+			verdict.Tone = format.ToneBad
 		}
 		fresh = []doc.Span{doc.Plain(format.Duration(q.Freshness.Median)), doc.Plain(format.Duration(q.Freshness.Max))}
 	}

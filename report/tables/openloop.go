@@ -53,7 +53,7 @@ func openTable(t *result.Target) *doc.Table {
 		}
 		dropped := doc.Plain(format.Count(o.Dropped))
 		if o.Dropped > 0 {
-			dropped.Tone = doc.ToneBad
+			dropped.Tone = format.ToneBad
 		}
 		lag := of(&o.Lag, 0.99, o.Lag.P99)
 		lag.Text = strings.TrimPrefix(lag.Text, "≥")

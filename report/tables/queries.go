@@ -128,13 +128,13 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 			}
 			continue
 		}
-		figures, bound := doc.TonePlain, bounds[q.Type]
+		figures, bound := format.TonePlain, bounds[q.Type]
 		if state != result.Verified {
-			figures = doc.ToneDim
+			figures = format.ToneDim
 		}
 		verdict := doc.Toned(verdictText(q), figures)
 		if state == result.NotRun && q.Verdict.OK() {
-			verdict.Tone = doc.TonePlain
+			verdict.Tone = format.TonePlain
 		}
 		if bound != "" {
 			verdict = doc.Bad(verdict.Text + ", client-bound" + rank.BoundMark)

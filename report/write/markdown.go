@@ -3,32 +3,55 @@ package write
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report/doc"
-	"github.com/tsmark/tsmark/report/facts"
 	"github.com/tsmark/tsmark/report/format"
-	"github.com/tsmark/tsmark/report/rank"
-	"github.com/tsmark/tsmark/report/tables"
-	"github.com/tsmark/tsmark/result"
 )
 
-// MarkdownWriter keeps write errors until its Flush, as its buffer does.
-type MarkdownWriter struct{ *bufio.Writer }
+// markdownWriter keeps write errors until its Flush, as its buffer does.
+type markdownWriter struct{ *bufio.Writer }
 
-// Headline is the answer, what it rests on, and the standings.
-func (m MarkdownWriter) Headline(h *doc.Headline) {
-	if h == nil {
-		return
+// WriteMarkdown writes a document as GitHub renders it.
+func WriteMarkdown(w io.Writer, d *doc.Document) error {
+	m := markdownWriter{bufio.NewWriter(w)}
+	if !slices.ContainsFunc(d.Chapters, func(c doc.Chapter) bool { return c.Title != "" }) {
+		fmt.Fprintf(m, "# %s\n\n", escapeMarkdown(d.Title))
 	}
-	m.Answers(h.Answers)
-	basis := h.Basis
-	if h.Noise.Text != "" {
-		basis = append(slices.Clone(basis), h.Noise.Text)
+	for i := range d.Headlines {
+		m.headline(&d.Headlines[i])
 	}
-	fmt.Fprintf(m, "%s\n\n", EscapeMarkdown(strings.Join(basis, " · ")))
+	for i := range d.Chapters {
+		m.chapter(&d.Chapters[i])
+	}
+	m.sections(d.Shared)
+	for i, n := range d.Closing {
+		if i > 0 {
+			m.WriteByte('\n')
+		}
+		fmt.Fprintf(m, "_%s_\n", escapeMarkdown(n.Text))
+	}
+	return m.Flush()
+}
+
+// headline is the answer, what it rests on, and the standings.
+func (m markdownWriter) headline(h *doc.Headline) {
+	if h.Dataset != "" {
+		fmt.Fprintf(m, "%s\n\n", escapeMarkdown(h.Dataset))
+	}
+	for _, a := range h.Answers {
+		mark := "**"
+		if a.Tone == format.ToneDim {
+			mark = "_"
+		}
+		fmt.Fprintf(m, "%s%s%[1]s\n\n", mark, escapeMarkdown(a.Text))
+	}
+	if basis := format.Join(" · ", append(slices.Clone(h.Basis), h.Noise.Text)...); basis != "" {
+		fmt.Fprintf(m, "%s\n\n", escapeMarkdown(basis))
+	}
 	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
 		if s == nil {
 			continue
@@ -37,69 +60,79 @@ func (m MarkdownWriter) Headline(h *doc.Headline) {
 		for _, p := range s.Places {
 			view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(p.Label), doc.Toned(p.Text, p.Tone)}})
 		}
-		m.Table(view)
+		m.table(view)
 	}
 }
 
-// Answers are the sentences of a headline.
-func (m MarkdownWriter) Answers(list []doc.Span) {
-	for _, a := range list {
-		mark := "**"
-		if a.Tone == doc.ToneDim {
-			mark = "_"
-		}
-		fmt.Fprintf(m, "%s%s%[1]s\n\n", mark, EscapeMarkdown(a.Text))
+func (m markdownWriter) chapter(c *doc.Chapter) {
+	if c.Title != "" {
+		fmt.Fprintf(m, "# %s: %s\n\n", escapeMarkdown(format.Join(" ", c.Title, c.Name)), c.Outcome.Text)
 	}
-}
-
-func (m MarkdownWriter) Run(g *rank.Group, r *result.Run) {
-	m.Head(r)
-	again := ""
-	if len(r.Args) > 0 {
-		again = format.Join("\n", facts.Command(r), facts.RepeatCommand(r))
+	for _, a := range c.Alerts {
+		fmt.Fprintf(m, "> **%s**\n>\n", escapeMarkdown(a.Text))
 	}
-	m.Preamble(facts.Alerts(r), facts.List(r), again)
-	m.Tables(tables.All(g, r))
-	m.Experiment(r.Experiment)
-}
-
-func (m MarkdownWriter) Head(r *result.Run) {
-	fmt.Fprintf(m, "# Run %s: %s\n\n", EscapeMarkdown(format.Join(" ", r.ID, r.Name)), facts.Outcome(r).Text)
-}
-
-// Preamble is what stands before the tables; again is how to repeat it.
-func (m MarkdownWriter) Preamble(alerts []doc.Span, facts []doc.Fact, again string) {
-	for _, a := range alerts {
-		fmt.Fprintf(m, "> **%s**\n>\n", EscapeMarkdown(a.Text))
+	if c.Title != "" || len(c.Alerts) > 0 {
+		m.WriteByte('\n')
+	}
+	for _, f := range c.Facts {
+		fmt.Fprintf(m, "- **%s** %s\n", f.Key, escapeMarkdown(f.Value))
 	}
 	m.WriteByte('\n')
-	for _, f := range facts {
-		fmt.Fprintf(m, "- **%s** %s\n", f.Key, EscapeMarkdown(f.Value))
-	}
-	m.WriteByte('\n')
-	if again != "" {
+	if again := format.Join("\n", c.Command, c.Repeat); again != "" {
 		m.WriteString("Repeat it with:\n\n")
 		m.fenced("sh", again)
 	}
-}
-
-func (m MarkdownWriter) Tables(list []*doc.Table) {
-	for _, view := range list {
-		fmt.Fprintf(m, "## %s\n\n", EscapeMarkdown(view.Title))
-		m.Table(view)
-	}
-}
-
-func (m MarkdownWriter) Experiment(text string) {
-	if text != "" {
+	m.sections(c.Sections)
+	if c.Experiment != "" {
 		m.WriteString("<details><summary>Experiment</summary>\n\n")
-		m.fenced("yaml", text)
+		m.fenced("yaml", c.Experiment)
 		m.WriteString("</details>\n\n")
 	}
 }
 
+func (m markdownWriter) sections(list []doc.Section) {
+	for _, s := range list {
+		if s.Page {
+			continue
+		}
+		level := "##"
+		if s.Title != "" {
+			fmt.Fprintf(m, "## %s\n\n", escapeMarkdown(s.Title))
+			level = "###"
+		}
+		for _, n := range s.Notes {
+			fmt.Fprintf(m, "%s\n\n", escapeMarkdown(n.Text))
+		}
+		m.tables(level, s.Tables)
+		var runs []string
+		for _, r := range s.Runs {
+			runs = append(runs, r.Key+": "+r.Value)
+		}
+		m.folded("Runs", runs)
+	}
+}
+
+func (m markdownWriter) tables(level string, list []*doc.Table) {
+	for _, view := range list {
+		fmt.Fprintf(m, "%s %s\n\n", level, escapeMarkdown(view.Title))
+		m.table(view)
+	}
+}
+
+// folded is a list that opens on request; nothing where it is empty.
+func (m markdownWriter) folded(summary string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(m, "<details><summary>%s</summary>\n\n", escapeMarkdown(summary))
+	for _, text := range list {
+		fmt.Fprintf(m, "- %s\n", escapeMarkdown(text))
+	}
+	m.WriteString("\n</details>\n\n")
+}
+
 // fenced writes a block of code with a fence longer than any within it.
-func (m MarkdownWriter) fenced(language, text string) {
+func (m markdownWriter) fenced(language, text string) {
 	fence, text := "```", printable.Text(text)
 	for strings.Contains(text, fence) {
 		fence += "`"
@@ -107,9 +140,9 @@ func (m MarkdownWriter) fenced(language, text string) {
 	fmt.Fprintf(m, "%s%s\n%s\n%s\n\n", fence, language, strings.TrimRight(text, "\n"), fence)
 }
 
-func (m MarkdownWriter) Table(view *doc.Table) {
+func (m markdownWriter) table(view *doc.Table) {
 	for _, c := range view.Columns {
-		fmt.Fprintf(m, "| %s ", EscapeMarkdown(c.Head))
+		fmt.Fprintf(m, "| %s ", escapeMarkdown(c.Head))
 	}
 	m.WriteString("|\n")
 	for i, c := range view.Columns {
@@ -128,8 +161,8 @@ func (m MarkdownWriter) Table(view *doc.Table) {
 			cells[0], cells[1] = r.Cells[0], r.Remark
 		}
 		for _, c := range cells {
-			text := EscapeMarkdown(c.Text)
-			if text != "" && c.Tone == doc.ToneBest {
+			text := escapeMarkdown(c.Text)
+			if text != "" && c.Tone == format.ToneBest {
 				text = "**" + text + "**"
 			}
 			fmt.Fprintf(m, "| %s ", text)
@@ -138,15 +171,20 @@ func (m MarkdownWriter) Table(view *doc.Table) {
 	}
 	m.WriteByte('\n')
 	for _, n := range view.Notes {
-		fmt.Fprintf(m, "- %s\n", EscapeMarkdown(n.Text))
+		fmt.Fprintf(m, "- %s\n", escapeMarkdown(n.Text))
 	}
 	if len(view.Notes) > 0 {
 		m.WriteByte('\n')
 	}
+	for _, r := range view.Rows {
+		for _, d := range r.Details {
+			m.folded(r.Cells[0].Text+": "+d.Title, d.Lines)
+		}
+	}
 }
 
-// EscapeMarkdown makes a text stand for itself, on one line.
-func EscapeMarkdown(s string) string {
+// escapeMarkdown makes a text stand for itself, on one line.
+func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range printable.Line(s) {
 		switch {

@@ -21,25 +21,18 @@ type Head struct {
 // Preview is the address of the picture.
 func (h Head) Preview() string { return PreviewOf(h.URL) }
 
-// Add adds a headline; nil adds nothing. What it says of noise stands first in
-// what services cut off somewhere.
-func (h *Head) Add(said *doc.Headline) {
-	if said == nil {
+// add adds a headline, of which the first is the page's. What it says of noise stands first
+// in what services cut off somewhere.
+func (h *Head) add(said *doc.Headline) {
+	if len(said.Answers) == 0 {
 		return
 	}
-	about := []string{said.Noise.Text}
-	for _, a := range said.Answers[1:] {
-		about = append(about, a.Text)
+	texts := doc.Say(said.Answers)
+	if answer := texts[0]; h.Answer == "" {
+		h.Answer, texts[0] = plainly(answer), ""
 	}
-	h.Say(said.Answers[0].Text, append(about, said.Basis...)...)
-}
-
-// Say adds an answer, of which the first is the page's, and what belongs to it.
-func (h *Head) Say(answer string, about ...string) {
-	if h.Answer == "" {
-		h.Answer, answer = plainly(answer), ""
-	}
-	h.About = plainly(format.Join(" · ", append([]string{h.About, answer}, about...)...))
+	about := append([]string{h.About, texts[0], said.Noise.Text}, texts[1:]...)
+	h.About = plainly(format.Join(" · ", append(about, said.Basis...)...))
 }
 
 // plainly is a text for those who show it in a font of theirs.

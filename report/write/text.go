@@ -11,83 +11,128 @@ import (
 
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/report/doc"
-	"github.com/tsmark/tsmark/report/facts"
 	"github.com/tsmark/tsmark/report/format"
-	"github.com/tsmark/tsmark/result"
 )
 
 const defaultWidth = 110
 
-// TextWriter draws on a terminal. Write errors are kept by the buffer until
+// textWriter draws on a terminal. Write errors are kept by the buffer until
 // its Flush.
-type TextWriter struct {
+type textWriter struct {
 	*bufio.Writer
 	width   int
 	color   bool
-	Verbose bool
+	verbose bool
 	// elsewhere says who has the columns that are left out.
 	elsewhere string
 }
 
-// NewText returns a writer for a terminal. Elsewhere says who has the
+// newText returns a writer for a terminal. Elsewhere says who has the
 // columns that do not fit.
-func NewText(w io.Writer, opts Options, elsewhere string) *TextWriter {
-	t := &TextWriter{bufio.NewWriter(w), opts.Width, opts.Color, opts.Verbose, elsewhere}
+func newText(w io.Writer, opts Options, elsewhere string) *textWriter {
+	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, opts.Verbose, elsewhere}
 	if t.width <= 0 {
 		t.width = defaultWidth
 	}
 	return t
 }
 
-// Headline draws who was faster, what that rests on, and bars.
-func (t *TextWriter) Headline(h *doc.Headline) {
-	if h == nil {
+// WriteText writes a document for a terminal: what all chapters come to, what readers
+// must know of each, then their tables.
+func WriteText(w io.Writer, d *doc.Document, opts Options) error {
+	t := newText(w, opts, d.Elsewhere)
+	for i := range d.Headlines {
+		t.headline(&d.Headlines[i])
+	}
+	for i := range d.Chapters {
+		t.head(&d.Chapters[i])
+	}
+	t.sections(d.Shared)
+	for i := range d.Chapters {
+		c := &d.Chapters[i]
+		if len(d.Chapters) > 1 {
+			t.heading(format.Join(" ", c.Title, c.Name))
+		}
+		t.sections(c.Sections)
+	}
+	closing := d.Closing
+	if d.More != "" && !t.verbose {
+		closing = append(slices.Clone(closing), doc.Dim(d.More))
+	}
+	if len(closing) > 0 {
+		t.line("")
+	}
+	for _, n := range closing {
+		t.wrapped("", "", n)
+	}
+	return t.Flush()
+}
+
+// sections draws what a terminal shows of them.
+func (t *textWriter) sections(list []doc.Section) {
+	for _, s := range list {
+		if s.Page {
+			continue
+		}
+		if s.Title != "" {
+			t.heading(s.Title)
+		}
+		for _, n := range s.Notes {
+			t.wrapped("  ", "  ", n)
+		}
+		t.tables(s.Tables)
+	}
+}
+
+// headline draws who was faster, what that rests on, and bars.
+func (t *textWriter) headline(h *doc.Headline) {
+	if h.Dataset != "" {
+		t.wrapped("", "", doc.Dim(h.Dataset))
+	}
+	if len(h.Answers) == 0 {
 		return
 	}
-	t.Answers(h.Answers)
-	t.Wrapped("", "", doc.Plain(strings.Join(h.Basis, " · ")))
+	for _, a := range h.Answers {
+		if a.Tone == format.TonePlain {
+			a.Tone = format.ToneStrong
+		}
+		t.wrapped("", "  ", a)
+	}
+	if len(h.Basis) > 0 {
+		t.wrapped("", "", doc.Plain(strings.Join(h.Basis, " · ")))
+	}
 	if h.Noise.Text != "" {
-		t.Wrapped("", "", h.Noise)
+		t.wrapped("", "", h.Noise)
 	}
 	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
 		if s != nil {
 			t.standings(s)
 		}
 	}
-	t.Line("")
-}
-
-// Answers draws the sentences of a headline.
-func (t *TextWriter) Answers(list []doc.Span) {
-	for _, a := range list {
-		if a.Tone == doc.TonePlain {
-			a.Tone = doc.ToneStrong
-		}
-		t.Wrapped("", "  ", a)
-	}
+	t.line("")
 }
 
 // longestBar is in columns.
 const longestBar = 40
 
 // standings draws a bar for each place.
-func (t *TextWriter) standings(s *doc.Standings) {
-	t.Line("")
-	t.Wrapped("", "", doc.Dim(s.Title+" ("+s.Help+")"))
+func (t *textWriter) standings(s *doc.Standings) {
+	t.line("")
+	t.wrapped("", "", doc.Dim(s.Title+" ("+s.Help+")"))
 	label, text, most := 0, 0, 1.0
 	for _, p := range s.Places {
-		label = max(label, runewidth.StringWidth(t.Clean(p.Label)))
-		text = max(text, runewidth.StringWidth(t.Clean(p.Text)))
+		label = max(label, runewidth.StringWidth(t.clean(p.Label)))
+		text = max(text, runewidth.StringWidth(t.clean(p.Text)))
 		most = max(most, p.Times)
 	}
 	room := max(10, min(longestBar, t.width-label-text-2*gap-2))
 	for _, p := range s.Places {
-		t.Line("  " + Pad(t.Clean(p.Label), label+gap, false) + BarOf(p.Times/most*float64(room)) + "  " + t.Toned(t.Clean(p.Text), p.Tone))
+		t.line("  " + pad(t.clean(p.Label), label+gap, false) + barOf(p.Times/most*float64(room)) + "  " + t.toned(t.clean(p.Text), p.Tone))
 	}
 }
 
-// BarOf is a bar of so many columns, to an eighth of one.
-func BarOf(columns float64) string {
+// barOf is a bar of so many columns, to an eighth of one.
+func barOf(columns float64) string {
 	eighths := max(1, int(columns*8+0.5))
 	bar := strings.Repeat("█", eighths/8)
 	if rest := eighths % 8; rest > 0 {
@@ -96,40 +141,48 @@ func BarOf(columns float64) string {
 	return bar
 }
 
-// Detail is a table that is shown on request alone; nil: it is not.
-func (t *TextWriter) Detail(view *doc.Table) *doc.Table {
-	if t.Verbose {
-		return view
-	}
-	return nil
-}
-
-func (t *TextWriter) Tables(list []*doc.Table) {
+func (t *textWriter) tables(list []*doc.Table) {
 	for _, view := range list {
 		switch {
-		case t.Verbose || view.Terminal == doc.Whole:
-			t.Table(view)
+		case t.verbose || view.Terminal == doc.Whole:
+			t.table(view)
 		case view.Terminal == doc.Doubtful:
 			if doubts := view.Doubts(); len(doubts.Rows) > 0 {
-				t.Table(&doubts)
+				t.table(&doubts)
 			}
 		}
 	}
 }
 
-// Head is what stands before the tables of a run.
-func (t *TextWriter) Head(r *result.Run) {
-	state := facts.Outcome(r)
-	t.Line(t.Paint(t.Clean("Run "+r.ID+inParentheses(r.Name)), "1") + "  " + t.Toned(state.Text, state.Tone))
-	for _, a := range facts.Alerts(r) {
-		t.Wrapped("", "  ", a)
+// head is what stands before the tables of a chapter.
+func (t *textWriter) head(c *doc.Chapter) {
+	if c.Title != "" {
+		t.line(t.paint(t.clean(c.Title+inParentheses(c.Name)), "1") + "  " + t.toned(c.Outcome.Text, c.Outcome.Tone))
 	}
-	if !t.Verbose {
+	for _, a := range c.Alerts {
+		t.wrapped("", "  ", a)
+	}
+	if c.OnRequest && !t.verbose {
 		return
 	}
-	for _, f := range append(facts.List(r), facts.Repeating(r)...) {
-		t.Wrapped(Pad("  "+f.Key, 11, false), "           ", doc.Plain(f.Value))
+	list := append(slices.Clone(c.Facts), doc.Fact{Key: "command", Value: c.Command}, doc.Fact{Key: "repeat", Value: c.Repeat})
+	width := leastKey
+	for _, f := range append(list, c.Remarks...) {
+		width = max(width, runewidth.StringWidth(t.clean(f.Key)))
 	}
+	for _, f := range append(list, c.Remarks...) {
+		if f.Value != "" {
+			t.wrapped(pad("  "+t.clean(f.Key), width+2*gap, false), strings.Repeat(" ", width+2*gap), doc.Plain(f.Value))
+		}
+	}
+}
+
+// leastKey is the width of the keys of facts, in columns, unless one is longer.
+const leastKey = 7
+
+func (t *textWriter) heading(text string) {
+	t.line("")
+	t.line(t.paint(t.clean(text), "1"))
 }
 
 func inParentheses(name string) string {
@@ -139,11 +192,14 @@ func inParentheses(name string) string {
 	return " (" + name + ")"
 }
 
-// Table draws a table, leaving out columns or cutting it into several where it
+// table draws a table, leaving out columns or cutting it into several where it
 // is too wide.
-func (t *TextWriter) Table(view *doc.Table) {
-	t.Line("")
-	t.Line(t.Paint(t.Clean(view.Title), "1"))
+func (t *textWriter) table(view *doc.Table) {
+	t.heading(view.Title)
+	if view.Records {
+		t.records(view)
+		return
+	}
 	widths := t.widths(view)
 	shown := make([]int, len(view.Columns))
 	for i := range shown {
@@ -160,29 +216,58 @@ func (t *TextWriter) Table(view *doc.Table) {
 	}
 	for i, part := range parts(view, widths, shown, t.width) {
 		if i > 0 {
-			t.Line("")
+			t.line("")
 		}
 		t.rows(view, widths, part, i == 0)
 	}
 	for _, n := range view.Notes {
-		t.Wrapped("  ", "  ", n)
+		t.wrapped("  ", "  ", n)
 	}
 	if len(left) > 0 {
 		slices.Reverse(left)
-		t.Wrapped("  ", "  ", doc.Dim("Not shown here: "+strings.Join(left, ", ")+" ("+t.elsewhere+")."))
+		t.wrapped("  ", "  ", doc.Dim("Not shown here: "+strings.Join(left, ", ")+" ("+t.elsewhere+")."))
+	}
+}
+
+// records draws each row as a paragraph.
+func (t *textWriter) records(view *doc.Table) {
+	const key = 5 // columns
+	indent := strings.Repeat(" ", key)
+	for i, r := range view.Rows {
+		if i > 0 {
+			t.line("")
+		}
+		t.wrapped(pad(t.clean(r.Cells[0].Text), key, false), indent, r.Cells[1])
+		for n, c := range r.Cells[2:] {
+			if c.Text != "" {
+				t.wrapped(indent, indent, doc.Toned(view.Columns[2+n].Head+": "+c.Text, c.Tone))
+			}
+		}
+		for _, d := range r.Details {
+			if !t.verbose {
+				break
+			}
+			t.wrapped(indent, indent, doc.Dim(d.Title+":"))
+			for _, text := range d.Lines {
+				t.wrapped(indent+"- ", indent+"  ", doc.Dim(text))
+			}
+		}
+	}
+	for _, n := range view.Notes {
+		t.wrapped("  ", "  ", n)
 	}
 }
 
 const gap = 2 // spaces between columns
 
-func (t *TextWriter) widths(view *doc.Table) []int {
+func (t *textWriter) widths(view *doc.Table) []int {
 	widths := make([]int, len(view.Columns))
 	for i, c := range view.Columns {
-		widths[i] = runewidth.StringWidth(t.Clean(c.Head))
+		widths[i] = runewidth.StringWidth(t.clean(c.Head))
 	}
 	for _, r := range view.Rows {
 		for i, c := range r.Cells {
-			widths[i] = max(widths[i], runewidth.StringWidth(t.Clean(c.Text)))
+			widths[i] = max(widths[i], runewidth.StringWidth(t.clean(c.Text)))
 		}
 	}
 	return widths
@@ -222,17 +307,17 @@ func parts(view *doc.Table, widths, shown []int, width int) [][]int {
 }
 
 // rows draws the shown columns, with the remarks of rows or without them.
-func (t *TextWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
+func (t *textWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
 	var b strings.Builder
 	put := func(i int, c doc.Span) {
-		text := Pad(t.Clean(c.Text), widths[i], i > 0 && !view.Columns[i].Words)
+		text := pad(t.clean(c.Text), widths[i], i > 0 && !view.Columns[i].Words)
 		if i != shown[0] {
 			b.WriteString(strings.Repeat(" ", gap))
 		}
-		b.WriteString(t.Toned(text, c.Tone))
+		b.WriteString(t.toned(text, c.Tone))
 	}
 	end := func() {
-		t.Line(strings.TrimRight(b.String(), " "))
+		t.line(strings.TrimRight(b.String(), " "))
 		b.Reset()
 	}
 	for _, i := range shown {
@@ -244,8 +329,8 @@ func (t *TextWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
 			continue
 		}
 		if r.Remark.Text != "" {
-			first := Pad(t.Clean(r.Cells[0].Text), widths[0]+gap, false)
-			t.Wrapped(first, strings.Repeat(" ", widths[0]+gap), doc.Span(r.Remark))
+			first := pad(t.clean(r.Cells[0].Text), widths[0]+gap, false)
+			t.wrapped(first, strings.Repeat(" ", widths[0]+gap), r.Remark)
 			continue
 		}
 		for _, i := range shown {
@@ -255,14 +340,14 @@ func (t *TextWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
 	}
 }
 
-// Wrapped writes a text in lines of the width, the first after one prefix and
+// wrapped writes a text in lines of the width, the first after one prefix and
 // the others after another.
-func (t *TextWriter) Wrapped(first, rest string, n doc.Span) {
+func (t *textWriter) wrapped(first, rest string, n doc.Span) {
 	line, prefix, column := "", first, runewidth.StringWidth(first)
-	for _, word := range strings.Fields(t.Clean(n.Text)) {
+	for _, word := range strings.Fields(t.clean(n.Text)) {
 		w := runewidth.StringWidth(word)
 		if line != "" && column+1+w > t.width {
-			t.Line(prefix + t.Toned(line, n.Tone))
+			t.line(prefix + t.toned(line, n.Tone))
 			line, prefix, column = "", rest, runewidth.StringWidth(rest)
 		}
 		if line != "" {
@@ -270,42 +355,42 @@ func (t *TextWriter) Wrapped(first, rest string, n doc.Span) {
 		}
 		line, column = line+word, column+w
 	}
-	t.Line(prefix + t.Toned(line, n.Tone))
+	t.line(prefix + t.toned(line, n.Tone))
 }
 
-func (t *TextWriter) Line(s string) {
+func (t *textWriter) line(s string) {
 	t.WriteString(s)
 	t.WriteByte('\n')
 }
 
-// Clean makes a text fit for a terminal: what databases say of themselves must
+// clean makes a text fit for a terminal: what databases say of themselves must
 // not move the cursor.
-func (t *TextWriter) Clean(s string) string {
+func (t *textWriter) clean(s string) string {
 	return printable.Line(strings.ReplaceAll(s, format.UnitSpace, ""))
 }
 
-func (t *TextWriter) Toned(s string, tone doc.Tone) string {
+func (t *textWriter) toned(s string, tone format.Tone) string {
 	switch tone {
-	case doc.ToneBest:
-		return t.Paint(s, "1;32") // bold green
-	case doc.ToneBad:
-		return t.Paint(s, "31") // red
-	case doc.ToneDim:
-		return t.Paint(s, "2") // faint
-	case doc.ToneStrong:
-		return t.Paint(s, "1") // bold
+	case format.ToneBest:
+		return t.paint(s, "1;32") // bold green
+	case format.ToneBad:
+		return t.paint(s, "31") // red
+	case format.ToneDim:
+		return t.paint(s, "2") // faint
+	case format.ToneStrong:
+		return t.paint(s, "1") // bold
 	}
 	return s
 }
 
-func (t *TextWriter) Paint(s, code string) string {
+func (t *textWriter) paint(s, code string) string {
 	if !t.color || s == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-func Pad(s string, width int, right bool) string {
+func pad(s string, width int, right bool) string {
 	fill := strings.Repeat(" ", max(0, width-runewidth.StringWidth(s)))
 	if right {
 		return fill + s

@@ -100,7 +100,7 @@ type liveTask struct {
 
 type liveNote struct {
 	Time, Text string
-	Tone       doc.Tone
+	Tone       format.Tone
 }
 
 // WritePage writes the whole page. The nonce marks the page's own script for the
@@ -170,7 +170,7 @@ func (l *State) page() content {
 	for _, e := range slices.Backward(l.Progress.Ended) {
 		n := liveNote{Time: e.At.UTC().Format(time.TimeOnly), Text: format.Join(": ", e.Label, e.Text)}
 		if e.Failed {
-			n.Tone = doc.ToneBad
+			n.Tone = format.ToneBad
 		}
 		p.Ended = append(p.Ended, n)
 	}

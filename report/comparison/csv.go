@@ -1,51 +1,18 @@
 package comparison
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/write"
 )
 
-func writeComparisonMarkdown(w io.Writer, c *compare.Comparison) error {
-	m := write.MarkdownWriter{Writer: bufio.NewWriter(w)}
-	m.WriteString("# Comparison\n\n")
-	for _, h := range Headlines(c) {
-		m.Answers(h.Answers)
-		fmt.Fprintf(m, "%s\n\n", write.EscapeMarkdown(strings.Join(h.Basis, " · ")))
-	}
-	for _, side := range partyFacts(c) {
-		fmt.Fprintf(m, "- **%s** %s\n", side.Key, write.EscapeMarkdown(side.Value))
-	}
-	m.WriteByte('\n')
-	for _, n := range c.Notes {
-		fmt.Fprintf(m, "> **%s**\n\n", write.EscapeMarkdown(n))
-	}
-	for i := range c.Targets {
-		target := &c.Targets[i]
-		for _, view := range Tables(target) {
-			fmt.Fprintf(m, "## %s\n\n", write.EscapeMarkdown(view.Title))
-			m.Table(view)
-		}
-		for _, n := range target.Notes {
-			fmt.Fprintf(m, "%s\n\n", write.EscapeMarkdown(n))
-		}
-	}
-	for _, n := range comparisonHelp() {
-		fmt.Fprintf(m, "_%s_\n\n", write.EscapeMarkdown(n))
-	}
-	return m.Flush()
-}
-
-// writeComparisonCSV writes a line per figure, that of all query types first: all
+// writeCSV writes a line per figure, that of all query types first: all
 // metrics, those that the tables leave out too. Seconds, rows a second and bytes, as unit says; empty
 // where there is no figure.
-func writeComparisonCSV(w io.Writer, c *compare.Comparison) error {
+func writeCSV(w io.Writer, c *compare.Comparison) error {
 	out := write.NewCSV(w)
 	if err := out.Write([]string{
 		"target_a", "target_b", "subject", "metric", "unit", "better", "a", "a_bound", "a_n", "a_cv", "b", "b_bound", "b_n", "b_cv",

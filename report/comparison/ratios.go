@@ -1,0 +1,99 @@
+package comparison
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tsmark/tsmark/measure/stats"
+	"github.com/tsmark/tsmark/report/chart"
+	"github.com/tsmark/tsmark/report/compare"
+	"github.com/tsmark/tsmark/report/format"
+	"github.com/tsmark/tsmark/report/rank"
+)
+
+// verdictLegend is how ratios are drawn.
+func verdictLegend() chart.Legend {
+	return chart.Legend{verdictStyle(compare.Faster), verdictStyle(compare.Slower), verdictStyle(compare.NoDifference)}
+}
+
+// verdictStyle is how a verdict is drawn: by colour and by shape.
+func verdictStyle(v compare.Verdict) chart.Style {
+	shapes := chart.NewLegend([]string{"", "", ""})
+	switch v {
+	case compare.Faster, compare.Smaller:
+		return chart.Style{Label: "B is better", Class: "s2", Shape: shapes[0].Shape, Dash: ""}
+	case compare.Slower, compare.Larger:
+		return chart.Style{Label: "B is worse", Class: "s1", Shape: shapes[2].Shape, Dash: ""}
+	}
+	return chart.Style{Label: "no difference shown, or no verdict", Class: "s6", Shape: shapes[1].Shape, Dash: ""}
+}
+
+// NewRatios draws the figures that both sides have; nil where there is none.
+func NewRatios(figures []*compare.Figure) *chart.Rows {
+	widest := math.Log(1.05) // both ways
+	spread := func(v stats.Value) {
+		if v.Bound != stats.Unknown && v.Figure > 0 {
+			widest = max(widest, math.Abs(math.Log(v.Figure)))
+		}
+	}
+	drawn := false
+	for _, f := range figures {
+		if f.Verdict == compare.NotCompared || f.Ratio.Bound == stats.Unknown {
+			continue
+		}
+		drawn = true
+		spread(f.Ratio)
+		if f.Interval != nil {
+			spread(f.Interval.Lo)
+			spread(f.Interval.Hi)
+		}
+	}
+	if !drawn {
+		return nil
+	}
+	top := 1 + chart.RoundUp(math.Exp(widest)-1)
+	at := func(ratio float64) float64 { return min(max(0.5+math.Log(ratio)/math.Log(top)/2, 0), 1) }
+	drawing := &chart.Rows{Unit: "B/A"}
+	for _, t := range []struct {
+		ratio float64
+		label string
+		minor bool
+	}{{1 / top, "÷", false}, {1 / math.Sqrt(top), "÷", true}, {1, "A = B", false}, {math.Sqrt(top), "×", true}, {top, "×", false}} {
+		if t.ratio != 1 {
+			t.label += chart.Short(format.Digits(max(t.ratio, 1/t.ratio)))
+		}
+		drawing.Ticks = append(drawing.Ticks, chart.RowTick{At: at(t.ratio), Label: t.label, Minor: t.minor})
+	}
+	for _, f := range figures {
+		drawing.Rows = append(drawing.Rows, chart.Row{Label: rank.Label(f), Lanes: []chart.Lane{newRatioLane(f, at)}})
+	}
+	return drawing
+}
+
+func newRatioLane(f *compare.Figure, at func(float64) float64) chart.Lane {
+	l := chart.Lane{Style: verdictStyle(f.Verdict), Text: string(f.Verdict), Tone: format.ToneDim}
+	if f.Verdict == compare.NotCompared || f.Ratio.Bound == stats.Unknown {
+		return l
+	}
+	l.Drawn, l.Marker, l.At, l.Text = true, true, at(f.Ratio.Figure), format.Times(f.Ratio)
+	switch f.Verdict {
+	case compare.Faster, compare.Smaller:
+		l.Tone = format.ToneBest
+	case compare.Slower, compare.Larger:
+		l.Tone = format.ToneBad
+	}
+	l.Hint = fmt.Sprintf("%s: B/A %s, %s", rank.Label(f), l.Text, f.Verdict)
+	if f.Interval == nil {
+		return l
+	}
+	l.Hint = fmt.Sprintf("%s: B/A %s (%s), %s", rank.Label(f), l.Text, format.IntervalText(f.Interval), f.Verdict)
+	from, to := 0.0, 1.0 // an unknown end goes on to the edge
+	if lo := f.Interval.Lo; lo.Bound == stats.Exact || lo.Bound == stats.AtLeast {
+		from = at(lo.Figure)
+	}
+	if hi := f.Interval.Hi; hi.Bound == stats.Exact || hi.Bound == stats.AtMost {
+		to = at(hi.Figure)
+	}
+	l.Strokes = []chart.Stroke{{Class: "whisker", From: from, To: to}, {Class: "notch", From: from, To: from, Half: 5}, {Class: "notch", From: to, To: to, Half: 5}}
+	return l
+}

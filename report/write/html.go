@@ -1,0 +1,51 @@
+package write
+
+import (
+	"embed"
+	"html/template"
+	"io"
+
+	"github.com/tsmark/tsmark/report/doc"
+	"github.com/tsmark/tsmark/report/format"
+)
+
+//go:embed document.html section.html live.html live.js parts.html style.css
+var PageFiles embed.FS
+
+// Templates reads a page with the parts that all pages share.
+func Templates(name string) (*template.Template, error) {
+	return template.New(name).Funcs(template.FuncMap{
+		"percent": format.CSSPercent, // of a share
+		// A remark spans all columns but the first.
+		"spanned": func(columns []doc.Column) int { return len(columns) - 1 },
+		"column":  func(columns []doc.Column, i int) doc.Column { return columns[i] },
+		// A section has the title of its chapter where it has none of its own.
+		"of": func(title string, section doc.Section) titled { return titled{title, section} },
+	}).ParseFS(PageFiles, name, "section.html", "parts.html", "style.css")
+}
+
+// titled is a section with the title of its card.
+type titled struct {
+	Title   string
+	Section doc.Section
+}
+
+// documentPage is what the template document.html shows.
+type documentPage struct {
+	*doc.Document
+	Head  Head
+	Links []Link
+}
+
+// WriteHTML writes a document as one page that needs nothing else.
+func WriteHTML(w io.Writer, d *doc.Document, opts Options) error {
+	t, err := Templates("document.html")
+	if err != nil {
+		return err
+	}
+	page := documentPage{Document: d, Head: Head{Title: d.Title, URL: opts.URL}, Links: opts.Links}
+	for i := range d.Headlines {
+		page.Head.add(&d.Headlines[i])
+	}
+	return t.Execute(w, page)
+}
