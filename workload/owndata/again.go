@@ -21,7 +21,7 @@ func (s *survey) again(i int) (witness.File, error) {
 	l := s.layout
 	f := witness.File{Path: l.files[i].name, Format: l.format, Time: l.time, TimeOfDay: l.timeOfDay, TimeFormat: l.timeFormat, Null: l.null, Rows: s.files[i].Rows}
 	switch l.format {
-	case formatPoints:
+	case formatPoints, formatPaired:
 		f.Loads = func(table string) bool { return s.index.byName[table] != nil }
 	case formatCSV:
 		f.Delimiter, f.HasHeader = l.delimiter, len(l.columns) == 0

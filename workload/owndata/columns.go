@@ -14,7 +14,7 @@ func (l *layout) check(x *index) error {
 			t.seen = make([]bool, len(t.columns(l.timeColumns()...)))
 		}
 	}
-	if l.found || l.format == formatPoints || l.format == formatObjects {
+	if l.found || l.tagged() || l.format == formatObjects {
 		return nil // it is known, or the rows will tell
 	}
 	headers := make(map[*table][]string)
@@ -113,7 +113,7 @@ func (l *layout) header(f inputFile) ([]string, error) {
 // checkRows is check of what only rows tell. A column that is there and has no values is
 // none of those.
 func (l *layout) checkRows(x *index, o *observer) error {
-	if l.found || l.format != formatPoints && l.format != formatObjects {
+	if l.found || !l.tagged() && l.format != formatObjects {
 		return nil
 	}
 	for _, t := range x.tables {
@@ -130,7 +130,7 @@ func (l *layout) checkRows(x *index, o *observer) error {
 				has = append(has, name)
 			}
 		}
-		if l.format == formatPoints {
+		if l.tagged() {
 			has = append(has, l.timeColumns()...)
 			for i := range t.set.values {
 				if t.set.values[i].Len() > 0 {

@@ -26,6 +26,7 @@ import (
 const (
 	formatCSV     = "csv"
 	formatPoints  = "influx" // as generate has it
+	formatPaired  = "timescaledb"
 	formatObjects = "ndjson"
 	formatParquet = "parquet"
 	formatArrow   = "arrow"
@@ -33,8 +34,12 @@ const (
 
 // Formats lists the formats of files.
 func Formats() []string {
-	return []string{formatCSV, formatPoints, formatObjects, formatParquet, formatArrow}
+	return []string{formatCSV, formatPoints, formatObjects, formatParquet, formatArrow, formatPaired}
 }
+
+// tagged reports whether the format says of each row which table it is of, and what is a tag
+// and what a field.
+func (l *layout) tagged() bool { return l.format == formatPoints || l.format == formatPaired }
 
 // extensions are those of files that a folder is searched for, by format.
 var extensions = [...]struct{ name, format string }{
@@ -151,10 +156,14 @@ func formatOf(f inputFile) (string, error) {
 	case bytes.HasPrefix(head, []byte(magicArrow)), bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
 		return formatArrow, nil
 	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n")
+	if hasPairedHeader(text) {
+		return formatPaired, nil
+	}
 	if named := formatOfName(f.name); named != "" && !isPlainText(f.name) {
 		return named, nil
 	}
-	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \r\n"); {
+	switch {
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")) && bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("{")):
 		return formatObjects, nil
 	case beginsWithPoint(head):
@@ -281,7 +290,7 @@ var errNoTable = errors.New("belongs to no table: with several tables, the name 
 
 // tableOf is the table that the rows of a file are of; of line protocol any one.
 func (x *index) tableOf(f inputFile, l *layout) (*table, error) {
-	if len(x.tables) == 1 || l.format == formatPoints {
+	if len(x.tables) == 1 || l.tagged() {
 		return x.tables[0], nil
 	}
 	if t := x.byName[withoutExtension(f.name)]; t != nil {
@@ -322,6 +331,12 @@ func openRows(f inputFile, l *layout, x *index) (*opened, error) {
 	switch l.format {
 	case formatPoints:
 		return &opened{newPointRows(newPointLines(in), x), f.name, in}, nil
+	case formatPaired:
+		lines, err := newPairedLines(in)
+		if err != nil {
+			return fail(in, err)
+		}
+		return &opened{newPairedRows(lines, x), f.name, in}, nil
 	case formatObjects:
 		r, err := newObjectRows(newLineReader(in), t, l.timeColumns())
 		if err != nil {
@@ -354,7 +369,7 @@ const (
 // bytes say, and a line.
 const (
 	copyAgain  = "copy it again, or make it again"
-	giveFormat = "give the format that it has (csv, ndjson, influx, parquet or arrow)"
+	giveFormat = "give the format that it has (csv, ndjson, influx, parquet, arrow or timescaledb)"
 	correct    = "correct the line"
 )
 

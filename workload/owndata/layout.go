@@ -153,9 +153,13 @@ func readLayout(v option.Values) (*layout, error) {
 	case d != "":
 		return nil, of(setDelimiter, fmt.Errorf("must be one character or tab, not %q", d))
 	}
-	if l.format == formatPoints {
+	if l.tagged() {
 		if l.time != "" && l.time != timeOfPoints {
-			return nil, of(setTime, errors.New("names a column, and line protocol has the time of a row at the end of its line; leave it out"))
+			where := "line protocol has the time of a row at the end of its line"
+			if l.format == formatPaired {
+				where = "timescaledb format has the time of a row behind its table"
+			}
+			return nil, of(setTime, fmt.Errorf("names a column, and %s; leave it out", where))
 		}
 		l.time = timeOfPoints
 	}
@@ -212,7 +216,7 @@ func (l *layout) settings() map[string]string {
 	if l.fields[0].table == "" {
 		s[setTable] = l.table
 	}
-	if l.format == formatPoints {
+	if l.tagged() {
 		delete(s, setTime)
 	}
 	if l.format == formatCSV && l.delimiter != ',' {
@@ -279,14 +283,14 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 			return of(setFiles, err)
 		}
 		for _, one := range found {
-			if known := measurements[one.name]; l.format == formatPoints && known != nil {
+			if known := measurements[one.name]; l.tagged() && known != nil {
 				known.merge(one)
 			} else {
 				all, measurements[one.name] = append(all, one), one
 			}
 		}
 	}
-	if l.format != formatPoints && !l.apart(all) {
+	if !l.tagged() && !l.apart(all) {
 		one := all[0]
 		for _, other := range all[1:] {
 			one.merge(other)
@@ -392,7 +396,7 @@ func (l *layout) fill(all []*profile) error {
 		for _, c := range p.columns {
 			inTags, inFields := listed[setTags][tags.table][c.name], listed[setFields][fields.table][c.name]
 			switch {
-			case l.format == formatPoints: // whose lines say what is a tag, and what a field
+			case l.tagged(): // whose lines say what is a tag, and what a field
 				if c.tag && !inTags || !c.tag && !inFields {
 					l.choosePoint(c, p, !wantTags, !wantFields, &tags, &fields)
 				}
@@ -408,7 +412,7 @@ func (l *layout) fill(all []*profile) error {
 		}
 		if wantTags && len(tags.columns) > 0 {
 			l.tags = append(l.tags, tags)
-			l.tagsFound = l.format != formatPoints
+			l.tagsFound = !l.tagged()
 		}
 	}
 	return nil
@@ -468,7 +472,7 @@ func (l *layout) chosen(all []*profile) ([]*profile, error) {
 	}
 	one := l.fields == nil || l.fields[0].table == ""
 	switch {
-	case l.format == formatPoints && l.table != "" && one:
+	case l.tagged() && l.table != "" && one:
 		at := slices.Index(names, l.table)
 		if at < 0 {
 			return nil, of(setTable, fmt.Errorf("no file has a measurement %q%s", l.table, suggest.NamesOr(l.table, names, "; there are "+some(names))))
@@ -487,7 +491,7 @@ func (l *layout) chosen(all []*profile) ([]*profile, error) {
 func (l *layout) known(setting string, list []section, all []*profile) error {
 	for _, s := range list {
 		in := all[0]
-		if s.table != "" && (len(all) > 1 || l.format == formatPoints) {
+		if s.table != "" && (len(all) > 1 || l.tagged()) {
 			at := slices.IndexFunc(all, func(p *profile) bool { return p.name == s.table })
 			if at < 0 {
 				var names []string
@@ -499,13 +503,13 @@ func (l *layout) known(setting string, list []section, all []*profile) error {
 			in = all[at]
 		}
 		names := in.names()
-		if l.format == formatPoints { // of which the lines say what is a tag, and what a field
+		if l.tagged() { // of which the lines say what is a tag, and what a field
 			names = in.pointNames(setting == setTags)
 		}
 		for _, c := range s.columns {
 			switch {
 			case slices.Contains(names, c.name):
-			case l.format == formatPoints && (in.byName[c.name] != nil || in.tags[c.name] != nil):
+			case l.tagged() && (in.byName[c.name] != nil || in.tags[c.name] != nil):
 				return of(setting, fmt.Errorf("the lines of table %s have %q as a tag where fields name it, or the other way round; move it to the other list", in.name, c.name))
 			default:
 				return of(setting, unknownColumn(c.name, names))
@@ -592,19 +596,19 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 		if len(c.types) > 1 {
 			note("column %s is %s, so it is %s; InfluxDB would refuse the later ones", c.name, c.typesText(), kind)
 		}
-		if kind.Integer() && c.typed == 0 && !c.many && c.distinct.Len() <= 20 && rows >= 10*int64(c.distinct.Len()) {
+		if kind.Integer() && c.typed == 0 && !l.tagged() && !c.many && c.distinct.Len() <= 20 && rows >= 10*int64(c.distinct.Len()) {
 			note("field %s has %d different values: it may rather be a tag", c.name, c.distinct.Len())
 		}
 	case c.values == 0:
 		field(kind, 0)
-	case c.timesOfDay+c.oddTimesOfDay == c.values && l.format != formatPoints:
+	case c.timesOfDay+c.oddTimesOfDay == c.values && !l.tagged():
 		field(series.Text, 0)
 		l.noteTimeOfDay(c, note)
 	case c.notTime.outside == c.values:
 		field(series.Text, 0)
 		note("column %s is a text: all its times are outside the years %d to %d, the first is %q in %s; leave it out of fields, or give --null (own.null) for what stands for a missing time",
 			c.name, minYear, maxYear, c.notTime.texts[0], c.notTime.first.where())
-	case few && !almost && !commas && !odd && len(c.types) < 2 && l.format != formatPoints && c.longest <= longestTag:
+	case few && !almost && !commas && !odd && len(c.types) < 2 && !l.tagged() && c.longest <= longestTag:
 		if !givenTags {
 			tags.columns = append(tags.columns, column{name: c.name})
 			l.noteTag(c)

@@ -426,6 +426,13 @@ func (p *profiler) file(f inputFile) ([]*profile, error) {
 		lines := newPointLines(in)
 		all, err := p.points(lines)
 		return all, at(lines.line, err)
+	case formatPaired:
+		lines, err := newPairedLines(in)
+		if err != nil {
+			return nil, at(lines.line, err)
+		}
+		all, err := p.paired(lines)
+		return all, at(lines.line, err)
 	case formatObjects:
 		o := newObjects(newLineReader(in))
 		for err == nil {
@@ -580,16 +587,21 @@ func (p *profiler) points(lines *pointLines) ([]*profile, error) {
 				return all, fmt.Errorf("column %s: %w", c.name, err)
 			}
 		}
-		n, ok := number.Int(cut.time)
-		if !ok {
-			return all, fmt.Errorf("the time %q is no integer of 64 bits; %s", cut.time[:min(len(cut.time), shown)], correct)
-		}
-		of.time.values++
-		of.time.integer(n)
-		if err := p.count(of); err != nil {
+		if err := p.lineTime(of, cut.time); err != nil {
 			return all, err
 		}
 	}
+}
+
+// lineTime looks at the time of a line, which ends a row.
+func (p *profiler) lineTime(of *profile, text []byte) error {
+	n, ok := number.Int(text)
+	if !ok {
+		return fmt.Errorf("the time %q is no integer of 64 bits; %s", text[:min(len(text), shown)], correct)
+	}
+	of.time.values++
+	of.time.integer(n)
+	return p.count(of)
 }
 
 // pointField looks at the value of a field of line protocol.

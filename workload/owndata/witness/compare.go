@@ -111,7 +111,7 @@ type comparison struct {
 func newComparison(f *File, reader string, windows []*window) *comparison {
 	c := &comparison{file: f, reader: reader, windows: windows, of: make(map[*series.Table][]role), place: make(map[column]int), seen: make(map[int64]bool), skipped: make(map[string]bool), clock: newClock(f.TimeFormat)}
 	slices.SortFunc(c.windows, func(a, b *window) int { return int(a.first - b.first) })
-	c.add(column{name: f.Time, tag: f.Format == Points})
+	c.add(column{name: f.Time, tag: f.tagged()})
 	if f.TimeOfDay != "" {
 		c.add(column{name: f.TimeOfDay})
 	}
@@ -144,7 +144,7 @@ func (c *comparison) roles(t *series.Table, place func(column) int) []role {
 	}
 	var places []int
 	for i := range t.Tags {
-		places = append(places, place(column{t.Tags[i].Key, c.file.Format == Points}))
+		places = append(places, place(column{t.Tags[i].Key, c.file.tagged()}))
 	}
 	for i := range t.Fields {
 		places = append(places, place(column{name: t.Fields[i].Name}))

@@ -2,8 +2,8 @@
 // share no code with those that loads use, and compares all values: what one library reads
 // wrongly is then neither loaded nor taken for the expected contents.
 //
-// Parquet, CSV and JSON are read by DuckDB, line protocol by InfluxData's own decoder, and
-// Arrow by a small decoder of this package. Values are compared by what they mean: the
+// Parquet, CSV and JSON are read by DuckDB, line protocol by InfluxData's own decoder, TSBS's
+// format timescaledb by Go's reader of CSV, and Arrow by a small decoder of this package. Values are compared by what they mean: the
 // number 1.10 and the text 1.1 of JSON are one value.
 package witness
 
@@ -31,7 +31,11 @@ const (
 	Points  = "influx"
 	Parquet = "parquet"
 	Arrow   = "arrow"
+	Paired  = "timescaledb"
 )
+
+// tagged reports whether a tag and a field of the file may have one name.
+func (f *File) tagged() bool { return f.Format == Points || f.Format == Paired }
 
 // File is a file to be read a second time.
 type File struct {
@@ -170,6 +174,8 @@ func open(f *File) (reader, error) {
 		return openArrow(f)
 	case Points:
 		return pointReader{f}, nil
+	case Paired:
+		return pairedReader{f}, nil
 	}
 	return openDuckDB(f)
 }
