@@ -19,7 +19,7 @@ import (
 // inspectFlags are the flags of tsmark inspect and the settings of the workload own that
 // they are.
 var inspectFlags = [...]struct{ flag, setting, help string }{
-	{"format", "format", "csv, influx, ndjson, parquet or arrow (default: as the first file looks)"},
+	{"format", "format", "csv, influx, ndjson, parquet, arrow or timescaledb (default: as the first file looks)"},
 	{"table", "table", "`name` of the table (default: from the first file's name)"},
 	{"time-column", "time", "`column` of the time, or two as in date,clock (default: as the values look)"},
 	{"time-format", "time-format", "how times are written: rfc3339, s, ms, us, ns, or a `layout` of Go such as '01/02/2006 15:04' (default: as the values look)"},
@@ -56,10 +56,7 @@ have less than half of their columns in common.`,
 			spec := experiment.Default().Workload
 			var files []string
 			for _, name := range args {
-				if strings.ContainsAny(name, `,"`) {
-					name = strconv.Quote(name)
-				}
-				files = append(files, name)
+				files = append(files, owndata.QuoteFile(name))
 			}
 			spec.Settings.Set("own.files", strings.Join(files, ", "))
 			for i, f := range inspectFlags {

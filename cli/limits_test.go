@@ -10,21 +10,22 @@ import (
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
-	"github.com/tsmark/tsmark/workload/tsbs"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/owndata"
 )
 
-// What a target cannot hold of a file that nobody knows ends its load with the
-// value and what to do, exit status 2, and is no matter to a target that can.
+// A target that cannot hold what a file of the user's own has refuses it before the load, in
+// one line and with exit status 2.
 func TestFileBeyondLimits(t *testing.T) {
 	const at = " 1451606400000000000\n"
 	for name, c := range map[string]struct {
 		line, says string
 		trait      series.Trait
 	}{
-		"NaN":      {"cpu,h=a f=NaN", "field f of series 0 at 2016-01-01T00:00:00Z is NaN, which x loses", series.NaN},
-		"infinity": {"cpu,h=a f=-Inf", "is -Inf, which x loses", series.Infinities},
-		"large":    {"cpu,h=a f=9007199254740993i", "is 9007199254740993, which x loses", series.LargeInts},
-		"smallest": {"cpu,h=a f=-9223372036854775808i", "is -9223372036854775808, which x loses", series.SmallestInt},
+		"NaN":      {"cpu,h=a f=NaN", "the dataset has NaN, which x loses", series.NaN},
+		"infinity": {"cpu,h=a f=-Inf", "the dataset has infinite floats, which x loses", series.Infinities},
+		"large":    {"cpu,h=a f=9007199254740993i", "the dataset has integers beyond 2^53, which x loses", series.LargeInts},
+		"smallest": {"cpu,h=a f=-9223372036854775808i", "the dataset has the smallest integer of a type, which x loses", series.SmallestInt},
 	} {
 		for _, lacks := range []bool{true, false} {
 			kind := conformance.Capable(conformance.Memory("x"), func(c2 *driver.Caps) {
@@ -38,11 +39,11 @@ func TestFileBeyondLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
-			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{kind}))
+			code := execute(t.Context(), []string{"tsmark", "load", "x", "--results", dir, "--file", file}, &stdout, &stderr, testCatalog([]workload.Workload{owndata.Workload()}, []driver.Driver{kind}))
 			switch {
 			case !lacks && code != exitDone:
 				t.Errorf("%s: exit status %d\n%s%s", name, code, &stdout, &stderr)
-			case lacks && (code != exitUsage || !strings.Contains(stderr.String(), c.says+"; leave it out of the data\n")):
+			case lacks && (code != exitUsage || !strings.Contains(stderr.String(), c.says+"; choose another target, or a dataset without them\n")):
 				t.Errorf("%s: exit status %d, want %q\n%s%s", name, code, c.says, &stdout, &stderr)
 			}
 		}

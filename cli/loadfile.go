@@ -1,34 +1,55 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/owndata"
 )
 
 // fileFlags adds the flags for rows that come from a file. They follow
 // datasetFlags, which say what the file holds.
 func (s *settings) fileFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
-	f.StringVar(&l.File, "file", "", "load this `file` of TSBS's influx or timescaledb format, also .gz or .zst; - is standard input")
-	f.Var(count(&l.SkipBadLines, 0), "skip-bad-lines", "malformed rows of --file that may be skipped")
+	f.StringVar(&l.File, "file", "", "load this `file`, also .gz or .zst: as the dataset of the flags that generated it, in influx or timescaledb format (- is standard input), or as rows of your own, in any format of tsmark inspect")
+	f.Var(count(&l.SkipBadLines, 0), "skip-bad-lines", "malformed rows that may be skipped in the file of a generated dataset")
 	s.means("file", "load.file")
 	s.means("skip-bad-lines", "load.skip-bad-lines")
 }
 
-// unknownFile makes the workload unknown where a file was given and none of
-// the flags that say what generated it.
-func (s *settings) unknownFile(cmd *cobra.Command, e *experiment.Experiment) {
-	if !cmd.Flags().Changed("file") {
-		return
+// loadOwnFile makes the workload own of the rows of --file, where no flag says what
+// generated them.
+func (s *settings) loadOwnFile(cmd *cobra.Command, e *experiment.Experiment) error {
+	f := cmd.Flags()
+	if !f.Changed("file") {
+		return nil
 	}
-	specified := false
+	generated := f.Changed("use-case") && e.Workload.Name != owndata.Name
 	var generating cobra.Command
 	s.app.specFlags(&generating, new(workload.Spec))
-	generating.Flags().VisitAll(func(f *pflag.Flag) { specified = specified || cmd.Flags().Changed(f.Name) })
-	if !specified {
-		e.Workload = workload.Spec{Name: experiment.UnknownWorkload}
+	generating.Flags().VisitAll(func(flag *pflag.Flag) {
+		generated = generated || f.Changed(flag.Name) && flag.Name != "use-case" && flag.Name != owndata.Name
+	})
+	const files = owndata.Name + ".files"
+	switch {
+	case generated:
+		return nil
+	case e.Load.File == "-":
+		return errors.New("--file: rows of your own are read more than once, which standard input cannot be; save them to a file, or give the flags that generated them (--use-case, --scale …)")
+	case e.Load.SkipBadLines > 0:
+		return errors.New("--skip-bad-lines: is for the file of a generated dataset; give the flags that generated it (--use-case, --scale …), or correct the lines")
+	case e.Workload.Settings[files] != "":
+		return errors.New("--file: and --own files both name files; leave one of them out")
 	}
+	settings := e.Workload.Settings
+	e.Workload = experiment.Default().Workload
+	e.Workload.Name, e.Workload.Settings = owndata.Name, settings
+	e.Workload.Settings.Set(files, owndata.QuoteFile(e.Load.File))
+	e.FromFlag("workload."+files, "--file")
+	e.Load.File = ""
+	return nil
 }

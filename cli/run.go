@@ -150,17 +150,19 @@ func (a *app) loadCommand() *cobra.Command {
 holds. It leaves a mark in the database, which tells tsmark query and tsmark verify
 what was loaded.
 
-With --file the rows are those that tsmark generate, or TSBS's
-tsbs_generate_data, wrote in influx or timescaledb format. Give the flags that
-they were generated with as well, and everything is verified as usual; without them
-rows are counted, but no answer can be verified.
+With --file the rows are those of a file. Give the flags that tsmark generate, or
+TSBS's tsbs_generate_data, wrote it with, and it is the dataset of these, in influx or
+timescaledb format. Without them it holds rows of your own, in any format that tsmark
+inspect reads: the file is surveyed first, and what the target holds is then compared with
+it. Queries of your own can be run on both.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 		`  tsmark load
   tsmark load duckdb,path=cpu.duckdb --scale 4000 --workers 2
   tsmark load duckdb,path=cpu.duckdb --replace
   tsmark load --file cpu.lp.gz --use-case cpu-only --scale 4000 --seed 123
-  tsmark load null --file cpu.lp                # how fast tsmark itself is`,
+  tsmark load duckdb --file trips.parquet
+  tsmark load null --file cpu.lp --scale 4000   # how fast tsmark itself is`,
 		func(flags *flagGroups) {
 			flags.add("Dataset", given.datasetFlags, given.digestFlag, given.fileFlags)
 			flags.add("Load", given.loadFlags, func(cmd *cobra.Command) {
@@ -320,7 +322,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
 		}
 	}
-	if !e.Unknown() && !e.Adopt { // what is there was drawn already
+	if !e.Adopt { // what is there was drawn already
 		a.drawSeed(&e.Workload)
 	}
 	if steps.Load {
@@ -429,14 +431,12 @@ func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps runner.S
 	if !steps.Load {
 		return nil
 	}
-	if !e.Unknown() {
-		w, err := a.catalog.workload(e.Workload.Name)
-		if err != nil {
-			return err
-		}
-		if err := fits(ctx, w, e.Workload); err != nil {
-			return err
-		}
+	w, err := a.catalog.workload(e.Workload.Name)
+	if err != nil {
+		return err
+	}
+	if err := fits(ctx, w, e.Workload); err != nil {
+		return err
 	}
 	return loadFits(ctx, e.Load)
 }

@@ -70,7 +70,9 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 	if err := addOwn(e, s.own); err != nil {
 		return err
 	}
-	s.unknownFile(cmd, e)
+	if err := s.loadOwnFile(cmd, e); err != nil {
+		return err
+	}
 	for _, text := range s.sweeps {
 		axis, err := experiment.ParseAxis(text)
 		if err != nil {

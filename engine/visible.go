@@ -25,7 +25,7 @@ type Visibility struct {
 	// should have is not known, and they are not counted.
 	Before int64
 	Count  bool // rows are counted if the target has CountRows
-	// Schema is that of lines, whose rows are counted alone; nil: nobody knows it.
+	// Schema is that of lines, whose rows are counted alone.
 	Schema *series.Schema
 }
 
@@ -146,9 +146,6 @@ type sight struct {
 
 // newSight prepares a look; nil: there is nothing to look for.
 func newSight(cfg Visibility, schema *series.Schema, t driver.DB, w Loaded) *sight {
-	if schema == nil {
-		return nil
-	}
 	s := &sight{cfg: cfg, target: t, schema: schema, loaded: w}
 	if cfg.Render != nil {
 		s.lookups = oracle.Lookups(w.Sample)

@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 	"github.com/tsmark/tsmark/workload/iotdb"
+	"github.com/tsmark/tsmark/workload/owndata"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -139,15 +140,16 @@ func TestDigestOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for says, schema := range map[string]*series.Schema{"known": d.Schema(), "unknown": nil} {
-		source, err := ingest.Open(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := source.Dataset(t.Context(), ingest.Options{Schema: schema})
-		if err != nil {
-			t.Fatal(err)
-		}
+	source, err := ingest.Open(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := owndata.Workload()
+	own, err := w.Dataset(workload.Spec{Name: w.Name(), Settings: workload.Settings{"own.files": name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for says, read := range map[string]workload.Dataset{"known": source.Dataset(d.Schema(), 0), "own": own} {
 		if got := digestOf(t, read); got != want {
 			t.Errorf("%s: %s, want %s", says, got, want)
 		}

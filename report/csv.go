@@ -225,7 +225,7 @@ func (l *csvLine) ofLoad(w *result.Load) {
 	}
 	l.about(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
 	l.latency(&w.Batches)
-	l.verdict = cmp.Or(w.Unverified, l.run.Dataset.Unverified)
+	l.verdict = w.Unverified
 	if why := w.UndetectedLoss(); why != "" && l.verdict == "" {
 		l.verdict = "losses cannot be excluded: " + why
 	}

@@ -40,8 +40,5 @@ func (q *Queries) Outcome() Outcome {
 // Reason is why the figures are withheld, where they are.
 func (q *Queries) Reason() string { return cmp.Or(q.Withheld, "the answers are wrong") }
 
-// SameDataset reports whether two runs were about the same rows. What nobody
-// knows is the same as nothing but itself.
-func SameDataset(a, b *Dataset) bool {
-	return a == b || a.Fingerprint == b.Fingerprint && a.Unverified == "" && b.Unverified == ""
-}
+// SameDataset reports whether two runs were about the same rows.
+func SameDataset(a, b *Dataset) bool { return a.Fingerprint == b.Fingerprint }

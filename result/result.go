@@ -235,8 +235,6 @@ type Dataset struct {
 	Files []workload.File `json:"files,omitempty"`
 	// Reread is what a second reader made of a sample of their rows; nil: there are none.
 	Reread *workload.Reread `json:"reread,omitempty"`
-	// Unverified is why answers cannot be checked; empty: they can.
-	Unverified string `json:"unverified,omitempty"`
 }
 
 // Late is how late rows arrive behind newer ones of their own series.
@@ -250,10 +248,6 @@ type Late struct {
 	P99 int64 `json:"p99"` // 99th percentile of the delays
 	Max int64 `json:"max"` // largest delay
 }
-
-// UnknownDataset is the Dataset.Unverified of rows of which nobody said what
-// generated them.
-const UnknownDataset = "queries not verified: dataset unknown"
 
 // Target is what was measured of one system under test.
 type Target struct {
@@ -768,7 +762,7 @@ func (r *Run) UnverifiedParts() string {
 			return l.Unverified
 		}
 	}
-	return r.Dataset.Unverified
+	return ""
 }
 
 // FailedTarget says which target failed and why; empty: none did.

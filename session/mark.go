@@ -22,9 +22,6 @@ type Mark struct {
 	Complete   bool      `json:"complete"` // every row was acknowledged
 	Loaded     time.Time `json:"loaded"`
 	Tool       string    `json:"tool"` // tsmark's version
-	// Unverified is why answers cannot be checked: the rows came from a file
-	// and nobody knows how to make them again. Empty: they can.
-	Unverified string `json:"unverified,omitempty"`
 	// SentTwice is how many rows were sent again although they may have been
 	// stored the first time, and the system does not dedupe: so many more than
 	// expected can be duplicates.

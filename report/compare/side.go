@@ -44,8 +44,6 @@ func alike(a, b Side, byType bool) error {
 		switch {
 		case r.ID == first.ID:
 			continue
-		case r.Dataset.Unverified != "" || first.Dataset.Unverified != "":
-			return fmt.Errorf("runs %s and %s: nobody knows whether their datasets are the same: %w", first.ID, r.ID, ErrDifferent)
 		case !result.SameDataset(&r.Dataset, &first.Dataset):
 			return fmt.Errorf("runs %s and %s have different datasets (fingerprints %s and %s): %w",
 				first.ID, r.ID, first.Dataset.Fingerprint, r.Dataset.Fingerprint, ErrDifferent)

@@ -137,9 +137,6 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		list = append(list, n)
 	}
 	list = append(list, otherDatabases...)
-	if r.Dataset.Unverified != "" {
-		warn("%s", r.Dataset.Unverified)
-	}
 	if types := r.OwnTexts(); len(types) > 0 {
 		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
 	}

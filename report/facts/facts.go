@@ -69,9 +69,6 @@ func Dataset(d *result.Dataset) string {
 		what = fmt.Sprintf("%s, %s, %s series, from %s to %s", d.Spec.Name, format.Plural(len(d.Files), "file"), format.Count(int64(d.Spec.Scale)),
 			format.Time(d.Spec.Start), format.Time(d.Spec.End.Add(-d.Spec.Interval))) + arrangement(d)
 	}
-	if d.Unverified != "" {
-		what = d.Spec.Name
-	}
 	if d.Source != "" {
 		what += ", read from " + d.Source
 	}
@@ -91,9 +88,6 @@ func Dataset(d *result.Dataset) string {
 	digest := ""
 	if d.Digest != "" {
 		digest = "; digest " + d.Digest
-	}
-	if d.Unverified != "" {
-		return what + "; " + d.Unverified + digest
 	}
 	return what + "; fingerprint " + d.Fingerprint + digest
 }

@@ -235,9 +235,6 @@ func (g *Group) shortDataset() string {
 	if d.Spec.Name == "" {
 		return ""
 	}
-	if d.Unverified != "" {
-		return format.Join(", ", d.Spec.Name, d.Unverified)
-	}
 	if len(d.Files) > 0 {
 		return d.Spec.Name + ", " + format.Plural(len(d.Files), "file") + ", " + format.Count(d.Rows) + " rows"
 	}

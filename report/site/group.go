@@ -150,7 +150,7 @@ func newer(r, than *result.Run) bool {
 // groupOf returns the group of a target of a run, which it makes where there is none.
 func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
 	dataset := r.Dataset.Fingerprint
-	if r.Dataset.Unverified != "" || dataset == "" {
+	if dataset == "" {
 		dataset = "of run " + r.ID // nobody knows whether others have the same
 	}
 	machine, durability := terms.Machine(r, t), durabilityOf(t, s.opts.Levels(t.Driver))
@@ -171,9 +171,6 @@ func workloadOf(d *result.Dataset) string {
 // sizeOf is what tells a dataset from others of its workload. Settings are in the
 // fingerprint, and so is all else that is not said.
 func sizeOf(d *result.Dataset, fingerprint string) string {
-	if d.Unverified != "" {
-		return fmt.Sprintf("%s rows, %s (%s)", humanize.Comma(d.Rows), d.Unverified, fingerprint)
-	}
 	span := d.Spec.End.Sub(d.Spec.Start)
 	return fmt.Sprintf("scale %s, %s rows: %s from %s, every %v; dataset %s",
 		humanize.Comma(int64(d.Spec.Scale)), humanize.Comma(d.Rows), spanText(span), d.Spec.Start.UTC().Format(time.DateOnly), d.Spec.Interval, fingerprint)

@@ -157,13 +157,12 @@ func TestMarks(t *testing.T) {
 			r.Status, r.Targets[0].Failure, r.Targets[0].Repeats = result.Incomplete, "gone", nil
 			r.Reason = "target a: gone"
 		}, "§", "§"},
-		"dataset unknown": {func(r *result.Run) {
-			r.Dataset.Unverified = result.UnknownDataset
+		"contents not verified": {func(r *result.Run) {
 			for i := range r.Targets {
 				for j := range r.Targets[i].Repeats {
 					p := &r.Targets[i].Repeats[j]
 					p.Queries[0].Verdict, p.Queries[1].Verdict = result.Verdict{}, result.Verdict{}
-					p.Load.Unverified = "contents not verified: dataset unknown"
+					p.Load.Unverified = "not verified: null target"
 				}
 			}
 		}, "not verified", "§"},
@@ -240,7 +239,6 @@ func TestNothingIsMixed(t *testing.T) {
 		"a CPU limit":      {func(r *result.Run) { r.Host.CPULimit = 1 }, 2, 3},
 		"another level":    {func(r *result.Run) { r.Targets[0].Durability = "relaxed" }, 2, 3},
 		"a server of afar": {func(r *result.Run) { r.Targets[1].CoLocated = false }, 2, 3},
-		"unknown rows":     {func(r *result.Run) { r.Dataset.Unverified = result.UnknownDataset }, 2, 3},
 		"more workers": {func(r *result.Run) {
 			for i := range r.Targets {
 				for j := range r.Targets[i].Repeats {

@@ -258,9 +258,6 @@ func place(_ *result.Run, t *result.Target) string {
 
 func dataset(r *result.Run, _ *result.Target) string {
 	d := &r.Dataset
-	if d.Unverified != "" {
-		return "not known, of run " + r.ID
-	}
 	const enough = 12 // digits, to tell two apart
 	name := d.Spec.Name
 	if name != "" {

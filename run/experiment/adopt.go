@@ -23,7 +23,4 @@ func (c *checker) adopt(e *Experiment) {
 	if e.Workload.Seed == 0 {
 		c.add("workload.seed", "0 draws another dataset each time; give the seed by which the data was generated")
 	}
-	if e.Unknown() {
-		c.add("adopt", "compares what is there with a dataset; say which one it is, as in --use-case cpu-only --scale 100")
-	}
 }

@@ -28,9 +28,6 @@ func (e *Experiment) Check() error {
 	if e.Workload.Name == "" {
 		c.add("workload.name", "is empty; name a workload, such as cpu-only")
 	}
-	if e.Unknown() && e.Load.File == "" {
-		c.add("workload.name", "%s is for the rows of a file; name one in load.file", UnknownWorkload)
-	}
 	for i, format := range e.InputFormats {
 		if _, err := generate.Loader(format); err != nil {
 			c.add(fmt.Sprintf("input-formats[%d]", i), "%s", err)

@@ -33,7 +33,6 @@ func TestCheck(t *testing.T) {
 		{"load workers", func(e *Experiment) { e.Load.Workers = 0 }, `load.workers: must be 1 or more, not 0`},
 		{"batch size", func(e *Experiment) { e.Load.BatchSize = -5 }, `load.batch-size: must be 1 or more, not -5`},
 		{"limit", func(e *Experiment) { e.Load.Limit = -1 }, `load.limit: must be 0 (all rows) or more, not -1`},
-		{"unknown without file", func(e *Experiment) { e.Workload.Name = UnknownWorkload }, `workload.name: unknown is for the rows of a file; name one in load.file`},
 		{"retry", func(e *Experiment) { e.Load.Retry = "often" }, `load.retry: "often": want a number of tries, a time with its unit, or both, such as 5, 60s or 5,60s`},
 		{"bad lines", func(e *Experiment) { e.Load.File, e.Load.SkipBadLines = "x", -1 }, `load.skip-bad-lines: must be 0 or more, not -1`},
 		{"bad lines of nothing", func(e *Experiment) { e.Load.SkipBadLines = 1 }, `load.skip-bad-lines: is for the lines of a file; name one in load.file, or leave it out`},

@@ -137,7 +137,7 @@ type Load struct {
 	Columns string `yaml:"columns,omitempty"`
 	// File is where the rows come from, in TSBS's influx or timescaledb
 	// format, "-" being standard input. Empty: they are generated. The workload
-	// says which dataset it holds, or is UnknownWorkload.
+	// says which dataset it holds.
 	File string `yaml:"file,omitempty"`
 	// SkipBadLines is how many rows of File that are none may be passed over.
 	SkipBadLines int64 `yaml:"skip-bad-lines,omitempty"`
@@ -294,13 +294,6 @@ const CoreTypes = "core"
 
 // Without stands before a type in Queries.Types that is left out of all, or of core.
 const Without = "-"
-
-// UnknownWorkload stands in Workload.Name where nobody says what generated
-// Load.File. Its rows are counted, but no answer can be checked.
-const UnknownWorkload = "unknown"
-
-// Unknown reports whether the rows are of a dataset that nobody knows.
-func (e *Experiment) Unknown() bool { return e.Workload.Name == UnknownWorkload }
 
 // Default returns the experiment that runs where nothing is asked for: a day
 // of 50 hosts' CPU figures in DuckDB and SQLite, and one query type of each kind in

@@ -364,7 +364,7 @@ func (l *oneLoad) measureAggregate(ctx context.Context) (covered, bytes int64, e
 // keepUp loads once more, from nothing, while the target keeps the aggregate up. What it
 // holds afterwards is counted as after every load.
 func (l *oneLoad) keepUp(ctx context.Context, a *result.Aggregate) error {
-	f, err := l.stage.subject.feed(ctx, l.on.db, l.on.planned)
+	f, err := l.stage.subject.feed(l.on.db, l.on.planned)
 	if err != nil {
 		return err
 	}

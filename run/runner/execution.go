@@ -77,14 +77,12 @@ func (x *execution) look(ctx context.Context) error {
 		if err := x.subject.openFile(); err != nil {
 			return err
 		}
-		if !x.subject.unknown() {
-			spec := e.Workload
-			spec.Limit = e.Load.Limit
-			if err := fix(x.subject, x.record, spec); err != nil {
-				return err
-			}
+		spec := e.Workload
+		spec.Limit = e.Load.Limit
+		if err := fix(x.subject, x.record, spec); err != nil {
+			return err
 		}
-		if err := x.subject.lookAtHead(ctx); err != nil {
+		if err := x.subject.lookAtHead(); err != nil {
 			return err
 		}
 	}
@@ -133,9 +131,6 @@ func (x *execution) execute(ctx context.Context) (err error) {
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
-	if err := x.surveyFile(ctx); err != nil {
-		return badInput(err)
-	}
 	defer x.record.display.Overall(Overall{})
 	part, finished, order := 0, 0, x.plan.order(x.record.doc.OrderSeed)
 	for i, c := range order {
@@ -154,19 +149,6 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		finished++
 		x.paces.add(c, time.Since(begin)-(x.subject.passed-passed)) // other cells of the kind need no pass
 		if err := x.kept(ctx, planned, out, err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// surveyFile passes over a file of an unknown dataset before a target is opened to
-// load it, so that lines that are no rows leave nothing behind. What discards rows
-// may take lines as they are.
-func (x *execution) surveyFile(ctx context.Context) error {
-	for i := range x.plan.targets {
-		if loads, _ := x.pending(i); loads && x.subject.unknown() && !x.plan.targets[i].caps.Discards {
-			_, err := x.subject.parse(ctx, nil)
 			return err
 		}
 	}

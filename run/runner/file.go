@@ -1,21 +1,14 @@
 package runner
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
 )
-
-// unknown reports whether this run loads rows of which nobody said what
-// generated them.
-func (s *subject) unknown() bool { return s.file != nil && s.plan.experiment.Unknown() }
 
 // openFile opens the file that the rows come from, if there is one.
 func (s *subject) openFile() error {
@@ -38,29 +31,23 @@ func (s *subject) openFile() error {
 	}
 	s.file = source
 	s.record.Source = source.Name()
-	if s.unknown() {
-		s.record.Spec.Name, s.record.Fingerprint = experiment.UnknownWorkload, experiment.UnknownWorkload
-		s.record.Unverified = result.UnknownDataset
-	}
 	return nil
 }
 
-// asLines reports whether the target takes the file's lines as they are. A
-// target that keeps them must know the tables beforehand, which of an unknown
-// dataset only parsing tells.
-func (s *subject) asLines(t driver.DB, planned *plannedTarget) bool {
-	return t.TakesLines != nil && s.file != nil && t.TakesLines(string(s.file.Format()), s.schema()) && (!s.unknown() || planned.caps.Discards)
+// asLines reports whether the target takes the file's lines as they are.
+func (s *subject) asLines(t driver.DB) bool {
+	return t.TakesLines != nil && s.file != nil && t.TakesLines(string(s.file.Format()), s.schema())
 }
 
 // feed is where the rows of one load come from: a dataset, or the lines of a file
 // as they are.
 type feed struct {
 	dataset workload.Dataset
-	schema  *series.Schema // nil: lines of an unknown dataset
-	rows    int64          // that the target should accept; -1: not known beforehand
-	lines   *ingest.Lines  // nil: the dataset
-	parsed  *fileRows      // of the dataset; nil: it is generated
-	counted *counted       // generated rows; nil: they are a file's
+	schema  *series.Schema
+	rows    int64         // that the target should accept; -1: not known beforehand
+	lines   *ingest.Lines // nil: the dataset
+	parsed  *fileRows     // of the dataset; nil: it is generated
+	counted *counted      // generated rows; nil: they are a file's
 }
 
 // read returns how many rows were given, once all were.
@@ -117,43 +104,33 @@ func (f *feed) close() {
 type fileRows struct {
 	*ingest.Dataset
 	reader *ingest.Reader
-	survey *oracle.Surveyor // of rows of an unknown dataset; nil: it is known
-	held   *driver.Checker  // that the target can hold what the file has
+	held   *driver.Checker // that the target can hold what the file has
 }
 
 // Open implements workload.Dataset.
 func (r *fileRows) Open() workload.Reader {
-	return &surveyed{r.reader, r.survey, r.held}
+	return &checkedReader{r.reader, r.held}
 }
 
-// surveyed is a reader whose rows are checked as they pass, and surveyed where
-// nobody knows them.
-type surveyed struct {
+// checkedReader is a reader whose rows are checked as they pass.
+type checkedReader struct {
 	workload.Reader
-	survey *oracle.Surveyor
-	held   *driver.Checker
+	held *driver.Checker
 }
 
 // Next implements workload.Reader.
-func (r *surveyed) Next(b *series.Batch, max int) error {
-	err := r.Reader.Next(b, max)
-	if err != nil {
+func (r *checkedReader) Next(b *series.Batch, max int) error {
+	if err := r.Reader.Next(b, max); err != nil {
 		return err
 	}
-	if err := r.held.Check(b); err != nil {
-		return err
-	}
-	if r.survey != nil {
-		r.survey.Add(b)
-	}
-	return nil
+	return r.held.Check(b)
 }
 
 // feed finds out where the rows come from and how the target takes them.
-func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget) (*feed, error) {
+func (s *subject) feed(t driver.DB, planned *plannedTarget) (*feed, error) {
 	settings := &s.plan.experiment.Load
 	f := &feed{dataset: s.dataset, schema: s.schema(), rows: -1}
-	if s.expected != nil && !s.unknown() {
+	if s.expected != nil {
 		f.rows = s.expected.Survey.Rows
 	}
 	switch {
@@ -163,7 +140,7 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 	case s.file == nil:
 		f.counted = &counted{Dataset: s.dataset}
 		f.dataset = f.counted
-	case s.asLines(t, planned):
+	case s.asLines(t):
 		lines, err := s.file.Lines()
 		if err != nil {
 			return nil, err
@@ -171,21 +148,13 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 		lines.Limit, lines.SkipBad = settings.Limit, settings.SkipBadLines
 		f.lines = lines
 	default:
-		rows, err := s.parse(ctx, f.schema)
-		if err != nil {
-			return nil, err
-		}
+		rows := s.parse()
 		held, err := planned.caps.Checker(rows.Schema())
 		if err != nil {
 			return nil, err
 		}
 		f.parsed = &fileRows{Dataset: rows, reader: rows.Read(), held: held}
-		f.schema, f.dataset = rows.Schema(), f.parsed
-		if s.unknown() {
-			f.rows = rows.Rows()
-			f.parsed.survey = oracle.NewSurveyor(f.schema)
-			f.parsed.survey.Sample(s.rowsReadBack())
-		}
+		f.dataset = f.parsed
 		if settings.Limit > 0 {
 			f.dataset = workload.LimitRows(f.dataset, settings.Limit)
 			if f.rows >= 0 {
@@ -196,54 +165,23 @@ func (s *subject) feed(ctx context.Context, t driver.DB, planned *plannedTarget)
 	return f, nil
 }
 
-// parse makes a dataset of the file. Where nobody knows it, that is a pass of
-// its own over a file, before anything is written anywhere.
-func (s *subject) parse(ctx context.Context, known *series.Schema) (*ingest.Dataset, error) {
-	if s.parsed != nil {
-		return s.parsed, nil
+// parse returns the file's rows as a dataset.
+func (s *subject) parse() *ingest.Dataset {
+	if s.parsed == nil {
+		s.parsed = s.file.Dataset(s.schema(), s.plan.experiment.Load.SkipBadLines)
 	}
-	options := ingest.Options{Schema: known, SkipBad: s.plan.experiment.Load.SkipBadLines}
-	if known != nil {
-		var err error
-		s.parsed, err = s.file.Dataset(ctx, options)
-		return s.parsed, err
-	}
-	task := s.display.Start("surveying "+s.file.Name(), "rows", 0)
-	options.Progress = func(rows int) { task.Add(int64(rows)) }
-	d, err := s.file.Dataset(ctx, options)
-	if err != nil {
-		fail(ctx, task, err)
-		return nil, err
-	}
-	task.Finish("")
-	s.parsed = d
-	return d, nil
+	return s.parsed
 }
 
-// conclude records what a file was found to hold, once it has been read. Of an
-// unknown dataset nothing else says what the target should hold.
+// conclude records what a file was found to hold, once it has been read.
 func (s *subject) conclude(f *feed, load *result.Load, failure error) {
-	if f.lines != nil {
+	switch {
+	case f.lines != nil:
 		load.Skipped = f.lines.Skipped
 		if s.expected == nil {
 			s.record.Rows = f.lines.RowCount()
 		}
-		return
+	case failure == nil: // else the reader may still be at it
+		load.Skipped = f.parsed.reader.Tally().Skipped
 	}
-	if failure != nil {
-		return // the reader may still be at it
-	}
-	tally := f.parsed.reader.Tally()
-	load.Skipped = tally.Skipped
-	if !s.unknown() {
-		return
-	}
-	survey := f.parsed.survey.Result()
-	if s.file.Format() == ingest.Influx {
-		survey.RawBytes = tally.Bytes
-	}
-	s.expected = &oracle.Expectations{Survey: survey}
-	d := s.record
-	d.Series = f.parsed.Series()
-	d.Rows, d.Metrics, d.RawBytes = survey.Rows, survey.Metrics, survey.RawBytes
 }

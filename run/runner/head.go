@@ -2,7 +2,6 @@ package runner
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,15 +19,11 @@ const headRows = 10_000
 // lookAtHead returns an error where settings say what generated a file, and its
 // first rows are not what these make. Standard input can be read only once, and of a
 // file with lines to skip nobody knows which rows it lacks.
-func (s *subject) lookAtHead(ctx context.Context) error {
-	if s.file == nil || s.unknown() || s.file.ReadsOnce() || s.plan.experiment.Load.SkipBadLines > 0 {
+func (s *subject) lookAtHead() error {
+	if s.file == nil || s.file.ReadsOnce() || s.plan.experiment.Load.SkipBadLines > 0 {
 		return nil
 	}
-	parsed, err := s.parse(ctx, s.schema())
-	if err != nil {
-		return err
-	}
-	reader := parsed.Read()
+	reader := s.parse().Read()
 	defer reader.Close()
 	most := int64(headRows)
 	if limit := s.plan.experiment.Load.Limit; limit > 0 {
@@ -36,7 +31,7 @@ func (s *subject) lookAtHead(ctx context.Context) error {
 	}
 	differs, err := firstDifference(reader, s.dataset.Open(), int(most))
 	if err == nil && differs != "" {
-		err = s.plan.experiment.Problem("load.file", "%s: %s; give the flags that generated the file (--use-case, --scale, --seed, --log-interval, --timestamp-start …), or none of them to load it unverified",
+		err = s.plan.experiment.Problem("load.file", "%s: %s; give the flags that generated the file (--use-case, --scale, --seed, --log-interval, --timestamp-start …), or none of them to load it as rows of your own",
 			s.file.Name(), differs)
 	}
 	return err

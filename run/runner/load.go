@@ -54,7 +54,7 @@ func (x *loadStage) load(ctx context.Context, on *turn) error {
 // loadOnce loads, settles and counts. What was measured by then is returned with
 // every error; nil: nothing.
 func (x *loadStage) loadOnce(ctx context.Context, on *turn, try int) (*result.Load, error) {
-	f, err := x.subject.feed(ctx, on.db, on.planned)
+	f, err := x.subject.feed(on.db, on.planned)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 		l.stage.subject.conclude(l.feed, l.found, err)
 	}
 	// What a file of a known dataset should have had, learn finds out.
-	if l.mark.RowsExpected < 0 && err == nil && (l.stage.subject.file == nil || l.stage.subject.unknown() || l.on.planned.caps.Discards) {
+	if l.mark.RowsExpected < 0 && err == nil && (l.stage.subject.file == nil || l.on.planned.caps.Discards) {
 		l.mark.RowsExpected = l.feed.read()
 	}
 	if err == nil {
@@ -173,7 +173,7 @@ func (l *oneLoad) visibility() engine.Visibility {
 	if l.on.planned.caps.Discards || l.on.planned.caps.Language == "" {
 		return engine.Visibility{}
 	}
-	repeats := l.stage.subject.viewed[latestRows].dataset != nil || l.stage.subject.unknown()
+	repeats := l.stage.subject.viewed[latestRows].dataset != nil
 	return engine.Visibility{
 		Render: l.on.planned.driver.Renderer(l.on.planned.options), Schema: l.feed.schema,
 		Count: !(l.on.planned.caps.Dedupes && repeats),
@@ -227,12 +227,8 @@ func (l *oneLoad) count(ctx context.Context) (err error) {
 	if l.mark.RowsAcked != l.mark.RowsExpected {
 		l.found.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", l.mark.RowsAcked, l.mark.RowsExpected)
 	}
-	switch {
-	case l.on.planned.caps.Discards:
+	if l.on.planned.caps.Discards {
 		l.found.Unverified = discarded
-		return nil
-	case l.stage.subject.expected == nil:
-		l.found.Unverified = uncounted
 		return nil
 	}
 	// Rows of a protocol that does not acknowledge may be missing, but are not lost.
@@ -277,12 +273,8 @@ func (l *oneLoad) countUntilComplete(ctx context.Context, sent verify.Sent) erro
 	}
 }
 
-const (
-	// discarded is what is said of a load into a target that keeps nothing.
-	discarded = "not verified: null target"
-	// uncounted is what is said of lines that nobody parsed, nor could make again.
-	uncounted = "not verified: the lines were sent as they are, and the dataset is unknown"
-)
+// discarded is what is said of a load into a target that keeps nothing.
+const discarded = "not verified: null target"
 
 // afterLoad does the steps that the experiment wants and the target has.
 func (l *oneLoad) afterLoad(ctx context.Context) error {

@@ -15,7 +15,7 @@ import (
 func (x *openStage) newMark(c cell, planned *plannedTarget) session.Mark {
 	return session.Mark{
 		Dataset: x.record.doc.Dataset.Spec, Fingerprint: x.record.doc.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.subject.rows,
-		Loaded: time.Now().UTC(), Tool: x.record.tool.Version, Unverified: x.record.doc.Dataset.Unverified,
+		Loaded: time.Now().UTC(), Tool: x.record.tool.Version,
 		Run: x.record.doc.ID, Target: planned.name, Driver: planned.driver.Name, Repeat: c.repeat, Layout: planned.driver.LayoutOf(planned.options),
 	}
 }
@@ -76,9 +76,6 @@ func (x *openStage) accept(mark session.Mark, planned *plannedTarget) error {
 			ErrInput, planned.name, differs, loadedBy(mark))
 	}
 	switch {
-	case mark.Unverified != "":
-		return fmt.Errorf("%w: %s; load the file again with --replace and the flags that say what generated it, as in --use-case cpu-only --scale 100",
-			ErrInput, mark.Unverified)
 	case !mark.Complete:
 		return fmt.Errorf("%w: the load of dataset %s ended after %s; load it again with --replace",
 			ErrInput, mark.Fingerprint, rowsOf(&mark))

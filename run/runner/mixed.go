@@ -17,7 +17,7 @@ import (
 // mixes reports whether a part of the loads is mixed: there are queries, and
 // known answers.
 func (s *subject) mixes() bool {
-	return s.plan.experiment.Mixed.On() && s.plan.steps.Verify && !s.unknown()
+	return s.plan.experiment.Mixed.On() && s.plan.steps.Verify
 }
 
 // rowsBefore is how many rows are loaded before the mixed phase.

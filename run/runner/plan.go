@@ -137,12 +137,9 @@ func (p *Plan) check() error {
 		p.steps = steps
 	}
 	var problems []error
-	var schema *series.Schema // not known of an unknown dataset, nor of one that is loaded already
+	var schema *series.Schema // nil: the dataset is loaded already
 	var values series.Values  // likewise
-	switch {
-	case steps.Load && e.Unknown() && steps.Verify:
-		problems = append(problems, e.Problem("load.file", "no answer can be verified on an unknown dataset; say what generated the file, as in --use-case cpu-only --scale 100"))
-	case (steps.Load || e.Adopt) && !e.Unknown():
+	if steps.Load || e.Adopt {
 		w, types, err := p.dataset(e.Workload)
 		if err == nil {
 			values = w.Describe(e.Workload).Values
@@ -281,6 +278,9 @@ func (p *Plan) dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 	w, err := p.catalog.Workload(spec.Name)
 	if err != nil {
 		return nil, nil, p.experiment.Problem("workload.name", "%s", err)
+	}
+	if _, ok := w.(workload.Surveyed); ok && p.experiment.Load.File != "" {
+		return nil, nil, p.experiment.Problem("load.file", "is for a generated dataset; name files with rows of your own in workload.own.files")
 	}
 	if err := w.Check(spec); err != nil {
 		return nil, nil, p.specProblem(err)

@@ -140,7 +140,7 @@ func (s *subject) learn(ctx context.Context, t driver.DB, planned *plannedTarget
 		return err
 	}
 	// What is discarded as it is needs no survey, which would take longer.
-	if s.expected != nil || s.unknown() || planned.caps.Discards && s.asLines(t, planned) {
+	if s.expected != nil || planned.caps.Discards && s.asLines(t) {
 		return nil
 	}
 	return s.expect(ctx)
@@ -279,12 +279,8 @@ func (s *subject) digest(ctx context.Context) error {
 	if !s.plan.experiment.Digest || s.record.Digest != "" {
 		return nil
 	}
-	dataset, err := s.loaded(ctx)
-	if err != nil {
-		return err
-	}
 	task := s.display.Start("computing the digest of the dataset", "rows", s.rows)
-	digest, err := generate.DigestOf(ctx, dataset, func(rows int) { task.Add(int64(rows)) })
+	digest, err := generate.DigestOf(ctx, s.loaded(), func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		fail(ctx, task, err)
 		return err
@@ -301,12 +297,8 @@ func (s *subject) sizes(ctx context.Context) error {
 		if _, known := s.record.FormatBytes[format]; known {
 			continue
 		}
-		dataset, err := s.loaded(ctx)
-		if err != nil {
-			return err
-		}
 		task := s.display.Start("computing the size as a file of "+format, "rows", s.rows)
-		size, err := generate.SizeOf(ctx, dataset, format, func(rows int) { task.Add(int64(rows)) })
+		size, err := generate.SizeOf(ctx, s.loaded(), format, func(rows int) { task.Add(int64(rows)) })
 		if err != nil {
 			fail(ctx, task, err)
 			return badInput(err)
@@ -321,16 +313,12 @@ func (s *subject) sizes(ctx context.Context) error {
 }
 
 // loaded is the dataset as it is loaded: what was generated, or a file's rows.
-func (s *subject) loaded(ctx context.Context) (workload.Dataset, error) {
+func (s *subject) loaded() workload.Dataset {
 	if s.file == nil {
-		return s.dataset, nil
-	}
-	rows, err := s.parse(ctx, s.schema())
-	if err != nil {
-		return nil, err
+		return s.dataset
 	}
 	if limit := s.plan.experiment.Load.Limit; limit > 0 {
-		return workload.LimitRows(rows, limit), nil
+		return workload.LimitRows(s.parse(), limit)
 	}
-	return rows, nil
+	return s.parse()
 }

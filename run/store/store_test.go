@@ -49,7 +49,7 @@ func newRun(t *testing.T) *result.Run {
 			Spec: workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, InitialScale: 10, Start: started, End: started.Add(time.Hour),
 				Interval: 10 * time.Second, MaxPoints: 1 << 60, Groups: 3, Group: 1},
 			Digest: "xxh3-128:00ff", Fingerprint: "0011223344556677", Series: 100, Rows: 36000, Metrics: 360000, RawBytes: 12345678, Lateness: 1.5,
-			Source: "cpu.lp", Unverified: "dataset unknown",
+			Source: "cpu.lp",
 		},
 		Resources: []result.Resources{{Source: "client", Measure: "this process", Cores: 2, Period: 1, At: []float64{0.5, 1},
 			Metrics: map[result.Metric][]result.Value{result.CPU: {0, 0.75}}, Total: result.Usage{Wall: 0.5, CPU: 0.75}}},

@@ -100,21 +100,6 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkSurvey gathers the schema from a file.
-func BenchmarkSurvey(b *testing.B) {
-	d := hours(b, "cpu-only", time.Hour)
-	for _, format := range formats() {
-		path := file(b, "x", text(b, d, format))
-		b.Run(format, func(b *testing.B) {
-			rows := int64(0)
-			for b.Loop() {
-				rows = dataset(b, open(b, path, nil), nil).Rows()
-			}
-			rowsPerSecond(b, rows)
-		})
-	}
-}
-
 // A reader allocates for chunks and batches, never for a row. (Where tables
 // change from row to row, as in iot, runs take memory until each of a batch has
 // been as long as the longest.)
@@ -122,23 +107,20 @@ func TestReadingAllocatesNothingPerRow(t *testing.T) {
 	for _, format := range formats() {
 		d := hours(t, "cpu-only", time.Hour)
 		path := file(t, "x", text(t, d, format))
-		for _, schema := range []*series.Schema{d.Schema(), nil} {
-			got := dataset(t, open(t, path, nil), schema)
-			var b series.Batch
-			var before, after runtime.MemStats
-			begun := int64(0)
-			r := got.Read()
-			for n := 0; r.Next(&b, 1000) == nil; n++ {
-				if n == 15 {
-					runtime.ReadMemStats(&before)
-					begun = r.Tally().Rows
-				}
+		var b series.Batch
+		var before, after runtime.MemStats
+		begun := int64(0)
+		r := dataset(t, open(t, path, nil), d.Schema()).Read()
+		for n := 0; r.Next(&b, 1000) == nil; n++ {
+			if n == 15 {
+				runtime.ReadMemStats(&before)
+				begun = r.Tally().Rows
 			}
-			runtime.ReadMemStats(&after)
-			rows := r.Tally().Rows - begun
-			if allocs := after.Mallocs - before.Mallocs; rows < 20_000 || float64(allocs) > float64(rows)/20 {
-				t.Errorf("%s, schema given %v: %d allocations for %d rows", format, schema != nil, allocs, rows)
-			}
+		}
+		runtime.ReadMemStats(&after)
+		rows := r.Tally().Rows - begun
+		if allocs := after.Mallocs - before.Mallocs; rows < 20_000 || float64(allocs) > float64(rows)/20 {
+			t.Errorf("%s: %d allocations for %d rows", format, allocs, rows)
 		}
 	}
 }

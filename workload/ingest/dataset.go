@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"context"
 	"errors"
 	"io"
 	"runtime"
@@ -11,70 +10,23 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Options says how the rows of a source become a dataset.
-type Options struct {
-	// Schema is that of the dataset that the source is said to hold, which
-	// its rows must fit. Nil: the schema is gathered from the source itself,
-	// all of it for a file, 32 MiB for a stream.
-	Schema *series.Schema
-	// SkipBad is how many rows that are none may be passed over.
-	SkipBad int64
-	// Progress is called with the rows of each piece that the schema was
-	// gathered from; it may be nil.
-	Progress func(rows int)
-}
-
 // Dataset is the rows of a source. It implements workload.Dataset.
 type Dataset struct {
 	source  *Source
 	catalog *catalog
 	schema  *series.Schema
 	skip    int64
-	rows    int64
 }
 
-// Dataset returns the rows of the source. Where the schema is gathered, and
-// the source is a file, all its lines have been found to be rows when it
-// returns. Otherwise the readers find those that are none: their error is a
+// Dataset returns the rows of the source, which must fit the schema of the dataset that
+// generated it. Readers pass over so many malformed rows; the error of a further one is a
 // *LineError.
-func (s *Source) Dataset(ctx context.Context, o Options) (*Dataset, error) {
-	if o.Schema != nil {
-		return &Dataset{source: s, catalog: newCatalog(s.format, o.Schema), schema: o.Schema, skip: o.SkipBad, rows: -1}, nil
-	}
-	progress := o.Progress
-	if progress == nil {
-		progress = func(int) {}
-	}
-	c, rows, whole, err := learn(ctx, s, o.SkipBad, progress)
-	if err != nil {
-		return nil, err
-	}
-	if !whole {
-		rows = -1
-	}
-	d := &Dataset{source: s, catalog: c, skip: o.SkipBad, rows: rows, schema: &series.Schema{Series: c.most}}
-	for _, t := range c.order {
-		d.schema.Tables = append(d.schema.Tables, t.Table)
-	}
-	return d, nil
+func (s *Source) Dataset(schema *series.Schema, skip int64) *Dataset {
+	return &Dataset{source: s, catalog: newCatalog(s.format, schema), schema: schema, skip: skip}
 }
 
-// Schema implements workload.Dataset. The Series of a stream's schema is a
-// bound.
+// Schema implements workload.Dataset.
 func (d *Dataset) Schema() *series.Schema { return d.schema }
-
-// Rows returns the number of rows, -1 where it is not known before they have
-// been read.
-func (d *Dataset) Rows() int64 { return d.rows }
-
-// Series returns the number of series that have been read, or that the schema
-// was made with.
-func (d *Dataset) Series() uint32 {
-	if d.catalog.tags == nil {
-		return d.schema.Series
-	}
-	return d.catalog.tags.count()
-}
 
 // Open implements workload.Dataset. The reader is a *Reader.
 func (d *Dataset) Open() workload.Reader { return d.Read() }
@@ -82,29 +34,13 @@ func (d *Dataset) Open() workload.Reader { return d.Read() }
 // Read starts a pass over the rows.
 func (d *Dataset) Read() *Reader {
 	r := &Reader{dataset: d, ended: make(chan struct{})}
-	r.tally.of = make(map[*series.Table]int, len(d.schema.Tables))
-	for i, t := range d.schema.Tables {
-		r.tally.of[t] = i
-		r.tally.Tables = append(r.tally.Tables, TableTally{Table: t, Points: make([]int64, len(t.Fields))})
-	}
 	return r
 }
 
 // Tally is what a reader has read.
 type Tally struct {
 	Rows    int64
-	Bytes   int64 // of the rows' text
-	Skipped int64 // rows that were none
-	Tables  []TableTally
-
-	of map[*series.Table]int // its place in Tables
-}
-
-// TableTally is the part of one table.
-type TableTally struct {
-	Table  *series.Table
-	Rows   int64
-	Points []int64 // per field, values that are not NULL
+	Skipped int64 // malformed rows
 }
 
 // Reader is a pass over a source's rows, which several goroutines parse. It
@@ -193,7 +129,7 @@ func (r *Reader) Next(b *series.Batch, max int) error {
 	for r.err == nil {
 		if r.rest != nil {
 			r.take(b, max)
-			r.tally.add(b)
+			r.tally.Rows += int64(b.Rows())
 			return nil
 		}
 		if r.lines == nil {
@@ -219,14 +155,13 @@ func (r *Reader) Next(b *series.Batch, max int) error {
 		if r.err != nil {
 			break
 		}
-		r.tally.Bytes += s.chunk.Bytes()
 		switch rows := s.batch.Rows(); {
 		case rows > max:
 			r.rest, r.restAt = s, 0
 		case rows > 0:
 			// The caller's batch has memory from earlier on: it is filled next.
 			*b, s.batch = s.batch, *b
-			r.tally.add(b)
+			r.tally.Rows += int64(b.Rows())
 			r.free <- s
 			return nil
 		default:
@@ -237,18 +172,6 @@ func (r *Reader) Next(b *series.Batch, max int) error {
 		r.Close()
 	}
 	return r.err
-}
-
-func (t *Tally) add(b *series.Batch) {
-	for i := range b.Runs {
-		run := &b.Runs[i]
-		t.Rows += int64(run.Rows())
-		c := &t.Tables[t.of[run.Table]]
-		c.Rows += int64(run.Rows())
-		for f := range run.Columns {
-			c.Points[f] += int64(run.Values(f))
-		}
-	}
 }
 
 // take copies the next rows of the batch that was too large, at most max.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -13,11 +14,12 @@ func FuzzInflux(f *testing.F) {
 	f.Add("cpu,host=a user=1i,load=NaN -5\ncpu,host=b load=-0.0,user=07i 0\n", 3)
 	f.Add("a b=1 1\n\n\xff\x00 =", 1)
 	seeds(f, "influx")
+	schema := schemaOf(f, influx)
 	f.Fuzz(func(t *testing.T, content string, cut int) {
 		if strings.HasPrefix(content, "tags") {
 			return
 		}
-		fuzz(t, content, cut, strings.Count(content, "\n"))
+		fuzz(t, schema, content, cut, strings.Count(content, "\n"))
 	})
 }
 
@@ -26,12 +28,13 @@ func FuzzTimescaleDB(f *testing.F) {
 	f.Add(timescaledb, 20)
 	f.Add("tags\nx,f\n\ntags\nx,1,2\ntags\nx,1,2.5\n", 10)
 	seeds(f, "timescaledb")
+	schema := schemaOf(f, timescaledb)
 	f.Fuzz(func(t *testing.T, content string, cut int) {
 		_, rows, ok := strings.Cut(content, "\n\n")
 		if !strings.HasPrefix(content, "tags") || !ok {
 			return
 		}
-		fuzz(t, content, cut, strings.Count(rows, "\n")/2)
+		fuzz(t, schema, content, cut, strings.Count(rows, "\n")/2)
 	})
 }
 
@@ -48,12 +51,12 @@ func seeds(f *testing.F, format string) {
 	})
 }
 
-func fuzz(t *testing.T, content string, cut, rows int) {
-	_, tally, err := read(t, content, nil, 0)
+func fuzz(t *testing.T, schema *series.Schema, content string, cut, rows int) {
+	_, tally, err := read(t, content, schema, 0)
 	if err == nil && tally.Rows != int64(rows) {
 		t.Fatalf("%d rows of %d, and no error:\n%s", tally.Rows, rows, content)
 	}
-	if _, tally, err := read(t, content, nil, 1000); err == nil && tally.Skipped == 0 && tally.Rows != int64(rows) {
+	if _, tally, err := read(t, content, schema, 1000); err == nil && tally.Skipped == 0 && tally.Rows != int64(rows) {
 		t.Fatalf("%d rows of %d, none skipped", tally.Rows, rows)
 	}
 	if err != nil {
@@ -63,7 +66,7 @@ func fuzz(t *testing.T, content string, cut, rows int) {
 	if cut <= 0 || cut >= len(content) {
 		return
 	}
-	if _, tally, err := read(t, content[:cut], nil, 0); err == nil {
+	if _, tally, err := read(t, content[:cut], schema, 0); err == nil {
 		if content[cut-1] != '\n' || tally.Rows > int64(rows) {
 			t.Fatalf("cut at %d, read without an error", cut)
 		}

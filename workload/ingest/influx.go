@@ -69,7 +69,7 @@ func (p *parser) beginInflux(line []byte) (b *begin, at int, bare bool, err erro
 		}
 	}
 	if b = p.catalog.find(key); b == nil {
-		b, err = p.catalog.resolve(key, head[:comma], line[comma:space], -1)
+		b, err = p.catalog.resolve(key, head[:comma])
 	}
 	return b, at, bare, err
 }
@@ -166,7 +166,7 @@ func (p *parser) otherField(b *begin, text []byte, next int) (int, error) {
 	f, known := b.table.byKey[string(key)]
 	switch {
 	case !known:
-		return 0, fmt.Errorf("table %s has no field %q%s", b.table.Name, key[:end], p.newField())
+		return 0, fmt.Errorf("table %s has no field %q in this dataset; check the flags that say what generated the file", b.table.Name, key[:end])
 	case f >= b.width:
 		return 0, fmt.Errorf("the series has no field %q: it has %d fields", key[:end], b.width)
 	case f >= next:
@@ -183,17 +183,6 @@ func (p *parser) otherField(b *begin, text []byte, next int) (int, error) {
 	}
 	p.missing[p.missingAt[f]] = found
 	return f, nil
-}
-
-// newField says what to do about a field that comes too late to be known.
-func (p *parser) newField() string {
-	switch {
-	case p.catalog.known != nil:
-		return " in this dataset; check the flags that say what generated the file"
-	case p.source.ReadsOnce():
-		return " so far; give the file's name in place of standard input, or the flags that say what generated it"
-	}
-	return ""
 }
 
 // otherInt reads an integer and its suffix i that the shorter way does not. It

@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/ingest"
+	"github.com/tsmark/tsmark/workload/owndata"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
@@ -96,11 +96,18 @@ func open(t testing.TB, path string, stdin []byte) *ingest.Source {
 
 func dataset(t testing.TB, s *ingest.Source, schema *series.Schema) *ingest.Dataset {
 	t.Helper()
-	d, err := s.Dataset(context.Background(), ingest.Options{Schema: schema})
+	return s.Dataset(schema, 0)
+}
+
+// schemaOf is the schema that the workload own finds in a text.
+func schemaOf(t testing.TB, content string) *series.Schema {
+	t.Helper()
+	w := owndata.Workload()
+	d, err := w.Dataset(workload.Spec{Name: w.Name(), Settings: workload.Settings{"own.files": file(t, "x", []byte(content))}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return d.Schema()
 }
 
 // What is read with the schema of the dataset that a file holds is that
@@ -121,56 +128,6 @@ func TestKnownDatasetIsReadBack(t *testing.T) {
 			}
 		}
 	})
-}
-
-// So is what is read without knowing the dataset: every row, value and tag.
-func TestUnknownDatasetIsReadBack(t *testing.T) {
-	forEachDataset(t, func(name string, d workload.Dataset) {
-		for _, format := range formats() {
-			content := text(t, d, format)
-			for _, from := range []string{"file", "-"} {
-				t.Run(fmt.Sprint(name, "/", format, "/", from), func(t *testing.T) {
-					path := from
-					if from == "file" {
-						path = file(t, "x", content)
-					}
-					want := content
-					got := dataset(t, open(t, path, want), nil)
-					e := encoder(t, format, got.Schema())
-					back := append(e.AppendHeader(nil), rowsText(t, got.Open(), e, 1000)...)
-					if format == "timescaledb" {
-						// Rows of devops-generic end where their series ends; here they have NULLs.
-						back, want = withoutTrailingCommas(back), withoutTrailingCommas(want)
-					}
-					if !bytes.Equal(back, want) {
-						t.Errorf("differs from %s", difference(back, want))
-					}
-					wantSeries(t, d, got)
-				})
-			}
-		}
-	})
-}
-
-// wantSeries compares the rows counted.
-func wantSeries(t *testing.T, d workload.Dataset, got *ingest.Dataset) {
-	t.Helper()
-	rows := int64(0)
-	var b series.Batch
-	for r := d.Open(); r.Next(&b, 1000) == nil; {
-		rows += int64(b.Rows())
-	}
-	if got.Rows() != rows {
-		t.Errorf("%d rows, want %d", got.Rows(), rows)
-	}
-}
-
-func withoutTrailingCommas(text []byte) []byte {
-	lines := strings.Split(string(text), "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, ",")
-	}
-	return []byte(strings.Join(lines, "\n"))
 }
 
 func encoder(t testing.TB, format string, s *series.Schema) encode.Encoder {
@@ -255,10 +212,7 @@ func read(t testing.TB, content string, schema *series.Schema, skip int64) (stri
 	if err != nil {
 		return "", nil, err
 	}
-	d, err := s.Dataset(context.Background(), ingest.Options{Schema: schema, SkipBad: skip})
-	if err != nil {
-		return "", nil, err
-	}
+	d := s.Dataset(schema, skip)
 	e := encode.NewLineProtocol(d.Schema())
 	var out []byte
 	var b series.Batch
@@ -296,33 +250,33 @@ func TestBadLines(t *testing.T) {
 	tests := []struct{ name, from, old, new, want string }{
 		{"cut time", influx, "user=-2i 1451606400000000000", "user=-2i 145160", `line 2: the time "145160" has fewer digits than the first row's: the line was cut: "cpu,host=b user=-2i 145160"`},
 		{"cut before time", influx, "user=-2i 1451606400000000000", "user=-2i", `line 2: no time after the fields: "cpu,host=b user=-2i"`},
-		{"cut in a value", influx, "user=-2i 1451606400000000000", "user=", `line 2: no time after the fields`},
+		{"cut in a value", influx, "user=-2i 1451606400000000000", "user=", `line 2: field user: "" is no integer such as 1i`},
 		{"cut in a key", influx, "user=-2i 1451606400000000000", "us", `line 2: "us" is no field=value`},
 		{"cut in the tags", influx, "cpu,host=b user=-2i 1451606400000000000", "cpu,ho", `line 2: no space between tags and fields: "cpu,ho"`},
 		{"empty line", influx, "mem free", "\nmem free", `line 3: no space between tags and fields: ""`},
 		{"two lines in one", influx, "10i 1451606400000000000\n", "10i 14516", `line 3: the time "14516cpu,host=a,zone=z user=3i,`},
 		{"no fields", influx, "user=-2i ", "", `line 2: "1451606400000000000" is no field=value`},
-		{"boolean", influx, "free=10i", `free=yes`, `line 3: field free: "yes" is neither`},
-		{"string", influx, "free=10i", `free="ten"`, `line 3: field free: "ten" is a string, which is only read of a dataset that tsmark knows`},
-		{"hexadecimal", influx, "load=25", `load=0x19`, `line 4: field load: "0x19" is neither`},
+		{"boolean", influx, "free=10i", `free=yes`, `line 3: field free: "yes" is no integer such as 1i`},
+		{"string", influx, "free=10i", `free="ten"`, `line 3: field free: "\"ten\"" is no integer such as 1i`},
+		{"hexadecimal", influx, "load=25", `load=0x19`, `line 4: field load: "0x19" is no decimal number`},
 		{"too large", influx, "free=10i", "free=9223372036854775808i", `line 3: field free`},
 		{"field twice", influx, "idle=9i", "user=9i", `line 4: field "user" is there twice`},
-		{"types differ", influx, "load=25", "load=25i", `line 4: field load is of type int, where earlier rows have float`},
-		{"tag without value", influx, "cpu,host=b", "cpu,host", `line 2: the tag "host" is no key=value`},
-		{"tag twice", influx, "cpu,host=b", "cpu,host=b,host=c", `line 2: the tag "host" is there twice`},
-		{"escape", influx, "cpu,host=b", `cpu,host=b\`, `line 2: the tag "host=b\\" has an escape`},
+		{"types differ", influx, "load=25", "load=25i", `line 4: field load: "25i" is no decimal number`},
+		{"tag without value", influx, "cpu,host=b", "cpu,host", `line 2: the dataset has no series with these tags; check the flags`},
+		{"tag twice", influx, "cpu,host=b", "cpu,host=b,host=c", `line 2: the dataset has no series with these tags; check the flags`},
+		{"escape", influx, "cpu,host=b", `cpu,host=b\`, `line 2: the dataset has no series with these tags; check the flags`},
 		{"cut off", influx, "9i 1451606410000000000\n", "9i 1451606410000000000", `line 4: the source ends in the middle of a line`},
 
 		{"values twice", timescaledb, "tags,host=b,size=\n", "", `line 7: a row begins with a line of tags: "cpu,1451606400000000000,-2,"`},
 		{"tags twice", timescaledb, "cpu,1451606400000000000,-2,\n", "", `line 7: no line of values after these tags: "tags,host=b,size="`},
 		{"cut time", timescaledb, "cpu,1451606400000000000,-2,", "cpu,14516", `line 8: no values after the time: "cpu,14516"`},
 		{"cut time and values", timescaledb, "cpu,1451606400000000000,-2,", "cpu,14516,-2,", `line 8: the time "14516" has fewer digits`},
-		{"too many values", timescaledb, "-2,\n", "-2,,4\n", `line 7: 3 values, where the header names 2 fields`},
-		{"no number", timescaledb, ",10\n", ",1x\n", `line 10: "1x" is no number`},
-		{"other table", timescaledb, "mem,145", "net,145", `line 10: the header has no table "net"`},
-		{"numeric tag", timescaledb, "b,size=", "b,size=x", `line 7: the tag "size=x" is no number`},
-		{"cut off", timescaledb, "000,10\n", "000,1", `line 10: the source ends in the middle of a line; generate or copy it again: "mem,1451606400000000000,1"`},
-		{"tags at the end", timescaledb, "mem,1451606400000000000,10\n", "", `line 9: the source ends after a row's tags`},
+		{"too many values", timescaledb, "-2,\n", "-2,,4\n", `line 8: 3 values, where other rows of the series have 2`},
+		{"no number", timescaledb, ",10\n", ",1x\n", `line 10: field free: "1x" is no whole number`},
+		{"other table", timescaledb, "mem,145", "net,145", `line 9: the dataset has no table "net"`},
+		{"numeric tag", timescaledb, "b,size=", "b,size=x", `line 7: the dataset has no series with these tags; check the flags`},
+		{"cut off", timescaledb, "000,10\n", "000,1", `line 9: the row has no line of values`},
+		{"tags at the end", timescaledb, "mem,1451606400000000000,10\n", "", `line 9: the row has no line of values`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -331,12 +285,13 @@ func TestBadLines(t *testing.T) {
 			}
 			i := strings.LastIndex(tt.from, tt.old)
 			bad := tt.from[:i] + tt.new + tt.from[i+len(tt.old):]
-			_, _, err := read(t, bad, nil, 0)
+			schema := schemaOf(t, tt.from)
+			_, _, err := read(t, bad, schema, 0)
 			var at *ingest.LineError
 			if !errors.As(err, &at) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("got %v\nwant %s", err, tt.want)
 			}
-			_, tally, err := read(t, bad, nil, 2)
+			_, tally, err := read(t, bad, schema, 2)
 			if err != nil {
 				t.Fatalf("skipping: %v", err)
 			}
@@ -344,49 +299,6 @@ func TestBadLines(t *testing.T) {
 				t.Errorf("%d skipped, %d rows", tally.Skipped, tally.Rows)
 			}
 		})
-	}
-}
-
-func TestUnknownSchema(t *testing.T) {
-	for from, want := range map[string]string{
-		influx:      "cpu(host text, zone text; user int, load float, idle int) mem(; free int) 3 series",
-		timescaledb: "cpu(host text, size float; user int, load float) mem(host text, size float, disk text; free int) 3 series",
-	} {
-		d := dataset(t, open(t, "-", []byte(from)), nil)
-		var got []string
-		for _, table := range d.Schema().Tables {
-			var tags, fields []string
-			for _, tag := range table.Tags {
-				typ := series.Text
-				if tag.Numeric() {
-					typ = series.Float
-				}
-				tags = append(tags, tag.Key+" "+typ.String())
-			}
-			for _, f := range table.Fields {
-				fields = append(fields, f.Name+" "+f.Type.String())
-			}
-			got = append(got, fmt.Sprintf("%s(%s; %s)", table.Name, strings.Join(tags, ", "), strings.Join(fields, ", ")))
-		}
-		if s := fmt.Sprintf("%s %d series", strings.Join(got, " "), d.Schema().Series); s != want {
-			t.Errorf("got  %s\nwant %s", s, want)
-		}
-	}
-}
-
-// Fields find their places whatever rows leave out first.
-func TestFieldsKeepTheirOrder(t *testing.T) {
-	d := dataset(t, open(t, "-", []byte("r b=1,d=1 5\nr a=1,c=1,d=1 5\nr b=1,c=1 6\n")), nil)
-	var names []string
-	for _, f := range d.Schema().Tables[0].Fields {
-		names = append(names, f.Name)
-	}
-	if got := strings.Join(names, ""); got != "acbd" && got != "abcd" {
-		t.Errorf("fields %s", got)
-	}
-	got, _, err := read(t, "r b=1,d=1 5\nr a=1,c=1,d=1 5\nr b=1,c=1 6\n", nil, 0)
-	if err != nil || strings.Count(got, "=1") != 7 {
-		t.Errorf("%v, %q", err, got)
 	}
 }
 
@@ -415,16 +327,16 @@ func TestRowsOfOtherDatasets(t *testing.T) {
 }
 
 func TestBadSources(t *testing.T) {
+	schema := schemaOf(t, influx)
 	for content, want := range map[string]string{
-		"":                             "standard input: is empty",
-		"hello\n":                      "line 1 is neither influx nor timescaledb format",
-		"tags,a=b\ncpu,1,2\n":          "has no header",
-		"tags,a string\ncpu,x\n":       "the header of its timescaledb format has no end",
-		"\x1f\x8b\x08\x00":             "its compressed data is cut off",
-		"tags,a string\ncpu,x\n\ntag":  "line 4",
-		"tags,a blob\ncpu,x\n\ntags\n": "the header gives tag \"a\" the type \"blob\"",
+		"":                            "standard input: is empty",
+		"hello\n":                     "line 1 is neither influx nor timescaledb format",
+		"tags,a=b\ncpu,1,2\n":         "has no header",
+		"tags,a string\ncpu,x\n":      "the header of its timescaledb format has no end",
+		"\x1f\x8b\x08\x00":            "its compressed data is cut off",
+		"tags,a string\ncpu,x\n\ntag": "line 4",
 	} {
-		if _, _, err := read(t, content, nil, 0); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, _, err := read(t, content, schema, 0); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: got %v, want %s", content, err, want)
 		}
 	}
@@ -480,78 +392,11 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// many returns a file of influx format with as many fields, or tables, and the
-// names of its fields in another order in each row.
-func many(fields, tables int) []byte {
-	var out []byte
-	for row := range 4 {
-		for table := range tables {
-			out = fmt.Appendf(out, "t%d,host=a ", table)
-			for i := range fields {
-				f := i
-				if row%2 == 1 {
-					f = fields - 1 - i
-				}
-				out = fmt.Appendf(out, "f%d=%di,", f, i)
-			}
-			out = fmt.Appendf(out[:len(out)-1], " %d\n", 1451606400000000000+row)
-		}
-	}
-	return out
-}
-
-// What a file with very many fields or tables takes is proportional to its
-// size: had each field to be looked for among all others it would be hours.
-func TestMany(t *testing.T) {
-	const n = 100_000
-	for name, content := range map[string][]byte{"fields": many(n, 1), "tables": many(1, n)} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-			defer cancel()
-			source, err := ingest.Open(file(t, name, content), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := source.Dataset(ctx, ingest.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := d.Read()
-			defer r.Close()
-			points := int64(0)
-			var b series.Batch
-			for r.Next(&b, 1000) == nil && ctx.Err() == nil {
-			}
-			for _, table := range r.Tally().Tables {
-				for _, p := range table.Points {
-					points += p
-				}
-			}
-			if points != 4*n || ctx.Err() != nil {
-				t.Errorf("%d of %d values were read (%v)", points, 4*n, ctx.Err())
-			}
-		})
-	}
-}
-
-// Learning a schema ends with its context.
-func TestCancel(t *testing.T) {
-	source, err := ingest.Open(file(t, "x", bytes.Repeat(many(50_000, 1), 30)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	seen := 0
-	_, err = source.Dataset(ctx, ingest.Options{Progress: func(rows int) { seen += rows; cancel() }})
-	if !errors.Is(err, context.Canceled) || seen >= 60 {
-		t.Errorf("went on for %d rows: %v", seen, err)
-	}
-}
-
 // The byte order mark that some editors put first is no part of a table's name.
 func TestByteOrderMark(t *testing.T) {
 	var gz bytes.Buffer
-	for name, content := range map[string]string{"influx": "cpu,host=a f=1i 1\ncpu,host=b f=2i 2\n", "timescaledb": "tags,host string\ncpu,f\n\ntags,host=a\ncpu,1,1\ntags,host=b\ncpu,2,2\n"} {
+	for name, content := range map[string]string{"influx": "cpu,host=a f=1i 1451606400000000000\ncpu,host=b f=2i 1451606400000000001\n", "timescaledb": "tags,host string\ncpu,f\n\ntags,host=a\ncpu,1451606400000000000,1\ntags,host=b\ncpu,1451606400000000001,2\n"} {
+		schema := schemaOf(t, content)
 		marked := []byte("\ufeff" + content)
 		gz.Reset()
 		z := gzip.NewWriter(&gz)
@@ -567,16 +412,12 @@ func TestByteOrderMark(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, how, err)
 			}
-			d, err := source.Dataset(t.Context(), ingest.Options{})
-			if err != nil {
-				t.Fatalf("%s, %s: %v", name, how, err)
-			}
-			r := d.Read()
+			r := source.Dataset(schema, 0).Read()
 			var b series.Batch
 			for r.Next(&b, 10) == nil {
 			}
 			tally := r.Tally()
-			if len(tally.Tables) != 1 || tally.Tables[0].Table.Name != "cpu" || tally.Rows != 2 {
+			if tally.Rows != 2 {
 				t.Errorf("%s, %s: %+v", name, how, tally)
 			}
 			r.Close()

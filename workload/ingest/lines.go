@@ -55,8 +55,6 @@ type Lines struct {
 	from   pieces
 	line   int64
 
-	most int64 // bytes of a chunk, unless its rows have more
-
 	current *piece
 	rest    []byte // of current
 	left    int    // ends of lines in rest
@@ -78,7 +76,7 @@ func (s *Source) Lines() (*Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lines{source: s, from: from, line: s.firstLine(), most: maxChunk}, nil
+	return &Lines{source: s, from: from, line: s.firstLine()}, nil
 }
 
 const (
@@ -133,11 +131,11 @@ func (l *Lines) next(c *Chunk, max int) error {
 	last := false
 	size := int64(0)
 	for wanted > 0 {
-		if size > l.most {
+		if size > maxChunk {
 			// No more than the row that it ends in.
 			wanted = min(wanted, perRow-int(l.line-c.line)%perRow)
 		}
-		if size > l.most+int64(perRow)*maxLine {
+		if size > maxChunk+int64(perRow)*maxLine {
 			return &LineError{Source: l.source.name, Line: l.line, Text: bytes.Clone(c.Text[len(c.Text)-1][:shownBytes+1]), Problem: fmt.Sprintf("a line of more than %d MiB; generate the file again", maxLine>>20)}
 		}
 		if l.current == nil {

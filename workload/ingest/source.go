@@ -1,11 +1,9 @@
-// Package ingest reads what TSBS's generator wrote, in its formats influx and
-// timescaledb, plain or compressed, as lines or as batches.
+// Package ingest reads what TSBS's generator, or tsmark's own, wrote of a dataset that is
+// known, in TSBS's formats influx and timescaledb, plain or compressed.
 //
-// A Source is one such file. Its Lines are passed on as they are, at the speed
-// at which memory is read. Its rows become a Dataset in one of two ways: with
-// the schema of the dataset that the file is said to hold, so that series have
-// its numbers and every answer can be checked; or with a schema that is
-// gathered from the file itself.
+// A Source is one such file. Its Lines are passed on as they are, at the speed at which
+// memory is read. Its rows become a Dataset with the schema of the dataset that generated
+// them, so that series have its numbers. Files of any other schema are package owndata's.
 package ingest
 
 import (
@@ -54,7 +52,6 @@ type Source struct {
 	mark   int    // bytes of the byte order mark that some editors put first
 
 	stream io.ReadCloser // where path is empty, what was not read yet
-	kept   pieces        // of a stream whose head has been looked at
 	read   bool          // a stream has been given away
 }
 
@@ -105,7 +102,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 
 // columnar refuses what tsmark generate writes for other tools than databases.
 func (s *Source) columnar() error {
-	return fmt.Errorf("%s: Parquet and Arrow files are not loaded by --file; generate the dataset with --format influx or timescaledb, load it without --file, by the flags that generated it, or load it as your own rows, as tsmark inspect %[1]s shows", s.name)
+	return fmt.Errorf("%s: Parquet and Arrow files are not of a generated dataset; generate it with --format influx or timescaledb, or load the file as rows of your own, without the flags that say what generated it", s.name)
 }
 
 // begin reads the header and the first row, which it returns.
@@ -252,9 +249,6 @@ func (s *Source) pieces() (pieces, error) {
 			return nil, fmt.Errorf("%s can be read only once; give the name of a file, or one target", s.name)
 		}
 		s.read = true
-		if s.kept != nil {
-			return s.kept, nil
-		}
 		return newStreamPieces(s.stream), nil
 	}
 	if s.plain {

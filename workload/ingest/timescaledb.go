@@ -39,8 +39,7 @@ func (p *parser) timescaleDB(text []byte) (int, error) {
 		at = first + comma + 1
 		var err error
 		if b = p.catalog.find(text[:at]); b == nil {
-			name := text[first : at-1]
-			if b, err = p.catalog.resolve(text[:at], name, text[len("tags"):first-1], bytes.Count(text[at:end], []byte{','})); err != nil {
+			if b, err = p.catalog.resolve(text[:at], text[first:at-1]); err != nil {
 				return end + 1, err
 			}
 		}
@@ -90,7 +89,7 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 				}
 				v, ok := number.Int(line[begin:at])
 				if !ok {
-					return fmt.Errorf("field %s: %q is no whole number%s", fields[f].Name, short(line[begin:at]), p.newType(line[begin:at]))
+					return fmt.Errorf("field %s: %q is no whole number", fields[f].Name, short(line[begin:at]))
 				}
 				n = uint64(v)
 			}
@@ -121,12 +120,4 @@ func (p *parser) timescaleDBValues(b *begin, line []byte, row int) error {
 	}
 	p.finish(b, row, time)
 	return nil
-}
-
-// newType says what to do about a float where only integers were so far.
-func (p *parser) newType(text []byte) string {
-	if _, ok := number.Float(text); ok && p.catalog.known == nil {
-		return ", as all were so far; give the file's name in place of standard input, or the flags that say what generated it"
-	}
-	return ""
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
@@ -38,22 +37,6 @@ func TestTypesAreReadBack(t *testing.T) {
 				t.Errorf("%s: differs from %s", format, difference(back, want))
 			}
 		}
-	}
-}
-
-// Booleans need no known dataset.
-func TestUnknownBooleans(t *testing.T) {
-	const rows = "r a=t,b=1i 5\nr a=f,b=2i 6\nr b=3i 7\nr a=TRUE,b=2i 8\n"
-	d := dataset(t, open(t, "-", []byte(rows)), nil)
-	if f := d.Schema().Tables[0].Fields[0]; f.Type != series.Bool {
-		t.Fatalf("field %s is of type %v", f.Name, f.Type)
-	}
-	e := encoder(t, "influx", d.Schema())
-	if got, want := string(rowsText(t, d.Open(), e, 10)), strings.Replace(rows, "TRUE", "t", 1); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if _, _, err := read(t, rows+"r a=1i,b=1i 9\n", nil, 0); err == nil || !strings.Contains(err.Error(), "field a is of type int, where earlier rows have bool") {
-		t.Errorf("error %v", err)
 	}
 }
 

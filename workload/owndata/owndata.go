@@ -14,6 +14,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +26,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// name is that of the workload.
-const name = "own"
+// Name is that of the workload.
+const Name = "own"
 
 // Workload returns the workload, which keeps the surveys that it has made.
 func Workload() workload.Workload { return &own{surveys: make(map[string]*survey)} }
@@ -37,7 +38,7 @@ type own struct {
 }
 
 // Name implements workload.Workload.
-func (*own) Name() string { return name }
+func (*own) Name() string { return Name }
 
 // Help implements workload.Workload.
 func (*own) Help() string {
@@ -85,7 +86,15 @@ func (w *own) Notes(s workload.Spec) []string {
 }
 
 // ownKey is the name of a setting among those of all workloads.
-func ownKey(setting string) string { return name + "." + setting }
+func ownKey(setting string) string { return Name + "." + setting }
+
+// QuoteFile is a file's name as the setting files has it.
+func QuoteFile(name string) string {
+	if strings.ContainsAny(name, `,"`) || strings.TrimSpace(name) != name {
+		return strconv.Quote(name)
+	}
+	return name
+}
 
 // Names are the files, folders and patterns that settings name.
 func Names(s workload.Settings) ([]string, error) { return splitNames(s[ownKey(setFiles)]) }
@@ -171,7 +180,7 @@ func onlyOwn(s workload.Spec) error {
 		{"records-per-device", s.Records > 0}, {"rows-in-a-row", s.InARow > 1}, {"new-tags", s.NewTags > 0}, {"new-fields", s.NewFields > 0},
 	} {
 		if set.given {
-			return workload.Bad(set.name, "is for rows that are generated, not for those of --use-case %s; leave it out, or load fewer rows with --limit", name)
+			return workload.Bad(set.name, "is for rows that are generated, not for those of --use-case %s; leave it out, or load fewer rows with --limit", Name)
 		}
 	}
 	return nil
@@ -237,7 +246,7 @@ func (*own) QueryTypes() []workload.QueryType { return nil }
 
 // Queries implements workload.Workload.
 func (*own) Queries(_ workload.Spec, queryType string, _ int) (iter.Seq[query.Query], error) {
-	return nil, fmt.Errorf("unknown query type %q: the workload %s has none; write queries: {types: []} to load alone", queryType, name)
+	return nil, fmt.Errorf("unknown query type %q: the workload %s has none; write queries: {types: []} to load alone", queryType, Name)
 }
 
 // Inspection is what tsmark inspect shows of files.
@@ -250,7 +259,7 @@ type Inspection struct {
 // specification do not say. Its error is a *workload.SpecError.
 func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*Inspection, error) {
 	w := &own{surveys: make(map[string]*survey)}
-	s.Name = name
+	s.Name = Name
 	pinned, err := w.Survey(ctx, s, progress)
 	if err != nil {
 		return nil, err
