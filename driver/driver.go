@@ -137,7 +137,12 @@ type Env struct {
 
 // Request is a rendered query.
 type Request struct {
+	// Text is sent as it is, or prints the plan.
 	Text string
+	// Plan holds the results of Render that a Querier of the driver needs beside Text, so that
+	// it parses nothing on the clock. Several Queriers may use it at once and do not change it.
+	// Nil: Text is enough.
+	Plan any
 	// UserText says that a user wrote the text. It may be hostile, as in a run that was
 	// imported: it has passed Optional.CheckText, and a Querier runs it read-only where
 	// the system has such a mode.

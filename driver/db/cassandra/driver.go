@@ -15,7 +15,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/internal/option"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -92,10 +91,7 @@ func Driver() driver.Driver {
 		Tested:     []driver.Tested{{Version: "5.0"}},
 		StandIn:    standIn,
 		TestServer: driver.Options{},
-		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := render(q, s, o)
-			return driver.Request{Text: text}, err
-		},
+		Render:     render,
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {

@@ -2,19 +2,17 @@ package cassandra
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/fold"
 	"github.com/tsmark/tsmark/query"
 )
 
-// plan is a request: its statements, and how their answers are put together. It is kept
-// as the text of a driver.Request: a line of JSON, the statement that reads the
+// plan is a request: its statements, and how their answers are put together. It is the
+// Plan of a driver.Request, whose text is a line of JSON, the statement that reads the
 // registry, and the one for each partition, in the narrow layout one for each field's, which
 // are prepared.
 type plan struct {
@@ -65,23 +63,10 @@ func (b bound) value() any {
 	return *b.Float
 }
 
-// text returns the plan as the text of a request.
-func (p *plan) text() (string, error) {
+// request returns the plan as a request.
+func (p *plan) request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return string(head) + "\n" + p.Registry + "\n" + p.Partition, err
-}
-
-// parsePlan reads a plan.
-func parsePlan(text string) (*plan, error) {
-	lines := strings.SplitN(text, "\n", 3)
-	if len(lines) != 3 {
-		return nil, errors.New("the request has no statement for partitions")
-	}
-	p := &plan{Registry: lines[1], Partition: lines[2]}
-	if err := json.Unmarshal([]byte(lines[0]), p); err != nil {
-		return nil, fmt.Errorf("the first line of the request: %w", err)
-	}
-	return p, nil
+	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + p.Partition, Plan: p}, err
 }
 
 // partition is one that a query needs.

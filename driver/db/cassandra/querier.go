@@ -41,9 +41,9 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	if q.closed {
 		return driver.Cost{}, errors.New("the connection is closed")
 	}
-	p, err := parsePlan(r.Text)
-	if err != nil {
-		return driver.Cost{}, err
+	p, ok := r.Plan.(*plan)
+	if !ok {
+		return driver.Cost{}, errors.New("the request has no plan")
 	}
 	run := &execution{querier: q, plan: p, slots: make(chan struct{}, q.concurrency), Collector: fold.Collect(&p.Plan, sink)}
 	rows, err := run.answer(ctx)

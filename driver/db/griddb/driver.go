@@ -20,7 +20,6 @@ import (
 	"github.com/tsmark/tsmark/driver/db/griddb/client"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/internal/option"
-	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -141,10 +140,7 @@ func Driver() driver.Driver {
 		UserServer: &driver.UserServer{
 			How: "in a container or from its packages; see docs/drivers/griddb.md",
 		},
-		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := render(q, s, o)
-			return driver.Request{Text: text}, err
-		},
+		Render: render,
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 			d, err := open(ctx, env, o)
 			if err != nil {

@@ -2,16 +2,15 @@ package griddb
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/fold"
 )
 
-// plan is a request: its statements, and how their answers are put together. It is kept
-// as the text of a driver.Request: a line of JSON, the statement that reads the registry,
+// plan is a request: its statements, and how their answers are put together. It is the
+// Plan of a driver.Request, whose text is a line of JSON, the statement that reads the registry,
 // and those for each series, one a line. In these $series, $from and $to stand for what is
 // known only then.
 type plan struct {
@@ -51,23 +50,10 @@ type windows struct {
 	Back bool `json:"back,omitempty"`
 }
 
-// text returns the plan as the text of a request.
-func (p *plan) text() (string, error) {
+// request returns the plan as a request.
+func (p *plan) request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return string(head) + "\n" + p.Registry + "\n" + strings.Join(p.Series, "\n"), err
-}
-
-// parsePlan reads a plan.
-func parsePlan(text string) (*plan, error) {
-	lines := strings.Split(text, "\n")
-	if len(lines) < 3 {
-		return nil, errors.New("the request has no statement for series")
-	}
-	p := &plan{Registry: lines[1], Series: lines[2:]}
-	if err := json.Unmarshal([]byte(lines[0]), p); err != nil {
-		return nil, fmt.Errorf("the first line of the request: %w", err)
-	}
-	return p, nil
+	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + strings.Join(p.Series, "\n"), Plan: p}, err
 }
 
 // The marks in statements for what is known only when they are sent.

@@ -66,9 +66,9 @@ func (q *querier) Close() error {
 
 // Do implements driver.Querier.
 func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	p, err := parsePlan(r.Text)
-	if err != nil {
-		return driver.Cost{}, err
+	p, ok := r.Plan.(*plan)
+	if !ok {
+		return driver.Cost{}, errors.New("the request has no plan")
 	}
 	if q.session.Broken() != nil && !q.closed && ctx.Err() == nil { // a query before was cut off
 		_ = q.session.Close() // it is broken
@@ -77,6 +77,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		}
 	}
 	x := &execution{querier: q, plan: p, sink: sink}
+	var err error
 	for range 2 {
 		x.Collector, x.handed = fold.Collect(&p.Plan, query.SinkFunc(x.hand)), false
 		if sink == nil {

@@ -16,22 +16,23 @@ import (
 )
 
 // render returns the text of a query's request.
-func render(q *query.Query, s *series.Schema, o driver.Options) (string, error) {
+func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	if o[optionLanguage] == languageSQL {
 		return renderSQL(q, s, o)
 	}
 	r := renderer{layout: newLayout(o), q: q, table: s.Table(q.Table), schema: s}
 	if r.table == nil {
-		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
+		return driver.Request{}, fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
 	}
 	err := q.Check(r.table)
 	if err == nil {
 		err = r.render()
 	}
 	if err != nil {
-		return "", fmt.Errorf("query %s: %w", q.Type, err)
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	return r.plan.text()
+	plan := r.plan
+	return plan.request()
 }
 
 // renderer renders one query.

@@ -43,7 +43,7 @@ func bucket(width time.Duration, expression string) string {
 }
 
 // renderSQL returns a query as one SELECT.
-func renderSQL(q *query.Query, s *series.Schema, o driver.Options) (string, error) {
+func renderSQL(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	var width time.Duration
 	if of, ok := q.Shape.(query.Buckets); ok {
 		width = of.Width
@@ -51,9 +51,10 @@ func renderSQL(q *query.Query, s *series.Schema, o driver.Options) (string, erro
 		width = a.Width
 	}
 	if width%time.Millisecond != 0 {
-		return "", fmt.Errorf("query %s: %w: buckets of GridDB's SQL are whole milliseconds, and these are of %v", q.Type, query.ErrUnsupported, width)
+		return driver.Request{}, fmt.Errorf("query %s: %w: buckets of GridDB's SQL are whole milliseconds, and these are of %v", q.Type, query.ErrUnsupported, width)
 	}
-	return newLayout(o).dialect().Render(q, s)
+	text, err := newLayout(o).dialect().Render(q, s)
+	return driver.Request{Text: text}, err
 }
 
 // reservedWords are those that 5.9 does not take as names of tables and columns without

@@ -75,8 +75,7 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, r.err)
 	}
 	r.plan.Columns = len(r.columns)
-	text, err := r.plan.request()
-	return driver.Request{Text: text}, err
+	return r.plan.request()
 }
 
 // into is the statement that fills an aggregate of the rows from a time to before another,

@@ -183,20 +183,34 @@ func (d *database) prepared() (*series.Schema, error) {
 // NewQuerier implements driver.DB.
 func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error) {
 	of := &querier{}
-	q, err := sqlkit.NewQuerier(ctx, func(ctx context.Context) (*planConn, error) {
+	var err error
+	of.Querier, err = sqlkit.NewQuerier(ctx, func(ctx context.Context) (*planConn, error) {
 		c, err := d.config.connect(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return &planConn{conn: c, querier: of}, nil
 	})
-	return q, err
+	if err != nil {
+		return nil, err
+	}
+	return of, nil
 }
 
-// querier is what connections of one querier share.
-type querier struct{ reader planned }
+// querier runs requests, one after the other, over one connection after the other.
+type querier struct {
+	driver.Querier
+	plan   *plan // of the request at hand; nil: its text is a statement
+	reader planned
+}
 
-// planConn runs requests, which may have a plan.
+// Do implements driver.Querier.
+func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	q.plan, _ = r.Plan.(*plan)
+	return q.Querier.Do(ctx, r, sink)
+}
+
+// planConn is a connection of a querier.
 type planConn struct {
 	*conn
 	querier *querier
@@ -204,10 +218,7 @@ type planConn struct {
 
 // Query implements sqlkit.Conn.
 func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
-	p, err := parsePlan(text)
-	if err != nil {
-		return driver.Cost{}, err
-	}
+	p := c.querier.plan
 	if p == nil {
 		return c.conn.Query(ctx, text, sink)
 	}

@@ -81,8 +81,7 @@ func Driver() driver.Driver {
 		Tested:     []driver.Tested{{Version: "2.0.1-beta"}},
 		TestServer: driver.Options{},
 		Render: func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
-			text, err := newModel(o).render(q, s)
-			return driver.Request{Text: text}, err
+			return newModel(o).render(q, s)
 		},
 		RenderFrom: renderFrom,
 		Open: func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {

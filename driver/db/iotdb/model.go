@@ -25,8 +25,8 @@ type model interface {
 	// what they drop may not.
 	makeDatabase() string
 	dropDatabase() string
-	// render returns the text of a query's request.
-	render(*query.Query, *series.Schema) (string, error)
+	// render returns a query's request.
+	render(*query.Query, *series.Schema) (driver.Request, error)
 	// kind is what users call an object, and named its name of a table's.
 	kind() string
 	named(table string) string

@@ -63,17 +63,19 @@ func largest(t *series.Table, by string, f series.Field, column string) string {
 	return fmt.Sprintf("max_by(%s, %[1]s)", column)
 }
 
-func (l *table) render(q *query.Query, s *series.Schema) (string, error) {
+func (l *table) render(q *query.Query, s *series.Schema) (driver.Request, error) {
 	t := s.Table(q.Table)
 	if t != nil && newestBooleans(q, t) {
-		return "", fmt.Errorf("%w: booleans of the newest rows by a tag that is a number: IoTDB 2.0.1 answers with error 301 (Unsupported data type : BOOLEAN)", query.ErrUnsupported)
+		return driver.Request{}, fmt.Errorf("%w: booleans of the newest rows by a tag that is a number: IoTDB 2.0.1 answers with error 301 (Unsupported data type : BOOLEAN)", query.ErrUnsupported)
 	}
 	if t == nil || plainName(t.Name) {
-		return l.sql.Render(q, s)
+		text, err := l.sql.Render(q, s)
+		return driver.Request{Text: text}, err
 	}
 	called, of := *t, *q
 	called.Name, of.Table = l.named(t.Name), l.named(t.Name)
-	return l.sql.Render(&of, &series.Schema{Tables: []*series.Table{&called}, Series: s.Series})
+	text, err := l.sql.Render(&of, &series.Schema{Tables: []*series.Table{&called}, Series: s.Series})
+	return driver.Request{Text: text}, err
 }
 
 // newestBooleans reports whether a query asks for booleans of the newest row of each value of

@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 )
 
 // plan is a statement of the tree model and how rows of its answer become those of
-// the query's: there a series is a path. It is kept as the text of a driver.Request:
-// a line of JSON, and the statement.
+// the query's: there a series is a path. It is the Plan of a
+// driver.Request, whose text is a line of JSON, and the statement.
 type plan struct {
 	Statement string `json:"-"`
 	// Columns is how many columns the answer has behind the time and the device.
@@ -72,27 +73,14 @@ const (
 	fromRatio  = "ratio" // of two sums
 )
 
-// request is the plan as the text of a request.
-func (p *plan) request() (string, error) {
+// request returns the plan as a request.
+func (p *plan) request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return string(head) + "\n" + p.Statement, err
+	return driver.Request{Text: string(head) + "\n" + p.Statement, Plan: p}, err
 }
 
 // deviceColumn is what answers of ALIGN BY DEVICE have first.
 const deviceColumn = "Device"
-
-// parsePlan reads a request. One that is a statement alone has no plan.
-func parsePlan(text string) (*plan, error) {
-	head, statement, ok := strings.Cut(text, "\n")
-	if !ok || !strings.HasPrefix(head, "{") {
-		return nil, nil
-	}
-	p := &plan{Statement: statement}
-	if err := json.Unmarshal([]byte(head), p); err != nil {
-		return nil, fmt.Errorf("the first line of the request: %w", err)
-	}
-	return p, nil
-}
 
 // planned is a reader that makes the rows of a plan. Its memory is used again.
 type planned struct {

@@ -8,15 +8,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
 
 // render returns the text of a query's request.
-func (l *tree) render(q *query.Query, s *series.Schema) (string, error) {
+func (l *tree) render(q *query.Query, s *series.Schema) (driver.Request, error) {
 	r := treeRenderer{tree: l, q: q, table: s.Table(q.Table), schema: s}
 	if r.table == nil {
-		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
+		return driver.Request{}, fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
 	}
 	err := q.Check(r.table)
 	if err == nil {
@@ -25,10 +26,11 @@ func (l *tree) render(q *query.Query, s *series.Schema) (string, error) {
 		err = r.err
 	}
 	if err != nil {
-		return "", fmt.Errorf("query %s: %w", q.Type, err)
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	r.plan.Columns = len(r.columns)
-	return r.plan.request()
+	plan := r.plan
+	return plan.request()
 }
 
 // treeRenderer renders one query.

@@ -15,11 +15,11 @@ import (
 // render renders a query as one request of a sub-query for each field.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	r := renderer{Query: q, table: s.Table(q.Table), schema: s, h2: o[optionDatastore] == datastoreH2}
-	text, err := r.render()
+	request, err := r.render()
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	return driver.Request{Text: text}, nil
+	return request, nil
 }
 
 // renderer renders one query.
@@ -33,25 +33,26 @@ type renderer struct {
 	request request
 }
 
-func (r *renderer) render() (string, error) {
+func (r *renderer) render() (driver.Request, error) {
 	if r.table == nil {
-		return "", fmt.Errorf("there is no table %q", r.Table)
+		return driver.Request{}, fmt.Errorf("there is no table %q", r.Table)
 	}
 	if err := r.Check(r.table); err != nil {
-		return "", err
+		return driver.Request{}, err
 	}
 	r.window = metric.WindowOf(r.Query, r.schema)
 	r.plan.Order = r.Order()
 	if err := r.shape(); err != nil {
-		return "", err
+		return driver.Request{}, err
 	}
 	r.request.Start, r.request.End = r.window.From, r.window.To
 	body, err := r.request.text()
 	if err != nil {
-		return "", err
+		return driver.Request{}, err
 	}
 	r.plan.Expression = body
-	return r.plan.Text()
+	plan := r.plan
+	return plan.Request()
 }
 
 func (r *renderer) shape() error {

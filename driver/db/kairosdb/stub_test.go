@@ -24,13 +24,9 @@ const answered = `{"queries":[{"sample_size":2,"results":[{"name":"m_a","group_b
 	`{"sample_size":1,"results":[{"name":"m_b","group_by":[{"name":"tag","tags":["host"],"group":{"host":"h1"}}],"values":[[2000,-1.0E30]]},{"name":"m_b","values":[]}]}]}`
 
 // plan is one of the answer above.
-func plan(t *testing.T) driver.Request {
+func plan() driver.Request {
 	p := metric.Plan{Timed: true, Tags: []metric.Tag{{Label: "host"}}, Fields: []metric.Field{{Name: "m_a"}, {Name: "m_b"}}, Order: query.Ascending, Expression: "{}"}
-	text, err := p.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return driver.Request{Text: text}
+	return driver.Request{Plan: &p}
 }
 
 // An answer is read to its last byte, and one that is cut off anywhere is an error.
@@ -40,7 +36,7 @@ func TestAnswers(t *testing.T) {
 	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	var rows query.Answer
-	cost, err := q.Do(t.Context(), plan(t), &rows)
+	cost, err := q.Do(t.Context(), plan(), &rows)
 	if err != nil || cost.Rows != 2 || cost.Bytes != int64(len(answered)) {
 		t.Fatal(cost, err)
 	}
@@ -48,12 +44,12 @@ func TestAnswers(t *testing.T) {
 	conformance.Same(t, rows.Rows, conformance.Row(at(1), "h1", 1.5, nil), conformance.Row(at(2), "h1", 7.0, -1e30))
 	for n := 0; n < len(answered); n += 7 {
 		text = answered[:n]
-		if _, err := q.Do(t.Context(), plan(t), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := q.Do(t.Context(), plan(), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	text = `{"status":"ok"}`
-	_, err = q.Do(t.Context(), plan(t), nil)
+	_, err = q.Do(t.Context(), plan(), nil)
 	stub.Says(t, err, "querying KairosDB: the answer has no results; is this KairosDB?")
 }
 

@@ -2,10 +2,11 @@ package opentsdb
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tsmark/tsmark/driver"
@@ -51,8 +52,9 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 // ask sends the requests of the plan, and gives the points of their answers to the Joiner.
 func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	var total driver.Cost
-	lines := strings.Split(q.Plan.Expression, "\n")
-	for i, line := range lines {
+	i := -1
+	for line := range strings.SplitSeq(q.Plan.Expression, "\n") {
+		i++
 		q.body, q.seeking = line, q.Plan.Newest && i == 0
 		if q.Plan.Newest && i == 1 {
 			if err := q.since(); err != nil {
@@ -68,20 +70,24 @@ func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error
 	return total, nil
 }
 
-// since has the request at hand begin at the earliest of the series' newest hours.
+// since has the request at hand begin at the earliest of the series' newest hours. Its text
+// begins with its bounds, as request has them.
 func (q *querier) since() error {
-	var of request
-	if err := json.Unmarshal([]byte(q.body), &of); err != nil {
-		return err
+	text, head := strings.CutPrefix(q.body, `{"start":`)
+	start, rest, comma := strings.Cut(text, ",")
+	end, _, _ := strings.Cut(strings.TrimRight(strings.TrimPrefix(rest, `"end":`), "}"), ",")
+	first, err := strconv.ParseInt(start, 10, 64)
+	last, err1 := strconv.ParseInt(end, 10, 64)
+	if !head || !comma || err != nil || err1 != nil {
+		return fmt.Errorf("the request has no bounds: %.100s", q.body)
 	}
-	from := metric.Floor(of.End+1, hour)
+	from := metric.Floor(last+1, hour)
 	for _, newest := range q.newest {
 		from = min(from, newest)
 	}
-	of.Start = max(of.Start, min(from, of.End-1)) // the server refuses a window of one millisecond
-	var err error
-	q.body, err = of.text()
-	return err
+	from = max(first, min(from, last-1)) // the server refuses a window of one millisecond
+	q.body = `{"start":` + strconv.FormatInt(from, 10) + "," + rest
+	return nil
 }
 
 // Row implements query.Sink: it takes a point of the series at hand.

@@ -15,11 +15,11 @@ import (
 // render renders a query as up to three requests, of a sub-query for each field.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	r := renderer{Query: q, table: s.Table(q.Table), schema: s}
-	text, err := r.render()
+	request, err := r.render()
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	return driver.Request{Text: text}, nil
+	return request, nil
 }
 
 // renderer renders one query.
@@ -33,12 +33,12 @@ type renderer struct {
 	lines   []string // the requests
 }
 
-func (r *renderer) render() (string, error) {
+func (r *renderer) render() (driver.Request, error) {
 	if r.table == nil {
-		return "", fmt.Errorf("there is no table %q", r.Table)
+		return driver.Request{}, fmt.Errorf("there is no table %q", r.Table)
 	}
 	if err := r.Check(r.table); err != nil {
-		return "", err
+		return driver.Request{}, err
 	}
 	r.window = metric.WindowOf(r.Query, r.schema)
 	if r.window.From = max(r.window.From, firstTime); r.window.From > r.window.To { // the server wants one that is not empty
@@ -46,10 +46,11 @@ func (r *renderer) render() (string, error) {
 	}
 	r.plan.Order = r.Order()
 	if err := r.shape(); err != nil {
-		return "", err
+		return driver.Request{}, err
 	}
 	r.plan.Expression = strings.Join(r.lines, "\n")
-	return r.plan.Text()
+	plan := r.plan
+	return plan.Request()
 }
 
 func (r *renderer) shape() error {

@@ -19,14 +19,9 @@ const answered = `[{"metric":"m_a","tags":{"host":"eu/20west","rack":"1"},"aggre
 	`{"metric":"m_b","tags":{"host":"eu/20west"},"aggregateTags":["rack"],"dps":[[2000,-1.0E30]]},{"metric":"m_b","tags":{},"aggregateTags":[],"dps":[]}]`
 
 // plan is one of the answer above.
-func plan(t *testing.T) driver.Request {
-	t.Helper()
+func plan() driver.Request {
 	p := metric.Plan{Timed: true, Tags: []metric.Tag{{Label: "host"}}, Fields: []metric.Field{{Name: "m_a"}, {Name: "m_b"}}, Order: query.Ascending, Expression: "{}"}
-	text, err := p.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return driver.Request{Text: text}
+	return driver.Request{Plan: &p}
 }
 
 // An answer is read to its last byte, and one that is cut off anywhere is an error. A tag
@@ -37,7 +32,7 @@ func TestAnswers(t *testing.T) {
 	q := conformance.Querier(t, d.db())
 	defer conformance.Close(t, q)
 	var rows query.Answer
-	cost, err := q.Do(t.Context(), plan(t), &rows)
+	cost, err := q.Do(t.Context(), plan(), &rows)
 	if err != nil || cost.Rows != 2 || cost.Bytes != int64(len(answered)) {
 		t.Fatal(cost, err)
 	}
@@ -45,12 +40,12 @@ func TestAnswers(t *testing.T) {
 	conformance.Same(t, rows.Rows, conformance.Row(at(1), "eu west", 1.5, nil), conformance.Row(at(2), "eu west", 7.0, -1e30))
 	for n := 0; n < len(answered); n += 7 {
 		text = answered[:n]
-		if _, err := q.Do(t.Context(), plan(t), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := q.Do(t.Context(), plan(), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	text = `{"status":"ok"}`
-	_, err = q.Do(t.Context(), plan(t), nil)
+	_, err = q.Do(t.Context(), plan(), nil)
 	stub.Says(t, err, "querying OpenTSDB: ", "is this OpenTSDB?")
 }
 
@@ -72,12 +67,8 @@ func TestNewest(t *testing.T) {
 	defer conformance.Close(t, q)
 	p := metric.Plan{Newest: true, One: true, Timed: true, Tags: []metric.Tag{{Label: "host"}}, Fields: []metric.Field{{Name: "m_a"}}, Order: query.Ascending,
 		Expression: `{"start":1,"end":14399999}` + "\n" + `{"start":1,"end":14399999}`}
-	text, err := p.Text()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var rows query.Answer
-	if _, err := q.Do(t.Context(), driver.Request{Text: text}, &rows); err != nil {
+	if _, err := q.Do(t.Context(), driver.Request{Plan: &p}, &rows); err != nil {
 		t.Fatal(err)
 	}
 	if len(starts) != 2 || starts[1] != 7200000 {

@@ -30,8 +30,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	if p.Step > 0 && !p.Newest && (p.End-p.Start)/p.Step >= maxPoints {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, metric.Unsupported("Prometheus returns at most %d points of a series", maxPoints))
 	}
-	text, err := p.Text()
-	return driver.Request{Text: text}, err
+	return p.Request()
 }
 
 // language is PromQL; it implements promql.Language. Functions take names away, and

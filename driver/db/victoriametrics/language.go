@@ -20,8 +20,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	if err != nil {
 		return driver.Request{}, err
 	}
-	text, err := p.Text()
-	return driver.Request{Text: text}, err
+	return p.Request()
 }
 
 // metricsQL implements promql.Language.

@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/metric"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -52,7 +53,7 @@ func TestTSBSRequest(t *testing.T) {
 		}
 	}
 	// A plan is sent as ever on the same connection.
-	if _, err := q.Do(t.Context(), driver.Request{Text: "{\"at\":1}\ncpu_usage_user"}, nil); err != nil || asked != "POST /select/0/prometheus/api/v1/query" || uncached != "1" {
+	if _, err := q.Do(t.Context(), driver.Request{Plan: &metric.Plan{At: 1, Expression: "cpu_usage_user"}}, nil); err != nil || asked != "POST /select/0/prometheus/api/v1/query" || uncached != "1" {
 		t.Errorf("asked %q, nocache %q, %v", asked, uncached, err)
 	}
 	if !kind.ResultCacheOf(true).Answers() || kind.ResultCacheOf(false).Answers() {

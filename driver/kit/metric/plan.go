@@ -10,10 +10,7 @@ package metric
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
@@ -54,8 +51,7 @@ func Objects(schema *series.Schema, name func(table, field string) string) []dri
 	return objects
 }
 
-// Plan is a request and how its answer becomes rows. It is kept as the text of a
-// driver.Request: a line of JSON, and the expression.
+// Plan is a request and how its answer becomes rows: the Plan of a driver.Request.
 type Plan struct {
 	Expression string `json:"-"`
 	// At is the time of an instant query; else Start, End and Step are those of a
@@ -130,21 +126,8 @@ func (p *Plan) Over(label string) string {
 	return label
 }
 
-// Text returns the plan as the text of a request.
-func (p *Plan) Text() (string, error) {
+// Request returns the plan as a request, whose text is a line of JSON and the expression.
+func (p *Plan) Request() (driver.Request, error) {
 	head, err := json.Marshal(p)
-	return string(head) + "\n" + p.Expression, err
-}
-
-// Parse reads a plan.
-func Parse(text string) (*Plan, error) {
-	head, expression, ok := strings.Cut(text, "\n")
-	if !ok {
-		return nil, errors.New("the request has no expression")
-	}
-	p := &Plan{Expression: expression}
-	if err := json.Unmarshal([]byte(head), p); err != nil {
-		return nil, fmt.Errorf("the first line of the request: %w", err)
-	}
-	return p, nil
+	return driver.Request{Text: string(head) + "\n" + p.Expression, Plan: p}, err
 }

@@ -39,9 +39,9 @@ func (q *Querier) Ask(ctx context.Context, r driver.Request) (driver.Cost, error
 
 // DoBy is Do where a query may be several requests: ask sends them.
 func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, ask func(context.Context, driver.Request) (driver.Cost, error)) (driver.Cost, error) {
-	var err error
-	if q.Plan, err = Parse(r.Text); err != nil {
-		return driver.Cost{}, fmt.Errorf("querying %s: %w", q.System, err)
+	var ok bool
+	if q.Plan, ok = r.Plan.(*Plan); !ok {
+		return driver.Cost{}, fmt.Errorf("querying %s: the request has no plan", q.System)
 	}
 	q.Joiner.Begin(q.Plan)
 	cost, err := ask(ctx, r)
@@ -70,15 +70,11 @@ func (c *Console) Rows(ctx context.Context, p *Plan) ([][]query.Value, error) {
 
 // Run gives the rows of a plan to a sink.
 func (c *Console) Run(ctx context.Context, p *Plan, sink query.Sink) error {
-	text, err := p.Text()
-	if err != nil {
-		return err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ctx, cancel := c.Client.Patient(ctx)
 	defer cancel()
-	_, err = c.Do(ctx, driver.Request{Text: text}, sink)
+	_, err := c.Do(ctx, driver.Request{Plan: p}, sink)
 	return err
 }
 

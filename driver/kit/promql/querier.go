@@ -50,7 +50,7 @@ func NewQuerier(a *API) *Querier {
 // Do implements driver.Querier. A text that is no plan but a path with parameters is
 // sent by GET as it is, as TSBS's are: each sample of the answer is a row.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	if q.counted = isPath(r.Text); q.counted {
+	if q.counted = r.Plan == nil && isPath(r.Text); q.counted {
 		return q.Querier.Querier.Do(ctx, r, sink)
 	}
 	return q.DoBy(ctx, r, sink, func(ctx context.Context, r driver.Request) (driver.Cost, error) {

@@ -111,11 +111,7 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := querier(t, c.text)
 			defer conformance.Close(t, q)
-			text, err := (&metric.Plan{At: 1, Expression: "a"}).Text()
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = q.Do(t.Context(), driver.Request{Text: text}, nil)
+			_, err := q.Do(t.Context(), driver.Request{Plan: &metric.Plan{At: 1, Expression: "a"}}, nil)
 			stub.Says(t, err, c.says)
 		})
 	}
@@ -156,12 +152,8 @@ func TestNewest(t *testing.T) {
 			})
 			defer conformance.Close(t, q)
 			p := &metric.Plan{Expression: "a", Start: step, End: end, Step: step, Newest: true, Timed: true, Limit: 3, Order: query.Descending, Fields: []metric.Field{{Name: "a"}}}
-			text, err := p.Text()
-			if err != nil {
-				t.Fatal(err)
-			}
 			var answer query.Answer
-			cost, err := q.Do(t.Context(), driver.Request{Text: text}, &answer)
+			cost, err := q.Do(t.Context(), driver.Request{Plan: p}, &answer)
 			if err != nil || cost.Rows != c.want || int64(len(answer.Rows)) != c.want || !slices.Equal(looked, c.looked) {
 				t.Errorf("%d rows, %v; looked at %v, want %v", cost.Rows, err, looked, c.looked)
 			}
