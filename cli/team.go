@@ -104,14 +104,14 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 }
 
 // shared is a plan whose work agents may share.
-type shared interface {
+type divisible interface {
 	CheckAgents(agents int) error
 	Needs() (allow.Needs, error)
 }
 
 // shares refuses what agents cannot share, if there are to be some: nobody need join for
 // that. It notes what they need.
-func (g *teamFlags) shares(plan shared) error {
+func (g *teamFlags) shares(plan divisible) error {
 	if g.agents == 0 {
 		return nil
 	}

@@ -221,7 +221,7 @@ func (o *onePart) do(ctx context.Context) error {
 		return o.finish(nil)
 	}
 	var err error
-	if o.db, err = open(ctx, o.planned, driver.Env{Create: o.planned.caps.Discards}); err != nil {
+	if o.db, err = o.planned.open(ctx, driver.Env{Create: o.planned.caps.Discards}); err != nil {
 		return err
 	}
 	defer o.db.Close() // what was acknowledged does not depend on it
@@ -391,7 +391,7 @@ func (o *onePart) query(ctx context.Context) error {
 	}
 	cfg.Log = o.log.Section(cell)
 	var err error
-	o.out.Queries, err = s.run(ctx, o.db, cfg, queries, o.progress)
+	o.out.Queries, err = s.Measure(ctx, o.db, cfg, queries, o.progress)
 	o.out.Queries.Each = nil
 	if answers := cfg.Capture.Answers(); len(answers) > 0 {
 		var text bytes.Buffer

@@ -61,7 +61,7 @@ func (p *Plan) describe(ctx context.Context, dir string, t *plannedTarget) (driv
 		return driver.Description{}, fmt.Errorf("making a folder to open %s: %w", t.name, err)
 	}
 	defer os.RemoveAll(folder) // nothing of the user's is in it
-	db, err := open(ctx, t, driver.Env{Dir: folder, Create: true})
+	db, err := t.open(ctx, driver.Env{Dir: folder, Create: true})
 	if err != nil {
 		return driver.Description{}, err
 	}

@@ -39,7 +39,7 @@ type execution struct {
 
 func newExecution(r *Runner, p *Plan) *execution {
 	record := &record{
-		store: guardedStore{r.Store, p.secrets}, display: guardedDisplay{r.Display, p.secrets}, observer: r.Observer, dir: r.Dir, tool: r.Tool,
+		store: guardedStore{Store: r.Store, secrets: p.secrets}, display: guardedDisplay{Display: r.Display, secrets: p.secrets}, observer: r.Observer, dir: r.Dir, tool: r.Tool,
 	}
 	x := &execution{
 		runner: r, plan: p, watch: newWatch(p), record: record, servers: newServers(r.Children, r.Standing),
@@ -124,7 +124,9 @@ func (x *execution) execute(ctx context.Context) (err error) {
 		}
 	}()
 	x.enlist()
-	x.plan.tell(x.record.display)
+	for _, r := range x.plan.remarks {
+		x.record.display.Start(r.About, "", 0).Finish(r.Text)
+	}
 	if err := x.record.store.Save(ctx, &x.record.doc); err != nil { // with its targets in their order
 		return stored(err)
 	}

@@ -20,7 +20,7 @@ func (x *openStage) overwritten(ctx context.Context, planned *plannedTarget, wil
 	if willBe || len(x.plan.sharing(planned)) == 0 {
 		return willBe
 	}
-	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.record.dir, x.record.doc.ID, planned.name)})
+	t, err := planned.open(ctx, driver.Env{Dir: filepath.Join(x.record.dir, x.record.doc.ID, planned.name)})
 	if err != nil {
 		return false
 	}
@@ -35,7 +35,7 @@ func (x *openStage) inspect(ctx context.Context, planned *plannedTarget) error {
 	if planned.start != "" || embedded && (planned.shares == "" || nothingAt(planned.shares)) {
 		return nil // there is nothing to look at yet
 	}
-	t, err := open(ctx, planned, driver.Env{Dir: filepath.Join(x.record.dir, x.record.doc.ID, planned.name), Create: !embedded})
+	t, err := planned.open(ctx, driver.Env{Dir: filepath.Join(x.record.dir, x.record.doc.ID, planned.name), Create: !embedded})
 	if err != nil {
 		return err
 	}

@@ -11,15 +11,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// remark is something that a user should know of a plan before it is executed.
-type remark struct{ about, text string }
-
-// tell shows the remarks.
-func (p *Plan) tell(d Display) {
-	for _, n := range p.remarks {
-		d.Start(n.about, "", 0).Finish(n.text)
-	}
-}
+// Remark is something that a user should know of a plan before it is executed.
+type Remark struct{ About, Text string }
 
 // refused is the problem of a target that cannot hold the dataset, told where the
 // user chose what has to change.
@@ -35,7 +28,7 @@ func (p *Plan) refused(target string, r *driver.Refusal) error {
 func (p *Plan) connections(name string, caps *driver.Caps) error {
 	e := p.experiment
 	if most := caps.MaxWriters; p.steps.Load && most > 0 && e.Load.Workers > most {
-		p.remarks = append(p.remarks, remark{"target " + name, fmt.Sprintf("%d of its %d workers can write at once, and the others wait their turn", most, e.Load.Workers)})
+		p.remarks = append(p.remarks, Remark{"target " + name, fmt.Sprintf("%d of its %d workers can write at once, and the others wait their turn", most, e.Load.Workers)})
 	}
 	if !caps.OneConnection {
 		return nil
@@ -88,7 +81,7 @@ func (p *Plan) afterLoad() error {
 			slices.Sort(known)
 			return p.experiment.Problem("load.after", "no target has a step %q%s", wanted, suggest.Names(wanted, slices.Compact(known)))
 		default:
-			p.remarks = append(p.remarks, remark{"step " + wanted, "left out for " + strings.Join(without, ", ") + ", without such a step"})
+			p.remarks = append(p.remarks, Remark{"step " + wanted, "left out for " + strings.Join(without, ", ") + ", without such a step"})
 		}
 	}
 	return nil

@@ -138,7 +138,7 @@ func (l *oneLoad) send(ctx context.Context) error {
 	where, err := l.stage.watch.measure(ctx, l.on.planned.caps.Embedded || l.stage.team != nil, func() (err error) {
 		switch {
 		case l.stage.team != nil:
-			err = l.sendShared(ctx, config)
+			l.found, err = l.stage.team.load(ctx, l.on.planned, l.on.db, config, l.feed, l.task)
 		case l.feed.lines != nil:
 			l.found, err = engine.LoadLines(ctx, config, l.feed.lines, l.on.db, progress)
 		case l.steps != nil:

@@ -47,7 +47,7 @@ func (l *oneLoad) mix(ctx context.Context) error {
 	var journal *engine.Journal
 	where, err := l.stage.watch.measure(ctx, l.on.planned.caps.Embedded || l.stage.team != nil, func() (err error) {
 		if l.stage.team != nil {
-			journal, err = l.mixShared(ctx, config, written, types, task)
+			l.found.Mixed, journal, err = l.stage.team.mix(ctx, l.on.planned, l.on.db, l.on.job.repeat, config, written, types, task)
 			return err
 		}
 		l.found.Mixed, journal, err = engine.RunMixed(ctx, config, l.stage.subject.dataset, l.on.db, l.on.planned.driver.Renderer(l.on.planned.options), types, progress)
@@ -130,7 +130,7 @@ func (l *oneLoad) loadRest(ctx context.Context, c engine.MixedConfig, journal *e
 	var rest *result.Load
 	var err error
 	if l.stage.team != nil {
-		rest, err = l.restShared(ctx, c.LoadConfig, journal, task)
+		rest, err = l.stage.team.rest(ctx, l.on.planned, l.on.db, c.LoadConfig, journal, task)
 	} else {
 		c.Visible.Before = done
 		rest, err = engine.Load(ctx, c.LoadConfig, workload.SkipRows(l.stage.subject.dataset, done), l.on.db, func(rows int) { task.Add(int64(rows)) })

@@ -44,7 +44,7 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 		return nil, err
 	}
 	on = &turn{job: c, planned: planned, env: env, out: out}
-	if on.db, err = open(ctx, planned, env); err != nil {
+	if on.db, err = planned.open(ctx, env); err != nil {
 		return nil, err
 	}
 	on.mark, err = x.face(ctx, c, planned, on.db)
@@ -68,16 +68,6 @@ func (x *openStage) open(ctx context.Context, c cell, planned *plannedTarget, ou
 		_ = on.db.Close() // the first error says what is wrong
 	}
 	return on, err
-}
-
-// open opens a target. Where no server is down the error is the input's: the
-// path, or what is there, is not right.
-func open(ctx context.Context, planned *plannedTarget, env driver.Env) (driver.DB, error) {
-	t, err := planned.driver.Open(ctx, env, planned.options)
-	if err != nil && ctx.Err() == nil && (planned.caps.Embedded || errors.Is(err, driver.ErrExisting)) {
-		return driver.DB{}, badInput(err)
-	}
-	return t, err
 }
 
 // describe records what an open target says of itself, and begins to watch it.

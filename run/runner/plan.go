@@ -61,7 +61,7 @@ type Plan struct {
 	targets    []plannedTarget
 	settings   settings
 	aggregate  *aggregated // nil: none is made
-	remarks    []remark
+	remarks    []Remark
 	secrets    *secret.Redactor
 	place      result.Place // of its run in a sweep
 	earlier    []string     // ids of the runs of that sweep before it

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
@@ -159,25 +158,9 @@ func (x *queryStage) measureType(ctx context.Context, on *turn, q *typeQueries, 
 		}
 	}
 	if x.team != nil {
-		return x.queryShared(ctx, on, q, cfg, queries, task)
+		return x.team.query(ctx, on.planned, on.job.repeat, q, cfg, queries, task)
 	}
-	return x.plan.settings.run(ctx, on.db, cfg, queries, func(n int) { task.Add(int64(n)) })
-}
-
-// run runs queries in the way that the experiment wants.
-func (s *settings) run(ctx context.Context, t driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
-	if s.open == nil {
-		return engine.Query(ctx, closed, t, queries, progress)
-	}
-	open := *s.open
-	open.QueryConfig = closed
-	if closed.TimeBox == 0 {
-		open.Count = queries.Len()
-	}
-	if s.keep != nil {
-		return engine.FindMaxRate(ctx, open, engine.Search{}, *s.keep, t, queries, progress)
-	}
-	return engine.QueryOpen(ctx, open, t, queries, progress)
+	return x.plan.settings.Measure(ctx, on.db, cfg, queries, func(n int) { task.Add(int64(n)) })
 }
 
 // settingOfTry is the setting of a measurement in the operation log, which keeps those that

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"cmp"
+	"context"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/engine/pulse"
@@ -110,4 +112,21 @@ func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error
 		return nil, e.Problem(path, "%s", err)
 	}
 	return s, nil
+}
+
+// Measure runs queries in the way that the experiment wants: in a closed loop, in an open
+// one, or in search of the highest rate.
+func (s *settings) Measure(ctx context.Context, db driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
+	if s.open == nil {
+		return engine.Query(ctx, closed, db, queries, progress)
+	}
+	open := *s.open
+	open.QueryConfig = closed
+	if closed.TimeBox == 0 {
+		open.Count = queries.Len()
+	}
+	if s.keep != nil {
+		return engine.FindMaxRate(ctx, open, engine.Search{}, *s.keep, db, queries, progress)
+	}
+	return engine.QueryOpen(ctx, open, db, queries, progress)
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/tally"
@@ -447,17 +448,17 @@ func missingShares(missing []result.Part, of int) string {
 	return text
 }
 
-// sendShared has agents write the rows of a load, and waits until they have settled.
-func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) error {
+// load has agents write the rows of a load, and waits until they have settled.
+func (t *team) load(ctx context.Context, planned *plannedTarget, db driver.DB, config engine.LoadConfig, f *feed, task Task) (*result.Load, error) {
 	cell := oplog.Cell{Kind: oplog.Load, Workers: config.Workers}
 	p := &sharedPhase{
-		team: l.stage.team, into: joinedAs(cell, config.Period, l.log), task: l.task,
+		team: t, into: joinedAs(cell, config.Period, config.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
-		repeats: l.on.planned.caps.Dedupes,
+		repeats: planned.caps.Dedupes,
 	}
-	common, err := l.stage.team.partFor(partLoad, l.on.planned)
-	if common.Mixed = l.stage.subject.mixes(); common.Mixed {
-		common.Before = l.feed.rows
+	common, err := t.partFor(partLoad, planned)
+	if common.Mixed = t.subject.mixes(); common.Mixed {
+		common.Before = f.rows
 	}
 	if err == nil {
 		err = p.do(ctx, common)
@@ -466,45 +467,44 @@ func (l *oneLoad) sendShared(ctx context.Context, config engine.LoadConfig) erro
 		err = p.takeOver(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice; %s", missingShares(p.missing, p.of), l.on.planned.driver.Name, l.stage.record.goOn())
+		err = fmt.Errorf("%s; nobody took it over, since %s would keep rows that are sent again twice; %s", missingShares(p.missing, p.of), planned.driver.Name, t.record.goOn())
 	}
 	var loads []*result.Load
 	for _, r := range p.results {
 		if r.Load != nil {
 			loads = append(loads, r.Load)
 		}
-		if l.feed.counted != nil {
-			l.feed.counted.given.Add(r.Given)
+		if f.counted != nil {
+			f.counted.given.Add(r.Given)
 		}
 	}
-	var joining error
-	l.found, joining = engine.JoinLoads(config, p.into[0].tally, loads)
-	l.found.Parts = p.parts
+	found, joining := engine.JoinLoads(config, p.into[0].tally, loads)
+	found.Parts = p.parts
 	if err = cmp.Or(err, joining); err != nil {
-		return err
+		return found, err
 	}
-	return engine.Settle(ctx, config, p.start, l.stage.subject.schema(), l.on.db, engine.Loaded{Accepted: l.found.Rows}, l.found)
+	return found, engine.Settle(ctx, config, p.start, t.subject.schema(), db, engine.Loaded{Accepted: found.Rows}, found)
 }
 
-// queryShared has agents run the queries of a type as the configuration says, which is
+// query has agents run the queries of a type as the configuration says, which is
 // that of all of them together.
-func (x *queryStage) queryShared(ctx context.Context, on *turn, q *typeQueries, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
-	common, err := x.team.partFor(partQueries, on.planned)
+func (t *team) query(ctx context.Context, planned *plannedTarget, repeat int, q *typeQueries, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
+	common, err := t.partFor(partQueries, planned)
 	if err != nil {
 		return nil, err
 	}
-	common.Type, common.Repeat, common.Queries = q.queryType.Name, on.job.repeat, q.record.Fingerprint
-	common.Capture, common.Counts, common.WarmUp = x.subject.expects(q) || x.subject.agrees(q), x.subject.agrees(q), cfg.WarmUp.Queries != nil
-	first, end := q.blocks.of(on.job.repeat)
-	if counted := q.expected[x.subject.viewOf(on.planned)].counted; counted != nil {
+	common.Type, common.Repeat, common.Queries = q.queryType.Name, repeat, q.record.Fingerprint
+	common.Capture, common.Counts, common.WarmUp = t.subject.expects(q) || t.subject.agrees(q), t.subject.agrees(q), cfg.WarmUp.Queries != nil
+	first, end := q.blocks.of(repeat)
+	if counted := q.expected[t.subject.viewOf(planned)].counted; counted != nil {
 		common.Expected = runsOf(counted[first:end])
 	}
 	run := func(ctx context.Context, cfg engine.QueryConfig, rate string) (*result.Queries, error) {
 		part := common
 		part.Begun, part.Warm, part.TimeBox, part.Rate = cfg.Capture.Begun, cfg.WarmUp.Time, cfg.TimeBox, rate
-		return x.queryOnce(ctx, part, cfg, queries, task)
+		return t.queryOnce(ctx, part, cfg, queries, task)
 	}
-	s := &x.plan.settings
+	s := &t.plan.settings
 	if s.open == nil {
 		return run(ctx, cfg, "")
 	}
@@ -522,10 +522,10 @@ func (x *queryStage) queryShared(ctx context.Context, on *turn, q *typeQueries, 
 }
 
 // queryOnce has agents run queries once, by the rate that their part has.
-func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
+func (t *team) queryOnce(ctx context.Context, common part, cfg engine.QueryConfig, queries *rendered, task Task) (*result.Queries, error) {
 	cell := oplog.Cell{Kind: oplog.Query, Schedule: common.Rate, Workers: cfg.Workers, Queries: queries.Len(), First: cfg.First}
 	p := &sharedPhase{
-		team: x.team, into: joinedAs(cell, 0, cfg.Log), task: task,
+		team: t, into: joinedAs(cell, 0, cfg.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.QueriesPerSecond },
 	}
 	err := p.do(ctx, common)
@@ -547,7 +547,7 @@ func (x *queryStage) queryOnce(ctx context.Context, common part, cfg engine.Quer
 	return out, cmp.Or(err, joining)
 }
 
-// calibrateAgents measures the agents themselves, once each.
+// calibrate measures the agents themselves, once each.
 func (t *team) calibrate(ctx context.Context) error {
 	known := !slices.ContainsFunc(t.agents.Members(), func(m Member) bool {
 		_, known := t.ceilings[m.Name]

@@ -8,36 +8,37 @@ import (
 	"io"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixShared has agents write the rows that follow the loaded ones while they run queries,
-// a share of both each, and waits until the rows have settled. It returns the journal
-// of all of them.
-func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, written oplog.Cell, types []engine.MixedQueries, task Task) (*engine.Journal, error) {
+// mix has agents write the rows that follow the loaded ones while they run queries,
+// a share of both each, and waits until the rows have settled. It returns the figures and
+// the journal of all of them.
+func (t *team) mix(ctx context.Context, planned *plannedTarget, db driver.DB, repeat int, config engine.MixedConfig, written oplog.Cell, types []engine.MixedQueries, task Task) (*result.Mixed, *engine.Journal, error) {
 	p := &sharedPhase{
-		team: l.stage.team, into: joinedAs(written, config.Period, config.Log), task: task,
+		team: t, into: joinedAs(written, config.Period, config.Log), task: task,
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
 	}
 	var tallies []*tally.Tally
 	for i := range types {
-		of := tally.New(queriedBeside(written, types[i].Type, config.Queriers, l.stage.plan.experiment.Mixed.QueryRate), 0)
+		of := tally.New(queriedBeside(written, types[i].Type, config.Queriers, t.plan.experiment.Mixed.QueryRate), 0)
 		tallies = append(tallies, of)
 		p.into = append(p.into, &joined{tally: of, log: types[i].Log, queries: len(types[i].Queries)})
 	}
-	common, err := l.stage.team.partFor(partMixed, l.on.planned)
-	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, l.on.job.repeat, make(map[string]string)
-	for i := range l.stage.subject.queries {
-		common.Types[l.stage.subject.queries[i].queryType.Name] = l.stage.subject.queries[i].record.Fingerprint
+	common, err := t.partFor(partMixed, planned)
+	common.Before, common.Lateness, common.Repeat, common.Types = config.Loaded, config.Lateness, repeat, make(map[string]string)
+	for i := range t.subject.queries {
+		common.Types[t.subject.queries[i].queryType.Name] = t.subject.queries[i].record.Fingerprint
 	}
 	if err == nil {
 		err = p.do(ctx, common)
 	}
 	if err == nil && len(p.missing) > 0 {
-		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come; %s", missingShares(p.missing, p.of), l.stage.record.goOn())
+		err = fmt.Errorf("%s; nobody can take over a share of a mixed phase, since queries look at how far it has come; %s", missingShares(p.missing, p.of), t.record.goOn())
 	}
 	journal := &engine.Journal{Loaded: config.Loaded, Types: make([]engine.AnsweredType, len(types))}
 	var parts []*result.Mixed
@@ -46,17 +47,16 @@ func (l *oneLoad) mixShared(ctx context.Context, config engine.MixedConfig, writ
 			continue
 		}
 		parts = append(parts, r.Mixed)
-		l.joinJournal(journal, r, types)
+		t.joinJournal(journal, r, types)
 	}
-	var joining error
-	l.found.Mixed, joining = engine.JoinMixed(config, p.into[0].tally, tallies, parts)
-	l.found.Mixed.Writes.Parts = p.parts
+	found, joining := engine.JoinMixed(config, p.into[0].tally, tallies, parts)
+	found.Writes.Parts = p.parts
 	if err = cmp.Or(err, joining); err == nil {
-		writes := &l.found.Mixed.Writes
+		writes := &found.Writes
 		config.Visible.Before = config.Loaded
-		err = engine.Settle(ctx, config.LoadConfig, p.start, l.stage.subject.schema(), l.on.db, engine.Loaded{Accepted: writes.Rows}, writes)
+		err = engine.Settle(ctx, config.LoadConfig, p.start, t.subject.schema(), db, engine.Loaded{Accepted: writes.Rows}, writes)
 	}
-	return journal, err
+	return found, journal, err
 }
 
 // writeJournal writes what an agent remembers of its part of a mixed phase. Of each query
@@ -73,10 +73,10 @@ func writeJournal(out io.Writer, j *engine.Journal) error {
 }
 
 // joinJournal adds what writeJournal wrote of a part.
-func (l *oneLoad) joinJournal(to *engine.Journal, r *partResult, types []engine.MixedQueries) {
+func (m *team) joinJournal(to *engine.Journal, r *partResult, types []engine.MixedQueries) {
 	from := &r.journal
 	for i := range from.Shares {
-		from.Shares[i].Own, from.Shares[i].Uncertainty = l.stage.subject.ownedBy(r.share), l.stage.team.uncertaintyOf(r.agent)
+		from.Shares[i].Own, from.Shares[i].Uncertainty = m.subject.ownedBy(r.share), m.uncertaintyOf(r.agent)
 		to.Shares = append(to.Shares, from.Shares[i])
 	}
 	for kind := range from.Types {
@@ -104,16 +104,16 @@ func (t *team) uncertaintyOf(agent string) time.Duration {
 	return 0
 }
 
-// restShared has agents load what is left of each share behind what was handed over in a
+// rest has agents load what is left of each share behind what was handed over in a
 // mixed phase, and waits until it has settled.
-func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, journal *engine.Journal, task Task) (*result.Load, error) {
+func (m *team) rest(ctx context.Context, planned *plannedTarget, db driver.DB, config engine.LoadConfig, journal *engine.Journal, task Task) (*result.Load, error) {
 	p := &sharedPhase{
-		team: l.stage.team, of: len(journal.Shares), task: task,
+		team: m, of: len(journal.Shares), task: task,
 		into:    joinedAs(oplog.Cell{Kind: oplog.Load, Workers: config.Workers}, 0, config.Log),
 		ceiling: func(c result.Calibration) float64 { return c.RowsPerSecond },
-		repeats: l.on.planned.caps.Dedupes,
+		repeats: planned.caps.Dedupes,
 	}
-	common, err := l.stage.team.partFor(partRest, l.on.planned)
+	common, err := m.partFor(partRest, planned)
 	common.Before = journal.Loaded
 	for i := range journal.Shares {
 		common.Handed = append(common.Handed, journal.Shares[i].HandedRows())
@@ -136,5 +136,5 @@ func (l *oneLoad) restShared(ctx context.Context, config engine.LoadConfig, jour
 		return rest, err
 	}
 	config.Visible.Before = -1 // what the phase has written is not known here
-	return rest, engine.Settle(ctx, config, p.start, l.stage.subject.schema(), l.on.db, engine.Loaded{Accepted: rest.Rows}, rest)
+	return rest, engine.Settle(ctx, config, p.start, m.subject.schema(), db, engine.Loaded{Accepted: rest.Rows}, rest)
 }

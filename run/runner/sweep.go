@@ -169,10 +169,10 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 	if err != nil {
 		return nil, err
 	}
-	record := &result.Sweep{
+	begun := &result.Sweep{
 		Name: s.experiment.Name, Command: command, Args: s.secrets.Args(args), Experiment: string(yaml), Started: time.Now().UTC(), Points: len(s.plans),
 	}
-	return record, guardedStore{r.Store, s.secrets}.BeginSweep(ctx, record)
+	return begun, guardedStore{Store: r.Store, secrets: s.secrets}.BeginSweep(ctx, begun)
 }
 
 // RunSweep executes the points of a sweep that runs, which belong to it, have
@@ -182,8 +182,8 @@ func (r *Runner) BeginSweep(ctx context.Context, s *Sweep, command string, args 
 // a point none of whose targets can be reached is passed over, until the error of the
 // first one is returned; what ends all of it is as for Run. A sweep of which there is no run is not kept. The servers
 // that were started for the sweep have ended when it returns.
-func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, runs []*result.Run, done func(*result.Run) error) (all []*result.Run, err error) {
-	unlock, err := r.lock(ctx, "sweep", record.ID)
+func (r *Runner) RunSweep(ctx context.Context, s *Sweep, begun *result.Sweep, runs []*result.Run, done func(*result.Run) error) (all []*result.Run, err error) {
+	unlock, err := r.lock(ctx, "sweep", begun.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 		return runs, err
 	}
 	if r.Standing == nil {
-		own := NewStanding(filepath.Join(r.Dir, record.ID))
+		own := NewStanding(filepath.Join(r.Dir, begun.ID))
 		defer func() {
 			stopped := own.Stop(context.WithoutCancel(ctx))
 			if len(all) == 0 {
@@ -208,15 +208,15 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 	}
 	kept := slices.Clone(runs)
 	var unreached error // of the first point none of whose targets could be reached
-	for i, plan := range s.plans {
-		place := result.Place{Sweep: record.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(s.points[i].Parameters)}
+	for i, p := range s.plans {
+		place := result.Place{Sweep: begun.ID, Point: i + 1, Points: len(s.plans), Parameters: slices.Clone(s.Points()[i].Parameters)}
 		at := slices.IndexFunc(kept, func(run *result.Run) bool { return run.Point == place.Point })
 		if at >= 0 && kept[at].Status == result.Complete {
 			continue
 		}
-		plan.place, plan.earlier = place, ids(kept)
+		p.place, p.earlier = place, ids(kept)
 		r.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Finish(place.Parameters.String())
-		run, err := r.point(ctx, plan, record, kept, at)
+		run, err := r.point(ctx, p, begun, kept, at)
 		if run != nil {
 			if at >= 0 {
 				kept[at] = run
@@ -233,35 +233,35 @@ func (r *Runner) RunSweep(ctx context.Context, s *Sweep, record *result.Sweep, r
 		}
 		err = fmt.Errorf("point %d of %d, %s: %w", place.Point, place.Points, place.Parameters, err)
 		if nobody := (*UnreachedError)(nil); !errors.As(err, &nobody) {
-			return kept, r.ended(ctx, record, kept, err)
+			return kept, r.ended(ctx, begun, kept, err)
 		}
 		unreached = cmp.Or(unreached, err)
 	}
 	if unreached != nil {
-		return kept, r.ended(ctx, record, kept, unreached)
+		return kept, r.ended(ctx, begun, kept, unreached)
 	}
 	return kept, nil
 }
 
 // point executes a point, whose run is at that position of runs; -1: it has
 // none yet.
-func (r *Runner) point(ctx context.Context, plan *Plan, record *result.Sweep, runs []*result.Run, at int) (*result.Run, error) {
+func (r *Runner) point(ctx context.Context, p *Plan, begun *result.Sweep, runs []*result.Run, at int) (*result.Run, error) {
 	if at < 0 {
-		return r.Run(ctx, plan, record.Command, record.Args)
+		return r.Run(ctx, p, begun.Command, begun.Args)
 	}
-	if !slices.Equal(runs[at].Parameters, plan.place.Parameters) {
+	if !slices.Equal(runs[at].Parameters, p.place.Parameters) {
 		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep again from the start", ErrInput, runs[at].ID, runs[at].Parameters)
 	}
-	run, err := r.resume(ctx, plan, runs[at])
-	return run, plan.secrets.Error(err)
+	run, err := r.resume(ctx, p, runs[at])
+	return run, p.secrets.Error(err)
 }
 
 // ended forgets a sweep that ended before any run of it was kept.
-func (r *Runner) ended(ctx context.Context, record *result.Sweep, kept []*result.Run, err error) error {
+func (r *Runner) ended(ctx context.Context, begun *result.Sweep, kept []*result.Run, err error) error {
 	if len(kept) > 0 {
 		return err
 	}
-	return both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.DiscardSweep(ctx, record.ID) }))
+	return both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.DiscardSweep(ctx, begun.ID) }))
 }
 
 func ids(runs []*result.Run) []string {
