@@ -285,10 +285,10 @@ func (o *onePart) loadConfig() (engine.LoadConfig, *counted) {
 	rows := &counted{Dataset: o.subject.sharedRows(o.part.Share)}
 	switch {
 	case o.part.Job == partRest:
-		rest := ownRows{workload.SkipRows(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
+		rest := o.subject.rowsOf(o.part.Share, workload.SkipRows(o.subject.dataset, o.part.Before))
 		rows.Dataset = workload.SkipRows(rest, o.part.Handed[o.part.Share.Index])
 	case o.part.Mixed:
-		rows.Dataset = ownRows{workload.LimitRows(o.subject.dataset, o.part.Before), o.subject.ownedBy(o.part.Share)}
+		rows.Dataset = o.subject.rowsOf(o.part.Share, workload.LimitRows(o.subject.dataset, o.part.Before))
 	}
 	if config.Workers > 1 {
 		config.Owner = o.subject.ownerOf(o.part.Share)
@@ -451,7 +451,12 @@ func (s *subject) sharedRows(share workload.Share) workload.Dataset {
 	if _, divided := s.dataset.(workload.Divided); divided || s.owner == nil {
 		return share.Dataset(s.dataset)
 	}
-	return ownRows{s.dataset, s.ownedBy(share)}
+	return s.rowsOf(share, s.dataset)
+}
+
+// rowsOf is the rows of a share, of some rows of the dataset.
+func (s *subject) rowsOf(share workload.Share, rows workload.Dataset) workload.Dataset {
+	return ownRows{rows, s.ownedBy(share)}
 }
 
 // ownerOf says which of the workers of a share writes a batch; nil: whoever is free.
