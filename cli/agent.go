@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
 	"github.com/tsmark/tsmark/run/allow"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/shared"
 )
 
 func (a *app) agentCommand() *cobra.Command {
@@ -106,11 +106,11 @@ func (a *app) serveAgent(ctx context.Context, remote broker.Remote, name string,
 	agent := agents.Agent{
 		URL: remote.URL, Name: name, Once: once, Tool: buildinfo.Tool(), Host: monitor.Host(ctx, os.TempDir()), Dir: temporary.Path(), Say: sayer(a.stderr), Allow: allowed.Check,
 	}
-	return agent.Serve(ctx, remote, &agentWork{runner.Agent{Catalog: a.catalog.forRunner(), Allow: allowed.Check}})
+	return agent.Serve(ctx, remote, &agentWork{shared.Agent{Catalog: a.catalog.forRunner(), Allow: allowed.Check}})
 }
 
 // agentWork has an agent do the parts that a runner elsewhere gives it.
-type agentWork struct{ agent runner.Agent }
+type agentWork struct{ agent shared.Agent }
 
 // Do implements agents.Work.
 func (w *agentWork) Do(ctx context.Context, c agents.Command, t agents.Task) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pulse"
 	"github.com/tsmark/tsmark/internal/suggest"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/servers"
 	"github.com/tsmark/tsmark/workload"
 )
@@ -60,8 +60,8 @@ func (c catalog) driverNames() []string {
 	return names
 }
 
-func (c catalog) forRunner() runner.Catalog {
-	return runner.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, SampleRows: c.sampleRows, CalibrationTime: c.calibration, Servers: func() (string, error) {
+func (c catalog) forRunner() plan.Catalog {
+	return plan.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, SampleRows: c.sampleRows, CalibrationTime: c.calibration, Servers: func() (string, error) {
 		scripts, err := servers.Unpack()
 		return scripts.Folder(), err
 	}}

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/run/check"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 )
 
 // The formats of what tsmark check found.
@@ -53,7 +53,7 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 			if err := given.apply(cmd, e, args); err != nil {
 				return err
 			}
-			plan, err := runner.NewPlan(e, a.catalog.forRunner(), runner.Steps{Load: true})
+			plan, err := plan.NewPlan(e, a.catalog.forRunner(), plan.Steps{Load: true})
 			if err != nil {
 				return err
 			}

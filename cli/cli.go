@@ -22,7 +22,7 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/monitor/buildinfo"
 	"github.com/tsmark/tsmark/monitor/process"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/store"
 	workloads "github.com/tsmark/tsmark/workload/all"
 )
@@ -54,7 +54,7 @@ type app struct {
 	verbose        bool   // text reports have all
 	catalog        catalog
 	children       *process.Children // servers that run; nil: nobody lists them
-	standing       *runner.Standing  // servers that several experiments have in turn; nil: none
+	standing       *launch.Pool      // servers that several experiments have in turn; nil: none
 	audience       *audience         // nil: nobody watches runs
 	team           teamFlags
 	fleet          *fleet // agents that do the runs; nil: this process does

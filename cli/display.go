@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/internal/progress"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 )
 
 // defaultPeriod is how often plain progress lines are written.
@@ -14,12 +14,12 @@ const defaultPeriod = 10 * time.Second
 type display struct{ *progress.Display }
 
 // Start implements runner.Display.
-func (d display) Start(label, unit string, total int64) runner.Task {
+func (d display) Start(label, unit string, total int64) record.Task {
 	return d.Display.Start(label, unit, total)
 }
 
 // Overall implements runner.Display.
-func (d display) Overall(o runner.Overall) { d.Display.Overall(progress.Overall(o)) }
+func (d display) Overall(o record.Overall) { d.Display.Overall(progress.Overall(o)) }
 
 // newDisplay draws bars where standard error is a terminal, and writes plain
 // lines elsewhere.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/experiment/preset"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 )
 
 // Every built-in experiment is what its file and summary are called, and can be
@@ -30,7 +30,7 @@ func TestPresets(t *testing.T) {
 		if p.Summary == "" || len(p.Summary) > 110 || strings.HasSuffix(p.Summary, ".") || !strings.HasPrefix(p.YAML, "# "+p.Summary+"\n") {
 			t.Errorf("%s: summary %q", p.Name, p.Summary)
 		}
-		sweep, err := runner.NewSweep(e, knownCatalog().forRunner(), steps)
+		sweep, err := plan.NewSweep(e, knownCatalog().forRunner(), steps)
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 			continue

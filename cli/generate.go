@@ -8,7 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/workload"
 )
 
@@ -80,7 +80,7 @@ func (a *app) generate(cmd *cobra.Command, w workload.Workload, spec workload.Sp
 	defer out.Discard()
 	display := a.newDisplay(defaultPeriod)
 	defer display.Close()
-	var task runner.Task = silent{}
+	var task record.Task = silent{}
 	if !standardOutput(file) {
 		task = display.Start("generate "+file, "rows", w.Describe(spec).RowsAtMost)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/owndata"
 )
@@ -153,7 +153,7 @@ func (a *app) surveySpec(ctx context.Context, w workload.Workload, s workload.Sp
 	}
 	shown := a.newDisplay(defaultPeriod)
 	defer shown.Close()
-	var task runner.Task = shown.Start("surveying files", "rows", 0)
+	var task record.Task = shown.Start("surveying files", "rows", 0)
 	s, err := surveyed.Survey(ctx, s, func(rows int) { task.Add(int64(rows)) })
 	if err != nil {
 		task.Fail("")

@@ -25,8 +25,9 @@ import (
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/launch"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/reproduce/document"
-	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -246,7 +247,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	if err := p.announce(ctx, d, all, size, targets); err != nil {
 		return err
 	}
-	p.app.standing = runner.NewStanding(filepath.Join(p.app.folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
+	p.app.standing = launch.NewPool(filepath.Join(p.app.folder(), "reproduce", fmt.Sprintf("%s-%s", d.Name, size)))
 	defer func() {
 		if stopped := p.app.standing.Stop(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
@@ -291,7 +292,7 @@ type edition struct {
 	experiment *document.Experiment
 	verbatim   bool
 	whole      *experiment.Experiment // as a file of tsmark's; nil: it is not to be run
-	sweep      *runner.Sweep          // its plan
+	sweep      *plan.Sweep            // its plan
 	runs       []*result.Run          // of it that are complete
 }
 
@@ -340,7 +341,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 				whole.FromFlag(fmt.Sprintf("targets[%d]", j), "--target "+p.targets[given])
 			}
 		}
-		if one.sweep, err = runner.NewSweep(whole, p.app.catalog.forRunner(), steps); err != nil {
+		if one.sweep, err = plan.NewSweep(whole, p.app.catalog.forRunner(), steps); err != nil {
 			return nil, p.once(whole, err)
 		}
 		one.whole = whole
@@ -377,7 +378,7 @@ func (p *reproducing) once(whole *experiment.Experiment, err error) error {
 	one := *whole
 	one.Matrix, one.Exclude, one.Include = nil, nil, nil
 	steps, _ := stepsOf("run")
-	if _, first := runner.NewPlan(&one, p.app.catalog.forRunner(), steps); first != nil {
+	if _, first := plan.NewPlan(&one, p.app.catalog.forRunner(), steps); first != nil {
 		return first
 	}
 	return err
@@ -546,7 +547,7 @@ func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, d *document
 }
 
 // runAll runs all points of a sweep, or the one run that it is.
-func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *runner.Sweep) ([]*result.Run, error) {
+func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *plan.Sweep) ([]*result.Run, error) {
 	plan := sweep.Single()
 	if plan == nil {
 		_, runs, err := p.app.runPoints(cmd, kept, whole, sweep, "run", func(*result.Run) error { return nil })

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/report/claims"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/reproduce/document"
-	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -23,7 +23,7 @@ func ended(d *document.Document, e *document.Experiment, size document.Size, run
 }
 
 // asStored is the experiment of a sweep as its runs have it in the results folder.
-func asStored(sweep *runner.Sweep) (*experiment.Experiment, error) {
+func asStored(sweep *plan.Sweep) (*experiment.Experiment, error) {
 	yaml := sweep.YAML
 	if plan := sweep.Single(); plan != nil {
 		yaml = plan.YAML

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -123,7 +123,7 @@ func notImported(run *result.Run) error {
 }
 
 // planOf plans what a run was to do, changed by the flags that are given.
-func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *runner.Plan, error) {
+func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *plan.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
 		return nil, nil, fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
@@ -138,6 +138,6 @@ func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*exp
 	if err := a.survey(cmd.Context(), e); err != nil {
 		return nil, nil, err
 	}
-	plan, err := runner.NewPlan(e, a.catalog.forRunner(), steps)
+	plan, err := plan.NewPlan(e, a.catalog.forRunner(), steps)
 	return e, plan, err
 }

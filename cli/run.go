@@ -25,6 +25,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/experiment/preset"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
@@ -291,18 +293,18 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 }
 
 // stepsOf returns what a command does with an experiment.
-func stepsOf(command string) (s runner.Steps, ok bool) {
+func stepsOf(command string) (s plan.Steps, ok bool) {
 	switch command {
 	case "run":
-		return runner.Steps{Load: true, Verify: true, Query: true}, true
+		return plan.Steps{Load: true, Verify: true, Query: true}, true
 	case "load":
-		return runner.Steps{Load: true}, true
+		return plan.Steps{Load: true}, true
 	case "query":
-		return runner.Steps{Verify: true, Query: true}, true
+		return plan.Steps{Verify: true, Query: true}, true
 	case "verify":
-		return runner.Steps{Verify: true}, true
+		return plan.Steps{Verify: true}, true
 	}
-	return runner.Steps{}, false
+	return plan.Steps{}, false
 }
 
 // execute runs an experiment and reports it. What was left out of it is said once it is
@@ -330,7 +332,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 			return err
 		}
 	}
-	sweep, err := runner.NewSweep(e, a.catalog.forRunner(), steps)
+	sweep, err := plan.NewSweep(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}
@@ -427,7 +429,7 @@ func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compa
 }
 
 // fits refuses what would end in the middle for want of memory.
-func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps runner.Steps) error {
+func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps plan.Steps) error {
 	if !steps.Load {
 		return nil
 	}
@@ -442,7 +444,7 @@ func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps runner.S
 }
 
 // print shows an experiment as a file and, of a sweep, its points.
-func (a *app) print(sweep *runner.Sweep) error {
+func (a *app) print(sweep *plan.Sweep) error {
 	yaml, points := sweep.YAML, listPoints(sweep.Points())
 	if plan := sweep.Single(); plan != nil {
 		yaml, points = plan.YAML, ""
@@ -471,7 +473,7 @@ func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Exp
 	r := &runner.Runner{
 		Store: kept, Dir: a.folder(), Display: shown,
 		Tool: buildinfo.Tool(), Modules: buildinfo.Modules, Host: monitor.Host(cmd.Context(), a.folder()), Input: os.Stdin,
-		Children: a.children, Standing: a.standing, Force: a.force(cmd),
+		Children: a.children, Servers: a.standing, Force: a.force(cmd),
 	}
 	if a.fleet != nil {
 		r.Agents = a.fleet
@@ -529,7 +531,7 @@ func writeReport(name string, write func(io.Writer) error) error {
 
 // ended reports a run that ended with an error, or well: its figures first.
 func (a *app) ended(ctx context.Context, run *result.Run, err error) error {
-	if errors.Is(err, runner.ErrInput) && ctx.Err() == nil {
+	if errors.Is(err, plan.ErrInput) && ctx.Err() == nil {
 		return err
 	}
 	reportErr := a.reportRun(run)
@@ -578,7 +580,7 @@ func (a *app) outcome(ctx context.Context, run *result.Run, err error) error {
 		return a.interrupted(err, " as run "+run.ID)
 	case lost != "":
 		return errors.New(lost)
-	case errors.Is(err, runner.ErrNotQuiet):
+	case errors.Is(err, record.ErrNotQuiet):
 		return &status{exitWithheld, oneLine(err.Error())}
 	case err != nil:
 		return err

@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/servers"
 )
 
@@ -335,7 +335,7 @@ func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
 	}
 	e := experiment.Default()
 	e.Targets = []experiment.Target{t}
-	plan, err := runner.NewPlan(e, a.catalog.forRunner(), runner.Steps{Load: true})
+	plan, err := plan.NewPlan(e, a.catalog.forRunner(), plan.Steps{Load: true})
 	if err != nil {
 		return err
 	}

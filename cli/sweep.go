@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -29,7 +29,7 @@ type sweeping struct {
 }
 
 // runSweep runs all points of a sweep that has not begun, and reports them.
-func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep) error {
+func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *plan.Sweep) error {
 	s := &sweeping{app: a}
 	var err error
 	if s.record, s.runs, err = a.runPoints(cmd, kept, e, plan, cmd.Name(), a.pageOf); s.record == nil {
@@ -40,7 +40,7 @@ func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Expe
 
 // runPoints runs all points of a sweep that has not begun, as a command's. done is called
 // with each as it ends. The record is nil where the sweep could not begin.
-func (a *app) runPoints(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *runner.Sweep, command string, done func(*result.Run) error) (*result.Sweep, []*result.Run, error) {
+func (a *app) runPoints(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *plan.Sweep, command string, done func(*result.Run) error) (*result.Sweep, []*result.Run, error) {
 	r, shown, err := a.newRunner(cmd, kept, e)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +93,7 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 		return err
 	}
 	steps, _ := stepsOf(record.Command)
-	plan, err := runner.NewSweep(e, a.catalog.forRunner(), steps)
+	plan, err := plan.NewSweep(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}

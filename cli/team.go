@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/run/agents"
 	"github.com/tsmark/tsmark/run/agents/broker"
 	"github.com/tsmark/tsmark/run/allow"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/shared"
 )
 
 // teamFlags are the flags of a run with agents. They are no part of an experiment: it is the
@@ -171,9 +171,9 @@ func (f *fleet) StopWithin() time.Duration { return f.stopWithin }
 func (f *fleet) Asked(process string) bool { return f.coordinator.Asked(process) }
 
 // Members implements runner.Agents.
-func (f *fleet) Members() (list []runner.Member) {
+func (f *fleet) Members() (list []shared.Member) {
 	for _, m := range f.coordinator.Members() {
-		list = append(list, runner.Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: result.Clock{
+		list = append(list, shared.Member{ID: m.ID, Name: m.Name, Process: m.Process, Host: m.Host, Tool: m.Tool, Clock: result.Clock{
 			Offset: m.Clock.Offset.Seconds(), Uncertainty: m.Clock.Uncertainty.Seconds(), RoundTrip: m.Clock.RoundTrip.Seconds(),
 		}})
 	}
@@ -181,27 +181,29 @@ func (f *fleet) Members() (list []runner.Member) {
 }
 
 // Do implements runner.Agents.
-func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w runner.PartObserver) (map[string]runner.Outcome, error) {
+func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w shared.PhaseObserver) (map[string]shared.Outcome, error) {
 	commands := make(map[string]agents.Command, len(parts))
 	for id, body := range parts {
 		commands[id] = agents.Command{ID: rand.Text(), Body: body, StartsTogether: true}
 	}
 	done, err := f.coordinator.Do(ctx, commands, observer{w})
-	outcomes := make(map[string]runner.Outcome, len(done))
+	outcomes := make(map[string]shared.Outcome, len(done))
 	for id, o := range done {
-		outcomes[id] = runner.Outcome{File: o.File, Err: o.Err, Lost: agents.IsLost(o.Err), CalledOff: o.CalledOff, Started: o.Started, Skew: o.Skew}
+		outcomes[id] = shared.Outcome{File: o.File, Err: o.Err, Lost: agents.IsLost(o.Err), CalledOff: o.CalledOff, Started: o.Started, Skew: o.Skew}
 	}
 	return outcomes, err
 }
 
 // observer is an agents.Observer for a runner.
-type observer struct{ runner.PartObserver }
+type observer struct{ shared.PhaseObserver }
 
 // Lost implements agents.Observer: Failed says it, too, where it matters.
 func (observer) Lost(string, *agents.Lost) {}
 
 // Failed implements agents.Observer.
-func (o observer) Failed(member string, err error) { o.PartObserver.Failed(member, agents.IsLost(err)) }
+func (o observer) Failed(member string, err error) {
+	o.PhaseObserver.Failed(member, agents.IsLost(err))
+}
 
 // gather waits for the agents that a command's flags ask for, if they do.
 func (a *app) gather(cmd *cobra.Command) (err error) {

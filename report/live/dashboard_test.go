@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/internal/progress"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 )
 
 // Grafana's dashboard asks for metrics and labels that there are.
@@ -22,7 +22,7 @@ func TestDashboard(t *testing.T) {
 	run.Follow(func() progress.State {
 		return progress.State{Step: 1, Steps: 2, Left: time.Second, Running: []progress.Running{{Label: "load", Unit: "rows", Total: 1}}}
 	})
-	run.Begin(runner.Beginning{ID: "r", Resources: func(int) []result.Resources {
+	run.Begin(record.Beginning{ID: "r", Resources: func(int) []result.Resources {
 		var r result.Resources
 		r.Source = "client"
 		r.Add(1, map[result.Metric]float64{result.CPU: 1, result.RSS: 1, result.DiskRead: 1, result.DiskWritten: 1})

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 )
 
 // Run is what is known of the run that goes on. It implements runner.Observer. Its
@@ -25,7 +25,7 @@ type Run struct {
 	began time.Time
 
 	mu        sync.Mutex // guards what follows, never for longer than a few milliseconds
-	beginning runner.Beginning
+	beginning record.Beginning
 	progress  func() progress.State // nil: not known yet
 	opened    map[string]opened     // by target
 	measured  map[key]*measured
@@ -62,7 +62,7 @@ func (r *Run) Follow(state func() progress.State) {
 }
 
 // Begin implements runner.Observer.
-func (r *Run) Begin(b runner.Beginning) {
+func (r *Run) Begin(b record.Beginning) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if b.ID != r.beginning.ID {
@@ -160,7 +160,7 @@ func (r *Run) now(at time.Time) *page.State {
 }
 
 // shown returns what Run itself knows, and who knows the rest.
-func (r *Run) shown(at time.Time) (*page.State, runner.Beginning, func() progress.State) {
+func (r *Run) shown(at time.Time) (*page.State, record.Beginning, func() progress.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, passed := r.beginning, at.Sub(r.began)

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report/live/page"
 	"github.com/tsmark/tsmark/result"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 )
 
 // Percentiles are those of all operations, good to 1 % of a time, whatever the times are.
@@ -46,7 +46,7 @@ func TestPercentiles(t *testing.T) {
 // What counts is what reports count: no burn-in, and what failed apart.
 func TestOutcomes(t *testing.T) {
 	run := NewRun()
-	run.Begin(runner.Beginning{ID: "a"})
+	run.Begin(record.Beginning{ID: "a"})
 	begin := time.Now()
 	query := oplog.Cell{Kind: oplog.Query, Target: "t", Type: "q"}
 	ops := []oplog.Op{{BurnIn: true, Duration: time.Hour}, {Outcome: oplog.Failed}, {Outcome: oplog.Wrong}, {Outcome: oplog.Dropped}, {Outcome: oplog.AtLeast, Duration: 2 * time.Millisecond}}
@@ -86,11 +86,11 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("mixed: %+v", mixed)
 	}
 
-	run.Begin(runner.Beginning{ID: "a"}) // a run that goes on
+	run.Begin(record.Beginning{ID: "a"}) // a run that goes on
 	if n := len(run.now(begin).Measured); n != 4 {
 		t.Errorf("%d measurements of the run that goes on", n)
 	}
-	run.Begin(runner.Beginning{ID: "b"})
+	run.Begin(record.Beginning{ID: "b"})
 	if now := run.now(begin); len(now.Measured) != 0 || now.Failures != 0 {
 		t.Errorf("of another run: %+v", now)
 	}
@@ -152,7 +152,7 @@ func TestMetrics(t *testing.T) {
 		same := progress.Running{Label: "load \xff\"t\"", Unit: "rows", Done: 7, Total: 10}
 		return progress.State{Step: 2, Steps: 4, Left: time.Minute, Running: []progress.Running{same, same, {Label: "settling"}}}
 	})
-	run.Begin(runner.Beginning{ID: "r", Name: "n", Command: "load", Workload: "cpu-only", Started: time.Now(), Resources: func(int) []result.Resources {
+	run.Begin(record.Beginning{ID: "r", Name: "n", Command: "load", Workload: "cpu-only", Started: time.Now(), Resources: func(int) []result.Resources {
 		var host, client result.Resources
 		host.Source, client.Source = "host", "client"
 		host.Add(1, map[result.Metric]float64{result.CPU: 1, result.MemoryUsed: 1 << 30})
@@ -195,7 +195,7 @@ func TestStandIn(t *testing.T) {
 	const what = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
 	run := NewRun()
 	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
-	run.Begin(runner.Beginning{ID: "r", Started: time.Now(), Targets: []string{"clickhouse", "sqlite"}})
+	run.Begin(record.Beginning{ID: "r", Started: time.Now(), Targets: []string{"clickhouse", "sqlite"}})
 	run.Opened(&result.Target{Name: "clickhouse", Description: driver.Description{StandIn: what}})
 	run.Opened(&result.Target{Name: "sqlite"})
 	for _, target := range []string{"clickhouse", "sqlite"} {
@@ -240,7 +240,7 @@ func BenchmarkEvent(b *testing.B) {
 	for i := range page.Window {
 		used.Add(float64(i), map[result.Metric]float64{result.CPU: float64(i), result.RSS: 1e9, result.DiskWritten: float64(i) * 1e6})
 	}
-	run.Begin(runner.Beginning{ID: "r", Started: run.began, Resources: func(int) []result.Resources { return []result.Resources{used, used} }})
+	run.Begin(record.Beginning{ID: "r", Started: run.began, Resources: func(int) []result.Resources { return []result.Resources{used, used} }})
 	for i := range page.Window {
 		at := time.Duration(i) * time.Second
 		for _, c := range []oplog.Cell{{Kind: oplog.Load, Target: "t"}, {Kind: oplog.Query, Target: "t", Type: fmt.Sprint("q", i%16)}} {

@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/report/live/page"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/record"
 )
 
 const testToken = "a-token-of-tests-0123"
@@ -86,7 +86,7 @@ func plainClient(t *testing.T) *http.Client {
 // Without the token nothing is told, however one asks.
 func TestToken(t *testing.T) {
 	run := NewRun()
-	run.Begin(runner.Beginning{ID: "secret-run"})
+	run.Begin(record.Beginning{ID: "secret-run"})
 	s := start(t, run, Options{Page: "127.0.0.1:0", Metrics: "127.0.0.1:0", Token: testToken})
 	client := plainClient(t)
 	for name, r := range map[string]request{
@@ -345,7 +345,7 @@ func TestEvents(t *testing.T) {
 	if now, ok := reader.next(); !ok || !strings.Contains(now.HTML, "No run has begun yet") {
 		t.Fatalf("before a run: %+v", now)
 	}
-	run.Begin(runner.Beginning{ID: "r1", Name: "<b>name</b>", Targets: []string{"one"}})
+	run.Begin(record.Beginning{ID: "r1", Name: "<b>name</b>", Targets: []string{"one"}})
 	run.Operations(time.Now(), oplog.Cell{Kind: oplog.Load, Target: "one"}, []oplog.Op{{Rows: 1234, Duration: time.Millisecond}})
 	for found := false; !found; {
 		now, ok := reader.next()
@@ -497,7 +497,7 @@ func TestBesideEachOther(t *testing.T) {
 	for _, kind := range []oplog.Kind{oplog.Load, oplog.Query} {
 		all.Go(func() {
 			for i := range 200 {
-				run.Begin(runner.Beginning{ID: fmt.Sprint("run ", i/100)})
+				run.Begin(record.Beginning{ID: fmt.Sprint("run ", i/100)})
 				run.Operations(begin, oplog.Cell{Kind: kind, Target: "t", Repeat: i / 10}, make([]oplog.Op, 100))
 				run.tick(time.Now())
 			}

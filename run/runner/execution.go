@@ -13,96 +13,127 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/launch"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/shared"
+	"github.com/tsmark/tsmark/run/stage"
+	"github.com/tsmark/tsmark/run/subject"
+	"github.com/tsmark/tsmark/run/watch"
 	"github.com/tsmark/tsmark/session"
 )
+
+// calibrate measures the client itself, once a run, where a target has a
+// process of its own.
+func (x *execution) calibrate(ctx context.Context) error {
+	if x.team != nil {
+		return x.team.Calibrate(ctx)
+	}
+	if x.record.Doc.Calibration != nil || x.subject.Dataset == nil {
+		return nil
+	}
+	e, span := x.plan.Experiment, x.plan.Catalog.CalibrationSpan()
+	task := x.record.Display.Start("calibrating the client", "rows", 0)
+	found, err := engine.Calibrate(ctx, engine.LoadConfig{
+		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.subject.Owner, // a load has as many readers
+	}, e.Queries.Workers, x.subject.Dataset, span)
+	if err != nil {
+		task.Fail("") // what ends the target is said as the reason
+		return fmt.Errorf("calibrating the client: %w", err)
+	}
+	task.Finish(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
+	x.record.Doc.Calibration = &found
+	return nil
+}
 
 // execution is one run on its way. It goes through the plan from cell to cell,
 // opens the target of each, and gives it to a stage.
 type execution struct {
-	runner  *Runner
-	plan    *Plan
-	subject *subject
-	watch   *watch
-	record  *record
-	servers servers
-	force   session.Force
-	team    *team // nil: no agents
-	opening *openStage
-	compare *compareStage // of the part of the run that has its turn
-	slow    map[slowType]bool
-	paces   paces
+	runner    *Runner
+	plan      *plan.Plan
+	subject   *subject.Subject
+	watch     *watch.Watch
+	record    *record.Record
+	servers   launch.Servers
+	force     session.Force
+	team      *shared.Team // nil: no agents
+	opening   *stage.Opener
+	compare   *stage.Comparer // of the part of the run that has its turn
+	slow      map[stage.SlowType]bool
+	durations durations
 	// unreached has the names of the targets that could not be reached when they failed.
 	unreached map[string]bool
 }
 
-func newExecution(r *Runner, p *Plan) *execution {
-	record := &record{
-		store: guardedStore{Store: r.Store, secrets: p.secrets}, display: guardedDisplay{Display: r.Display, secrets: p.secrets}, observer: r.Observer, dir: r.Dir, tool: r.Tool,
+func newExecution(r *Runner, p *plan.Plan) *execution {
+	record := &record.Record{
+		Store: record.GuardedStore{Store: r.Store, Secrets: p.Secrets}, Display: record.GuardedDisplay{Display: r.Display, Secrets: p.Secrets}, Observer: r.Observer, Dir: r.Dir, Tool: r.Tool,
 	}
 	x := &execution{
-		runner: r, plan: p, watch: newWatch(p), record: record, servers: newServers(r.Children, r.Standing),
-		subject: &subject{plan: p, display: record.display, scratch: r.Dir, input: r.Input, record: &record.doc.Dataset},
-		slow:    make(map[slowType]bool), paces: make(paces), unreached: make(map[string]bool),
+		runner: r, plan: p, watch: watch.NewWatch(p), record: record, servers: launch.NewServers(r.Children, r.Servers),
+		subject: &subject.Subject{Plan: p, Display: record.Display, Scratch: r.Dir, Input: r.Input, Record: &record.Doc.Dataset},
+		slow:    make(map[stage.SlowType]bool), durations: make(durations), unreached: make(map[string]bool),
 	}
 	if r.Agents != nil {
-		x.team = &team{agents: r.Agents, plan: p, subject: x.subject, watch: x.watch, record: record}
+		x.team = &shared.Team{Agents: r.Agents, Plan: p, Subject: x.subject, Watch: x.watch, Record: record}
 	}
 	x.force.Dropped = func(place string, named []string) {
-		record.display.Start("dropping from "+place, "", 0).Finish(strings.Join(named, ", "))
+		record.Display.Start("dropping from "+place, "", 0).Finish(strings.Join(named, ", "))
 	}
 	if r.Force != nil {
 		x.force.Confirm = func(ctx context.Context, place string, named []string) error {
 			if err := r.Force(ctx, place, named); err != nil {
-				return badInput(err)
+				return plan.BadInput(err)
 			}
 			return nil
 		}
 	}
-	x.opening = &openStage{plan: p, subject: x.subject, watch: x.watch, record: record, servers: x.servers, force: x.force}
-	x.compare = newCompareStage(x.subject, record)
+	x.opening = &stage.Opener{Plan: p, Subject: x.subject, Watch: x.watch, Record: record, Servers: x.servers, Force: x.force}
+	x.compare = stage.NewComparer(x.subject, record)
 	return x
 }
 
-// look finds out what can be known before anything is stored or loaded, such
+// prepare finds out what can be known before anything is stored or loaded, such
 // as queries that are impossible, or a host that is not quiet.
-func (x *execution) look(ctx context.Context) error {
-	e := x.plan.experiment
-	x.record.doc.CheckSeed = cmp.Or(x.record.doc.CheckSeed, e.Queries.CheckSeed, rand.Text())
-	x.subject.seed = x.record.doc.CheckSeed
-	x.record.doc.OrderSeed = cmp.Or(x.record.doc.OrderSeed, x.plan.orderSeed, rand.Text())
-	x.record.doc.QuerySeed = cmp.Or(x.record.doc.QuerySeed, x.plan.querySeed, e.Queries.Seed, newQuerySeed())
-	if x.plan.steps.Load {
-		if err := x.subject.openFile(); err != nil {
+func (x *execution) prepare(ctx context.Context) error {
+	e := x.plan.Experiment
+	x.record.Doc.CheckSeed = cmp.Or(x.record.Doc.CheckSeed, e.Queries.CheckSeed, rand.Text())
+	x.subject.Seed = x.record.Doc.CheckSeed
+	x.record.Doc.OrderSeed = cmp.Or(x.record.Doc.OrderSeed, x.plan.OrderSeed, rand.Text())
+	x.record.Doc.QuerySeed = cmp.Or(x.record.Doc.QuerySeed, x.plan.QuerySeed, e.Queries.Seed, newQuerySeed())
+	if x.plan.Steps.Load {
+		if err := x.subject.OpenFile(); err != nil {
 			return err
 		}
 		spec := e.Workload
 		spec.Limit = e.Load.Limit
-		if err := fix(x.subject, x.record, spec); err != nil {
+		if err := stage.Fix(x.subject, x.record, spec); err != nil {
 			return err
 		}
-		if err := x.subject.lookAtHead(); err != nil {
+		if err := x.subject.CheckHead(); err != nil {
 			return err
 		}
 	}
-	if x.plan.experiment.Adopt {
+	if x.plan.Experiment.Adopt {
 		spec := e.Workload
 		spec.Limit = e.Load.Limit
-		if err := fix(x.subject, x.record, spec); err != nil {
+		if err := stage.Fix(x.subject, x.record, spec); err != nil {
 			return err
 		}
 	}
-	return x.watch.lookForQuiet(ctx)
+	return x.watch.RequireQuiet(ctx)
 }
 
 // newQuerySeed draws a seed of queries. The random stream of TSBS tells just these apart.
 func newQuerySeed() int64 { return 1 + random.Int64N(math.MaxInt32-1) }
 
-// measured reports whether the run has any result.
-func (x *execution) measured() bool {
-	for i := range x.record.doc.Targets {
-		for _, r := range x.record.doc.Targets[i].Repeats {
+// hasResults reports whether the run has any result.
+func (x *execution) hasResults() bool {
+	for i := range x.record.Doc.Targets {
+		for _, r := range x.record.Doc.Targets[i].Repeats {
 			if r.Load != nil || len(r.Queries) > 0 {
 				return true
 			}
@@ -116,141 +147,141 @@ func (x *execution) measured() bool {
 // returns, but for those that are there for other runs, too.
 func (x *execution) execute(ctx context.Context) (err error) {
 	defer func() {
-		if stopped := x.servers.leave(context.WithoutCancel(ctx)); err == nil {
+		if stopped := x.servers.Leave(context.WithoutCancel(ctx)); err == nil {
 			err = stopped
 		}
-		if left := x.subject.references.drop(); err == nil {
+		if left := x.subject.References.Close(); err == nil {
 			err = left
 		}
 	}()
-	x.enlist()
-	for _, r := range x.plan.remarks {
-		x.record.display.Start(r.About, "", 0).Finish(r.Text)
+	x.listTargets()
+	for _, r := range x.plan.Remarks {
+		x.record.Display.Start(r.About, "", 0).Finish(r.Text)
 	}
-	if err := x.record.store.Save(ctx, &x.record.doc); err != nil { // with its targets in their order
-		return stored(err)
+	if err := x.record.Store.Save(ctx, &x.record.Doc); err != nil { // with its targets in their order
+		return record.StoreError(err)
 	}
 	if ready, err := x.inspect(ctx); err != nil || !ready {
 		return err
 	}
-	defer x.record.display.Overall(Overall{})
-	part, finished, order := 0, 0, x.plan.order(x.record.doc.OrderSeed)
+	defer x.record.Display.Overall(record.Overall{})
+	part, finished, order := 0, 0, x.plan.Order(x.record.Doc.OrderSeed)
 	for i, c := range order {
-		planned, out := &x.plan.targets[c.target], &x.record.doc.Targets[c.target]
-		if x.leftOut(c) {
+		planned, out := &x.plan.Targets[c.Target], &x.record.Doc.Targets[c.Target]
+		if x.skips(c) {
 			continue
 		}
 		if t := out.RunPart; t != nil && t.Part != part {
 			part = t.Part
-			x.announce(part)
-			x.compare = newCompareStage(x.subject, x.record) // other answers are taken in it
+			x.announceGroup(part)
+			x.compare = stage.NewComparer(x.subject, x.record) // other answers are taken in it
 		}
-		x.record.display.Overall(x.overall(order[i:], finished))
-		begin, passed := time.Now(), x.subject.passed
+		x.record.Display.Overall(x.progress(order[i:], finished))
+		begin, passed := time.Now(), x.subject.Passed
 		err := x.perform(ctx, c, planned, out)
 		finished++
-		x.paces.add(c, time.Since(begin)-(x.subject.passed-passed)) // other cells of the kind need no pass
-		if err := x.kept(ctx, planned, out, err); err != nil {
+		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other cells of the kind need no pass
+		if err := x.keepFailure(ctx, planned, out, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leftOut reports whether nothing is to be done for a cell.
-func (x *execution) leftOut(c cell) bool {
-	failed := x.record.doc.Targets[c.target].Failure != ""
-	return x.done(c) || failed && (c.kind != comparing || x.subject.dataset == nil) ||
-		c.kind == loading && c.repeat > 1 && x.longLoads()
+// skips reports whether nothing is to be done for a cell.
+func (x *execution) skips(c plan.Job) bool {
+	failed := x.record.Doc.Targets[c.Target].Failure != ""
+	return x.done(c) || failed && (c.Kind != plan.Compare || x.subject.Dataset == nil) ||
+		c.Kind == plan.Load && c.Repeat > 1 && x.longLoads()
 }
 
-// enlist puts all targets into the run. Of one that is resumed some are there.
-func (x *execution) enlist() {
-	for i := range x.plan.targets {
-		planned := &x.plan.targets[i]
-		if i == len(x.record.doc.Targets) {
+// listTargets puts all targets into the run. Of one that is resumed some are there.
+func (x *execution) listTargets() {
+	for i := range x.plan.Targets {
+		planned := &x.plan.Targets[i]
+		if i == len(x.record.Doc.Targets) {
 			t := result.Target{
-				Name: planned.name, Twin: planned.twin, Driver: planned.driver.Name, Embedded: planned.caps.Embedded,
-				Options: planned.shown, Changes: planned.changes, Profile: planned.profile, Durability: planned.durability,
-				ResultCache: planned.driver.ResultCacheOf(x.plan.experiment.Queries.Verbatim()),
+				Name: planned.Name, Twin: planned.Twin, Driver: planned.Driver.Name, Embedded: planned.Caps.Embedded,
+				Options: planned.Shown, Changes: planned.Changes, Profile: planned.Profile, Durability: planned.Durability,
+				ResultCache: planned.Driver.ResultCacheOf(x.plan.Experiment.Queries.Verbatim()),
 			}
-			if planned.start != "" {
-				t.Idle, t.ServerMemory = planned.idle, planned.memory
+			if planned.Start != "" {
+				t.Idle, t.ServerMemory = planned.Idle, planned.Memory
 			}
-			x.record.doc.Targets = append(x.record.doc.Targets, t)
+			x.record.Doc.Targets = append(x.record.Doc.Targets, t)
 		}
-		out := &x.record.doc.Targets[i]
+		out := &x.record.Doc.Targets[i]
 		out.Failure = "" // of the time before it was resumed
-		out.RunPart = x.plan.turnOf(i)
+		out.RunPart = x.plan.GroupOf(i)
 		if x.runner.Modules != nil {
-			out.Modules = x.runner.Modules(planned.driver.Modules)
+			out.Modules = x.runner.Modules(planned.Driver.Modules)
 		}
 	}
 }
 
-// kept keeps the error of a target as its failure, and returns those that end
+// keepFailure keeps the error of a target as its failure, and returns those that end
 // the whole run.
-func (x *execution) kept(ctx context.Context, planned *plannedTarget, out *result.Target, err error) error {
-	ownDisk := errors.Is(err, syscall.ENOSPC) && planned.caps.Embedded // tsmark's, not a server's
+func (x *execution) keepFailure(ctx context.Context, planned *plan.Target, out *result.Target, err error) error {
+	ownDisk := errors.Is(err, syscall.ENOSPC) && planned.Caps.Embedded // tsmark's, not a server's
 	switch {
-	case err != nil && ctx.Err() != nil, errors.Is(err, ErrInput), errors.Is(err, errStore), errors.Is(err, ErrNotQuiet), errors.Is(err, ErrNoAgents):
+	case err != nil && ctx.Err() != nil, errors.Is(err, plan.ErrInput), errors.Is(err, record.ErrStore), errors.Is(err, record.ErrNotQuiet), errors.Is(err, record.ErrNoAgents):
 		return err
-	case ownDisk, endsRun(err):
-		return badInput(err)
+	case ownDisk, record.EndsRun(err):
+		return plan.BadInput(err)
 	}
 	if err != nil {
 		out.Failure = err.Error()
 		x.unreached[out.Name] = errors.Is(err, driver.ErrUnreachable)
 	}
-	return outlast(ctx, func(ctx context.Context) error { return x.record.keepTarget(ctx, out) })
+	return record.Outlast(ctx, func(ctx context.Context) error { return x.record.KeepTarget(ctx, out) })
 }
 
 // perform does a cell: it opens the target, gives it to the stage of the cell, and
 // closes it.
-func (x *execution) perform(ctx context.Context, c cell, planned *plannedTarget, out *result.Target) error {
-	if c.kind == comparing && x.subject.dataset != nil {
+func (x *execution) perform(ctx context.Context, c plan.Job, planned *plan.Target, out *result.Target) error {
+	if c.Kind == plan.Compare && x.subject.Dataset != nil {
 		// What agrees, and of what failed all, needs no target.
-		if doubtful, err := x.judge(ctx, driver.DB{}, planned, out); err != nil || !doubtful {
+		if doubtful, err := x.compareAnswers(ctx, driver.DB{}, planned, out); err != nil || !doubtful {
 			return err
 		}
 	}
-	on, err := x.opening.open(ctx, c, planned, out)
+	on, err := x.opening.Open(ctx, c, planned, out)
 	if err != nil {
 		return err
 	}
-	if c.kind == loading {
-		defer removeEmpty(on.env.Dir) // where the database has a path of its own
+	if c.Kind == plan.Load {
+		defer stage.RemoveEmpty(on.Env.Dir) // where the database has a path of its own
 	}
-	queries := &queryStage{plan: x.plan, subject: x.subject, watch: x.watch, record: x.record, servers: x.servers, team: x.team, slow: x.slow}
-	if c.kind == querying && x.plan.experiment.Queries.Cache == experiment.CacheCold {
-		if err := on.db.Close(); err != nil {
+	queries := &stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow}
+	if c.Kind == plan.Query && x.plan.Experiment.Queries.Cache == experiment.CacheCold {
+		if err := on.DB.Close(); err != nil {
 			return err
 		}
-		return queries.queryCold(ctx, on)
+		return queries.QueryCold(ctx, on)
 	}
-	defer on.db.Close() // everything that matters was flushed, and checked, before
-	defer x.watch.internals(planned.name, on.db)()
-	if (c.kind == loading || c.kind == querying) && !planned.caps.Embedded {
+	defer on.DB.Close() // everything that matters was flushed, and checked, before
+	defer x.watch.WatchInternals(planned.Name, on.DB)()
+	if (c.Kind == plan.Load || c.Kind == plan.Query) && !planned.Caps.Embedded {
 		if err := x.calibrate(ctx); err != nil {
 			return err
 		}
 	}
-	switch c.kind {
-	case loading:
-		return (&loadStage{plan: x.plan, subject: x.subject, watch: x.watch, record: x.record, force: x.force, team: x.team}).load(ctx, on)
-	case checking:
-		return (&checkStage{plan: x.plan, subject: x.subject, record: x.record, slow: x.slow}).check(ctx, on)
-	case querying:
-		return queries.query(ctx, on)
+	switch c.Kind {
+	case plan.Load:
+		return (&stage.Loader{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Force: x.force, Team: x.team}).Load(ctx, on)
+	case plan.Check:
+		return (&stage.Checker{Plan: x.plan, Subject: x.subject, Record: x.record, Slow: x.slow}).Check(ctx, on)
+	case plan.Query:
+		return queries.Query(ctx, on)
 	}
-	_, err = x.judge(ctx, on.db, on.planned, out)
+	_, err = x.compareAnswers(ctx, on.DB, on.Planned, out)
 	return err
 }
 
-// judge compares answers and puts the verdicts into the record.
-func (x *execution) judge(ctx context.Context, db driver.DB, planned *plannedTarget, out *result.Target) (doubtful bool, err error) {
-	found, doubtful, err := x.compare.compare(ctx, db, planned, out)
-	return doubtful, cmp.Or(x.compare.decide(ctx, out, found), err)
+// compareAnswers compares answers and puts the verdicts into the record.
+func (x *execution) compareAnswers(ctx context.Context, db driver.DB, planned *plan.Target, out *result.Target) (doubtful bool, err error) {
+	found, doubtful, err := x.compare.Compare(ctx, db, planned, out)
+	return doubtful, cmp.Or(x.compare.Decide(ctx, out, found), err)
 }
 
 // inspect looks at all targets that are to be loaded before the first row is
@@ -259,30 +290,30 @@ func (x *execution) judge(ctx context.Context, db driver.DB, planned *plannedTar
 // it cannot before anything is measured where a target fails. Those whose
 // servers tsmark starts are looked at when they run.
 func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
-	if !x.plan.steps.Load {
+	if !x.plan.Steps.Load {
 		return true, nil
 	}
 	ready = true
 	loaded := make(map[string]bool) // places that a target before will have loaded into
 	var anew []*result.Target
-	for i := range x.plan.targets {
-		planned, out := &x.plan.targets[i], &x.record.doc.Targets[i]
+	for i := range x.plan.Targets {
+		planned, out := &x.plan.Targets[i], &x.record.Doc.Targets[i]
 		loads, more := x.pending(i)
-		if !loads && more && (planned.forSweep() || x.opening.overwritten(ctx, planned, loaded[planned.shares])) {
+		if !loads && more && (planned.ForSweep() || x.opening.IsOverwritten(ctx, planned, loaded[planned.Place])) {
 			loads, anew = true, append(anew, out)
 		}
 		var err error
 		if loads {
-			err = x.opening.inspect(ctx, planned)
+			err = x.opening.Inspect(ctx, planned)
 		}
-		if err := x.kept(ctx, planned, out, err); err != nil {
+		if err := x.keepFailure(ctx, planned, out, err); err != nil {
 			return false, err
 		}
 		alive := out.Failure == ""
-		loaded[planned.shares] = loaded[planned.shares] || alive && loads && planned.shares != ""
+		loaded[planned.Place] = loaded[planned.Place] || alive && loads && planned.Place != ""
 		ready = ready && alive
 	}
-	if !ready && !x.measured() {
+	if !ready && !x.hasResults() {
 		return false, nil
 	}
 	for _, out := range anew {
@@ -295,11 +326,11 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 
 // pending reports whether loads of a target are not done yet, and other cells.
 func (x *execution) pending(index int) (loads, more bool) {
-	for _, c := range x.plan.order(x.record.doc.OrderSeed) {
-		if c.target != index || x.done(c) {
+	for _, c := range x.plan.Order(x.record.Doc.OrderSeed) {
+		if c.Target != index || x.done(c) {
 			continue
 		}
-		if c.kind == loading {
+		if c.Kind == plan.Load {
 			loads = true
 		} else {
 			more = true
@@ -315,7 +346,21 @@ func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	if out.RunPart != nil {
 		why = fmt.Sprintf("another target has been loaded into %s since", out.RunPart.Place)
 	}
-	x.record.display.Start(out.Name+" begins again", "", 0).Finish(why)
+	x.record.Display.Start(out.Name+" begins again", "", 0).Finish(why)
 	out.Repeats = nil
-	return stored(x.record.store.Save(ctx, &x.record.doc))
+	return record.StoreError(x.record.Store.Save(ctx, &x.record.Doc))
+}
+
+// announceGroup shows that a part of the run begins.
+func (x *execution) announceGroup(part int) {
+	parts := x.plan.Groups()
+	var named []string
+	for _, i := range parts[part-1] {
+		said := x.plan.Targets[i].Name
+		if t := x.record.Doc.Targets[i].RunPart; len(t.Shares) > 0 {
+			said += fmt.Sprintf(", which shares %s with %s", t.Place, strings.Join(t.Shares, ", "))
+		}
+		named = append(named, said)
+	}
+	x.record.Display.Start(fmt.Sprintf("part %d of %d", part, len(parts)), "", 0).Finish(strings.Join(named, "; "))
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/tsmark/tsmark/internal/boundtest"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/allow"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/shared"
 )
 
 // alone is a runner.Link of the only agent of a phase.
@@ -33,7 +35,7 @@ func FuzzPart(f *testing.F) {
 	e := small(f, "cpu-only")
 	e.Workload.Scale, e.Queries.Count, e.Queries.Types = 2, 5, []string{"single-groupby-1-1-1"}
 	agents := newCrew(f, 1, c)
-	p, err := runner.NewPlan(e, c, runner.Steps{Load: true, Verify: true, Query: true})
+	p, err := plan.NewPlan(e, c, plan.Steps{Load: true, Verify: true, Query: true})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func FuzzPart(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agent := &runner.Agent{Catalog: c, Allow: func(allow.Needs) error { return nil }}
+		agent := &shared.Agent{Catalog: c, Allow: func(allow.Needs) error { return nil }}
 		boundtest.Hold(t, func() {
 			ctx, end := context.WithTimeout(t.Context(), time.Second)
 			defer end()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver/db/null"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 )
 
 // altered puts other figures behind the log that an agent wrote.
@@ -63,7 +63,7 @@ func TestHostileResult(t *testing.T) {
 				alter(file)
 			}
 		}
-		run, err := execute(t, e, c, agents, runner.Steps{Load: true})
+		run, err := execute(t, e, c, agents, plan.Steps{Load: true})
 		if run == nil || len(agents.dismissed) != 1 || strings.Contains(agents.dismissed[0], "\n") {
 			t.Errorf("%s: %v, dismissed %q", name, err, agents.dismissed)
 			continue

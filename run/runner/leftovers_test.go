@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/runner"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestNoAnswersStay(t *testing.T) {
 	w := &world{}
 	e := small(t, "cpu-only")
-	p, err := runner.NewPlan(e, catalogOf(w.driver()), runner.Steps{Load: true, Query: true})
+	p, err := plan.NewPlan(e, catalogOf(w.driver()), plan.Steps{Load: true, Query: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/record"
 )
 
 // stopWithinBefore is how long agents of runs that do not say it may go on after their
 // coordinator has died: that of --agents-lost 5s, the default.
 const stopWithinBefore = 10 * time.Second
 
-// orphans waits until agents of runs whose process was killed certainly do nothing any
+// waitForOrphans waits until agents of runs whose process was killed certainly do nothing any
 // longer: what they still write would come into tables that are loaded again. An
 // agent whose process has asked for work has stopped; who has not is given the time
 // after which it notices that it is alone. A run that ended by itself, if only by
 // Ctrl-C, has seen its agents stop.
 //
 // The time begins now: the caller knows only that the process is gone, as it has its lock.
-func (r *Runner) orphans(ctx context.Context, runs ...*result.Run) error {
+func (r *Runner) waitForOrphans(ctx context.Context, runs ...*result.Run) error {
 	var processes []string
 	var longest time.Duration
 	for _, run := range runs {
@@ -48,7 +49,7 @@ func (r *Runner) orphans(ctx context.Context, runs ...*result.Run) error {
 	for {
 		select {
 		case <-ctx.Done():
-			fail(ctx, task, context.Cause(ctx))
+			record.Fail(ctx, task, context.Cause(ctx))
 			return context.Cause(ctx)
 		case <-end.C:
 			task.Finish("")

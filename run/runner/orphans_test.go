@@ -8,22 +8,24 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/shared"
 )
 
 // started keeps the labels of what begins.
 type started struct {
-	noDisplay
+	record.NoDisplay
 	labels []string
 }
 
-func (s *started) Start(label, _ string, _ int64) Task {
+func (s *started) Start(label, _ string, _ int64) record.Task {
 	s.labels = append(s.labels, label)
-	return s.noDisplay
+	return s.NoDisplay
 }
 
 // askers are agents of which some processes have asked to join.
 type askers struct {
-	Agents
+	shared.Agents
 	list []string
 }
 
@@ -41,7 +43,7 @@ func TestOrphans(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		runs  []*result.Run
-		asked Agents
+		asked shared.Agents
 		label string
 	}{
 		"no agents":       {runs: []*result.Run{of(result.Running, 0)}},
@@ -53,14 +55,14 @@ func TestOrphans(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		var shown started
-		err := (&Runner{Display: &shown, Agents: c.asked}).orphans(ctx, c.runs...)
+		err := (&Runner{Display: &shown, Agents: c.asked}).waitForOrphans(ctx, c.runs...)
 		cancel()
 		if waits := errors.Is(err, context.DeadlineExceeded); waits != (c.label != "") || !waits && err != nil || waits && !slices.Equal(shown.labels, []string{c.label}) || !waits && len(shown.labels) > 0 {
 			t.Errorf("%s: %v, shown %q; want %q", name, err, shown.labels, c.label)
 		}
 	}
 	// It ends by itself, where nobody asks.
-	if err := (&Runner{Display: noDisplay{}}).orphans(t.Context(), of(result.Running, 0.05, "a")); err != nil {
+	if err := (&Runner{Display: record.NoDisplay{}}).waitForOrphans(t.Context(), of(result.Running, 0.05, "a")); err != nil {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/tsmark/tsmark/driver/db/postgres"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/run/allow"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/shared"
 )
 
 // An agent does nothing but what it was started with, whatever a coordinator sends: it connects
@@ -47,7 +48,7 @@ func TestHostileCoordinator(t *testing.T) {
 	e.Targets = nil
 	e.Targets = append(e.Targets, small(t, "cpu-only").Targets[0])
 	e.Targets[0].Driver, e.Targets[0].Options = "null", nil
-	if _, err := execute(t, e, c, crew, runner.Steps{Load: true}); err != nil {
+	if _, err := execute(t, e, c, crew, plan.Steps{Load: true}); err != nil {
 		t.Fatal(err)
 	}
 	var honest map[string]any
@@ -55,7 +56,7 @@ func TestHostileCoordinator(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Environ = []string{"TSMARK_X_PASSWORD=the agent's own", "TSMARK_DB_PASSWORD=of another"}
-	agent := &runner.Agent{Catalog: c, Allow: allow.List{Targets: []string{"postgres@db1:5432"}}.Check}
+	agent := &shared.Agent{Catalog: c, Allow: allow.List{Targets: []string{"postgres@db1:5432"}}.Check}
 	try := func(target string, change func(map[string]any)) error {
 		opened = nil
 		part := maps.Clone(honest)

@@ -12,119 +12,37 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/printable"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/monitor"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/launch"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/shared"
 	"github.com/tsmark/tsmark/session"
-	"github.com/tsmark/tsmark/workload/ingest"
 )
-
-// Store keeps a run piece by piece.
-type Store interface {
-	// Begin keeps a run that begins, and gives it its ID.
-	Begin(context.Context, *result.Run) error
-	// Append keeps a piece of a run, which has it already, as soon as it is
-	// finished.
-	Append(context.Context, *result.Run, *result.Piece) error
-	// Save keeps the run as it is now, in the place of all that was kept of it.
-	Save(context.Context, *result.Run) error
-	// Discard removes a run.
-	Discard(ctx context.Context, runID string) error
-	BeginSweep(context.Context, *result.Sweep) error
-	// DiscardSweep removes a sweep without runs.
-	DiscardSweep(ctx context.Context, id string) error
-	// Loaded returns the ids of the runs that loaded a target of the name and
-	// kind, newest first.
-	Loaded(ctx context.Context, target, kind string) ([]string, error)
-	// Lock keeps every other process from the run or sweep until unlock; its error
-	// wraps ErrInput where one is at it.
-	Lock(ctx context.Context, id string) (unlock func(), err error)
-}
-
-// Display shows what is going on.
-type Display interface {
-	// Start begins to show a piece of work of the given total, 0 where it is
-	// not known, counted in the unit.
-	Start(label, unit string, total int64) Task
-	// Overall shows that a step of the run begins; the zero value that the run
-	// has ended.
-	Overall(Overall)
-}
-
-// Task is a piece of work that is shown. Add may be called from several
-// goroutines at once.
-type Task interface {
-	Add(n int64)
-	Finish(note string) // it ended well; the note says what came of it
-	Fail(note string)   // it ended otherwise; without a note nothing is shown
-}
-
-// Overall is how far a whole run is.
-type Overall struct {
-	Step, Steps int           // the cell at hand, from 1, of all; 0: there is no run
-	Expected    time.Duration // about what the cell at hand takes in all; 0: not known
-	Rest        time.Duration // about what the cells behind it take
-	More        bool          // of some of those nobody knows it
-}
-
-// Observer sees runs while they go on. It holds nothing up: what it is given comes
-// from goroutines that others wait for.
-type Observer interface {
-	// Begin says that a run begins, or goes on. What a run saw before is over.
-	Begin(Beginning)
-	// Opened says what answers for a target, as soon as that is known.
-	Opened(*result.Target)
-	// Operations shows operations of a cell soon after they ended, whose times count
-	// from the start of their log. It keeps nothing of ops.
-	Operations(start time.Time, c oplog.Cell, ops []oplog.Op)
-}
-
-// Beginning is what an observer is told of a run that begins.
-type Beginning struct {
-	ID, Name, Command string
-	Workload          string // empty: what the targets hold, which is not known yet
-	Targets           []string
-	Started           time.Time // where its time line begins, which of one that goes on is long ago
-	// Resources returns the last readings of each source, so many at most, which has no
-	// total. It may be called at any time, also when the run has ended.
-	Resources func(readings int) []result.Resources
-}
 
 // Runner executes plans.
 type Runner struct {
-	Store    Store
+	Store    record.Store
 	Dir      string // results folder; each run has a folder of its own in it
-	Display  Display
-	Observer Observer // nil: nobody looks
+	Display  record.Display
+	Observer record.Observer // nil: nobody looks
 	Tool     result.Tool
 	Host     result.Host
 	Modules  func(paths []string) []result.Module // versions of linked modules; nil: not known
 	Force    session.Confirm                      // what may be dropped of data that tsmark did not create; nil: nothing
 	Input    io.Reader                            // standard input, for an experiment whose rows come from there
 	// Agents do all phases, a share each; nil: this process does them alone.
-	Agents Agents
+	Agents shared.Agents
 	// Children lists the servers that a run started and that run, for who must
 	// end at once; nil: nobody does.
 	Children *process.Children
 	// Standing are servers of targets with experiment.ForSweep, which whoever made them
 	// stops; nil: each sweep has its own.
-	Standing *Standing
-}
-
-// ErrInput is wrapped by errors about what the user gave that only show once
-// a target is open: the database holds something else, or nothing.
-var ErrInput = errors.New("cannot go on")
-
-// badInput wraps an error in ErrInput, unless it is one already: it is said once.
-func badInput(err error) error {
-	if errors.Is(err, ErrInput) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrInput, err)
+	Servers *launch.Pool
 }
 
 // Run executes a plan and returns the run as it was stored. What
@@ -134,12 +52,12 @@ func badInput(err error) error {
 // whose targets could be reached (an UnreachedError), nothing is kept. args is the command line, for the record.
 //
 // Secrets of the plan are in none of what is stored, shown or returned.
-func (r *Runner) Run(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
+func (r *Runner) Run(ctx context.Context, p *plan.Plan, command string, args []string) (*result.Run, error) {
 	run, err := r.begin(ctx, p, command, slices.Clone(args))
-	return run, p.secrets.Error(err)
+	return run, p.Secrets.Error(err)
 }
 
-func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []string) (*result.Run, error) {
+func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args []string) (*result.Run, error) {
 	yaml, err := p.YAML()
 	if err != nil {
 		return nil, err
@@ -150,34 +68,34 @@ func (r *Runner) begin(ctx context.Context, p *Plan, command string, args []stri
 		}
 	}
 	x := newExecution(r, p)
-	x.record.doc = result.Run{
-		Name: p.experiment.Name, Command: command, Args: p.secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.experiment.Notes),
-		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.place,
+	x.record.Doc = result.Run{
+		Name: p.Experiment.Name, Command: command, Args: p.Secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.Experiment.Notes),
+		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.Place,
 	}
-	if err := x.look(ctx); err != nil {
+	if err := x.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.Store.Begin(ctx, &x.record.doc); err != nil {
+	if err := r.Store.Begin(ctx, &x.record.Doc); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock(ctx, "run", x.record.doc.ID)
+	unlock, err := r.lock(ctx, "run", x.record.Doc.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	x.start(ctx)
-	if x.record.doc.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
-		x.record.doc.OtherDatabases = nil // where processes cannot be listed, nobody is named
+	if x.record.Doc.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
+		x.record.Doc.OtherDatabases = nil // where processes cannot be listed, nobody is named
 	}
 	err = x.execute(ctx)
 	if err == nil && ctx.Err() == nil {
 		err = x.unreachedTargets()
 	}
 	nobody := (*UnreachedError)(nil)
-	if (errors.Is(err, ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.measured() {
-		x.record.operations.discard()
-		discard(x.servers.of)
-		return nil, both(err, outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.record.doc.ID) }))
+	if (errors.Is(err, plan.ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.hasResults() {
+		x.record.Log.Discard()
+		launch.RemoveFolders(x.servers.Own)
+		return nil, record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.record.Doc.ID) }))
 	}
 	return x.finish(ctx, err)
 }
@@ -193,15 +111,15 @@ func (e *UnreachedError) Error() string { return strings.Join(e.failures, "\n") 
 // unreachedTargets returns an UnreachedError where no target could be reached before
 // anything was measured. A run that started servers is kept, since their logs say why.
 func (x *execution) unreachedTargets() error {
-	if x.measured() {
+	if x.hasResults() {
 		return nil
 	}
 	var failures []string
-	for i := range x.record.doc.Targets {
-		if !x.unreached[x.record.doc.Targets[i].Name] || x.plan.targets[i].start != "" {
+	for i := range x.record.Doc.Targets {
+		if !x.unreached[x.record.Doc.Targets[i].Name] || x.plan.Targets[i].Start != "" {
 			return nil
 		}
-		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.record.doc.Targets[i].Name, printable.OneLine(x.record.doc.Targets[i].Failure)))
+		failures = append(failures, fmt.Sprintf("target %s failed: %s", x.record.Doc.Targets[i].Name, printable.OneLine(x.record.Doc.Targets[i].Failure)))
 	}
 	return &UnreachedError{failures}
 }
@@ -210,37 +128,37 @@ func (x *execution) unreachedTargets() error {
 // that it has not finished. The plan is that of the run's experiment. What is
 // finished stays as it is and is not done again; a load that was not finished
 // begins anew.
-func (r *Runner) Resume(ctx context.Context, p *Plan, run *result.Run) (*result.Run, error) {
+func (r *Runner) Resume(ctx context.Context, p *plan.Plan, run *result.Run) (*result.Run, error) {
 	resumed, err := r.resume(ctx, p, run, run)
-	return resumed, p.secrets.Error(err)
+	return resumed, p.Secrets.Error(err)
 }
 
 // resume is Resume, which waits for the orphans of some runs.
-func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ...*result.Run) (*result.Run, error) {
+func (r *Runner) resume(ctx context.Context, p *plan.Plan, run *result.Run, killed ...*result.Run) (*result.Run, error) {
 	if r.Agents != nil {
 		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
 			return nil, err
 		}
 	}
 	x := newExecution(r, p)
-	x.record.doc = *run
-	if err := x.look(ctx); err != nil {
+	x.record.Doc = *run
+	if err := x.prepare(ctx); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock(ctx, "run", x.record.doc.ID)
+	unlock, err := r.lock(ctx, "run", x.record.Doc.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if err := r.orphans(ctx, killed...); err != nil {
+	if err := r.waitForOrphans(ctx, killed...); err != nil {
 		return nil, err
 	}
-	if err := x.record.taken().sweep(); err != nil {
-		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", ErrInput, err)
+	if err := x.record.Answers().RemoveUnfinished(); err != nil {
+		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", plan.ErrInput, err)
 	}
 	// Killed once more, it was running, whatever had ended it before.
-	x.record.doc.Status, x.record.doc.Reason = result.Running, ""
-	if err := x.record.store.Save(ctx, &x.record.doc); err != nil {
+	x.record.Doc.Status, x.record.Doc.Reason = result.Running, ""
+	if err := x.record.Store.Save(ctx, &x.record.Doc); err != nil {
 		return nil, err
 	}
 	x.start(ctx)
@@ -249,18 +167,18 @@ func (r *Runner) resume(ctx context.Context, p *Plan, run *result.Run, killed ..
 
 // start begins to watch, and to log what is measured, of a run that has its id.
 func (x *execution) start(ctx context.Context) {
-	x.watch.begin(ctx, x.record.doc.Started, x.record.dir)
-	x.record.operations.dir, x.record.operations.of = filepath.Join(x.record.dir, x.record.doc.ID), oplog.Header{Run: x.record.doc.ID, Tool: x.record.tool.Version}
-	x.team.enlistAgents(false)
-	if x.record.observer == nil {
+	x.watch.Begin(ctx, x.record.Doc.Started, x.record.Dir)
+	x.record.Log.Dir, x.record.Log.Header = filepath.Join(x.record.Dir, x.record.Doc.ID), oplog.Header{Run: x.record.Doc.ID, Tool: x.record.Tool.Version}
+	x.team.Enlist(false)
+	if x.record.Observer == nil {
 		return
 	}
-	x.record.operations.observer = x.record.observer
-	b := Beginning{ID: x.record.doc.ID, Name: x.record.doc.Name, Command: x.record.doc.Command, Workload: x.record.doc.Dataset.Spec.Name, Started: x.record.doc.Started, Resources: x.watch.sampler.Last}
-	for i := range x.plan.targets {
-		b.Targets = append(b.Targets, x.plan.targets[i].name)
+	x.record.Log.Observer = x.record.Observer
+	b := record.Beginning{ID: x.record.Doc.ID, Name: x.record.Doc.Name, Command: x.record.Doc.Command, Workload: x.record.Doc.Dataset.Spec.Name, Started: x.record.Doc.Started, Resources: x.watch.Sampler.Last}
+	for i := range x.plan.Targets {
+		b.Targets = append(b.Targets, x.plan.Targets[i].Name)
 	}
-	x.record.observer.Begin(b)
+	x.record.Observer.Begin(b)
 }
 
 // lock keeps other processes from resuming the run or sweep, which is what it
@@ -268,11 +186,11 @@ func (x *execution) start(ctx context.Context) {
 func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err error) {
 	dir := filepath.Join(r.Dir, id)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("%w: making the %s's folder: %w", ErrInput, what, err)
+		return nil, fmt.Errorf("%w: making the %s's folder: %w", plan.ErrInput, what, err)
 	}
 	release, err := r.Store.Lock(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s %w", ErrInput, what, err)
+		return nil, fmt.Errorf("%w: %s %w", plan.ErrInput, what, err)
 	}
 	return func() {
 		release()
@@ -282,37 +200,37 @@ func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err 
 
 // finish stores how the run ended.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
-	x.record.doc.Resources = append(x.record.doc.Resources, x.watch.sampler.Stop()...) // of a run that was resumed the earlier part stays
-	lost, closed := x.record.operations.close()
-	x.record.doc.LostOperations += lost
+	x.record.Doc.Resources = append(x.record.Doc.Resources, x.watch.Sampler.Stop()...) // of a run that was resumed the earlier part stays
+	lost, closed := x.record.Log.Close()
+	x.record.Doc.LostOperations += lost
 	if err == nil {
 		err = closed
 	}
-	x.team.enlistAgents(true)
-	x.record.doc.Finished = time.Now().UTC()
-	x.record.doc.Reason = ""
+	x.team.Enlist(true)
+	x.record.Doc.Finished = time.Now().UTC()
+	x.record.Doc.Reason = ""
 	switch {
 	case ctx.Err() != nil:
-		x.record.doc.Status, x.record.doc.Reason = result.Incomplete, "interrupted"
+		x.record.Doc.Status, x.record.Doc.Reason = result.Incomplete, "interrupted"
 	case err != nil:
-		x.record.doc.Status, x.record.doc.Reason = result.Incomplete, err.Error()
-	case x.record.doc.FailedTarget() != "":
-		x.record.doc.Status, x.record.doc.Reason = result.Incomplete, x.record.doc.FailedTarget()
+		x.record.Doc.Status, x.record.Doc.Reason = result.Incomplete, err.Error()
+	case x.record.Doc.FailedTarget() != "":
+		x.record.Doc.Status, x.record.Doc.Reason = result.Incomplete, x.record.Doc.FailedTarget()
 	default:
-		x.record.doc.Status = result.Complete
+		x.record.Doc.Status = result.Complete
 		// A kill between storing a verdict and dropping the answers leaves them. They go before
 		// the run is stored as complete: nothing resumes it then.
-		if left := os.RemoveAll(string(x.record.taken())); left != nil {
+		if left := os.RemoveAll(string(x.record.Answers())); left != nil {
 			err = fmt.Errorf("removing answers that were compared: %w", left)
 		}
 	}
 	// An interrupted run is stored all the same, and says that it was.
-	if saveErr := outlast(ctx, func(ctx context.Context) error { return x.record.store.Save(ctx, &x.record.doc) }); saveErr != nil {
-		err = both(err, &NotStoredError{x.record.doc.ID, saveErr})
+	if saveErr := record.Outlast(ctx, func(ctx context.Context) error { return x.record.Store.Save(ctx, &x.record.Doc) }); saveErr != nil {
+		err = record.JoinStoreError(err, &NotStoredError{x.record.Doc.ID, saveErr})
 	}
-	pooled, poolErr := x.record.doc.Pool()
+	pooled, poolErr := x.record.Doc.Pool()
 	if poolErr != nil {
-		return &x.record.doc, cmp.Or(err, poolErr)
+		return &x.record.Doc, cmp.Or(err, poolErr)
 	}
 	return pooled, err
 }
@@ -325,64 +243,5 @@ type NotStoredError struct {
 }
 
 func (e *NotStoredError) Error() string { return e.cause.Error() }
+
 func (e *NotStoredError) Unwrap() error { return e.cause }
-
-// both is an error, on one line, and what then happened to storing it.
-func both(err, stored error) error {
-	if err == nil || stored == nil {
-		return errors.Join(err, stored)
-	}
-	return fmt.Errorf("%w (and it could not be stored: %w)", err, stored)
-}
-
-// errStore is wrapped where a result could not be stored, which is no fault of
-// the target's and ends the run.
-var errStore = errors.New("results cannot be stored")
-
-// outlast stores something also when ctx has ended: in the time that limit.Grace says, so
-// that nobody waits for results that do not answer.
-func outlast(ctx context.Context, store func(context.Context) error) error {
-	longer, end := limit.Outlive(ctx)
-	defer end()
-	return store(longer)
-}
-
-// stored returns the error of a store, marked as one.
-func stored(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", errStore, err)
-}
-
-// fail ends a task that an error ended. The error is told where the run ends, and not
-// here too: of one that ends the whole run that is at once.
-func fail(ctx context.Context, task Task, err error) {
-	switch {
-	case ctx.Err() != nil:
-		task.Fail(reason(ctx, err))
-	case endsRun(err):
-		task.Fail("")
-	default:
-		task.Fail(leftOut)
-	}
-}
-
-// leftOut is what is said of a target when it fails.
-const leftOut = "the target takes no further part"
-
-// endsRun reports whether an error is about what the user gave, the results or
-// the host, and not about one target.
-func endsRun(err error) bool {
-	var beyond *driver.NotHeldError
-	return errors.Is(err, ErrInput) || errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) ||
-		errors.Is(err, errStore) || errors.Is(err, ErrNotQuiet) || errors.Is(err, ErrNoAgents)
-}
-
-// reason is an error as a line for people.
-func reason(ctx context.Context, err error) string {
-	if ctx.Err() != nil {
-		return "interrupted"
-	}
-	return err.Error()
-}

@@ -16,7 +16,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/shared"
 	"github.com/tsmark/tsmark/series"
 )
 
@@ -163,7 +164,7 @@ func TestAgentsMixed(t *testing.T) {
 				combination++
 				for _, n := range counts {
 					c := catalogOf(kind())
-					var agents runner.Agents
+					var agents shared.Agents
 					if n > 0 {
 						agents = newCrew(t, n, c)
 					}
@@ -211,7 +212,7 @@ func TestAgentsMixedNotRight(t *testing.T) {
 			e := mixing(t, "cpu-only")
 			e.Mixed = experiment.Mixed{Loaded: 50}
 			e.Load.BatchSize = 50
-			run, err := execute(t, e, catalog, newCrew(t, 3, catalog), runner.Steps{Load: true, Verify: true})
+			run, err := execute(t, e, catalog, newCrew(t, 3, catalog), plan.Steps{Load: true, Verify: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +257,7 @@ func TestLostAgentsMixed(t *testing.T) {
 			return -1
 		}
 		begin := time.Now()
-		run, err := execute(t, mixing(t, "cpu-only"), c, agents, runner.Steps{Load: true, Verify: true})
+		run, err := execute(t, mixing(t, "cpu-only"), c, agents, plan.Steps{Load: true, Verify: true})
 		if err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
@@ -303,7 +304,7 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 		}
 		e := mixing(t, "cpu-only")
 		e.Mixed = experiment.Mixed{Loaded: 30, RowRate: "10000/s", Duration: 100 * time.Millisecond}
-		run, err := execute(t, e, c, agents, runner.Steps{Load: true, Verify: true})
+		run, err := execute(t, e, c, agents, plan.Steps{Load: true, Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +318,7 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 // Ctrl-C stops all agents in a mixed phase, and the record says how far they came.
 func TestAgentsMixedInterrupted(t *testing.T) {
 	c := catalogOf(joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
-	p, err := runner.NewPlan(mixing(t, "cpu-only"), c, runner.Steps{Load: true, Verify: true})
+	p, err := plan.NewPlan(mixing(t, "cpu-only"), c, plan.Steps{Load: true, Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}

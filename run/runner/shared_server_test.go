@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/questdb"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
-	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/plan"
 )
 
 // onServer is an experiment against a server.
@@ -125,7 +125,7 @@ func TestLostAgentsOnQuestDB(t *testing.T) {
 			}
 			return -1
 		}
-		run, err := execute(t, onServer(t, "cpu-only", k, options), c, agents, runner.Steps{Load: true})
+		run, err := execute(t, onServer(t, "cpu-only", k, options), c, agents, plan.Steps{Load: true})
 		if err != nil {
 			t.Fatal(err)
 		}

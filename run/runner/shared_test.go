@@ -22,7 +22,10 @@ import (
 	"github.com/tsmark/tsmark/run/allow"
 	"github.com/tsmark/tsmark/run/analysis"
 	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/run/runner"
+	"github.com/tsmark/tsmark/run/shared"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/all"
@@ -32,7 +35,7 @@ import (
 type crew struct {
 	t          testing.TB
 	mu         sync.Mutex
-	agents     []*runner.Agent // nil: it is gone
+	agents     []*shared.Agent // nil: it is gone
 	public     bool            // what is sent can be read
 	bodies     [][]byte
 	calls      int
@@ -45,10 +48,10 @@ type crew struct {
 	dies func(call, member int) int64
 }
 
-func newCrew(t testing.TB, n int, c runner.Catalog) *crew {
+func newCrew(t testing.TB, n int, c plan.Catalog) *crew {
 	f := &crew{t: t}
 	for range n {
-		f.agents = append(f.agents, &runner.Agent{Catalog: c, Allow: func(allow.Needs) error { return nil }})
+		f.agents = append(f.agents, &shared.Agent{Catalog: c, Allow: func(allow.Needs) error { return nil }})
 	}
 	return f
 }
@@ -56,12 +59,12 @@ func newCrew(t testing.TB, n int, c runner.Catalog) *crew {
 func nameOf(i int) string { return string(rune('a' + i)) }
 
 // Members implements runner.Agents.
-func (f *crew) Members() (list []runner.Member) {
+func (f *crew) Members() (list []shared.Member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, a := range f.agents {
 		if a != nil {
-			list = append(list, runner.Member{ID: fmt.Sprint(i), Name: nameOf(i), Process: "process " + nameOf(i)})
+			list = append(list, shared.Member{ID: fmt.Sprint(i), Name: nameOf(i), Process: "process " + nameOf(i)})
 		}
 	}
 	return list
@@ -120,7 +123,7 @@ type link struct {
 	*peertest.Client
 	of     *phase
 	member string
-	watch  runner.PartObserver
+	watch  shared.PhaseObserver
 	dies   int64
 	kill   context.CancelFunc
 	dead   bool
@@ -159,14 +162,14 @@ func (l *link) Progress(done int64) {
 }
 
 // Do implements runner.Agents.
-func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.PartObserver) (map[string]runner.Outcome, error) {
+func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch shared.PhaseObserver) (map[string]shared.Outcome, error) {
 	f.mu.Lock()
 	f.calls++
 	call := f.calls
 	f.mu.Unlock()
 	p := &phase{of: len(parts), started: make(chan struct{})}
 	peers := peertest.New(len(parts), 5*time.Millisecond)
-	outcomes := make(map[string]runner.Outcome)
+	outcomes := make(map[string]shared.Outcome)
 	var wait sync.WaitGroup
 	for id, body := range parts {
 		var at int
@@ -186,9 +189,9 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch runner.Par
 			err = f.agents[at].Do(ctx, body, l)
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			o := runner.Outcome{File: file.Name(), Err: err, CalledOff: errors.Is(err, errCalledOff), Started: l.began}
+			o := shared.Outcome{File: file.Name(), Err: err, CalledOff: errors.Is(err, errCalledOff), Started: l.began}
 			if l.dead {
-				o = runner.Outcome{Lost: true, Err: fmt.Errorf("agent %s was lost", nameOf(at))}
+				o = shared.Outcome{Lost: true, Err: fmt.Errorf("agent %s was lost", nameOf(at))}
 				_ = os.Remove(file.Name())
 				f.mu.Lock()
 				f.agents[at] = nil
@@ -352,7 +355,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 }
 
 // memory is a runner.Store, and shows nothing.
-type memory struct{ runner.Store }
+type memory struct{ record.Store }
 
 func (memory) Begin(_ context.Context, r *result.Run) error { r.ID = "run"; return nil }
 func (memory) Append(context.Context, *result.Run, *result.Piece) error {
@@ -367,14 +370,14 @@ func (memory) Lock(context.Context, string) (func(), error) { return func() {}, 
 
 type silent struct{}
 
-func (silent) Start(string, string, int64) runner.Task { return silent{} }
-func (silent) Overall(runner.Overall)                  {}
+func (silent) Start(string, string, int64) record.Task { return silent{} }
+func (silent) Overall(record.Overall)                  {}
 func (silent) Add(int64)                               {}
 func (silent) Finish(string)                           {}
 func (silent) Fail(string)                             {}
 
-func catalogOf(kinds ...driver.Driver) runner.Catalog {
-	return runner.Catalog{
+func catalogOf(kinds ...driver.Driver) plan.Catalog {
+	return plan.Catalog{
 		SampleRows: 100, CalibrationTime: 50 * time.Millisecond,
 		Workload: func(name string) (workload.Workload, error) {
 			for _, w := range all.Workloads() {
@@ -411,9 +414,9 @@ func small(t testing.TB, w string) *experiment.Experiment {
 }
 
 // execute runs an experiment by agents; nil: alone.
-func execute(t *testing.T, e *experiment.Experiment, c runner.Catalog, agents runner.Agents, steps runner.Steps) (*result.Run, error) {
+func execute(t *testing.T, e *experiment.Experiment, c plan.Catalog, agents shared.Agents, steps plan.Steps) (*result.Run, error) {
 	t.Helper()
-	p, err := runner.NewPlan(e, c, steps)
+	p, err := plan.NewPlan(e, c, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +450,7 @@ func agreesWithLog(t *testing.T, dir string, run *result.Run, e *experiment.Expe
 	}
 }
 
-var everything = runner.Steps{Load: true, Verify: true, Query: true}
+var everything = plan.Steps{Load: true, Verify: true, Query: true}
 
 // One, two and four agents load exactly the dataset, and get right answers to every query,
 // each once, as one process does.
@@ -457,7 +460,7 @@ func TestAgentsAsOne(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 4} {
 			w := &world{}
 			c := catalogOf(w.driver())
-			var agents runner.Agents
+			var agents shared.Agents
 			if n > 0 {
 				agents = newCrew(t, n, c)
 			}
@@ -502,11 +505,11 @@ func TestAgentsQueryAlone(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver())
 	e := small(t, "cpu-only")
-	if run, err := execute(t, e, c, nil, runner.Steps{Load: true}); err != nil || run.Status != result.Complete {
+	if run, err := execute(t, e, c, nil, plan.Steps{Load: true}); err != nil || run.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, run)
 	}
 	e.Load.Workers = 1
-	run, err := execute(t, e, c, newCrew(t, 4, c), runner.Steps{Verify: true, Query: true})
+	run, err := execute(t, e, c, newCrew(t, 4, c), plan.Steps{Verify: true, Query: true})
 	if err != nil || !run.Passed() || len(run.Targets[0].Queries) != 3 || len(run.Targets[0].Queries[0].Parts) != 4 {
 		t.Fatalf("%v, %s", err, run.Reason)
 	}
@@ -614,7 +617,7 @@ func TestSecretsOfAgents(t *testing.T) {
 // be there twice. Else the load has no figures, and says which share is missing.
 func TestLostAgents(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 50))
-	steps := runner.Steps{Load: true}
+	steps := plan.Steps{Load: true}
 	kills := 50
 	if testing.Short() {
 		kills = 10
@@ -694,7 +697,7 @@ func TestAgentsAreStopped(t *testing.T) {
 		}
 		e := small(t, "cpu-only")
 		e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
-		run, err := execute(t, e, catalog, agents, runner.Steps{Load: true})
+		run, err := execute(t, e, catalog, agents, plan.Steps{Load: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -728,7 +731,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	e := small(t, "cpu-only")
 	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
 	e.Load.Workers = 3 // of which the orphan has one: it has more to write than it has time for
-	p, err := runner.NewPlan(e, c, runner.Steps{Load: true})
+	p, err := plan.NewPlan(e, c, plan.Steps{Load: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -783,7 +786,7 @@ func TestNoOrphanLoads(t *testing.T) {
 
 // interrupted runs a plan by two agents and presses Ctrl-C so long after they were given
 // the work of a number. It returns the load.
-func interrupted(t *testing.T, c runner.Catalog, p *runner.Plan, work int, after time.Duration) *result.Load {
+func interrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after time.Duration) *result.Load {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	agents := newCrew(t, 2, c)
@@ -808,7 +811,7 @@ func TestAgentsAreInterrupted(t *testing.T) {
 	c := catalogOf(w.driver())
 	e := small(t, "cpu-only")
 	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
-	p, err := runner.NewPlan(e, c, runner.Steps{Load: true})
+	p, err := plan.NewPlan(e, c, plan.Steps{Load: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -825,7 +828,7 @@ func TestAgentsKeepTheOrder(t *testing.T) {
 	c := catalogOf(w.driver())
 	e := small(t, "cpu-only")
 	e.Load.Workers = 8
-	run, err := execute(t, e, c, newCrew(t, 2, c), runner.Steps{Load: true})
+	run, err := execute(t, e, c, newCrew(t, 2, c), plan.Steps{Load: true})
 	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != run.Dataset.Rows {
 		t.Fatalf("%v, %+v", err, run)
 	}
@@ -833,7 +836,7 @@ func TestAgentsKeepTheOrder(t *testing.T) {
 		t.Errorf("%d of %d rows came late", w.late, run.Dataset.Rows)
 	}
 	w.inOrder = time.Hour
-	if _, err := execute(t, e, c, newCrew(t, 2, c), runner.Steps{Load: true}); err == nil || !strings.Contains(err.Error(), "takes rows in the order of their times") {
+	if _, err := execute(t, e, c, newCrew(t, 2, c), plan.Steps{Load: true}); err == nil || !strings.Contains(err.Error(), "takes rows in the order of their times") {
 		t.Errorf("%v", err)
 	}
 }
@@ -864,7 +867,7 @@ func TestAgentsOfNothing(t *testing.T) {
 	c := catalogOf(null.Driver())
 	e := small(t, "devops")
 	e.Targets = []experiment.Target{{Name: "x", Driver: "null"}}
-	run, err := execute(t, e, c, newCrew(t, 3, c), runner.Steps{Load: true})
+	run, err := execute(t, e, c, newCrew(t, 3, c), plan.Steps{Load: true})
 	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != 13*360*9 || len(run.Targets[0].Load.Parts) != 3 {
 		t.Errorf("%v: %+v", err, run)
 	}

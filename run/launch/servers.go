@@ -1,0 +1,316 @@
+// Package launch starts, pauses and stops the servers of targets.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/outfile"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+)
+
+// Servers are those that a run started, or finds. One of them at a time has its turn.
+type Servers struct {
+	Own      map[string]*Server // by target
+	children *process.Children  // their processes are listed there, too
+	pool     *Pool              // nil: none outlives the run
+}
+
+func NewServers(among *process.Children, standing *Pool) Servers {
+	return Servers{Own: make(map[string]*Server), children: among, pool: standing}
+}
+
+// Pool are servers that several runs have in turn: those of targets with
+// experiment.ForSweep. It is for one run at a time.
+type Pool struct {
+	dir     string             // where their folders are
+	Servers map[string]*Server // by target
+}
+
+// NewPool returns servers that are started when a run needs them, each with its files
+// in a new folder below the given one. Stop them.
+func NewPool(dir string) *Pool { return &Pool{dir: dir, Servers: make(map[string]*Server)} }
+
+// Stop ends them. Their files stay.
+func (s *Pool) Stop(ctx context.Context) error { return stopAll(ctx, s.Servers) }
+
+// Server is the server of one target.
+type Server struct {
+	line    string // that starts it, with places as in the experiment
+	port    int    // the first of its ports
+	Files   string // the folder of its files
+	idle    string
+	command process.Command
+	running *process.Process // nil: stopped
+	paused  bool
+	made    bool // its folder was made for it
+}
+
+// Switch lets the servers of other targets rest and sees that the target's own
+// is there. It returns the target with the options that lead there.
+func (s Servers) Switch(ctx context.Context, planned *plan.Target, env driver.Env) (*plan.Target, error) {
+	if err := s.restAll(ctx, planned.Name); err != nil {
+		return nil, fmt.Errorf("%w, while target %s has its turn", err, planned.Name)
+	}
+	if planned.Start == "" {
+		return planned, nil
+	}
+	known := s.Own
+	if s.outlives(planned) {
+		known = s.pool.Servers
+	}
+	own := known[planned.Name]
+	if own != nil && (own.line != planned.Start || own.command.Memory != planned.Memory) { // another run starts it otherwise
+		if err := own.Stop(ctx); err != nil {
+			return nil, err
+		}
+		own = nil
+	}
+	if own == nil {
+		var err error
+		if s.outlives(planned) {
+			if env.Dir, err = newFolder(ctx, filepath.Join(s.pool.dir, planned.Name)); err != nil {
+				return nil, err
+			}
+		}
+		if own, err = newServer(ctx, planned, env, s.children); err != nil {
+			return nil, err
+		}
+		known[planned.Name] = own
+	}
+	here := *planned
+	here.Options = planned.OptionsAt(own.port)
+	return &here, own.Wake(ctx)
+}
+
+// newFolder returns a path at which nothing is: the given one, or with -2, -3 and so on behind
+// it. A server is not started on the files of an earlier one, which had other ports and holds
+// what another run loaded; one that a killed tsmark left running there is stopped.
+func newFolder(ctx context.Context, path string) (string, error) {
+	for n, at := 2, path; ; n++ {
+		switch _, err := os.Lstat(at); {
+		case errors.Is(err, fs.ErrNotExist):
+			return at, nil
+		case err != nil:
+			return "", fmt.Errorf("looking for a folder for a server: %w", err)
+		}
+		if err := stopEarlier(ctx, at); err != nil {
+			return "", err
+		}
+		at = fmt.Sprintf("%s-%d", path, n)
+	}
+}
+
+// stopEarlier stops the server that an earlier tsmark, which was killed, left running in a
+// target's folder.
+func stopEarlier(ctx context.Context, dir string) error {
+	if err := stopLeftOver(ctx, filepath.Join(dir, pidFile)); err != nil {
+		return fmt.Errorf("%w: a server that an earlier tsmark left behind: %w", plan.ErrInput, err)
+	}
+	return nil
+}
+
+// outlives reports whether the server of a target is there for other runs, too.
+func (s Servers) outlives(planned *plan.Target) bool {
+	return s.pool != nil && planned.ForSweep()
+}
+
+// ServerOf returns the server that a target has; nil: none that was started here.
+func (s Servers) ServerOf(planned *plan.Target) *Server {
+	if s.outlives(planned) {
+		return s.pool.Servers[planned.Name]
+	}
+	return s.Own[planned.Name]
+}
+
+// restAll lets all servers rest but that of one target; "": all.
+func (s Servers) restAll(ctx context.Context, but string) error {
+	all := maps.Clone(s.Own)
+	if s.pool != nil {
+		maps.Copy(all, s.pool.Servers) // a target's server is in one of them
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name == but {
+			continue
+		}
+		if err := all[name].rest(ctx); err != nil {
+			return fmt.Errorf("the server of target %s, which is to rest: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Leave ends those of the run, and lets those that outlive it rest. Their data stays.
+func (s Servers) Leave(ctx context.Context) error {
+	return errors.Join(stopAll(ctx, s.Own), s.restAll(ctx, ""))
+}
+
+func stopAll(ctx context.Context, of map[string]*Server) error {
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if err := of[name].Stop(ctx); err != nil {
+			problems = append(problems, fmt.Errorf("stopping the server of target %s: %w", name, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// RemoveFolders removes the folders that were made for servers of a run, or a sweep, of
+// which nothing is kept.
+func RemoveFolders(of map[string]*Server) {
+	for _, own := range of {
+		if own.made {
+			_ = os.RemoveAll(filepath.Dir(own.command.Log)) // what stays is only in the way
+		}
+	}
+}
+
+// pidFile holds the number and the start of a server's process: one that
+// outlived a killed tsmark is found by it.
+const pidFile = "server.pid"
+
+func newServer(ctx context.Context, planned *plan.Target, env driver.Env, among *process.Children) (*Server, error) {
+	dir, err := filepath.Abs(env.Dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: making the folder of the server: %w", plan.ErrInput, err)
+	}
+	if err := stopEarlier(ctx, dir); err != nil {
+		return nil, err
+	}
+	port, err := process.FreePorts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := planned.OptionsAt(port)
+	files := filesOf(dir)
+	_, before := os.Stat(files)
+	if err := os.MkdirAll(files, 0o777); err != nil {
+		return nil, fmt.Errorf("%w: making the folder of the server: %w", plan.ErrInput, err)
+	}
+	line := strings.NewReplacer(experiment.StartDir, plan.ShellQuote(files), experiment.StartPort, strconv.Itoa(port)).Replace(planned.Start)
+	return &Server{
+		line: planned.Start, port: port, Files: files, idle: planned.Idle, made: errors.Is(before, fs.ErrNotExist),
+		command: process.Command{
+			// exec: the server has the number of the shell, and its signals.
+			Path: "sh", Args: []string{"-c", "exec " + line}, Log: filepath.Join(dir, "server.log"),
+			Within: serverPatience, Grace: serverPatience, Among: among, Memory: planned.Memory,
+			Note:  func(info process.Info) error { return writePID(filepath.Join(dir, pidFile), info) },
+			Ready: func(ctx context.Context) error { return checkAnswers(ctx, planned.Driver, env, options) },
+		},
+	}, nil
+}
+
+// filesOf is where below a target's folder its server's files are.
+func filesOf(dir string) string { return filepath.Join(dir, "server") }
+
+// serverPatience is how long a server may take to start, and to end before it
+// is killed.
+const serverPatience = 2 * time.Minute
+
+// checkAnswers reports whether a target can be opened. Whatever else is wrong shows
+// when it is opened in earnest.
+func checkAnswers(ctx context.Context, kind driver.Driver, env driver.Env, options driver.Options) error {
+	t, err := kind.Open(ctx, env, options)
+	switch {
+	case err == nil:
+		return t.Close()
+	case errors.Is(err, driver.ErrUnreachable):
+		return err
+	}
+	return nil
+}
+
+// Wake sees that the server runs.
+func (s *Server) Wake(ctx context.Context) (err error) {
+	if s.running != nil && s.paused {
+		s.paused = false
+		return s.running.Continue(ctx)
+	}
+	if s.running != nil && s.running.Running(ctx) {
+		return nil
+	}
+	if s.running, err = process.Start(ctx, s.command); err != nil {
+		return fmt.Errorf("starting the server (its output is in %s): %w", s.command.Log, err)
+	}
+	return nil
+}
+
+// rest does to the server what its target asks for while others have their
+// turn.
+func (s *Server) rest(ctx context.Context) error {
+	switch {
+	case s.running == nil || s.paused || s.idle == experiment.IdleRun:
+		return nil
+	case s.idle == experiment.IdleStop:
+		return s.Stop(ctx)
+	case !s.running.Running(ctx):
+		return nil // its target's next turn starts it again
+	}
+	s.paused = true
+	err := s.running.Pause(ctx)
+	if errors.Is(err, errors.ErrUnsupported) {
+		s.paused = false
+		return s.Stop(ctx)
+	}
+	return err
+}
+
+func (s *Server) Stop(ctx context.Context) error {
+	if s.running == nil {
+		return nil
+	}
+	if err := s.running.Stop(ctx); err != nil {
+		return err
+	}
+	s.running, s.paused = nil, false
+	return os.Remove(filepath.Join(filepath.Dir(s.command.Log), pidFile))
+}
+
+// writePID writes down which process a server is. It is on its way until that is
+// done: see process.Command.
+func writePID(file string, info process.Info) error {
+	// Whole or not at all: a file that is half written would name nobody.
+	if err := outfile.WriteBytes(file, fmt.Appendf(nil, "%d\n%d\n", info.PID, info.Started)); err != nil {
+		return fmt.Errorf("%w: noting the server's process: %w", plan.ErrInput, err)
+	}
+	return nil
+}
+
+// stopLeftOver stops the server that a PID file names, if it is still the same
+// process.
+func stopLeftOver(ctx context.Context, file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil // none was left
+	}
+	var pid int
+	var started int64
+	if _, err := fmt.Sscan(string(text), &pid, &started); err != nil {
+		return fmt.Errorf("%s does not name a process: end the server, and remove the file", file)
+	}
+	if info, err := process.Lookup(ctx, pid); err == nil && info.Started == started {
+		left, err := process.Attach(ctx, pid)
+		if err != nil {
+			return nil // it has just ended
+		}
+		if err := left.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	return os.Remove(file)
+}

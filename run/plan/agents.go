@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/run/experiment"
+)
+
+// CheckAgents says why so many agents cannot share what is planned; nil: they can. Run
+// checks it, too; who waits for agents first need not wait in vain.
+func (p *Plan) CheckAgents(agents int) error {
+	e := p.Experiment
+	const shared = "with agents"
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		path := fmt.Sprintf("targets[%d]", i)
+		switch {
+		case t.Caps.Embedded && !t.Caps.Discards:
+			return e.Problem(path, "%s is in this process, where agents cannot reach it; choose a server, or run without agents", t.Name)
+		case p.Steps.Load && t.Caps.InOrder > 0 && t.Caps.InOrder < driver.InSeries:
+			return e.Problem(path, "%s takes rows in the order of their times only, which one process sees to; load without agents", t.Name)
+		case t.Caps.OneConnection:
+			return e.Problem(path, "%s takes one connection at a time; run without agents", t.Name)
+		}
+	}
+	switch {
+	case p.Steps.Load && e.Load.File != "":
+		return e.Problem("load.file", "%s rows are generated, or read as own data: use the workload file, or load without agents", shared)
+	case p.Steps.Load && e.Load.Workers < agents:
+		return e.Problem("load.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Load.Workers, agents)
+	case p.Steps.Query && e.Queries.Workers < agents:
+		return e.Problem("queries.workers", "%d are fewer than the %d agents, each of which has at least one of them; raise it", e.Queries.Workers, agents)
+	case p.Steps.Load && e.Load.Columns == experiment.ColumnsAppear:
+		return e.Problem("load.columns", "%s all columns are there from the start; leave it out, or load without agents", shared)
+	case p.Steps.Load && e.Mixed.On() && p.Settings.Mixed.Queriers < agents:
+		path := "queries.workers"
+		if e.Mixed.Queriers > 0 {
+			path = "mixed.queriers"
+		}
+		return e.Problem(path, "%d are fewer than the %d agents, each of which has at least one of them; raise it", p.Settings.Mixed.Queriers, agents)
+	case p.Steps.Query && e.Queries.Until != "":
+		return e.Problem("queries.until", "looks at the times of one process, and agents cannot share it; set the time box or the number of queries")
+	case p.Steps.Query && e.Queries.Cache == experiment.CacheCold:
+		return e.Problem("queries.cache", "cold caches need one process; run without agents")
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/run/check"
+)
+
+// Examine looks at the targets of a plan as a run would use them, one after the other, and
+// measures nothing. What an embedded database needs for it is in a folder below dir while
+// it lasts. No secret is in what it returns.
+func (p *Plan) Examine(ctx context.Context, c check.Config, dir string) ([]*check.Report, error) {
+	var reports []*check.Report
+	for i := range p.Targets {
+		r, err := p.examine(ctx, c, dir, &p.Targets[i])
+		if err != nil {
+			return nil, p.Secrets.Error(err)
+		}
+		p.Secrets.Hide(r)
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+func (p *Plan) examine(ctx context.Context, c check.Config, dir string, t *Target) (*check.Report, error) {
+	if t.Start != "" {
+		return &check.Report{Target: t.Name, Driver: t.Driver.Name, Findings: []check.Finding{
+			{Check: "server", Status: check.Skip, Result: "the run starts it: there is nothing to look at yet"},
+		}}, nil
+	}
+	folder, err := os.MkdirTemp(dir, "tsmark-check-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for the check: %w", err)
+	}
+	defer os.RemoveAll(folder) // nothing of the user's is in it
+	return check.Run(ctx, c, check.Target{Name: t.Name, Driver: t.Driver, Options: t.Options, Folder: folder})
+}
+
+// Describe opens the targets of a plan, one after the other, and returns what each says of
+// itself. It changes nothing. What an embedded database needs for it is in a folder below
+// dir while it lasts.
+func (p *Plan) Describe(ctx context.Context, dir string) ([]driver.Description, error) {
+	var list []driver.Description
+	for i := range p.Targets {
+		d, err := p.describe(ctx, dir, &p.Targets[i])
+		if err != nil {
+			return nil, p.Secrets.Error(err)
+		}
+		p.Secrets.Hide(&d)
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+func (p *Plan) describe(ctx context.Context, dir string, t *Target) (driver.Description, error) {
+	folder, err := os.MkdirTemp(dir, "tsmark-describe-")
+	if err != nil {
+		return driver.Description{}, fmt.Errorf("making a folder to open %s: %w", t.Name, err)
+	}
+	defer os.RemoveAll(folder) // nothing of the user's is in it
+	db, err := t.Open(ctx, driver.Env{Dir: folder, Create: true})
+	if err != nil {
+		return driver.Description{}, err
+	}
+	defer db.Close() // reading only
+	return check.Describe(ctx, db)
+}

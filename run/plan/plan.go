@@ -1,0 +1,312 @@
+// Package plan says what a run will do, before anything is touched: its targets with their
+// options, the queries, the order of the jobs, the texts of the user, and everything that can
+// be checked beforehand.
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/secret"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/verify"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ownqueries"
+)
+
+// VerifyConfig is how answers are asked for that are compared off the clock.
+func (p *Plan) VerifyConfig(planned *Target) verify.Config {
+	settings := &p.Experiment.Queries
+	workers := settings.Workers
+	if planned.Caps.Embedded {
+		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
+	}
+	return verify.Config{Workers: workers, Timeout: settings.Timeout}
+}
+
+// Plan is an experiment whose every name has been found and every value
+// checked. Making one touches nothing: what is wrong with an experiment shows
+// before anything starts.
+type Plan struct {
+	Experiment *experiment.Experiment
+	Catalog    Catalog
+	Steps      Steps
+	Compares   bool // what is loaded is queried, or would be if there were queries
+	Targets    []Target
+	Settings   settings
+	Aggregate  *Aggregate // nil: none is made
+	Remarks    []Remark
+	Secrets    *secret.Redactor
+	Place      result.Place // of its run in a sweep
+	Earlier    []string     // ids of the runs of that sweep before it
+	OrderSeed  string       // see KeepOrder; empty: each run draws one
+	QuerySeed  int64        // see KeepQueries; 0: the experiment's, or each run draws one
+}
+
+// Steps is which parts of an experiment are executed.
+type Steps struct {
+	Load   bool // otherwise the targets must hold a complete dataset already, and theirs is the workload
+	Verify bool // compare answers with the oracle's
+	Query  bool // measure queries; only with Verify
+}
+
+// NewPlan checks what the steps need of the experiment. Its error is a
+// *experiment.Problem, or several joined, that name what to fix and where it
+// was written.
+func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
+	p := &Plan{Experiment: e, Catalog: c, Steps: steps, Compares: steps.Query, Secrets: newRedactor(e, c)}
+	if err := p.check(); err != nil {
+		return nil, p.Secrets.Error(err)
+	}
+	return p, nil
+}
+
+// check finds the names and checks the values.
+func (p *Plan) check() error {
+	e, c, steps := p.Experiment, p.Catalog, p.Steps
+	if err := e.Check(); err != nil {
+		return err
+	}
+	var err error
+	if p.Settings, err = readSettings(e, c.Pulse); err != nil {
+		return err
+	}
+	if err := p.checkSections(); err != nil {
+		return err
+	}
+	if e.Queries.Verbatim() && steps.Verify && !steps.Query {
+		return e.Problem("queries.query-texts", "of TSBS's texts nobody knows the right answers; leave it out to verify tsmark's")
+	}
+	onlyLoad := steps.Load && !steps.Verify
+	if e.Adopt {
+		if onlyLoad {
+			return e.Problem("adopt", "has tsmark query what somebody else loaded, and this only loads; use tsmark run, query or verify")
+		}
+		steps.Load = false
+		p.Steps = steps
+	}
+	if len(e.Queries.Types) == 0 {
+		if !steps.Load {
+			return e.Problem("queries.types", "is empty; name query types, or %s or %s", experiment.CoreTypes, experiment.AllTypes)
+		}
+		steps.Verify, steps.Query = false, false
+		p.Steps = steps
+	}
+	var problems []error
+	var schema *series.Schema // nil: the dataset is loaded already
+	var values series.Values  // likewise
+	if steps.Load || e.Adopt {
+		w, types, err := p.Dataset(e.Workload)
+		if err == nil {
+			values = w.Describe(e.Workload).Values
+			schema, err = p.schema(w)
+		}
+		if err == nil {
+			err = p.materialize(w, schema)
+		}
+		if err == nil {
+			err = p.checkDrawable(w, types)
+		}
+		problems = append(problems, err)
+	}
+	for i, t := range e.Targets {
+		path := fmt.Sprintf("targets[%d]", i)
+		kind, err := c.Driver(t.Driver)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".driver", "%s", err))
+			continue
+		}
+		if kind.Missing != "" {
+			problems = append(problems, e.Problem(path+".driver", "%s cannot be measured: %s", kind.Name, kind.Missing))
+			continue
+		}
+		if t, err = c.locateScripts(t); err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		if t, err = c.revealSecrets(&kind, t); err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		ports := takePorts(t)
+		chosen, err := kind.Choose(t.Profile, t.Durability, t.Options)
+		if err != nil {
+			problems = append(problems, e.Problem(path, "%s", err))
+			continue
+		}
+		options, err := kind.Resolve(chosen)
+		if err != nil {
+			problems = append(problems, e.Problem(path+".options", "%s", err))
+			continue
+		}
+		if problem := startProblem(&kind, t); problem != "" {
+			problems = append(problems, e.Problem(path+".start", "%s", problem))
+			continue
+		}
+		caps := kind.Caps(options)
+		if caps.Discards && p.Steps.Verify {
+			problems = append(problems, e.Problem(path, "%s keeps nothing, so that it has no answers; leave it out, or measure loading alone, by tsmark load", t.Name))
+		}
+		problems = append(problems, p.checkConnections(t.Name, &caps))
+		if refusal := caps.Refuse(t.Name, schema, values); refusal != nil {
+			problems = append(problems, p.refusalProblem(path, refusal))
+		}
+		if e.Adopt && schema != nil {
+			if err := checkAdopt(&kind, schema, options); err != nil {
+				problems = append(problems, e.Problem(path, "%s", err))
+			}
+		}
+		place := placeOf(&kind, options, t.Start)
+		if problem := p.placeProblem(&kind, caps.Embedded, place, onlyLoad); problem != "" {
+			problems = append(problems, e.Problem(path, "%s", problem))
+		}
+		kind = limit.Driver(kind, e.Timeouts.Limits())
+		shown := p.hideSecrets(&kind, options)
+		p.Targets = append(p.Targets, Target{
+			Name: t.Name, Driver: kind, Options: options, Caps: caps, Shown: shown, Changes: kind.Changes(shown),
+			Profile: t.Profile, Durability: t.Durability, Restart: t.Restart, Exporter: t.Exporter, Metrics: t.Metrics,
+			Twin: t.Twin, Start: t.Start, Idle: cmp.Or(t.Idle, experiment.IdlePause), StartFor: cmp.Or(t.StartFor, experiment.ForRun), Memory: p.Settings.memory, ports: ports, Place: place,
+		})
+	}
+	problems = append(problems, p.checkTexts()...)
+	if len(p.Targets) == len(e.Targets) { // else steps of those that are not known are missed
+		problems = append(problems, p.checkSteps())
+	}
+	return errors.Join(problems...)
+}
+
+// checkTexts returns the problems with whom texts of own queries are for.
+func (p *Plan) checkTexts() (problems []error) {
+	known := ownqueries.Languages()
+	for _, t := range p.Targets {
+		known = append(known, t.Driver.Name)
+	}
+	for i, own := range p.Experiment.Queries.Own {
+		for _, of := range slices.Sorted(maps.Keys(own.Texts)) {
+			if _, err := p.Catalog.Driver(of); err != nil && !slices.Contains(known, of) {
+				problems = append(problems, p.Experiment.Problem(fmt.Sprintf("queries.own[%d].texts.%s", i, of),
+					"there is neither a driver nor a language %q%s", of, suggest.Names(of, known)))
+			}
+		}
+	}
+	return problems
+}
+
+// checkDrawable returns an error where the dataset is too small for some of the query
+// types, and says how to run the others.
+func (p *Plan) checkDrawable(w workload.Workload, types []workload.QueryType) error {
+	var first error
+	var names, rest []string
+	for _, t := range types {
+		if _, err := p.Draw(w, []workload.QueryType{t}, p.Experiment.Workload, 0, ""); err == nil {
+			rest = append(rest, t.Name)
+		} else {
+			first = cmp.Or(first, err)
+			names = append(names, experiment.Without+t.Name)
+		}
+	}
+	if first == nil || len(rest) == 0 {
+		return first
+	}
+	if q := &p.Experiment.Queries; q.Named(0) == "" { // a word for several
+		rest = append(slices.Clone(q.Types), names...)
+	}
+	return fmt.Errorf("%w, as in --query-type '%s'", first, strings.Join(rest, ","))
+}
+
+// checkSections returns an error where settings are of a workload that there is not.
+func (p *Plan) checkSections() error {
+	e := p.Experiment
+	for section, settings := range map[string]workload.Settings{"workload": e.Workload.Settings, "queries": e.Queries.Settings} {
+		for _, key := range slices.Sorted(maps.Keys(settings)) {
+			name, _, _ := strings.Cut(key, ".")
+			if _, err := p.Catalog.Workload(name); err != nil {
+				return e.Problem(section+"."+name, "%s", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Dataset finds the workload of a specification and checks it and the query
+// types to be run.
+func (p *Plan) Dataset(spec workload.Spec) (workload.Workload, []workload.QueryType, error) {
+	w, err := p.Catalog.Workload(spec.Name)
+	if err != nil {
+		return nil, nil, p.Experiment.Problem("workload.name", "%s", err)
+	}
+	if _, ok := w.(workload.Surveyed); ok && p.Experiment.Load.File != "" {
+		return nil, nil, p.Experiment.Problem("load.file", "is for a generated dataset; name files with rows of your own in workload.own.files")
+	}
+	if err := w.Check(spec); err != nil {
+		return nil, nil, p.SpecProblem(err)
+	}
+	if !p.Steps.Verify {
+		return w, nil, nil
+	}
+	if w, err = p.Experiment.Extend(w, spec); err != nil {
+		return nil, nil, p.SpecProblem(err)
+	}
+	types, err := p.chosenTypes(w)
+	return w, types, err
+}
+
+// SpecProblem tells where the user wrote the setting that a workload rejects.
+func (p *Plan) SpecProblem(err error) error {
+	var bad *workload.SpecError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	path := "workload." + bad.Setting
+	if bad.OfQueries {
+		path = "queries." + bad.Setting
+	}
+	problem := p.Experiment.Problem(path, "%s", bad.Problem)
+	if problem.Origin == (experiment.Origin{}) {
+		return bad // a default: its name alone says more than a path
+	}
+	return problem
+}
+
+// chosenTypes returns the query types that the experiment names.
+func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
+	e := p.Experiment
+	var problems []error
+	for i := range e.Queries.Types {
+		name := e.Queries.Named(i)
+		if name == "" {
+			continue
+		}
+		// Queries knows the names and says what is close to a wrong one.
+		if _, err := w.Queries(e.Workload, name, 0); err != nil && !isSpecError(err) {
+			problems = append(problems, e.Problem(fmt.Sprintf("queries.types[%d]", i), "%s", err))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	all := w.QueryTypes()
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	var chosen []workload.QueryType
+	for _, name := range e.Queries.Choose(all) {
+		chosen = append(chosen, all[slices.Index(names, name)])
+	}
+	return chosen, nil
+}
+
+func isSpecError(err error) bool {
+	var bad *workload.SpecError
+	return errors.As(err, &bad)
+}

@@ -1,0 +1,88 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/internal/suggest"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Remark is something that a user should know of a plan before it is executed.
+type Remark struct{ About, Text string }
+
+// refusalProblem is the problem of a target that cannot hold the dataset, told where the
+// user chose what has to change.
+func (p *Plan) refusalProblem(target string, r *driver.Refusal) error {
+	if r.Setting == "" {
+		return p.Experiment.Problem(target, "%s", r.Problem)
+	}
+	return p.SpecProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
+}
+
+// checkConnections returns an error where the experiment wants several connections at
+// once to a target that takes one, and remarks where only some of them can write.
+func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
+	e := p.Experiment
+	if most := caps.MaxWriters; p.Steps.Load && most > 0 && e.Load.Workers > most {
+		p.Remarks = append(p.Remarks, Remark{"target " + name, fmt.Sprintf("%d of its %d workers can write at once, and the others wait their turn", most, e.Load.Workers)})
+	}
+	if !caps.OneConnection {
+		return nil
+	}
+	for _, c := range []struct {
+		wanted bool
+		path   string
+	}{
+		{p.Steps.Load && e.Load.Workers > 1, "load.workers"},
+		{p.Steps.Query && e.Queries.Workers > 1, "queries.workers"},
+		{p.Steps.Load && e.Mixed.On(), "mixed.loaded"},
+	} {
+		if c.wanted {
+			return e.Problem(c.path, "target %s takes one connection at a time, and a second one would wait for ever; have one worker, and no mixed phase", name)
+		}
+	}
+	return nil
+}
+
+// schema is that of the experiment's dataset.
+func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
+	d, err := w.Dataset(p.Experiment.Workload)
+	if err != nil {
+		return nil, p.SpecProblem(err)
+	}
+	return d.Schema(), nil
+}
+
+// checkSteps returns an error for a step that no target has, and remarks which
+// targets leave one out.
+func (p *Plan) checkSteps() error {
+	if !p.Steps.Load {
+		return nil
+	}
+	for _, wanted := range p.Experiment.Load.After {
+		var known, without []string
+		for _, t := range p.Targets {
+			var names []string
+			for _, step := range t.Caps.Steps {
+				names = append(names, step.Name)
+			}
+			known = append(known, names...)
+			if !slices.Contains(names, wanted) {
+				without = append(without, t.Name)
+			}
+		}
+		switch len(without) {
+		case 0:
+		case len(p.Targets):
+			slices.Sort(known)
+			return p.Experiment.Problem("load.after", "no target has a step %q%s", wanted, suggest.Names(wanted, slices.Compact(known)))
+		default:
+			p.Remarks = append(p.Remarks, Remark{"step " + wanted, "left out for " + strings.Join(without, ", ") + ", without such a step"})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/series"
+)
+
+// checkAdopt returns an error where a driver with the options cannot query data that TSBS
+// loaded.
+func checkAdopt(k *driver.Driver, s *series.Schema, o driver.Options) error {
+	if k.Adopts == nil {
+		return fmt.Errorf("n/a: tsmark does not know how TSBS lays data out in %s; leave out adopt, and have tsmark load it", k.Name)
+	}
+	if err := k.Adopts(s, o); err != nil {
+		return fmt.Errorf("n/a: %w", err)
+	}
+	return nil
+}
+
+// Options through which a target is told where its server is.
+const hostOption, portOption = "host", "port"
+
+// startProblem says why tsmark cannot start a target's server; empty: it can, or
+// need not.
+func startProblem(kind *driver.Driver, t experiment.Target) string {
+	if t.Start == "" {
+		return ""
+	}
+	for _, name := range []string{hostOption, portOption} {
+		if !slices.ContainsFunc(kind.Options, func(o driver.Option) bool { return o.Name == name }) {
+			return fmt.Sprintf("%s has no server that tsmark could start; leave it out", kind.Name)
+		}
+		if t.Options[name] != "" {
+			return fmt.Sprintf("says that tsmark starts the server, and option %s where one runs; leave one of them out", name)
+		}
+	}
+	return ""
+}
+
+// locateScripts returns a target that names the folder of the scripts with that folder in
+// its place.
+func (c *Catalog) locateScripts(t experiment.Target) (experiment.Target, error) {
+	named := strings.Contains(t.Start, experiment.Servers)
+	for _, value := range t.Options {
+		named = named || strings.Contains(value, experiment.Servers)
+	}
+	switch {
+	case !named:
+		return t, nil
+	case c.Servers == nil:
+		return t, fmt.Errorf("there are no scripts of servers that %s could stand for", experiment.Servers)
+	}
+	folder, err := c.Servers()
+	if err != nil {
+		return t, err
+	}
+	t.Start = strings.ReplaceAll(t.Start, experiment.Servers, ShellQuote(folder))
+	t.Options = maps.Clone(t.Options)
+	for name, value := range t.Options {
+		t.Options[name] = strings.ReplaceAll(value, experiment.Servers, folder)
+	}
+	return t, nil
+}
+
+// takePorts takes options of the form {port+2} out of a target, which is its
+// own, and returns how far they are from the first port of its server.
+func takePorts(t experiment.Target) map[string]int {
+	ports := make(map[string]int)
+	for name, value := range t.Options {
+		var offset int
+		if n, _ := fmt.Sscanf(value, "{port+%d}", &offset); n == 1 && t.Start != "" && offset > 0 && offset < process.PortsInARow {
+			ports[name] = offset
+			delete(t.Options, name)
+		}
+	}
+	return ports
+}
+
+// ForSweep reports whether a target's server is started for several runs, which replace
+// what the others loaded.
+func (p *Target) ForSweep() bool { return p.Start != "" && p.StartFor == experiment.ForSweep }
+
+// OptionsAt returns the options of a target whose server has ports from this one on.
+func (p *Target) OptionsAt(port int) driver.Options {
+	options := maps.Clone(p.Options)
+	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
+	for name, offset := range p.ports {
+		options[name] = strconv.Itoa(port + offset)
+	}
+	return options
+}
+
+// ShellQuote is a text as one word for sh.
+func ShellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/engine/pulse"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// settings are those of an experiment that are written as texts: read once, when
+// it is planned.
+type settings struct {
+	retry engine.Retry
+	Quiet float64 // share of the machine's CPU time that others may use
+	// memory is how many bytes each server that tsmark starts may use; 0: as many as there are.
+	memory    int64
+	Load      engine.LoadConfig
+	Query     engine.QueryConfig
+	Open      *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
+	Objective *engine.Objective  // to look for the highest rate that keeps it; nil: the rate is given
+	Mixed     engine.MixedConfig
+	// weights are those of query types beside writes; nil: all alike.
+	Weights []int
+}
+
+// readSettings reads those of an experiment that was checked.
+func readSettings(e *experiment.Experiment, begin func() *pulse.Pulse) (s settings, err error) {
+	if s.retry, err = engine.ParseRetry(e.Load.Retry); err != nil {
+		return s, e.Problem("load.retry", "%s", err)
+	}
+	s.Quiet = result.QuietShare
+	if e.RequireQuiet != "" {
+		if s.Quiet, err = experiment.ParseQuiet(e.RequireQuiet); err != nil {
+			return s, e.Problem("require-quiet", "%s", err)
+		}
+	}
+	if e.ServerMemory != "" {
+		if s.memory, err = experiment.ParseMemory(e.ServerMemory); err != nil {
+			return s, e.Problem(experiment.MemoryPath, "%s", err)
+		}
+		if why := process.CanLimitMemory(); why != nil && s.memory > 0 {
+			return s, e.Problem(experiment.MemoryPath, "this host keeps no server to it: %s; leave it out, or run tsmark as root", why)
+		}
+	}
+	s.Load = engine.LoadConfig{Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: e.Load.ReportingPeriod, Retry: s.retry, Pulse: begin}
+	if err := s.readQueries(e, begin); err != nil {
+		return s, err
+	}
+	return s, s.readMixed(e)
+}
+
+func (s *settings) readQueries(e *experiment.Experiment, begin func() *pulse.Pulse) (err error) {
+	q := &e.Queries
+	s.Query = engine.QueryConfig{
+		Workers: q.Workers, BurnIn: q.BurnIn, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: q.WarmUp}, Pulse: begin,
+	}
+	if q.Until != "" {
+		if s.Query.Until, err = experiment.ParseShare(q.Until); err != nil {
+			return e.Problem("queries.until", "%s", err)
+		}
+	}
+	if !q.Open() {
+		return nil
+	}
+	s.Open = &engine.OpenConfig{Queue: cmp.Or(q.Queue, experiment.DefaultQueue)}
+	if q.FindMaxRate != "" {
+		keep, err := engine.ParseObjective(q.FindMaxRate)
+		if err != nil {
+			return e.Problem("queries.find-max-rate", "%s", err)
+		}
+		s.Objective = &keep
+		return nil
+	}
+	s.Open.Schedule, err = schedule(e, "queries.rate", q.Rate)
+	return err
+}
+
+func (s *settings) readMixed(e *experiment.Experiment) (err error) {
+	m := &e.Mixed
+	s.Mixed = engine.MixedConfig{
+		LoadConfig: s.Load,
+		Queriers:   cmp.Or(m.Queriers, e.Queries.Workers), Duration: m.Duration, Timeout: e.Queries.Timeout,
+		Share: m.Share(), Queue: experiment.DefaultQueue,
+		Windows: cmp.Or(e.Queries.Windows, workload.Uniform), Align: e.Queries.AlignWindows, Keep: e.Queries.Verify,
+	}
+	if s.Mixed.RowRate, err = schedule(e, "mixed.row-rate", m.RowRate); err != nil {
+		return err
+	}
+	if s.Mixed.QueryRate, err = schedule(e, "mixed.query-rate", m.QueryRate); err != nil {
+		return err
+	}
+	if s.Weights, err = experiment.ParseWeights(m.Weights); err != nil {
+		return e.Problem("mixed.weights", "%s", err)
+	}
+	return nil
+}
+
+// schedule reads a rate; nil: there is none.
+func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error) {
+	if rate == "" {
+		return nil, nil
+	}
+	s, err := pace.Parse(rate)
+	if err != nil {
+		return nil, e.Problem(path, "%s", err)
+	}
+	return s, nil
+}
+
+// Measure runs queries in the way that the experiment wants: in a closed loop, in an open
+// one, or in search of the highest rate.
+func (s *settings) Measure(ctx context.Context, db driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
+	if s.Open == nil {
+		return engine.Query(ctx, closed, db, queries, progress)
+	}
+	open := *s.Open
+	open.QueryConfig = closed
+	if closed.TimeBox == 0 {
+		open.Count = queries.Len()
+	}
+	if s.Objective != nil {
+		return engine.FindMaxRate(ctx, open, engine.Search{}, *s.Objective, db, queries, progress)
+	}
+	return engine.QueryOpen(ctx, open, db, queries, progress)
+}

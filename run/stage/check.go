@@ -1,0 +1,226 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/subject"
+	"github.com/tsmark/tsmark/run/verify"
+)
+
+// Checker counts what a target holds where this run did not load it, and
+// compares answers before anything is measured. It notes which types are slow.
+type Checker struct {
+	Plan    *plan.Plan
+	Subject *subject.Subject
+	Record  *record.Record
+	Slow    map[SlowType]bool // one query took longer than the time box of a repeat
+}
+
+// Check compares the answers of all query types. Where there is doubt about
+// what the target holds no right answer makes up for it: all are withheld.
+func (x *Checker) Check(ctx context.Context, on *Opened) error {
+	if on.adopted {
+		if err := x.compareAdopted(ctx, on); err != nil {
+			return err
+		}
+	}
+	doubt, err := x.contentProblem(ctx, on)
+	if err != nil {
+		return err
+	}
+	short, _, _ := strings.Cut(doubt, ": ")
+	first := on.out.RepeatOf(1)
+	for i := range x.Subject.Queries {
+		q := &x.Subject.Queries[i]
+		if first.Type(q.Type.Name) != nil {
+			continue // before the run was resumed
+		}
+		task := x.Record.Display.Start(on.out.Name+" "+q.Type.Name, "answers", int64(len(q.Early)))
+		checked, err := x.checkType(ctx, on, q, task)
+		if driver.Broken(ctx, on.DB, err) { // no other type is concerned, nor the load
+			checked.Failed, err = result.NewFailure(result.ConnectionLost, err), nil
+		}
+		if err != nil {
+			record.Fail(ctx, task, err)
+			return fmt.Errorf("%s: %w", q.Type.Name, err)
+		}
+		if checked.Unsupported == "" {
+			checked.Withheld = cmp.Or(checked.Withheld, checked.Verdict.Difference, doubt)
+			if doubt != "" && checked.Verdict.Difference != "" {
+				checked.Withheld = doubt + "; " + checked.Verdict.Difference
+			}
+		}
+		switch {
+		case checked.Unsupported != "":
+			task.Finish("n/a: " + checked.Unsupported)
+		case doubt != "": // which was told of the contents
+			task.Fail(strings.TrimSuffix(short+"; "+checked.Verdict.Difference, "; "))
+		case checked.Withheld != "":
+			task.Fail(checked.Withheld)
+		case checked.Failed != nil:
+			task.Fail(checked.Failed.Error())
+		default:
+			task.Finish(checked.VerdictText())
+		}
+		if x.Plan.Steps.Query { // what is verified will be the answers that are measured
+			v := &checked.Verdict
+			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
+		}
+		if err := x.Record.KeepQueries(ctx, on.out, 1, checked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contentProblem returns why no figure can stand on what the target holds; empty: all
+// is as it should be.
+func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error) {
+	if x.Plan.Steps.Load {
+		if last := lastLoad(on.out); last != nil && last.Withheld != "" {
+			return "what was loaded is not right: " + last.Withheld, nil
+		}
+		return "", nil
+	}
+	if on.adopted {
+		return "", nil // it was compared
+	}
+	census, err := census(ctx, x.Subject, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range census {
+		if c.Problem == "" {
+			continue
+		}
+		problem := "the database is not as it was loaded: " + c.Problem
+		if len(x.Subject.Queries) == 0 {
+			return "", errors.New(problem) // there is no figure to withhold
+		}
+		return problem, nil
+	}
+	return "", nil
+}
+
+// census compares what a target holds with the dataset, and shows what comes of it, unless
+// the census before said so already.
+func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sent, before []result.CensusResult) ([]result.CensusResult, error) {
+	survey := s.SurveyOf(on.Planned)
+	task := s.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
+	found, err := verify.Census(ctx, on.DB, survey, sent, func() { task.Add(1) })
+	if err == nil {
+		err = verify.Rows(ctx, s.Plan.VerifyConfig(on.Planned), on.DB, on.Planned.Driver.Renderer(on.Planned.Options), survey, on.Planned.Caps.Digits, found)
+	}
+	if err != nil {
+		record.Fail(ctx, task, err)
+		return found, err
+	}
+	switch problem := problemOf(found); {
+	case problem == "":
+		task.Finish("contents as expected")
+	case on.adopted, problem == problemOf(before): // it is told where the run ends, or was
+		task.Fail("")
+	default:
+		task.Fail(problem)
+	}
+	return found, nil
+}
+
+// problemOf is the first problem of a census; empty: there is none.
+func problemOf(census []result.CensusResult) string {
+	for _, c := range census {
+		if c.Problem != "" {
+			return c.Problem
+		}
+	}
+	return ""
+}
+
+// lastLoad is the load that queries run on; nil: there is none.
+func lastLoad(t *result.Target) *result.Load {
+	for _, r := range slices.Backward(t.Repeats) {
+		if r.Load != nil {
+			return r.Load
+		}
+	}
+	return nil
+}
+
+// checkType renders all queries of a type, so that what cannot be run shows,
+// and compares answers to some that are not measured, or to as many as wanted
+// where nothing is.
+func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (*result.Queries, error) {
+	out := &result.Queries{Type: q.Type.Name, Help: q.Type.Help, Texts: x.Plan.TextSource(q)}
+	if !x.Subject.HasExpected(q) {
+		out.NoReference = x.Subject.MissingReference(q)
+		return x.checkTexts(ctx, on, q, out, task)
+	}
+	if err := aggregateMissing(on.out, q); err != nil {
+		return unsupported(out, err)
+	}
+	render := on.Planned.Renderer(ctx, on.DB, q)
+	var one query.Query // one for all: what is given on moves to the heap
+	for one = range q.All {
+		var err error
+		if q.OwnText != nil { // the database checks a text shortly before it runs
+			_, err = on.Planned.Text(q.OwnText, &one)
+		} else {
+			_, err = render(&one, x.Subject.Dataset.Schema())
+		}
+		if err != nil {
+			return unsupported(out, err)
+		}
+	}
+	held := x.Subject.ViewOf(on.Planned)
+	cfg := x.Plan.VerifyConfig(on.Planned)
+	cfg.Progress = func() { task.Add(1) }
+	begin := time.Now()
+	var err error
+	out.By = x.Subject.VerifiedBy(q)
+	out.Verdict, err = verify.Answers(ctx, cfg, on.DB, render, x.Subject.Viewed[held].Dataset, q.Expected[held].Full)
+	if err != nil {
+		return unanswered(out, err)
+	}
+	took := time.Since(begin)
+	if x.Plan.Aggregate != nil {
+		if out.Read, err = x.readVolume(ctx, on, q); err != nil {
+			return out, err
+		}
+	}
+	if box := x.Plan.Experiment.TimeBoxOfRepeat(); box > 0 && took > box*time.Duration(max(out.Verdict.Checked, 1)) {
+		x.Slow[SlowType{on.Planned.Name, q.Type.Name}] = true
+	}
+	return out, nil
+}
+
+// SlowType is a query type of a target.
+type SlowType struct{ target, queryType string }
+
+// unanswered is unsupported that also turns a failure of a query into a result.
+func unanswered(out *result.Queries, err error) (*result.Queries, error) {
+	if errors.As(err, &out.Failed) {
+		return out, nil
+	}
+	return unsupported(out, err)
+}
+
+// unsupported turns the error of what a target cannot do into a result, and
+// passes on every other error.
+func unsupported(out *result.Queries, err error) (*result.Queries, error) {
+	if !errors.Is(err, query.ErrUnsupported) {
+		return out, err
+	}
+	out.Unsupported = err.Error()
+	return out, nil
+}

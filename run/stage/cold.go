@@ -1,0 +1,195 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/launch"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/watch"
+)
+
+// QueryCold runs one query of each type, each of a target that has just been
+// opened, after what the machine kept of its files was dropped. In each repeat
+// it is another query.
+func (x *Querier) QueryCold(ctx context.Context, on *Opened) error {
+	task := x.Record.Display.Start("query "+on.out.Name+" cold"+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()), "queries", int64(len(x.Subject.Queries)))
+	for i := range x.Subject.Queries {
+		q := &x.Subject.Queries[i]
+		if Finished(on.out, on.job.Repeat, q.Type.Name) {
+			continue
+		}
+		var disturbed string
+		var err error
+		for try := 1; try == 1 || err == nil && disturbed != ""; try++ {
+			if try > watch.QuietTries {
+				err = watch.TooNoisyError("target "+on.out.Name, disturbed)
+				break
+			}
+			disturbed, err = x.queryTypeCold(ctx, on, q, try)
+		}
+		if err != nil {
+			record.Fail(ctx, task, err)
+			return fmt.Errorf("%s: %w", q.Type.Name, err)
+		}
+		task.Add(1)
+	}
+	task.Finish("")
+	return nil
+}
+
+// queryTypeCold runs one query. Disturbed says why it does not count and is to be
+// run again; empty: it counts.
+func (x *Querier) queryTypeCold(ctx context.Context, on *Opened, q *plan.TypeQueries, try int) (disturbed string, err error) {
+	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
+	defer queries.Close()
+	queries.Most = 1
+	first, _ := q.Blocks.Range(on.job.Repeat)
+	place := 0 // in its block
+	if q.Blocks.Repeated {
+		place = (on.job.Repeat - 1) % queries.Len()
+	}
+	one, err := queries.Render(ctx, place)
+	if err != nil {
+		return "", err
+	}
+	capture := x.capture(q, on.job.Repeat)
+	measured, err := x.queryOneCold(ctx, on, q, one, try, engine.QueryConfig{First: first + place, Capture: capture})
+	if err != nil {
+		return "", err
+	}
+	if why := x.Watch.Disturbance(measured.Noise); why != "" {
+		return why, nil
+	}
+	measured.Distinct = queries.Len()
+	return "", x.keep(ctx, on, q, measured, capture.Answers())
+}
+
+// queryOneCold runs one query of a target made cold.
+func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQueries, one engine.List, try int, cfg engine.QueryConfig) (*result.Queries, error) {
+	what, cold, err := x.chill(ctx, on.Planned, on.Env)
+	if err != nil {
+		return nil, err
+	}
+	t, err := openAgain(ctx, on.Planned, on.Env)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close() // reading only
+	x.Watch.SetTarget(ctx, on.Planned.Name)
+	cfg.Log, err = x.Record.Log.Section(oplog.Cell{
+		Kind: oplog.Query, Target: on.Planned.Name, Type: q.Type.Name, Repeat: on.job.Repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: strings.TrimSpace("cold " + trySetting(try)),
+	})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Workers, cfg.Timeout = 1, x.Plan.Experiment.Queries.Timeout
+	var measured *result.Queries
+	where, err := x.Watch.Measure(ctx, on.Planned.Caps.Embedded, func() (err error) {
+		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	measured.Cell, measured.Cache, measured.Cold = where, what, cold
+	return measured, nil
+}
+
+// folderOf is where a target's files are; empty: not known, as on another host.
+func folderOf(planned *plan.Target, env driver.Env, own *launch.Server) string {
+	switch path := planned.Options["path"]; {
+	case own != nil:
+		return own.Files
+	case !planned.Caps.Embedded:
+		return ""
+	case path != "":
+		return filepath.Dir(path)
+	}
+	return env.Dir
+}
+
+// chill makes a closed target cold: its server is restarted, and its files are
+// dropped from the page cache. It says what was done, and whether all is known
+// to be cold.
+func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.Env) (what string, cold bool, err error) {
+	var done, undone []string
+	own := x.Servers.ServerOf(planned)
+	switch {
+	case planned.Caps.Embedded:
+		done = append(done, "opened again")
+	case own != nil:
+		if err := own.Stop(ctx); err != nil {
+			return "", false, fmt.Errorf("stopping the server of target %s: %w", planned.Name, err)
+		}
+		done = append(done, "its server stopped and started")
+	case planned.Restart == "":
+		undone = append(undone, "its server was not restarted: name a command in the target's restart")
+	default:
+		err := os.MkdirAll(env.Dir, 0o777)
+		if err == nil {
+			err = x.Watch.Limits.InStep(ctx, "the command", func(ctx context.Context) error {
+				return process.Run(ctx, planned.Restart, filepath.Join(env.Dir, "restart.log"))
+			})
+		}
+		if err != nil {
+			return "", false, fmt.Errorf("restarting target %s with %q: %w", planned.Name, planned.Restart, err)
+		}
+		done = append(done, "its server restarted")
+	}
+	var folders []string
+	folder := folderOf(planned, env, own)
+	if folder != "" {
+		folders = append(folders, folder)
+	}
+	dropped, err := process.DropCaches(ctx, folders...)
+	if err != nil {
+		return "", false, fmt.Errorf("dropping the page cache: %w", err)
+	}
+	if own != nil {
+		// Reading its files while it starts is the server's own affair.
+		if err := own.Wake(ctx); err != nil {
+			return "", false, err
+		}
+	}
+	if dropped.Done != "" {
+		done = append(done, dropped.Done)
+	}
+	if dropped.Undone != "" {
+		undone = append(undone, dropped.Undone)
+	}
+	what = strings.Join(done, ", ")
+	if len(undone) > 0 {
+		what = strings.Join(append(done, "but: "+strings.Join(undone, "; ")), ", ")
+	}
+	return what, len(undone) == 0 && (folder == "" || dropped.Cold()), nil
+}
+
+// patience is how long a server that was restarted may take to answer.
+const patience = time.Minute
+
+// openAgain opens a target, whose server may be on its way up.
+func openAgain(ctx context.Context, planned *plan.Target, env driver.Env) (driver.DB, error) {
+	for deadline := time.Now().Add(patience); ; {
+		t, err := planned.Driver.Open(ctx, env, planned.Options)
+		if err == nil || planned.Restart == "" || !errors.Is(err, driver.ErrUnreachable) || time.Now().After(deadline) {
+			return t, err
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return driver.DB{}, ctx.Err()
+		}
+	}
+}

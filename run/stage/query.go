@@ -1,0 +1,181 @@
+package stage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/measure/oplog"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/launch"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/shared"
+	"github.com/tsmark/tsmark/run/subject"
+	"github.com/tsmark/tsmark/run/watch"
+)
+
+// Finished reports whether a type needs nothing more in a repeat: it was run, or
+// has no figure.
+func Finished(t *result.Target, repeat int, queryType string) bool {
+	if first := t.RepeatOf(1).Type(queryType); first != nil && first.WithoutFigure() {
+		return true
+	}
+	q := t.RepeatOf(repeat).Type(queryType)
+	return q != nil && (q.Executed > 0 || q.WithoutFigure())
+}
+
+// Querier measures the queries of a target in a repeat, and keeps a sample of the
+// answers.
+type Querier struct {
+	Plan    *plan.Plan
+	Subject *subject.Subject
+	Watch   *watch.Watch
+	Record  *record.Record
+	Servers launch.Servers
+	Team    *shared.Team // nil: no agents
+	Slow    map[SlowType]bool
+}
+
+// Query measures the query types that the check has left.
+func (x *Querier) Query(ctx context.Context, on *Opened) error {
+	task := x.Record.Display.Start("query "+on.out.Name+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()), "queries", x.toRun(on))
+	if err := x.measureTypes(ctx, on, task); err != nil {
+		record.Fail(ctx, task, err)
+		return err
+	}
+	task.Finish("")
+	return nil
+}
+
+// toRun is how many queries will be run; 0: what limits them is another thing than
+// their number.
+func (x *Querier) toRun(on *Opened) (queries int64) {
+	e := x.Plan.Experiment
+	if e.TimeBoxOfRepeat() > 0 || e.Queries.Until != "" || e.Queries.Open() {
+		return 0
+	}
+	for i := range x.Subject.Queries {
+		if q := &x.Subject.Queries[i]; !Finished(on.out, on.job.Repeat, q.Type.Name) {
+			first, end := q.Blocks.Range(on.job.Repeat)
+			queries += int64(end - first)
+		}
+	}
+	return queries
+}
+
+func (x *Querier) measureTypes(ctx context.Context, on *Opened, task record.Task) error {
+	kept := upkeep(ctx, on.DB)
+	for i := range x.Subject.Queries {
+		q := &x.Subject.Queries[i]
+		if Finished(on.out, on.job.Repeat, q.Type.Name) {
+			continue
+		}
+		measured, taken, err := x.measureQuietly(ctx, on, q, task)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Type.Name, err)
+		}
+		measured.Upkeep = kept
+		if err := x.keep(ctx, on, q, measured, taken); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureQuietly measures a type, and again where the experiment requires a quiet
+// host and others disturbed it. It returns the answers that were kept meanwhile.
+func (x *Querier) measureQuietly(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (*result.Queries, []engine.Answered, error) {
+	first, end := q.Blocks.Range(on.job.Repeat)
+	for try := 1; ; try++ {
+		logged := oplog.Cell{
+			Kind: oplog.Query, Target: on.out.Name, Type: q.Type.Name, Repeat: on.job.Repeat,
+			Workers: x.Plan.Experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.Plan.Experiment.Queries.Rate,
+			Setting: trySetting(try),
+		}
+		section, err := x.Record.Log.Section(logged)
+		if err != nil {
+			return nil, nil, err
+		}
+		capture := x.capture(q, on.job.Repeat)
+		var measured *result.Queries
+		where, err := x.Watch.Measure(ctx, on.Planned.Caps.Embedded || x.Team != nil, func() (err error) {
+			measured, err = x.measureType(ctx, on, q, capture, section, task)
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		where.Stopped, where.Parts = measured.Stopped, measured.Parts
+		measured.Cell = where
+		switch why := x.Watch.Disturbance(where.Noise); {
+		case why == "":
+			return measured, capture.Answers(), nil
+		case try == watch.QuietTries:
+			return nil, nil, watch.TooNoisyError("target "+on.out.Name, why)
+		}
+	}
+}
+
+// capture keeps the answers of the type's sample in a repeat.
+func (x *Querier) capture(q *plan.TypeQueries, repeat int) *engine.Capture {
+	if !x.Subject.HasExpected(q) && !x.Subject.ComparesSystems(q) {
+		return new(engine.Capture) // which keeps nothing
+	}
+	return x.Plan.Capture(q, x.Record.Doc.CheckSeed, repeat, x.Subject.ComparesSystems(q))
+}
+
+// keep puts what was measured of a type into the run, and stores it with the
+// answers that were kept meanwhile.
+func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, measured *result.Queries, taken []engine.Answered) error {
+	if err := x.Record.Answers().Put(record.Phase{Target: on.out.Name, QueryType: q.Type.Name, Repeat: on.job.Repeat}, taken); err != nil {
+		return fmt.Errorf("%w: keeping answers that are to be compared: %w", record.ErrStore, err)
+	}
+	if ceiling := x.Record.Doc.Calibration; ceiling != nil {
+		measured.ClientBound = watch.ClientBound(&measured.Cell, measured.PerSecond, ceiling.QueriesPerSecond, measured.Service.Median)
+	}
+	measured.ClientBound = cmp.Or(measured.ClientBound, watch.ClientBoundByOwnTime(measured))
+	measured.Type, measured.Help = q.Type.Name, q.Type.Help
+	s := &measured.Sample
+	measured.Texts, measured.By, measured.NoReference = x.Plan.TextSource(q), x.Subject.VerifiedBy(q), x.Subject.MissingReference(q)
+	if s.Repeated = q.Blocks.Repeated; x.Subject.HasExpected(q) || x.Subject.ComparesSystems(q) {
+		checked := on.out.RepeatOf(1).Type(q.Type.Name)
+		s.Wanted, s.Early = x.Plan.Experiment.Queries.Verify, checked.Sample.Early
+		measured.Read = checked.Read
+	}
+	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.Blocks.Least(on.job.Repeat)
+	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
+}
+
+// measureType measures one type, once it is warm.
+func (x *Querier) measureType(ctx context.Context, on *Opened, q *plan.TypeQueries, capture *engine.Capture, log *oplog.Section, task record.Task) (*result.Queries, error) {
+	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
+	defer queries.Close()
+	cfg := x.Plan.Settings.Query
+	cfg.Client = !on.Planned.Caps.Embedded
+	cfg.First, _ = q.Blocks.Range(on.job.Repeat)
+	cfg.Least, cfg.Log, cfg.Capture = q.Blocks.Least(on.job.Repeat), log, capture
+	// One query that takes longer than the time box would cost more than all that
+	// is measured, and of so long a time the connection is no part.
+	if cfg.WarmUp.Time > 0 || !x.Slow[SlowType{on.Planned.Name, q.Type.Name}] {
+		var err error
+		if cfg.WarmUp.Queries, err = x.Subject.WarmUps(ctx, on.Planned, q, on.job.Repeat, on.DB); err != nil {
+			return nil, err
+		}
+	}
+	if x.Team != nil {
+		return x.Team.Query(ctx, on.Planned, on.job.Repeat, q, cfg, queries, task)
+	}
+	return x.Plan.Settings.Measure(ctx, on.DB, cfg, queries, func(n int) { task.Add(int64(n)) })
+}
+
+// trySetting is the setting of a measurement in the operation log, which keeps those that
+// were disturbed too.
+func trySetting(try int) string {
+	if try == 1 {
+		return ""
+	}
+	return fmt.Sprintf("try %d", try)
+}

@@ -1,0 +1,43 @@
+// Package stage does the jobs of a run on one target: it opens it, loads it, checks its answers,
+// measures its queries and compares the answers that were taken meanwhile. A stage has what it
+// needs as fields, gets an opened target, and calls no other stage.
+package stage
+
+import (
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/run/subject"
+	"github.com/tsmark/tsmark/session"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// Opened is a target that is open for a job.
+type Opened struct {
+	job     plan.Job
+	Planned *plan.Target
+	Env     driver.Env
+	DB      driver.DB
+	mark    session.Mark   // of what it holds, or of what is to be loaded
+	adopted bool           // tsmark did not load what it holds
+	out     *result.Target // what the run tells of it
+}
+
+// Fix fixes the dataset and draws the queries, and returns an error unless they are those
+// that the experiment expects.
+func Fix(s *subject.Subject, r *record.Record, spec workload.Spec) error {
+	if err := s.Prepare(spec, r.Doc.CheckSeed, r.Doc.QuerySeed); err != nil {
+		return err
+	}
+	r.Doc.QuerySets = s.QuerySets()
+	queries := make(map[string]string)
+	for _, q := range r.Doc.QuerySets {
+		queries[q.Type] = q.Fingerprint
+	}
+	if err := s.Plan.Experiment.CheckExpected(r.Doc.Dataset.Fingerprint, queries); err != nil {
+		return err
+	}
+	r.Remark(s.Plan.Experiment.Expect.OtherTool(r.Tool.Version, r.Tool.Commit))
+	return nil
+}

@@ -1,0 +1,328 @@
+// Package subject is what a run loads and queries: the dataset, the queries drawn for it, and
+// the answers that the oracle or a reference expects.
+package subject
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/generate"
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/record"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/ingest"
+)
+
+// Subject is what a run loads and queries: a dataset and the queries that are
+// drawn for it, and what the oracle knows of both. It knows nothing of targets but
+// how they hold rows.
+type Subject struct {
+	Plan    *plan.Plan
+	Display record.Display
+	Scratch string          // folder where one of its own can be made for a while
+	Input   io.Reader       // standard input, where the rows come from there
+	Record  *result.Dataset // what the run tells of it
+	Seed    string          // of the rows that are read back: result.Run.CheckSeed
+
+	texted   workload.Texted         // where the texts are another benchmark's; nil: the workload has none
+	Rows     int64                   // at most; 0: nobody knows
+	Dataset  workload.Dataset        // nil: nobody knows it yet
+	Owner    func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
+	Viewed   [plan.Views]viewed
+	Queries  []plan.TypeQueries
+	Expected *oracle.Expectations // once the dataset has been passed over
+	File     *ingest.Source       // where the rows come from; nil: they are generated
+	parsed   *ingest.Dataset      // the file's rows, once a target needed them
+	Passed   time.Duration        // that passes of the oracle have taken
+
+	References references // that answer texts
+}
+
+// Schema is the dataset's; nil: nobody knows it.
+func (s *Subject) Schema() *series.Schema {
+	if s.Dataset == nil {
+		return nil
+	}
+	return s.Dataset.Schema()
+}
+
+// Prepare fixes the dataset and draws the queries, by a seed of theirs. The check's seed
+// chooses which answers are checked before anything is measured.
+func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64) error {
+	w, types, err := s.Plan.Dataset(spec)
+	if err != nil {
+		return err
+	}
+	drawing := spec
+	drawing.QuerySeed = querySeed
+	if s.Queries, err = s.Plan.Draw(w, types, drawing, s.Plan.Experiment.Queries.PerType(), checkSeed); err != nil {
+		return err
+	}
+	d, err := w.Dataset(spec)
+	if err != nil {
+		return s.Plan.SpecProblem(err)
+	}
+	if f, ok := d.(workload.FromFiles); ok {
+		reread := f.Reread()
+		s.Record.Files, s.Record.Reread = f.Files(), &reread
+	}
+	s.texted, _ = w.(workload.Texted)
+	about := w.Describe(spec)
+	s.Rows = about.RowsAtMost
+	if spec.Limit >= s.Rows {
+		spec.Limit = 0 // all of it: the same dataset as without a limit
+	}
+	if spec.Limit > 0 {
+		s.Rows = spec.Limit
+	}
+	if d, err = s.deal(d); err != nil {
+		return err
+	}
+	s.Dataset = d
+	if spec.Limit > 0 {
+		s.Dataset = workload.LimitRows(d, spec.Limit)
+	}
+	if err := s.setViews(spec, latestOf(d), about.Repeats); err != nil {
+		return err
+	}
+	s.Record.Spec, s.Record.Fingerprint, s.Record.Series = spec, workload.Fingerprint(w, spec), d.Schema().Series
+	return nil
+}
+
+// deal has each of several writers write series of its own, where the dataset
+// knows how and its rows are generated.
+func (s *Subject) deal(d workload.Dataset) (workload.Dataset, error) {
+	load := &s.Plan.Experiment.Load
+	dealt, ok := d.(workload.Dealt)
+	if !ok || !s.Plan.Steps.Load || load.Workers < 2 || s.File != nil {
+		return d, nil
+	}
+	d, err := dealt.Deal(load.Workers, load.BatchSize)
+	if err != nil {
+		return nil, s.Plan.Experiment.Problem("load.workers", "%v", err)
+	}
+	s.Owner = func(b *series.Batch) int { return dealt.Client(b.Runs[0].Series[0], load.Workers) }
+	return d, nil
+}
+
+// QuerySets is what a run tells of the queries.
+func (s *Subject) QuerySets() []result.QuerySet {
+	var list []result.QuerySet
+	for _, q := range s.Queries {
+		list = append(list, q.Set)
+	}
+	return list
+}
+
+// QueriesOf returns those of a type that the run has.
+func (s *Subject) QueriesOf(queryType string) *plan.TypeQueries {
+	for i := range s.Queries {
+		if s.Queries[i].Type.Name == queryType {
+			return &s.Queries[i]
+		}
+	}
+	return nil
+}
+
+// Learn finds out what the dataset holds and which answers are right, unless that
+// is known. It takes as long as a pass over all rows, so no load waits for it but
+// that of a mixed phase, whose first part is a share of the rows.
+func (s *Subject) Learn(ctx context.Context, t driver.DB, planned *plan.Target) error {
+	if err := s.computeDigest(ctx); err != nil {
+		return err
+	}
+	if err := s.computeSizes(ctx); err != nil {
+		return err
+	}
+	// What is discarded as it is needs no survey, which would take longer.
+	if s.Expected != nil || planned.Caps.Discards && s.takesLines(t) {
+		return nil
+	}
+	return s.computeExpected(ctx)
+}
+
+// computeExpected passes over the dataset for its size and all expected answers.
+func (s *Subject) computeExpected(ctx context.Context) error {
+	var full []query.Query
+	var counted iter.Seq[query.Query]
+	for i := range s.Queries {
+		if s.Plan.HasMeaning(&s.Queries[i]) {
+			full = append(full, s.Queries[i].Early...)
+		}
+	}
+	if s.Plan.Steps.Query && !s.Plan.Experiment.Queries.Verbatim() {
+		counted = func(yield func(query.Query) bool) {
+			for i := range s.Queries {
+				if !s.Plan.HasMeaning(&s.Queries[i]) {
+					continue
+				}
+				for q := range s.Queries[i].All {
+					if !yield(q) {
+						return
+					}
+				}
+			}
+		}
+	}
+	label := "surveying the dataset"
+	if len(full) > 0 {
+		label = "computing expected answers"
+	}
+	for v := range plan.Views {
+		held := &s.Viewed[v]
+		if held.Dataset == nil {
+			continue
+		}
+		expected, err := s.Pass(ctx, label, held.Dataset, full, counted)
+		if err != nil {
+			return err
+		}
+		held.survey = &expected.Survey
+		s.expectAnswers(v, expected)
+		if err := s.expectTexts(ctx, v); err != nil {
+			return err
+		}
+		if v == plan.EveryRow {
+			s.Expected = expected
+		}
+	}
+	d := s.Record
+	d.Rows, d.Metrics, d.RawBytes = s.Expected.Survey.Rows, s.Expected.Survey.Metrics, s.Expected.Survey.RawBytes
+	d.Lateness = s.Expected.Survey.Lateness.Seconds()
+	if l := s.Expected.Survey.Late; l != nil {
+		d.Late = &result.Late{
+			Share: l.Share, Least: l.Least, Most: l.Most,
+			P50: l.Delays[0], P90: l.Delays[1], P99: l.Delays[2], Max: l.Delays[3],
+		}
+	}
+	return nil
+}
+
+// rowsReadBack says which rows of the dataset are read back.
+func (s *Subject) rowsReadBack() oracle.Drawing {
+	return oracle.Drawing{Seed: s.Seed, Rows: s.Plan.Catalog.SampleRows}
+}
+
+// Pass has the oracle pass over a dataset.
+func (s *Subject) Pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
+	task := s.Display.Start(label, "rows", s.Rows)
+	begin := time.Now()
+	defer func() { s.Passed += time.Since(begin) }()
+	expected, err := oracle.PassSampling(ctx, d, s.rowsReadBack(), full, counted, func(rows int) { task.Add(int64(rows)) })
+	if err != nil {
+		record.Fail(ctx, task, err)
+		return nil, err
+	}
+	task.Finish("")
+	return expected, nil
+}
+
+// expectAnswers deals the answers of a pass to the query types.
+func (s *Subject) expectAnswers(v plan.View, expected *oracle.Expectations) {
+	if s.Plan.Experiment.Queries.Verbatim() {
+		return
+	}
+	n := s.Plan.Experiment.Queries.PerType()
+	fullAt, countedAt := 0, 0
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		if !s.Plan.HasMeaning(q) {
+			continue
+		}
+		q.Expected[v].Full = expected.Full[fullAt : fullAt+len(q.Early)]
+		fullAt += len(q.Early)
+		if s.Plan.Steps.Query {
+			q.Expected[v].Counted = expected.Counted[countedAt : countedAt+n]
+			countedAt += n
+		}
+	}
+}
+
+// renderOne renders one query, whose answer is nothing known of.
+func (s *Subject) renderOne(ctx context.Context, planned *plan.Target, of *plan.TypeQueries, q *query.Query) (engine.Rendered, error) {
+	schema := s.Dataset.Schema()
+	request, err := planned.Renderer(ctx, driver.DB{}, of)(q, schema)
+	if err != nil {
+		return engine.Rendered{}, err
+	}
+	// The oracle keeps digests of those rows whose order does not matter.
+	_, limited := q.Shape.(query.AnyRows)
+	whole := !q.Stored() || q.Order() != query.Unordered || limited || engine.KeepsWhole(q, schema)
+	table := schema.Table(q.Table)
+	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Free: table.FreeRoom(), Columns: q.Columns(table), Whole: whole}, nil
+}
+
+// WarmUps returns the queries that connections are warmed up with, other ones in
+// each repeat in as far as there are such.
+func (s *Subject) WarmUps(ctx context.Context, planned *plan.Target, q *plan.TypeQueries, repeat int, db driver.DB) ([]engine.Rendered, error) {
+	render := s.Renderer(planned, q, db)
+	defer render.Close()
+	var list []engine.Rendered
+	for i := range q.Spare {
+		one, err := render.Render(ctx, &q.Spare[(i+repeat*len(q.Spare)/q.Blocks.Repeats)%len(q.Spare)])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// computeDigest computes the content digest of what is loaded or queried, where it
+// was asked for and is not known yet. Rows of a file are those of the file.
+func (s *Subject) computeDigest(ctx context.Context) error {
+	if !s.Plan.Experiment.Digest || s.Record.Digest != "" {
+		return nil
+	}
+	task := s.Display.Start("computing the digest of the dataset", "rows", s.Rows)
+	digest, err := generate.DigestOf(ctx, s.loadedDataset(), func(rows int) { task.Add(int64(rows)) })
+	if err != nil {
+		record.Fail(ctx, task, err)
+		return err
+	}
+	task.Finish(digest)
+	s.Record.Digest = digest
+	return nil
+}
+
+// computeSizes computes how large the dataset is as a file of each format that was asked for,
+// once.
+func (s *Subject) computeSizes(ctx context.Context) error {
+	for _, format := range s.Plan.Experiment.InputFormats {
+		if _, known := s.Record.FormatBytes[format]; known {
+			continue
+		}
+		task := s.Display.Start("computing the size as a file of "+format, "rows", s.Rows)
+		size, err := generate.SizeOf(ctx, s.loadedDataset(), format, func(rows int) { task.Add(int64(rows)) })
+		if err != nil {
+			record.Fail(ctx, task, err)
+			return plan.BadInput(err)
+		}
+		task.Finish(fmt.Sprintf("%d bytes", size))
+		if s.Record.FormatBytes == nil {
+			s.Record.FormatBytes = make(map[string]int64)
+		}
+		s.Record.FormatBytes[format] = size
+	}
+	return nil
+}
+
+// loadedDataset is the dataset as it is loaded: what was generated, or a file's rows.
+func (s *Subject) loadedDataset() workload.Dataset {
+	if s.File == nil {
+		return s.Dataset
+	}
+	if limit := s.Plan.Experiment.Load.Limit; limit > 0 {
+		return workload.LimitRows(s.parse(), limit)
+	}
+	return s.parse()
+}

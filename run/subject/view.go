@@ -1,0 +1,72 @@
+package subject
+
+import (
+	"github.com/tsmark/tsmark/oracle"
+	"github.com/tsmark/tsmark/run/experiment"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/workload"
+)
+
+// viewed is the dataset as a target holds it.
+type viewed struct {
+	Dataset workload.Dataset // nil: no target of the run holds it so
+	survey  *oracle.Survey
+}
+
+// setViews finds out how the run's targets hold the dataset, of which the
+// latest rows are those given; nil: all are. Times repeat by the settings named.
+func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats string) error {
+	s.Viewed = [plan.Views]viewed{plan.EveryRow: {Dataset: s.Dataset}}
+	if latest == nil {
+		return nil
+	}
+	e := s.Plan.Experiment
+	problem := func(path, what string) *experiment.Problem {
+		return e.Problem(path, "the dataset writes times again, and %s: leave it out, or %s", what, repeats)
+	}
+	switch {
+	case spec.Limit > 0:
+		return problem("load.limit", "which of them the first rows hold is not known")
+	case e.Mixed.On():
+		return problem("mixed", "what is there while it is loaded is not known")
+	}
+	for i := range s.Plan.Targets {
+		if t := &s.Plan.Targets[i]; t.Caps.Dedupes {
+			if e.Load.Workers > 1 && s.Owner == nil {
+				return problem("load.workers", "of several writers nobody knows whose row is the last")
+			}
+			s.Viewed[plan.LatestRows].Dataset = latest
+		}
+	}
+	return nil
+}
+
+// latestOf returns the dataset with one row of each series and time; nil where
+// that is all it has.
+func latestOf(d workload.Dataset) workload.Dataset {
+	r, ok := d.(workload.Repeating)
+	if !ok {
+		return nil
+	}
+	if latest := r.Latest(); latest != d {
+		return latest
+	}
+	return nil
+}
+
+// ViewOf returns how a target holds the dataset.
+func (s *Subject) ViewOf(planned *plan.Target) plan.View {
+	if planned.Caps.Dedupes && s.Viewed[plan.LatestRows].Dataset != nil {
+		return plan.LatestRows
+	}
+	return plan.EveryRow
+}
+
+// SurveyOf is the size of the dataset as a target holds it. Of the rows of a
+// file only one view is known.
+func (s *Subject) SurveyOf(planned *plan.Target) *oracle.Survey {
+	if survey := s.Viewed[s.ViewOf(planned)].survey; survey != nil {
+		return survey
+	}
+	return &s.Expected.Survey
+}

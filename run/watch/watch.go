@@ -1,0 +1,255 @@
+// Package watch measures a phase: when it was, what the client used, what other processes took
+// of the machine, and whether the client set the pace.
+package watch
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/monitor"
+	"github.com/tsmark/tsmark/monitor/process"
+	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+)
+
+// samplePeriod is how often resources are read.
+const samplePeriod = time.Second
+
+// Watch looks at what a run and others use of the machines.
+type Watch struct {
+	Limits limit.Limits
+	bound  float64 // share of the machine's CPU time that others may use
+	strict bool    // a phase in which they use more does not count
+
+	Sampler *monitor.Sampler
+	origin  time.Time
+	watched map[string]bool        // addresses of what tells of servers
+	readAs  map[string]string      // the target by whose name a server's resources are read, by its ports
+	found   map[string]LocalServer // servers on this host, by target
+	current string                 // the target whose turn it is
+	inside  map[string]*internals  // by target
+	// witnesses measure, for each target, what others took of the machine; witness
+	// is that of the target whose turn it is.
+	witnesses map[string]*monitor.Witness
+	witness   *monitor.Witness
+	phases    []*result.Noise // parts of the cell that is measured, which have ended
+}
+
+func NewWatch(p *plan.Plan) *Watch {
+	return &Watch{
+		Limits: p.Experiment.Timeouts.Limits(), bound: p.Settings.Quiet, strict: p.Experiment.RequireQuiet != "",
+		watched: make(map[string]bool), readAs: make(map[string]string), found: make(map[string]LocalServer), inside: make(map[string]*internals), witnesses: make(map[string]*monitor.Witness),
+	}
+}
+
+// Begin begins to watch the client and its host, which has a folder; the time line
+// begins at origin.
+func (w *Watch) Begin(ctx context.Context, origin time.Time, dir string) {
+	w.Sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, samplePeriod), origin
+	w.Sampler.Watch("host", monitor.HostSource(ctx, dir))
+	w.Sampler.Watch(result.ClientSource, monitor.ClientSource())
+}
+
+// WatchServer begins to watch a target's server, as far as it runs on this host, and records
+// whether it does. Targets of one server are watched once. It returns the ports on which
+// the server listens here.
+func (w *Watch) WatchServer(ctx context.Context, t driver.DB, out *result.Target) (ports []int, err error) {
+	s, err := FindServer(ctx, w.Limits, t)
+	if err != nil {
+		return nil, fmt.Errorf("finding out where the server of target %s runs: %w", out.Name, err)
+	}
+	out.CoLocated = s.here
+	if len(s.ports) == 0 {
+		return nil, nil
+	}
+	listens := fmt.Sprint(s.ports)
+	if s.readAs = w.readAs[listens]; s.readAs == "" {
+		s.readAs, w.readAs[listens] = out.Name, out.Name
+		w.Sampler.Watch(result.ServerSource(out.Name), s.Source())
+	} else if s.readAs != out.Name {
+		out.SameServer = s.readAs
+	}
+	w.found[out.Name] = s
+	return s.ports, nil
+}
+
+// LocalServer is a target's server as far as it runs on this host.
+type LocalServer struct {
+	here    bool
+	ports   []int  // on which its processes listen, the one that is connected to first
+	unknown error  // why its other processes are not known; nil: they are
+	readAs  string // the target by whose name its resources are read
+}
+
+// FindServer looks for the server of a target on this host.
+func FindServer(ctx context.Context, limits limit.Limits, t driver.DB) (s LocalServer, err error) {
+	if t.Address == "" {
+		return s, nil
+	}
+	isHere := func(address string) (here bool, err error) {
+		err = limits.InStatement(ctx, "resolving "+address, func(ctx context.Context) (err error) {
+			here, err = monitor.CoLocated(ctx, address)
+			return err
+		})
+		return here, err
+	}
+	if s.here, err = isHere(t.Address); err != nil || !s.here {
+		return s, err
+	}
+	addresses := []string{t.Address}
+	if t.ListProcesses != nil {
+		var further []string
+		further, s.unknown = t.ListProcesses(ctx)
+		for _, address := range further {
+			here, err := isHere(address)
+			if err != nil {
+				s.unknown = err
+			}
+			if here {
+				addresses = append(addresses, address)
+			}
+		}
+	}
+	for _, address := range addresses {
+		if port := portOf(address); port > 0 && !slices.Contains(s.ports, port) {
+			s.ports = append(s.ports, port)
+		}
+	}
+	return s, nil
+}
+
+// Source reads what its processes use; nil: they are not on this host.
+func (s LocalServer) Source() monitor.Source {
+	switch {
+	case len(s.ports) == 0:
+		return nil
+	case s.unknown != nil: // of a part a figure would look like that of all
+		return monitor.UnknownSource(fmt.Errorf("which processes the server has is not known: %w", s.unknown))
+	}
+	return monitor.PortSource(s.ports...)
+}
+
+// portOf returns the port of an address; 0: it has a name, or none.
+func portOf(address string) int {
+	_, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(text) // a named port: nothing to look for
+	return port
+}
+
+// WithoutServer are the processes on this host without those of a server under test.
+func WithoutServer(ctx context.Context, running []result.OtherDatabase, ports []int) []result.OtherDatabase {
+	listening, err := process.ByPort(ctx, ports...)
+	if err != nil {
+		return running // whoever listens cannot be told from others
+	}
+	return slices.DeleteFunc(running, func(r result.OtherDatabase) bool {
+		family, err := process.Tree(ctx, r.PID)
+		return err == nil && slices.ContainsFunc(family, func(p process.Info) bool { return slices.Contains(listening, p.PID) })
+	})
+}
+
+// WatchRemote begins to watch what the target's host and server tell of
+// themselves. What does not answer now is an error: nobody would miss it later.
+func (w *Watch) WatchRemote(ctx context.Context, planned *plan.Target) error {
+	for _, s := range []struct {
+		name, address string
+		open          func(string) (monitor.Source, error)
+	}{
+		{"host of " + planned.Name, planned.Exporter, func(a string) (monitor.Source, error) { return monitor.NodeSource(a, "") }},
+		{result.ServerSource(planned.Name), planned.Metrics, monitor.MetricsSource},
+	} {
+		if s.address == "" || w.watched[s.address] {
+			continue
+		}
+		source, err := s.open(s.address)
+		if err == nil {
+			err = w.Limits.InStatement(ctx, s.address, func(ctx context.Context) error {
+				_, err := source.Read(ctx)
+				return err
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("%w: watching the %s: %w", plan.ErrInput, s.name, err)
+		}
+		w.watched[s.address] = true
+		w.Sampler.Watch(s.name, source)
+	}
+	return nil
+}
+
+// Now is the present on the run's time line.
+func (w *Watch) Now() float64 { return time.Since(w.origin).Seconds() }
+
+// SetTarget makes ready to tell, from now on, the processes of the target whose turn
+// it is from others.
+func (w *Watch) SetTarget(ctx context.Context, name string) {
+	w.current = name
+	if w.witnesses[name] == nil {
+		w.witnesses[name] = monitor.NewWitness(ctx, w.found[name].Source())
+	}
+	w.witness = w.witnesses[name]
+}
+
+// EndPhase ends a part of the cell that is being measured, such as sending the
+// rows of a load, and begins the next.
+func (w *Watch) EndPhase(ctx context.Context) {
+	w.phases = append(w.phases, w.witness.End(ctx, w.bound))
+	w.witness.Begin(ctx)
+}
+
+// MeasureNoise runs a phase and returns what others took of the machine meanwhile. A
+// part of the phase that was noisy makes the whole noisy.
+func (w *Watch) MeasureNoise(ctx context.Context, do func() error) (*result.Noise, error) {
+	w.phases = nil
+	w.witness.Begin(ctx)
+	err := do()
+	phases := append(w.phases, w.witness.End(ctx, w.bound))
+	noise := result.AddNoise(phases...)
+	for _, part := range phases {
+		if noise.Noisy() == "" && part.Noisy() != "" {
+			noise.Reasons = []string{fmt.Sprintf("%s, for %.2g of %.2g s", part.Noisy(), part.Wall, noise.Wall)}
+		}
+	}
+	return noise, err
+}
+
+// Measure runs a measurement and returns where it stands on the time line, what
+// others took of the machine, and what it cost the client, which an embedded
+// target's cannot be told from.
+func (w *Watch) Measure(ctx context.Context, embedded bool, do func() error) (result.Cell, error) {
+	w.readServer(embedded) // at both ends, so that what a short measurement took is known too
+	c := result.Cell{From: w.Now()}
+	var err error
+	c.Noise, err = w.MeasureNoise(ctx, func() error {
+		if embedded {
+			return do()
+		}
+		client := monitor.BeginClient(ctx)
+		err := do()
+		used := client.End(ctx)
+		c.Client = &used
+		return err
+	})
+	c.To = w.Now()
+	w.readServer(embedded)
+	return c, err
+}
+
+// readServer reads what the target whose turn it is has used up to now, where that is
+// quickly read: it is in tsmark's process, or its server's processes are on this host.
+func (w *Watch) readServer(embedded bool) {
+	if embedded {
+		w.Sampler.Read(result.ClientSource)
+	} else if s, ok := w.found[w.current]; ok && s.unknown == nil {
+		w.Sampler.Read(result.ServerSource(s.readAs))
+	}
+}
