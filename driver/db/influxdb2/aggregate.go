@@ -36,16 +36,16 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 	if o[optionLanguage] == languageInfluxQL {
 		return influx.RenderFrom(q, m, s)
 	}
-	text, err := fluxFrom(q, m, s, o[optionBucket])
+	request, err := fluxFrom(q, m, s, o[optionBucket])
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	return driver.Request{Text: text}, nil
+	return request, nil
 }
 
 // fluxFrom is flux of a query that is answered from an aggregate: what is kept is folded as
 // values are, sums and counts by sum, and means are made of these two at last.
-func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket string) (string, error) {
+func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket string) (driver.Request, error) {
 	of, err := aggregateOf(m, s)
 	if err == nil {
 		err = m.Answers(q)
@@ -54,16 +54,16 @@ func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket st
 		err = q.Check(s.Table(m.Table))
 	}
 	if err != nil {
-		return "", err
+		return driver.Request{}, err
 	}
 	shape := q.Shape.(query.Buckets) // Answers has seen it
 	for _, key := range append(q.Demands(), shape.GroupBy) {
 		if key != "" && of.Tag(key) == nil {
-			return "", fmt.Errorf("%w: the aggregate %s is of series, and %s is a number in a field", query.ErrUnsupported, m.Name(), key)
+			return driver.Request{}, fmt.Errorf("%w: the aggregate %s is of series, and %s is a number in a field", query.ErrUnsupported, m.Name(), key)
 		}
 	}
 	if q.In != nil && of.Tag(q.In.Key) == nil {
-		return "", fmt.Errorf("%w: the aggregate %s is of series, and %s is a number in a field", query.ErrUnsupported, m.Name(), q.In.Key)
+		return driver.Request{}, fmt.Errorf("%w: the aggregate %s is of series, and %s is a number in a field", query.ErrUnsupported, m.Name(), q.In.Key)
 	}
 	from := *q
 	from.Table = of.Name
@@ -96,7 +96,7 @@ func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket st
 	for _, d := range r.definitions {
 		text += d + "\n\n"
 	}
-	return text + steps.String(), nil
+	return driver.Request{Text: text + steps.String(), Plan: answer}, nil
 }
 
 // PlanAggregate implements driver.DB: an aggregate is a measurement.

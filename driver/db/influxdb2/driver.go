@@ -81,8 +81,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	if o[optionLanguage] == languageInfluxQL {
 		return influx.Render(q, s, influx.InfluxDB)
 	}
-	text, err := flux(q, s, o[optionBucket])
-	return driver.Request{Text: text}, err
+	return flux(q, s, o[optionBucket])
 }
 
 func caps(o driver.Options) driver.Caps {

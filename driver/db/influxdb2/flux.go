@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/query/sql"
@@ -25,18 +26,18 @@ const (
 const rowColumn = influx.OwnPrefix + "row"
 
 // flux renders a query in Flux. The first line of the text is a comment that names
-// the columns of the answer: see header.
-func flux(q *query.Query, s *series.Schema, bucket string) (string, error) {
+// the columns of the answer, which are the plan: see header.
+func flux(q *query.Query, s *series.Schema, bucket string) (driver.Request, error) {
 	r := renderer{q: q, table: s.Table(q.Table), bucket: bucket}
 	if r.table == nil {
-		return "", fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
+		return driver.Request{}, fmt.Errorf("query %s: there is no table %q", q.Type, q.Table)
 	}
 	err := q.Check(r.table)
 	if err == nil {
 		err = r.checkFilter()
 	}
 	if err != nil {
-		return "", fmt.Errorf("query %s: %w", q.Type, err)
+		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
 	steps, columns := r.shape()
 	text := header(columns)
@@ -46,7 +47,7 @@ func flux(q *query.Query, s *series.Schema, bucket string) (string, error) {
 	for _, d := range r.definitions {
 		text += d + "\n\n"
 	}
-	return text + steps.String(), nil
+	return driver.Request{Text: text + steps.String(), Plan: columns}, nil
 }
 
 // renderer renders one query.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -26,19 +27,20 @@ func newQuerier(s *settings) *querier { return &querier{settings: s, client: htt
 
 // Do implements driver.Querier.
 func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	cost, err := q.do(ctx, r.Text, sink)
+	columns, ok := r.Plan.([]column)
+	if !ok {
+		return driver.Cost{}, errors.New("querying InfluxDB 2: the request does not name the answer's columns")
+	}
+	cost, err := q.do(ctx, r.Text, columns, sink)
 	if err != nil {
 		return cost, fmt.Errorf("querying InfluxDB 2: %w", err)
 	}
 	return cost, nil
 }
 
-// do runs a query. Where its context has ended, so has what failed.
-func (q *querier) do(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
-	wanted, err := parseHeader(text)
-	if err != nil {
-		return driver.Cost{}, err
-	}
+// do runs a query and gives some columns of its answer to the sink. An error after the end of
+// the context says that the context has ended.
+func (q *querier) do(ctx context.Context, text string, wanted []column, sink query.Sink) (driver.Cost, error) {
 	request, err := q.request(ctx, text)
 	if err != nil {
 		return driver.Cost{}, err
@@ -100,7 +102,7 @@ func (c *console) run(ctx context.Context, f flow, columns []column, sink query.
 	defer c.mu.Unlock()
 	patient, cancel := c.querier.client.Patient(ctx)
 	defer cancel()
-	_, err := c.querier.do(patient, header(columns)+f.String(), sink)
+	_, err := c.querier.do(patient, header(columns)+f.String(), columns, sink)
 	return err
 }
 

@@ -127,8 +127,8 @@ func TestAnswers(t *testing.T) {
 			q := newQuerier(settingsOf(t, options))
 			defer conformance.Close(t, q)
 			var got strings.Builder
-			text := header([]column{{"_time", false}, {"host", false}, {"a", false}, {"b", true}, {"c", false}}) + "from()"
-			cost, err := q.Do(t.Context(), driver.Request{Text: text}, query.SinkFunc(func(row []query.Value) error {
+			request := driver.Request{Text: "from()", Plan: []column{{"_time", false}, {"host", false}, {"a", false}, {"b", true}, {"c", false}}}
+			cost, err := q.Do(t.Context(), request, query.SinkFunc(func(row []query.Value) error {
 				got.WriteString(query.RowText(row) + "; ")
 				return nil
 			}))
@@ -139,7 +139,7 @@ func TestAnswers(t *testing.T) {
 			if got.String() != c.rows || cost.Bytes != int64(len(c.body)) {
 				t.Errorf("got  %s\nwant %s\n%+v", got.String(), c.rows, cost)
 			}
-			if counted, err := q.Do(t.Context(), driver.Request{Text: text}, nil); err != nil || counted != cost {
+			if counted, err := q.Do(t.Context(), request, nil); err != nil || counted != cost {
 				t.Errorf("without a sink %+v, %v", counted, err)
 			}
 		})
@@ -171,16 +171,13 @@ func TestColumnTwice(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	want := []column{{"_time", false}, {`a "b", c`, true}}
-	got, err := parseHeader(header(want) + "from()\n")
-	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%v, %v", got, err)
+	if got, want := header([]column{{"_time", false}, {`a "b", c`, true}}), `// columns "_time", "a \"b\", c" else 0`+"\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
-	for _, text := range []string{"", "from()", comment().Prefix + "\n", comment().Prefix + `"a" "b"`, comment().Prefix + `"a", `} {
-		if _, err := parseHeader(text); err == nil {
-			t.Errorf("%q has columns", text)
-		}
-	}
+	q := newQuerier(settingsOf(t, served(t, func(http.ResponseWriter, *http.Request) {})))
+	defer conformance.Close(t, q)
+	_, err := q.Do(t.Context(), driver.Request{Text: "from()"}, nil)
+	stub.Says(t, err, "does not name the answer's columns")
 }
 
 // An answer without an end ends all the same, in a line and with little memory.

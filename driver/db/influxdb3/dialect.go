@@ -65,7 +65,7 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 		for _, c := range q.Columns(s.Table(q.Table)) {
 			columns = append(columns, influx.HeaderColumn{Name: c.Name, Marked: c.Kind == query.Time && timed(q, s, c.Name)})
 		}
-		text = header().Comment(columns) + text
+		return lineRequest(text, columns), nil
 	}
 	return driver.Request{Text: text}, err
 }
@@ -87,9 +87,6 @@ func literals(o driver.Options) query.Literals {
 func timed(q *query.Query, s *series.Schema, column string) bool {
 	return s.Table(q.Table).FieldIndex(column) < 0
 }
-
-// header is the comment before queries that are run over HTTP.
-func header() influx.Header { return influx.Header{Prefix: "-- columns ", Mark: " time"} }
 
 // reservedWords are those that DataFusion does not take as the name of a table or a
 // column without quotes, or in whose place it reads something else.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"net/http"
 
 	"github.com/tsmark/tsmark/driver"
@@ -40,28 +40,33 @@ func newLineQuerier(s *settings) *lineQuerier {
 
 // Do implements driver.Querier.
 func (q *lineQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	columns, err := header().Parse(r.Text)
-	if err != nil {
-		return driver.Cost{}, fmt.Errorf("querying InfluxDB 3: %w", err)
+	columns, ok := r.Plan.(*lineColumns)
+	if !ok {
+		return driver.Cost{}, errors.New("querying InfluxDB 3: the request does not name the answer's columns")
 	}
-	names := namesOf(columns)
 	q.Answer = func() error {
-		for _, c := range columns {
-			kind := jsonrows.Number
-			if c.Marked {
-				kind = jsonrows.Time
-			}
-			q.Columns = append(q.Columns, kind)
-		}
-		return q.Lines(names)
+		q.Columns = append(q.Columns, columns.types...)
+		return q.Lines(columns.names)
 	}
 	return q.Querier.Do(ctx, r, sink)
 }
 
-func namesOf(columns []influx.HeaderColumn) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
+// lineColumns are the columns of an answer: the plan of a request over HTTP.
+type lineColumns struct {
+	names []string
+	types []jsonrows.Type
+}
+
+// lineRequest returns the request over HTTP, whose text begins with a comment that names the
+// answer's columns. Those that are times are marked.
+func lineRequest(text string, columns []influx.HeaderColumn) driver.Request {
+	plan := &lineColumns{}
+	for _, c := range columns {
+		kind := jsonrows.Number
+		if c.Marked {
+			kind = jsonrows.Time
+		}
+		plan.names, plan.types = append(plan.names, c.Name), append(plan.types, kind)
 	}
-	return names
+	return driver.Request{Text: influx.Header("-- columns ", " time", columns) + text, Plan: plan}
 }

@@ -49,7 +49,7 @@ func testStreams(t *testing.T, db driver.DB, read string) {
 	}
 	defer conformance.Close(t, q)
 	ask := func(ctx context.Context, text string, each func(row []query.Value) error) (int64, error) {
-		request := driver.Request{Text: header().Comment([]influx.HeaderColumn{{Name: "n"}}) + text}
+		request := lineRequest(text, []influx.HeaderColumn{{Name: "n"}})
 		cost, err := q.Do(ctx, request, conformance.SinkFunc(each))
 		return cost.Rows, err
 	}

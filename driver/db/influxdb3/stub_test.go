@@ -25,6 +25,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
+	"github.com/tsmark/tsmark/driver/kit/influx"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/series"
 )
@@ -283,9 +284,9 @@ func TestLines(t *testing.T) {
 	}
 	q := newLineQuerier(settingsOf(t, served(t, web, &answers{})))
 	defer conformance.Close(t, q)
-	const head = `-- columns "time" time, "hostname", "usage", "count"` + "\n"
+	request := lineRequest("SELECT 1", []influx.HeaderColumn{{Name: "time", Marked: true}, {Name: "hostname"}, {Name: "usage"}, {Name: "count"}})
 	var got query.Answer
-	if cost, err := q.Do(t.Context(), driver.Request{Text: head + "SELECT 1"}, &got); err != nil || cost.Rows != 3 {
+	if cost, err := q.Do(t.Context(), request, &got); err != nil || cost.Rows != 3 {
 		t.Fatal(cost, err)
 	}
 	const first = 1451606400_000_000_001
@@ -304,11 +305,11 @@ func TestLines(t *testing.T) {
 		`{"hostname":"a","time":"2016-01-01T00:00:00"}`: "which is not the next of",
 	} {
 		text = bad
-		_, err := q.Do(t.Context(), driver.Request{Text: head + "SELECT 1"}, &query.Answer{})
+		_, err := q.Do(t.Context(), request, &query.Answer{})
 		stub.Says(t, err, says)
 	}
 	_, err := q.Do(t.Context(), driver.Request{Text: "SELECT 1"}, nil)
-	stub.Says(t, err, "does not begin with the names of the answer's columns")
+	stub.Says(t, err, "does not name the answer's columns")
 }
 
 // Reading a row allocates nothing.
