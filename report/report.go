@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tsmark/tsmark/report/figure"
 	"github.com/tsmark/tsmark/report/rank"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
@@ -41,6 +42,9 @@ func Of(runs ...*result.Run) *Report {
 func Write(w io.Writer, format write.Format, runs []*result.Run, opts write.Options) error {
 	return Of(runs...).Write(w, format, opts)
 }
+
+// WriteCSV writes the figures of the runs as CSV.
+func (p *Report) WriteCSV(w io.Writer) error { return figure.WriteCSV(w, p.runs, p.own) }
 
 // Write renders the report. Its errors are those of w, and formats that do not
 // exist.

@@ -2,78 +2,97 @@ package comparison
 
 import (
 	"io"
-	"strconv"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/compare"
 	"github.com/tsmark/tsmark/report/write"
 )
 
-// writeCSV writes a line per figure, that of all query types first: all
-// metrics, those that the tables leave out too. Seconds, rows a second and bytes, as unit says; empty
-// where there is no figure.
+// line is a figure of two targets.
+type line struct {
+	target *compare.Target
+	figure *compare.Figure
+}
+
+// writeCSV writes a line per figure, that of all query types first: all metrics, those
+// that the tables leave out too.
 func writeCSV(w io.Writer, c *compare.Comparison) error {
-	out := write.NewCSV(w)
-	if err := out.Write([]string{
-		"target_a", "target_b", "subject", "metric", "unit", "better", "a", "a_bound", "a_n", "a_cv", "b", "b_bound", "b_n", "b_cv",
-		"ratio", "ratio_bound", "interval_low", "interval_high", "interval_level", "p", "p_corrected", "queries", "verdict", "why", "noisy_a", "noisy_b", "types",
-	}); err != nil {
-		return err
-	}
+	var lines []line
 	for i := range c.Targets {
 		target := &c.Targets[i]
 		for _, first := range []bool{true, false} {
 			for j := range target.Figures {
-				f := &target.Figures[j]
-				if first != (f.Metric == compare.GeoMean) {
-					continue
-				}
-				if err := out.Write(comparisonLine(target, f)); err != nil {
-					return err
+				if f := &target.Figures[j]; first == (f.Metric == compare.GeoMean) {
+					lines = append(lines, line{target, f})
 				}
 			}
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return write.WriteCSV(w, Columns(), lines)
 }
 
-func comparisonLine(target *compare.Target, f *compare.Figure) []string {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 9, 64) }
-	known := func(v stats.Value) string {
-		if v.Bound == stats.Unknown {
-			return ""
+// Column is a figure of the CSV of a comparison.
+type Column write.Column[line]
+
+// Columns are the figures of a comparison as CSV.
+func Columns() []Column {
+	type figure = *compare.Figure
+	of := func(value func(f figure) any) func(line) any { return func(l line) any { return value(l.figure) } }
+	a, b := func(l line) *stats.Estimate { return &l.figure.A }, func(l line) *stats.Estimate { return &l.figure.B }
+	side := func(name, who string, estimate func(line) *stats.Estimate) []Column {
+		known := func(value func(*stats.Estimate) any) func(line) any {
+			return func(l line) any {
+				if e := estimate(l); e.N > 0 {
+					return value(e)
+				}
+				return nil
+			}
 		}
-		return number(v.Figure)
-	}
-	line := []string{target.A.Name, target.B.Name, f.Subject, string(f.Metric), string(f.Unit), string(f.Better)}
-	for _, side := range []*stats.Estimate{&f.A, &f.B} {
-		if side.N == 0 {
-			line = append(line, "", "", "", "")
-			continue
+		return []Column{
+			{name, "as unit says", "median of " + who, known(func(e *stats.Estimate) any { return e.Median })},
+			{name + "_bound", "", "at least or at most, where queries were cut off", known(func(e *stats.Estimate) any { return string(e.Median.Bound) })},
+			{name + "_n", "", "rounds or loads of " + who, known(func(e *stats.Estimate) any { return e.N })},
+			{name + "_cv", "", "their coefficient of variation", known(func(e *stats.Estimate) any { return unless(e.CV < 0, e.CV) })},
 		}
-		cv := ""
-		if side.CV >= 0 {
-			cv = number(side.CV)
+	}
+	interval := func(value func(*stats.Interval) any) func(line) any {
+		return func(l line) any {
+			if l.figure.Interval == nil {
+				return nil
+			}
+			return value(l.figure.Interval)
 		}
-		line = append(line, known(side.Median), string(side.Median.Bound), strconv.Itoa(side.N), cv)
 	}
-	line = append(line, known(f.Ratio), string(f.Ratio.Bound))
-	if x := f.Interval; x != nil {
-		line = append(line, known(x.Lo), known(x.Hi), number(x.Level))
-	} else {
-		line = append(line, "", "", "")
+	list := []Column{
+		{"target_a", "", "target of side A", func(l line) any { return l.target.A.Name }},
+		{"target_b", "", "target of side B", func(l line) any { return l.target.B.Name }},
+		{"subject", "", "query type, all types or load", of(func(f figure) any { return f.Subject })},
+		{"metric", "", "metric, as in --fail-if", of(func(f figure) any { return string(f.Metric) })},
+		{"unit", "", "unit of a and b", of(func(f figure) any { return string(f.Unit) })},
+		{"better", "", "higher or lower", of(func(f figure) any { return string(f.Better) })},
 	}
-	if f.Decidable() {
-		line = append(line, number(f.P), number(f.Adjusted))
-	} else {
-		line = append(line, "", "")
+	list = append(append(list, side("a", "A", a)...), side("b", "B", b)...)
+	return append(list, []Column{
+		{"ratio", "", "B divided by A", of(func(f figure) any { return f.Ratio })},
+		{"ratio_bound", "", "at least or at most, where queries were cut off", of(func(f figure) any { return string(f.Ratio.Bound) })},
+		{"interval_low", "", "lower end of the interval of the ratio", interval(func(i *stats.Interval) any { return i.Lo })},
+		{"interval_high", "", "upper end of the interval of the ratio", interval(func(i *stats.Interval) any { return i.Hi })},
+		{"interval_level", "", "confidence level of the interval", interval(func(i *stats.Interval) any { return i.Level })},
+		{"p", "", "p-value", of(func(f figure) any { return unless(!f.Decidable(), f.P) })},
+		{"p_corrected", "", "p-value, corrected by Holm", of(func(f figure) any { return unless(!f.Decidable(), f.Adjusted) })},
+		{"queries", "", "different queries that both sides answered", of(func(f figure) any { return unless(f.Queries == 0, f.Queries) })},
+		{"verdict", "", "what was shown of B against A", of(func(f figure) any { return string(f.Verdict) })},
+		{"why", "", "why there is no verdict", of(func(f figure) any { return f.Why })},
+		{"noisy_a", "", "what disturbed the measurement of A", of(func(f figure) any { return f.NoisyA })},
+		{"noisy_b", "", "what disturbed the measurement of B", of(func(f figure) any { return f.NoisyB })},
+		{"types", "", "query types that the figure is over", of(func(f figure) any { return unless(f.Types == 0, f.Types) })},
+	}...)
+}
+
+// unless is nil on a condition.
+func unless(absent bool, value any) any {
+	if absent {
+		return nil
 	}
-	some := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.Itoa(n)
-	}
-	return append(line, some(f.Queries), string(f.Verdict), f.Why, f.NoisyA, f.NoisyB, some(f.Types))
+	return value
 }

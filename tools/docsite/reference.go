@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tsmark/tsmark/report/comparison"
+	"github.com/tsmark/tsmark/report/figure"
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 	"github.com/tsmark/tsmark/workload"
 	"github.com/tsmark/tsmark/workload/iotdb"
@@ -19,7 +21,7 @@ func (s *site) reference(source string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return types.markdown("result.Run"), nil
+		return types.markdown("result.Run") + csvColumns(), nil
 	case "docs/iotdb-config.md":
 		return parameters(iotdbconfig.Parameters()), nil
 	case "docs/iotdb.md":
@@ -31,6 +33,24 @@ func (s *site) reference(source string) (string, error) {
 		return queryTypes(tsbs.Workloads()), nil
 	}
 	return options(source, s.drivers), nil
+}
+
+// csvColumns returns tables of the columns of tsmark report and tsmark compare as CSV.
+func csvColumns() string {
+	var b strings.Builder
+	head := func(command string) {
+		fmt.Fprintf(&b, "\n### CSV of %s\n\n| column | unit | meaning |\n|---|---|---|\n", command)
+	}
+	row := func(name, unit, meaning string) { fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, unit, cell(meaning)) }
+	head("tsmark report")
+	for _, c := range append(figure.Columns(), figure.AgentColumns()...) {
+		row(c.Name, c.Unit, c.Doc)
+	}
+	head("tsmark compare")
+	for _, c := range comparison.Columns() {
+		row(c.Name, c.Unit, c.Doc)
+	}
+	return b.String()
 }
 
 // queryTypes returns a table of the query types of workloads, each type once.

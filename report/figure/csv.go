@@ -1,11 +1,11 @@
-package report
+// Package figure lists the figures of runs, with their units and meaning, and writes them as CSV.
+package figure
 
 import (
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/tsmark/tsmark/measure/stats"
 	"github.com/tsmark/tsmark/report/agents"
@@ -99,56 +99,17 @@ func (l *csvLine) latency(s *result.Latency) {
 // WriteCSV writes a line per load, step of a load, mixed phase and query type, and one of each
 // target for all types together, where targets are compared. One kind of line
 // leaves the columns of the other empty; a line whose figures do not stand has none.
-func (p *Report) WriteCSV(w io.Writer) error {
-	out, columns := write.NewCSV(w), csvColumns()
-	if slices.ContainsFunc(p.runs, func(r *result.Run) bool { return len(r.Agents) > 0 }) {
-		columns = append(columns, agentColumns()...)
+// Each run has the group of its own targets.
+func WriteCSV(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
+	columns := Columns()
+	if slices.ContainsFunc(runs, func(r *result.Run) bool { return len(r.Agents) > 0 }) {
+		columns = append(columns, AgentColumns()...)
 	}
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		cells[i] = c.name
+	var lines []*csvLine
+	for i, r := range runs {
+		lines = append(lines, csvLines(groups[i], r)...)
 	}
-	if err := out.Write(cells); err != nil {
-		return err
-	}
-	for i, r := range p.runs {
-		for _, line := range csvLines(p.own[i], r) {
-			for i, c := range columns {
-				cells[i] = csvText(c.value(line))
-			}
-			if err := out.Write(cells); err != nil {
-				return err
-			}
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// csvText writes of numbers nine digits: more than any clock gives, and the same on
-// all processors.
-func csvText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case int:
-		return strconv.Itoa(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case bool:
-		return strconv.FormatBool(v)
-	case float64:
-		return strconv.FormatFloat(v, 'g', 9, 64)
-	case result.Value:
-		if v.IsKnown() {
-			return csvText(float64(v))
-		}
-	case stats.Value:
-		if v.Bound != stats.Unknown {
-			return csvText(v.Figure)
-		}
-	}
-	return ""
+	return write.WriteCSV(w, columns, lines)
 }
 
 // csvLines are the lines of a run.

@@ -1,0 +1,14 @@
+package figure
+
+import "testing"
+
+// Each figure of the CSV is described where the documentation takes it from.
+func TestColumnsAreDescribed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range append(Columns(), AgentColumns()...) {
+		if c.Doc == "" || seen[c.Name] {
+			t.Errorf("column %q has no description, or is there twice", c.Name)
+		}
+		seen[c.Name] = true
+	}
+}
