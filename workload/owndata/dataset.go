@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // dataset is the rows of a survey's files.
@@ -46,16 +47,16 @@ func (s *survey) open() *reader {
 	return &reader{survey: s, filler: f, err: err}
 }
 
-func newFiller(l *layout, x *index) (*filler, error) {
-	c, err := newClock(l.timeFormat)
-	return &filler{finder: finder{index: x}, clock: c, null: l.null, words: l.format != formatPoints}, err
+func newFiller(l *layout, x *input.Index) (*input.Filler, error) {
+	c, err := input.NewClock(l.timeFormat)
+	return &input.Filler{Finder: input.Finder{Index: x}, Clock: c, Null: l.null, NonFinite: l.format != input.FormatPoints}, err
 }
 
 // reader is a pass over the rows of all files. It implements workload.Reader.
 type reader struct {
 	survey   *survey
 	observed *observer // of the pass that surveys; nil: another one
-	filler   *filler
+	filler   *input.Filler
 	groups   map[int]map[int]bool // row groups that are read, by file; nil: all
 	at       int                  // file that the last rows are of
 	group    int                  // and their row group, of the pass that surveys
@@ -82,9 +83,9 @@ func (r *reader) Next(b *series.Batch, max int) error {
 				break
 			}
 		}
-		r.filler.reset(b, max)
-		err := r.opened.next(r.filler)
-		r.filler.end()
+		r.filler.Reset(b, max)
+		err := r.opened.Next(r.filler)
+		r.filler.End()
 		r.group = r.opened.group()
 		switch {
 		case err == nil:
@@ -108,7 +109,7 @@ func (r *reader) Next(b *series.Batch, max int) error {
 func (r *reader) begin() (err error) {
 	f := r.survey.layout.files[r.at]
 	if r.observed == nil {
-		if err := f.unchanged(); err != nil {
+		if err := f.Unchanged(); err != nil {
 			return err
 		}
 	}

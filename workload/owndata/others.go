@@ -9,20 +9,20 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-
-	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/columnar"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // others are the values of a column that are not of a type which most others may be of.
 type others struct {
 	count   int64
-	missing int64    // of these, texts that people often write for a missing value
-	outside int64    // of those, times outside the years that 64 bits of nanoseconds hold
-	first   Error    // where the first one stands; its Err is nil
-	why     error    // of a column of times: what is wrong with the first one
-	texts   []string // the first that differ from each other, at most shownOthers
-	gaveUp  bool     // they are so many that nobody counts the rest
+	missing int64       // of these, texts that people often write for a missing value
+	outside int64       // of those, times outside the years that 64 bits of nanoseconds hold
+	first   input.Error // where the first one stands; its Err is nil
+	why     error       // of a column of times: what is wrong with the first one
+	texts   []string    // the first that differ from each other, at most shownOthers
+	gaveUp  bool        // they are so many that nobody counts the rest
 }
 
 const (
@@ -42,11 +42,11 @@ var missingTexts = [...]string{"NA", "N/A", "n/a", "na", "#N/A", "NULL", "Null",
 func (o *others) none() bool { return o.count == 0 }
 
 // add adds a value that stands at a place; values is how many there are, with this one.
-func (o *others) add(text []byte, at *Error, values int64) {
+func (o *others) add(text []byte, at *input.Error, values int64) {
 	if o.count++; o.count == 1 {
 		o.first = *at
 	}
-	if cut := text[:min(len(text), shown)]; len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
+	if cut := text[:min(len(text), input.MaxShown)]; len(o.texts) < shownOthers && !slices.ContainsFunc(o.texts, func(t string) bool { return t == string(cut) }) {
 		o.texts = append(o.texts, string(cut))
 	}
 	if slices.Contains(missingTexts[:], string(text)) {
@@ -59,8 +59,8 @@ func (o *others) add(text []byte, at *Error, values int64) {
 
 // addTime is add of a value that is no time, and why. Years such as 9999 stand for a missing
 // time.
-func (o *others) addTime(text []byte, at *Error, values int64, why error) {
-	if errors.Is(why, errYear) {
+func (o *others) addTime(text []byte, at *input.Error, values int64, why error) {
+	if errors.Is(why, input.ErrYear) {
 		o.missing++
 		o.outside++
 	}
@@ -96,9 +96,9 @@ func (o *others) said(values int64) string {
 	if o.count > 1 {
 		text += "the first is "
 	}
-	text += fmt.Sprintf("%q in %s", o.texts[0], o.first.where())
+	text += fmt.Sprintf("%q in %s", o.texts[0], o.first.Where())
 	if o.outside == o.count {
-		text += fmt.Sprintf(", outside the years %d to %d", minYear, maxYear)
+		text += fmt.Sprintf(", outside the years %d to %d", input.MinYear, input.MaxYear)
 	}
 	return text
 }
@@ -137,7 +137,7 @@ func (c *columnProfile) almost() (series.Type, *others, bool) {
 
 // noteAlmost says of a column of texts what else it would be, and how to get that.
 func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
-	fix := fmt.Sprintf("correct the value, or name the column in fields as %s:%s to have such rows refused", quoteName(c.name), kind)
+	fix := fmt.Sprintf("correct the value, or name the column in fields as %s:%s to have such rows refused", input.QuoteName(c.name), kind)
 	if text, ok := o.onlyMissing(); ok && l.null == "" {
 		fix = fmt.Sprintf("--null %s (own.null) reads that as missing, and the column as %s", shellName(text), kind)
 	}
@@ -184,7 +184,7 @@ func dressed(text []byte) bool {
 			break
 		}
 	}
-	return whole != string(text) && len(whole) > 0 && whole[0] >= '0' && whole[0] <= '9' && (isNumber([]byte(whole)) || withCommas([]byte(whole)))
+	return whole != string(text) && len(whole) > 0 && whole[0] >= '0' && whole[0] <= '9' && (input.IsNumber([]byte(whole)) || withCommas([]byte(whole)))
 }
 
 // ungroup takes the signs out of a number that separate three digits each; false: it has
@@ -220,7 +220,7 @@ func thousands(text []byte) bool {
 // large is a number that a float rounds.
 type large struct {
 	text string
-	at   Error
+	at   input.Error
 }
 
 // rounds reports whether a float does not hold a whole number of digits, or one with so
@@ -230,7 +230,7 @@ func rounds(digits []byte, v float64) bool {
 	for _, b := range digits {
 		switch {
 		case b == 'e', b == 'E':
-			return known > digitsOfFloats+2 && !holds(digits, v)
+			return known > columnar.DigitsOfFloats+2 && !holds(digits, v)
 		case b == '0':
 			zeros++
 		case b > '0' && b <= '9':
@@ -245,7 +245,7 @@ func rounds(digits []byte, v float64) bool {
 		}
 	}
 	if !whole {
-		return known > digitsOfFloats+2 && !holds(digits, v)
+		return known > columnar.DigitsOfFloats+2 && !holds(digits, v)
 	}
 	var buf [400]byte
 	return string(strconv.AppendFloat(buf[:0], v, 'f', 0, 64)) != string(digits)
@@ -261,10 +261,4 @@ func holds(digits []byte, v float64) bool {
 	n, ok := new(big.Rat).SetString(string(digits))
 	of := new(big.Rat).SetFloat64(v)
 	return ok && of != nil && n.Cmp(of) == 0
-}
-
-// isNumber reports whether a text is a number.
-func isNumber(text []byte) bool {
-	_, ok := number.Float(text)
-	return ok
 }

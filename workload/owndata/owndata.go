@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // Name is that of the workload.
@@ -189,7 +189,7 @@ func onlyOwn(s workload.Spec) error {
 // unchanged returns an error where a file was changed since.
 func (s *survey) unchanged() error {
 	for _, f := range s.layout.files {
-		if err := f.unchanged(); err != nil {
+		if err := f.Unchanged(); err != nil {
 			return err
 		}
 	}
@@ -273,21 +273,21 @@ const fewRows = 10
 // notes are what people should know of how rows are read.
 func (s *survey) notes() []string {
 	notes := slices.Clone(s.layout.notes)
-	if c, err := newClock(s.layout.timeFormat); err == nil && c.layout != "" && s.zoneless > 0 {
+	if c, err := input.NewClock(s.layout.timeFormat); err == nil && c.Layout != "" && s.zoneless > 0 {
 		notes = append(notes, fmt.Sprintf("%s times have no zone, and are taken as UTC", humanize.Comma(s.zoneless)))
 	}
 	if s.finer > 0 {
 		notes = append(notes, fmt.Sprintf("%s times have digits beyond nanoseconds, which are cut off", humanize.Comma(s.finer)))
 	}
-	for _, t := range s.index.tables {
+	for _, t := range s.index.Tables {
 		for i := range t.Tags {
-			if n := s.emptyTags[tagOf{t, i}]; n > 0 {
+			if n := s.emptyTags[input.TagPlace{Table: t, Place: i}]; n > 0 {
 				notes = append(notes, fmt.Sprintf("tag %s of table %s is empty in %s rows, which is read as missing; a field holds empty texts", t.Tags[i].Key, t.Name, humanize.Comma(n)))
 			}
 		}
-		if rows := s.tableRows[t.place]; s.layout.tagsFound && rows >= fewRows && int64(2*len(t.set.number)) > rows {
+		if rows := s.tableRows[t.Place]; s.layout.tagsFound && rows >= fewRows && int64(2*len(t.Set.Number)) > rows {
 			notes = append(notes, fmt.Sprintf("most series of table %s have one row: a tag may rather be a field, as %s with %s values; name the tags with own.tags, or --tags",
-				t.Name, t.widestTag(), humanize.Comma(int64(t.set.values[t.tagAt[t.widestTag()]].Len()))))
+				t.Name, t.WidestTag(), humanize.Comma(int64(t.Set.Values[t.TagAt[t.WidestTag()]].Len()))))
 		}
 	}
 	if s.others > 0 {
@@ -308,7 +308,7 @@ func (s *survey) facts() []string {
 		step = fmt.Sprintf(", multiples of %v", s.values.Step)
 	}
 	add("times from %s to %s%s", s.values.First.Format(time.RFC3339Nano), s.values.Last.Format(time.RFC3339Nano), step)
-	add("%s series, whose index takes %s of memory", humanize.Comma(int64(s.index.series)), humanize.IBytes(uint64(s.index.bytes())))
+	add("%s series, whose index takes %s of memory", humanize.Comma(int64(s.index.Series)), humanize.IBytes(uint64(s.index.Bytes())))
 	facts = append(facts, s.reread.Lines()...)
 	facts = append(facts, s.notes()...)
 	if s.late > 0 {
@@ -321,8 +321,8 @@ func (s *survey) facts() []string {
 	} else {
 		add("no two rows have one series and time")
 	}
-	for _, t := range s.index.tables {
-		for f, n := range s.nulls[t.place] {
+	for _, t := range s.index.Tables {
+		for f, n := range s.nulls[t.Place] {
 			if n > 0 {
 				add("field %s of table %s is missing in %s rows", t.Fields[f].Name, t.Name, humanize.Comma(n))
 			}

@@ -1,22 +1,16 @@
 package owndata
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strconv"
 	"unicode/utf8"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tsmark/tsmark/internal/number"
 	"github.com/tsmark/tsmark/internal/texts"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/columnar"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // maxDistinct is how many different values of a column are remembered, and
@@ -184,18 +178,18 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 		}
 	}
 	if !c.notTime.gaveUp {
-		before := p.times.zoneless
-		_, err := p.times.text(text)
+		before := p.times.Zoneless
+		_, err := p.times.Text(text)
 		if err != nil {
 			c.notTime.addTime(text, &p.at, c.values, err)
 			c.ofDay(text, p)
 		}
-		c.notDate = c.notDate || (err == nil || errors.Is(err, errYear)) && len(text) != len("2006-01-02")
-		c.zoneless += p.times.zoneless - before
+		c.notDate = c.notDate || (err == nil || errors.Is(err, input.ErrYear)) && len(text) != len("2006-01-02")
+		c.zoneless += p.times.Zoneless - before
 	}
 	if p.layoutOf != nil && !c.notLayout {
-		_, err := p.layoutOf.parse(text)
-		if c.notLayout = err != nil; c.notLayout && errors.As(err, new(zoneError)) {
+		_, err := p.layoutOf.Read(text)
+		if c.notLayout = err != nil; c.notLayout && errors.As(err, new(input.ZoneError)) {
 			at := p.at
 			at.Err = fmt.Errorf("column %s: %q %w", c.name, text, err)
 			c.badZone = &at
@@ -213,9 +207,9 @@ func (c *columnProfile) add(text []byte, p *profiler) {
 }
 
 // round remembers the first number that a float does not hold.
-func (c *columnProfile) round(text []byte, v float64, at *Error) {
-	if c.rounded == nil && (v >= exact || v <= -exact || len(text) > digitsOfFloats+2) && rounds(text, v) {
-		c.rounded = &large{string(text[:min(len(text), shown)]), *at}
+func (c *columnProfile) round(text []byte, v float64, at *input.Error) {
+	if c.rounded == nil && (v >= input.MaxExact || v <= -input.MaxExact || len(text) > columnar.DigitsOfFloats+2) && rounds(text, v) {
+		c.rounded = &large{string(text[:min(len(text), input.MaxShown)]), *at}
 	}
 }
 
@@ -227,9 +221,9 @@ func (c *columnProfile) ofDay(text []byte, p *profiler) {
 	if len(text) < 4 || text[1] != ':' && text[2] != ':' {
 		return
 	}
-	if _, _, err := p.times.timeOfDay(text); err == nil {
+	if _, _, err := p.times.TimeOfDay(text); err == nil {
 		c.timesOfDay++
-	} else if oddTimeOfDay(text) {
+	} else if input.OddTimeOfDay(text) {
 		c.oddTimesOfDay++
 	}
 }
@@ -267,19 +261,19 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 		return
 	}
 	if c.typed != 0 || other.typed != 0 {
-		both := merged(c.typed, other.typed)
+		both := input.MergeTypes(c.typed, other.typed)
 		if both == series.Text && c.typed != other.typed && c.typed != 0 && other.typed != 0 && c.values > 0 && other.values > 0 && len(c.types) == 0 && len(other.types) == 0 {
 			c.addType(c.typed, file)
 			c.addType(other.typed, otherFile)
 		}
 		for _, one := range []*columnProfile{c, other} {
 			if both == series.Text && one.typed != series.Text && one.values > 0 {
-				c.bare = merged(c.bare, one.typed)
+				c.bare = input.MergeTypes(c.bare, one.typed)
 			}
 		}
 		c.typed = both
 	}
-	c.bare = merged(c.bare, other.bare)
+	c.bare = input.MergeTypes(c.bare, other.bare)
 	for _, t := range other.types {
 		c.addType(t.kind, t.at)
 	}
@@ -315,24 +309,6 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	}
 }
 
-// merged is the type that holds values of both; 0 stands for no values.
-func merged(a, b series.Type) series.Type {
-	if a > b {
-		a, b = b, a
-	}
-	switch {
-	case a == b, a == 0:
-		return b
-	case a == series.Int && b == series.Int32:
-		return series.Int
-	case a == series.Timestamp && b == series.Date:
-		return series.Timestamp
-	case a.Numeric() && b.Numeric():
-		return series.Float
-	}
-	return series.Text
-}
-
 // names reports whether the format says that the values are texts, so that digits are
 // names rather than amounts. Where few of a column's values stand in quotes, the others
 // say what they are.
@@ -366,456 +342,4 @@ func (c *columnProfile) kind() (series.Type, int) {
 		return series.Text, c.longest
 	}
 	return series.Text, 0
-}
-
-// profiler looks at files.
-type profiler struct {
-	layout   *layout
-	times    clock
-	columns  int // of all tables
-	tables   int
-	text     []byte
-	layoutOf *clock // of the layout of times that the settings say, where they do not say of which column; nil: none
-	at       Error  // where the values stand that are looked at
-	progress func(rows int)
-	ctx      context.Context
-}
-
-func newProfiler(ctx context.Context, l *layout, progress func(rows int)) *profiler {
-	p := &profiler{layout: l, progress: progress, ctx: ctx}
-	if c, err := newClock(l.timeFormat); err == nil && c.layout != "" && l.time == "" {
-		p.layoutOf = c
-	}
-	return p
-}
-
-// profilePiece is how many rows are looked at between two looks at the context.
-const profilePiece = 10_000
-
-// count counts a row, and reports some of them.
-func (p *profiler) count(of *profile) error {
-	of.rows++
-	if of.rows%profilePiece == 0 {
-		p.progress(profilePiece)
-		return p.ctx.Err()
-	}
-	return nil
-}
-
-// file looks at all rows of a file. Of line protocol it returns a profile of each
-// measurement, of other formats one.
-func (p *profiler) file(f inputFile) ([]*profile, error) {
-	one := newProfile(withoutExtension(f.name), f.name)
-	p.at = Error{File: f.name}
-	at := func(line int64, err error) error {
-		if errors.Is(err, io.EOF) || p.ctx.Err() != nil {
-			return p.ctx.Err()
-		}
-		return &Error{File: f.name, Line: line, Err: err}
-	}
-	if p.layout.format == formatParquet || p.layout.format == formatArrow {
-		return []*profile{one}, p.records(f, one)
-	}
-	in, err := open(f)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	switch p.layout.format {
-	case formatPoints:
-		lines := newPointLines(in)
-		all, err := p.points(lines)
-		return all, at(lines.line, err)
-	case formatPaired:
-		lines, err := newPairedLines(in)
-		if err != nil {
-			return nil, at(lines.line, err)
-		}
-		all, err := p.paired(lines)
-		return all, at(lines.line, err)
-	case formatObjects:
-		o := newObjects(newLineReader(in))
-		for err == nil {
-			err = o.next(func(name, value []byte, kind jsontext.Kind) error {
-				c := one.byName[string(name)]
-				if c == nil {
-					if err := p.addColumn(one, name); err != nil {
-						return err
-					}
-					c = one.column(string(name))
-				}
-				if c.row == one.rows+1 {
-					return errTwice("object", "member", name)
-				}
-				c.row = one.rows + 1
-				p.at.Line = o.lines.line
-				p.member(c, value, kind)
-				return nil
-			})
-			if err == nil {
-				err = p.count(one)
-			}
-		}
-		return []*profile{one}, at(o.lines.line, err)
-	}
-	records, columns, err := openCSV(in, p.layout.delimiter, p.layout.columns)
-	if err != nil {
-		return nil, &Error{File: f.name, Line: 1, Err: err}
-	}
-	for _, name := range columns {
-		if err := p.addColumn(one, []byte(name)); err != nil {
-			return nil, &Error{File: f.name, Line: 1, Err: err}
-		}
-		one.column(name)
-	}
-	for {
-		cells, err := records.next()
-		if err == nil && len(cells) != len(columns) {
-			err = errColumns(len(cells), columns)
-		}
-		if err != nil {
-			return []*profile{one}, at(records.lines.line, err)
-		}
-		p.at.Line = records.lines.line
-		for i, cell := range cells {
-			c, whole := one.columns[i], len(cell)
-			if cell = trim(cell); !p.absent(cell) {
-				c.blanks = c.blanks || len(cell) < whole
-				c.add(cell, p)
-			} else if len(cell) == 0 && records.quotes(i) {
-				c.addEmpty()
-			}
-		}
-		if err := p.count(one); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// member looks at a member of a JSON object.
-func (p *profiler) member(c *columnProfile, value []byte, kind jsontext.Kind) {
-	switch {
-	case kind == 'n':
-	case nested(kind):
-		if c.left == "" {
-			c.left = fmt.Sprintf("it has a nested value in %s", p.at.where())
-			if bytes.HasPrefix(value, []byte(`{"$`)) {
-				c.left += fmt.Sprintf(", %s of MongoDB; write plain values, as by jq -c 'map_values(if type == \"object\" then .[] else . end)'", value[:min(len(value), shown)])
-			}
-		}
-	case !p.absent(value):
-		if c.add(value, p); kind == '"' {
-			c.quoted++
-		}
-	case len(value) == 0:
-		c.addEmpty()
-	}
-}
-
-func (p *profiler) absent(text []byte) bool {
-	return len(text) == 0 || p.layout.null != "" && string(text) == p.layout.null
-}
-
-// timeOfPoints is the name that the time of line protocol has.
-const timeOfPoints = "time"
-
-// points looks at line protocol. Its error is io.EOF at the end.
-func (p *profiler) points(lines *pointLines) ([]*profile, error) {
-	var all []*profile
-	byHead := make(map[string]*profile)
-	byName := make(map[string]*profile)
-	var text []byte
-	var tags []pair
-	for {
-		cut, err := lines.next()
-		if err != nil {
-			return all, err
-		}
-		p.at.Line = lines.line
-		of := byHead[string(cut.head)]
-		if of == nil {
-			var measurement []byte
-			if measurement, tags, err = cutHead(cut.head, tags[:0]); err != nil {
-				return all, err
-			}
-			text = plainMeasurement(text[:0], measurement)
-			if of = byName[string(text)]; of == nil {
-				if err := p.addTable(text); err != nil {
-					return all, err
-				}
-				of = newProfile(string(text), p.at.File)
-				of.time = newColumn(timeOfPoints)
-				of.time.typed = series.Int
-				byName[of.name], all = of, append(all, of)
-			}
-			for _, tag := range tags {
-				text = plainText(text[:0], tag.key)
-				c := of.tags[string(text)]
-				if c == nil {
-					if err := p.addColumn(of, text); err != nil {
-						return all, err
-					}
-					c = of.tag(string(text))
-				}
-				text = plainText(text[:0], tag.value)
-				if c.remember(text); c.notUTF8.none() && !utf8.Valid(text) {
-					c.notUTF8.add(text, &p.at, 1)
-				}
-			}
-			if len(byHead) < maxDistinct*10 { // others are cut anew each time
-				byHead[string(cut.head)] = of
-			}
-		}
-		for rest := cut.fields; len(rest) > 0; {
-			var field pair
-			if field, rest, err = cutField(rest); err != nil {
-				return all, err
-			}
-			text = plainText(text[:0], field.key)
-			c := of.byName[string(text)]
-			if c == nil {
-				if err := p.addColumn(of, text); err != nil {
-					return all, err
-				}
-				c = of.column(string(text))
-			}
-			if c.row == of.rows+1 {
-				return all, errTwice("line", "field", field.key)
-			}
-			c.row = of.rows + 1
-			if err := p.pointField(c, field.value); err != nil {
-				return all, fmt.Errorf("column %s: %w", c.name, err)
-			}
-		}
-		if err := p.lineTime(of, cut.time); err != nil {
-			return all, err
-		}
-	}
-}
-
-// lineTime looks at the time of a line, which ends a row.
-func (p *profiler) lineTime(of *profile, text []byte) error {
-	n, ok := number.Int(text)
-	if !ok {
-		return fmt.Errorf("the time %q is no integer of 64 bits; %s", text[:min(len(text), shown)], correct)
-	}
-	of.time.values++
-	of.time.integer(n)
-	return p.count(of)
-}
-
-// pointField looks at the value of a field of line protocol.
-func (p *profiler) pointField(c *columnProfile, value []byte) error {
-	if value[0] == '"' {
-		p.text = unquoted(p.text[:0], value)
-		c.point(series.Text, &p.at)
-		if len(p.text) == 0 {
-			c.addEmpty()
-		} else if !p.absent(p.text) {
-			c.add(p.text, p)
-		}
-		return nil
-	}
-	kind, digits, err := valueType(value)
-	if err != nil {
-		return err
-	}
-	ok := true
-	switch kind {
-	case series.Int:
-		if n, whole := number.Int(digits); whole {
-			c.integer(n)
-			break
-		}
-		kind = series.Float // as it is too large for 64 bits with a sign
-		if v, _ := number.Float(digits); c.rounded == nil && rounds(digits, v) {
-			c.rounded = &large{string(digits), p.at}
-		}
-	case series.Float:
-		var v float64
-		if v, ok = number.Float(digits); ok {
-			c.round(digits, v, &p.at)
-		}
-	case series.Bool:
-		_, ok = number.Bool(value)
-	}
-	if !ok {
-		return fmt.Errorf("%q is no number, no boolean and no text in quotes; %s", value[:min(len(value), shown)], correct)
-	}
-	c.point(kind, &p.at)
-	c.values++
-	return nil
-}
-
-// point takes the type that a value of line protocol has into account.
-func (c *columnProfile) point(kind series.Type, at *Error) {
-	if kind != series.Text && (c.typed == series.Text || merged(c.typed, kind) == series.Text) {
-		c.bare = merged(c.bare, kind)
-	}
-	if c.hasType(kind) {
-		return
-	}
-	c.addType(kind, at.where())
-	both := merged(c.typed, kind)
-	if both == series.Text && c.typed != 0 && c.typed != series.Text {
-		c.bare = merged(c.bare, c.typed)
-	}
-	c.typed = both
-}
-
-// wholeText reports whether a text is digits alone, but for a sign.
-func wholeText(text []byte) bool {
-	for i, b := range text {
-		if (b < '0' || b > '9') && (b != '-' || i > 0) {
-			return false
-		}
-	}
-	return len(text) > 0
-}
-
-// records looks at a file of record batches: at its types, at the values of texts, and
-// at numbers, which may be times.
-func (p *profiler) records(f inputFile, one *profile) (err error) {
-	source, closer, err := openRecords(f, p.layout.format, nil)
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s %s", f.name, unread(r))
-		}
-	}()
-	schema, err := source.schema()
-	if err != nil {
-		return err
-	}
-	for _, field := range schema.Fields() {
-		if err := p.addColumn(one, []byte(field.Name)); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
-		}
-		if one.byName[field.Name] != nil {
-			return fmt.Errorf("%s has two columns %q; write the file again with other names", f.name, field.Name)
-		}
-		c := one.column(field.Name)
-		c.typed, c.unit = columnType(field.Type)
-		if c.typed == 0 && field.Type.ID() != arrow.NULL {
-			c.left = fmt.Sprintf("its type %s in %s cannot be loaded", field.Type, f.name)
-		}
-		switch of := field.Type.(type) {
-		case *arrow.TimestampType:
-			if of.TimeZone == "" {
-				c.zoneless = -1 // all there are
-			}
-		case arrow.DecimalType:
-			c.digits = of.GetPrecision()
-		}
-	}
-	reader, read := recordFile{}, make(map[string]bool)
-	for {
-		batch, group, first, err := source.next()
-		p.at.RowGroup, p.at.Row = group, first
-		if errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			at := p.at
-			at.Err = err
-			return &at
-		}
-		for i := range int(batch.NumCols()) {
-			c, column := one.column(batch.ColumnName(i)), batch.Column(i)
-			read[c.name] = true
-			p.at.Row = first
-			if c.left != "" || c.numbers(column, p) {
-				c.values += int64(column.Len() - column.NullN())
-				continue
-			}
-			for row := range column.Len() {
-				if column.IsNull(row) {
-					continue
-				}
-				text, err := reader.textOf(column, row)
-				if err != nil {
-					return err
-				}
-				if p.at.Row = first + int64(row); !p.absent(text) {
-					c.add(text, p)
-				} else if len(text) == 0 {
-					c.addEmpty()
-				}
-			}
-		}
-		one.rows += batch.NumRows()
-		p.progress(int(batch.NumRows()))
-		if err := p.ctx.Err(); err != nil {
-			return err
-		}
-	}
-	for _, c := range one.columns {
-		if c.typed == series.Timestamp && c.values == 0 && !read[c.name] {
-			c.values = one.rows // INT96, which openParquet leaves out
-		}
-		if c.zoneless < 0 {
-			c.zoneless = c.values
-		}
-	}
-	return nil
-}
-
-// numbers looks at a column of a record batch that has no texts: of numbers at their
-// bounds, since they may be times. It returns false where there are texts.
-func (c *columnProfile) numbers(column arrow.Array, p *profiler) bool {
-	switch a := column.(type) {
-	case *array.Int64:
-		bounds(c, a, a.Values())
-	case *array.Int32:
-		bounds(c, a, a.Values())
-	case *array.Int16:
-		bounds(c, a, a.Values())
-	case *array.Int8:
-		bounds(c, a, a.Values())
-	case *array.Uint32:
-		bounds(c, a, a.Values())
-	case *array.Uint16:
-		bounds(c, a, a.Values())
-	case *array.Uint8:
-		bounds(c, a, a.Values())
-	case *array.Uint64:
-		for row, v := range a.Values() {
-			switch {
-			case a.IsNull(row):
-			case v <= math.MaxInt64:
-				c.integer(int64(v))
-			case c.rounded == nil:
-				at := p.at
-				at.Row += int64(row)
-				c.typed, c.rounded = series.Float, &large{strconv.FormatUint(v, 10), at}
-			}
-		}
-	case *array.Float64:
-		for row, v := range a.Values() {
-			if !a.IsNull(row) {
-				c.float(v)
-			}
-		}
-	case *array.Float32:
-		for row, v := range a.Values() {
-			if !a.IsNull(row) {
-				c.float(float64(v))
-			}
-		}
-	default:
-		return !textual(column.DataType())
-	}
-	return true
-}
-
-// bounds looks at whole numbers of at most 64 bits with a sign.
-func bounds[T wholeNumber](c *columnProfile, of arrow.Array, values []T) {
-	nulls := of.NullN() > 0
-	for row, v := range values {
-		if !nulls || !of.IsNull(row) {
-			c.integer(int64(v))
-		}
-	}
 }

@@ -10,16 +10,16 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/input"
+	"golang.org/x/sync/errgroup"
 )
 
 // survey is all that is known of a dataset, once its rows have been read.
 type survey struct {
 	layout *layout
-	index  *index
+	index  *input.Index
 	schema *series.Schema
 	files  []workload.File // as layout's
 	pieces pieces
@@ -38,18 +38,18 @@ type survey struct {
 	finer    int64         // times with digits beyond nanoseconds
 	others   int64         // rows of measurements that are no table, which are left out
 
-	emptyTags map[tagOf]int64 // empty texts, per tag
+	emptyTags map[input.TagPlace]int64 // empty texts, per tag
 
 	reread workload.Reread // what a second reader made of a sample
 }
 
 // take surveys the rows of a layout that is complete. Its error is a *settingError.
 func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, error) {
-	x, err := newIndex(l.table, l.tags, l.fields)
+	x, err := input.NewIndex(l.table, l.tags, l.fields)
 	if err != nil {
 		return nil, of(setFields, err)
 	}
-	for _, t := range x.tables {
+	for _, t := range x.Tables {
 		for _, name := range t.ColumnNames() {
 			if slices.Contains(l.timeColumns(), name) {
 				return nil, of(setTime, fmt.Errorf("column %s is the time, and a tag or field of table %s besides; leave it out of tags and fields", name, t.Name))
@@ -63,12 +63,12 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	// Digests need the bytes alone, and are computed beside.
 	var digests errgroup.Group
 	for i, f := range l.files {
-		s.files[i].Name, s.files[i].Bytes = f.name, f.size
+		s.files[i].Name, s.files[i].Bytes = f.Name, f.Size
 	}
 	digests.Go(func() (err error) {
 		for i, f := range l.files {
 			if err == nil && ctx.Err() == nil {
-				s.files[i].SHA256, err = hash(f)
+				s.files[i].SHA256, err = input.Hash(f)
 			}
 		}
 		return err
@@ -79,7 +79,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if r.filler, err = newFiller(l, x); err != nil {
 		return nil, of(setTimeFormat, err)
 	}
-	r.filler.apart = true
+	r.filler.ByGroup = true
 	var batch series.Batch
 	for err == nil {
 		if err = r.Next(&batch, surveyRows); err == nil {
@@ -99,20 +99,20 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	if err := digests.Wait(); err != nil {
 		return nil, of(setFiles, err)
 	}
-	if o.rows == 0 && r.filler.others == 0 {
-		return nil, of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].name))
+	if o.rows == 0 && r.filler.Ignored == 0 {
+		return nil, of(setFiles, fmt.Errorf("%s has no rows; give a file with rows, or leave it out", l.files[0].Name))
 	}
 	if err := l.checkRows(x, o); err != nil {
 		return nil, err
 	}
-	x.freeze()
-	s.rows, s.nulls, s.tableRows, s.others, s.emptyTags = o.rows, o.nulls, o.tableRows, r.filler.others, r.filler.emptyTags
-	s.zoneless, s.finer = r.filler.clock.zoneless, r.filler.clock.finer
+	x.Freeze()
+	s.rows, s.nulls, s.tableRows, s.others, s.emptyTags = o.rows, o.nulls, o.tableRows, r.filler.Ignored, r.filler.EmptyTags
+	s.zoneless, s.finer = r.filler.Clock.Zoneless, r.filler.Clock.Finer
 	s.pieces.end()
 	s.late, s.lateness = o.late, time.Duration(o.lateness)
 	s.values = o.values()
-	s.schema = &series.Schema{Series: x.series, First: s.values.First, Last: s.values.Last, Step: s.values.Step}
-	for _, t := range x.tables {
+	s.schema = &series.Schema{Series: x.Series, First: s.values.First, Last: s.values.Last, Step: s.values.Step}
+	for _, t := range x.Tables {
 		s.schema.Tables = append(s.schema.Tables, t.Table)
 	}
 	if err := s.findRepeated(ctx, o, progress); err != nil {
@@ -132,7 +132,7 @@ const surveyRows = 4096
 
 // observer looks at the rows of a survey.
 type observer struct {
-	index       *index
+	index       *input.Index
 	rows        int64
 	first, last int64
 	step        int64 // greatest common divisor of all times
@@ -182,9 +182,9 @@ type rowKey struct {
 	time   int64
 }
 
-func newObserver(x *index) *observer {
-	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.tables)), tableRows: make([]int64, len(x.tables))}
-	for _, t := range x.tables {
+func newObserver(x *input.Index) *observer {
+	o := &observer{index: x, first: math.MaxInt64, last: math.MinInt64, has: make(map[series.Trait]bool), lateRows: make(map[rowKey]bool), tables: make([]order, len(x.Tables)), tableRows: make([]int64, len(x.Tables))}
+	for _, t := range x.Tables {
 		o.nulls = append(o.nulls, make([]int64, len(t.Fields)))
 	}
 	return o
@@ -194,11 +194,11 @@ func newObserver(x *index) *observer {
 func (o *observer) add(b *series.Batch) {
 	for i := range b.Runs {
 		run := &b.Runs[i]
-		t := o.index.byName[run.Table.Name]
-		o.times(run, t.place)
-		o.tableRows[t.place] += int64(run.Rows())
+		t := o.index.ByName[run.Table.Name]
+		o.times(run, t.Place)
+		o.tableRows[t.Place] += int64(run.Rows())
 		for f := range run.Columns {
-			o.nulls[t.place][f] += int64(run.Rows() - run.Values(f))
+			o.nulls[t.Place][f] += int64(run.Rows() - run.Values(f))
 			o.field(run, f)
 		}
 	}
@@ -246,9 +246,6 @@ func mark(b *series.Bitmap, row int64) {
 	b.Set(int(row))
 }
 
-// exact is the largest number up to which doubles hold all integers.
-const exact = 1 << 53
-
 // field looks for values that not every system can hold.
 func (o *observer) field(run *series.Run, f int) {
 	c := &run.Columns[f]
@@ -266,7 +263,7 @@ func (o *observer) field(run *series.Run, f int) {
 		}
 	case series.Int:
 		for _, v := range c.Ints {
-			if v > exact || v < -exact {
+			if v > input.MaxExact || v < -input.MaxExact {
 				o.has[series.LargeInts] = true
 				if v == math.MinInt64 {
 					o.has[series.SmallestInt] = true
@@ -310,10 +307,10 @@ func (o *observer) texts(run *series.Run, f int, field *series.Field) {
 // values is what is known of the rows' values but that times repeat.
 func (o *observer) values() series.Values {
 	v := series.Values{First: time.Unix(0, o.first).UTC(), Last: time.Unix(0, o.last).UTC(), Step: time.Duration(max(o.step, 1))}
-	for _, t := range o.index.tables {
-		for i := range t.set.values {
-			for at := range int32(t.set.values[i].Len()) {
-				for _, has := range series.TagTraits(t.set.values[i].Text(at)) {
+	for _, t := range o.index.Tables {
+		for i := range t.Set.Values {
+			for at := range int32(t.Set.Values[i].Len()) {
+				for _, has := range series.TagTraits(t.Set.Values[i].Text(at)) {
 					o.has[has] = true
 				}
 			}
@@ -338,7 +335,7 @@ func (s *survey) findRepeated(ctx context.Context, o *observer, progress func(ro
 	s.repeated = 0
 	// Of two rows alike the later one is late, or stands at the newest time, as does the
 	// earlier one. So rows at the newest times are kept apart, as above.
-	newest := make([]order, len(s.index.tables))
+	newest := make([]order, len(s.index.Tables))
 	last := make(map[rowKey]int64, len(o.lateRows))
 	number := int64(0)
 	r := s.open()
@@ -351,7 +348,7 @@ func (s *survey) findRepeated(ctx context.Context, o *observer, progress func(ro
 		}
 		for i := range batch.Runs {
 			run := &batch.Runs[i]
-			table := s.index.byName[run.Table.Name].place
+			table := s.index.ByName[run.Table.Name].Place
 			of := &newest[table]
 			for row, t := range run.Times {
 				newest := of.newestRow(run.Series[row])

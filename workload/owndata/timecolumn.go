@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
-
 	"github.com/tsmark/tsmark/internal/suggest"
 	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/delimited"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // fillTime finds the column of the time, and how times are written, as far as the settings
@@ -24,8 +25,8 @@ func (l *layout) fillTime(all []*profile) error {
 			return err
 		}
 		l.time = c.name
-		if l.format == formatCSV && len(l.columns) == 0 && likeValue([]byte(c.name)) {
-			return of(setFiles, &Error{File: all[0].file, Line: 1, Err: errNoHeader(c.name)})
+		if l.format == input.FormatCSV && len(l.columns) == 0 && delimited.LikeValue([]byte(c.name)) {
+			return of(setFiles, &input.Error{File: all[0].file, Line: 1, Err: delimited.HeaderError(c.name)})
 		}
 		if kind, _ := c.kind(); kind.Numeric() && named(c.name) == 0 {
 			l.note("column %s is taken for the time, since its numbers look like times since 1970; own.time, or --time-column, names another", c.name)
@@ -38,11 +39,11 @@ func (l *layout) fillTime(all []*profile) error {
 		c := p.timeColumn(l.time)
 		switch {
 		case c == nil:
-			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.NamesOr(l.time, p.names(), "; it has "+some(p.names()))))
+			return of(setTime, fmt.Errorf("table %s has no column %q with times%s", p.name, l.time, suggest.NamesOr(l.time, p.names(), "; it has "+input.ListSome(p.names()))))
 		case c.left != "":
 			return of(setTime, fmt.Errorf("column %s of table %s cannot be the time: %s", l.time, p.name, c.left))
 		case c.values == 0:
-			return of(setTime, fmt.Errorf("column %s of table %s has no values; it has %s", l.time, p.name, some(p.names())))
+			return of(setTime, fmt.Errorf("column %s of table %s has no values; it has %s", l.time, p.name, input.ListSome(p.names())))
 		}
 		day, err := l.timeOfDayColumn(p)
 		switch {
@@ -57,7 +58,7 @@ func (l *layout) fillTime(all []*profile) error {
 			continue // reading the rows will tell which are none
 		}
 		format, err := l.timeFormatOf(c, p)
-		if err == nil && day != nil && (format != asText || day.timesOfDay < day.values) {
+		if err == nil && day != nil && (format != input.AsText || day.timesOfDay < day.values) {
 			err = of(setTimeFormat, fmt.Errorf("columns %s and %s make the time, and are not all written as 2006-01-02 and 15:04:05; say how both are written, as in --time-format '01/02/2006 3:04 PM'", l.time, l.timeOfDay))
 		}
 		if err != nil {
@@ -71,7 +72,7 @@ func (l *layout) fillTime(all []*profile) error {
 	if l.timeFormat == "" {
 		l.timeFormat = unit
 	}
-	if zoneless > 0 && (l.timeFormat == asText || l.timeFormat == asColumn) {
+	if zoneless > 0 && (l.timeFormat == input.AsText || l.timeFormat == input.AsColumn) {
 		l.note("%d times have no zone, and are taken as UTC", zoneless)
 	}
 	return nil
@@ -83,9 +84,9 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	switch {
 	case kind == series.Timestamp || kind == series.Date:
 		if c.typed == kind {
-			return asColumn, nil
+			return input.AsColumn, nil
 		}
-		return asText, nil
+		return input.AsText, nil
 	case kind.Numeric() && c.lowestOf() <= c.highestOf():
 		unit, err := l.unitOf(c, c.lowestOf(), c.highestOf())
 		if err == nil && !l.sinceEpoch(c.lowestOf(), c.highestOf()) {
@@ -108,8 +109,8 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 func (l *layout) noTimes(c *columnProfile, fix string) error {
 	at := c.notTime.first
 	at.Err = fmt.Errorf("column %s: %q %w", c.name, c.notTime.texts[0], c.notTime.why)
-	if !errors.Is(c.notTime.why, errNoTime) {
-		fix = correct + ", or leave it out"
+	if !errors.Is(c.notTime.why, input.ErrNoTime) {
+		fix = input.CorrectLine + ", or leave it out"
 	}
 	at.Err = fmt.Errorf("%w; %s", at.Err, fix)
 	return of(setFiles, &at)
@@ -122,8 +123,8 @@ func likelyFormat(text string) string {
 			return shellName(layout)
 		}
 	}
-	if isNumber([]byte(text)) {
-		return perSecond
+	if input.IsNumber([]byte(text)) {
+		return input.PerSecond
 	}
 	return "'01/02/2006 15:04'"
 }
@@ -154,7 +155,9 @@ func (l *layout) findTimeOfDay(date *columnProfile, all []*profile) {
 }
 
 // joinsTimes reports whether two columns of the format may make the time.
-func (l *layout) joinsTimes() bool { return l.format == formatCSV || l.format == formatObjects }
+func (l *layout) joinsTimes() bool {
+	return l.format == input.FormatCSV || l.format == input.FormatObjects
+}
 
 // timeOfDayColumn returns the column of the times of day; nil: the time is one column.
 func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
@@ -163,14 +166,14 @@ func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
 	}
 	c := p.byName[l.timeOfDay]
 	if c == nil || c.values == 0 || c.left != "" {
-		return nil, of(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.NamesOr(l.timeOfDay, p.names(), "; it has "+some(p.names()))))
+		return nil, of(setTime, fmt.Errorf("table %s has no column %q with times of day%s", p.name, l.timeOfDay, suggest.NamesOr(l.timeOfDay, p.names(), "; it has "+input.ListSome(p.names()))))
 	}
 	return c, nil
 }
 
 // unitOf tells the unit of times since 1970 by the least and the largest.
 func (l *layout) unitOf(c *columnProfile, least, most float64) (string, error) {
-	low, high := unitOf(least), unitOf(most)
+	low, high := input.UnitOf(least), input.UnitOf(most)
 	if low != high && least*most > 0 {
 		return "", of(setTimeFormat, fmt.Errorf("times of column %s look like %s and like %s: they go from %s to %s; say which with own.time-format, or --time-format",
 			c.name, low, high, humanize.FtoaWithDigits(least, 3), humanize.FtoaWithDigits(most, 3)))
@@ -184,12 +187,12 @@ func (l *layout) unitOf(c *columnProfile, least, most float64) (string, error) {
 // badTime is the error of a column that has times but for a few values.
 func (l *layout) badTime(c *columnProfile, o *others) error {
 	at := o.first
-	fix := fmt.Sprintf("%s, or name another column with own.time, or --time-column", correct)
+	fix := fmt.Sprintf("%s, or name another column with own.time, or --time-column", input.CorrectLine)
 	if at.Line == 1 && len(l.columns) > 0 {
 		fix = "leave own.columns, or --columns, out if the line is a header"
 	}
 	at.Err = fmt.Errorf("column %s: %q is no time, as %s of %s values are; %s", c.name, o.texts[0], humanize.Comma(c.values-o.count), humanize.Comma(c.values), fix)
-	if o.why != nil && !errors.Is(o.why, errNoTime) {
+	if o.why != nil && !errors.Is(o.why, input.ErrNoTime) {
 		at.Err = fmt.Errorf("column %s: %q %w; %s", c.name, o.texts[0], o.why, fix)
 	}
 	return of(setFiles, &at)
@@ -237,12 +240,12 @@ func (l *layout) timeOf(p *profile) (*columnProfile, error) {
 			nested, most = fmt.Sprintf("; column %s cannot be the time: %s", c.name, c.left), named(c.name)
 		}
 	}
-	return nil, of(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].name, nested, some(p.names())))
+	return nil, of(setTime, fmt.Errorf("no column of %s holds times%s; name one with own.time, or --time-column; it has %s", l.files[0].Name, nested, input.ListSome(p.names())))
 }
 
 // shellName is a name as people write it on a command line.
 func shellName(name string) string {
-	if quoteName(name) == name {
+	if input.QuoteName(name) == name {
 		return name
 	}
 	return "'" + name + "'"
@@ -267,7 +270,7 @@ func (l *layout) timeScore(c *columnProfile) int {
 		return 0
 	}
 	kind, _ := c.kind()
-	if of, err := newClock(l.timeFormat); err == nil && of.layout != "" {
+	if of, err := input.NewClock(l.timeFormat); err == nil && of.Layout != "" {
 		if (c.typed == 0 || c.typed == series.Text) && !c.notLayout {
 			return 20 + named(c.name)
 		}
@@ -278,7 +281,7 @@ func (l *layout) timeScore(c *columnProfile) int {
 
 // scoreOf is timeScore of a column that has the type.
 func (l *layout) scoreOf(c *columnProfile, kind series.Type) int {
-	texts := l.timeFormat == "" || l.timeFormat == asText || l.timeFormat == asColumn
+	texts := l.timeFormat == "" || l.timeFormat == input.AsText || l.timeFormat == input.AsColumn
 	switch n := named(c.name); {
 	case kind == series.Timestamp && texts:
 		return 20 + n
@@ -298,7 +301,7 @@ func (l *layout) nearScore(c *columnProfile) (int, *others) {
 	if !ok || c.tag || c.left != "" || c.name == "" || kind == series.Bool {
 		return 0, nil
 	}
-	if of, err := newClock(l.timeFormat); err == nil && of.layout != "" {
+	if of, err := input.NewClock(l.timeFormat); err == nil && of.Layout != "" {
 		return 0, nil
 	}
 	return l.scoreOf(c, kind), wrong
@@ -323,37 +326,10 @@ func (c *columnProfile) highestOf() float64 {
 // sinceEpoch reports whether numbers are from 1980 to 2100 in one of the units, or in that
 // of the settings.
 func (l *layout) sinceEpoch(least, most float64) bool {
-	for _, u := range units {
-		if in := 1e9 / float64(u.ns); (l.timeFormat == "" || l.timeFormat == u.name) && least >= 3.1e8*in && most <= 4.2e9*in {
+	for _, u := range input.Units {
+		if in := 1e9 / float64(u.Ns); (l.timeFormat == "" || l.timeFormat == u.Name) && least >= 3.1e8*in && most <= 4.2e9*in {
 			return least <= most
 		}
 	}
 	return false
-}
-
-// likeValue reports whether a text is a number or a time, as names of columns hardly are.
-func likeValue(text []byte) bool {
-	_, err := (&clock{}).text(text)
-	return err == nil || isNumber(text)
-}
-
-// likeRow reports whether the cells of a header look like those of a row: all are numbers
-// or times, but for empty ones.
-func likeRow(cells [][]byte) bool {
-	values := 0
-	for _, cell := range cells {
-		if cell = trim(cell); len(cell) == 0 {
-			continue
-		}
-		if !likeValue(cell) {
-			return false
-		}
-		values++
-	}
-	return values > 0
-}
-
-// errNoHeader is the error of a first line that is a row.
-func errNoHeader(value string) error {
-	return fmt.Errorf("the header looks like a row, and would be lost: %q; name the columns with own.columns, as in --columns time,price, or give the header other names", value)
 }

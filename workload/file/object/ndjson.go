@@ -1,4 +1,5 @@
-package owndata
+// Package object reads JSON: an object a line, or an array of objects.
+package object
 
 import (
 	"bytes"
@@ -8,12 +9,14 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tsmark/tsmark/workload/file/input"
+	"github.com/tsmark/tsmark/workload/file/lineformat"
 )
 
-// objects reads a file of JSON objects: one a line, or one array of them, or objects that go
+// Reader reads a file of JSON objects: one a line, or one array of them, or objects that go
 // on over several lines.
-type objects struct {
-	lines   *lineReader
+type Reader struct {
+	Lines   *input.LineReader
 	stream  *objectStream // nil: each line is an object
 	begun   bool
 	decoder *jsontext.Decoder
@@ -23,33 +26,33 @@ type objects struct {
 	text    []byte
 }
 
-func newObjects(lines *lineReader) *objects {
-	o := &objects{lines: lines, options: []jsontext.Options{jsontext.AllowDuplicateNames(true)}} // to look for these takes memory
+func NewReader(lines *input.LineReader) *Reader {
+	o := &Reader{Lines: lines, options: []jsontext.Options{jsontext.AllowDuplicateNames(true)}} // to look for these takes memory
 	o.decoder = jsontext.NewDecoder(&o.buffer)
 	return o
 }
 
 // object returns the text of the next object; io.EOF: there is none.
-func (o *objects) object() ([]byte, error) {
+func (o *Reader) object() ([]byte, error) {
 	if o.stream != nil {
-		return o.stream.next(o.lines)
+		return o.stream.next(o.Lines)
 	}
-	line, err := o.lines.next()
+	line, err := o.Lines.Next()
 	for err == nil && len(bytes.TrimSpace(line)) == 0 {
-		line, err = o.lines.next()
+		line, err = o.Lines.Next()
 	}
 	if err == nil && !o.begun {
 		o.begun = true
 		if o.spansLines(line) {
-			o.stream = newObjectStream(o.lines, o.options)
-			return o.stream.next(o.lines)
+			o.stream = newObjectStream(o.Lines, o.options)
+			return o.stream.next(o.Lines)
 		}
 	}
 	return line, err
 }
 
 // spansLines reports whether the first line begins an array, or an object that it does not end.
-func (o *objects) spansLines(line []byte) bool {
+func (o *Reader) spansLines(line []byte) bool {
 	o.buffer = *bytes.NewBuffer(line)
 	o.decoder.Reset(&o.buffer, o.options...)
 	if o.decoder.PeekKind() == '[' {
@@ -69,16 +72,16 @@ type objectStream struct {
 }
 
 // newObjectStream reads from the line at hand on.
-func newObjectStream(lines *lineReader, options []jsontext.Options) *objectStream {
-	s := &objectStream{from: io.MultiReader(bytes.NewReader(bytes.Clone(lines.buf[lines.begin:lines.full])), lines.from)}
+func newObjectStream(lines *input.LineReader, options []jsontext.Options) *objectStream {
+	s := &objectStream{from: io.MultiReader(bytes.NewReader(bytes.Clone(lines.Buf[lines.Begin:lines.Full])), lines.From)}
 	s.decoder = jsontext.NewDecoder(s, options...)
 	return s
 }
 
 // Read implements io.Reader, for the decoder. It bounds an object as maxLine does a line.
 func (s *objectStream) Read(to []byte) (int, error) {
-	if s.read-s.decoder.InputOffset() > maxLine {
-		return 0, fmt.Errorf("a JSON object of more than %d MiB; is the format right?", maxLine>>20)
+	if s.read-s.decoder.InputOffset() > input.MaxLine {
+		return 0, fmt.Errorf("a JSON object of more than %d MiB; is the format right?", input.MaxLine>>20)
 	}
 	n, err := s.from.Read(to)
 	for i, b := range to[:n] {
@@ -91,7 +94,7 @@ func (s *objectStream) Read(to []byte) (int, error) {
 }
 
 // next returns the text of the next object, and has the lines say where it begins.
-func (s *objectStream) next(lines *lineReader) ([]byte, error) {
+func (s *objectStream) next(lines *input.LineReader) ([]byte, error) {
 	for {
 		kind := s.decoder.PeekKind()
 		if kind == '{' {
@@ -120,21 +123,21 @@ func (s *objectStream) next(lines *lineReader) ([]byte, error) {
 }
 
 // pass has the lines stand where the decoder is.
-func (s *objectStream) pass(lines *lineReader, offset int64) {
+func (s *objectStream) pass(lines *input.LineReader, offset int64) {
 	n := 0
 	for n < len(s.breaks) && s.breaks[n] < offset {
 		n++
 	}
-	lines.line += int64(n)
+	lines.Line += int64(n)
 	s.breaks = s.breaks[n:]
 }
 
-// nested reports whether a value of JSON has others in it.
-func nested(kind jsontext.Kind) bool { return kind == '{' || kind == '[' }
+// IsNested reports whether a value of JSON has others in it.
+func IsNested(kind jsontext.Kind) bool { return kind == '{' || kind == '[' }
 
-// next calls member for each member of the next object; io.EOF: there is none. Name and
+// Next calls member for each member of the next object; io.EOF: there is none. Name and
 // value belong to the caller only for the call.
-func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error) error {
+func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error) error {
 	line, err := o.object()
 	if err != nil {
 		return err
@@ -146,7 +149,7 @@ func (o *objects) next(member func(name, value []byte, kind jsontext.Kind) error
 		return malformed(err)
 	}
 	if begin.Kind() != '{' {
-		return errors.New("the line is no JSON object; " + correct + ", or " + giveFormat)
+		return errors.New("the line is no JSON object; " + input.CorrectLine + ", or " + input.NameFormat)
 	}
 	for o.decoder.PeekKind() != '}' {
 		raw, err := o.decoder.ReadValue()
@@ -190,40 +193,40 @@ func malformed(err error) error {
 		return errors.New("the line is not valid UTF-8; convert the file, as by iconv -f latin1 -t utf-8 if it is Latin-1")
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON of the line is cut off; " + correct + ", or copy the file again")
+		return errors.New("the JSON of the line is cut off; " + input.CorrectLine + ", or copy the file again")
 	}
-	return fmt.Errorf("the line is no JSON (%w); %s, or %s", err, correct, giveFormat)
+	return fmt.Errorf("the line is no JSON (%w); %s, or %s", err, input.CorrectLine, input.NameFormat)
 }
 
-// objectRows are the rows of a file of JSON objects.
-type objectRows struct {
-	objects *objects
-	table   *table
+// Rows are the rows of a file of JSON objects.
+type Rows struct {
+	objects *Reader
+	table   *input.Table
 	of      map[string]memberRole
-	seen    []bool   // per role, whether a row names it; nil: nobody wants to know
-	timeOf  []string // the column of the time, or those of the date and the time of day
-	marks   marks    // of fields that have a value or NULL
-	members marks    // of roles
+	Named   []bool           // per role, whether a row names it; nil: nobody wants to know
+	timeOf  []string         // the column of the time, or those of the date and the time of day
+	marks   lineformat.Marks // of fields that have a value or NULL
+	members lineformat.Marks // of roles
 
-	filler *filler // of the row at hand
-	date   []byte  // of the row at hand, and its time of day
+	filler *input.Filler // of the row at hand
+	date   []byte        // of the row at hand, and its time of day
 	ofDay  []byte
 	set    func(name, value []byte, kind jsontext.Kind) error // the method value, made once
 }
 
 // memberRole is the role of a member, and its place among those of the table.
 type memberRole struct {
-	role
+	input.Role
 	at int
 }
 
-func newObjectRows(lines *lineReader, t *table, times []string) (*objectRows, error) {
-	names := t.columns(times...)
-	roles, _, err := t.roles(names, times...)
+func NewRows(lines *input.LineReader, t *input.Table, times []string) (*Rows, error) {
+	names := t.Columns(times...)
+	roles, _, err := t.Roles(names, times...)
 	if err != nil {
 		return nil, err
 	}
-	o := &objectRows{objects: newObjects(lines), table: t, of: make(map[string]memberRole), timeOf: times}
+	o := &Rows{objects: NewReader(lines), table: t, of: make(map[string]memberRole), timeOf: times}
 	for i, name := range names {
 		o.of[name] = memberRole{roles[i], i}
 	}
@@ -231,79 +234,66 @@ func newObjectRows(lines *lineReader, t *table, times []string) (*objectRows, er
 	return o, nil
 }
 
-// distinct is a list without what stands in it again.
-func distinct(names []string) []string {
-	var out []string
-	seen := make(map[string]bool)
-	for _, name := range names {
-		if !seen[name] {
-			seen[name] = true
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// next implements rows.
-func (o *objectRows) next(f *filler) error {
+// Next implements rows.
+func (o *Rows) Next(f *input.Filler) error {
 	o.filler = f
 	for {
-		f.begin(o.table)
-		o.marks.begin(len(o.table.Fields))
-		o.members.begin(len(o.of))
+		f.Begin(o.table)
+		o.marks.Begin(len(o.table.Fields))
+		o.members.Begin(len(o.of))
 		o.date, o.ofDay = o.date[:0], o.ofDay[:0]
-		if err := o.objects.next(o.set); err != nil {
+		if err := o.objects.Next(o.set); err != nil {
 			return err
 		}
 		switch {
 		case len(o.date) == 0:
-			return noTime(o.timeOf[0])
+			return input.MissingTimeError(o.timeOf[0])
 		case len(o.timeOf) > 1 && len(o.ofDay) == 0:
-			return noTime(o.timeOf[1])
+			return input.MissingTimeError(o.timeOf[1])
 		}
-		o.marks.fillMissing(f)
-		time, err := f.timeOfTwo(o.timeOf[0], o.date, o.ofDay)
+		o.marks.FillMissing(f)
+		time, err := f.TimeOfTwo(o.timeOf[0], o.date, o.ofDay)
 		if err != nil {
 			return err
 		}
-		if full, err := f.finish(time); full || err != nil {
+		if full, err := f.Finish(time); full || err != nil {
 			return err
 		}
 	}
 }
 
 // member puts a member of an object into the row at hand.
-func (o *objectRows) member(name, value []byte, kind jsontext.Kind) (err error) {
+func (o *Rows) member(name, value []byte, kind jsontext.Kind) (err error) {
 	f := o.filler
 	r, known := o.of[string(name)]
 	if !known {
 		return nil
 	}
-	if o.members.has(r.at) {
-		return errTwice("object", "member", name)
+	if o.members.Has(r.at) {
+		return input.DuplicateError("object", "member", name)
 	}
-	if o.members.set(r.at); o.seen != nil {
-		o.seen[r.at] = true
+	if o.members.Set(r.at); o.Named != nil {
+		o.Named[r.at] = true
 	}
 	switch {
 	case kind == 'n':
 		return nil // as where it is not there
-	case nested(kind):
-		return fmt.Errorf("column %s: %q is nested; leave the column out of time, tags and fields", name, value[:min(len(value), shown)])
+	case IsNested(kind):
+		return fmt.Errorf("column %s: %q is nested; leave the column out of time, tags and fields", name, value[:min(len(value), input.MaxShown)])
 	}
-	switch r.what {
-	case isTime:
+	switch r.What {
+	case input.RoleTime:
 		o.date = append(o.date[:0], value...)
-	case isTimeOfDay:
+	case input.RoleTimeOfDay:
 		o.ofDay = append(o.ofDay[:0], value...)
-	case isTag:
-		err = f.tagText(r.place, value, true)
-	case isField:
-		o.marks.set(r.place)
-		err = f.field(r.place, value, kind == '"')
+	case input.RoleTag:
+		err = f.TagText(r.Place, value, true)
+	case input.RoleField:
+		o.marks.Set(r.Place)
+		err = f.Field(r.Place, value, kind == '"')
 	}
 	return err
 }
 
-// place implements rows.
-func (o *objectRows) place() Error { return Error{Line: o.objects.lines.line} }
+// Place implements rows.
+func (o *Rows) Place() input.Error { return input.Error{Line: o.objects.Lines.Line} }

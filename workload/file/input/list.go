@@ -1,4 +1,4 @@
-package owndata
+package input
 
 import (
 	"fmt"
@@ -8,25 +8,25 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// column is a tag or a field as settings name it.
-type column struct {
-	name string
-	kind series.Type // of a field; 0: it was left out
-	size int         // characters of a text; 0: any number
+// Column is a tag or a field as settings name it.
+type Column struct {
+	Name string
+	Kind series.Type // of a field; 0: it was left out
+	Size int         // characters of a text; 0: any number
 }
 
-// section is the columns of one table.
-type section struct {
-	table   string // empty: the only one
-	columns []column
+// Section is the columns of one table.
+type Section struct {
+	Table   string // empty: the only one
+	Columns []Column
 }
 
-// parseList reads the names of columns, separated by commas or blanks: pickup,
+// ParseList reads the names of columns, separated by commas or blanks: pickup,
 // fare:float. Columns of several tables stand in brackets behind the name of each:
 // cpu(user:float, system:float) mem(used:int). A name with other characters than
 // letters, digits and _ . - / stands in double quotes.
-func parseList(text string) ([]section, error) {
-	var list []section
+func ParseList(text string) ([]Section, error) {
+	var list []Section
 	rest := text
 	open := false
 	var seen map[string]bool // the columns of the section at hand
@@ -51,13 +51,13 @@ func parseList(text string) ([]section, error) {
 			if open {
 				return nil, fmt.Errorf("brackets within brackets, at %q", name+rest)
 			}
-			if len(list) > 0 && list[0].table == "" {
-				return nil, fmt.Errorf("column %q stands outside of the brackets of a table", list[0].columns[0].name)
+			if len(list) > 0 && list[0].Table == "" {
+				return nil, fmt.Errorf("column %q stands outside of the brackets of a table", list[0].Columns[0].Name)
 			}
-			list, rest, open = append(list, section{table: name}), rest[1:], true
+			list, rest, open = append(list, Section{Table: name}), rest[1:], true
 			continue
 		}
-		c := column{name: name}
+		c := Column{Name: name}
 		if strings.HasPrefix(rest, ":") {
 			end := strings.IndexAny(rest[1:], "), \t\r\n")
 			kind := rest[1:]
@@ -65,28 +65,28 @@ func parseList(text string) ([]section, error) {
 				kind = kind[:end]
 			}
 			rest = rest[1+len(kind):]
-			if c.kind, c.size, err = parseType(kind); err != nil {
+			if c.Kind, c.Size, err = parseType(kind); err != nil {
 				return nil, fmt.Errorf("column %s: %w", name, err)
 			}
 		}
 		switch {
 		case len(list) == 0:
-			list = append(list, section{})
-		case !open && list[len(list)-1].table != "":
+			list = append(list, Section{})
+		case !open && list[len(list)-1].Table != "":
 			return nil, fmt.Errorf("column %q stands outside of the brackets of a table", name)
 		}
 		into := &list[len(list)-1]
-		if seen == nil || len(into.columns) == 0 {
+		if seen == nil || len(into.Columns) == 0 {
 			seen = make(map[string]bool)
 		}
 		if seen[name] {
 			return nil, fmt.Errorf("column %q is there twice", name)
 		}
 		seen[name] = true
-		into.columns = append(into.columns, c)
+		into.Columns = append(into.Columns, c)
 	}
 	if open {
-		return nil, fmt.Errorf("the bracket behind %s is not closed", list[len(list)-1].table)
+		return nil, fmt.Errorf("the bracket behind %s is not closed", list[len(list)-1].Table)
 	}
 	return list, nil
 }
@@ -141,40 +141,40 @@ func parseType(text string) (series.Type, int, error) {
 	return 0, 0, fmt.Errorf("unknown type %q; write one of %s or text1 to text%d", text, strings.Join(names, ", "), series.MaxText)
 }
 
-// formatList is the inverse of parseList.
-func formatList(list []section) string {
+// FormatList is the inverse of parseList.
+func FormatList(list []Section) string {
 	var out strings.Builder
 	for i, s := range list {
 		if i > 0 {
 			out.WriteString(", ")
 		}
-		if s.table != "" {
-			out.WriteString(quoteName(s.table) + "(")
+		if s.Table != "" {
+			out.WriteString(QuoteName(s.Table) + "(")
 		}
-		for j, c := range s.columns {
+		for j, c := range s.Columns {
 			if j > 0 {
 				out.WriteString(", ")
 			}
-			out.WriteString(quoteName(c.name))
-			if c.kind != 0 {
-				out.WriteString(":" + typeName(c.kind, c.size))
+			out.WriteString(QuoteName(c.Name))
+			if c.Kind != 0 {
+				out.WriteString(":" + TypeName(c.Kind, c.Size))
 			}
 		}
-		if s.table != "" {
+		if s.Table != "" {
 			out.WriteByte(')')
 		}
 	}
 	return out.String()
 }
 
-func typeName(t series.Type, size int) string {
+func TypeName(t series.Type, size int) string {
 	if t == series.Text && size > 0 {
 		return t.String() + strconv.Itoa(size)
 	}
 	return t.String()
 }
 
-func quoteName(name string) string {
+func QuoteName(name string) string {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !plainRune(r) }) {
 		return strconv.Quote(name)
 	}

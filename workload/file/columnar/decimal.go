@@ -1,16 +1,17 @@
-package owndata
+package columnar
 
 import (
 	"math/big"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
 // tens are the powers of ten that are doubles themselves.
 var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// digitsOfFloats is how many decimal digits every float keeps.
-const digitsOfFloats = 15
+// DigitsOfFloats is how many decimal digits every float keeps.
+const DigitsOfFloats = 15
 
 // decimals reads decimals from a row on, each as the double next to it: 3 with scale 1 is
 // 0.3, which the library's 3 × 0.1 is not.
@@ -56,7 +57,7 @@ func signed(n int64) [4]uint64 {
 }
 
 func decimalOf(n int64, scale int32) float64 {
-	if n <= exact && n >= -exact && scale >= 0 && int(scale) < len(tens) {
+	if n <= input.MaxExact && n >= -input.MaxExact && scale >= 0 && int(scale) < len(tens) {
 		return float64(n) / tens[scale] // two doubles, divided: rounded once
 	}
 	return largeDecimal(big.NewInt(n), scale)

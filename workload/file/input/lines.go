@@ -1,4 +1,4 @@
-package owndata
+package input
 
 import (
 	"bytes"
@@ -9,53 +9,53 @@ import (
 
 const (
 	bufferSize = 256 << 10
-	// maxLine bounds a line, so that a file without any is not held in memory.
-	maxLine = 64 << 20
+	// MaxLine bounds a line, so that a file without any is not held in memory.
+	MaxLine = 64 << 20
 )
 
-// lineReader reads lines. Its memory is used again for the next one.
-type lineReader struct {
-	from  io.Reader
-	buf   []byte
-	begin int // of the line at hand
+// LineReader reads lines. Its memory is used again for the next one.
+type LineReader struct {
+	From  io.Reader
+	Buf   []byte
+	Begin int // of the line at hand
 	end   int // of it, behind its newline
-	full  int // end of what was read
+	Full  int // end of what was read
 	eof   bool
-	line  int64 // number of the line at hand, from 1
+	Line  int64 // number of the line at hand, from 1
 	spans int64 // further lines that it has
 }
 
-func newLineReader(r io.Reader) *lineReader {
-	return &lineReader{from: r, buf: make([]byte, bufferSize)}
+func NewLineReader(r io.Reader) *LineReader {
+	return &LineReader{From: r, Buf: make([]byte, bufferSize)}
 }
 
-// next returns the next line without its end; io.EOF: there is none.
-func (l *lineReader) next() ([]byte, error) {
-	l.begin = l.end
-	l.line += 1 + l.spans
+// Next returns the next line without its end; io.EOF: there is none.
+func (l *LineReader) Next() ([]byte, error) {
+	l.Begin = l.end
+	l.Line += 1 + l.spans
 	l.spans = 0
-	if err := l.until(l.begin); err != nil {
+	if err := l.until(l.Begin); err != nil {
 		return nil, err
 	}
-	if l.line == 1 {
-		if err := isText(l.buf[l.begin:l.full]); err != nil {
+	if l.Line == 1 {
+		if err := CheckText(l.Buf[l.Begin:l.Full]); err != nil {
 			return nil, err
 		}
-		if mark := []byte("\ufeff"); bytes.HasPrefix(l.buf[l.begin:l.end], mark) {
-			l.begin += len(mark)
+		if mark := []byte("\ufeff"); bytes.HasPrefix(l.Buf[l.Begin:l.end], mark) {
+			l.Begin += len(mark)
 		}
 	}
 	return l.text(), nil
 }
 
-// again has next return the line at hand once more.
-func (l *lineReader) again() {
-	l.end = l.begin
-	l.line--
+// Again has next return the line at hand once more.
+func (l *LineReader) Again() {
+	l.end = l.Begin
+	l.Line--
 }
 
-// isText returns an error where a file's first bytes are not those of a text in UTF-8.
-func isText(head []byte) error {
+// CheckText returns an error where a file's first bytes are not those of a text in UTF-8.
+func CheckText(head []byte) error {
 	for _, known := range []struct{ begin, what string }{
 		{"\xff\xfe\x00\x00", "is UTF-32; convert it, as by iconv -f utf-32 -t utf-8"},
 		{"\x00\x00\xfe\xff", "is UTF-32; convert it, as by iconv -f utf-32 -t utf-8"},
@@ -80,9 +80,9 @@ func isText(head []byte) error {
 	return nil
 }
 
-// more returns the line at hand together with the one behind it, whose break is part
+// More returns the line at hand together with the one behind it, whose break is part
 // of a value.
-func (l *lineReader) more() ([]byte, error) {
+func (l *LineReader) More() ([]byte, error) {
 	if err := l.until(l.end); err != nil {
 		return nil, err
 	}
@@ -90,22 +90,22 @@ func (l *lineReader) more() ([]byte, error) {
 	return l.text(), nil
 }
 
-// closing is more with as many lines behind it as it takes until one of these ends the
+// Closing is more with as many lines behind it as it takes until one of these ends the
 // quotes in which the line at hand stops, as far as ends says: so that a text of many
 // lines is not looked at again for each of them.
-func (l *lineReader) closing(ends func(added []byte) bool) ([]byte, error) {
+func (l *LineReader) Closing(ends func(added []byte) bool) ([]byte, error) {
 	for {
-		before := l.end - l.begin
-		line, err := l.more()
-		if err != nil || ends(l.buf[l.begin+before:l.end]) {
+		before := l.end - l.Begin
+		line, err := l.More()
+		if err != nil || ends(l.Buf[l.Begin+before:l.end]) {
 			return line, err
 		}
 	}
 }
 
 // text is the line at hand without its end.
-func (l *lineReader) text() []byte {
-	line := l.buf[l.begin:l.end]
+func (l *LineReader) text() []byte {
+	line := l.Buf[l.Begin:l.end]
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
 	}
@@ -116,32 +116,32 @@ func (l *lineReader) text() []byte {
 }
 
 // until moves end behind the first newline at or behind a place.
-func (l *lineReader) until(from int) error {
+func (l *LineReader) until(from int) error {
 	for at := from; ; {
-		if n := bytes.IndexByte(l.buf[at:l.full], '\n'); n >= 0 {
+		if n := bytes.IndexByte(l.Buf[at:l.Full], '\n'); n >= 0 {
 			l.end = at + n + 1
 			return nil
 		}
-		at = l.full
+		at = l.Full
 		if l.eof {
-			if l.end = l.full; l.end == from {
+			if l.end = l.Full; l.end == from {
 				return io.EOF
 			}
 			return nil
 		}
-		if l.begin > 0 {
-			copy(l.buf, l.buf[l.begin:l.full])
-			at, from, l.full = at-l.begin, from-l.begin, l.full-l.begin
-			l.begin = 0
+		if l.Begin > 0 {
+			copy(l.Buf, l.Buf[l.Begin:l.Full])
+			at, from, l.Full = at-l.Begin, from-l.Begin, l.Full-l.Begin
+			l.Begin = 0
 		}
-		if l.full == len(l.buf) {
-			if l.full >= maxLine {
-				return fmt.Errorf("a line of more than %d MiB; is the format right?", maxLine>>20)
+		if l.Full == len(l.Buf) {
+			if l.Full >= MaxLine {
+				return fmt.Errorf("a line of more than %d MiB; is the format right?", MaxLine>>20)
 			}
-			l.buf = append(l.buf, make([]byte, len(l.buf))...)
+			l.Buf = append(l.Buf, make([]byte, len(l.Buf))...)
 		}
-		n, err := l.from.Read(l.buf[l.full:])
-		l.full += n
+		n, err := l.From.Read(l.Buf[l.Full:])
+		l.Full += n
 		if errors.Is(err, io.EOF) {
 			l.eof = true
 		} else if err != nil {

@@ -1,4 +1,4 @@
-package owndata
+package input
 
 import (
 	"errors"
@@ -14,20 +14,20 @@ import (
 // How times are written, in the setting time-format. Anything else is a layout of Go's
 // package time.
 const (
-	asText    = "rfc3339"   // 2006-01-02T15:04:05.999Z, with or without a zone, and dates
-	asColumn  = "timestamp" // the column's own type says so
-	perSecond = "s"
+	AsText    = "rfc3339"   // 2006-01-02T15:04:05.999Z, with or without a zone, and dates
+	AsColumn  = "timestamp" // the column's own type says so
+	PerSecond = "s"
 )
 
-// units are the epochs by name, in nanoseconds.
-var units = [...]struct {
-	name string
-	ns   int64
-}{{perSecond, 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}
+// Units are the epochs by name, in nanoseconds.
+var Units = [...]struct {
+	Name string
+	Ns   int64
+}{{PerSecond, 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}
 
-// unitOf tells in which unit a time since 1970 is, by how large it is: seconds end in
+// UnitOf tells in which unit a time since 1970 is, by how large it is: seconds end in
 // the year 5138, milliseconds begin in 1973.
-func unitOf(epoch float64) string {
+func UnitOf(epoch float64) string {
 	switch size := math.Abs(epoch); {
 	case size < 1e11:
 		return "s"
@@ -39,84 +39,84 @@ func unitOf(epoch float64) string {
 	return "ns"
 }
 
-// clock reads times in one format. It is used by one goroutine.
-type clock struct {
+// Clock reads times in one format. It is used by one goroutine.
+type Clock struct {
 	unit   int64  // nanoseconds; 0: text
-	layout string // of package time; empty: RFC 3339
+	Layout string // of package time; empty: RFC 3339
 
-	zoneless int64 // times without a zone that were read, as UTC
-	finer    int64 // times with digits beyond nanoseconds
+	Zoneless int64 // times without a zone that were read, as UTC
+	Finer    int64 // times with digits beyond nanoseconds
 
 	date [10]byte // of the last time
 	day  int64    // its seconds since 1970
 }
 
-// newClock returns the clock of a time-format.
-func newClock(format string) (*clock, error) {
-	for _, u := range units {
-		if u.name == format {
-			return &clock{unit: u.ns}, nil
+// NewClock returns the clock of a time-format.
+func NewClock(format string) (*Clock, error) {
+	for _, u := range Units {
+		if u.Name == format {
+			return &Clock{unit: u.Ns}, nil
 		}
 	}
 	switch {
-	case format == asText, format == asColumn:
-		return &clock{}, nil
+	case format == AsText, format == AsColumn:
+		return &Clock{}, nil
 	case strings.Contains(format, "06"):
-		return &clock{layout: format}, nil
+		return &Clock{Layout: format}, nil
 	}
-	return nil, fmt.Errorf("%q is no format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, asText)
+	return nil, fmt.Errorf("%q is no format of times; write %s, s, ms, us or ns, or a layout of Go such as 01/02/2006 15:04", format, AsText)
 }
 
 var (
-	errNoTime   = errors.New("is no time such as 2006-01-02T15:04:05Z")
+	ErrNoTime   = errors.New("is no time such as 2006-01-02T15:04:05Z")
 	errCalendar = errors.New("has a month, day, hour, minute or second that there is not")
 )
 
-// parse returns the nanoseconds since 1970.
-func (c *clock) parse(text []byte) (int64, error) {
+// Read returns the nanoseconds since 1970.
+func (c *Clock) Read(text []byte) (int64, error) {
 	switch {
 	case c.unit > 0:
 		return c.epoch(text)
-	case c.layout != "":
+	case c.Layout != "":
 		// Parse keeps nothing of the text but in its error, which is dropped.
-		t, err := time.ParseInLocation(c.layout, unsafe.String(unsafe.SliceData(text), len(text)), time.UTC)
+		t, err := time.ParseInLocation(c.Layout, unsafe.String(unsafe.SliceData(text), len(text)), time.UTC)
 		if err != nil {
-			return 0, fmt.Errorf("is no time as %s", c.layout)
+			return 0, fmt.Errorf("is no time as %s", c.Layout)
 		}
-		if y := t.Year(); y < minYear || y > maxYear {
-			return 0, errYear
+		if y := t.Year(); y < MinYear || y > MaxYear {
+			return 0, ErrYear
 		}
 		switch {
-		case strings.Contains(c.layout, "Z07"), strings.Contains(c.layout, "-07"):
-		case !strings.Contains(c.layout, "MST"):
-			c.zoneless++
+		case strings.Contains(c.Layout, "Z07"), strings.Contains(c.Layout, "-07"):
+		case !strings.Contains(c.Layout, "MST"):
+			c.Zoneless++
 		default:
 			// Package time makes up an offset of 0 for abbreviations that it does not know, and
 			// takes GMT+2 for a name alone.
 			if name, _ := t.Zone(); name != "UTC" && name != "GMT" {
-				return 0, zoneError(strings.Clone(name))
+				return 0, ZoneError(strings.Clone(name))
 			}
 		}
 		return t.UnixNano(), nil
 	}
-	return c.text(text)
+	return c.Text(text)
 }
 
-// zoneError is the error of a time with an abbreviation of a zone, which several zones may
+// ZoneError is the error of a time with an abbreviation of a zone, which several zones may
 // share.
-type zoneError string
+type ZoneError string
 
 // Error implements error.
-func (e zoneError) Error() string {
+func (e ZoneError) Error() string {
 	return fmt.Sprintf("has the zone %s, whose offset its abbreviation does not tell; write times in UTC, or with offsets such as +02:00", string(e))
 }
 
-const minYear, maxYear = 1678, 2261 // what 64 bits of nanoseconds hold
+const MinYear, MaxYear = 1678, 2261 // what 64 bits of nanoseconds hold
 
-var errYear = fmt.Errorf("is outside the years %d to %d", minYear, maxYear)
+var ErrYear = fmt.Errorf("is outside the years %d to %d", MinYear, MaxYear)
 
 // epoch reads a number of units, which may have decimals.
-func (c *clock) epoch(text []byte) (int64, error) {
+func (c *Clock) epoch(text []byte) (int64, error) {
 	whole, fraction := text, []byte(nil)
 	for i, b := range text {
 		if b == '.' {
@@ -130,7 +130,7 @@ func (c *clock) epoch(text []byte) (int64, error) {
 	}
 	ns := n * c.unit
 	if ns/c.unit != n {
-		return 0, errYear
+		return 0, ErrYear
 	}
 	before, part, finer := ns, c.unit, false
 	for _, b := range fraction {
@@ -140,7 +140,7 @@ func (c *clock) epoch(text []byte) (int64, error) {
 		}
 		if part /= 10; part == 0 && digit > 0 && !finer { // what is finer than a nanosecond is cut off
 			finer = true
-			c.finer++
+			c.Finer++
 		}
 		if text[0] == '-' {
 			ns -= digit * part
@@ -149,25 +149,25 @@ func (c *clock) epoch(text []byte) (int64, error) {
 		}
 	}
 	if before >= 0 && ns < 0 && text[0] != '-' || before < 0 && ns > 0 {
-		return 0, errYear
+		return 0, ErrYear
 	}
 	return ns, nil
 }
 
-func (c *clock) unitName() string {
-	for _, u := range units {
-		if u.ns == c.unit {
-			return u.name
+func (c *Clock) unitName() string {
+	for _, u := range Units {
+		if u.Ns == c.unit {
+			return u.Name
 		}
 	}
 	return "?"
 }
 
-// text reads RFC 3339 and what comes close: a blank in place of the T, no seconds, no
+// Text reads RFC 3339 and what comes close: a blank in place of the T, no seconds, no
 // zone, a date alone.
-func (c *clock) text(text []byte) (int64, error) {
+func (c *Clock) Text(text []byte) (int64, error) {
 	if len(text) < 10 {
-		return 0, errNoTime
+		return 0, ErrNoTime
 	}
 	if string(text[:10]) != string(c.date[:]) {
 		day, err := days(text[:10])
@@ -179,24 +179,24 @@ func (c *clock) text(text []byte) (int64, error) {
 	}
 	rest := text[10:]
 	if len(rest) == 0 {
-		c.zoneless++
+		c.Zoneless++
 		return c.day * 1e9, nil
 	}
 	if rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ' {
-		return 0, errNoTime
+		return 0, ErrNoTime
 	}
-	seconds, fraction, err := c.timeOfDay(rest[1:])
+	seconds, fraction, err := c.TimeOfDay(rest[1:])
 	if err != nil {
 		return 0, err
 	}
 	return (c.day+seconds)*1e9 + fraction, nil
 }
 
-// timeOfDay reads a time such as 15:04:05.999Z, with or without seconds and a zone: the
+// TimeOfDay reads a time such as 15:04:05.999Z, with or without seconds and a zone: the
 // seconds since midnight of UTC, and nanoseconds.
-func (c *clock) timeOfDay(text []byte) (seconds, fraction int64, err error) {
+func (c *Clock) TimeOfDay(text []byte) (seconds, fraction int64, err error) {
 	if len(text) < 5 || text[2] != ':' {
-		return 0, 0, errNoTime
+		return 0, 0, ErrNoTime
 	}
 	hour, ok1 := two(text)
 	minute, ok2 := two(text[3:])
@@ -211,7 +211,7 @@ func (c *clock) timeOfDay(text []byte) (seconds, fraction int64, err error) {
 			for len(rest) > 0 && rest[0]-'0' <= 9 {
 				if part /= 10; part == 0 && rest[0] > '0' && !finer {
 					finer = true
-					c.finer++
+					c.Finer++
 				}
 				fraction += int64(rest[0]-'0') * part
 				rest = rest[1:]
@@ -219,7 +219,7 @@ func (c *clock) timeOfDay(text []byte) (seconds, fraction int64, err error) {
 		}
 	}
 	if !ok1 || !ok2 || !ok3 {
-		return 0, 0, errNoTime
+		return 0, 0, ErrNoTime
 	}
 	offset, err := c.zone(rest)
 	switch {
@@ -231,9 +231,9 @@ func (c *clock) timeOfDay(text []byte) (seconds, fraction int64, err error) {
 	return hour*3600 + minute*60 + second - offset, fraction, nil
 }
 
-// oddTimeOfDay reports whether a text is a time of day that timeOfDay does not read, such as
+// OddTimeOfDay reports whether a text is a time of day that timeOfDay does not read, such as
 // 3:04 PM or 9:05:30.
-func oddTimeOfDay(text []byte) bool {
+func OddTimeOfDay(text []byte) bool {
 	for _, layout := range [...]string{"15:04", "15:04:05", "3:04 PM", "3:04PM", "3:04:05 PM", "3:04:05PM", "3:04 pm", "3:04pm", "3:04:05 pm", "3:04:05pm"} {
 		if _, err := time.ParseInLocation(layout, string(text), time.UTC); err == nil {
 			return true
@@ -243,10 +243,10 @@ func oddTimeOfDay(text []byte) bool {
 }
 
 // zone reads an offset from UTC in seconds.
-func (c *clock) zone(text []byte) (int64, error) {
+func (c *Clock) zone(text []byte) (int64, error) {
 	switch string(text) {
 	case "":
-		c.zoneless++
+		c.Zoneless++
 		return 0, nil
 	case "Z", "z", " UTC", " GMT", " +0000 UTC", "+00", "+00:00":
 		return 0, nil
@@ -256,9 +256,9 @@ func (c *clock) zone(text []byte) (int64, error) {
 	}
 	if len(text) < 3 || text[0] != '+' && text[0] != '-' {
 		if isAbbreviation(text) {
-			return 0, zoneError(text)
+			return 0, ZoneError(text)
 		}
-		return 0, errNoTime
+		return 0, ErrNoTime
 	}
 	hour, ok := two(text[1:])
 	minute, rest := int64(0), text[3:]
@@ -271,7 +271,7 @@ func (c *clock) zone(text []byte) (int64, error) {
 		ok = ok && ok2 && len(rest) == 2
 	}
 	if !ok || hour > 23 || minute > 59 {
-		return 0, errNoTime
+		return 0, ErrNoTime
 	}
 	offset := hour*3600 + minute*60
 	if text[0] == '-' {
@@ -302,18 +302,18 @@ func two(text []byte) (int64, bool) {
 // days returns the days from 1970 to a date such as 2006-01-02.
 func days(date []byte) (int64, error) {
 	if len(date) != 10 || date[4] != '-' || date[7] != '-' {
-		return 0, errNoTime
+		return 0, ErrNoTime
 	}
 	century, ok1 := two(date)
 	years, ok2 := two(date[2:])
 	month, ok3 := two(date[5:])
 	day, ok4 := two(date[8:])
 	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return 0, errNoTime
+		return 0, ErrNoTime
 	}
 	year := int(century*100 + years)
-	if year < minYear || year > maxYear {
-		return 0, errYear
+	if year < MinYear || year > MaxYear {
+		return 0, ErrYear
 	}
 	t := time.Date(year, time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
 	if t.Day() != int(day) || t.Month() != time.Month(month) {

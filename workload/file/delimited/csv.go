@@ -1,4 +1,5 @@
-package owndata
+// Package delimited reads CSV.
+package delimited
 
 import (
 	"bytes"
@@ -9,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tsmark/tsmark/workload/file/input"
 )
 
-// csvRecords reads records of CSV: RFC 4180, with any delimiter of one byte, and empty
+// Records reads records of CSV: RFC 4180, with any delimiter of one byte, and empty
 // lines left out.
-type csvRecords struct {
-	lines     *lineReader
+type Records struct {
+	Lines     *input.LineReader
 	delimiter byte
 	cells     [][]byte
 	plain     []byte // texts of quoted cells that have quotes in them
@@ -22,11 +25,11 @@ type csvRecords struct {
 }
 
 // errQuote is the error of quotes that do not end, or end within a cell.
-var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter; " + correct)
+var errQuote = errors.New("a quoted value is not closed, or is followed by something else than a delimiter; " + input.CorrectLine)
 
-// errColumns is the error of a record that has not as many cells as the header.
-func errColumns(cells int, columns []string) error {
-	return fmt.Errorf("the row has %d columns, and the header %d; %s", cells, len(columns), cmp.Or(isComment(columns[0]), correct+", or give the right delimiter"))
+// WidthError is the error of a record that has not as many cells as the header.
+func WidthError(cells int, columns []string) error {
+	return fmt.Errorf("the row has %d columns, and the header %d; %s", cells, len(columns), cmp.Or(isComment(columns[0]), input.CorrectLine+", or give the right delimiter"))
 }
 
 // isComment says of a header that is none what to do; empty: it may be one.
@@ -41,12 +44,12 @@ func isComment(header string) string {
 	return ""
 }
 
-// next returns the cells of the next record, which are valid until the next call;
+// Next returns the cells of the next record, which are valid until the next call;
 // io.EOF: there is none. Its number is that of its first line.
-func (c *csvRecords) next() ([][]byte, error) {
-	line, err := c.lines.next()
+func (c *Records) Next() ([][]byte, error) {
+	line, err := c.Lines.Next()
 	for err == nil && len(line) == 0 {
-		line, err = c.lines.next()
+		line, err = c.Lines.Next()
 	}
 	if err != nil {
 		return nil, err
@@ -67,14 +70,14 @@ func (c *csvRecords) next() ([][]byte, error) {
 }
 
 // quoted is next of a record with quotes, which may go on over several lines.
-func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
+func (c *Records) quoted(line []byte) ([][]byte, error) {
 	for {
 		cells, open, err := c.split(line)
 		if err != nil || !open {
 			c.cells = cells
 			return cells, err
 		}
-		more, err := c.lines.closing(endsQuoted)
+		more, err := c.Lines.Closing(endsQuoted)
 		if errors.Is(err, io.EOF) {
 			return nil, errQuote
 		} else if err != nil {
@@ -85,7 +88,7 @@ func (c *csvRecords) quoted(line []byte) ([][]byte, error) {
 }
 
 // split splits a record; open reports that it ends within quotes.
-func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
+func (c *Records) split(line []byte) (cells [][]byte, open bool, err error) {
 	cells, c.inQuotes = c.cells[:0], c.inQuotes[:0]
 	c.plain = slices.Grow(c.plain[:0], len(line)) // so that cells in it stay where they are
 	for at := 0; ; at++ {
@@ -127,28 +130,28 @@ func (c *csvRecords) split(line []byte) (cells [][]byte, open bool, err error) {
 
 // separatorLine reads the line sep=; before the header, by which Excel is told the delimiter;
 // 0: the first line is another one, which is read next.
-func (c *csvRecords) separatorLine() (delimiter byte, err error) {
-	line, err := c.lines.next()
+func (c *Records) separatorLine() (delimiter byte, err error) {
+	line, err := c.Lines.Next()
 	if err != nil {
 		return 0, err
 	}
 	if line = bytes.Trim(line, `"`); len(line) == len("sep=;") && bytes.EqualFold(line[:4], []byte("sep=")) {
 		return line[4], nil
 	}
-	c.lines.again()
+	c.Lines.Again()
 	return 0, nil
 }
 
-// findDelimiter tells the delimiter by the first record: by the line sep=, or by the
+// FindDelimiter tells the delimiter by the first record: by the line sep=, or by the
 // likeliest of those that come most often outside of quotes.
-func findDelimiter(r io.Reader) (byte, error) {
-	c := &csvRecords{lines: newLineReader(r)}
+func FindDelimiter(r io.Reader) (byte, error) {
+	c := &Records{Lines: input.NewLineReader(r)}
 	if said, err := c.separatorLine(); said != 0 || err != nil {
 		return said, err
 	}
-	line, err := c.lines.next()
+	line, err := c.Lines.Next()
 	for err == nil && len(line) == 0 {
-		line, err = c.lines.next()
+		line, err = c.Lines.Next()
 	}
 	var counts [256]int
 	open, before := false, byte(0)
@@ -166,7 +169,7 @@ func findDelimiter(r io.Reader) (byte, error) {
 			break
 		}
 		from = len(line)
-		line, err = c.lines.more()
+		line, err = c.Lines.More()
 	}
 	found, most := delimiters[0], 0
 	for _, d := range []byte(delimiters) {
@@ -195,107 +198,22 @@ func endsQuoted(added []byte) bool {
 	}
 }
 
-// quotes reports whether a cell of the record stands in quotes.
-func (c *csvRecords) quotes(cell int) bool { return len(c.inQuotes) > 0 && c.inQuotes[cell] }
+// Quotes reports whether a cell of the record stands in quotes.
+func (c *Records) Quotes(cell int) bool { return len(c.inQuotes) > 0 && c.inQuotes[cell] }
 
-// role is what a column of a file becomes.
-type role struct {
-	what  roleKind
-	place int  // of the tag or field in its table
-	free  bool // it is a free field: blanks are part of its texts
+// Rows are the rows of a CSV file.
+type Rows struct {
+	Records Records
+	Table   *input.Table
+	Columns []string
+	TimeAt  int // which column has the time
+	Roles   []input.Role
+	Missing []int
 }
 
-type roleKind uint8
-
-const (
-	left roleKind = iota // the column is left out
-	isTime
-	isTimeOfDay
-	isTag
-	isField
-)
-
-// roles finds out what the columns of a file become, and which fields of the table it
-// has not. Two roles of one column are an error, as is a missing time.
-func (t *table) roles(columns []string, times ...string) (of []role, missing []int, err error) {
-	of = make([]role, len(columns))
-	places := make(map[string]int, len(columns))
-	for i, name := range columns {
-		places[name] = i
-	}
-	set := func(name string, r role) (has bool, err error) {
-		at, ok := places[name]
-		if !ok {
-			return false, nil
-		}
-		if of[at].what != left {
-			return true, fmt.Errorf("column %s is both time, tag or field; leave one out of time, tags and fields", name)
-		}
-		of[at] = r
-		return true, nil
-	}
-	for i, name := range times {
-		what := []roleKind{isTime, isTimeOfDay}[i]
-		if has, err := set(name, role{what: what}); err != nil {
-			return nil, nil, err
-		} else if !has {
-			return nil, nil, fmt.Errorf("has no column %q for the time; it has %s", name, some(columns))
-		}
-	}
-	for i := range t.Tags {
-		if _, err := set(t.Tags[i].Key, role{what: isTag, place: i}); err != nil {
-			return nil, nil, err
-		}
-	}
-	for i := range t.Fields {
-		has, err := set(t.Fields[i].Name, role{isField, i, t.Fields[i].Free()})
-		if err != nil {
-			return nil, nil, err
-		}
-		if !has {
-			missing = append(missing, i)
-		}
-	}
-	return of, missing, nil
-}
-
-// timeColumns are the columns of the time: of dates and times of day, where there are two.
-func (l *layout) timeColumns() []string {
-	if l.timeOfDay != "" {
-		return []string{l.time, l.timeOfDay}
-	}
-	return []string{l.time}
-}
-
-// some names the first few of a list.
-func some(names []string) string {
-	const most = 12
-	text := ""
-	for i, name := range names {
-		switch {
-		case i == most:
-			return fmt.Sprintf("%s and %d more", text, len(names)-most)
-		case i > 0:
-			text += ", "
-		}
-		text += name
-	}
-	return text
-}
-
-// csvRows are the rows of a CSV file.
-type csvRows struct {
-	records csvRecords
-	table   *table
-	columns []string
-	timeAt  int // which column has the time
-	roles   []role
-	missing []int
-}
-
-// openCSV begins to read CSV, whose first record is the header unless columns are given.
-func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []string, error) {
-	c := &csvRecords{lines: newLineReader(r), delimiter: delimiter}
+// Open begins to read CSV, whose first record is the header unless columns are given.
+func Open(r io.Reader, delimiter byte, columns []string) (*Records, []string, error) {
+	c := &Records{Lines: input.NewLineReader(r), delimiter: delimiter}
 	said, err := c.separatorLine()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -307,21 +225,21 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 	if len(columns) > 0 {
 		return c, columns, nil
 	}
-	cells, err := c.next()
+	cells, err := c.Next()
 	if errors.Is(err, io.EOF) {
 		return nil, nil, errors.New("is empty; give a file with rows, or leave it out")
 	} else if err != nil {
 		return nil, nil, err
 	}
 	if likeRow(cells) {
-		return nil, nil, errNoHeader(string(bytes.Join(cells, []byte{delimiter})))
+		return nil, nil, HeaderError(string(bytes.Join(cells, []byte{delimiter})))
 	}
 	seen := make(map[string]bool, len(cells))
 	for _, cell := range cells {
 		name := string(bytes.TrimSpace(cell))
 		switch {
 		case !utf8.ValidString(name):
-			return nil, nil, errName("column", []byte(name))
+			return nil, nil, input.NameError("column", []byte(name))
 		case seen[name]:
 			return nil, nil, fmt.Errorf("the header has two columns %q; %s", name, cmp.Or(isComment(string(cells[0])), "give names with columns, and the file without its header"))
 		}
@@ -330,36 +248,36 @@ func openCSV(r io.Reader, delimiter byte, columns []string) (*csvRecords, []stri
 	return c, columns, nil
 }
 
-// next implements rows.
-func (c *csvRows) next(f *filler) error {
+// Next implements rows.
+func (c *Rows) Next(f *input.Filler) error {
 	for {
-		cells, err := c.records.next()
+		cells, err := c.Records.Next()
 		if err != nil {
 			return err
 		}
-		if len(cells) != len(c.roles) {
-			return errColumns(len(cells), c.columns)
+		if len(cells) != len(c.Roles) {
+			return WidthError(len(cells), c.Columns)
 		}
-		f.begin(c.table)
+		f.Begin(c.Table)
 		var date, ofDay []byte
 		for i, cell := range cells {
 			// Blanks alone are a text in quotes, and no value without.
-			quoted := c.records.quotes(i)
-			if inner := trim(cell); len(inner) < len(cell) && f.absent(inner) && (len(inner) > 0 || !quoted) {
+			quoted := c.Records.Quotes(i)
+			if inner := input.TrimBlanks(cell); len(inner) < len(cell) && f.Absent(inner) && (len(inner) > 0 || !quoted) {
 				cell = inner
 			}
-			switch r := c.roles[i]; r.what {
-			case isField:
-				if !r.free {
-					cell = trim(cell)
+			switch r := c.Roles[i]; r.What {
+			case input.RoleField:
+				if !r.Free {
+					cell = input.TrimBlanks(cell)
 				}
-				err = f.field(r.place, cell, quoted)
-			case isTag:
-				err = f.tagText(r.place, cell, quoted)
-			case isTime, isTimeOfDay:
-				if cell = trim(cell); f.absent(cell) {
-					err = noTime(c.columns[i])
-				} else if r.what == isTime {
+				err = f.Field(r.Place, cell, quoted)
+			case input.RoleTag:
+				err = f.TagText(r.Place, cell, quoted)
+			case input.RoleTime, input.RoleTimeOfDay:
+				if cell = input.TrimBlanks(cell); f.Absent(cell) {
+					err = input.MissingTimeError(c.Columns[i])
+				} else if r.What == input.RoleTime {
 					date = cell
 				} else {
 					ofDay = cell
@@ -369,29 +287,45 @@ func (c *csvRows) next(f *filler) error {
 				return err
 			}
 		}
-		for _, i := range c.missing {
-			f.setNull(i)
+		for _, i := range c.Missing {
+			f.SetNull(i)
 		}
-		time, err := f.timeOfTwo(c.columns[c.timeAt], date, ofDay)
+		time, err := f.TimeOfTwo(c.Columns[c.TimeAt], date, ofDay)
 		if err != nil {
 			return err
 		}
-		if full, err := f.finish(time); full || err != nil {
+		if full, err := f.Finish(time); full || err != nil {
 			return err
 		}
 	}
 }
 
-// place implements rows.
-func (c *csvRows) place() Error { return Error{Line: c.records.lines.line} }
+// Place implements rows.
+func (c *Rows) Place() input.Error { return input.Error{Line: c.Records.Lines.Line} }
 
-// trim cuts off blanks.
-func trim(text []byte) []byte {
-	for len(text) > 0 && text[0] == ' ' {
-		text = text[1:]
+// LikeValue reports whether a text is a number or a time, as names of columns hardly are.
+func LikeValue(text []byte) bool {
+	_, err := (&input.Clock{}).Text(text)
+	return err == nil || input.IsNumber(text)
+}
+
+// likeRow reports whether the cells of a header look like those of a row: all are numbers
+// or times, but for empty ones.
+func likeRow(cells [][]byte) bool {
+	values := 0
+	for _, cell := range cells {
+		if cell = input.TrimBlanks(cell); len(cell) == 0 {
+			continue
+		}
+		if !LikeValue(cell) {
+			return false
+		}
+		values++
 	}
-	for len(text) > 0 && text[len(text)-1] == ' ' {
-		text = text[:len(text)-1]
-	}
-	return text
+	return values > 0
+}
+
+// HeaderError is the error of a first line that is a row.
+func HeaderError(value string) error {
+	return fmt.Errorf("the header looks like a row, and would be lost: %q; name the columns with own.columns, as in --columns time,price, or give the header other names", value)
 }

@@ -1,0 +1,506 @@
+// Package lineformat reads the formats whose lines say what is a tag and what is a field: line
+// protocol, and TSBS's format timescaledb.
+package lineformat
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/tsmark/tsmark/internal/number"
+	"github.com/tsmark/tsmark/internal/texts"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/input"
+)
+
+// Point is a line of line protocol, cut into its parts, which stay as they are escaped.
+type Point struct {
+	Head   []byte // the measurement and its tags
+	Fields []byte
+	Time   []byte
+}
+
+// PointLines reads points, a line each. Comments are left out, and what stands before the
+// first point between the comments # DDL and # DML, as in files for "influx -import": these
+// are statements that make a database.
+type PointLines struct {
+	*input.LineReader
+	points     bool // there was one
+	statements bool // the line at hand is a statement
+}
+
+func NewPointLines(r io.Reader) *PointLines { return &PointLines{LineReader: input.NewLineReader(r)} }
+
+var errStatements = errors.New("the statements behind # DDL do not end: no line # DML follows; put one before the first point")
+
+// comment looks at a line that begins with #.
+func (l *PointLines) comment(line []byte) {
+	switch text := bytes.TrimSpace(line[1:]); {
+	case bytes.EqualFold(text, []byte("DDL")):
+		l.statements = !l.points
+	case bytes.EqualFold(text, []byte("DML")):
+		l.statements = false
+	}
+}
+
+// Next cuts the next line that has a point; io.EOF: there is none. A text in quotes may go
+// on over several lines.
+func (l *PointLines) Next() (Point, error) {
+	for {
+		line, err := l.LineReader.Next()
+		if errors.Is(err, io.EOF) && l.statements {
+			return Point{}, errStatements
+		} else if err != nil {
+			return Point{}, err
+		}
+		if line = input.TrimBlanks(line); len(line) == 0 {
+			continue
+		}
+		if line[0] == '#' {
+			l.comment(line)
+			continue
+		}
+		if l.statements {
+			continue
+		}
+		l.points = true
+		cut, err := cutPoint(line)
+		for errors.Is(err, errOpen) {
+			if line, err = l.Closing(func(added []byte) bool { return endOfText(added) >= 0 }); errors.Is(err, io.EOF) {
+				return cut, errOpen
+			} else if err == nil {
+				cut, err = cutPoint(input.TrimBlanks(line))
+			}
+		}
+		return cut, err
+	}
+}
+
+// errOpen is the error of a line that ends within quotes.
+var errOpen = errors.New("a text has no closing quote")
+
+// cutPoint cuts a line that is not empty.
+func cutPoint(line []byte) (p Point, err error) {
+	at := indexPlain(line, ' ')
+	if at <= 0 {
+		return p, errors.New("the line has no blank behind its measurement and tags, so it is no line protocol; " + input.CorrectLine + ", or " + input.NameFormat)
+	}
+	p.Head, line = line[:at], bytes.TrimLeft(line[at:], " ")
+	end := endOfFields(line)
+	if end < 0 {
+		return p, errOpen
+	}
+	p.Fields, p.Time = line[:end], input.TrimBlanks(line[end:])
+	if len(p.Fields) == 0 {
+		return p, errors.New("the line has no fields; " + input.CorrectLine)
+	}
+	if len(p.Time) == 0 {
+		if indexPlain(p.Fields, '=') < 0 {
+			return p, errors.New("the line has no fields behind its tags; note that a backslash before a blank escapes the blank; " + input.CorrectLine)
+		}
+		return p, input.ErrNoRowTime
+	}
+	return p, nil
+}
+
+// indexPlain returns where a character stands that no backslash escapes; -1: nowhere.
+func indexPlain(text []byte, c byte) int {
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], c)
+		if n < 0 {
+			return -1
+		}
+		if at += n; at == 0 || text[at-1] != '\\' {
+			return at
+		}
+		at++
+	}
+}
+
+// endOfFields returns where the blank stands that ends the fields, or the text ends; -1:
+// within a quoted text.
+func endOfFields(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			// Quotes are only special where a value begins.
+			if i == 0 || text[i-1] != '=' || i > 1 && text[i-2] == '\\' {
+				continue
+			}
+			n := endOfQuotes(text[i:])
+			if n < 0 {
+				return -1
+			}
+			i += n - 1
+		case ' ':
+			return i
+		}
+	}
+	return len(text)
+}
+
+// endOfQuotes returns the length of a text in quotes; -1: it does not end.
+func endOfQuotes(text []byte) int {
+	if n := endOfText(text[1:]); n >= 0 {
+		return 1 + n
+	}
+	return -1
+}
+
+// endOfText returns how many bytes of a text within quotes come up to and with the quote
+// that ends it; -1: it does not end.
+func endOfText(text []byte) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// Pair is a tag or a field of a line, which stays as it is escaped.
+type Pair struct{ Key, Value []byte }
+
+// CutHead cuts a head into its measurement and its tags, which it appends to a list. It
+// refuses the tags that InfluxDB refuses.
+func CutHead(head []byte, tags []Pair) (measurement []byte, _ []Pair, err error) {
+	end := indexPlain(head, ',')
+	if end < 0 {
+		return head, tags, nil
+	}
+	if end == 0 {
+		return nil, tags, errors.New("the line has no measurement before its first comma; " + input.CorrectLine + ", or " + input.NameFormat)
+	}
+	for rest := head[end+1:]; ; {
+		var tag Pair
+		if tag, rest, err = cutTag(rest); err != nil {
+			return nil, tags, err
+		}
+		if tags = append(tags, tag); len(rest) == 0 {
+			break
+		}
+	}
+	return head[:end], tags, DuplicateTag(tags)
+}
+
+// cutTag cuts the first tag off a list. Quotes mean nothing in tags.
+func cutTag(list []byte) (tag Pair, rest []byte, err error) {
+	end := indexPlain(list, ',')
+	if end < 0 {
+		end = len(list)
+	} else if rest = list[end+1:]; len(rest) == 0 {
+		return tag, nil, errComma
+	}
+	list = list[:end]
+	at := indexPlain(list, '=')
+	if at <= 0 {
+		return tag, nil, errNoPair(list)
+	}
+	tag = Pair{list[:at], list[at+1:]}
+	switch {
+	case len(tag.Value) == 0:
+		return tag, nil, fmt.Errorf("tag %s has no value; %s", tag.Key, input.CorrectLine)
+	case indexPlain(tag.Value, '=') >= 0:
+		return tag, nil, fmt.Errorf("the value %q of tag %s has an equals sign without a backslash before it; escape that, and note that a backslash before a comma escapes the comma", tag.Value[:min(len(tag.Value), input.MaxShown)], tag.Key)
+	}
+	return tag, rest, nil
+}
+
+// DuplicateTag returns an error where two tags have the same key.
+func DuplicateTag(tags []Pair) error {
+	const pairwise = 16 // comparisons of so many tags are cheaper than a map
+	if len(tags) > pairwise {
+		seen := make(map[string]bool, len(tags))
+		for _, tag := range tags {
+			if seen[string(tag.Key)] {
+				return input.DuplicateError("line", "tag", tag.Key)
+			}
+			seen[string(tag.Key)] = true
+		}
+		return nil
+	}
+	for i := range tags {
+		for _, before := range tags[:i] {
+			if bytes.Equal(before.Key, tags[i].Key) {
+				return input.DuplicateError("line", "tag", before.Key)
+			}
+		}
+	}
+	return nil
+}
+
+var errComma = errors.New("a comma has nothing behind it; " + input.CorrectLine)
+
+func errNoPair(text []byte) error {
+	return fmt.Errorf("%q is no key=value; %s, or %s", text[:min(len(text), input.MaxShown)], input.CorrectLine, input.NameFormat)
+}
+
+// CutField cuts the first field off a list.
+func CutField(list []byte) (field Pair, rest []byte, err error) {
+	at := indexPlain(list, '=')
+	if at <= 0 || indexPlain(list[:at], ',') >= 0 {
+		return field, nil, errNoPair(list)
+	}
+	field.Key, rest = list[:at], list[at+1:]
+	end := 0
+	if len(rest) > 0 && rest[0] == '"' {
+		if end = endOfQuotes(rest); end < 0 || end < len(rest) && rest[end] != ',' {
+			return field, nil, fmt.Errorf("the text of %s is not closed; %s", field.Key, input.CorrectLine)
+		}
+	} else if end = indexPlain(rest, ','); end < 0 {
+		end = len(rest)
+	}
+	if field.Value = rest[:end]; len(field.Value) == 0 {
+		return field, nil, fmt.Errorf("%s has no value; %s", field.Key, input.CorrectLine)
+	}
+	if rest = rest[end:]; len(rest) > 0 {
+		if rest = rest[1:]; len(rest) == 0 {
+			return field, nil, errComma
+		}
+	}
+	return field, rest, nil
+}
+
+// PlainText appends a name or tag without the backslashes that escape a comma, a blank or
+// an equals sign.
+func PlainText(dst, text []byte) []byte { return unescaped(dst, text, ", =") }
+
+// PlainMeasurement is plainText of a measurement, in which a backslash before an equals sign
+// stands for itself.
+func PlainMeasurement(dst, text []byte) []byte { return unescaped(dst, text, ", ") }
+
+func unescaped(dst, text []byte, special string) []byte {
+	for i, b := range text {
+		if b == '\\' && i+1 < len(text) && strings.IndexByte(special, text[i+1]) >= 0 {
+			continue
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+// Unquoted appends the text of a quoted value.
+func Unquoted(dst, text []byte) []byte {
+	text = text[1 : len(text)-1]
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && (text[i+1] == '"' || text[i+1] == '\\') {
+			i++
+		}
+		dst = append(dst, text[i])
+	}
+	return dst
+}
+
+// ValueType is the type of a value without quotes, and the digits of a number. It refuses
+// whole numbers that their suffix does not hold; whether other digits are a number is
+// found where they are read.
+func ValueType(text []byte) (kind series.Type, digits []byte, err error) {
+	switch last := text[len(text)-1]; {
+	case (last == 'i' || last == 'u') && text[0] <= '9': // as digits and signs are
+		digits = text[:len(text)-1]
+		return series.Int, digits, checkWhole(digits, last)
+	case (last >= '0' && last <= '9' || last == '.') && text[0] != 't' && text[0] != 'f':
+		if text[0] == '+' {
+			return 0, nil, fmt.Errorf("%q begins with a plus sign; %s", text[:min(len(text), input.MaxShown)], input.CorrectLine)
+		}
+		return series.Float, text, nil
+	case strings.IndexByte("tTfF", text[0]) >= 0:
+		return series.Bool, text, nil
+	}
+	return series.Float, text, nil
+}
+
+// checkWhole returns an error where digits are no whole number, or one that is too large
+// for its suffix: of 64 bits with a sign, i, or without one, u.
+func checkWhole(digits []byte, suffix byte) error {
+	if _, ok := number.Int(digits); ok && (suffix == 'i' || digits[0] != '-') {
+		return nil
+	}
+	if suffix == 'u' && input.WholeText(digits) && digits[0] != '-' {
+		if _, err := strconv.ParseUint(string(digits), 10, 64); err == nil {
+			return nil
+		}
+	}
+	if input.WholeText(digits) {
+		return fmt.Errorf("%s%c is outside the range of that suffix; write it as a float, without the suffix", digits[:min(len(digits), input.MaxShown)], suffix)
+	}
+	return fmt.Errorf("\"%s%c\" is no integer; %s", digits[:min(len(digits), input.MaxShown)], suffix, input.CorrectLine)
+}
+
+// Marks remembers which fields a row has.
+type Marks struct {
+	of    []uint32
+	round uint32
+}
+
+// Begin begins a row of so many fields.
+func (m *Marks) Begin(fields int) {
+	for len(m.of) < fields {
+		m.of = append(m.of, 0)
+	}
+	if m.round++; m.round == 0 {
+		clear(m.of)
+		m.round = 1
+	}
+}
+
+func (m *Marks) Set(field int) { m.of[field] = m.round }
+
+func (m *Marks) Has(field int) bool { return m.of[field] == m.round }
+
+// FillMissing sets the fields of the row at hand that it has not.
+func (m *Marks) FillMissing(f *input.Filler) {
+	for i := range f.Table.Fields {
+		if !m.Has(i) {
+			f.SetNull(i)
+		}
+	}
+}
+
+// PointRows are the rows of a file of line protocol.
+type PointRows struct {
+	lines *PointLines
+	index *input.Index
+
+	// heads are the measurements with tags that were read, as they stand in lines, and
+	// what they are.
+	heads  texts.List
+	lookup *texts.Lookup
+	of     []headOf
+
+	marks Marks
+	text  []byte
+	tags  []Pair
+}
+
+// headOf is what a head stands for.
+type headOf struct {
+	table  *input.Table // nil: its rows are left out
+	series uint32
+}
+
+func NewPointRows(lines *PointLines, x *input.Index) *PointRows {
+	p := &PointRows{lines: lines, index: x, lookup: texts.NewLookup()}
+	p.heads.Reset()
+	return p
+}
+
+// Next implements rows.
+func (p *PointRows) Next(f *input.Filler) error {
+	for {
+		cut, err := p.lines.Next()
+		if err != nil {
+			return err
+		}
+		head, err := p.head(f, cut.Head)
+		if err != nil {
+			return err
+		}
+		if head.table == nil {
+			f.Ignored++
+			continue
+		}
+		f.Begin(head.table)
+		if err := p.fields(f, cut.Fields); err != nil {
+			return err
+		}
+		time, err := f.Time("time", cut.Time)
+		if err != nil {
+			return err
+		}
+		if f.FinishSeries(head.series, time) {
+			return nil
+		}
+	}
+}
+
+// head finds out what a measurement with tags is.
+func (p *PointRows) head(f *input.Filler, text []byte) (headOf, error) {
+	code, err := p.lookup.Code(&p.heads, text)
+	if err != nil {
+		return headOf{}, err
+	}
+	if int(code) < len(p.of) {
+		return p.of[code], nil
+	}
+	of, err := p.newHead(f, text)
+	if err == nil {
+		p.of = append(p.of, of)
+	}
+	return of, err
+}
+
+func (p *PointRows) newHead(f *input.Filler, text []byte) (of headOf, err error) {
+	measurement, tags, err := CutHead(text, p.tags[:0])
+	p.tags = tags
+	if err != nil {
+		return of, err
+	}
+	p.text = PlainMeasurement(p.text[:0], measurement)
+	if of.table = p.index.ByName[string(p.text)]; of.table == nil {
+		return of, nil
+	}
+	f.Finder.Begin(of.table)
+	for _, tag := range tags {
+		p.text = PlainText(p.text[:0], tag.Key)
+		if at, ok := of.table.TagAt[string(p.text)]; ok {
+			p.text = PlainText(p.text[:0], tag.Value)
+			if err := f.Tag(at, p.text); err != nil {
+				return of, err
+			}
+		}
+	}
+	of.series, err = f.Series()
+	return of, err
+}
+
+// fields sets the fields of the row at hand.
+func (p *PointRows) fields(f *input.Filler, rest []byte) error {
+	t := f.Table
+	p.marks.Begin(len(t.Fields))
+	for expected := 0; len(rest) > 0; expected++ {
+		var of Pair
+		var err error
+		if of, rest, err = CutField(rest); err != nil {
+			return err
+		}
+		at := expected
+		if at >= len(t.Fields) || string(of.Key) != t.Fields[at].Name {
+			p.text = PlainText(p.text[:0], of.Key)
+			named, known := t.FieldAt[string(p.text)]
+			if !known {
+				continue
+			}
+			at, expected = named, named
+		}
+		if p.marks.Has(at) {
+			return input.DuplicateError("line", "field", of.Key)
+		}
+		value, quoted := of.Value, of.Value[0] == '"'
+		if quoted {
+			p.text = Unquoted(p.text[:0], value)
+			value = p.text
+		} else if kind, digits, err := ValueType(value); err != nil {
+			return fmt.Errorf("column %s: %w", t.Fields[at].Name, err)
+		} else if kind == series.Int {
+			value = digits
+		}
+		if err := f.Field(at, value, quoted); err != nil {
+			return err
+		}
+		p.marks.Set(at)
+	}
+	p.marks.FillMissing(f)
+	return nil
+}
+
+// Place implements rows.
+func (p *PointRows) Place() input.Error { return input.Error{Line: p.lines.Line} }

@@ -1,0 +1,569 @@
+package owndata
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tsmark/tsmark/internal/number"
+	"github.com/tsmark/tsmark/series"
+	"github.com/tsmark/tsmark/workload/file/columnar"
+	"github.com/tsmark/tsmark/workload/file/delimited"
+	"github.com/tsmark/tsmark/workload/file/input"
+	"github.com/tsmark/tsmark/workload/file/lineformat"
+	"github.com/tsmark/tsmark/workload/file/object"
+)
+
+// profiler looks at files.
+type profiler struct {
+	layout   *layout
+	times    input.Clock
+	columns  int // of all tables
+	tables   int
+	text     []byte
+	layoutOf *input.Clock // of the layout of times that the settings say, where they do not say of which column; nil: none
+	at       input.Error  // where the values stand that are looked at
+	progress func(rows int)
+	ctx      context.Context
+}
+
+func newProfiler(ctx context.Context, l *layout, progress func(rows int)) *profiler {
+	p := &profiler{layout: l, progress: progress, ctx: ctx}
+	if c, err := input.NewClock(l.timeFormat); err == nil && c.Layout != "" && l.time == "" {
+		p.layoutOf = c
+	}
+	return p
+}
+
+// profilePiece is how many rows are looked at between two looks at the context.
+const profilePiece = 10_000
+
+// count counts a row, and reports some of them.
+func (p *profiler) count(of *profile) error {
+	of.rows++
+	if of.rows%profilePiece == 0 {
+		p.progress(profilePiece)
+		return p.ctx.Err()
+	}
+	return nil
+}
+
+// file looks at all rows of a file. Of line protocol it returns a profile of each
+// measurement, of other formats one.
+func (p *profiler) file(f input.File) ([]*profile, error) {
+	one := newProfile(input.WithoutExtension(f.Name), f.Name)
+	p.at = input.Error{File: f.Name}
+	at := func(line int64, err error) error {
+		if errors.Is(err, io.EOF) || p.ctx.Err() != nil {
+			return p.ctx.Err()
+		}
+		return &input.Error{File: f.Name, Line: line, Err: err}
+	}
+	if p.layout.format == input.FormatParquet || p.layout.format == input.FormatArrow {
+		return []*profile{one}, p.records(f, one)
+	}
+	in, err := input.Open(f)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	switch p.layout.format {
+	case input.FormatPoints:
+		lines := lineformat.NewPointLines(in)
+		all, err := p.points(lines)
+		return all, at(lines.Line, err)
+	case input.FormatPaired:
+		lines, err := lineformat.NewPairedLines(in)
+		if err != nil {
+			return nil, at(lines.Line, err)
+		}
+		all, err := p.paired(lines)
+		return all, at(lines.Line, err)
+	case input.FormatObjects:
+		o := object.NewReader(input.NewLineReader(in))
+		for err == nil {
+			err = o.Next(func(name, value []byte, kind jsontext.Kind) error {
+				c := one.byName[string(name)]
+				if c == nil {
+					if err := p.addColumn(one, name); err != nil {
+						return err
+					}
+					c = one.column(string(name))
+				}
+				if c.row == one.rows+1 {
+					return input.DuplicateError("object", "member", name)
+				}
+				c.row = one.rows + 1
+				p.at.Line = o.Lines.Line
+				p.member(c, value, kind)
+				return nil
+			})
+			if err == nil {
+				err = p.count(one)
+			}
+		}
+		return []*profile{one}, at(o.Lines.Line, err)
+	}
+	records, columns, err := delimited.Open(in, p.layout.delimiter, p.layout.columns)
+	if err != nil {
+		return nil, &input.Error{File: f.Name, Line: 1, Err: err}
+	}
+	for _, name := range columns {
+		if err := p.addColumn(one, []byte(name)); err != nil {
+			return nil, &input.Error{File: f.Name, Line: 1, Err: err}
+		}
+		one.column(name)
+	}
+	for {
+		cells, err := records.Next()
+		if err == nil && len(cells) != len(columns) {
+			err = delimited.WidthError(len(cells), columns)
+		}
+		if err != nil {
+			return []*profile{one}, at(records.Lines.Line, err)
+		}
+		p.at.Line = records.Lines.Line
+		for i, cell := range cells {
+			c, whole := one.columns[i], len(cell)
+			if cell = input.TrimBlanks(cell); !p.absent(cell) {
+				c.blanks = c.blanks || len(cell) < whole
+				c.add(cell, p)
+			} else if len(cell) == 0 && records.Quotes(i) {
+				c.addEmpty()
+			}
+		}
+		if err := p.count(one); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// member looks at a member of a JSON object.
+func (p *profiler) member(c *columnProfile, value []byte, kind jsontext.Kind) {
+	switch {
+	case kind == 'n':
+	case object.IsNested(kind):
+		if c.left == "" {
+			c.left = fmt.Sprintf("it has a nested value in %s", p.at.Where())
+			if bytes.HasPrefix(value, []byte(`{"$`)) {
+				c.left += fmt.Sprintf(", %s of MongoDB; write plain values, as by jq -c 'map_values(if type == \"object\" then .[] else . end)'", value[:min(len(value), input.MaxShown)])
+			}
+		}
+	case !p.absent(value):
+		if c.add(value, p); kind == '"' {
+			c.quoted++
+		}
+	case len(value) == 0:
+		c.addEmpty()
+	}
+}
+
+func (p *profiler) absent(text []byte) bool {
+	return len(text) == 0 || p.layout.null != "" && string(text) == p.layout.null
+}
+
+// points looks at line protocol. Its error is io.EOF at the end.
+func (p *profiler) points(lines *lineformat.PointLines) ([]*profile, error) {
+	var all []*profile
+	byHead := make(map[string]*profile)
+	byName := make(map[string]*profile)
+	var text []byte
+	var tags []lineformat.Pair
+	for {
+		cut, err := lines.Next()
+		if err != nil {
+			return all, err
+		}
+		p.at.Line = lines.Line
+		of := byHead[string(cut.Head)]
+		if of == nil {
+			var measurement []byte
+			if measurement, tags, err = lineformat.CutHead(cut.Head, tags[:0]); err != nil {
+				return all, err
+			}
+			text = lineformat.PlainMeasurement(text[:0], measurement)
+			if of = byName[string(text)]; of == nil {
+				if err := p.addTable(text); err != nil {
+					return all, err
+				}
+				of = newProfile(string(text), p.at.File)
+				of.time = newColumn(input.TimeOfPoints)
+				of.time.typed = series.Int
+				byName[of.name], all = of, append(all, of)
+			}
+			for _, tag := range tags {
+				text = lineformat.PlainText(text[:0], tag.Key)
+				c := of.tags[string(text)]
+				if c == nil {
+					if err := p.addColumn(of, text); err != nil {
+						return all, err
+					}
+					c = of.tag(string(text))
+				}
+				text = lineformat.PlainText(text[:0], tag.Value)
+				if c.remember(text); c.notUTF8.none() && !utf8.Valid(text) {
+					c.notUTF8.add(text, &p.at, 1)
+				}
+			}
+			if len(byHead) < maxDistinct*10 { // others are cut anew each time
+				byHead[string(cut.Head)] = of
+			}
+		}
+		for rest := cut.Fields; len(rest) > 0; {
+			var field lineformat.Pair
+			if field, rest, err = lineformat.CutField(rest); err != nil {
+				return all, err
+			}
+			text = lineformat.PlainText(text[:0], field.Key)
+			c := of.byName[string(text)]
+			if c == nil {
+				if err := p.addColumn(of, text); err != nil {
+					return all, err
+				}
+				c = of.column(string(text))
+			}
+			if c.row == of.rows+1 {
+				return all, input.DuplicateError("line", "field", field.Key)
+			}
+			c.row = of.rows + 1
+			if err := p.pointField(c, field.Value); err != nil {
+				return all, fmt.Errorf("column %s: %w", c.name, err)
+			}
+		}
+		if err := p.lineTime(of, cut.Time); err != nil {
+			return all, err
+		}
+	}
+}
+
+// lineTime looks at the time of a line, which ends a row.
+func (p *profiler) lineTime(of *profile, text []byte) error {
+	n, ok := number.Int(text)
+	if !ok {
+		return fmt.Errorf("the time %q is no integer of 64 bits; %s", text[:min(len(text), input.MaxShown)], input.CorrectLine)
+	}
+	of.time.values++
+	of.time.integer(n)
+	return p.count(of)
+}
+
+// pointField looks at the value of a field of line protocol.
+func (p *profiler) pointField(c *columnProfile, value []byte) error {
+	if value[0] == '"' {
+		p.text = lineformat.Unquoted(p.text[:0], value)
+		c.point(series.Text, &p.at)
+		if len(p.text) == 0 {
+			c.addEmpty()
+		} else if !p.absent(p.text) {
+			c.add(p.text, p)
+		}
+		return nil
+	}
+	kind, digits, err := lineformat.ValueType(value)
+	if err != nil {
+		return err
+	}
+	ok := true
+	switch kind {
+	case series.Int:
+		if n, whole := number.Int(digits); whole {
+			c.integer(n)
+			break
+		}
+		kind = series.Float // as it is too large for 64 bits with a sign
+		if v, _ := number.Float(digits); c.rounded == nil && rounds(digits, v) {
+			c.rounded = &large{string(digits), p.at}
+		}
+	case series.Float:
+		var v float64
+		if v, ok = number.Float(digits); ok {
+			c.round(digits, v, &p.at)
+		}
+	case series.Bool:
+		_, ok = number.Bool(value)
+	}
+	if !ok {
+		return fmt.Errorf("%q is no number, no boolean and no text in quotes; %s", value[:min(len(value), input.MaxShown)], input.CorrectLine)
+	}
+	c.point(kind, &p.at)
+	c.values++
+	return nil
+}
+
+// point takes the type that a value of line protocol has into account.
+func (c *columnProfile) point(kind series.Type, at *input.Error) {
+	if kind != series.Text && (c.typed == series.Text || input.MergeTypes(c.typed, kind) == series.Text) {
+		c.bare = input.MergeTypes(c.bare, kind)
+	}
+	if c.hasType(kind) {
+		return
+	}
+	c.addType(kind, at.Where())
+	both := input.MergeTypes(c.typed, kind)
+	if both == series.Text && c.typed != 0 && c.typed != series.Text {
+		c.bare = input.MergeTypes(c.bare, c.typed)
+	}
+	c.typed = both
+}
+
+// records looks at a file of record batches: at its types, at the values of texts, and
+// at numbers, which may be times.
+func (p *profiler) records(f input.File, one *profile) (err error) {
+	source, closer, err := columnar.Open(f, p.layout.format, nil)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s %s", f.Name, columnar.ReadProblem(r))
+		}
+	}()
+	schema, err := source.Schema()
+	if err != nil {
+		return err
+	}
+	for _, field := range schema.Fields() {
+		if err := p.addColumn(one, []byte(field.Name)); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if one.byName[field.Name] != nil {
+			return fmt.Errorf("%s has two columns %q; write the file again with other names", f.Name, field.Name)
+		}
+		c := one.column(field.Name)
+		c.typed, c.unit = columnar.ColumnType(field.Type)
+		if c.typed == 0 && field.Type.ID() != arrow.NULL {
+			c.left = fmt.Sprintf("its type %s in %s cannot be loaded", field.Type, f.Name)
+		}
+		switch of := field.Type.(type) {
+		case *arrow.TimestampType:
+			if of.TimeZone == "" {
+				c.zoneless = -1 // all there are
+			}
+		case arrow.DecimalType:
+			c.digits = of.GetPrecision()
+		}
+	}
+	reader, read := columnar.Rows{}, make(map[string]bool)
+	for {
+		batch, group, first, err := source.Next()
+		p.at.RowGroup, p.at.Row = group, first
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			at := p.at
+			at.Err = err
+			return &at
+		}
+		for i := range int(batch.NumCols()) {
+			c, column := one.column(batch.ColumnName(i)), batch.Column(i)
+			read[c.name] = true
+			p.at.Row = first
+			if c.left != "" || c.numbers(column, p) {
+				c.values += int64(column.Len() - column.NullN())
+				continue
+			}
+			for row := range column.Len() {
+				if column.IsNull(row) {
+					continue
+				}
+				text, err := reader.TextOf(column, row)
+				if err != nil {
+					return err
+				}
+				if p.at.Row = first + int64(row); !p.absent(text) {
+					c.add(text, p)
+				} else if len(text) == 0 {
+					c.addEmpty()
+				}
+			}
+		}
+		one.rows += batch.NumRows()
+		p.progress(int(batch.NumRows()))
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for _, c := range one.columns {
+		if c.typed == series.Timestamp && c.values == 0 && !read[c.name] {
+			c.values = one.rows // INT96, which openParquet leaves out
+		}
+		if c.zoneless < 0 {
+			c.zoneless = c.values
+		}
+	}
+	return nil
+}
+
+// numbers looks at a column of a record batch that has no texts: of numbers at their
+// bounds, since they may be times. It returns false where there are texts.
+func (c *columnProfile) numbers(column arrow.Array, p *profiler) bool {
+	switch a := column.(type) {
+	case *array.Int64:
+		bounds(c, a, a.Values())
+	case *array.Int32:
+		bounds(c, a, a.Values())
+	case *array.Int16:
+		bounds(c, a, a.Values())
+	case *array.Int8:
+		bounds(c, a, a.Values())
+	case *array.Uint32:
+		bounds(c, a, a.Values())
+	case *array.Uint16:
+		bounds(c, a, a.Values())
+	case *array.Uint8:
+		bounds(c, a, a.Values())
+	case *array.Uint64:
+		for row, v := range a.Values() {
+			switch {
+			case a.IsNull(row):
+			case v <= math.MaxInt64:
+				c.integer(int64(v))
+			case c.rounded == nil:
+				at := p.at
+				at.Row += int64(row)
+				c.typed, c.rounded = series.Float, &large{strconv.FormatUint(v, 10), at}
+			}
+		}
+	case *array.Float64:
+		for row, v := range a.Values() {
+			if !a.IsNull(row) {
+				c.float(v)
+			}
+		}
+	case *array.Float32:
+		for row, v := range a.Values() {
+			if !a.IsNull(row) {
+				c.float(float64(v))
+			}
+		}
+	default:
+		return !columnar.HoldsTexts(column.DataType())
+	}
+	return true
+}
+
+// bounds looks at whole numbers of at most 64 bits with a sign.
+func bounds[T columnar.WholeNumber](c *columnProfile, of arrow.Array, values []T) {
+	nulls := of.NullN() > 0
+	for row, v := range values {
+		if !nulls || !of.IsNull(row) {
+			c.integer(int64(v))
+		}
+	}
+}
+
+// paired looks at a file of timescaledb format. Its error is io.EOF at the end.
+func (p *profiler) paired(lines *lineformat.PairedLines) ([]*profile, error) {
+	var all []*profile
+	byName := make(map[string]*profile)
+	widths := make(map[string]int) // of series
+	var key []byte
+	for {
+		row, err := lines.Next()
+		if err != nil {
+			return all, err
+		}
+		p.at.Line = lines.Line
+		fields, err := lines.FieldsOf(row.Table)
+		if err != nil {
+			return all, err
+		}
+		of := byName[string(row.Table)]
+		if of == nil {
+			if err := p.addTable(row.Table); err != nil {
+				return all, err
+			}
+			of = newProfile(string(row.Table), p.at.File)
+			of.time = newColumn(input.TimeOfPoints)
+			of.time.typed = series.Int
+			for _, name := range fields {
+				if err := p.addColumn(of, []byte(name)); err != nil {
+					return all, err
+				}
+				of.column(name)
+			}
+			byName[of.name], all = of, append(all, of)
+		}
+		key = append(append(key[:0], row.Table...), row.Tags...)
+		if width, known := widths[string(key)]; !known {
+			if err := p.pairedTags(of, row.Tags); err != nil {
+				return all, err
+			}
+			if width = 1 + bytes.Count(row.Values, []byte{','}); width > len(fields) {
+				return all, fmt.Errorf("%d values, where the header names %d fields; %s", width, len(fields), input.CorrectLine)
+			}
+			if len(widths) < maxDistinct*10 { // others are cut each time
+				widths[string(key)] = width
+			}
+		} else if err := lineformat.CheckWidth(row.Values, width); err != nil {
+			return all, err
+		}
+		for i, rest, more := 0, row.Values, true; more; i++ {
+			var value []byte
+			if value, rest, more = bytes.Cut(rest, []byte{','}); !p.absent(value) {
+				of.byName[fields[i]].add(value, p)
+			}
+		}
+		if err := p.lineTime(of, row.Time); err != nil {
+			return all, err
+		}
+	}
+}
+
+// pairedTags looks at the tags of a series.
+func (p *profiler) pairedTags(of *profile, tags []byte) error {
+	var list []lineformat.Pair
+	for len(tags) > 0 {
+		var tag lineformat.Pair
+		var err error
+		if tag, tags, err = lineformat.CutPairedTag(tags); err != nil {
+			return err
+		}
+		list = append(list, tag)
+		c := of.tags[string(tag.Key)]
+		if c == nil {
+			if err := p.addColumn(of, tag.Key); err != nil {
+				return err
+			}
+			c = of.tag(string(tag.Key))
+		}
+		if c.remember(tag.Value); c.notUTF8.none() && !utf8.Valid(tag.Value) {
+			c.notUTF8.add(tag.Value, &p.at, 1)
+		}
+	}
+	return lineformat.DuplicateTag(list)
+}
+
+// addTable counts a table of line protocol.
+func (p *profiler) addTable(name []byte) error {
+	if !utf8.Valid(name) {
+		return input.NameError("measurement", name)
+	}
+	if p.tables++; p.tables > input.MaxTables {
+		return fmt.Errorf("there are more than %d measurements, which are the most that are read; write what their names tell as a tag, or load them in parts", input.MaxTables)
+	}
+	return nil
+}
+
+// addColumn counts a column that is new in a table.
+func (p *profiler) addColumn(of *profile, name []byte) error {
+	if !utf8.Valid(name) {
+		return input.NameError("column", name)
+	}
+	if len(of.columns) >= input.MaxColumns {
+		return input.WidthError(of.name)
+	}
+	if p.columns++; p.columns > input.MaxAllColumns {
+		return fmt.Errorf("all tables together have more than %d columns, which are the most that are read; load the tables in parts", input.MaxAllColumns)
+	}
+	return nil
+}
