@@ -13,6 +13,7 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/record"
 	"github.com/tsmark/tsmark/workload"
+	"github.com/tsmark/tsmark/workload/file/input"
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
@@ -78,7 +79,7 @@ have less than half of their columns in common.`,
 	for i, f := range inspectFlags {
 		cmd.Flags().StringVar(&values[i], f.flag, "", f.help)
 	}
-	complete(cmd, "format", owndata.Formats())
+	complete(cmd, "format", input.Formats())
 	return cmd
 }
 
