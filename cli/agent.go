@@ -40,7 +40,7 @@ longer there. It takes part only in runs of its own version of tsmark. More is i
 docs/scale-out.md.`,
 		Example: `  tsmark agent --join tls://coordinator:4222 --token @token --allow questdb@db1
   tsmark agent --join nats://127.0.0.1:4222 --name a --once --allow postgres@db1:5432
-  tsmark agent --join tls://coordinator:4222 --ca ca.pem --cert agent.pem --key agent.key --allow iotdb@db1`,
+  tsmark agent --join tls://coordinator:4222 --ca ca.pem --cert agent.pem,agent.key --allow iotdb@db1`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("join") {
@@ -130,6 +130,7 @@ func sayer(w io.Writer) func(string) {
 // accessFlags are the flags of what agents and their coordinator show each other.
 type accessFlags struct {
 	prefix string
+	pair   string // files of the certificate and its key
 	broker.Access
 }
 
@@ -142,8 +143,7 @@ func (g *accessFlags) add(prefix, token, authority, certificate string) func(*co
 		f.StringVar(&g.Token, prefix+"token", "", "`@FILE` with the token "+token+", at least 16 characters")
 		f.StringVar(&g.Credentials, prefix+"credentials", "", "`file` of NATS credentials, for a NATS server of yours that asks for them")
 		f.StringVar(&g.CA, prefix+"ca", "", "PEM `file` of the certificate authority "+authority)
-		f.StringVar(&g.Cert, prefix+"cert", "", "PEM `file` of the certificate "+certificate)
-		f.StringVar(&g.Key, prefix+"key", "", "PEM `file` of its key")
+		f.StringVar(&g.pair, prefix+"cert", "", "`CERT[,KEY]`, PEM files of the certificate "+certificate+" and of its key; one file may hold both")
 		f.BoolVar(&g.Insecure, prefix+"insecure", false, "use a NATS server of yours without TLS: others on the network can read and change all")
 	}
 }
@@ -152,11 +152,12 @@ func (g *accessFlags) add(prefix, token, authority, certificate string) func(*co
 func (g *accessFlags) read(cmd *cobra.Command) (access broker.Access, err error) {
 	access = g.Access
 	f := cmd.Flags()
-	for _, name := range []string{"token", "credentials", "ca", "cert", "key"} {
+	for _, name := range []string{"token", "credentials", "ca", "cert"} {
 		if name = g.prefix + name; f.Changed(name) && f.Lookup(name).Value.String() == "" {
 			return access, fmt.Errorf("--%s: is empty; name a file", name)
 		}
 	}
+	access.Cert, access.Key = pairOf(g.pair)
 	if access.Token != "" {
 		if access.Token, err = tokenOf(access.Token); err != nil {
 			return access, fmt.Errorf("--%stoken: %w", g.prefix, err)

@@ -376,7 +376,7 @@ func TestAgentsCutOffMixed(t *testing.T) {
 
 func testAgentsCutOffMixed(t *testing.T, d driver.Driver) {
 	f := newFleet(t, d, 3, 6)
-	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s", "--reporting-period", "200ms")...) // 22 s
+	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--set", "mixed.row-rate=10000/s", "--set", "mixed.query-rate=100/s", "--reporting-period", "200ms")...) // 22 s
 	f.joined()
 	f.saying("load and query " + d.Name + ": ")
 	time.Sleep(3 * time.Second) // into the phase
@@ -415,7 +415,7 @@ func TestAgentsFarApartMixed(t *testing.T) {
 	for host := range f.agents + 2 {
 		f.lab.Set(host, netlab.Link{Delay: time.Duration(5*host) * time.Millisecond, Loss: 0.002})
 	}
-	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--mixed-row-rate", "40000/s", "--mixed-query-rate", "60/s")...) // 5.4 s
+	agents, coordinator := f.join(), f.run(append(small(), "--query-type", "lastpoint", "--mixed", "50", "--set", "mixed.row-rate=40000/s", "--set", "mixed.query-rate=60/s")...) // 5.4 s
 	if code := f.ended(coordinator, 5*time.Minute); code != exitDone {
 		t.Fatalf("exit status %d:\n%s", code, f.said.String())
 	}

@@ -327,7 +327,7 @@ func TestAgentsMixedResumed(t *testing.T) {
 		}
 	}
 	f := &nearFleet{t: t}
-	coordinator, list := f.run(2, "run", mixedOf(target, "--mixed-row-rate", "10000/s", "--mixed-query-rate", "100/s")...) // 3 s
+	coordinator, list := f.run(2, "run", mixedOf(target, "--set", "mixed.row-rate=10000/s", "--set", "mixed.query-rate=100/s")...) // 3 s
 	f.until("load and query postgres: [1-9]")
 	time.Sleep(time.Second)
 	if err := coordinator.Process.Signal(syscall.SIGINT); err != nil {
@@ -371,7 +371,7 @@ func TestAgentKilledMixed(t *testing.T) {
 		target += "," + option + "=" + value
 	}
 	f := &nearFleet{t: t}
-	coordinator, list := f.run(3, "run", mixedOf(target, "--mixed-row-rate", "2000/s")...) // 14 s
+	coordinator, list := f.run(3, "run", mixedOf(target, "--set", "mixed.row-rate=2000/s")...) // 14 s
 	f.until("load and query postgres: [1-9]")
 	time.Sleep(2 * time.Second)
 	if code := f.losesOne(coordinator, list, 12*time.Second); code == exitDone {

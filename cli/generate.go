@@ -13,8 +13,9 @@ import (
 )
 
 func (a *app) generateCommand() *cobra.Command {
-	spec := experiment.Default().Workload
+	e := experiment.Default()
 	var formatName, file string
+	var keys []string
 	digest := false
 	cmd := &cobra.Command{
 		Use:   "generate",
@@ -32,15 +33,19 @@ func (a *app) generateCommand() *cobra.Command {
 			if format.Folder && standardOutput(file) {
 				return fmt.Errorf("--format %s writes a folder: name it with --file", format.Name)
 			}
+			if err := setKeys(e, keys); err != nil {
+				return err
+			}
+			spec := e.Workload
 			w, err := a.catalog.workload(spec.Name)
 			if err != nil {
 				return fmt.Errorf("--use-case: %w", err)
 			}
 			if spec, err = a.surveySpec(cmd.Context(), w, spec); err != nil {
-				return err
+				return e.SpecProblem(err)
 			}
 			if err := w.Check(spec); err != nil {
-				return err
+				return e.SpecProblem(err)
 			}
 			if err := fits(cmd.Context(), w, spec); err != nil {
 				return err
@@ -63,7 +68,10 @@ func (a *app) generateCommand() *cobra.Command {
 		cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); of parquet and arrow a new folder, with a file a table")
 		complete(cmd, "format", names)
 	})
-	flags.add("Dataset", func(cmd *cobra.Command) { a.specFlags(cmd, &spec) })
+	flags.add("Dataset", func(cmd *cobra.Command) {
+		a.specFlags(cmd, &e.Workload)
+		setFlag(cmd, &keys)
+	})
 	flags.done()
 	return cmd
 }

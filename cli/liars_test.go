@@ -64,7 +64,7 @@ func lieTo(t *testing.T, kind driver.Driver, flags []string) (code int, out stri
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"tsmark", "run", "--verbose", "--results", t.TempDir(), "--target", kind.Name, "--scale", "10", "--log-interval", "10m",
-		"--timestamp-end", "2016-01-01T18:00:00Z", "--verify", "10", "--check-seed", "a test", "--query-seed", "123"}, flags...)
+		"--timestamp-end", "2016-01-01T18:00:00Z", "--verify", "10", "--set", "queries.check-seed=a test", "--query-seed", "123"}, flags...)
 	if !strings.Contains(strings.Join(flags, " "), "--query-type") {
 		args = append(args, "--query-type", "lastpoint,single-groupby-1-1-1")
 	}

@@ -23,7 +23,6 @@ const (
 	prometheusFlag = "prometheus"
 	tokenFlag      = "token"
 	certFlag       = "web-cert"
-	keyFlag        = "web-key"
 )
 
 // anyPort is the address of a page for which none is given.
@@ -36,8 +35,7 @@ func liveFlags(cmd *cobra.Command) {
 	f.Lookup(webFlag).NoOptDefVal = anyPort
 	f.String(prometheusFlag, "", "show the same as metrics for Prometheus, at /metrics of this `address`, such as 127.0.0.1:9464")
 	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
-	f.String(certFlag, "", "serve both over TLS with the certificate of this PEM `file`, followed by those that lead to its authority")
-	f.String(keyFlag, "", "PEM `file` with the key of the certificate")
+	f.String(certFlag, "", "serve both over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by those that lead to its authority, and of its key; one file may hold both")
 }
 
 // besideWeb refuses an address that stands behind --web with a blank between, where it is
@@ -77,7 +75,7 @@ func (a *app) watch(cmd *cobra.Command) error {
 	}
 	a.audience = &audience{run, server}
 	if options.Bare() {
-		fmt.Fprintf(a.stderr, "live page: token and figures cross the network without TLS; give --%s and --%s, or listen on 127.0.0.1 and use a tunnel\n", certFlag, keyFlag)
+		fmt.Fprintf(a.stderr, "live page: token and figures cross the network without TLS; give --%s, or listen on 127.0.0.1 and use a tunnel\n", certFlag)
 	}
 	for _, at := range []struct{ what, url string }{{"live page", server.PageURL}, {"live metrics", server.MetricsURL}} {
 		if at.url != "" {
@@ -104,8 +102,8 @@ func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 			return o, fmt.Errorf("--%s: %w", tokenFlag, err)
 		}
 	}
-	if o.Certificate, err = certificateOf(f.Lookup(certFlag).Value.String(), f.Lookup(keyFlag).Value.String()); err != nil {
-		return o, fmt.Errorf("--%s, --%s: %w", certFlag, keyFlag, err)
+	if o.Certificate, err = certificateOf(f.Lookup(certFlag).Value.String()); err != nil {
+		return o, fmt.Errorf("--%s: %w", certFlag, err)
 	}
 	if err := o.Check(); err != nil {
 		return o, fmt.Errorf("--%s, --%s: %w", webFlag, prometheusFlag, err)
@@ -113,22 +111,29 @@ func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 	return o, nil
 }
 
+// pairOf returns the files of a certificate and its key, which are one where a comma names no other.
+func pairOf(value string) (certificate, key string) {
+	certificate, key, other := strings.Cut(value, ",")
+	if !other {
+		key = certificate
+	}
+	return certificate, key
+}
+
 // certificateOf reads a certificate and its key; nil: there is none. Errors have nothing
 // of the key.
-func certificateOf(certificate, key string) (*tls.Certificate, error) {
-	switch {
-	case certificate == "" && key == "":
+func certificateOf(value string) (*tls.Certificate, error) {
+	if value == "" {
 		return nil, nil
-	case certificate == "" || key == "":
-		return nil, errors.New("TLS needs a certificate and its key; give both")
 	}
+	certificate, key := pairOf(value)
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &path):
 		return nil, fmt.Errorf("%w; name a file that this user can read", err)
 	case err != nil:
-		return nil, fmt.Errorf("%s and %s do not match (%w); give a certificate in PEM and its key, without a passphrase", certificate, key, err)
+		return nil, fmt.Errorf("%s and %s do not match (%w); give a certificate in PEM and its key, without a passphrase, as CERT,KEY", certificate, key, err)
 	}
 	return &pair, nil
 }

@@ -115,7 +115,7 @@ func TestLiveOverTLS(t *testing.T) {
 	dir := t.TempDir()
 	var out output
 	tsmark := exec.Command("tsmark", "run", "--target", "sqlite", "--scale", "10", "--log-interval", "1m", "--query-type", "lastpoint", "--queries", "100000", "--repeats", "1", "--time-box", "10m",
-		"--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--prometheus", "127.0.0.1:0", "--web-cert", certificate, "--web-key", key)
+		"--verify", "2", "--results", filepath.Join(dir, "results"), "--web", "--prometheus", "127.0.0.1:0", "--web-cert", certificate+","+key)
 	tsmark.Stdout, tsmark.Stderr = &out, &out
 	if err := tsmark.Start(); err != nil {
 		t.Fatal(err)
@@ -144,13 +144,13 @@ func TestLiveOverTLS(t *testing.T) {
 	for name, c := range map[string]struct {
 		certificate, key, want string
 	}{
-		"no pair":        {other, key, "tsmark: --web-cert, --web-key: " + other + " and " + key + " do not match (tls: private key does not match public key); give a certificate in PEM and the key that it was made for"},
+		"no pair":        {other, key, "tsmark: --web-cert: " + other + " and " + key + " do not match (tls: private key does not match public key); give a certificate in PEM and its key"},
 		"no certificate": {key, key, "do not match ("},
-		"no key":         {certificate, "", "--web-cert, --web-key: TLS needs a certificate and its key; give both"},
+		"no key":         {certificate, certificate, "do not match ("},
 		"not there":      {certificate, filepath.Join(dir, "none.pem"), "none.pem: no such file or directory; name a file that this user can read"},
 	} {
 		var stdout, stderr bytes.Buffer
-		args := []string{"tsmark", "load", "sqlite", "--results", filepath.Join(dir, "refused"), "--web", "--web-cert", c.certificate, "--web-key", c.key}
+		args := []string{"tsmark", "load", "sqlite", "--results", filepath.Join(dir, "refused"), "--web", "--web-cert", c.certificate + "," + c.key}
 		if code := execute(t.Context(), args, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{sqlite.Driver()})); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%s: exit status %d, want %d and %q:\n%s", name, code, exitUsage, c.want, &stderr)
 		}

@@ -19,7 +19,7 @@ import (
 // loaded and asked, the log adds up to.
 func TestOperationLog(t *testing.T) {
 	for name, flags := range map[string][]string{
-		"closed": {"--workers", "2", "--burn-in", "2", "--repeats", "2", "--time-box", "0s"},
+		"closed": {"--workers", "2", "--warm-up", "2", "--repeats", "2", "--time-box", "0s"},
 		"open":   {"--rate", "2000/s", "--workers", "2"},
 	} {
 		t.Run(name, func(t *testing.T) {

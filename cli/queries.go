@@ -39,9 +39,8 @@ func (a *app) queryFormats() []string {
 }
 
 func (a *app) queriesCommand() *cobra.Command {
-	spec := experiment.Default().Workload
 	e := experiment.Default() // checks what a run would
-	align := false
+	var keys []string
 	types, n, formatName := e.Queries.Types, 10, formatJSON
 	var own []string
 	formats := a.queryFormats()
@@ -64,12 +63,17 @@ or up to it where it lies one second behind the last interval already.`,
   tsmark queries --format tsbs-timescaledb --timestamp-end 2016-01-04T00:00:00Z`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := setKeys(e, keys); err != nil {
+				return err
+			}
+			spec := e.Workload
+			spec.QuerySettings, spec.QuerySeed = e.Queries.Settings, e.Queries.Seed
 			w, err := a.catalog.workload(spec.Name)
 			if err != nil {
 				return fmt.Errorf("--use-case: %w", err)
 			}
 			if err := w.Check(spec); err != nil {
-				return err
+				return e.SpecProblem(err)
 			}
 			if err := addOwn(e, own); err != nil {
 				return err
@@ -110,13 +114,13 @@ or up to it where it lies one second behind the last interval already.`,
 			}
 			out := bufio.NewWriter(a.stdout)
 			if format, ok := strings.CutPrefix(formatName, formatTSBS); ok {
-				if align || e.Queries.Windows != "" {
-					return fmt.Errorf("--format %s: TSBS's texts have the windows that TSBS draws; leave out --windows and --align-windows", formatName)
+				if e.Queries.AlignWindows || e.Queries.Windows != "" {
+					return fmt.Errorf("--format %s: TSBS's texts have the windows that TSBS draws; leave out --windows and queries.align-windows", formatName)
 				}
 				return printTexts(out, format, spec, types, n)
 			}
 			for _, name := range types {
-				queries, err := e.Queries.Windows.Draw(w, spec, name, n, align)
+				queries, err := e.Queries.Windows.Draw(w, spec, name, n, e.Queries.AlignWindows)
 				if err != nil {
 					return err
 				}
@@ -131,19 +135,21 @@ or up to it where it lies one second behind the last interval already.`,
 	}
 	flags := flagGroups{cmd: cmd}
 	flags.add("Queries", func(cmd *cobra.Command) {
-		a.querySettingFlags(cmd, &spec.QuerySettings)
+		a.querySettingFlags(cmd, &e.Queries.Settings)
 		f := cmd.Flags()
 		f.StringSliceVar(&types, "query-type", types, "query `types`, separated by commas, or core or all")
 		f.StringArrayVar(&own, ownQueriesFlag, nil, ownQueriesHelp)
 		f.Var(count(&n, 1), "queries", "queries of each type")
-		f.Var(count(&spec.QuerySeed, math.MinInt64), querySeedFlag, "seed of the queries; 0: the dataset's seed")
-		f.BoolVar(&align, "align-windows", false, "start every window on a bucket border")
+		f.Var(count(&e.Queries.Seed, math.MinInt64), querySeedFlag, "seed of the queries; 0: the dataset's seed")
 		f.StringVar((*string)(&e.Queries.Windows), "windows", "", windowsHelp)
 		f.StringVar(&formatName, "format", formatName, strings.Join(formats, ", "))
 		completeBy(cmd, "query-type", a.completeQueryTypes)
 		complete(cmd, "format", formats)
 	})
-	flags.add("Dataset", func(cmd *cobra.Command) { a.specFlags(cmd, &spec) })
+	flags.add("Dataset", func(cmd *cobra.Command) {
+		a.specFlags(cmd, &e.Workload)
+		setFlag(cmd, &keys)
+	})
 	flags.done()
 	return cmd
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -35,7 +33,6 @@ import (
 type reproducing struct {
 	app         *app
 	size        string
-	budget      time.Duration
 	experiments []string
 	claims      []string
 	targets     []string
@@ -64,13 +61,13 @@ others beside them. A system that is not there is not tested, and the others are
 Each experiment is one like any other: stored, resumed, compared, exported. What is
 complete in the results folder, with every system of this command, is not run again,
 unless --again is given. --size says how much is run: smoke, small (20 minutes a
-document on two cores and 8 GiB) or full, as printed; --budget picks in between. The
+document on two cores and 8 GiB) or full, as printed. The
 report says what was cut.`,
 		Example: `  tsmark reproduce
   tsmark reproduce drouzas-2022
   tsmark reproduce drouzas-2022 --experiment load --size full --target questdb,host=db1 --target influxdb,host=db2
   tsmark reproduce ntua-2024 --claims C6,C8 --start
-  tsmark reproduce taos-2023 --budget 2h --start --target tdengine
+  tsmark reproduce taos-2023 --start --target tdengine
   tsmark reproduce ntua-2024 --print > ntua.yaml
   tsmark reproduce drouzas-2022 --report --format markdown`,
 		Args:              cobra.MaximumNArgs(1),
@@ -87,7 +84,6 @@ report says what was cut.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&given.size, "size", string(document.Small), "how much is run: smoke, small or full")
-	f.Var(span{&given.budget}, "budget", "`time` that the document may take, such as 2h, in place of --size, by rough rates: from as little as smoke to as much as full")
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only the experiments they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
@@ -123,7 +119,7 @@ func listDocuments(w io.Writer) error {
 			systems = append(systems, s.Driver)
 		}
 		fmt.Fprintf(out, "%s\t%s (%s)\n", d.Name, d.Title, d.Authors)
-		fmt.Fprintf(out, "\t%d claims about %s; roughly %s in small, %s in full\n", len(d.Claims), strings.Join(systems, ", "), roughly(&d, document.Small), roughly(&d, document.Full))
+		fmt.Fprintf(out, "\t%d claims about %s\n", len(d.Claims), strings.Join(systems, ", "))
 		for _, e := range d.Experiments {
 			text := e.Title
 			if e.Missing != "" {
@@ -137,34 +133,6 @@ func listDocuments(w io.Writer) error {
 	}
 	_, err := fmt.Fprintln(w, "\ntsmark reproduce DOCUMENT runs one, at the size for two cores and 8 GiB: its systems are installed and started here; --help has more.")
 	return err
-}
-
-// roughly is how long a document takes in a size, in words.
-func roughly(d *document.Document, size document.Size) string {
-	var sum time.Duration
-	for i := range d.Experiments {
-		if e := &d.Experiments[i]; e.Missing == "" {
-			took, err := d.Duration(e, size, len(d.Systems))
-			if err != nil {
-				return "an unknown time"
-			}
-			sum += took
-		}
-	}
-	return inWords(sum)
-}
-
-// inWords is a time that is only roughly known.
-func inWords(d time.Duration) string {
-	switch minutes := math.Ceil(d.Minutes()); {
-	case minutes == 1:
-		return "1 minute"
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f minutes", minutes)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%.0f hours", d.Hours())
-	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
 }
 
 // givenFlags are the command's own flags that were given, in the order of their names.
@@ -201,9 +169,9 @@ func (p *reproducing) check(cmd *cobra.Command) error {
 	case p.print && p.reportOnly:
 		return errors.New("--print and --report exclude each other: one prints experiments, the other results")
 	case p.print:
-		return idle(cmd, "--print", "prints experiments and runs nothing", "--size", "--budget", "--experiment", "--claims", "--target", "--start", "--query-texts")
+		return idle(cmd, "--print", "prints experiments and runs nothing", "--size", "--experiment", "--claims", "--target", "--start", "--query-texts")
 	case p.reportOnly:
-		return idle(cmd, "--report", "reports the runs in the results folder, of all systems, and runs nothing", "--size", "--budget", "--claims", "--format")
+		return idle(cmd, "--report", "reports the runs in the results folder, of all systems, and runs nothing", "--size", "--claims", "--format")
 	}
 	return nil
 }
@@ -411,18 +379,6 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 	if !slices.Contains(document.Sizes(), size) {
 		return nil, "", fmt.Errorf("--size %q: is smoke, small or full", p.size)
 	}
-	if cmd.Flags().Changed("budget") && p.budget == 0 {
-		return nil, "", errors.New("--budget 0s: must be more than 0")
-	}
-	if p.budget > 0 && cmd.Flags().Changed("size") {
-		return nil, "", errors.New("--budget is a time, such as 2h, and takes the place of --size: give one of them")
-	}
-	if p.budget > 0 {
-		var err error
-		if known, size, err = known.Within(p.budget, len(known.Systems)); err != nil {
-			return nil, "", err
-		}
-	}
 	d := *known
 	for _, id := range p.claims {
 		if !slices.ContainsFunc(d.Claims, func(c document.Claim) bool { return strings.EqualFold(c.ID, id) }) {
@@ -484,11 +440,9 @@ func (p *reproducing) find(ctx context.Context, kept *store.Store, d *document.D
 	return err
 }
 
-// announce says what is going to be run, and roughly for how long, and refuses what does
-// not fit this machine.
+// announce says what is going to be run, and refuses what does not fit this machine.
 func (p *reproducing) announce(ctx context.Context, d *document.Document, all []edition, size document.Size, targets []experiment.Target) error {
 	steps, _ := stepsOf("run")
-	var takes time.Duration
 	n := 0
 	for i := range all {
 		one := &all[i]
@@ -500,11 +454,7 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 				return fmt.Errorf("experiment %s: %w", one.experiment.Name, err)
 			}
 		}
-		took, err := d.Duration(one.experiment, size, len(targets))
-		if err != nil {
-			return err
-		}
-		takes, n = takes+took, n+1
+		n++
 	}
 	if n == 0 {
 		return nil
@@ -517,7 +467,7 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 	if n > 1 {
 		experiments = fmt.Sprintf("%d experiments", n)
 	}
-	fmt.Fprintf(p.app.stderr, "%s in size %s: %s on %s, roughly %s\n", d.Name, size, experiments, strings.Join(names, ", "), inWords(takes))
+	fmt.Fprintf(p.app.stderr, "%s in size %s: %s on %s\n", d.Name, size, experiments, strings.Join(names, ", "))
 	if size == document.Small {
 		if doubt := tooSmall(monitor.Host(ctx, p.app.folder())); doubt != "" {
 			fmt.Fprintln(p.app.stderr, doubt)

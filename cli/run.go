@@ -121,8 +121,9 @@ became of each parameter.`,
 		given.targetFlag(cmd, "duckdb and sqlite; sqlite where tsmark was built without DuckDB")
 		given.workersFlag(cmd, "connections that load, and later connections that run queries", "load.workers", "queries.workers")
 		given.sweepFlag(cmd)
+		given.setFlag(cmd)
 	})
-	flags.add("Dataset", given.datasetFlags, given.digestFlag)
+	flags.add("Dataset", given.datasetFlags)
 	flags.add("Load", given.loadFlags, given.adoptFlag)
 	flags.add("Queries", given.queryFlags)
 	flags.add("How the queries are measured", given.timedFlags)
@@ -132,7 +133,7 @@ became of each parameter.`,
 	flags.add("IoTDB-Benchmark", files.configFlag, files.routineFlag)
 	flags.add("Many clients", a.team.add)
 	flags.add("While it runs", liveFlags)
-	flags.add("The run as a whole", given.quietFlag, given.memoryFlag, func(cmd *cobra.Command) {
+	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
 		failIfFlag(cmd, &within.failIf)
 		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` that changes of --fail-if are from, as tsmark compare takes it for A")
@@ -283,6 +284,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 	flags := flagGroups{cmd: cmd}
 	flags.add("Targets", func(cmd *cobra.Command) {
 		given.targetFlag(cmd, "duckdb; sqlite where tsmark was built without DuckDB")
+		given.setFlag(cmd)
 	})
 	own(&flags)
 	flags.add("Timeouts", given.timeoutFlags)

@@ -21,6 +21,7 @@ type settings struct {
 	flags   *experiment.Experiment
 	targets []string
 	sweeps  []string
+	keys    []string // PATH=VALUE of --set
 	own     []string // files of own queries
 	copies  []setting
 	dataset []string // flags that say which dataset it is
@@ -81,6 +82,14 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 		e.Matrix.Set(axis)
 		e.FromFlag("matrix."+axis.Path, "--sweep "+text)
 	}
+	if err := s.applyTargets(e, args); err != nil {
+		return err
+	}
+	return setKeys(e, s.keys)
+}
+
+// applyTargets puts the targets that the user gave into e.
+func (s *settings) applyTargets(e *experiment.Experiment, args []string) error {
 	flag := "--target "
 	if len(args) > 0 && len(s.targets) > 0 {
 		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
@@ -125,6 +134,11 @@ func (s *settings) ownDataset(cmd *cobra.Command, e *experiment.Experiment) erro
 			return fmt.Errorf("--%s: the mark in the database says which dataset tsmark loaded; leave the flag out, or add --%s to query what TSBS loaded", flag, adoptFlagName)
 		}
 	}
+	for _, text := range s.keys {
+		if !e.Adopt && strings.HasPrefix(text, "workload.") {
+			return fmt.Errorf("--%s %s: the mark in the database says which dataset tsmark loaded; leave the flag out, or add --%s to query what TSBS loaded", setFlagName, text, adoptFlagName)
+		}
+	}
 	return nil
 }
 
@@ -141,8 +155,8 @@ func (s *settings) datasetFlags(cmd *cobra.Command) {
 	}
 	s.means("use-case", "workload.name")
 	for _, flag := range []string{
-		"seed", "scale", "initial-scale", "timestamp-start", "timestamp-end", "log-interval", "max-data-points", "records-per-device", "rows-in-a-row",
-		"new-tags", "new-fields", "max-metric-count", "interleaved-generation-groups", "interleaved-generation-group-id",
+		"seed", "scale", "initial-scale", "timestamp-start", "timestamp-end", "log-interval", "max-data-points", "max-metric-count",
+		"interleaved-generation-groups", "interleaved-generation-group-id",
 	} {
 		s.means(flag, "workload."+flag)
 	}
@@ -160,6 +174,33 @@ const digestHelp = "compute the content digest of the rows, which is the same in
 func (s *settings) targetFlag(cmd *cobra.Command, unset string) {
 	cmd.Flags().StringArrayVar(&s.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated (default "+unset+")")
 	completeBy(cmd, "target", s.app.completeTarget)
+}
+
+// setFlag adds --set.
+func (s *settings) setFlag(cmd *cobra.Command) {
+	setFlag(cmd, &s.keys)
+	completeBy(cmd, setFlagName, s.completeSweep)
+}
+
+const setFlagName = "set"
+
+// setFlag adds --set, which gathers PATH=VALUE.
+func setFlag(cmd *cobra.Command, keys *[]string) {
+	cmd.Flags().StringArrayVar(keys, setFlagName, nil, "`PATH=VALUE`: any key of an experiment that has no flag, such as load.columns=appear; repeatable")
+}
+
+// setKeys gives an experiment the values of --set.
+func setKeys(e *experiment.Experiment, keys []string) error {
+	for _, text := range keys {
+		path, value, err := experiment.ParseSetting(text)
+		if err != nil {
+			return fmt.Errorf("--%s: %w", setFlagName, err)
+		}
+		if err := e.Set(path, value, experiment.Origin{Flag: "--" + setFlagName + " " + path}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweepFlag adds --sweep.
@@ -181,9 +222,6 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
 	f.StringVar(&l.Retry, "retry", "", "retry a failed batch up to `N` times or for DURATION, after a cut connection or a restart of the server: 5, 60s or 5,60s")
 	s.means("retry", "load.retry")
-	f.StringVar(&l.Columns, "columns", "", "appear: create tables without the tags and fields of --new-tags and --new-fields, and load in steps; the system makes the columns when rows bring them")
-	s.means("columns", "load.columns")
-	complete(cmd, "columns", []string{experiment.ColumnsAppear})
 	forceFlag(cmd)
 	s.means("batch-size", "load.batch-size")
 	s.means("load-repeats", "load.repeats")
@@ -196,28 +234,16 @@ func (s *settings) loadFlags(cmd *cobra.Command) {
 func (s *settings) mixedFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &s.flags.Mixed
 	f.Var(count(&m.Loaded, 0), "mixed", "`percent` of the rows that are loaded first; the rest is written while queries run, 1 to 99; 0: everything is loaded first")
-	f.Var(count(&m.Writes, 0), "mixed-writes", "batches in a hundred operations of the mixed part; 0: each side at its own rate")
-	f.Var(count(&m.Batches, 0), "mixed-batches", "batches to one query in the mixed part, in place of --mixed-writes; 0: none")
-	f.StringVar(&m.Weights, "mixed-weights", "", "how often each of --query-type runs in the mixed part relative to the others, as `3:1:1`")
-	f.StringVar(&m.RowRate, "mixed-row-rate", "", "`schedule` of the rows in the mixed part, such as 10000/s")
-	f.StringVar(&m.QueryRate, "mixed-query-rate", "", "`schedule` of the queries in the mixed part, such as 200/s")
-	f.Var(span{&m.Duration}, "mixed-duration", "how long the mixed part lasts; the remaining rows are then loaded alone; 0: until all rows are written")
+	f.StringVar((*string)(&m.Writes), "mixed-writes", "", "batches in a hundred operations of the mixed part, as in `80`, or batches to one query, as in 4:1; default: each side at its own rate")
 	s.means("mixed", "mixed.loaded")
 	s.means("mixed-writes", "mixed.writes")
-	s.means("mixed-batches", "mixed.batches")
-	s.means("mixed-weights", "mixed.weights")
-	s.means("mixed-row-rate", "mixed.row-rate")
-	s.means("mixed-query-rate", "mixed.query-rate")
-	s.means("mixed-duration", "mixed.duration")
 }
 
 // materializeFlags adds flags of the materialize section.
 func (s *settings) materializeFlags(cmd *cobra.Command) {
 	f, m := cmd.Flags(), &s.flags.Materialize
 	f.Var(span{&m.Bucket}, "materialize", "also keep a continuous aggregate with buckets of this width, such as 1h, and run from it, too, the query types that it can answer; 0: none")
-	f.BoolVar(&m.WhileLoading, "materialize-while-loading", false, "load once more while the aggregate is kept up, to see what that costs, and how soon it has every row")
 	s.means("materialize", "materialize.bucket")
-	s.means("materialize-while-loading", "materialize.while-loading")
 }
 
 // timeoutFlags adds the flags that say how long tsmark waits beside measuring.
@@ -256,14 +282,10 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&q.Types, "query-type", q.Types, "query `types`, separated by commas; core: one of each kind; all; core,-TYPE and all,-TYPE leave one out")
 	f.StringArrayVar(&s.own, ownQueriesFlag, nil, ownQueriesHelp)
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
-	f.StringVar(&q.CheckSeed, "check-seed", "", "`text` that selects the sample, to compare the same answers again; default: random")
-	s.means("check-seed", "queries.check-seed")
 	f.Var(count(&q.Seed, math.MinInt64), querySeedFlag, "seed of the queries; the dataset's seed draws TSBS's own; 0: a random seed for each run, so that the queries are new to the server")
 	s.means(querySeedFlag, "queries.seed")
 	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, whose answers nobody verifies; default: equal")
 	s.means("query-texts", "queries.query-texts")
-	f.BoolVar(&q.AlignWindows, "align-windows", q.AlignWindows, "start every window on a bucket border")
-	s.means("align-windows", "queries.align-windows")
 	for _, p := range s.app.querySettingFlags(cmd, &q.Settings) {
 		s.sets(p.workload+"-queries", "queries.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Queries.Settings })
 	}
@@ -283,25 +305,14 @@ func (s *settings) quietFlag(cmd *cobra.Command) {
 	s.means(flag, flag)
 }
 
-// memoryFlag adds the flag that holds servers to an amount of memory.
-func (s *settings) memoryFlag(cmd *cobra.Command) {
-	const flag = "server-memory"
-	cmd.Flags().StringVar(&s.flags.ServerMemory, flag, "",
-		"`amount` of memory, such as 1GiB, that each server started by tsmark may use, the cache of its files included; empty: all")
-	s.means(flag, experiment.MemoryPath)
-}
-
 // timedFlags adds the flags that say how queries are measured.
 func (s *settings) timedFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
-	f.Var(count(&q.Count, 1), "queries", "different queries of each type")
-	f.Var(count(&q.MaxQueries, 0), "max-queries", "queries of each type to run at most; 0: as --queries")
-	f.Var(count(&q.BurnIn, 0), "burn-in", "queries of each type that run first and are not recorded")
+	f.Var(count(&q.Count, 1), "queries", "different queries of each type, which all rounds share")
 	f.Var(count(&q.Repeats, 0), "repeats", "rounds in which all types run; 0: six where targets are compared, else one")
 	f.StringVar(&q.Rate, "rate", "", "`schedule` by which queries come, however slow answers are: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
 	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
-	f.Var(count(&q.Queue, 0), "queue", "queries that may wait, with --rate; further ones are dropped; 0: 1,000")
-	f.Var(span{&q.WarmUp}, "warm-up", "warm-up time per query type, before every round; not recorded")
+	f.StringVar((*string)(&q.WarmUp), "warm-up", "", "what runs of each query type before every round and is not recorded: the first `100` of its queries, or 5s of further ones")
 	f.StringVar(&q.Cache, "cache", "", "cold: one query a type and repeat, each after the target's files were dropped from the page cache")
 	s.means("warm-up", "queries.warm-up")
 	s.means("cache", "queries.cache")
@@ -310,12 +321,9 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	s.means("until", "queries.until")
 	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
 	s.means("queries", "queries.count")
-	s.means("max-queries", "queries.max-queries")
 	s.means("repeats", "queries.repeats")
-	s.means("burn-in", "queries.burn-in")
 	s.means("rate", "queries.rate")
 	s.means("find-max-rate", "queries.find-max-rate")
-	s.means("queue", "queries.queue")
 	s.means("time-box", "queries.time-box")
 	s.means("timeout", "queries.timeout")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tsmark/tsmark/internal/infile"
 	"github.com/tsmark/tsmark/internal/listen"
 	"github.com/tsmark/tsmark/internal/scratch"
 	"github.com/tsmark/tsmark/monitor/buildinfo"
@@ -24,7 +25,7 @@ import (
 // same with any number of clients.
 type teamFlags struct {
 	agents       int
-	listen, nats string
+	listen       string // an address, or the URL of a NATS server
 	access       accessFlags
 	lost, wait   time.Duration
 	needs        allow.Needs // of the command's runs
@@ -33,7 +34,6 @@ type teamFlags struct {
 const (
 	agentsFlag = "agents"
 	listenFlag = "agents-listen"
-	natsFlag   = "agents-nats"
 	lostFlag   = "agents-lost"
 	waitFlag   = "agents-wait"
 )
@@ -43,12 +43,11 @@ func (g *teamFlags) add(cmd *cobra.Command) {
 	g.listen, g.lost = broker.DefaultAddress, agents.DefaultTiming().Lost
 	f := cmd.Flags()
 	f.Var(count(&g.agents, 0), agentsFlag, "number of agents to wait for and share the work with (0: no agents)")
-	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join; one that other machines reach needs --agents-token or certificates")
-	f.StringVar(&g.nats, natsFlag, "", "`URL` of a NATS server of yours, where agents join in place of here")
+	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join, or the URL of a NATS server of yours; an address that other machines reach needs --agents-token or certificates")
 	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, are shown")(cmd)
 	f.Var(span{&g.lost}, lostFlag, "silence after which an agent counts as lost")
 	f.Var(span{&g.wait}, waitFlag, "how long to wait for agents to join; 0: until Ctrl-C")
-	noValues(cmd, agentsFlag, listenFlag, natsFlag, lostFlag, waitFlag)
+	noValues(cmd, agentsFlag, listenFlag, lostFlag, waitFlag)
 }
 
 // noValues lets the shell offer nothing for flags.
@@ -66,7 +65,7 @@ const leastLost = 2 * time.Second
 func (g *teamFlags) check(cmd *cobra.Command) error {
 	f := cmd.Flags()
 	if g.agents == 0 {
-		for _, name := range []string{listenFlag, natsFlag, lostFlag, waitFlag, "agents-token", "agents-credentials", "agents-ca", "agents-cert", "agents-key", "agents-insecure"} {
+		for _, name := range []string{listenFlag, lostFlag, waitFlag, "agents-token", "agents-credentials", "agents-ca", "agents-cert", "agents-insecure"} {
 			if f.Changed(name) {
 				return fmt.Errorf("--%s is for a run with agents; add --%s N, or leave it out", name, agentsFlag)
 			}
@@ -80,9 +79,9 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if !f.Changed(natsFlag) {
+	if !infile.IsURL(g.listen) {
 		if access.Insecure {
-			return fmt.Errorf("--agents-insecure is for a NATS server of yours; add --%s URL, or leave it out", natsFlag)
+			return fmt.Errorf("--agents-insecure is for a NATS server of yours; name its URL with --%s, or leave it out", listenFlag)
 		}
 		if access.Token != "" {
 			if err := listen.CheckToken(access.Token); err != nil {
@@ -94,11 +93,8 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 		}
 		return nil
 	}
-	if f.Changed(listenFlag) {
-		return fmt.Errorf("--%s and --%s are two places where agents join; leave one of them out", listenFlag, natsFlag)
-	}
-	if err := (broker.Remote{URL: g.nats, Access: access}).Check(); err != nil {
-		return fmt.Errorf("--%s: %w", natsFlag, err)
+	if err := (broker.Remote{URL: g.listen, Access: access}).Check(); err != nil {
+		return fmt.Errorf("--%s: %w", listenFlag, err)
 	}
 	return nil
 }
@@ -226,8 +222,8 @@ func (a *app) gather(cmd *cobra.Command) (err error) {
 		}
 	}()
 	var at meeting
-	url := g.nats
-	if url != "" {
+	url := g.listen
+	if infile.IsURL(url) {
 		at = broker.Remote{URL: url, Access: access}
 	} else {
 		server, err := broker.Start(ctx, broker.Options{Listen: g.listen, Access: access, Agents: g.agents})
@@ -274,7 +270,7 @@ func (g *teamFlags) await(ctx context.Context, c *agents.Coordinator, url string
 		join += " --insecure"
 	}
 	if access.CA != "" {
-		join += " --ca FILE --cert FILE --key FILE"
+		join += " --ca FILE --cert FILE,FILE"
 	} else if access.Cert != "" {
 		join += " --ca FILE"
 	}

@@ -22,13 +22,17 @@ func insteadOf(flag string) string {
 	case "hash-workers", "hash-property":
 		return "leave it out: a batch goes to the worker that is free"
 	case "insert-intervals":
-		return "a schedule of writes is --mixed-row-rate of tsmark run"
+		return "a schedule of writes is --set mixed.row-rate=10000/s of tsmark run --mixed"
 	case "flow-control", "no-flow-control", "channel-capacity":
 		return "leave it out: the generator waits for the workers by itself"
 	case "max-rps":
 		return "the rate is --rate, as in --rate 1000/s, with latencies from the time when each query was due"
 	case "prewarm-queries":
 		return "use --warm-up 5s, the warm-up time per query type"
+	case "burn-in":
+		return "use --warm-up N: the first N queries of each type are not recorded"
+	case "max-queries":
+		return "use --queries N"
 	case "print-responses":
 		return "every query type is verified; tsmark verify does only that"
 	case "results-file", "hdr-latencies":

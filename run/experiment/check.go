@@ -75,13 +75,13 @@ func (e *Experiment) Check() error {
 	q := &e.Queries
 	c.types(q)
 	c.within("queries.count", q.Count, 1, MaxQueries)
-	c.atLeast("queries.max-queries", q.MaxQueries, 0)
 	c.within("queries.workers", q.Workers, 1, MaxWorkers)
-	c.atLeast("queries.burn-in", q.BurnIn, 0)
-	if most := q.PerType(); q.BurnIn > 0 && most > 0 && q.BurnIn >= most {
-		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type", most)
-	} else if share := most / max(e.QueryRepeats(), 1); q.BurnIn > 0 && share > 0 && q.BurnIn >= share {
-		c.add("queries.burn-in", "leaves nothing to record: must be less than the %d queries of each type that one of %d repeats runs", share, e.QueryRepeats())
+	warmUp, err := ParseWarmUp(q.WarmUp)
+	if err != nil {
+		c.add("queries.warm-up", "%s", err)
+	}
+	if share := q.Count / max(e.QueryRepeats(), 1); warmUp.Queries > 0 && warmUp.Queries >= max(share, 1) {
+		c.add("queries.warm-up", "leaves nothing to record: must be less than the %d queries of each type that a repeat runs", max(share, 1))
 	}
 	c.within("queries.repeats", q.Repeats, 0, MaxRepeats)
 	c.duration("queries.time-box", q.TimeBox)
@@ -94,12 +94,11 @@ func (e *Experiment) Check() error {
 			c.add("queries.until", "is for queries that follow each other: leave it out, or rate, find-max-rate and cache")
 		}
 	}
-	c.duration("queries.warm-up", q.WarmUp)
 	switch {
 	case q.Cache != "" && q.Cache != CacheCold:
 		c.add("queries.cache", "%q is no state of a cache; write %s, or leave it out", q.Cache, CacheCold)
-	case q.Cache == CacheCold && (q.WarmUp > 0 || q.BurnIn > 0 || q.Open()):
-		c.add("queries.cache", "cold runs one query after each dropping of the cache; leave out warm-up, burn-in, rate and find-max-rate")
+	case q.Cache == CacheCold && (warmUp != (WarmUp{}) || q.Open()):
+		c.add("queries.cache", "cold runs one query after each dropping of the cache; leave out warm-up, rate and find-max-rate")
 	}
 	c.open(e)
 	if err := q.Windows.Check(); err != nil {
@@ -221,7 +220,8 @@ func (c *checker) objective(e *Experiment) {
 		c.add("queries.find-max-rate", "%s", err)
 		return
 	}
-	runs := q.PerType()/max(e.QueryRepeats(), 1) - q.BurnIn
+	warmUp, _ := ParseWarmUp(q.WarmUp) // Check judges it
+	runs := q.Count/max(e.QueryRepeats(), 1) - warmUp.Queries
 	if q.TimeBox == 0 && int64(runs) < keep.MinimumCount() {
 		c.add("queries.find-max-rate", "%s needs at least %d answers, and a try would run %d queries: raise queries.count, or set queries.time-box", keep.Statistic, keep.MinimumCount(), max(runs, 0))
 	}
@@ -256,12 +256,25 @@ const (
 	MaxRepeats   = 1000
 )
 
-// PerType returns how many queries of a type are run at most.
-func (q *Queries) PerType() int {
-	if q.MaxQueries > 0 {
-		return min(q.Count, q.MaxQueries)
+// WarmUp is what runs of a query type before it is measured: its first queries, or a time.
+type WarmUp struct {
+	Queries int
+	Time    time.Duration
+}
+
+// ParseWarmUp reads a number of queries, as in 100, or a time, as in 5s.
+func ParseWarmUp(amount Amount) (w WarmUp, err error) {
+	text := string(amount)
+	if text == "" {
+		return w, nil
 	}
-	return q.Count
+	if w.Queries, err = strconv.Atoi(text); err != nil {
+		w.Time, err = time.ParseDuration(text)
+	}
+	if err != nil || w.Queries < 0 || w.Time < 0 {
+		return WarmUp{}, fmt.Errorf("must be a number of queries, such as 100, or a time, such as 5s, not %q", text)
+	}
+	return w, nil
 }
 
 // checker gathers problems.

@@ -43,21 +43,21 @@ func TestCheck(t *testing.T) {
 		{"rate and objective", func(e *Experiment) { e.Queries.Rate, e.Queries.FindMaxRate = "10/s", "p99<1s" },
 			`queries.find-max-rate: looks for a rate, and queries.rate gives one; leave one of them out`},
 		{"objective of few queries", func(e *Experiment) {
-			e.Queries.FindMaxRate, e.Queries.TimeBox, e.Queries.Count, e.Queries.Repeats, e.Queries.BurnIn = "p99<1s", 0, 220, 2, 11
+			e.Queries.FindMaxRate, e.Queries.TimeBox, e.Queries.Count, e.Queries.Repeats, e.Queries.WarmUp = "p99<1s", 0, 220, 2, "11"
 		},
 			`queries.find-max-rate: p99 needs at least 100 answers, and a try would run 99 queries: raise queries.count, or set queries.time-box`},
 		{"queue of a closed loop", func(e *Experiment) { e.Queries.Queue = 5 },
 			`queries.queue: is for queries that come at a rate of their own; give queries.rate or queries.find-max-rate, or leave it out`},
 		{"statement time-out", func(e *Experiment) { e.Timeouts.Statement = -1 }, `timeouts.statement: must be 0 or more, not -1ns`},
 		{"step time-out", func(e *Experiment) { e.Timeouts.Step = -1 }, `timeouts.step: must be 0 or more, not -1ns`},
-		{"mixed of nothing", func(e *Experiment) { e.Mixed.Writes = 80 }, `mixed.loaded: must be 1 or more, not 0`},
+		{"mixed of nothing", func(e *Experiment) { e.Mixed.Writes = "80" }, `mixed.loaded: must be 1 or more, not 0`},
 		{"mixed all", func(e *Experiment) { e.Mixed = Mixed{Loaded: 100} }, `mixed.loaded: must be 99 or less, not 100`},
 		{"mixed rate", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, RowRate: "fast"} }, `mixed.row-rate: schedule "fast": want 1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s or poisson:1000/s`},
-		{"mixed both", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: 80, QueryRate: "5/s"} }, `mixed.query-rate: goes by a schedule, and mixed.writes by what the other side does; leave one of them out`},
+		{"mixed both", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: "80", QueryRate: "5/s"} }, `mixed.query-rate: goes by a schedule, and mixed.writes by what the other side does; leave one of them out`},
 		{"mixed file", func(e *Experiment) { e.Mixed.Loaded, e.Load.File = 50, "x" }, `mixed: is for rows that are generated, not for those of a file; leave out load.file or the section`},
 		{"windows", func(e *Experiment) { e.Queries.Windows = "resent" }, `queries.windows: must be uniform, recent, sliding or sliding with a duration of 0s or more, as in sliding:5s, not "resent"`},
 		{"windows by nothing", func(e *Experiment) { e.Queries.Windows = "sliding:" }, `queries.windows: must be uniform, recent, sliding or sliding with a duration of 0s or more, as in sliding:5s, not "sliding:"`},
-		{"mixed writes and batches", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: 80, Batches: 4} }, `mixed.batches: says what mixed.writes says; leave one of them out`},
+		{"mixed writes", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Writes: "80:2"} }, `mixed.writes: must be how many of a hundred operations are batches, from 1 to 99, or batches to one query, from 1:1 to 1000000:1, not "80:2"`},
 		{"mixed weights", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Weights: "2:0"} }, `mixed.weights: must be whole numbers from 1 to 1000, one a query type, as in 3:1:1, not "2:0"`},
 		{"mixed weights of all", func(e *Experiment) { e.Mixed = Mixed{Loaded: 50, Weights: "2"} }, `mixed.weights: has 1 weights, and queries.types must name as many types`},
 		{"mixed without types", func(e *Experiment) { e.Mixed.Loaded, e.Queries.Types = 50, nil }, `mixed: runs queries while rows are written; name query types in queries.types, or leave the section out`},
@@ -67,13 +67,11 @@ func TestCheck(t *testing.T) {
 		{"left out of none", func(e *Experiment) { e.Queries.Types = []string{"-a"} }, `queries.types[0]: "-a" leaves a type out of all or core, which must come first`},
 		{"all and more", func(e *Experiment) { e.Queries.Types = []string{"a", "all"} }, `queries.types[1]: all cannot stand beside other types; behind it, -TYPE leaves one out`},
 		{"count", func(e *Experiment) { e.Queries.Count = 0 }, `queries.count: must be 1 or more, not 0`},
-		{"max", func(e *Experiment) { e.Queries.MaxQueries = -1 }, `queries.max-queries: must be 0 or more, not -1`},
 		{"query workers", func(e *Experiment) { e.Queries.Workers = 0 }, `queries.workers: must be 1 or more, not 0`},
-		{"burn-in", func(e *Experiment) { e.Queries.BurnIn = -1 }, `queries.burn-in: must be 0 or more, not -1`},
-		{"burn-in of max", func(e *Experiment) { e.Queries.MaxQueries, e.Queries.BurnIn = 5, 5 },
-			`queries.burn-in: leaves nothing to record: must be less than the 5 queries of each type`},
-		{"burn-in of count", func(e *Experiment) { e.Queries.BurnIn = 1000 },
-			`queries.burn-in: leaves nothing to record: must be less than the 1000 queries of each type`},
+		{"warm-up", func(e *Experiment) { e.Queries.WarmUp = "-1" }, `queries.warm-up: must be a number of queries, such as 100, or a time, such as 5s, not "-1"`},
+		{"warm-up without a unit", func(e *Experiment) { e.Queries.WarmUp = "1.5" }, `queries.warm-up: must be a number of queries, such as 100, or a time, such as 5s, not "1.5"`},
+		{"warm-up of all", func(e *Experiment) { e.Queries.WarmUp = "1000" },
+			`queries.warm-up: leaves nothing to record: must be less than the 166 queries of each type that a repeat runs`},
 		{"time box", func(e *Experiment) { e.Queries.TimeBox = -1 }, `queries.time-box: must be 0 or more, not -1ns`},
 		{"timeout", func(e *Experiment) { e.Queries.Timeout = -1 }, `queries.timeout: must be 0 or more, not -1ns`},
 		{"verify", func(e *Experiment) { e.Queries.Verify = 0 }, `queries.verify: must be 1 or more, not 0`},
@@ -97,7 +95,7 @@ func TestCheck(t *testing.T) {
 
 // The same problem is shown where its value was written.
 func TestOrigins(t *testing.T) {
-	e, err := Parse("f.yaml", []byte("load:\n  workers: 0\ntargets:\n  - name: a\n    options:\n      thread: 2\nqueries: {burn-in: 1000}\n"))
+	e, err := Parse("f.yaml", []byte("load:\n  workers: 0\ntargets:\n  - name: a\n    options:\n      thread: 2\nqueries: {warm-up: 1000}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,12 +106,12 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	kind := "f.yaml:4:5: targets[0].driver: is missing; name a database system, such as duckdb\n"
-	burnIn := "f.yaml:7:20: queries.burn-in: leaves nothing to record: must be less than the 1000 queries of each type"
-	check(kind + "f.yaml:2:12: load.workers: must be 1 or more, not 0\n" + burnIn)
+	warmUp := "f.yaml:7:20: queries.warm-up: leaves nothing to record: must be less than the 1000 queries of each type that a repeat runs"
+	check(kind + "f.yaml:2:12: load.workers: must be 1 or more, not 0\n" + warmUp)
 	e.FromFlag("load.workers", "--workers")
-	check(kind + "--workers: must be 1 or more, not 0\n" + burnIn)
-	e.FromFlag("queries.burn-in", "--burn-in")
-	check(kind + "--workers: must be 1 or more, not 0\n--burn-in: leaves nothing to record: must be less than the 1000 queries of each type")
+	check(kind + "--workers: must be 1 or more, not 0\n" + warmUp)
+	e.FromFlag("queries.warm-up", "--warm-up")
+	check(kind + "--workers: must be 1 or more, not 0\n--warm-up: leaves nothing to record: must be less than the 1000 queries of each type that a repeat runs")
 
 	option := e.Problem("targets[0].options.thread", "duckdb has no option %q", "thread")
 	if got, want := option.Error(), `f.yaml:6:15: targets[0].options.thread: duckdb has no option "thread"`; got != want {

@@ -166,17 +166,15 @@ type Queries struct {
 	// Types are query types in the order in which they run; or AllTypes or
 	// CoreTypes, alone or followed by types with Without before them, which are left out. None: nothing is
 	// run, and the experiment is a load.
-	Types      []string `yaml:"types,flow"`
-	Count      int      `yaml:"count"`       // different queries a type, at least 1
-	MaxQueries int      `yaml:"max-queries"` // run of a type at most, burn-in included; 0: each of Count once
-	Workers    int      `yaml:"workers"`     // connections that run queries, at least 1
-	BurnIn     int      `yaml:"burn-in"`     // queries of each type that run first and are not recorded
+	Types   []string `yaml:"types,flow"`
+	Count   int      `yaml:"count"`   // different queries a type, at least 1
+	Workers int      `yaml:"workers"` // connections that run queries, at least 1
 	// Repeats is how often all types are run, each time of a target opened
 	// anew. 0: DefaultRepeats where several targets are compared, else once.
 	Repeats int `yaml:"repeats"`
-	// WarmUp is how long each type is run, before every repeat, without being
-	// recorded; 0: not at all.
-	WarmUp time.Duration `yaml:"warm-up,omitempty"`
+	// WarmUp is what runs of each type before every repeat and is not recorded, as ParseWarmUp
+	// reads it: 100 of Count, or 5s. Empty: nothing.
+	WarmUp Amount `yaml:"warm-up,omitempty"`
 	// Cache is CacheCold, or empty: caches are as earlier work left them.
 	Cache   string        `yaml:"cache,omitempty"`
 	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never

@@ -10,15 +10,14 @@ import (
 )
 
 // Mixed says how the last part of each load is written while the experiment's
-// queries are run: by Writes or Batches, by rates, or, where none is given,
+// queries are run: by Writes, by rates, or, where none is given,
 // as fast as the target goes. The zero value has no such part.
 type Mixed struct {
 	Loaded int `yaml:"loaded"` // percent of the rows that are loaded before, alone: 1 to 99; 0: no mixed part
-	// Writes is how many of a hundred operations are batches, the others being
-	// queries, and Batches how many come to one query; one of them, or neither: each
+	// Writes is how many of a hundred operations are batches, the others being queries, as in
+	// 80, or how many batches come to one query, as in 4:1: see ParseWrites. Empty: each
 	// side goes at its own rate.
-	Writes    int           `yaml:"writes,omitempty"`
-	Batches   int           `yaml:"batches,omitempty"`
+	Writes    Amount        `yaml:"writes,omitempty"`
 	RowRate   string        `yaml:"row-rate,omitempty"`   // schedule of rows, as pace.Parse reads it; empty: as fast as they are taken
 	QueryRate string        `yaml:"query-rate,omitempty"` // schedule of queries; empty: each querier sends the next when it has its answer
 	Queriers  int           `yaml:"queriers,omitempty"`   // connections that query; 0: as many as Queries.Workers
@@ -34,17 +33,32 @@ func (m *Mixed) On() bool { return m.Loaded > 0 }
 // Share returns the share of batches in all operations; 0: each side goes at its
 // own rate.
 func (m *Mixed) Share() float64 {
-	if m.Batches > 0 {
-		return float64(m.Batches) / float64(m.Batches+1)
-	}
-	return float64(m.Writes) / 100
+	share, _ := ParseWrites(m.Writes) // Check judges it
+	return share
 }
 
-// MaxWeight bounds each of Mixed.Weights, and MaxBatches Mixed.Batches.
+// MaxWeight bounds each of Mixed.Weights, and MaxBatches the batches to one query.
 const (
 	MaxWeight  = 1000
 	MaxBatches = 1_000_000
 )
+
+// ParseWrites reads how many of a hundred operations are batches, from 1 to 99, or how many
+// batches come to one query, as in 4:1, and returns the share of batches; of 0 and an empty text 0.
+func ParseWrites(amount Amount) (share float64, err error) {
+	text := string(amount)
+	batches, ratio := strings.CutSuffix(text, ":1")
+	n, err := strconv.Atoi(batches)
+	switch {
+	case text == "":
+		return 0, nil
+	case err == nil && ratio && n >= 1 && n <= MaxBatches:
+		return float64(n) / float64(n+1), nil
+	case err == nil && !ratio && n >= 0 && n <= 99:
+		return float64(n) / 100, nil
+	}
+	return 0, fmt.Errorf("must be how many of a hundred operations are batches, from 1 to 99, or batches to one query, from 1:1 to %d:1, not %q", MaxBatches, text)
+}
 
 // ParseWeights reads Mixed.Weights; nil: all alike.
 func ParseWeights(text string) ([]int, error) {
@@ -68,15 +82,13 @@ func (c *checker) mixed(e *Experiment) {
 		return
 	}
 	c.within("mixed.loaded", m.Loaded, 1, 99)
-	c.within("mixed.writes", m.Writes, 0, 99)
-	c.within("mixed.batches", m.Batches, 0, MaxBatches)
+	if _, err := ParseWrites(m.Writes); err != nil {
+		c.add("mixed.writes", "%s", err)
+	}
 	c.within("mixed.queriers", m.Queriers, 0, MaxWorkers)
 	c.duration("mixed.duration", m.Duration)
 	c.mixedRate("mixed.row-rate", m.RowRate)
 	c.mixedRate("mixed.query-rate", m.QueryRate)
-	if m.Writes > 0 && m.Batches > 0 {
-		c.add("mixed.batches", "says what mixed.writes says; leave one of them out")
-	}
 	weights, err := ParseWeights(m.Weights)
 	types := e.Queries.Types
 	switch {
@@ -100,12 +112,7 @@ func (c *checker) mixedRate(path, rate string) {
 	if _, err := pace.Parse(rate); err != nil {
 		c.add(path, "%s", err)
 	}
-	for _, other := range []struct {
-		path string
-		n    int
-	}{{"mixed.writes", c.experiment.Mixed.Writes}, {"mixed.batches", c.experiment.Mixed.Batches}} {
-		if other.n > 0 {
-			c.add(path, "goes by a schedule, and %s by what the other side does; leave one of them out", other.path)
-		}
+	if c.experiment.Mixed.Share() > 0 {
+		c.add(path, "goes by a schedule, and mixed.writes by what the other side does; leave one of them out")
 	}
 }

@@ -174,19 +174,10 @@ func (x *expander) variant(e *Experiment, i int, options []choice, naming func(p
 			t.Name += "-" + c.key.option + "-" + c.Value
 		}
 		e.origins[to+".options"] = c.origin
-		switch c.key.option {
-		case "profile":
-			t.Profile = c.Value
+		if c.key.option == "profile" || c.key.option == "durability" {
 			e.origins[to] = c.origin
-		case "durability":
-			t.Durability = c.Value
-			e.origins[to] = c.origin
-		default:
-			if t.Options == nil {
-				t.Options = make(Options)
-			}
-			t.Options[c.key.option] = c.Value
 		}
+		t.set(c.key.option, c.Value)
 	}
 	if t.Name != x.experiment.Targets[i].Name {
 		t.Name = x.variantName(e, i, t.Name)

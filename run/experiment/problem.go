@@ -1,9 +1,12 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tsmark/tsmark/workload"
 )
 
 // Origin is the place where the user wrote a value: a flag, or a position in
@@ -62,6 +65,23 @@ func (p *Problem) Error() string {
 // workloads, kinds, options, query types.
 func (e *Experiment) Problem(path, format string, args ...any) *Problem {
 	return &Problem{Path: path, Origin: e.origin(path), Text: fmt.Sprintf(format, args...)}
+}
+
+// SpecProblem tells where the user wrote the setting that a workload rejects.
+func (e *Experiment) SpecProblem(err error) error {
+	var bad *workload.SpecError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	path := "workload." + bad.Setting
+	if bad.OfQueries {
+		path = "queries." + bad.Setting
+	}
+	problem := e.Problem(path, "%s", bad.Problem)
+	if problem.Origin == (Origin{}) {
+		return bad // a default: its name alone says more than a path
+	}
+	return problem
 }
 
 // FromFlag records that the flag set the value at the path and all below it,

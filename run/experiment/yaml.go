@@ -149,6 +149,12 @@ func (o Options) MarshalYAML() ([]byte, error) {
 	return []byte("{" + strings.Join(items, ", ") + "}"), nil
 }
 
+// Amount is a text that may be a whole number, such as 100 or 5s.
+type Amount string
+
+// MarshalYAML implements yaml.BytesMarshaler: whole numbers stand without quotes.
+func (a Amount) MarshalYAML() ([]byte, error) { return []byte(optionText(string(a))), nil }
+
 // quoted returns the text as a YAML scalar, in double quotes unless it is
 // plain beyond doubt. The library by itself leaves texts bare that it then
 // reads as something else.

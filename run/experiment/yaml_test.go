@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func TestParse(t *testing.T) {
 			{Name: "duckdb", Driver: "duckdb"},
 		},
 		Load:    Load{Workers: 3, BatchSize: 500, Repeats: 2, Limit: 1_000_000, ReportingPeriod: 0, Replace: true},
-		Queries: Queries{Types: []string{"lastpoint", "double-groupby-1"}, Count: 50, MaxQueries: 40, Workers: 2, BurnIn: 5, Repeats: 3, TimeBox: 0, Timeout: 1500 * time.Millisecond, Verify: 4},
+		Queries: Queries{Types: []string{"lastpoint", "double-groupby-1"}, Count: 50, Workers: 2, WarmUp: "5", Repeats: 3, TimeBox: 0, Timeout: 1500 * time.Millisecond, Verify: 4},
 	}
 	if diff := cmp.Diff(want, got, same); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
@@ -173,7 +174,7 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 			File: text(), SkipBadLines: rng.Int64() >> rng.IntN(64),
 		},
 		Queries: Queries{
-			Types: []string{}, Count: rng.Int(), MaxQueries: rng.Int(), Workers: rng.Int(), BurnIn: rng.Int(),
+			Types: []string{}, Count: rng.Int(), Workers: rng.Int(), WarmUp: Amount(strconv.Itoa(rng.Int())),
 			TimeBox: duration(), Timeout: duration(), Verify: rng.Int(),
 		},
 	}

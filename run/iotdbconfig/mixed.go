@@ -20,9 +20,9 @@ func (m *mapping) mix(s *shares) {
 	m.from(proportion, "mixed")
 	queried := 1 - s.write
 	if ratio := s.write * s.batches / queried; ratio >= 2 {
-		x.Batches = int(min(math.Round(ratio), experiment.MaxBatches))
+		x.Writes = experiment.Amount(fmt.Sprintf("%d:1", int(min(math.Round(ratio), experiment.MaxBatches))))
 	} else {
-		x.Writes = min(max(int(math.Round(100*ratio/(1+ratio))), 1), 99)
+		x.Writes = experiment.Amount(strconv.Itoa(min(max(int(math.Round(100*ratio/(1+ratio))), 1), 99)))
 	}
 	weights := wholes(s.queried)
 	if weights == nil {
@@ -83,7 +83,7 @@ func (m *mapping) pace(s *shares) {
 		return
 	}
 	x := &m.out.Mixed
-	x.Writes, x.Batches = 0, 0
+	x.Writes = ""
 	x.RowRate = rate(each * s.write * s.batches * float64(m.out.Load.BatchSize))
 	x.QueryRate = rate(each * (1 - s.write))
 	m.from("OP_MIN_INTERVAL", "mixed.row-rate", "mixed.query-rate")

@@ -84,7 +84,7 @@ func TestMapping(t *testing.T) {
 		{"TAG_NUMBER=2; TAG_VALUE_CARDINALITY=3, 10", "workload.iotdb.tags=3:10"},
 		{"IS_SENSOR_TS_ALIGNMENT=false; IS_REGULAR_FREQUENCY=FALSE", "workload.iotdb.irregular=true workload.iotdb.unaligned=true"},
 		{"IS_OUT_OF_ORDER=true; LAMBDA=50", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-mode=paper-poisson"},
-		{"IS_OUT_OF_ORDER=true; LAMBDA=50; MAX_K=60; OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0; LOOP=200", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-most=60 queries.types=precise-point queries.count=500 mixed.loaded=1 mixed.batches=20"},
+		{"IS_OUT_OF_ORDER=true; LAMBDA=50; MAX_K=60; OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0; LOOP=200", "workload.iotdb.late=0.5 workload.iotdb.late-mean=50 workload.iotdb.late-most=60 queries.types=precise-point queries.count=500 mixed.loaded=1 mixed.writes=20:1"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_MODE=batch; OUT_OF_ORDER_RATIO=0.2", "workload.iotdb.late=0.2 workload.iotdb.late-mode=global"},
 		{"IS_OUT_OF_ORDER=true; OUT_OF_ORDER_RATIO=0", ""},
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},
@@ -94,7 +94,7 @@ func TestMapping(t *testing.T) {
 		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3:0:0:0:0; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.devices=2 queries.iotdb.sensors=3"},
 		{"OPERATION_PROPORTION=0:1:0:0:0:0:0:0:0:0:0:0:0; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},
 		// 50 writes of 20 batches and 50 queries of each client.
-		{"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.batches=20"},
+		{"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.writes=20:1"},
 		{"OPERATION_PROPORTION=2:3:2:1:0:0:0:0:0:0:0:0:0; IS_RECENT_QUERY=true; TEST_MAX_TIME=5000; DATA_CLIENT_NUMBER=100",
 			"workload.timestamp-end=2021-12-31T19:28:25Z load.workers=100 queries.types=precise-point,time-range,value-range queries.count=3750 queries.workers=100 queries.windows=recent mixed.loaded=1 mixed.writes=25 mixed.duration=5s mixed.weights=3:2:1"},
 		{"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0; OP_MIN_INTERVAL=-1", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.row-rate=1000/s mixed.query-rate=0.5/s"},

@@ -86,7 +86,7 @@ func (p *Plan) sampleQueries(w workload.Workload, types []string) (map[string][]
 	spec := p.Experiment.Workload
 	spec.QuerySettings = p.Experiment.Queries.Settings
 	for _, name := range types {
-		queries, err := p.Experiment.Queries.Windows.Draw(w, spec, name, min(p.Experiment.Queries.PerType(), sampledQueries), true)
+		queries, err := p.Experiment.Queries.Windows.Draw(w, spec, name, min(p.Experiment.Queries.Count, sampledQueries), true)
 		if err != nil {
 			return nil, p.SpecProblem(err)
 		}

@@ -260,22 +260,8 @@ func (p *Plan) Dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 	return w, types, err
 }
 
-// SpecProblem tells where the user wrote the setting that a workload rejects.
-func (p *Plan) SpecProblem(err error) error {
-	var bad *workload.SpecError
-	if !errors.As(err, &bad) {
-		return err
-	}
-	path := "workload." + bad.Setting
-	if bad.OfQueries {
-		path = "queries." + bad.Setting
-	}
-	problem := p.Experiment.Problem(path, "%s", bad.Problem)
-	if problem.Origin == (experiment.Origin{}) {
-		return bad // a default: its name alone says more than a path
-	}
-	return problem
-}
+// SpecProblem is the experiment's.
+func (p *Plan) SpecProblem(err error) error { return p.Experiment.SpecProblem(err) }
 
 // chosenTypes returns the query types that the experiment names.
 func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {

@@ -58,8 +58,12 @@ func readSettings(e *experiment.Experiment, begin func() *pulse.Pulse) (s settin
 
 func (s *settings) readQueries(e *experiment.Experiment, begin func() *pulse.Pulse) (err error) {
 	q := &e.Queries
+	warmUp, err := experiment.ParseWarmUp(q.WarmUp)
+	if err != nil {
+		return e.Problem("queries.warm-up", "%s", err)
+	}
 	s.Query = engine.QueryConfig{
-		Workers: q.Workers, BurnIn: q.BurnIn, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: q.WarmUp}, Pulse: begin,
+		Workers: q.Workers, BurnIn: warmUp.Queries, Timeout: q.Timeout, TimeBox: e.TimeBoxOfRepeat(), WarmUp: engine.WarmUp{Time: warmUp.Time}, Pulse: begin,
 	}
 	if q.Until != "" {
 		if s.Query.Until, err = experiment.ParseShare(q.Until); err != nil {

@@ -25,7 +25,7 @@ import (
 func mixing(t *testing.T, w string) *experiment.Experiment {
 	e := small(t, w)
 	e.Workload.End = e.Workload.Start.Add(4 * time.Hour)
-	e.Mixed = experiment.Mixed{Loaded: 50, Writes: 30}
+	e.Mixed = experiment.Mixed{Loaded: 50, Writes: "30"}
 	return e
 }
 
@@ -139,7 +139,7 @@ func checkMixed(t *testing.T, what string, run *result.Run, n int) {
 // as one process does, on SQLite and in memory: by share, by rates for a time, and as fast as it goes.
 func TestAgentsMixed(t *testing.T) {
 	ways := map[string]experiment.Mixed{
-		"by share":           {Loaded: 50, Writes: 30, Weights: "3:1:1"},
+		"by share":           {Loaded: 50, Writes: "30", Weights: "3:1:1"},
 		"for a time":         {Loaded: 40, RowRate: "20000/s", QueryRate: "300/s", Duration: 150 * time.Millisecond},
 		"as fast as it goes": {Loaded: 50},
 	}

@@ -55,7 +55,7 @@ func testOnServer(t *testing.T, k driver.Driver, options map[string]string, coun
 func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string, counts ...int) {
 	c := catalogOf(k)
 	for way, mixed := range map[string]experiment.Mixed{
-		"by share":   {Loaded: 50, Writes: 30},
+		"by share":   {Loaded: 50, Writes: "30"},
 		"for a time": {Loaded: 40, RowRate: "20000/s", QueryRate: "200/s", Duration: 250 * time.Millisecond},
 	} {
 		for _, n := range counts {

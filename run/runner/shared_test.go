@@ -849,7 +849,7 @@ func TestNotForAgents(t *testing.T) {
 		"load.workers: 1 are fewer than the 2 agents": func(e *experiment.Experiment) { e.Load.Workers = 1 },
 		"queries.workers: 1 are fewer":                func(e *experiment.Experiment) { e.Queries.Workers = 1 },
 		"mixed.queriers: 1 are fewer than the 2 agents": func(e *experiment.Experiment) {
-			e.Mixed = experiment.Mixed{Loaded: 50, Writes: 50, Queriers: 1}
+			e.Mixed = experiment.Mixed{Loaded: 50, Writes: "50", Queriers: 1}
 		},
 		"queries.until":      func(e *experiment.Experiment) { e.Queries.Until = "5%" },
 		"is in this process": func(e *experiment.Experiment) { e.Targets[0].Driver = "sqlite" },

@@ -78,7 +78,7 @@ func (r *Renderer) texts() (iter.Seq[string], error) {
 	}
 	spec := s.Record.Spec
 	spec.QuerySeed = r.queries.Seed
-	return s.texted.Texts(kind.TSBS.Format, spec, name, s.Plan.Experiment.Queries.PerType()+plan.EarlyQueries+plan.SpareQueries)
+	return s.texted.Texts(kind.TSBS.Format, spec, name, s.Plan.Experiment.Queries.Count+plan.EarlyQueries+plan.SpareQueries)
 }
 
 // Close ends the drawing.

@@ -64,7 +64,7 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	}
 	drawing := spec
 	drawing.QuerySeed = querySeed
-	if s.Queries, err = s.Plan.Draw(w, types, drawing, s.Plan.Experiment.Queries.PerType(), checkSeed); err != nil {
+	if s.Queries, err = s.Plan.Draw(w, types, drawing, s.Plan.Experiment.Queries.Count, checkSeed); err != nil {
 		return err
 	}
 	d, err := w.Dataset(spec)
@@ -231,7 +231,7 @@ func (s *Subject) expectAnswers(v plan.View, expected *oracle.Expectations) {
 	if s.Plan.Experiment.Queries.Verbatim() {
 		return
 	}
-	n := s.Plan.Experiment.Queries.PerType()
+	n := s.Plan.Experiment.Queries.Count
 	fullAt, countedAt := 0, 0
 	for i := range s.Queries {
 		q := &s.Queries[i]

@@ -196,7 +196,7 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 		return d, nil
 	}
 	if read.duplicates > 0 || read.rewriting() {
-		return nil, workload.Bad(settingName("duplicates"), "cannot be told from first rows where --max-data-points, --new-tags or --new-fields change them; leave one of both out")
+		return nil, workload.Bad(settingName("duplicates"), "cannot be told from first rows where --max-data-points, new-tags or new-fields change them; leave one of both out")
 	}
 	var out workload.Dataset = d
 	if s.MaxPoints > 0 {

@@ -277,7 +277,7 @@ func (r *renderer) buckets(s query.Buckets) error {
 func (r *renderer) ranges(width int64) (ranges, error) {
 	of, ok := sampled(width, r.window.From)
 	if !ok {
-		return of, metric.Unsupported("KairosDB's ranges begin at midnight or where the window does, and so do not begin at multiples of %v unless the window does (--align-windows)", time.Duration(width)*time.Millisecond)
+		return of, metric.Unsupported("KairosDB's ranges begin at midnight or where the window does, and so do not begin at multiples of %v unless the window does (queries.align-windows)", time.Duration(width)*time.Millisecond)
 	}
 	return of, nil
 }

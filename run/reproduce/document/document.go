@@ -273,6 +273,24 @@ func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
 	return []experiment.Target{one}
 }
 
+// Whole reports whether an experiment has all of the document's in a size.
+func (e *Experiment) Whole(size Size) bool { return len(e.Cut(size).Run) == 0 }
+
+// get is the value at a path of keys; nil: there is none.
+func get(m yaml.MapSlice, path ...string) any {
+	for i, key := range path {
+		at := slices.IndexFunc(m, func(item yaml.MapItem) bool { return item.Key == key })
+		if at < 0 {
+			return nil
+		}
+		if i == len(path)-1 {
+			return m[at].Value
+		}
+		m, _ = asMap(m[at].Value)
+	}
+	return nil
+}
+
 // merge returns a with what b sets: maps key by key, anything else as b has it.
 func merge(a, b yaml.MapSlice) yaml.MapSlice {
 	merged := slices.Clone(a)

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -57,4 +59,17 @@ func sameWork(a, b *experiment.Experiment) bool {
 	ofA, loadA, queriesA := work(a)
 	ofB, loadB, queriesB := work(b)
 	return reflect.DeepEqual(ofA, ofB) && reflect.DeepEqual(loadA, loadB) && reflect.DeepEqual(queriesA, queriesB)
+}
+
+// points are those of an experiment in a size, of one system.
+func (d *Document) points(e *Experiment, size Size) ([]experiment.Point, error) {
+	whole, err := d.Make(e, size, []experiment.Target{{Name: "any", Driver: cmp.Or(e.Only, "any")}})
+	if err != nil {
+		return nil, err
+	}
+	points, err := whole.Expand()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", whole.Name, err)
+	}
+	return points, nil
 }

@@ -1,0 +1,53 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ParseSetting reads the value of a --set flag, PATH=VALUE.
+func ParseSetting(text string) (path, value string, err error) {
+	path, value, ok := strings.Cut(text, "=")
+	if !ok || path == "" {
+		return "", "", fmt.Errorf("%q names no key with a value; write PATH=VALUE, as in load.retry=5", text)
+	}
+	return path, value, nil
+}
+
+// Set gives the key at a path, as the matrix names it, the value that the text means there.
+// The origin is where the user wrote it.
+func (e *Experiment) Set(path, value string, o Origin) error {
+	k, ok := e.find(path)
+	if !ok {
+		return &Problem{Origin: o, Text: fmt.Sprintf("%q is not a key that can be set%s", path, e.hint(path))}
+	}
+	if e.origins == nil {
+		e.origins = make(map[string]Origin)
+	}
+	if k.target < 0 {
+		d := decoder{experiment: e, place: o}
+		d.set(k, path, value)
+		e.From(path, o)
+		return errors.Join(d.problems...)
+	}
+	t := &e.Targets[k.target]
+	t.set(k.option, value)
+	e.From(fmt.Sprintf("targets[%d].options.%s", k.target, k.option), o)
+	return nil
+}
+
+// set sets an option, the profile or the durability of the target.
+func (t *Target) set(option, value string) {
+	switch option {
+	case "profile":
+		t.Profile = value
+	case "durability":
+		t.Durability = value
+	default:
+		if t.Options == nil {
+			t.Options = make(Options)
+		}
+		t.Options[option] = value
+	}
+}
