@@ -152,7 +152,7 @@ A file may be compressed by zstd or gzip. Of each file at most --max-size is rea
 					return infile.Cannot("import", name, err)
 				}
 				for i := range read {
-					if err := imported(&read[i]); err != nil {
+					if err := markImported(&read[i]); err != nil {
 						return fmt.Errorf("cannot import %s: %w", name, err)
 					}
 				}
@@ -165,7 +165,7 @@ A file may be compressed by zstd or gzip. Of each file at most --max-size is rea
 			defer kept.Close() // each run is on disk when it was added
 			present := make([]bool, len(runs))
 			for i := range runs {
-				if present[i], err = here(cmd.Context(), kept, &runs[i]); err != nil {
+				if present[i], err = isPresent(cmd.Context(), kept, &runs[i]); err != nil {
 					return err
 				}
 			}
@@ -203,9 +203,9 @@ func readExports(ctx context.Context, name string, limit int64) ([]store.Export,
 	return store.ReadExports(ctx, in, limit)
 }
 
-// imported marks a run of a file as imported, whatever the file says, and compares its
-// figures with those that its operation logs tell. Another figure is an error.
-func imported(e *store.Export) (err error) {
+// markImported marks a run of a file as imported, whatever the file says, and compares its
+// figures with those of its operation logs. Another figure is an error.
+func markImported(e *store.Export) (err error) {
 	period := time.Duration(-1)
 	if of, err := experiment.Parse("experiment of run "+e.Run.ID, []byte(e.Run.Experiment)); err == nil {
 		period = of.Load.ReportingPeriod
@@ -221,9 +221,9 @@ func imported(e *store.Export) (err error) {
 	return nil
 }
 
-// here reports whether the results have the run already. Another one of the
+// isPresent reports whether the results have the run already. Another one of the
 // same id is an error.
-func here(ctx context.Context, kept *store.Store, e *store.Export) (bool, error) {
+func isPresent(ctx context.Context, kept *store.Store, e *store.Export) (bool, error) {
 	known, err := kept.Run(ctx, e.Run.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound) || err == nil && known.ID != e.Run.ID:
@@ -257,7 +257,7 @@ func (a *app) add(ctx context.Context, kept *store.Store, e *store.Export, prese
 		return err
 	}
 	// Of two files with one run the second finds it added.
-	if present, err := here(ctx, kept, e); err != nil || present {
+	if present, err := isPresent(ctx, kept, e); err != nil || present {
 		return err
 	}
 	if err := kept.Add(ctx, e.Run); err != nil {

@@ -35,7 +35,7 @@ func liveFlags(cmd *cobra.Command) {
 	f.Lookup(webFlag).NoOptDefVal = anyPort
 	f.String(prometheusFlag, "", "show the same as metrics for Prometheus, at /metrics of this `address`, such as 127.0.0.1:9464")
 	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
-	f.String(certFlag, "", "serve both over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by those that lead to its authority, and of its key; one file may hold both")
+	f.String(certFlag, "", "serve both over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by its intermediate certificates, and of its key; one file may hold both")
 }
 
 // besideWeb refuses an address that stands behind --web with a blank between, where it is

@@ -138,7 +138,7 @@ func eachExported(ctx context.Context, name string, limit int64, do func(*result
 		return infile.Unreadable(name, err)
 	}
 	for i := range entries {
-		if err := imported(&entries[i]); err != nil {
+		if err := markImported(&entries[i]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if err := do(entries[i].Run); err != nil {

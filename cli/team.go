@@ -24,11 +24,11 @@ import (
 // teamFlags are the flags of a run with agents. They are no part of an experiment: it is the
 // same with any number of clients.
 type teamFlags struct {
-	agents       int
-	listen       string // an address, or the URL of a NATS server
-	access       accessFlags
-	lost, wait   time.Duration
-	needs        allow.Needs // of the command's runs
+	agents     int
+	listen     string // an address, or the URL of a NATS server
+	access     accessFlags
+	lost, wait time.Duration
+	needs      allow.Needs // of the command's runs
 }
 
 const (
