@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/run/store"
 )
 
 // What is here is never replaced: neither a run of the same id, nor anything
 // when one of several runs is refused.
 func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
-	dir, kind := t.TempDir(), conformance.Memory("memory")
+	dir, kind := t.TempDir(), memory.Driver("memory")
 	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 		"--queries", "2", "--verify", "1", "--query-type", "lastpoint"}
 	if code, said := try(t, kind, args...); code != exitDone {
@@ -72,7 +72,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 // A run of which a figure was changed is refused, whatever its checksum says; one without
 // its log is imported, and said not to have been checked.
 func TestImportRefusesDoctoredFigures(t *testing.T) {
-	dir, kind := t.TempDir(), conformance.Memory("memory")
+	dir, kind := t.TempDir(), memory.Driver("memory")
 	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
 		"--queries", "5", "--verify", "1", "--query-type", "lastpoint", "--repeats", "2", "--load-repeats", "2"}
 	if code, said := try(t, kind, args...); code != exitDone {

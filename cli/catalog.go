@@ -20,6 +20,7 @@ type catalog struct {
 	pulse       func() *pulse.Pulse // notices during measurements that tsmark stands still; nil: nothing does
 	sampleRows  int                 // see runner.Catalog
 	calibration time.Duration       // likewise
+	rowPatience time.Duration       // likewise
 }
 
 func newCatalog(w []workload.Workload, k []driver.Driver) catalog {
@@ -61,7 +62,7 @@ func (c catalog) driverNames() []string {
 }
 
 func (c catalog) forRunner() plan.Catalog {
-	return plan.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, SampleRows: c.sampleRows, CalibrationTime: c.calibration, Servers: func() (string, error) {
+	return plan.Catalog{Workload: c.workload, Driver: c.driver, Environ: os.Environ(), Pulse: c.pulse, SampleRows: c.sampleRows, CalibrationTime: c.calibration, RowPatience: c.rowPatience, Servers: func() (string, error) {
 		scripts, err := servers.Unpack()
 		return scripts.Folder(), err
 	}}

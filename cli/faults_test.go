@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/lie"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -36,7 +37,7 @@ func TestRetry(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			results := t.TempDir()
-			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Stuttering("x", c.dedupes)})
+			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{memory.ChangeCaps(lie.Tell(memory.Driver("x"), lie.Stutters()), func(caps *driver.Caps) { caps.Dedupes = c.dedupes })})
 			args := append([]string{"tsmark", "load", "x", "--results", results, "--scale", "40", "--log-interval", "10m", "--batch-size", "480"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
 				t.Errorf("exit status %d, want %d", code, c.code)
@@ -71,7 +72,7 @@ func TestUnanswered(t *testing.T) {
 	refused := errors.New(advice)
 	for _, c := range []struct {
 		name  string
-		at    int64 // the query that fails
+		at    int   // the query that fails
 		fails error // nil: it is not answered
 		gone  bool
 		flags []string
@@ -88,7 +89,7 @@ func TestUnanswered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Breaking("x", c.at, c.fails, c.gone)})
+			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{breaking("x", c.at, c.fails, c.gone)})
 			args := append([]string{"tsmark", "run", "--target", "x", "--results", t.TempDir(), "--scale", "10", "--log-interval", "10m", "--query-type", "lastpoint,high-cpu-1",
 				"--queries", "20", "--verify", "4", "--repeats", "1", "--time-box", "0s", "--workers", "1"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
@@ -116,11 +117,17 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
+// breaking returns a server that fails as lie.Breaks says.
+func breaking(name string, at int, failure error, gone bool) driver.Driver {
+	server := memory.ChangeCaps(memory.Driver(name), func(c *driver.Caps) { c.Embedded = false })
+	return lie.Tell(server, lie.Breaks(at, failure, gone))
+}
+
 // As many acknowledged rows are lost as others are stored twice: the number of
 // rows is right, and the different ones are counted.
 func TestMaskedLosses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Masking("x")})
+	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{lie.Tell(memory.Driver("x"), lie.Masks())})
 	args := []string{"tsmark", "load", "x", "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "480", "--retry", "3"}
 	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitWithheld {
 		t.Errorf("exit status %d, want %d", code, exitWithheld)

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/result"
@@ -45,7 +45,7 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 // An imported run executes nothing: it is marked, never resumed, and repeated
 // only by who has seen what it does.
 func TestImportedRunExecutesNothing(t *testing.T) {
-	kind := conformance.Capable(conformance.Memory("server"), func(c *driver.Caps) { c.Embedded = false })
+	kind := memory.ChangeCaps(memory.Driver("server"), func(c *driver.Caps) { c.Embedded = false })
 	kind.Options = []driver.Option{{Name: "host", Default: "127.0.0.1"}, {Name: "port", Default: "1"}}
 	proof := filepath.Join(t.TempDir(), "proof")
 	open := kind.Open

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/lie"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -25,10 +26,11 @@ func TestLiars(t *testing.T) {
 		"mixed":   {[]string{"--query-type", "lastpoint,single-groupby-1-1-1", "--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20"}, 1},
 	}
 	for name, way := range ways {
-		for _, kind := range conformance.Liars() { // whose database is a new one each time
+		for _, l := range lie.Changed() {
+			kind := lie.Tell(memory.Driver(l.Name), l)
 			least := way.withheld
-			if kind.Name == "lies-when-asked-again" && name != "search" {
-				least = 1 // only lastpoint is asked again
+			if kind.Name == "lies-when-run-again" && name != "search" {
+				least = 1 // only lastpoint runs again
 			}
 			if kind.Name == "lies-at-first" && name == "search" {
 				continue // it lies in one answer of a hundred there: below the share that a sample of ten finds
@@ -52,7 +54,7 @@ func TestHonest(t *testing.T) {
 		{"--queries", "60", "--repeats", "6"}, {"--queries", "1"}, {"--queries", "3", "--repeats", "2"}, {"--rate", "1000/s", "--queries", "30"},
 		{"--queries", "20", "--mixed", "10", "--mixed-writes", "30", "--batch-size", "20", "--query-type", "lastpoint"},
 	} {
-		code, out := lieTo(t, conformance.Memory("memory"), append([]string{"--time-box", "0s"}, flags...))
+		code, out := lieTo(t, memory.Driver("memory"), append([]string{"--time-box", "0s"}, flags...))
 		if code != exitDone || strings.Contains(out, "not verified") || !strings.Contains(out, "counted") {
 			t.Errorf("%v: exit status %d\n%s", flags, code, out)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/series"
 	"github.com/tsmark/tsmark/workload"
@@ -28,7 +28,7 @@ func TestFileBeyondLimits(t *testing.T) {
 		"smallest": {"cpu,h=a f=-9223372036854775808i", "the dataset has the smallest integer of a type, which x loses", series.SmallestInt},
 	} {
 		for _, lacks := range []bool{true, false} {
-			kind := conformance.Capable(conformance.Memory("x"), func(c2 *driver.Caps) {
+			kind := memory.ChangeCaps(memory.Driver("x"), func(c2 *driver.Caps) {
 				if c2.Lacks = map[series.Trait]string{}; lacks {
 					c2.Lacks[c.trait] = "x loses"
 				}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -21,7 +21,7 @@ import (
 // its process nobody can tell.
 func TestClientIsObserved(t *testing.T) {
 	for _, embedded := range []bool{false, true} {
-		kind := conformance.Capable(conformance.Memory("memory"), func(c *driver.Caps) { c.Embedded = embedded })
+		kind := memory.ChangeCaps(memory.Driver("memory"), func(c *driver.Caps) { c.Embedded = embedded })
 		dir := t.TempDir()
 		var stdout, stderr bytes.Buffer
 		args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",
@@ -63,7 +63,7 @@ func TestExporters(t *testing.T) {
 	run := func() (int, string) {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"tsmark", "run", "--verbose", "--results", dir, file}, &stdout, &stderr,
-			testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
+			testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")}))
 		return code, stderr.String()
 	}
 	write(exporter.URL)

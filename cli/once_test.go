@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/all"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -28,9 +27,9 @@ func TestErrorsAreSaidOnce(t *testing.T) {
 		}
 	}
 	const broken = "the server closed the connection while it answered the query"
-	drivers := append(all.Drivers(), conformance.Traps()...)
+	drivers := append(all.Drivers(), lying("gives-up"), lying("drops-rows"))
 	drivers = append(drivers,
-		conformance.Breaking("breaks", 3, errors.New(broken), false), conformance.Breaking("gone", 3, errors.New(broken+": "+driver.ErrUnreachable.Error()), true))
+		breaking("breaks", 3, errors.New(broken), false), breaking("gone", 3, errors.New(broken+": "+driver.ErrUnreachable.Error()), true))
 	for line := range strings.Lines(`nope
 run --nope
 run nothere.yaml

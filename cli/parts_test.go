@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/sqlite"
 	"github.com/tsmark/tsmark/query"
@@ -31,7 +31,7 @@ type watched struct {
 }
 
 func (w *watched) kind() driver.Driver {
-	kind := conformance.Capable(sqlite.Driver(), func(c *driver.Caps) { c.Embedded = w.down == "" })
+	kind := memory.ChangeCaps(sqlite.Driver(), func(c *driver.Caps) { c.Embedded = w.down == "" })
 	kind.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
 		if o["index"] == w.down {
 			return driver.DB{}, fmt.Errorf("no server %w", driver.ErrUnreachable)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
@@ -131,7 +131,7 @@ func tryAll(t *testing.T, kinds []driver.Driver, args ...string) (code int, said
 
 // vault is a kind of target that tells all secrets at a step.
 func vault(p planting, failsAt string) driver.Driver {
-	kind := conformance.Capable(leaky(new(string)), func(c *driver.Caps) { c.Embedded = false })
+	kind := memory.ChangeCaps(leaky(new(string)), func(c *driver.Caps) { c.Embedded = false })
 	kind.Name = "vault"
 	kind.Options = append(kind.Options, driver.Option{Name: "host", Default: "127.0.0.1"}, driver.Option{Name: "port", Default: "1"},
 		driver.Option{Name: "dsn"}, driver.Option{Name: "file", Secret: true})

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/internal/option"
 	"github.com/tsmark/tsmark/query"
@@ -30,7 +30,7 @@ const (
 // leaky is a kind of target that tells its secrets wherever it can. At the
 // step it fails, with all of them in the error.
 func leaky(failsAt *string) driver.Driver {
-	kind := conformance.Memory("leaky")
+	kind := memory.Driver("leaky")
 	kind.Options = []driver.Option{
 		{Name: "password", Secret: true, Type: option.CheckedBy("text", func(v string) error {
 			if v == "bad"+plantedPassword {
@@ -324,7 +324,7 @@ func TestSecretsFromFiles(t *testing.T) {
 // A password that is an ordinary word or number hides nothing but itself.
 func TestOrdinaryPasswords(t *testing.T) {
 	stars := func(password string) map[string]int {
-		kind := conformance.Memory("plain")
+		kind := memory.Driver("plain")
 		kind.Options = []driver.Option{{Name: "password", Secret: true}}
 		dir, count := t.TempDir(), make(map[string]int)
 		code, said := try(t, kind, "tsmark", "run", "--verbose", "--results", dir, "--scale", "2", "--log-interval", "10m", "--queries", "2", "--verify", "1",

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -185,7 +185,7 @@ func TestSilentMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), []string{"tsmark", "run", "--verbose", "--results", dir, file}, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{conformance.Memory("memory")}))
+		code := execute(t.Context(), []string{"tsmark", "run", "--verbose", "--results", dir, file}, &stdout, &stderr, testCatalog(tsbs.Workloads(), []driver.Driver{memory.Driver("memory")}))
 		if code != exitUsage || !strings.Contains(stderr.String(), "no answer within 300ms") || !strings.Contains(stderr.String(), "--statement-timeout") || strings.Count(stderr.String(), "tsmark: ") != 1 {
 			t.Errorf("%s: exit status %d: %s", key, code, &stderr)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
@@ -13,7 +13,7 @@ import (
 // A stand-in is named by what checks and starts it, before anything is measured.
 func TestStandInIsNamedBeforehand(t *testing.T) {
 	const what = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
-	known := testCatalog(tsbs.Workloads(), []driver.Driver{conformance.StandIn(conformance.Memory("clickhouse"), what), conformance.Memory("honest")})
+	known := testCatalog(tsbs.Workloads(), []driver.Driver{memory.StandIn(memory.Driver("clickhouse"), what), memory.Driver("honest")})
 	var out, errs bytes.Buffer
 	code := execute(t.Context(), []string{"tsmark", "check", "clickhouse", "honest"}, &out, &errs, known)
 	if n := strings.Count(out.String(), what); n != 1 || code != exitDone {

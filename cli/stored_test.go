@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/run/store"
 	"github.com/tsmark/tsmark/workload/tsbs"
@@ -53,7 +53,7 @@ func TestLastLineOfUnstoredRuns(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "results")
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			kind, opened := conformance.Memory("memory"), 0
+			kind, opened := memory.Driver("memory"), 0
 			open := kind.Open
 			kind.Open = func(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 				if opened++; opened == 2 { // the first one looks at the target before the run begins

@@ -121,7 +121,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	if err != nil || rows != largest.rows {
 		return fmt.Errorf("asked again with a new querier: %d rows, %d before; %w", rows, largest.rows, err)
 	}
-	return nil
+	return f.cutShort(ctx, largest.Request, largest.rows)
 }
 
 // ask asks twice, the second time with something done just before, and returns

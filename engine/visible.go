@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -25,6 +26,9 @@ type Visibility struct {
 	// should have is not known, and they are not counted.
 	Before int64
 	Count  bool // rows are counted if the target has CountRows
+	// Patience is for how long nothing further may become visible before the clock stops: the
+	// census then finds what is lost, or waits for it. 0: two seconds.
+	Patience time.Duration
 	// Schema is that of lines, whose rows are counted alone.
 	Schema *series.Schema
 }
@@ -32,11 +36,9 @@ type Visibility struct {
 const (
 	// drawnRows is how many of its rows each worker remembers that were drawn at random, and
 	// how many of its last batch; lookedRows is how many of each are looked for.
-	drawnRows  = 8
-	lookedRows = 10
-	// visiblePatience is for how long nothing further may become visible before the clock stops: the
-	// census then finds what is lost, or waits for it.
-	visiblePatience = 2 * time.Second
+	drawnRows       = 8
+	lookedRows      = 10
+	visiblePatience = 2 * time.Second // see Visibility.Patience
 	// countedTables is of how many tables rows are counted at most.
 	countedTables = 50
 )
@@ -181,7 +183,7 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 			since = at
 			return false, nil
 		}
-		if min(unchanged, at.Sub(since)) < visiblePatience {
+		if min(unchanged, at.Sub(since)) < cmp.Or(s.cfg.Patience, visiblePatience) {
 			return false, nil
 		}
 		s.out.Missing = s.missing()

@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/lie"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/workload"
@@ -22,8 +23,8 @@ func TestVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []driver.Driver{
-		conformance.Postponing(conformance.Memory("holds back"), delay, true),
-		conformance.Postponing(conformance.Memory("shows later"), delay, false), conformance.Memory("honest"),
+		lie.Postpone(memory.Driver("holds back"), delay, true),
+		lie.Postpone(memory.Driver("shows later"), delay, false), memory.Driver("honest"),
 	} {
 		db, err := kind.Open(t.Context(), driver.Env{}, nil)
 		if err == nil {

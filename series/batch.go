@@ -189,6 +189,30 @@ func (b *Batch) Deal(parts []Batch, place func(run *Run, row int) int) {
 	}
 }
 
+// CopyRows returns a batch of its own with each row as often as copies says, or once where
+// copies is nil.
+func (b *Batch) CopyRows(copies func(run *Run, row int) int) *Batch {
+	var out Batch
+	for i := range b.Runs {
+		from, rows := &b.Runs[i], []uint32(nil)
+		for row := range from.Rows() {
+			n := 1
+			if copies != nil {
+				n = copies(from, row)
+			}
+			for range n {
+				rows = append(rows, uint32(row))
+			}
+		}
+		if len(rows) > 0 {
+			to := out.Add(from.Table)
+			to.Grow(len(rows))
+			to.Copy(0, from, rows)
+		}
+	}
+	return &out
+}
+
 // Times returns the smallest and the largest time of the rows; of none the largest
 // that there is, and the smallest.
 func (b *Batch) Times() (first, last int64) {

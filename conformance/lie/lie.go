@@ -1,194 +1,325 @@
-// Package lie is a proxy in front of a database server that deceives whoever
-// measures it: it stores other values than it was sent, loses a row in many, or
-// answers from an old answer. It speaks HTTP with line protocol, JSON, annotated CSV
-// and ClickHouse's blocks, the protocols of PostgreSQL, MySQL, ClickHouse, Cassandra,
-// GridDB and TDengine (WebSocket and REST), and IoTDB's Thrift; others pass unchanged.
+// Package lie has a wrapper over the database of any driver that deceives whoever measures it:
+// it stores other rows than it was sent, answers with other rows than it holds, or acknowledges
+// what it has not stored. A lie that is measured must not end in a figure.
 //
-// The tests of tsmark put it in front of every server driver: a lie that is
-// measured must not end in a figure.
+// Tell applies a Lie to a driver. Contents and Answers list the lies that the tests tell about
+// every driver.
 package lie
 
 import (
-	"math"
-	"regexp"
+	"context"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/query"
+	"github.com/tsmark/tsmark/series"
 )
 
-// Lie is one way to deceive. Nil functions leave things as they are.
+// Lie is one way to deceive. Nil functions change nothing. The functions are called by one
+// goroutine at a time, except Write.
 type Lie struct {
 	Name string
-	// Store says what becomes of a row that is written, rows being numbered from
-	// 0 over all connections.
-	Store func(row int64) Fate
-	// Answer returns which rows of an answer reach the client, and in which
-	// order. Answers are numbered from 1, over all connections, among those to
-	// queries that differ by numbers and texts alone.
-	Answer func(nth int64, rows int) []int
-	// ByGaps has Answer deceive only where a Guesser takes it for safe, by the time since the
-	// answer before.
-	ByGaps bool
-	// OldAfter is the number of the last honest answer of a kind: all later ones
-	// are that one again. 0: answers are not kept.
-	OldAfter int64
-	// Delay is how long an answer is held back.
-	Delay func(nth int64) time.Duration
+	// Subject is the table or the query type that the lie is about; empty: all of them.
+	Subject string
+	// Copies returns how often a row is stored. Rows of the subject are numbered from 0 over all
+	// writers. All of them are acknowledged.
+	Copies func(row int64) int
+	// Change changes rows before they are stored. first is the number of the first one.
+	Change func(first int64, run *series.Run)
+	// Write stores a batch and acknowledges it.
+	Write func(context.Context, Write) (driver.Receipt, error)
+	// Answer returns the rows that reach the client, or an error in their place.
+	Answer func(context.Context, Answer) ([][]query.Value, error)
+	// List changes the tags of a series that the database lists; false omits the series.
+	List func(tags []query.Value) bool
+	// Delay returns how long an answer is held back.
+	Delay func(Answer) time.Duration
+	// Describe returns an error where the server can no longer be reached.
+	Describe func() error
 }
 
-// Fate is what becomes of a row.
-type Fate uint8
+// Write is a batch that a client writes.
+type Write struct {
+	Batch *series.Batch // belongs to the caller; CopyRows makes one to change
+	First int64         // number of its first row over all writers, from 0
+	Nth   int64         // number of the batch over all writers, from 1
+	Store func(context.Context, *series.Batch) (driver.Receipt, error)
+}
 
-// The fates of a row.
-const (
-	Keep  Fate = iota
-	Drop       // it is acknowledged and not stored
-	Twice      // it is stored twice
-	Zero       // each of its values is stored as 0
-	Swap       // its values and those of the row before, in the same message, are exchanged
-)
+// Answer is the true answer to a query.
+type Answer struct {
+	Rows       [][]query.Value // may be changed
+	Type       string          // of the query; empty: it looks for a row
+	Nth        int             // number of the answer among those of its type, over all connections, from 1
+	Before     int             // how often the same query ran before
+	Connection int64
+}
 
-// copies is how many times a row of the fate is stored.
-func (f Fate) copies() int {
-	switch f {
-	case Drop:
-		return 0
-	case Twice:
-		return 2
+// Tell returns the driver with databases that tell the lies. All databases that it opens count
+// rows and answers together. Only the first lie with Write is told.
+func Tell(d driver.Driver, lies ...Lie) driver.Driver {
+	t := &teller{lies: lies, rows: make([]int64, len(lies)), queries: make(map[string]rendered), answers: make(map[string]int), ran: make(map[string]int)}
+	render, renderFrom, open := d.Render, d.RenderFrom, d.Open
+	d.Render = func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
+		return t.note(q, func(q *query.Query) (driver.Request, error) { return render(q, s, o) })
 	}
-	return 1
-}
-
-// The lies. Their numbers are such that a dataset of 15,000 rows and 60 answers
-// of a kind meet each of them.
-var (
-	// Zeroes stores 0 for each value.
-	Zeroes = Lie{Name: "zeroes", Store: func(int64) Fate { return Zero }}
-	// Swapped exchanges the values of neighbouring rows: counts, sums, minima and
-	// maxima stay as they are.
-	Swapped = Lie{Name: "swapped values", Store: func(row int64) Fate {
-		if row%2 == 1 {
-			return Swap
-		}
-		return Keep
-	}}
-	// DropsFew loses one row in 10,000.
-	DropsFew = Lie{Name: "drops one row in 10,000", Store: once(10_000, Drop)}
-	// DropsSome loses one row in 600, where there are no 10,000.
-	DropsSome = Lie{Name: "drops one row in 600", Store: once(600, Drop)}
-	// Duplicates stores one row in 1,000 twice.
-	Duplicates = Lie{Name: "duplicates", Store: once(1_000, Twice)}
-	// Both loses one row in 1,000, and stores another one twice for it.
-	Both = Lie{Name: "duplicates for lost rows", Store: func(row int64) Fate {
-		switch row % 1_000 {
-		case 321:
-			return Drop
-		case 654:
-			return Twice
-		}
-		return Keep
-	}}
-	// Stale answers ten queries of a kind, and every later one from a cache.
-	Stale = Lie{Name: "stale cache after ten answers", OldAfter: 10}
-	// Between is honest for the first ten queries of a kind and for every tenth
-	// later one: a check of the first answers, or of every tenth, finds nothing.
-	Between = Lie{Name: "lies between samples", Answer: func(nth int64, rows int) []int {
-		if nth <= 10 || nth%10 == 0 {
-			return all(rows)
-		}
-		return withoutMiddle(rows)
-	}}
-	// NoMiddle leaves the middle row of each answer out, and sends its first row
-	// twice for it where there is one: the number of rows is right.
-	NoMiddle = Lie{Name: "middle row missing", Answer: func(_ int64, rows int) []int { return withoutMiddle(rows) }}
-	// Truncated leaves out the last row of each answer, after twenty honest ones.
-	Truncated = Lie{Name: "truncated late", Answer: func(nth int64, rows int) []int {
-		if nth <= 20 {
-			return all(rows)
-		}
-		return all(max(0, rows-1))
-	}}
-	// Guesses leaves the middle row out where the gaps between queries say that an answer has
-	// just been kept.
-	Guesses = Lie{Name: "guesses by gaps", ByGaps: true, Answer: func(_ int64, rows int) []int { return withoutMiddle(rows) }}
-	// Stalls is honest and holds three answers of thirty, one after the other, back
-	// for a second each.
-	Stalls = Lie{Name: "a second's stall", Delay: func(nth int64) time.Duration {
-		if n := nth % 30; n >= 15 && n < 18 {
-			return time.Second
-		}
-		return 0
-	}}
-)
-
-// once gives one row in so many a fate. It is none of the first.
-func once(in int64, f Fate) func(int64) Fate {
-	return func(row int64) Fate {
-		if row%in == in*7/10 {
-			return f
-		}
-		return Keep
-	}
-}
-
-func all(rows int) []int {
-	order := make([]int, rows)
-	for i := range order {
-		order[i] = i
-	}
-	return order
-}
-
-func withoutMiddle(rows int) []int {
-	order := all(rows)
-	if rows < 2 {
-		return order[:0]
-	}
-	order[rows/2] = 0
-	slices.Sort(order)
-	return order
-}
-
-// within returns which rows of an order are of a block of so many rows from the first
-// on, numbered from the block's first.
-func within(order []int, first, rows int) (own []int) {
-	for _, row := range order {
-		if row >= first && row < first+rows {
-			own = append(own, row-first)
+	if renderFrom != nil {
+		d.RenderFrom = func(q *query.Query, m *query.Materialized, s *series.Schema, o driver.Options) (driver.Request, error) {
+			return t.note(q, func(q *query.Query) (driver.Request, error) { return renderFrom(q, m, s, o) })
 		}
 	}
-	return own
-}
-
-// reads finds queries that read rows of a table, leaving out the statements by
-// which tsmark counts, lists and explains.
-var (
-	reads  = regexp.MustCompile(`(?is)^\s*(select|with)\b`)
-	counts = regexp.MustCompile(`(?i)\b(count|sum|pg_\w+|information_schema)\b`)
-	// present is the condition that there are rows, in queries of IoTDB's tree model.
-	present = regexp.MustCompile(`HAVING count\([^()]*\) > 0`)
-	// samples finds queries of metrics, and figures those that tsmark counts by.
-	samples = regexp.MustCompile(`_over_time\(`)
-	figures = regexp.MustCompile(`tsmark_figure|^(count|group)\(`)
-	// points finds queries of KairosDB, and counted those that tsmark counts by.
-	points  = regexp.MustCompile(`^\{"start_absolute":`)
-	counted = regexp.MustCompile(`"name":"(first|count)"`)
-	// puts finds queries of OpenTSDB, and tallied those that tsmark counts by.
-	puts    = regexp.MustCompile(`^\{"start":`)
-	tallied = regexp.MustCompile(`-count"`)
-	// constant is what tells queries of one kind apart.
-	constant = regexp.MustCompile(`'[^']*'|\d+`)
-)
-
-// kind returns what the queries have in common of which this is one; empty: it is
-// none.
-func kind(text string) string {
-	sql, metrics := reads.MatchString(text) && !counts.MatchString(present.ReplaceAllString(text, "")), samples.MatchString(text) && !figures.MatchString(text)
-	kairos, opentsdb := points.MatchString(text) && !counted.MatchString(text), puts.MatchString(text) && !tallied.MatchString(text)
-	if !sql && !metrics && !kairos && !opentsdb && !fluxRows.MatchString(text) {
-		return ""
+	d.Open = func(ctx context.Context, env driver.Env, o driver.Options) (driver.DB, error) {
+		db, err := open(ctx, env, o)
+		if err != nil {
+			return db, err
+		}
+		db.Required = &database{db.Required, t}
+		db.TakesLines = nil // the lies are about batches
+		if list := db.ListSeries; list != nil {
+			db.ListSeries = func(ctx context.Context, s *series.Schema, table *series.Table, sink query.Sink) error {
+				return list(ctx, s, table, t.falsifySeries(table, sink))
+			}
+		}
+		return db, nil
 	}
-	return constant.ReplaceAllString(text, "?")
+	return d
 }
 
-// never is after how many answers a liar that keeps none repeats itself.
-const never = math.MaxInt64
+// teller is the state of lies that are told together.
+type teller struct {
+	lies []Lie
+
+	mu          sync.Mutex // guards the rest
+	rows        []int64    // written, of the subject of each lie
+	written     int64      // rows
+	batches     int64
+	connections int64
+	queries     map[string]rendered // by the text of the request
+	answers     map[string]int      // by query type
+	ran         map[string]int      // by rendered.same
+}
+
+// rendered is what a request was rendered from.
+type rendered struct {
+	queryType string
+	same      string // equal for queries that differ only in their ID
+}
+
+// note renders a query and remembers what it was.
+func (t *teller) note(q *query.Query, render func(*query.Query) (driver.Request, error)) (driver.Request, error) {
+	request, err := render(q)
+	if err != nil {
+		return request, err
+	}
+	unnumbered := *q
+	unnumbered.ID = 0
+	same, err := render(&unnumbered)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queries[request.Text] = rendered{q.Type, same.Text}
+	return request, err
+}
+
+// change returns the rows that reach the client in place of the true ones. It does not change
+// answers to requests that no query was rendered to.
+func (t *teller) change(ctx context.Context, r driver.Request, connection int64, rows [][]query.Value) ([][]query.Value, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q, known := t.queries[r.Text]
+	if !known {
+		return rows, nil
+	}
+	t.answers[q.queryType]++
+	a := Answer{Rows: rows, Type: q.queryType, Nth: t.answers[q.queryType], Before: t.ran[q.same], Connection: connection}
+	t.ran[q.same]++
+	for _, l := range t.lies {
+		if l.Subject != "" && l.Subject != a.Type {
+			continue
+		}
+		if l.Delay != nil {
+			time.Sleep(l.Delay(a))
+		}
+		if l.Answer == nil {
+			continue
+		}
+		var err error
+		if a.Rows, err = l.Answer(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	return a.Rows, nil
+}
+
+// falsify returns the rows that are stored in place of a batch.
+func (t *teller) falsify(b *series.Batch) *series.Batch {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, l := range t.lies {
+		about := func(run *series.Run) bool { return l.Subject == "" || l.Subject == run.Table.Name }
+		switch {
+		case l.Copies != nil:
+			b = b.CopyRows(func(run *series.Run, _ int) int {
+				if !about(run) {
+					return 1
+				}
+				t.rows[i]++
+				return l.Copies(t.rows[i] - 1)
+			})
+		case l.Change != nil:
+			b = b.CopyRows(nil)
+			for r := range b.Runs {
+				if run := &b.Runs[r]; about(run) {
+					l.Change(t.rows[i], run)
+					t.rows[i] += int64(run.Rows())
+				}
+			}
+		}
+	}
+	return b
+}
+
+// falsifySeries returns a sink of the series of a table that passes on what the lies make of them.
+func (t *teller) falsifySeries(table *series.Table, sink query.Sink) query.Sink {
+	return query.SinkFunc(func(tags []query.Value) error {
+		tags = slices.Clone(tags)
+		for _, l := range t.lies {
+			if l.List != nil && (l.Subject == "" || l.Subject == table.Name) && !l.List(tags) {
+				return nil
+			}
+		}
+		return sink.Row(tags)
+	})
+}
+
+// database is a database that lies.
+type database struct {
+	driver.Required
+	teller *teller
+}
+
+// Describe implements driver.DB.
+func (d *database) Describe(ctx context.Context) (driver.Description, error) {
+	for _, l := range d.teller.lies {
+		if l.Describe == nil {
+			continue
+		}
+		if err := l.Describe(); err != nil {
+			return driver.Description{}, err
+		}
+	}
+	return d.Required.Describe(ctx)
+}
+
+// NewWriter implements driver.DB.
+func (d *database) NewWriter(ctx context.Context, worker int) (driver.Writer, error) {
+	w, err := d.Required.NewWriter(ctx, worker)
+	return &writer{Writer: w, teller: d.teller}, err
+}
+
+// NewQuerier implements driver.DB.
+func (d *database) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
+	q, err := d.Required.NewQuerier(ctx, worker)
+	d.teller.mu.Lock()
+	defer d.teller.mu.Unlock()
+	d.teller.connections++
+	return &querier{q, d.teller, d.teller.connections}, err
+}
+
+// writer is a writer that lies.
+type writer struct {
+	driver.Writer
+	teller *teller
+	hidden int64 // rows that were not stored, minus those that were stored twice, which no receipt accounts for yet
+}
+
+// Write implements driver.Writer.
+func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+	rows, stored := int64(b.Rows()), int64(0)
+	store := func(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
+		b = w.teller.falsify(b)
+		if stored = int64(b.Rows()); stored == 0 {
+			now := time.Now()
+			return driver.Receipt{Sent: now, Acked: now}, nil
+		}
+		return w.Writer.Write(ctx, b)
+	}
+	write := Write{Batch: b, Store: store}
+	w.teller.mu.Lock()
+	write.First = w.teller.written
+	w.teller.written += rows
+	w.teller.batches++
+	write.Nth = w.teller.batches
+	w.teller.mu.Unlock()
+	receipt, err := driver.Receipt{}, error(nil)
+	if i := slices.IndexFunc(w.teller.lies, func(l Lie) bool { return l.Write != nil }); i >= 0 {
+		receipt, err = w.teller.lies[i].Write(ctx, write)
+	} else {
+		receipt, err = store(ctx, b)
+	}
+	if err != nil {
+		return receipt, err
+	}
+	w.hidden += rows - stored
+	return w.account(receipt), nil
+}
+
+// Flush implements driver.Writer.
+func (w *writer) Flush(ctx context.Context) (driver.Receipt, error) {
+	receipt, err := w.Writer.Flush(ctx)
+	return w.account(receipt), err
+}
+
+// account returns the receipt with the number of rows that the client sent.
+func (w *writer) account(r driver.Receipt) driver.Receipt {
+	if rows := r.Rows + w.hidden; rows >= 0 {
+		r.Rows, w.hidden = rows, 0
+	}
+	return r
+}
+
+// querier is a querier that lies.
+type querier struct {
+	driver.Querier
+	teller     *teller
+	connection int64
+}
+
+// Do implements driver.Querier.
+func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+	var right query.Answer
+	cost, err := q.Querier.Do(ctx, r, &right)
+	if err != nil {
+		return cost, err
+	}
+	rows, err := q.teller.change(ctx, r, q.connection, right.Rows)
+	if err != nil {
+		return driver.Cost{}, err
+	}
+	for i, row := range rows {
+		if sink == nil {
+			break
+		}
+		if err := sink.Row(row); err != nil {
+			return driver.Cost{Rows: int64(i)}, err
+		}
+	}
+	cost.Rows = int64(len(rows))
+	return cost, nil
+}
+
+// Find returns the lie with the name. It panics where there is none.
+func Find(lies []Lie, name string) Lie {
+	i := slices.IndexFunc(lies, func(l Lie) bool { return l.Name == name })
+	if i < 0 {
+		panic("no lie is called " + name)
+	}
+	return lies[i]
+}
+
+// About returns the lie, told about a table or a query type alone.
+func (l Lie) About(subject string) Lie {
+	l.Subject = subject
+	return l
+}

@@ -33,6 +33,9 @@ type Catalog struct {
 	// CalibrationTime is how long each of the two halves of a calibration takes; 0: a second.
 	// Tests, whose figures nobody reads, need less.
 	CalibrationTime time.Duration
+	// RowPatience is how long a load waits for a missing row to become visible, and from one
+	// census to the next; 0: 2 s and 0.5 s. Tests of databases that lose rows need less.
+	RowPatience time.Duration
 }
 
 // CalibrationSpan returns how long each of the two halves of a calibration takes.

@@ -39,7 +39,7 @@ func FuzzPart(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	r := &runner.Runner{Store: memory{}, Dir: f.TempDir(), Display: silent{}, Agents: agents}
+	r := &runner.Runner{Store: noStore{}, Dir: f.TempDir(), Display: silent{}, Agents: agents}
 	if run, err := r.Run(f.Context(), p, "run", nil); err != nil || run.Status != result.Complete {
 		f.Fatalf("%v, %s", err, run.Reason)
 	}

@@ -19,7 +19,7 @@ func TestNoAnswersStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}}
+	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}}
 	run, err := r.Run(t.Context(), p, "run", nil)
 	if err != nil || run.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, run)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/query"
 	"github.com/tsmark/tsmark/result"
@@ -32,7 +32,7 @@ func mixing(t *testing.T, w string) *experiment.Experiment {
 // joining makes a driver whose targets are in this process one that several processes can
 // write to. What its targets do can be hindered.
 func joining(kind driver.Driver, write func(*series.Batch), do func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)) driver.Driver {
-	kind = conformance.Capable(kind, func(c *driver.Caps) { c.Embedded = false })
+	kind = memory.ChangeCaps(kind, func(c *driver.Caps) { c.Embedded = false })
 	kind.Name = "shared"
 	open := kind.Open
 	schema := new(atomic.Pointer[series.Schema])
@@ -146,7 +146,7 @@ func TestAgentsMixed(t *testing.T) {
 	kinds := map[string]func() driver.Driver{
 		"SQLite": func() driver.Driver { return (&world{delay: time.Millisecond}).driver() },
 		"memory": func() driver.Driver {
-			return joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(time.Millisecond) }, nil)
+			return joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(time.Millisecond) }, nil)
 		},
 	}
 	combination := 0
@@ -199,8 +199,8 @@ func TestAgentsMixedNotRight(t *testing.T) {
 		kind  driver.Driver
 		stale bool
 	}{
-		"late": {joining(conformance.Delayed("shared", delay), pause, nil), true},
-		"lying": {joining(conformance.Memory("shared"), pause, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
+		"late": {joining(memory.Delayed("shared", delay), pause, nil), true},
+		"lying": {joining(memory.Driver("shared"), pause, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			if answers.Add(1)%3 == 0 { // rows that are being written
 				r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)
 			}
@@ -243,7 +243,7 @@ func TestLostAgentsMixed(t *testing.T) {
 		kills = 10
 	}
 	for i := range kills {
-		kind := joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(100 * time.Microsecond) }, nil)
+		kind := joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(100 * time.Microsecond) }, nil)
 		c := catalogOf(kind)
 		agents := newCrew(t, 3, c)
 		victim, after := random.IntN(3), 1+random.Int64N(2700)
@@ -317,7 +317,7 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 
 // Ctrl-C stops all agents in a mixed phase, and the record says how far they came.
 func TestAgentsMixedInterrupted(t *testing.T) {
-	c := catalogOf(joining(conformance.Memory("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
+	c := catalogOf(joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
 	p, err := plan.NewPlan(mixing(t, "cpu-only"), c, plan.Steps{Load: true, Verify: true})
 	if err != nil {
 		t.Fatal(err)

@@ -354,19 +354,19 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return receipt, err
 }
 
-// memory is a runner.Store, and shows nothing.
-type memory struct{ record.Store }
+// noStore is a runner.Store that keeps nothing.
+type noStore struct{ record.Store }
 
-func (memory) Begin(_ context.Context, r *result.Run) error { r.ID = "run"; return nil }
-func (memory) Append(context.Context, *result.Run, *result.Piece) error {
+func (noStore) Begin(_ context.Context, r *result.Run) error { r.ID = "run"; return nil }
+func (noStore) Append(context.Context, *result.Run, *result.Piece) error {
 	return nil
 }
-func (memory) Save(context.Context, *result.Run) error { return nil }
-func (memory) Discard(context.Context, string) error   { return nil }
-func (memory) Loaded(context.Context, string, string) ([]string, error) {
+func (noStore) Save(context.Context, *result.Run) error { return nil }
+func (noStore) Discard(context.Context, string) error   { return nil }
+func (noStore) Loaded(context.Context, string, string) ([]string, error) {
 	return nil, nil
 }
-func (memory) Lock(context.Context, string) (func(), error) { return func() {}, nil }
+func (noStore) Lock(context.Context, string) (func(), error) { return func() {}, nil }
 
 type silent struct{}
 
@@ -420,7 +420,7 @@ func execute(t *testing.T, e *experiment.Experiment, c plan.Catalog, agents shar
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
 	// What other tests left on a server may go.
 	r.Force = func(context.Context, string, []string) error { return nil }
 	run, err := r.Run(t.Context(), p, "run", nil)
@@ -737,7 +737,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	}
 	before := newCrew(t, 2, c)
 	before.stopWithin = 2 * time.Minute
-	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
+	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
 	run, err := r.Run(t.Context(), p, "run", nil)
 	if err != nil || !run.Passed() || run.AgentsStopWithin != 120 || run.Agents[1].Process != "process b" {
 		t.Fatalf("%v, %+v", err, run)
@@ -796,7 +796,7 @@ func interrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after tim
 		}
 		return -1
 	}
-	r := &runner.Runner{Store: memory{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
+	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
 	run, err := r.Run(ctx, p, "run", nil)
 	if err == nil || run == nil || run.Status == result.Complete {
 		t.Fatalf("%v, %+v", err, run)

@@ -180,7 +180,8 @@ func (l *load) visibility() engine.Visibility {
 	}
 	repeats := l.stage.Subject.Viewed[plan.LatestRows].Dataset != nil
 	return engine.Visibility{
-		Render: l.on.Planned.Driver.Renderer(l.on.Planned.Options), Schema: l.feed.Schema,
+		Patience: l.stage.Plan.Catalog.RowPatience,
+		Render:   l.on.Planned.Driver.Renderer(l.on.Planned.Options), Schema: l.feed.Schema,
 		Count: !(l.on.Planned.Caps.Dedupes && repeats),
 	}
 }
@@ -271,7 +272,7 @@ func (l *load) countUntilComplete(ctx context.Context, sent verify.Sent) error {
 		}
 		before = missing
 		select {
-		case <-time.After(recount):
+		case <-time.After(cmp.Or(l.stage.Plan.Catalog.RowPatience, recount)):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/peertest"
@@ -90,7 +90,7 @@ func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) 
 func TestMixedOfClientsExact(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		var batches atomic.Int64
-		uneven := hinder(conformance.Memory("memory"), hindered{writer: func(w driver.Writer) driver.Writer {
+		uneven := hinder(memory.Driver("memory"), hindered{writer: func(w driver.Writer) driver.Writer {
 			return writeFunc{w, func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
 				time.Sleep(time.Duration(1+batches.Add(1)%7) * time.Millisecond)
 				return w.Write(ctx, b)
@@ -118,7 +118,7 @@ func TestMixedOfClientsStale(t *testing.T) {
 		for range 3 {
 			cfg := config(spec())
 			cfg.BatchSize = 60
-			out := byClients(t, n, slow(conformance.Delayed("delayed", delay)), cfg)
+			out := byClients(t, n, slow(memory.Delayed("delayed", delay)), cfg)
 			if p := out.Problem(); p != "" {
 				t.Fatalf("%d clients: wrong, not stale: %s", n, p)
 			}
@@ -164,7 +164,7 @@ func TestMixedOfClientsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(spec())
 			cfg.BatchSize = 60
-			out := byClients(t, 3, slow(hinder(conformance.Memory("memory"), test)), cfg)
+			out := byClients(t, 3, slow(hinder(memory.Driver("memory"), test)), cfg)
 			if !strings.Contains(out.Problem(), "right for no older state") {
 				t.Errorf("problem %q", out.Problem())
 			}

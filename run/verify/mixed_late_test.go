@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/oracle"
@@ -93,7 +93,7 @@ func TestMixedLateRows(t *testing.T) {
 				}
 				return wrong, stale
 			}
-			if wrong, stale := phase(conformance.Memory("exact"), survey.Lateness, 100, 0.3); wrong > 0 || stale > 0 {
+			if wrong, stale := phase(memory.Driver("exact"), survey.Lateness, 100, 0.3); wrong > 0 || stale > 0 {
 				t.Errorf("of an exact target %d types are wrong, %d answers stale", wrong, stale)
 			}
 			// A query must fall between a row and its appearance, which not
@@ -110,14 +110,14 @@ func TestMixedLateRows(t *testing.T) {
 				}
 				return false
 			}
-			if !shown(func() driver.Driver { return conformance.Delayed("late", 20*time.Millisecond) }, survey.Lateness, 100, 0.3, false) {
+			if !shown(func() driver.Driver { return memory.Delayed("late", 20*time.Millisecond) }, survey.Lateness, 100, 0.3, false) {
 				t.Error("no answer of a target that shows rows late is stale")
 			}
 			// Here many batches hold rows of one host alone. One with rows of two would
 			// nearly always be under way, and hold the watermark back to where the rows
 			// of the second begin. A few queries do, as each answer that is not right
 			// is traced through all states.
-			if test.shows && !shown(func() driver.Driver { return conformance.Memory("exact") }, 0, 20, 0.95, true) {
+			if test.shows && !shown(func() driver.Driver { return memory.Driver("exact") }, 0, 20, 0.95, true) {
 				t.Error("nobody notices a watermark that is too new")
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
@@ -120,7 +120,7 @@ func TestMixedExact(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			set(&cfg)
-			out, _, err := mixed(t, slow(conformance.Memory("memory")), s, cfg, someTypes...)
+			out, _, err := mixed(t, slow(memory.Driver("memory")), s, cfg, someTypes...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestMixedStale(t *testing.T) {
 	s := spec()
 	cfg := config(s)
 	cfg.RowRate, cfg.QueryRate, cfg.Queue = pace.Constant(14_400), pace.Constant(400), 1000 // for half a second
-	out, _, err := mixed(t, conformance.Delayed("delayed", delay), s, cfg, someTypes...)
+	out, _, err := mixed(t, memory.Delayed("delayed", delay), s, cfg, someTypes...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestMixedWrong(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			cfg.Share = 0.2
-			out, _, err := mixed(t, hinder(conformance.Memory("memory"), test.target), s, cfg, "double-groupby-1")
+			out, _, err := mixed(t, hinder(memory.Driver("memory"), test.target), s, cfg, "double-groupby-1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -328,7 +328,7 @@ func TestMixedShare(t *testing.T) {
 		s := spec()
 		cfg := config(s)
 		cfg.Share = share
-		out, _, err := mixed(t, conformance.Memory("memory"), s, cfg, "lastpoint")
+		out, _, err := mixed(t, memory.Driver("memory"), s, cfg, "lastpoint")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +370,7 @@ func TestMixedRates(t *testing.T) {
 	for range 5 {
 		stalled := stalls()
 		var err error
-		out, journal, err = mixed(t, conformance.Memory("memory"), s, cfg, "single-groupby-1-1-1")
+		out, journal, err = mixed(t, memory.Driver("memory"), s, cfg, "single-groupby-1-1-1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,7 +423,7 @@ func TestMixedInParts(t *testing.T) {
 			s := spec()
 			cfg := config(s)
 			cfg.Share = 0.2
-			out, journal, err := mixed(t, hinder(conformance.Memory("memory"), hindered{querier: func(q driver.Querier) driver.Querier {
+			out, journal, err := mixed(t, hinder(memory.Driver("memory"), hindered{querier: func(q driver.Querier) driver.Querier {
 				return doFunc{q, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 					r.Text = strings.Replace(r.Text, test.from, test.to, 1)
 					return q.Do(ctx, r, query.SinkFunc(func(row []query.Value) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/query"
@@ -59,7 +60,7 @@ func TestEndlessAnswers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				render := conformance.Memory("memory")
+				render := memory.Driver("memory")
 				_ = conformance.EndsBounded(t, func() error {
 					verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, driver.DB{Required: talker{row: row}}, render.Renderer(nil), d, expected.Full)
 					if err != nil || !strings.Contains(verdict.Difference, "read no further") {

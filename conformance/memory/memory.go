@@ -1,4 +1,5 @@
-package conformance
+// Package memory has a database in memory, for tests of what drives databases.
+package memory
 
 import (
 	"bytes"
@@ -18,16 +19,14 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Memory returns a kind of target that keeps its rows in memory, for testing
-// what drives targets. It is as right as the oracle, by whose code it answers:
-// what it shows is what becomes of the rows that were written to it. All that
-// is opened of one kind is one database.
-func Memory(name string) driver.Driver { return Delayed(name, 0) }
+// Driver returns a driver whose database keeps its rows in memory. The oracle's code computes
+// its answers. All that is opened by one driver is one database.
+func Driver(name string) driver.Driver { return Delayed(name, 0) }
 
-// Delayed is Memory whose rows become visible only some time after they were
+// Delayed is Driver with a database whose rows become visible only some time after they were
 // acknowledged. Settle waits for that.
 func Delayed(name string, delay time.Duration) driver.Driver {
-	m := &memory{delay: delay}
+	m := &database{delay: delay}
 	return driver.Driver{
 		Name: name,
 		Help: "rows in memory, for tests",
@@ -44,15 +43,15 @@ func Delayed(name string, delay time.Duration) driver.Driver {
 	}
 }
 
-// Capable returns the kind with other capabilities.
-func Capable(kind driver.Driver, change func(*driver.Caps)) driver.Driver {
-	caps := kind.Caps
-	kind.Caps = func(o driver.Options) driver.Caps {
+// ChangeCaps returns the driver with other capabilities.
+func ChangeCaps(d driver.Driver, change func(*driver.Caps)) driver.Driver {
+	caps := d.Caps
+	d.Caps = func(o driver.Options) driver.Caps {
 		c := caps(o)
 		change(&c)
 		return c
 	}
-	return kind
+	return d
 }
 
 // StandIn returns the driver with databases that say what answers in place of a server.
@@ -79,8 +78,8 @@ func (s *standIn) Describe(ctx context.Context) (driver.Description, error) {
 	return d, err
 }
 
-// memory is a database; its rows are a dataset.
-type memory struct {
+// database is a database whose rows are a dataset.
+type database struct {
 	delay  time.Duration
 	mu     sync.Mutex // guards what follows
 	schema *series.Schema
@@ -90,12 +89,12 @@ type memory struct {
 	note    string
 }
 
-func (m *memory) Describe(context.Context) (driver.Description, error) {
+func (m *database) Describe(context.Context) (driver.Description, error) {
 	return driver.Description{Version: "memory", Durability: "none"}, nil
 }
 
 // Objects implements driver.DB.
-func (m *memory) Objects(context.Context) ([]driver.Object, error) {
+func (m *database) Objects(context.Context) ([]driver.Object, error) {
 	objects, _ := m.Plan(m.schema)
 	if m.note != "" {
 		objects = append(objects, driver.Object{Name: "note", Note: true})
@@ -104,7 +103,7 @@ func (m *memory) Objects(context.Context) ([]driver.Object, error) {
 }
 
 // Plan implements driver.DB.
-func (m *memory) Plan(s *series.Schema) ([]driver.Object, error) {
+func (m *database) Plan(s *series.Schema) ([]driver.Object, error) {
 	var objects []driver.Object
 	if s != nil {
 		for _, t := range s.Tables {
@@ -115,13 +114,13 @@ func (m *memory) Plan(s *series.Schema) ([]driver.Object, error) {
 }
 
 // Create implements driver.DB.
-func (m *memory) Create(_ context.Context, s *series.Schema) error {
+func (m *database) Create(_ context.Context, s *series.Schema) error {
 	m.schema = s
 	return nil
 }
 
 // Grow implements driver.DB: rows that are there have no values of new fields.
-func (m *memory) Grow(s *series.Schema) error {
+func (m *database) Grow(s *series.Schema) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.schema = s
@@ -143,7 +142,7 @@ func (m *memory) Grow(s *series.Schema) error {
 }
 
 // Drop implements driver.DB: all or nothing is there.
-func (m *memory) Drop(_ context.Context, objects []driver.Object) error {
+func (m *database) Drop(_ context.Context, objects []driver.Object) error {
 	m.schema, m.batches, m.acked = nil, nil, nil
 	if slices.ContainsFunc(objects, func(o driver.Object) bool { return o.Note }) {
 		m.note = ""
@@ -151,34 +150,34 @@ func (m *memory) Drop(_ context.Context, objects []driver.Object) error {
 	return nil
 }
 
-func (m *memory) Note(context.Context) (string, error) { return m.note, nil }
+func (m *database) Note(context.Context) (string, error) { return m.note, nil }
 
-func (m *memory) SetNote(_ context.Context, text string) error {
+func (m *database) SetNote(_ context.Context, text string) error {
 	m.note = text
 	return nil
 }
 
-func (m *memory) NewWriter(context.Context, int) (driver.Writer, error) { return memoryWriter{m}, nil }
-func (m *memory) NewQuerier(context.Context, int) (driver.Querier, error) {
-	return memoryQuerier{m}, nil
+func (m *database) NewWriter(context.Context, int) (driver.Writer, error) { return writer{m}, nil }
+func (m *database) NewQuerier(context.Context, int) (driver.Querier, error) {
+	return querier{m}, nil
 }
-func (m *memory) Settle(context.Context) error { time.Sleep(m.delay); return nil }
-func (m *memory) Footprint(context.Context) (driver.Footprint, error) {
+func (m *database) Settle(context.Context) error { time.Sleep(m.delay); return nil }
+func (m *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, nil
 }
-func (m *memory) Close() error { return nil }
+func (m *database) Close() error { return nil }
 
 // Census implements driver.DB.
-func (m *memory) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
+func (m *database) Census(ctx context.Context, table *series.Table) (driver.Census, error) {
 	return m.census(ctx, table, m)
 }
 
 // DistinctCensus implements driver.DB.
-func (m *memory) DistinctCensus(ctx context.Context, table *series.Table) (driver.Census, error) {
+func (m *database) DistinctCensus(ctx context.Context, table *series.Table) (driver.Census, error) {
 	return m.census(ctx, table, &different{m})
 }
 
-func (m *memory) census(ctx context.Context, table *series.Table, rows workload.Dataset) (driver.Census, error) {
+func (m *database) census(ctx context.Context, table *series.Table, rows workload.Dataset) (driver.Census, error) {
 	x, err := oracle.Pass(ctx, rows, nil, nil, func(int) {})
 	if err != nil {
 		return driver.Census{}, err
@@ -209,7 +208,7 @@ func told(t series.Type, c *oracle.Content) driver.Content {
 }
 
 // ListSeries implements driver.DB.
-func (m *memory) ListSeries(_ context.Context, _ *series.Schema, table *series.Table, sink query.Sink) error {
+func (m *database) ListSeries(_ context.Context, _ *series.Schema, table *series.Table, sink query.Sink) error {
 	reader, seen := m.Open(), make(map[uint32]bool)
 	var batch series.Batch
 	for reader.Next(&batch, 0) == nil {
@@ -263,17 +262,21 @@ func (r *differentReader) Next(b *series.Batch, max int) error {
 		return err
 	}
 	lines := bytes.SplitAfter(r.lines.Append(nil, b), []byte("\n"))
-	*b = *keep(b, func(row int64) bool {
-		line := string(lines[row])
-		defer func() { r.seen[line] = true }()
-		return !r.seen[line]
+	*b = *b.CopyRows(func(*series.Run, int) int {
+		line := string(lines[0])
+		lines = lines[1:]
+		if r.seen[line] {
+			return 0
+		}
+		r.seen[line] = true
+		return 1
 	})
 	return nil
 }
 
 // Schema and Open make what was written a dataset.
-func (m *memory) Schema() *series.Schema { return m.schema }
-func (m *memory) Open() workload.Reader {
+func (m *database) Schema() *series.Schema { return m.schema }
+func (m *database) Open() workload.Reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	visible := len(m.batches)
@@ -282,17 +285,17 @@ func (m *memory) Open() workload.Reader {
 			break
 		}
 	}
-	return &memoryReader{m.batches[:visible]}
+	return &reader{m.batches[:visible]}
 }
 
-// inWindow is those batches of a memory that have rows at times which a query is about.
+// inWindow is those batches of a database that have rows at times which a query is about.
 type inWindow struct {
-	*memory
+	*database
 	query *query.Query
 }
 
 func (w inWindow) Open() workload.Reader {
-	all := w.memory.Open().(*memoryReader)
+	all := w.database.Open().(*reader)
 	start, end := w.query.Bounds()
 	var list []*series.Batch
 	for _, b := range all.batches {
@@ -300,12 +303,12 @@ func (w inWindow) Open() workload.Reader {
 			list = append(list, b)
 		}
 	}
-	return &memoryReader{list}
+	return &reader{list}
 }
 
-type memoryReader struct{ batches []*series.Batch }
+type reader struct{ batches []*series.Batch }
 
-func (r *memoryReader) Next(b *series.Batch, _ int) error {
+func (r *reader) Next(b *series.Batch, _ int) error {
 	*b = series.Batch{}
 	if len(r.batches) == 0 {
 		return io.EOF
@@ -315,10 +318,10 @@ func (r *memoryReader) Next(b *series.Batch, _ int) error {
 	return nil
 }
 
-type memoryWriter struct{ m *memory }
+type writer struct{ m *database }
 
-func (w memoryWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
-	kept := keep(b, func(int64) bool { return true })
+func (w writer) Write(_ context.Context, b *series.Batch) (driver.Receipt, error) {
+	kept := b.CopyRows(nil)
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
 	now := time.Now()
@@ -326,31 +329,12 @@ func (w memoryWriter) Write(_ context.Context, b *series.Batch) (driver.Receipt,
 	return driver.Receipt{Sent: now, Acked: now, Rows: int64(b.Rows())}, nil
 }
 
-func (memoryWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
-func (memoryWriter) Close() error                                  { return nil }
+func (writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
+func (writer) Close() error                                  { return nil }
 
-// keep copies the rows of a batch whose place in it is wanted.
-func keep(b *series.Batch, wanted func(row int64) bool) *series.Batch {
-	var kept series.Batch
-	at := int64(0)
-	for i := range b.Runs {
-		from, rows := &b.Runs[i], []uint32(nil)
-		for row := range from.Times {
-			if wanted(at) {
-				rows = append(rows, uint32(row))
-			}
-			at++
-		}
-		to := kept.Add(from.Table)
-		to.Grow(len(rows))
-		to.Copy(0, from, rows)
-	}
-	return &kept
-}
+type querier struct{ m *database }
 
-type memoryQuerier struct{ m *memory }
-
-func (q memoryQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
+func (q querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	var asked query.Query
 	if err := json.Unmarshal([]byte(r.Text), &asked); err != nil {
 		return driver.Cost{}, err
@@ -370,4 +354,4 @@ func (q memoryQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 	return driver.Cost{Rows: int64(len(answer.Rows))}, nil
 }
 
-func (memoryQuerier) Close() error { return nil }
+func (querier) Close() error { return nil }
