@@ -37,7 +37,7 @@ func TestRetry(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			results := t.TempDir()
-			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{memory.ChangeCaps(lie.Tell(memory.Driver("x"), lie.Stutters()), func(caps *driver.Caps) { caps.Dedupes = c.dedupes })})
+			catalog := testCatalog(tsbs.Workloads(), []driver.Driver{memory.ChangeCaps(lie.Apply(memory.Driver("x"), lie.Stutters()), func(caps *driver.Caps) { caps.Dedupes = c.dedupes })})
 			args := append([]string{"tsmark", "load", "x", "--results", results, "--scale", "40", "--log-interval", "10m", "--batch-size", "480"}, c.flags...)
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != c.code {
 				t.Errorf("exit status %d, want %d", code, c.code)
@@ -120,14 +120,14 @@ func TestUnanswered(t *testing.T) {
 // breaking returns a server that fails as lie.Breaks says.
 func breaking(name string, at int, failure error, gone bool) driver.Driver {
 	server := memory.ChangeCaps(memory.Driver(name), func(c *driver.Caps) { c.Embedded = false })
-	return lie.Tell(server, lie.Breaks(at, failure, gone))
+	return lie.Apply(server, lie.Breaks(at, failure, gone))
 }
 
 // As many acknowledged rows are lost as others are stored twice: the number of
 // rows is right, and the different ones are counted.
 func TestMaskedLosses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{lie.Tell(memory.Driver("x"), lie.Masks())})
+	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{lie.Apply(memory.Driver("x"), lie.Masks())})
 	args := []string{"tsmark", "load", "x", "--results", t.TempDir(), "--scale", "40", "--log-interval", "10m", "--batch-size", "480", "--retry", "3"}
 	if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitWithheld {
 		t.Errorf("exit status %d, want %d", code, exitWithheld)

@@ -46,9 +46,9 @@ func Answers() []Lie {
 	}
 }
 
-// Changed lists lies that change one number of some answers, and keep the number of rows. They
+// ChangedAnswers lists lies that change one number of some answers, and keep the number of rows. They
 // know tsmark and the experiment, but not the sample of answers that are compared.
-func Changed() []Lie {
+func ChangedAnswers() []Lie {
 	return []Lie{
 		// A cache that goes stale after a while.
 		changingSome("honest-ten-times", func(a Answer) bool { return a.Nth > 10 }),

@@ -13,8 +13,8 @@ import (
 // errClosed is what a writer says whose connection was cut.
 var errClosed = errors.New("the server closed the connection")
 
-// Contents lists lies about what a database stores, told about a table of so many rows, at least
-// 15, of at least two series.
+// Contents lists lies about what a database stores, told about a table that has this number
+// of rows, at least 15, of at least two series.
 func Contents(rows int64) []Lie {
 	some := rows * 25 / 72
 	return []Lie{
@@ -24,7 +24,7 @@ func Contents(rows int64) []Lie {
 		{Name: "stops-storing", Copies: func(row int64) int { return times(row < some) }},
 		{Name: "empty", Copies: func(int64) int { return 0 }},
 		{Name: "duplicates", Copies: func(row int64) int { return 1 + times(row == rows*7/10) }},
-		{Name: "duplicates-for-lost-rows", Copies: func(row int64) int { // the number of rows is right
+		{Name: "duplicates-for-lost-rows", Copies: func(row int64) int { // keeps the number of rows
 			return times(row != rows*3/10) + times(row == rows*6/10)
 		}},
 		{Name: "stores-zeroes", Change: func(_ int64, run *series.Run) {
@@ -71,7 +71,7 @@ func Contents(rows int64) []Lie {
 	}
 }
 
-// GivesUp returns a lie that stores so many rows at most, and then cuts the connection.
+// GivesUp returns a lie that cuts the connection before it stores more than this number of rows.
 func GivesUp(rows int64) Lie {
 	return Lie{Name: "gives-up", Write: func(ctx context.Context, w Write) (driver.Receipt, error) {
 		if w.First+int64(w.Batch.Rows()) > rows {
@@ -118,7 +118,7 @@ func Stutters() Lie {
 }
 
 // Masks stores the third batch without acknowledging it, so that it is sent again, and
-// acknowledges the sixth one without storing it: the number of rows is right.
+// acknowledges the sixth one without storing it. The number of rows stays the same.
 func Masks() Lie {
 	return Lie{Name: "masks", Write: func(ctx context.Context, w Write) (driver.Receipt, error) {
 		switch w.Nth {

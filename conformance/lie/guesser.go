@@ -9,10 +9,10 @@ import (
 // longer until its next query, and may keep no further one soon. It takes an answer for
 // safe if one of the last three gaps was longer than most. Its zero value has seen none.
 type Guesser struct {
-	last  time.Time
-	gaps  []time.Duration // sorted
-	safe  int             // further answers that it takes for safe
-	asked int
+	last    time.Time
+	gaps    []time.Duration // sorted
+	safe    int             // further answers that it takes for safe
+	answers int
 }
 
 // The first answers are honest, as some are compared before anything is measured.
@@ -25,7 +25,7 @@ const (
 func (g *Guesser) Safe(now time.Time) bool {
 	gap := now.Sub(g.last)
 	g.last = now
-	if g.asked++; g.asked <= honest {
+	if g.answers++; g.answers <= honest {
 		return false
 	}
 	at, _ := slices.BinarySearch(g.gaps, gap)

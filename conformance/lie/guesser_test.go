@@ -10,7 +10,7 @@ import (
 // After a gap that is longer than most the guesser takes three answers for safe.
 func TestGuesser(t *testing.T) {
 	var g lie.Guesser
-	now, told := time.Now(), ""
+	now, lies := time.Now(), ""
 	for n := range 40 {
 		gap := time.Duration(1000-n) * time.Microsecond // ever shorter
 		if n%10 == 7 {
@@ -18,12 +18,12 @@ func TestGuesser(t *testing.T) {
 		}
 		now = now.Add(gap)
 		if g.Safe(now) {
-			told += "L"
+			lies += "L"
 		} else {
-			told += "."
+			lies += "."
 		}
 	}
-	if want := ".....LLLLL.......LLL.......LLL.......LLL"; told != want {
-		t.Errorf("lied in %s, want %s", told, want)
+	if want := ".....LLLLL.......LLL.......LLL.......LLL"; lies != want {
+		t.Errorf("lied in %s, want %s", lies, want)
 	}
 }

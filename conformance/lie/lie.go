@@ -1,8 +1,8 @@
 // Package lie has a wrapper over the database of any driver that deceives whoever measures it:
 // it stores other rows than it was sent, answers with other rows than it holds, or acknowledges
-// what it has not stored. A lie that is measured must not end in a figure.
+// rows that it has not stored. A lie that is measured must not end in a figure.
 //
-// Tell applies a Lie to a driver. Contents and Answers list the lies that the tests tell about
+// Apply applies lies to a driver. Contents and Answers list the lies that the tests tell about
 // every driver.
 package lie
 
@@ -57,9 +57,9 @@ type Answer struct {
 	Connection int64
 }
 
-// Tell returns the driver with databases that tell the lies. All databases that it opens count
+// Apply returns the driver with databases that tell the lies. All databases that it opens count
 // rows and answers together. Only the first lie with Write is told.
-func Tell(d driver.Driver, lies ...Lie) driver.Driver {
+func Apply(d driver.Driver, lies ...Lie) driver.Driver {
 	t := &teller{lies: lies, rows: make([]int64, len(lies)), queries: make(map[string]rendered), answers: make(map[string]int), ran: make(map[string]int)}
 	render, renderFrom, open := d.Render, d.RenderFrom, d.Open
 	d.Render = func(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
@@ -107,7 +107,7 @@ type rendered struct {
 	same      string // equal for queries that differ only in their ID
 }
 
-// note renders a query and remembers what it was.
+// note renders a query and remembers its type.
 func (t *teller) note(q *query.Query, render func(*query.Query) (driver.Request, error)) (driver.Request, error) {
 	request, err := render(q)
 	if err != nil {
@@ -231,7 +231,7 @@ func (d *database) NewQuerier(ctx context.Context, worker int) (driver.Querier, 
 type writer struct {
 	driver.Writer
 	teller *teller
-	hidden int64 // rows that were not stored, minus those that were stored twice, which no receipt accounts for yet
+	hidden int64 // rows that were not stored, minus rows that were stored twice, not yet in a receipt
 }
 
 // Write implements driver.Writer.
@@ -309,7 +309,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	return cost, nil
 }
 
-// Find returns the lie with the name. It panics where there is none.
+// Find returns the lie with the name. It panics if the name is unknown.
 func Find(lies []Lie, name string) Lie {
 	i := slices.IndexFunc(lies, func(l Lie) bool { return l.Name == name })
 	if i < 0 {
@@ -318,8 +318,8 @@ func Find(lies []Lie, name string) Lie {
 	return lies[i]
 }
 
-// About returns the lie, told about a table or a query type alone.
-func (l Lie) About(subject string) Lie {
+// LimitTo returns the lie about one table or query type.
+func (l Lie) LimitTo(subject string) Lie {
 	l.Subject = subject
 	return l
 }

@@ -45,7 +45,7 @@ type postponing struct {
 	writers sync.WaitGroup // goroutines that write
 
 	mu     sync.Mutex
-	failed error // of those goroutines
+	failed error // of the goroutines
 }
 
 // Settle implements driver.DB.

@@ -1,4 +1,4 @@
-// Package memory has a database in memory, for tests of what drives databases.
+// Package memory has a database in memory, for tests of the code that drives databases.
 package memory
 
 import (
@@ -21,11 +21,11 @@ import (
 
 // Driver returns a driver whose database keeps its rows in memory. The oracle's code computes
 // its answers. All that is opened by one driver is one database.
-func Driver(name string) driver.Driver { return Delayed(name, 0) }
+func Driver(name string) driver.Driver { return SlowDriver(name, 0) }
 
-// Delayed is Driver with a database whose rows become visible only some time after they were
+// SlowDriver is Driver with a database whose rows become visible only some time after they were
 // acknowledged. Settle waits for that.
-func Delayed(name string, delay time.Duration) driver.Driver {
+func SlowDriver(name string, delay time.Duration) driver.Driver {
 	m := &database{delay: delay}
 	return driver.Driver{
 		Name: name,
@@ -187,16 +187,16 @@ func (m *database) census(ctx context.Context, table *series.Table, rows workloa
 		if c.Table.Name != table.Name { // the tables may be those of a later command
 			continue
 		}
-		census.Rows, census.Times = c.Rows, told(series.Timestamp, &c.Times)
+		census.Rows, census.Times = c.Rows, contentOf(series.Timestamp, &c.Times)
 		for i, f := range table.Fields {
-			census.Fields[i] = told(f.Type, &c.Fields[i])
+			census.Fields[i] = contentOf(f.Type, &c.Fields[i])
 		}
 	}
 	return census, nil
 }
 
-// told is what a target tells that knows what the oracle does.
-func told(t series.Type, c *oracle.Content) driver.Content {
+// contentOf returns the content that a database reports which knows as much as the oracle.
+func contentOf(t series.Type, c *oracle.Content) driver.Content {
 	sum := query.Value{Kind: query.Float, Float: c.Float}
 	if t.UsesInts() {
 		sum = query.Value{Kind: query.Int, Int: int64(c.Whole.Low)}
@@ -274,7 +274,7 @@ func (r *differentReader) Next(b *series.Batch, max int) error {
 	return nil
 }
 
-// Schema and Open make what was written a dataset.
+// Schema and Open make the rows a dataset.
 func (m *database) Schema() *series.Schema { return m.schema }
 func (m *database) Open() workload.Reader {
 	m.mu.Lock()
@@ -335,11 +335,11 @@ func (writer) Close() error                                  { return nil }
 type querier struct{ m *database }
 
 func (q querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
-	var asked query.Query
-	if err := json.Unmarshal([]byte(r.Text), &asked); err != nil {
+	var sent query.Query
+	if err := json.Unmarshal([]byte(r.Text), &sent); err != nil {
 		return driver.Cost{}, err
 	}
-	answer, err := oracle.Rows(ctx, inWindow{q.m, &asked}, &asked)
+	answer, err := oracle.Rows(ctx, inWindow{q.m, &sent}, &sent)
 	if err != nil {
 		return driver.Cost{}, err
 	}

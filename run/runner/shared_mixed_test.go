@@ -199,7 +199,7 @@ func TestAgentsMixedNotRight(t *testing.T) {
 		kind  driver.Driver
 		stale bool
 	}{
-		"late": {joining(memory.Delayed("shared", delay), pause, nil), true},
+		"late": {joining(memory.SlowDriver("shared", delay), pause, nil), true},
 		"lying": {joining(memory.Driver("shared"), pause, func(ctx context.Context, q driver.Querier, r driver.Request, sink query.Sink) (driver.Cost, error) {
 			if answers.Add(1)%3 == 0 { // rows that are being written
 				r.Text = strings.Replace(r.Text, `"end":"2016-01-01T0`, `"end":"2016-01-01T1`, 1)

@@ -118,7 +118,7 @@ func TestMixedOfClientsStale(t *testing.T) {
 		for range 3 {
 			cfg := config(spec())
 			cfg.BatchSize = 60
-			out := byClients(t, n, slow(memory.Delayed("delayed", delay)), cfg)
+			out := byClients(t, n, slow(memory.SlowDriver("delayed", delay)), cfg)
 			if p := out.Problem(); p != "" {
 				t.Fatalf("%d clients: wrong, not stale: %s", n, p)
 			}

@@ -110,7 +110,7 @@ func TestMixedLateRows(t *testing.T) {
 				}
 				return false
 			}
-			if !shown(func() driver.Driver { return memory.Delayed("late", 20*time.Millisecond) }, survey.Lateness, 100, 0.3, false) {
+			if !shown(func() driver.Driver { return memory.SlowDriver("late", 20*time.Millisecond) }, survey.Lateness, 100, 0.3, false) {
 				t.Error("no answer of a target that shows rows late is stale")
 			}
 			// Here many batches hold rows of one host alone. One with rows of two would

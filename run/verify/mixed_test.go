@@ -146,7 +146,7 @@ func TestMixedStale(t *testing.T) {
 	s := spec()
 	cfg := config(s)
 	cfg.RowRate, cfg.QueryRate, cfg.Queue = pace.Constant(14_400), pace.Constant(400), 1000 // for half a second
-	out, _, err := mixed(t, memory.Delayed("delayed", delay), s, cfg, someTypes...)
+	out, _, err := mixed(t, memory.SlowDriver("delayed", delay), s, cfg, someTypes...)
 	if err != nil {
 		t.Fatal(err)
 	}

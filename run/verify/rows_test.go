@@ -24,7 +24,7 @@ import (
 // Values that were exchanged between rows keep every figure of the census, and rows that
 // are read back differ.
 func TestRows(t *testing.T) {
-	for _, kind := range []driver.Driver{lie.Tell(memory.Driver("swaps-values"), lie.Find(lie.Contents(40*60), "swaps-values")), memory.Driver("memory")} {
+	for _, kind := range []driver.Driver{lie.Apply(memory.Driver("swaps-values"), lie.Find(lie.Contents(40*60), "swaps-values")), memory.Driver("memory")} {
 		swaps := kind.Name == "swaps-values"
 		census, survey := readBack(t, kind, "a seed", 40, 2)
 		c := &census[0]
