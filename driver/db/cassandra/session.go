@@ -17,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/printable"
 )
 
 // protocol is the version of the native protocol, which all servers have that tsmark
@@ -182,18 +183,10 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 		defer context.AfterFunc(within, cancel)()
 		ctx = bounded
 	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
-	taken := err == nil
-	if taken && d.encryption != nil {
-		encrypted := tls.Client(conn, d.encryption)
-		if err = encrypted.HandshakeContext(ctx); err != nil {
-			_ = conn.Close()
-		}
-		conn = encrypted
-	}
+	conn, connected, err := connection.Dial(ctx, network, address, d.encryption)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.connected = d.connected || taken
+	d.connected = d.connected || connected
 	if err != nil {
 		d.failed = err
 		return nil, err
@@ -213,18 +206,10 @@ func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) er
 	if text := err.Error(); strings.Contains(text, "username") && strings.Contains(text, "password") || strings.Contains(text, "authenticat") {
 		return fmt.Errorf("%s: the server refuses the password; give another user or password", to)
 	}
-	var waited time.Duration
-	if bounded.Err() != nil {
-		waited = l.Timeout
-	}
 	if failed != nil {
 		err = failed
 	}
-	out := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
-	if l.Encryption() != nil && connected { // a server without TLS waits for more
-		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", out)
-	}
-	return out
+	return connection.ConnectError(bounded, to, l.Timeout, connected && l.Encryption() != nil, err)
 }
 
 // failed explains an error of an operation of a session. It wraps ctx's error where that
@@ -236,16 +221,14 @@ func (l *link) failed(ctx context.Context, s *gocql.Session, err error) error {
 		return nil
 	}
 	var said gocql.RequestError
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
+	switch own := connection.ClientError(ctx, nil, err); {
+	case own != nil:
+		return own
 	case !errors.As(err, &said):
 		l.drop(s)
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, l.Address(), oneLine(err.Error()))}
+		return connection.BrokenError(l.Address(), err)
 	}
-	told := fmt.Errorf("%s (error %#x)", oneLine(said.Message()), said.Code())
+	told := fmt.Errorf("%s (error %#x)", printable.OneLine(said.Message()), said.Code())
 	switch said.Code() {
 	case gocql.ErrCodeOverloaded, gocql.ErrCodeWriteTimeout, gocql.ErrCodeReadTimeout, gocql.ErrCodeUnavailable:
 		return &driver.Temporary{Err: told}
@@ -256,6 +239,3 @@ func (l *link) failed(ctx context.Context, s *gocql.Session, err error) error {
 	}
 	return told
 }
-
-// oneLine is a text in one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

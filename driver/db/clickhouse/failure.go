@@ -16,7 +16,6 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
-	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
 // The codes of exceptions that are told apart.
@@ -113,20 +112,16 @@ func plain(err error) error {
 // driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
 // server's disk is full.
 func (c *nativeConn) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
-	case c.wire.Endless() != nil:
-		return c.wire.Endless()
+	}
+	if own := connection.ClientError(ctx, c.wire, err); own != nil {
+		return own
 	}
 	if f := asFailure(err); f != nil {
 		return f.explained()
 	}
-	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(plain(err).Error()))}
+	return connection.BrokenError(c.of.Address(), plain(err))
 }
 
 // failed explains an error of a request. What its status says goes before what the

@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -157,12 +158,7 @@ const exceptionMark = "Code: "
 
 // Exec implements sqlkit.Conn.
 func (c *httpConn) Exec(ctx context.Context, texts ...string) error {
-	for _, text := range texts {
-		if _, err := c.Query(ctx, text, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqlkit.Exec(ctx, c, texts...)
 }
 
 // Insert implements conn.

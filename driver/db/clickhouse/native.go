@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -12,7 +11,9 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -33,17 +34,9 @@ func (c *config) native(ctx context.Context) (conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	out := &nativeConn{of: c}
-	raw, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.Address())
+	raw, _, err := connection.Dial(bounded, "tcp", c.Address(), c.tls)
 	if err != nil {
 		return nil, c.connecting(ctx, bounded, err)
-	}
-	if c.tls != nil {
-		secured := tls.Client(raw, c.tls)
-		if err := secured.HandshakeContext(bounded); err != nil {
-			_ = raw.Close()
-			return nil, c.connecting(ctx, bounded, err)
-		}
-		raw = secured
 	}
 	out.wire = &limit.Conn{Conn: raw}
 	out.answer.unread = &out.wire.Unread
@@ -99,12 +92,7 @@ func (c *nativeConn) Query(ctx context.Context, text string, sink query.Sink) (d
 
 // Exec implements sqlkit.Conn.
 func (c *nativeConn) Exec(ctx context.Context, texts ...string) error {
-	for _, text := range texts {
-		if _, err := c.Query(ctx, text, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqlkit.Exec(ctx, c, texts...)
 }
 
 // Insert implements conn.

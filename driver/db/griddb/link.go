@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -227,13 +226,12 @@ func isGone(err error) bool {
 // operation, a driver.Temporary where the same can be tried again, driver.ErrUnreachable
 // where the connection is gone, and syscall.ENOSPC where the server's disk is full.
 func (l *link) failed(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
+	}
+	switch own := connection.ClientError(ctx, nil, err); {
+	case own != nil:
+		return own
 	case driver.AsTemporary(err) != nil || errors.Is(err, driver.ErrExisting) || errors.Is(err, driver.ErrUnreachable):
 		return err
 	}
@@ -255,7 +253,7 @@ func (l *link) failed(ctx context.Context, err error) error {
 		return &driver.Temporary{Err: fmt.Errorf("%w: the server did not answer within %v; raise the option timeout or look at the server", driver.ErrUnreachable, l.Timeout)}
 	}
 	if errors.As(err, &network) || isGone(err) {
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, l.where(), strings.Join(strings.Fields(err.Error()), " "))}
+		return connection.BrokenError(l.where(), err)
 	}
 	return err
 }

@@ -3,11 +3,9 @@ package iotdb
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"time"
 
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -18,6 +16,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/driver/kit/poll"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -56,17 +55,9 @@ type conn struct {
 func (c *config) connect(ctx context.Context) (*conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	to, err := (&net.Dialer{}).DialContext(bounded, "tcp", c.Address())
+	to, connected, err := connection.Dial(bounded, "tcp", c.Address(), c.Encryption())
 	if err != nil {
-		return nil, c.connecting(ctx, bounded, false, err)
-	}
-	if by := c.Encryption(); by != nil {
-		encrypted := tls.Client(to, by)
-		if err := encrypted.HandshakeContext(bounded); err != nil {
-			_ = to.Close()
-			return nil, c.connecting(ctx, bounded, true, err)
-		}
-		to = encrypted
+		return nil, c.connecting(ctx, bounded, connected, err)
 	}
 	out := &conn{of: c, net: &limit.Conn{Conn: to}}
 	out.wire = newWire(out.net)
@@ -177,12 +168,7 @@ func (c *conn) Close() error {
 
 // Exec implements sqlkit.Conn.
 func (c *conn) Exec(ctx context.Context, texts ...string) error {
-	for _, text := range texts {
-		if _, err := c.Query(ctx, text, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqlkit.Exec(ctx, c, texts...)
 }
 
 // Query implements sqlkit.Conn: the columns of the answer are the server's.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 
 	"github.com/apache/iotdb-client-go/v2/client"
 	"github.com/apache/iotdb-client-go/v2/common"
@@ -91,15 +90,7 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 	default:
 		return fmt.Errorf("%s: %w", to, err)
 	}
-	var waited time.Duration
-	if bounded.Err() != nil {
-		waited = c.Timeout
-	}
-	failed := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
-	if c.Encryption() != nil && connected { // a server without TLS waits for more
-		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
-	}
-	return failed
+	return connection.ConnectError(bounded, to, c.Timeout, connected && c.Encryption() != nil, err)
 }
 
 // failed explains an error of a connection. It wraps ctx's error where that ended the
@@ -110,22 +101,18 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch {
-	case ctx.Err() != nil:
-		if errors.Is(err, context.Cause(ctx)) {
-			return err
-		}
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
-	case c.net.Endless() != nil:
-		return c.net.Endless()
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	switch own := connection.ClientError(ctx, c.net, err); {
+	case own != nil:
+		return own
 	case driver.AsTemporary(err) != nil:
 		return err
 	}
 	switch code(err) {
 	case 0:
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
+		return connection.BrokenError(c.of.Address(), err)
 	case client.DiskSpaceInsufficient:
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
 	case client.SystemReadOnly:

@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
-	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/printable"
 )
 
 // The numbers of errors that are told apart, of MySQL's and of MariaDB's.
@@ -56,11 +54,7 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	if errors.Is(err, mysql.ErrNoTLS) {
 		return fmt.Errorf("%s: %w: the server has no TLS; give tls=off if the network between can be trusted", to, driver.ErrUnreachable)
 	}
-	var waited time.Duration
-	if bounded.Err() != nil {
-		waited = c.timeout
-	}
-	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
+	return connection.ConnectError(bounded, to, c.timeout, false, err)
 }
 
 // failed explains an error of a connection. It wraps ctx's error where that ended
@@ -73,18 +67,15 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		c.kill()
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
 	}
 	var my *mysql.MySQLError
-	switch {
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
-	case c.wire.Endless() != nil:
-		return c.wire.Endless()
+	switch own := connection.ClientError(ctx, c.wire, err); {
+	case own != nil:
+		return own
 	case !errors.As(err, &my) && c.Closed():
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.address(), oneLine(err))}
+		return connection.BrokenError(c.of.address(), err)
 	case my == nil:
-		return errors.New(oneLine(err))
+		return errors.New(printable.OneLine(err.Error()))
 	}
 	switch my.Number {
 	case errWriteFile, errDiskFull, errTableFull:
@@ -114,8 +105,5 @@ func number(err error) uint16 {
 }
 
 func message(my *mysql.MySQLError) string {
-	return strings.Join(strings.Fields(fmt.Sprintf("%s (error %d)", my.Message, my.Number)), " ")
+	return printable.OneLine(fmt.Sprintf("%s (error %d)", my.Message, my.Number))
 }
-
-// oneLine is the text of an error in one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -3,7 +3,6 @@ package tdengine
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 	"github.com/tsmark/tsmark/query"
 )
 
@@ -50,18 +50,10 @@ func (c *config) connect(ctx context.Context, database string) (*conn, error) {
 	out := &conn{of: c}
 	connected := false
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		to, err := (&net.Dialer{}).DialContext(ctx, network, address)
-		if err != nil {
+		var to net.Conn
+		var err error
+		if to, connected, err = connection.Dial(ctx, network, address, c.Encryption()); err != nil {
 			return nil, err
-		}
-		if by := c.Encryption(); by != nil {
-			connected = true
-			encrypted := tls.Client(to, by)
-			if err := encrypted.HandshakeContext(ctx); err != nil {
-				_ = to.Close()
-				return nil, err
-			}
-			to = encrypted
 		}
 		out.net = &limit.Conn{Conn: to}
 		return out.net, nil
@@ -294,12 +286,7 @@ func (c *conn) Close() error {
 
 // Exec implements sqlkit.Conn.
 func (c *conn) Exec(ctx context.Context, texts ...string) error {
-	for _, text := range texts {
-		if _, err := c.Query(ctx, text, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return sqlkit.Exec(ctx, c, texts...)
 }
 
 // Query implements sqlkit.Conn.

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
-	"github.com/tsmark/tsmark/driver/kit/limit"
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
@@ -72,15 +70,7 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 	default:
 		return fmt.Errorf("%s: %w", to, err)
 	}
-	var waited time.Duration
-	if bounded.Err() != nil {
-		waited = c.Timeout
-	}
-	failed := connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
-	if c.Encryption() != nil && connected {
-		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
-	}
-	return failed
+	return connection.ConnectError(bounded, to, c.Timeout, connected && c.Encryption() != nil, err)
 }
 
 // failed explains an error of a connection. It wraps ctx's error where that ended the
@@ -91,23 +81,19 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch {
-	case ctx.Err() != nil:
-		if errors.Is(err, context.Cause(ctx)) {
-			return err
-		}
-		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
-	case limit.AsRefused(err) != nil:
-		return limit.AsRefused(err)
-	case c.net.Endless() != nil:
-		return c.net.Endless()
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	switch own := connection.ClientError(ctx, c.net, err); {
+	case own != nil:
+		return own
 	case driver.AsTemporary(err) != nil, errors.Is(err, driver.ErrUnreachable):
 		return err
 	}
 	if _, said := errors.AsType[*failure](err); said {
 		return explained(err)
 	}
-	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.of.Address(), printable.OneLine(err.Error()))}
+	return connection.BrokenError(c.of.Address(), err)
 }
 
 // explained is a *failure as failed explains it.

@@ -163,20 +163,14 @@ func Addresses(d *driver.Driver, o driver.Options) ([]string, error) {
 func Handshake(ctx context.Context, address string, encryption *tls.Config, timeout time.Duration) (*tls.ConnectionState, error) {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(bounded, "tcp", address)
-	var state *tls.ConnectionState
+	conn, _, err := Dial(bounded, "tcp", address, encryption)
 	if err == nil {
 		defer conn.Close()
-		if encryption != nil {
-			encrypted := tls.Client(conn, encryption)
-			if err = encrypted.HandshakeContext(bounded); err == nil {
-				s := encrypted.ConnectionState()
-				state = &s
-			}
+		if encrypted, ok := conn.(*tls.Conn); ok {
+			state := encrypted.ConnectionState()
+			return &state, nil
 		}
-	}
-	if err == nil {
-		return state, nil
+		return nil, nil
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

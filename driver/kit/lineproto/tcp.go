@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
@@ -66,14 +66,7 @@ func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, e
 	bounded, cancel := wire.Bounded(ctx)
 	defer cancel()
 	address := net.JoinHostPort(wire.Host, port)
-	conn, err := new(net.Dialer).DialContext(bounded, "tcp", address)
-	if err == nil && wire.TLS != nil {
-		secured := tls.Client(conn, wire.TLS)
-		if err = secured.HandshakeContext(bounded); err != nil {
-			conn.Close()
-		}
-		conn = secured
-	}
+	conn, _, err := connection.Dial(bounded, "tcp", address, wire.TLS)
 	if err != nil {
 		return nil, wire.Unanswered(bounded, address, err)
 	}

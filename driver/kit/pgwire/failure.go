@@ -113,7 +113,7 @@ func (c *Conn) failed(ctx context.Context, err error) error {
 		if !c.pg.IsClosed() {
 			return err
 		}
-		return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, c.config.Address(), oneLine(err))}
+		return connection.BrokenError(c.config.Address(), err)
 	}
 	switch pg.Code {
 	case stateDiskFull:

@@ -143,9 +143,11 @@ func (e *Embedded[S]) Exec(ctx context.Context, texts ...string) error {
 }
 
 // Exec runs statements one after the other and drops their answers.
-func Exec(ctx context.Context, s Session, texts ...string) error {
+func Exec(ctx context.Context, c interface {
+	Query(context.Context, string, query.Sink) (driver.Cost, error)
+}, texts ...string) error {
 	for _, text := range texts {
-		if _, err := s.Query(ctx, text, nil); err != nil {
+		if _, err := c.Query(ctx, text, nil); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,64 @@
+package connection
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/driver/kit/limit"
+	"github.com/tsmark/tsmark/internal/printable"
+)
+
+// Dial connects to an address, and agrees on encryption unless that is nil. Connected says,
+// beside an error, that the server had accepted the connection.
+func Dial(ctx context.Context, network, address string, encryption *tls.Config) (conn net.Conn, connected bool, err error) {
+	raw, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil || encryption == nil {
+		return raw, err == nil, err
+	}
+	encrypted := tls.Client(raw, encryption)
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, true, err
+	}
+	return encrypted, true, nil
+}
+
+// ConnectError explains in one line why connecting failed without a word from the server. The
+// operation doing had the time-out, which ended bounded. Plain says that the server accepted
+// the connection and may not encrypt.
+func ConnectError(bounded context.Context, doing string, timeout time.Duration, plain bool, err error) error {
+	var waited time.Duration
+	if bounded.Err() != nil {
+		waited = timeout
+	}
+	failed := Failed(doing, "give tls=insecure where the network between can be", waited, err)
+	if plain { // a server without TLS waits for more
+		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
+	}
+	return failed
+}
+
+// ClientError explains an error of an operation that the client caused: its context has ended,
+// its sink refused a row, or it reads no endless answer, which conn knows unless it is nil. Nil:
+// the error is the server's or the connection's.
+func ClientError(ctx context.Context, conn *limit.Conn, err error) error {
+	switch refused := limit.AsRefused(err); {
+	case ctx.Err() != nil:
+		return fmt.Errorf("the statement was interrupted: %w", context.Cause(ctx))
+	case refused != nil:
+		return refused
+	case conn != nil:
+		return conn.Endless()
+	}
+	return nil
+}
+
+// BrokenError is the error of an operation whose connection to an address broke. Rows may have
+// arrived, and can be sent again.
+func BrokenError(address string, err error) error {
+	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, address, printable.OneLine(err.Error()))}
+}
