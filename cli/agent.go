@@ -26,18 +26,17 @@ func (a *app) agentCommand() *cobra.Command {
 	var allowed allow.List
 	cmd := &cobra.Command{
 		Use:   "agent --join URL",
-		Short: "Be one of several clients of a run that another machine coordinates",
+		Short: "Run as an agent of a run that another machine coordinates",
 		Long: `Waits for a run that was started with --agents, joins it, and does its share of each
 phase: it loads a part of the rows and runs a part of the queries. Then it waits for
-the next run; with --once it ends.
+the next run, or ends with --once.
 
-It connects to no database and reads no file that --allow and --allow-files do not
-name, runs no commands, and opens no databases of its own. tsmark run prints the
-flags that its run needs.
+It connects only to databases that --allow names and reads only files that --allow-files
+names. It runs no commands and opens no embedded databases. tsmark run prints the flags
+that its run needs.
 
-It stops what it does when its run is stopped, and within seconds when the run is no
-longer there. It takes part only in runs of its own version of tsmark. More is in
-docs/scale-out.md.`,
+It stops when its run stops, and within seconds when the run disappears. It joins only
+runs of its own version of tsmark. See docs/scale-out.md.`,
 		Example: `  tsmark agent --join tls://coordinator:4222 --token @token --allow questdb@db1
   tsmark agent --join nats://127.0.0.1:4222 --name a --once --allow postgres@db1:5432
   tsmark agent --join tls://coordinator:4222 --ca ca.pem --cert agent.pem,agent.key --allow iotdb@db1`,
@@ -72,10 +71,10 @@ docs/scale-out.md.`,
 	flags := flagGroups{cmd: cmd}
 	flags.add("The coordinator", func(cmd *cobra.Command) {
 		cmd.Flags().StringVar(&remote.URL, "join", "", "`URL` that tsmark run prints, such as nats://coordinator:4222, or that of a NATS server where both meet; several servers of a cluster with commas")
-	}, access.add("", "that the coordinator was given", "that the server is to have been signed by", "that the server asks for"))
+	}, access.add("", "that the coordinator uses", "that must have signed the server's certificate", "that the server requires"))
 	flags.add("This agent", func(cmd *cobra.Command) {
-		cmd.Flags().StringVar(&name, "name", "", "its `name` in reports, which no other agent of the run has (default the name of the host)")
-		cmd.Flags().BoolVar(&once, "once", false, "end when a run has ended, in place of waiting for the next one")
+		cmd.Flags().StringVar(&name, "name", "", "`name` in reports, unique among the agents of a run (default: the name of the host)")
+		cmd.Flags().BoolVar(&once, "once", false, "end after one run instead of waiting for the next")
 		cmd.Flags().StringArrayVar(&allowed.Targets, "allow", nil, "database that it may load and query, as `DRIVER@HOST[:PORT]`; may be repeated (default none)")
 		cmd.Flags().StringArrayVar(&allowed.Files, "allow-files", nil, "`file` or folder of own data that it may read; may be repeated (default none)")
 		noValues(cmd, "join", "name", "allow")
@@ -141,10 +140,10 @@ func (g *accessFlags) add(prefix, token, authority, certificate string) func(*co
 	return func(cmd *cobra.Command) {
 		f := cmd.Flags()
 		f.StringVar(&g.Token, prefix+"token", "", "`@FILE` with the token "+token+", at least 16 characters")
-		f.StringVar(&g.Credentials, prefix+"credentials", "", "`file` of NATS credentials, for a NATS server of yours that asks for them")
+		f.StringVar(&g.Credentials, prefix+"credentials", "", "`file` of NATS credentials, if your NATS server requires them")
 		f.StringVar(&g.CA, prefix+"ca", "", "PEM `file` of the certificate authority "+authority)
 		f.StringVar(&g.pair, prefix+"cert", "", "`CERT[,KEY]`, PEM files of the certificate "+certificate+" and of its key; one file may hold both")
-		f.BoolVar(&g.Insecure, prefix+"insecure", false, "use a NATS server of yours without TLS: others on the network can read and change all")
+		f.BoolVar(&g.Insecure, prefix+"insecure", false, "use your NATS server without TLS: others on the network can read and change everything")
 	}
 }
 

@@ -24,10 +24,10 @@ func (a *app) analyzeCommand() *cobra.Command {
 	asJSON, period := false, 10*time.Second
 	cmd := &cobra.Command{
 		Use:   "analyze [RUN | FILE.oplog]",
-		Short: "Derive the figures of a run again from its operation log",
-		Long: `Reads the log of all single operations that stands beside a run, or another
-such file, and derives the figures again: of each load, and of each query type
-in each repeat. A log that was cut off is read as far as it goes.
+		Short: "Recompute the figures of a run from its operation log",
+		Long: `Reads the operation log of a run, or another such file, and recomputes the figures of
+each load and of each query type in each repeat. A truncated log is read up to its last
+complete record.
 
 RUN is an id as tsmark runs lists them, the beginning or the end of one, or
 latest, which is the default.`,
@@ -125,11 +125,10 @@ func (a *app) mergeCommand() *cobra.Command {
 	output := ""
 	cmd := &cobra.Command{
 		Use:   "merge --output FILE FILE.oplog…",
-		Short: "Make one operation log of several",
-		Long: `Writes one operation log of several: those that a run and its resumptions left,
-or of runs that belong together, such as those of several machines that query one
-server. Times are brought together by the machines' clocks; measurements of the
-same target, type and repeat become one.`,
+		Short: "Merge operation logs",
+		Long: `Merges the operation logs of a run and its resumptions, or of runs that belong
+together, such as runs on several machines that query one server. The clocks of the
+machines align the times. Measurements of the same target, type and repeat become one.`,
 		Example: `  tsmark merge --output both.oplog first.oplog second.oplog
   tsmark analyze both.oplog`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -162,7 +161,7 @@ same target, type and repeat become one.`,
 				return fmt.Errorf("merging operation logs: %w", err)
 			}
 			for i, why := range merged.Truncated {
-				fmt.Fprintf(a.stderr, "tsmark: %s was cut off, and merged as far as it goes: %v\n", args[i], why)
+				fmt.Fprintf(a.stderr, "tsmark: %s is truncated; its complete records were merged: %v\n", args[i], why)
 			}
 			return out.Commit()
 		},

@@ -118,19 +118,19 @@ func (a *app) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE…",
 		Short: "Add runs that tsmark export wrote to the results folder",
-		Long: `Adds the runs of files that tsmark export wrote to the results folder, under the
-ids that they have. A run that is here already is passed over where it is the
-same, and refused where it differs. - is standard input.
+		Long: `Adds the runs of files that tsmark export wrote to the results folder, with their ids.
+An identical run that is already there is skipped; a different run with the same id is
+refused. - is standard input.
 
 tsmark recomputes the figures of each run from the operation log in the file, and refuses
 a run whose figures differ. For a run without a log, reports say that its figures were not
 checked.
 
 An imported run was configured by somebody else. It is listed as imported, tsmark
-resume does not continue it, and tsmark rerun shows its commands and asks for
+resume does not continue it, and tsmark rerun shows its commands and waits for
 confirmation.
 
-A file may be compressed by zstd or gzip. Of each file at most --max-size is read.`,
+A file may be compressed by zstd or gzip. At most --max-size of each file is read.`,
 		Example: `  tsmark import 20260131-154500-3f2a.tsmark
   tsmark import *.tsmark --results /srv/tsmark-results`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -233,7 +233,7 @@ func isPresent(ctx context.Context, kept *store.Store, e *store.Export) (bool, e
 	}
 	same, err := store.SameRun(known, e.Run)
 	if err == nil && !same {
-		err = fmt.Errorf("run %s is here already, and not the same; import it into another folder, with --results", known.ID)
+		err = fmt.Errorf("the results already have a different run %s; import it into another folder with --results", known.ID)
 	}
 	return true, err
 }

@@ -27,15 +27,15 @@ func (a *app) checkCommand() *cobra.Command {
 	given, format := newSettings(a), checkText
 	cmd := &cobra.Command{
 		Use:   "check TARGET…",
-		Short: "Look at a server as a run would use it, before there is a run",
-		Long: `Looks at each target as a run would use it, in seconds: whether every port that a run
-uses answers, and which option sets it; versions, and whether the driver was tested with
-them; what the user may do, by a trial of a few rows under tsmark's own names, which is
-dropped again and is only made where a load could be; free space, clocks, encryption, the
-time that the network takes, and settings of the server that distort the figures.
+		Short: "Check a server as a run would use it, before the run",
+		Long: `Checks each target within seconds as a run would use it: whether every port answers and
+which option sets it; versions, and whether the driver was tested with them; the user's
+rights; free space, clocks, encryption, network latency, and settings of the server that
+distort the figures. To check the rights it writes a few rows under tsmark's own names and
+drops them again, but only if a load would be allowed there.
 
-Nothing that tsmark did not create is touched. The exit status is 1 if a run would fail,
-and 0 if all is well or there are only warnings.
+tsmark touches only objects that it created. The exit status is 1 if a run would fail, and
+0 otherwise, even with warnings.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]….`,
 		Example: `  tsmark check postgres,host=db1,user=me,database=bench

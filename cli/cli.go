@@ -130,7 +130,7 @@ latencies that somebody else can reproduce.`,
 			case infile.IsURL(a.files):
 				return errors.New("--files: is a URL; name a folder")
 			case a.files != "" && !store.Database(a.results):
-				return errors.New("--files is for results in a database; in a folder they stand beside its runs")
+				return errors.New("--files is for results in a database; in a results folder the files lie beside its runs")
 			}
 			return nil
 		},
@@ -147,8 +147,8 @@ latencies that somebody else can reproduce.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.results, "results", defaultResults, "`folder` of runs and embedded databases, or the URL of a PostgreSQL database that several machines share")
-	root.PersistentFlags().StringVar(&a.files, "files", "", "`folder` of operation logs, pages and embedded databases, where --results is a database (default \"tsmark-results\")")
-	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "text reports show all: percentiles of each target, versions and settings, resources, the host")
+	root.PersistentFlags().StringVar(&a.files, "files", "", "`folder` of operation logs, pages and embedded databases, if --results is a database (default \"tsmark-results\")")
+	root.PersistentFlags().BoolVar(&a.verbose, "verbose", false, "show everything in text reports: percentiles of each target, versions and settings, resources, the host")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.experimentsCommand(), a.checkCommand(), a.agentCommand(), a.loadCommand(), a.queryCommand(), a.verifyCommand(),

@@ -23,30 +23,28 @@ func (a *app) compareCommand() *cobra.Command {
 	formatName, file, different := string(write.Text), "", false
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Say by how much runs differ, and how sure that is",
+		Short: "Compare runs: how much they differ, and how certain that is",
 		Long: `Compares B with A: for each query type the ratio of the medians with its 95 %
 interval, the p-value of the Mann-Whitney test across repeats (corrected by Holm
 for the number of types), and a verdict; the geometric mean; load rates and
-size. Only queries that every repeat of both sides answered take part. If the runs drew
-different queries, as many of each side take part, the first ones. Types without a figure
-are listed with the reason.
+size. The comparison uses only queries that every repeat of both sides answered. If the
+runs drew different queries, it uses the same number from each side, the first ones. Types
+without a figure are listed with the reason.
 
 A and B are runs as tsmark runs lists them, the beginning or the end of an id,
-or latest. Several runs of one thing, joined by commas, are its repeats; behind
-a colon stands the one target that is meant. Targets are matched by name, else
-by driver. With fewer than four repeats a side no difference can be shown; more
-query types need more.
+or latest. Runs joined by commas are repeats of one experiment; a colon and a name
+select one target. Targets are matched by name, otherwise by driver. A difference needs
+at least four repeats a side, and more with more query types.
 
-What was not measured under the same terms is named: workers, batches, options such as an
-index, memory, clients, the place of the server. Where the loop (closed, or open with a
-rate), the cache (warm, cold), the durability or the host differs, figures stand beside
-each other without a verdict, and --fail-if cannot be judged; different datasets and
-queries are refused (exit status 2). --allow-different compares all of them. A side with
-wrong answers has no verdict in any case.
+The comparison lists different terms: workers, batches, options such as an index, memory,
+clients, the place of the server. If the loop (closed, or open with a rate), the cache
+(warm, cold), the durability or the host differs, it shows the figures without a verdict
+and cannot judge --fail-if. It refuses different datasets and queries (exit status 2).
+--allow-different compares all of them. A side with wrong answers never has a verdict.
 
 --fail-if takes conditions such as 'median > +5%' or 'load < -5%', joined by commas
-or each with a flag of its own. A change holds also where A has a figure and B has
-none.
+or each with a flag of its own. A relative limit is also exceeded if A has a figure and B
+has no figure.
 ` + conditionsHelp,
 		Example: `  tsmark compare 3f2a 91c0
   tsmark compare 3f2a,77b1,08ce,d411,52f0,9e3b 91c0,1d55,e0a2,6b7c,44f9,c813
@@ -83,7 +81,7 @@ none.
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(write.Formats(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	complete(cmd, "format", write.Formats())
-	cmd.Flags().BoolVar(&different, "allow-different", false, "compare even different datasets and queries, and give verdicts under different terms")
+	cmd.Flags().BoolVar(&different, "allow-different", false, "compare different datasets and queries too, and give verdicts under different terms")
 	return cmd
 }
 
@@ -106,14 +104,14 @@ func (a *app) writeComparison(name string, format write.Format, c *compare.Compa
 // conditionsHelp says what --fail-if takes.
 const conditionsHelp = `The metrics are median, mean, p90, p95, p99, p99.9, max (each query type's service
 time), geomean (of the medians), load, acked, sent (rows a second), disk (bytes),
-and, of queries that ran while rows were written, mixed-median, mixed-p99 and
-mixed-load (rows a second). A change, in %, holds where it goes beyond the limit and
-is no chance (corrected p below 0.05). A limit that is no change, such as 50ms,
-100000rows/s or 2GiB, holds where the whole 95 % interval is beyond it, which takes
-six repeats (--repeats), of load, acked, sent and disk six loads (--load-repeats).
-With ! behind it chance does not matter: 'median > +5%!'. p99 takes 100 queries of
-each type in each repeat, p99.9 1,000: raise --time-box or --queries. If one holds
-the exit status is 1; if one cannot be judged, it is 2.`
+and, for queries that ran while rows were written, mixed-median, mixed-p99 and
+mixed-load (rows a second). A relative limit, in %, is exceeded if the change is larger
+and significant (corrected p below 0.05). An absolute limit, such as 50ms, 100000rows/s
+or 2GiB, is exceeded if the whole 95 % interval is beyond it; this needs six repeats
+(--repeats), and six loads (--load-repeats) for load, acked, sent and disk. A trailing !
+ignores significance: 'median > +5%!'. p99 needs 100 queries of each type in each
+repeat, p99.9 needs 1,000: raise --time-box or --queries. The exit status is 1 if a
+condition holds, and 2 if a condition cannot be judged.`
 
 func failIfFlag(cmd *cobra.Command, conditions *[]string) {
 	cmd.Flags().StringArrayVar(conditions, "fail-if", nil, "`condition` under which the exit status is 1, such as 'median > +5%' or 'median > 50ms'; repeatable")
@@ -147,7 +145,7 @@ func (a *app) compared(ctx context.Context, first, second string, different bool
 	}
 	c, err := compare.Runs(sides[0], sides[1], compare.Options{Different: different})
 	if errors.Is(err, compare.ErrDifferent) {
-		err = fmt.Errorf("%w; --allow-different compares them all the same", err)
+		err = fmt.Errorf("%w; add --allow-different to compare them anyway", err)
 	}
 	return c, err
 }
@@ -240,9 +238,9 @@ func fix(f compare.Finding, n int, by settle) string {
 	flags := flagsFor(f.Lacks(), compare.LeastRepeats)
 	switch why := f.Why(); {
 	case why != "" && by == ofRun:
-		help = why + "; " + flags + ", or put ! behind the condition, to take the figures as they are"
+		help = why + "; " + flags + ", or append ! to the condition to ignore significance"
 	case why != "":
-		help = why + "; or put ! behind the condition, to take the figures as they are"
+		help = why + "; or append ! to the condition to ignore significance"
 	case f.Lacks() != compare.LacksNothing && by == ofRun:
 		help = flags
 	case f.Lacks() != compare.LacksNothing:

@@ -27,11 +27,11 @@ func (a *app) driversCommand() *cobra.Command {
 		Use:     "drivers [DRIVER]",
 		Aliases: []string{"targets"}, // its name until it was said what a target is: a driver with options
 		Short:   "List the databases that can be measured, or the options and limits of one",
-		Long: `Lists the drivers, one a database system, and how many query types of each
-workload each of them supports. With a DRIVER it prints how that one stores
+		Long: `Lists the drivers, one for each database system, and how many query types of each
+workload each of them supports. With a DRIVER it prints how that driver stores
 fields of each type, its options with their defaults, its profiles, its levels
-of durability and its steps after a load, and which query types it does not
-support, and why. It connects to nothing.`,
+of durability, its steps after a load, and the query types that it does not
+support, with the reasons. It connects to no server.`,
 		Example: `  tsmark drivers
   tsmark drivers sqlite
   tsmark drivers --json`,
@@ -55,7 +55,7 @@ support, and why. It connects to nothing.`,
 			return listDrivers(a.stdout, list)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print all that is known, as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything as JSON")
 	return cmd
 }
 
@@ -247,7 +247,7 @@ func describeDriver(w io.Writer, d *described) error {
 		runs = "in tsmark's own process"
 	}
 	if d.Server != "" {
-		runs += ", which you bring: " + d.Server
+		runs += ", which you provide: " + d.Server
 	}
 	writers := "any number"
 	if d.MaxWriters > 0 {

@@ -22,9 +22,9 @@ func (a *app) experimentsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "experiments [NAME]",
 		Short: "List the built-in experiments, or print one",
-		Long: `Lists the built-in experiments, which tsmark run takes by their names; flags change
-them as they change a file. With a name it prints that experiment, to be changed in
-a file of your own.`,
+		Long: `Lists the built-in experiments, which tsmark run takes by name; flags change them as
+they change a file. With a name it prints that experiment, as a start for a file of
+your own.`,
 		Example: `  tsmark experiments
   tsmark experiments scale > mine.yaml
   tsmark run sqlite-durability`,

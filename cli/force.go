@@ -55,7 +55,7 @@ func (d dropping) decide(_ context.Context, place string, named []string) error 
 	case !slices.Contains(d.places, forceAsk):
 		return fmt.Errorf("%s; --force names %s; name this place too if it may be dropped: --force=%s", lost, strings.Join(d.places, ", "), place)
 	case d.in == nil:
-		return fmt.Errorf("%s; no terminal to ask for confirmation; name the place if it may be dropped: --force=%s", lost, place)
+		return fmt.Errorf("%s; there is no terminal for a confirmation; name the place if it may be dropped: --force=%s", lost, place)
 	}
 	fmt.Fprintf(d.out, "F%s\nDrop it? Type yes: ", lost[1:])
 	answer, _ := bufio.NewReader(d.in).ReadString('\n') // nothing is no yes

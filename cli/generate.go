@@ -65,7 +65,7 @@ func (a *app) generateCommand() *cobra.Command {
 		}
 		cmd.Flags().StringVar(&formatName, "format", "influx", strings.Join(names, ", "))
 		cmd.Flags().BoolVar(&digest, "digest", false, digestHelp+"; it is written to standard error")
-		cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); of parquet and arrow a new folder, with a file a table")
+		cmd.Flags().StringVar(&file, "file", "", "output; compressed where the name ends in .gz or .zst (default standard output); parquet and arrow write a new folder with one file per table")
 		complete(cmd, "format", names)
 	})
 	flags.add("Dataset", func(cmd *cobra.Command) {

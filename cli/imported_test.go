@@ -78,7 +78,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 			want string
 		}{
 			{[]string{"resume", id}, "was imported and cannot be resumed; "},
-			{[]string{"rerun"}, "no terminal to ask for confirmation; "},
+			{[]string{"rerun"}, "there is no terminal for a confirmation; "},
 			{[]string{"rerun", id}, "and add --yes"},
 		} {
 			code, said := try(t, kind, append(append([]string{"tsmark"}, c.args...), "--results", dir)...)

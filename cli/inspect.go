@@ -38,8 +38,8 @@ func (a *app) inspectCommand() *cobra.Command {
 		Short: "Look at your own data, and print the experiment that loads it",
 		Long: `Reads files of CSV, JSON lines, line protocol, Parquet or Arrow, also .gz or .zst,
 and prints an experiment that loads them: which column is the time and how it is
-written, which are tags and fields, and their types. What it found of the rows
-stands above as comments: series, missing values, rows out of order or repeated.
+written, which are tags and fields, and their types. Comments above it describe the
+rows: series, missing values, rows out of order or repeated.
 
 A FILE may also be a folder or a pattern. Several files are one table, unless they
 have less than half of their columns in common.`,

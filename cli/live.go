@@ -31,10 +31,10 @@ const anyPort = "127.0.0.1:0"
 // liveFlags adds them.
 func liveFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String(webFlag, "", "show the run while it goes on, on a page at this `address`; --web alone: on a free port of 127.0.0.1")
+	f.String(webFlag, "", "show the running benchmark on a page at this `address`; --web alone: on a free port of 127.0.0.1")
 	f.Lookup(webFlag).NoOptDefVal = anyPort
 	f.String(prometheusFlag, "", "show the same as metrics for Prometheus, at /metrics of this `address`, such as 127.0.0.1:9464")
-	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; addresses that other machines reach must have one")
+	f.String(tokenFlag, "", "`@FILE` with the token that readers of both need; required for addresses that other machines can reach")
 	f.String(certFlag, "", "serve both over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by its intermediate certificates, and of its key; one file may hold both")
 }
 

@@ -28,7 +28,7 @@ func loadFits(ctx context.Context, l experiment.Load) error {
 
 func enough(ctx context.Context, wanted uint64, format string, args ...any) error {
 	if available := monitor.AvailableMemory(ctx); wanted > available {
-		return fmt.Errorf("%s %s of memory, of which %s are free; lower it, or use a larger machine",
+		return fmt.Errorf("%s %s of memory, and only %s are free; lower it, or use a larger machine",
 			fmt.Sprintf(format, args...), humanize.IBytes(wanted), humanize.IBytes(available))
 	}
 	return nil

@@ -56,8 +56,8 @@ Without --query-seed these are the queries of the dataset's seed, which are TSBS
 run draws its queries with a random seed, which its report names; --query-seed prints them.
 Runs use the dataset's seed for types with too few different queries.
 
-As TSBS's users do, windows are drawn up to one second behind --timestamp-end,
-or up to it where it lies one second behind the last interval already.`,
+As with TSBS, windows end at most one second after --timestamp-end, or at
+--timestamp-end if that is already one second after the last interval.`,
 		Example: `  tsmark queries --query-type single-groupby-1-1-1 --queries 3
   tsmark queries --query-type lastpoint --format duckdb --queries 1
   tsmark queries --format tsbs-timescaledb --timestamp-end 2016-01-04T00:00:00Z`,
@@ -79,7 +79,7 @@ or up to it where it lies one second behind the last interval already.`,
 				return err
 			}
 			if len(w.QueryTypes())+len(own) == 0 {
-				return fmt.Errorf("--use-case: there are no queries of %s; it can only be loaded", spec.Name)
+				return fmt.Errorf("--use-case: %s has no queries; it can only be loaded", spec.Name)
 			}
 			write, err := a.queryWriter(formatName, formats, w, spec, e.Queries.Own)
 			if err != nil {

@@ -48,18 +48,18 @@ func (a *app) reproduceCommand() *cobra.Command {
 	given := &reproducing{app: a}
 	cmd := &cobra.Command{
 		Use:   "reproduce [DOCUMENT]",
-		Short: "Run the experiments of published documents, and see which of their claims hold",
-		Long: `Runs what a published document has measured, on your machine and your systems, and
-says of each of its claims whether it holds, does not hold, is a tie, or was not tested
-and why. Without a document it lists what can be reproduced.
+		Short: "Run the experiments of published documents and check which of their claims hold",
+		Long: `Runs the experiments of a published document on your machine and your systems, and
+reports for each of its claims whether it holds, does not hold, is a tie, or was not
+tested and why. Without a document it lists the documents.
 
 Without --target the document's systems are installed from package registries and
 started on this host, each in a folder of its own, and stopped at the end.
-With --target those that are given are measured, and --start starts the document's
-others beside them. A system that is not there is not tested, and the others are.
+--target measures your own systems instead, and --start starts the document's other
+systems in addition. A missing system is not tested; the others are.
 
-Each experiment is one like any other: stored, resumed, compared, exported. What is
-complete in the results folder, with every system of this command, is not run again,
+An experiment is stored, resumed, compared and exported like any other. An experiment
+that is complete in the results folder, with every system of this command, is not run again
 unless --again is given. --size says how much is run: smoke, small (20 minutes a
 document on two cores and 8 GiB) or full, as printed. The
 report says what was cut.`,
@@ -87,7 +87,7 @@ report says what was cut.`,
 	f.StringSliceVar(&given.experiments, "experiment", nil, "run only these `experiments`, by name or number, such as load,E2")
 	f.StringSliceVar(&given.claims, "claims", nil, "judge only these `claims`, such as C6,C8, and run only the experiments they need")
 	f.StringArrayVar(&given.targets, "target", nil, "system to measure, `[NAME=]DRIVER[,OPTION=VALUE]…`; may be repeated")
-	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, those of --target excepted; without --target that is so anyway")
+	f.BoolVar(&given.start, "start", false, "install and start the document's systems on this host, except those of --target; the default without --target")
 	f.StringVar(&given.texts, "query-texts", experiment.TextsEqual, "equal: the same queries on all systems, verified; both: TSBS's own texts as well, not verified and beside them")
 	f.BoolVar(&given.print, "print", false, "print the experiments as YAML and run nothing; without --target, of the document's systems")
 	f.BoolVar(&given.reportOnly, "report", false, "run nothing; report the runs in the results folder")

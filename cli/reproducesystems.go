@@ -52,7 +52,7 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 func (p *reproducing) startable(d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
 	all, ok := preset.Find(p.app.presets(), "databases")
 	if !ok {
-		return nil, errors.New("there is no experiment databases, which knows how systems are started")
+		return nil, errors.New("the built-in experiment databases is missing, which defines how systems are started")
 	}
 	known, err := all.Experiment()
 	if err != nil {

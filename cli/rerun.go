@@ -18,14 +18,14 @@ func (a *app) rerunCommand() *cobra.Command {
 	given := newSettings(a)
 	cmd := &cobra.Command{
 		Use:   "rerun [RUN]",
-		Short: "Repeat a run, and compare both",
+		Short: "Repeat a run and compare both",
 		Long: `Repeats a run as a new run, reports it, and compares it with the first one as tsmark
 compare does. The new run draws new queries in the same way. RUN is an id as tsmark runs
 lists them, the beginning or the end of one, or latest, which is the default.
 
 If somebody else may have configured the run, since it was imported or its results are in
 a database, tsmark first shows the commands and query texts that it will execute and the
-places that it reads and writes, and asks for confirmation.
+places that it reads and writes, and waits for confirmation.
 
 --fail-if takes conditions as tsmark compare does.`,
 		Example: `  tsmark rerun

@@ -18,16 +18,15 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume [RUN]",
 		Short: "Continue a run or sweep that was interrupted or killed",
-		Long: `Continues a run or sweep that did not finish: it was interrupted or killed, or a
-target failed. What has finished stays and is not repeated; a load that was cut
-off begins again.
+		Long: `Continues a run or sweep that did not finish because it was interrupted or killed, or
+because a target failed. Finished work is not repeated; an interrupted load starts over.
 
 RUN is the id of a run or sweep as tsmark runs lists them, the beginning or the end
-of one, or latest; the default is the newest that did not finish. A run that is
-part of a sweep stands for the sweep. Imported runs are not resumed. If the results are in
+of one, or latest; the default is the newest that did not finish. A run of a sweep selects the
+whole sweep. Imported runs are not resumed. If the results are in
 a database, to which others may write, tsmark first shows the commands and query texts that
-it will execute, and asks for confirmation. A run with agents waits for as many as it had,
-unless --agents says how many.`,
+it will execute, and waits for confirmation. A run with agents waits for as many agents as
+it had, unless --agents says how many.`,
 		Example: `  tsmark resume
   tsmark resume 3f2a`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -126,7 +125,7 @@ func notImported(run *result.Run) error {
 func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *plan.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {
-		return nil, nil, fmt.Errorf("this tsmark cannot read what the run was to do: %w", err)
+		return nil, nil, fmt.Errorf("this tsmark cannot read the experiment of the run: %w", err)
 	}
 	if err := given.apply(cmd, e, nil); err != nil {
 		return nil, nil, err

@@ -37,8 +37,8 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [FILE.yaml|NAME]",
 		Short: "Run an experiment: load, check, run queries, report",
-		Long: `Runs an experiment: generates the dataset, loads each target, counts what it
-holds, checks answers against the generator, measures the queries, and reports.
+		Long: `Runs an experiment: generates the dataset, loads each target, counts its rows,
+checks answers against the generator, measures the queries, and reports.
 
 The experiment is a file, or one that tsmark experiments lists. Without either it
 is TSBS's cpu-only of 50 hosts over a day in DuckDB and in SQLite; eight of the 16
@@ -58,10 +58,10 @@ resolve. If a target differs from itself the exit status is 1.
 docs/scale-out.md.
 
 --require-quiet refuses a host on which other processes use the CPU. It repeats
-what they disturbed, up to three times in all; then the run ends incomplete.
+disturbed measurements, up to three times in all; then the run ends incomplete.
 
---fail-if takes conditions, such as 'median > 50ms' or 'load < 100000', and changes
-such as 'median > +5%' from the run that --baseline names.
+--fail-if takes absolute limits, such as 'median > 50ms' or 'load < 100000', and relative
+ones, such as 'median > +5%', which compare with the run that --baseline names.
 ` + conditionsHelp + `
 
 --iotdb-config takes the scenario from the file of IoTDB-Benchmark; flags change
@@ -92,7 +92,7 @@ became of each parameter.`,
 			var err error
 			switch {
 			case len(args) == 1 && files.given(cmd):
-				return fmt.Errorf("the experiment is given twice: as %s, and with --%s; leave one of them out", args[0], iotdbConfigFlag)
+				return fmt.Errorf("both %s and --%s name an experiment; remove one of them", args[0], iotdbConfigFlag)
 			case len(args) == 1:
 				e, err = a.readExperiment(args[0])
 			case files.given(cmd):
@@ -134,9 +134,9 @@ became of each parameter.`,
 	flags.add("Many clients", a.team.add)
 	flags.add("While it runs", liveFlags)
 	flags.add("The run as a whole", given.quietFlag, func(cmd *cobra.Command) {
-		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and say what this machine cannot resolve")
+		cmd.Flags().BoolVar(&selfTest, "self-test", false, "compare each target with itself, and report which differences this machine cannot resolve")
 		failIfFlag(cmd, &within.failIf)
-		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` that changes of --fail-if are from, as tsmark compare takes it for A")
+		cmd.Flags().StringVar(&within.baseline, "baseline", "", "`run` with which relative limits of --fail-if compare, as tsmark compare takes it for A")
 		completeBy(cmd, "baseline", func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return a.completeSide(cmd, nil, word)
 		})
@@ -177,10 +177,10 @@ A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
 
 func (a *app) queryCommand() *cobra.Command {
 	given := newSettings(a)
-	return a.stepCommand(given, "query [TARGET…]", "Check answers and measure queries on what a load left",
-		`Checks and measures queries on a target that tsmark load or run has loaded. The
-mark in the database says which dataset it holds. With --adopt it is one that TSBS
-loaded: give the flags by which it was generated, and what is there is compared with it
+	return a.stepCommand(given, "query [TARGET…]", "Verify and measure queries on a loaded target",
+		`Verifies and measures queries on a target that tsmark load or run has loaded. The
+mark in the database says which dataset it holds. --adopt takes a target that TSBS
+loaded: repeat the flags of its generation, and tsmark compares the rows with the dataset
 before a query runs. Nothing is loaded or dropped.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb. Without a path
@@ -200,9 +200,9 @@ an embedded database is the one that its name was last loaded into.`,
 
 func (a *app) verifyCommand() *cobra.Command {
 	given := newSettings(a)
-	return a.stepCommand(given, "verify [TARGET…]", "Check answers on what a load left, without measuring",
+	return a.stepCommand(given, "verify [TARGET…]", "Verify answers of a loaded target without measuring",
 		`Counts the tables of a target that tsmark load or run has loaded, and compares
-its answers with the generator's. Nothing is measured. With --adopt it is one that
+its answers with the generator's. Nothing is measured. --adopt takes a target that
 TSBS loaded, as in tsmark query.
 
 A TARGET is [NAME=]DRIVER[,OPTION=VALUE]…; the default is duckdb.`,
@@ -360,7 +360,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 	plan := sweep.Single()
 	if plan == nil {
 		if len(conditions) > 0 {
-			return errors.New("--fail-if is about one run, and a sweep is several; leave it out, and give it to tsmark compare")
+			return errors.New("--fail-if judges one run, and a sweep has several; use tsmark compare with --fail-if instead")
 		}
 		return a.runSweep(cmd, kept, e, sweep)
 	}

@@ -46,7 +46,7 @@ func (a *app) runsCommand() *cobra.Command {
 			}
 			for i := range runs {
 				if runs[i].Status == result.Running && !runs[i].Imported && !kept.GoingOn(cmd.Context(), runs[i].ID) {
-					runs[i].Status, runs[i].Reason = killed, "tsmark resume goes on with it"
+					runs[i].Status, runs[i].Reason = killed, "tsmark resume continues it"
 				}
 			}
 			return listRuns(a.stdout, runs, sweeps)
@@ -116,8 +116,7 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [RUN…]",
 		Short: "Render runs or a sweep as text, Markdown, CSV, JSON or an HTML page",
-		Long: `Renders stored runs, side by side where there are several, or a sweep with its
-curves. A RUN is the id of a run or sweep as tsmark runs lists them, the beginning
+		Long: `Renders stored runs, several of them side by side, or a sweep with its curves. A RUN is the id of a run or sweep as tsmark runs lists them, the beginning
 or the end of one, or latest, which is the default.
 
 --view iotdb shows, of runs of any workload, the result matrix and the latency
@@ -133,8 +132,8 @@ page, of the same name and with the ending .png, to be put on the server too.
 --experiment prints the experiment of a run, as a file that tsmark run takes: here
 later, or on another machine. Under expect it has the fingerprints of the dataset
 and of the queries, which the new run must have, and the versions of tsmark and of
-the systems; the report names those that differ. Secrets are not in it. It says ***
-for them, and they are read from the environment: the password of a target pg from
+the systems; the report lists the differences. The file has *** in place of secrets;
+tsmark reads them from the environment: the password of a target pg from
 TSMARK_PG_PASSWORD.`,
 		Example: `  tsmark report
   tsmark report 3f2a --experiment > experiment.yaml
@@ -170,7 +169,7 @@ TSMARK_PG_PASSWORD.`,
 			}
 			if experiment {
 				if len(references) > 1 || cmd.Flags().Changed("format") || cmd.Flags().Changed("view") {
-					return errors.New("--experiment is of one run or sweep, and has no --format or --view")
+					return errors.New("--experiment prints one run or sweep; remove --format and --view")
 				}
 				text, err := expecting(shown.experiment(), shown.runs)
 				if err != nil {
@@ -188,7 +187,7 @@ TSMARK_PG_PASSWORD.`,
 		},
 	}
 	cmd.Flags().StringVar(&formatName, "format", formatName, strings.Join(write.Formats(), ", ")+"; without it the name of --output decides")
-	cmd.Flags().StringVar(&viewName, "view", viewName, "what of the runs to show: "+strings.Join(write.Views(), ", "))
+	cmd.Flags().StringVar(&viewName, "view", viewName, "part of the runs to show: "+strings.Join(write.Views(), ", "))
 	cmd.Flags().StringVar(&file, "output", "", "`file` to write (default standard output)")
 	cmd.Flags().StringVar(&address, "url", "", "`address` at which the page will be found; writes a picture for links to it, too")
 	cmd.Flags().BoolVar(&experiment, "experiment", false, "print the experiment of the run as YAML")
@@ -203,9 +202,9 @@ func (a *app) writeShared(shown *found, view write.View, format write.Format, fi
 	ending := strings.ToLower(filepath.Ext(file))
 	switch {
 	case format != write.HTML || ending != ".html" && ending != ".htm":
-		return errors.New("--url is of a page: give it a name that ends in .html, as in --output report.html")
+		return errors.New("--url needs a page: choose a name that ends in .html, as in --output report.html")
 	case shown.sweep != nil:
-		return errors.New("--url is of runs: a sweep has no picture; name one of its runs")
+		return errors.New("--url does not work with a sweep, which has no picture; name one of its runs")
 	}
 	page, err := addressOf(address, filepath.Base(file))
 	if err != nil {

@@ -37,7 +37,7 @@ npm, Go modules) and starts them on this host, each on free ports of 127.0.0.1: 
 try tsmark on a real server, and for its tests. Everybody knows their password. For
 figures that you decide by, use a server of your own.
 
-Without a subcommand it lists the servers, and the targets that those are which run.`,
+Without a subcommand it lists the servers, with the targets of running ones.`,
 		Example: `  tsmark server
   tsmark server start questdb
   tsmark server stop questdb --remove
@@ -81,10 +81,10 @@ func (a *app) serverStartCommand(folder *string) *cobra.Command {
 	port := 0
 	cmd := &cobra.Command{
 		Use:   "start SERVER...",
-		Short: "Start servers in the background, and print the targets that they are",
+		Short: "Start servers in the background, and print their targets",
 		Long: `Installs what a server needs, which takes a minute or more the first time, starts it
-in the background, and prints the target that it is, for tsmark run --target. What it
-stores stays when it is stopped, and is there again when it is started.`,
+in the background, and prints its target for tsmark run --target. A server keeps its
+data when it is stopped.`,
 		Example: `  tsmark server start questdb
   tsmark run --target "$(tsmark server start questdb)"
   tsmark server start postgres mysql`,
@@ -94,7 +94,7 @@ stores stays when it is stopped, and is there again when it is started.`,
 			case err != nil:
 				return err
 			case port != 0 && len(names) > 1:
-				return fmt.Errorf("--port is one server's, but %d are to be started", len(names))
+				return fmt.Errorf("--port is for one server, but %d are named", len(names))
 			case port < 0 || port > highest:
 				return fmt.Errorf("--port %d: must be from 1 to %d", port, highest)
 			}
@@ -171,11 +171,11 @@ func (a *app) serverStopCommand(folder *string) *cobra.Command {
 func (a *app) serverRunCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run SERVER... [-- COMMAND]",
-		Short: "Run a command beside servers that are started for it and leave nothing",
+		Short: "Run a command with temporary servers",
 		Long: `Starts each server from nothing, in a folder of its own, runs the command, and stops
 them and removes their folders when it ends. The command finds the address of each
-in TSMARK_TEST_<NAME>. Without a command they run until Ctrl-C. The name all stands for
-every server, but for those that take very long to install.`,
+in TSMARK_TEST_<NAME>. Without a command they run until Ctrl-C. The name all selects
+every server except those that take very long to install.`,
 		Example: "  tsmark server run postgres questdb -- go test ./driver/...",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var command []string
@@ -341,11 +341,11 @@ func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
 	}
 	list, err := plan.Describe(ctx, os.TempDir())
 	if err != nil {
-		return &status{exitTarget, fmt.Sprintf("%s has started, and does not work: %v", t.Name, oneLine(err.Error()))}
+		return &status{exitTarget, fmt.Sprintf("%s has started but does not work: %v", t.Name, oneLine(err.Error()))}
 	}
 	switch d := &list[0]; {
 	case d.StandIn != "":
-		fmt.Fprintf(a.stderr, "%s: stand-in: %s: figures of it are marked, and compared with none\n", t.Name, d.StandIn)
+		fmt.Fprintf(a.stderr, "%s: stand-in: %s: its figures are marked and not compared\n", t.Name, d.StandIn)
 	case d.System != "":
 		fmt.Fprintf(a.stderr, "%s: it is %s\n", t.Name, d.Version)
 	}

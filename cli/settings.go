@@ -92,7 +92,7 @@ func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []st
 func (s *settings) applyTargets(e *experiment.Experiment, args []string) error {
 	flag := "--target "
 	if len(args) > 0 && len(s.targets) > 0 {
-		return fmt.Errorf("targets are given both as arguments and with --target; leave one of them out")
+		return fmt.Errorf("targets are both arguments and values of --target; use only one of the two")
 	}
 	if len(args) > 0 {
 		s.targets, flag = args, ""
@@ -114,7 +114,7 @@ func (s *settings) applyTargets(e *experiment.Experiment, args []string) error {
 
 // adoptFlag adds --adopt.
 func (s *settings) adoptFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&s.flags.Adopt, adoptFlagName, false, "query what TSBS loaded: compare it with the dataset that the flags say, load nothing and drop nothing")
+	cmd.Flags().BoolVar(&s.flags.Adopt, adoptFlagName, false, "query a dataset that TSBS loaded: compare it with the dataset of the flags; load and drop nothing")
 	s.means(adoptFlagName, "adopt")
 }
 
@@ -131,7 +131,7 @@ func (s *settings) adoptFlags(cmd *cobra.Command) {
 func (s *settings) ownDataset(cmd *cobra.Command, e *experiment.Experiment) error {
 	for _, flag := range s.dataset {
 		if !e.Adopt && cmd.Flags().Changed(flag) {
-			return fmt.Errorf("--%s: the mark in the database says which dataset tsmark loaded; leave the flag out, or add --%s to query what TSBS loaded", flag, adoptFlagName)
+			return fmt.Errorf("--%s: the mark in the database says which dataset tsmark loaded; remove the flag, or add --%s to query a dataset that TSBS loaded", flag, adoptFlagName)
 		}
 	}
 	for _, text := range s.keys {
@@ -213,13 +213,13 @@ func (s *settings) sweepFlag(cmd *cobra.Command) {
 func (s *settings) loadFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
 	f.Var(count(&l.BatchSize, 1), "batch-size", "rows a write")
-	f.Var(count(&l.Limit, 0), "limit", "rows to load at most; 0: all")
-	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and two records of the rate, which short loads have more of")
-	f.StringSliceVar(&l.After, "after-load", nil, "`steps` done after the load and timed apart, such as analyze; targets without such a step leave it out")
+	f.Var(count(&l.Limit, 0), "limit", "maximum number of rows to load; 0: all")
+	f.Var(span{&l.ReportingPeriod}, "reporting-period", "between two plain lines of progress, and between two records of the rate; shorter in short loads")
+	f.StringSliceVar(&l.After, "after-load", nil, "`steps` to run after the load, timed separately, such as analyze; targets without a step of the name skip it")
 	s.means("after-load", "load.after")
 	completeBy(cmd, "after-load", s.app.completeSteps)
-	f.Var(count(&l.Repeats, 0), "load-repeats", "times that the dataset is loaded; queries run on the last one; 0: six where targets are compared and that is quick, else once")
-	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded there before")
+	f.Var(count(&l.Repeats, 0), "load-repeats", "number of loads; queries run on the last one; 0: six for quick comparisons of targets, otherwise one")
+	f.BoolVar(&l.Replace, "replace", l.Replace, "drop a dataset that tsmark loaded earlier")
 	f.StringVar(&l.Retry, "retry", "", "retry a failed batch up to `N` times or for DURATION, after a cut connection or a restart of the server: 5, 60s or 5,60s")
 	s.means("retry", "load.retry")
 	forceFlag(cmd)
@@ -250,8 +250,8 @@ func (s *settings) materializeFlags(cmd *cobra.Command) {
 func (s *settings) timeoutFlags(cmd *cobra.Command) {
 	f, t, l := cmd.Flags(), &s.flags.Timeouts, limit.Default()
 	t.Statement, t.Step = l.Statement, l.Step
-	f.Var(span{&t.Statement}, limit.StatementFlag, "longest wait for a statement of tsmark's own that does not grow with the data, such as connecting, reading the mark or waiting for a lock; 0: the default")
-	f.Var(span{&t.Step}, limit.StepFlag, "longest wait for one that does: dropping and creating tables, settling, counting, steps after the load; 0: the default")
+	f.Var(span{&t.Statement}, limit.StatementFlag, "time limit of tsmark's own statements whose cost does not grow with the data, such as connecting, reading the mark or waiting for a lock; 0: the default")
+	f.Var(span{&t.Step}, limit.StepFlag, "time limit of statements whose cost grows with the data: dropping and creating tables, settling, counting, steps after the load; 0: the default")
 	s.means(limit.StatementFlag, "timeouts.statement")
 	s.means(limit.StepFlag, "timeouts.step")
 }
@@ -284,7 +284,7 @@ func (s *settings) queryFlags(cmd *cobra.Command) {
 	f.Var(count(&q.Verify, 1), "verify", "answers of each type and target that are compared with the expected ones, a random sample")
 	f.Var(count(&q.Seed, math.MinInt64), querySeedFlag, "seed of the queries; the dataset's seed draws TSBS's own; 0: a random seed for each run, so that the queries are new to the server")
 	s.means(querySeedFlag, "queries.seed")
-	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, whose answers nobody verifies; default: equal")
+	f.StringVar(&q.Texts, "query-texts", "", "equal: all targets run the same queries, each in its own language; tsbs: each runs the text that TSBS's generator writes for its system, unverified; default: equal")
 	s.means("query-texts", "queries.query-texts")
 	for _, p := range s.app.querySettingFlags(cmd, &q.Settings) {
 		s.sets(p.workload+"-queries", "queries.", p, func(e *experiment.Experiment) *workload.Settings { return &e.Queries.Settings })
@@ -310,16 +310,16 @@ func (s *settings) timedFlags(cmd *cobra.Command) {
 	f, q := cmd.Flags(), &s.flags.Queries
 	f.Var(count(&q.Count, 1), "queries", "different queries of each type, which all rounds share")
 	f.Var(count(&q.Repeats, 0), "repeats", "rounds in which all types run; 0: six where targets are compared, else one")
-	f.StringVar(&q.Rate, "rate", "", "`schedule` by which queries come, however slow answers are: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
+	f.StringVar(&q.Rate, "rate", "", "`schedule` of query arrivals, independent of the answers: 1000/s, poisson:1000/s, ramp:100..5000/s:60s, steps:100/s:10s,200/s:10s")
 	f.StringVar(&q.FindMaxRate, "find-max-rate", "", "find the highest rate that keeps an `objective` such as 'p99<10ms'; a try takes the time box")
 	f.StringVar((*string)(&q.WarmUp), "warm-up", "", "what runs of each query type before every round and is not recorded: the first `100` of its queries, or 5s of further ones")
-	f.StringVar(&q.Cache, "cache", "", "cold: one query a type and repeat, each after the target's files were dropped from the page cache")
+	f.StringVar(&q.Cache, "cache", "", "cold: one query per type and repeat, after dropping the target's files from the page cache")
 	s.means("warm-up", "queries.warm-up")
 	s.means("cache", "queries.cache")
 	f.Var(span{&q.TimeBox}, "time-box", "time for the queries of one type, all rounds together; 0: no limit")
 	f.StringVar(&q.Until, "until", "", "stop a query type when the confidence interval of its median is within this `share` of it, such as 2%; --queries and --time-box still limit it")
 	s.means("until", "queries.until")
-	f.Var(span{&q.Timeout}, "timeout", "a query is cut off after this; 0: never")
+	f.Var(span{&q.Timeout}, "timeout", "time limit of a query; 0: no limit")
 	s.means("queries", "queries.count")
 	s.means("repeats", "queries.repeats")
 	s.means("rate", "queries.rate")

@@ -37,13 +37,13 @@ also be one such file, or the URL of results in PostgreSQL. Without one it is th
 of --results.
 
 Rows are systems and versions, columns are loads and query types. Filters choose a
-workload, a size, a machine and a level of durability: only what has all of these in
-common is compared. Each cell leads to the page of its run, to its experiment and to
-what was verified of it. Figures of runs that were disturbed or not verified are marked.
+workload, a size, a machine and a level of durability: only runs that have all of these in
+common are compared. Each cell links to the page of its run, to its experiment and to
+its verification. Figures of disturbed or unverified runs are marked.
 
 The site needs no server: it works from a folder and from any web server. Paths of this
-machine and secrets are not in it. A folder that tsmark site made is replaced, once the
-new one is whole; every other one is refused.`,
+machine and secrets are not in it. A folder that tsmark site made is replaced once the
+new one is complete; any other existing folder is refused.`,
 		Example: `  tsmark site
   tsmark site exports --output public --title 'Our databases'
   tsmark site exports /srv/tsmark-results --note 'One shared machine with two cores'`,

@@ -20,7 +20,7 @@ func TestStandInIsNamedBeforehand(t *testing.T) {
 		t.Errorf("tsmark check names the stand-in %d times, exit status %d:\n%s%s", n, code, &out, &errs)
 	}
 	a := &app{catalog: known, stdout: &out, stderr: &errs}
-	for target, want := range map[string]string{"clickhouse": "clickhouse: stand-in: " + what + ": figures of it are marked, and compared with none\n", "honest": ""} {
+	for target, want := range map[string]string{"clickhouse": "clickhouse: stand-in: " + what + ": its figures are marked and not compared\n", "honest": ""} {
 		errs.Reset()
 		if err := a.sayWhatAnswers(t.Context(), target); err != nil || errs.String() != want {
 			t.Errorf("%s was started: %q, %v; want %q", target, &errs, err, want)

@@ -84,7 +84,7 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 	}
 	e, err := experiment.Parse("experiment of sweep "+record.ID, []byte(record.Experiment))
 	if err != nil {
-		return fmt.Errorf("this tsmark cannot read what the sweep was to do: %w", err)
+		return fmt.Errorf("this tsmark cannot read the experiment of the sweep: %w", err)
 	}
 	if err := given.apply(cmd, e, nil); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *sweeping) ended(ctx context.Context, err error) error {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return s.app.interrupted(err, fmt.Sprintf(" as sweep %s, and tsmark resume goes on", s.record.ID))
+		return s.app.interrupted(err, fmt.Sprintf(" as sweep %s; tsmark resume continues it", s.record.ID))
 	case err != nil:
 		return err
 	}

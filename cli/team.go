@@ -44,7 +44,7 @@ func (g *teamFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(count(&g.agents, 0), agentsFlag, "number of agents to wait for and share the work with (0: no agents)")
 	f.StringVar(&g.listen, listenFlag, g.listen, "`address` where agents join, or the URL of a NATS server of yours; an address that other machines reach needs --agents-token or certificates")
-	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, are shown")(cmd)
+	g.access.add("agents-", "that agents need", "that signed the certificates of agents, or of your NATS server", "that agents, or your NATS server, check")(cmd)
 	f.Var(span{&g.lost}, lostFlag, "silence after which an agent counts as lost")
 	f.Var(span{&g.wait}, waitFlag, "how long to wait for agents to join; 0: until Ctrl-C")
 	noValues(cmd, agentsFlag, listenFlag, lostFlag, waitFlag)
@@ -67,13 +67,13 @@ func (g *teamFlags) check(cmd *cobra.Command) error {
 	if g.agents == 0 {
 		for _, name := range []string{listenFlag, lostFlag, waitFlag, "agents-token", "agents-credentials", "agents-ca", "agents-cert", "agents-insecure"} {
 			if f.Changed(name) {
-				return fmt.Errorf("--%s is for a run with agents; add --%s N, or leave it out", name, agentsFlag)
+				return fmt.Errorf("--%s needs a run with agents; add --%s N, or remove it", name, agentsFlag)
 			}
 		}
 		return nil
 	}
 	if g.lost < leastLost {
-		return fmt.Errorf("--%s: must be %v or more; agents are heard of each second", lostFlag, leastLost)
+		return fmt.Errorf("--%s: must be %v or more; agents report every second", lostFlag, leastLost)
 	}
 	access, err := g.access.read(cmd)
 	if err != nil {

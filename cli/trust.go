@@ -52,7 +52,7 @@ func (t trust) decide(subject, origin string, e *experiment.Experiment) error {
 		return nil
 	}
 	if !t.yes && t.in == nil {
-		return fmt.Errorf("%s %s, and there is no terminal to ask for confirmation; read what tsmark report %s --experiment shows, its commands above all, and add --yes",
+		return fmt.Errorf("%s %s, and there is no terminal for a confirmation; read the output of tsmark report %s --experiment, above all its commands, and add --yes",
 			subject, origin, subject[strings.LastIndex(subject, " ")+1:])
 	}
 	fmt.Fprintf(t.out, "The %s %s. With your rights it\n", subject, origin)
