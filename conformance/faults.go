@@ -15,6 +15,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -238,7 +239,7 @@ func (f *faults) rows() (workload.Dataset, *oracle.Survey, error) {
 
 // loading is a load during which something happens once.
 type loading struct {
-	retry   engine.Retry
+	retry   retry.Policy
 	writers int // 0: two, if the target takes so many
 	after   float64
 	happens func() error          // after that share of the rows, while other workers write

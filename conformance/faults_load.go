@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
-	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/session"
 )
 
@@ -76,7 +76,7 @@ func (f *faults) killed(ctx context.Context) error {
 func (f *faults) killedRetried(ctx context.Context) error {
 	var started sync.WaitGroup
 	var startErr error
-	l, err := f.load(ctx, loading{after: 0.3, retry: engine.Retry{Within: 2 * f.patience()}, happens: func() error {
+	l, err := f.load(ctx, loading{after: 0.3, retry: retry.Policy{Within: 2 * f.patience()}, happens: func() error {
 		if err := f.Server.Kill(); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (f *faults) killedAcked(ctx context.Context) error {
 			return err
 		}
 		var restarted error
-		l, err := f.load(ctx, loading{more: more, retry: engine.Retry{Within: f.patience()}, acked: func(ctx context.Context) {
+		l, err := f.load(ctx, loading{more: more, retry: retry.Policy{Within: f.patience()}, acked: func(ctx context.Context) {
 			restarted = f.Server.Restart(ctx)
 		}})
 		if l != nil {
@@ -170,7 +170,7 @@ func (f *faults) throttled(ctx context.Context) error {
 	if t := driver.AsTemporary(l.err); t == nil || t.After != time.Second || !t.Refused {
 		return fmt.Errorf("the error is no Temporary with After of 1 s, Refused: %q, %+v", l.err, t)
 	}
-	through.retry = engine.Retry{Times: refusals}
+	through.retry = retry.Policy{Times: refusals}
 	again, err := f.load(ctx, through)
 	if again != nil {
 		defer again.db.Close()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/driver"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/tally"
 )
@@ -18,7 +19,7 @@ type connection struct {
 	worker   int
 	target   driver.DB
 	writer   driver.Writer // nil: the last one failed
-	retry    Retry
+	retry    retry.Policy
 	random   *rand.Rand
 	again    *again          // of all workers
 	start    time.Time       // of the phase
@@ -53,13 +54,13 @@ func (a *again) noteSent(rows int64) {
 }
 
 // connect returns the connection of a worker.
-func connect(ctx context.Context, t driver.DB, worker int, retry Retry, again *again) (*connection, error) {
+func connect(ctx context.Context, t driver.DB, worker int, policy retry.Policy, again *again) (*connection, error) {
 	w, err := t.NewWriter(ctx, worker)
 	if err != nil {
 		return nil, fmt.Errorf("connecting writer %d: %w", worker, err)
 	}
 	return &connection{
-		worker: worker, target: t, writer: w, retry: retry, again: again,
+		worker: worker, target: t, writer: w, retry: policy, again: again,
 		// Workers wait differently, and each as it did in other runs.
 		random: rand.New(rand.NewPCG(uint64(worker), 0)),
 	}, nil
@@ -68,7 +69,7 @@ func connect(ctx context.Context, t driver.DB, worker int, retry Retry, again *a
 // write sends a batch, again where that may help. It returns the batches that
 // the connection has no more use for. With retry a receipt counts whole batches.
 func (c *connection) write(ctx context.Context, b *batch) (driver.Receipt, []*batch, error) {
-	if c.retry.enabled() {
+	if c.retry.Enabled() {
 		c.held = append(c.held, b)
 		return c.persist(ctx, b)
 	}
@@ -79,7 +80,7 @@ func (c *connection) write(ctx context.Context, b *batch) (driver.Receipt, []*ba
 
 // flush sends what the writer kept back, likewise.
 func (c *connection) flush(ctx context.Context) (driver.Receipt, error) {
-	if c.retry.enabled() {
+	if c.retry.Enabled() {
 		receipt, _, err := c.persist(ctx, nil)
 		return receipt, err
 	}
@@ -97,7 +98,7 @@ func (c *connection) close() error {
 // persist tries until the target took what it was given, or time will not fix
 // what it has against it. The newest batch is the one to send; nil: to flush.
 func (c *connection) persist(ctx context.Context, newest *batch) (driver.Receipt, []*batch, error) {
-	tries := attempts{retry: c.retry, random: c.random}
+	tries := retry.NewAttempts(c.retry, c.random)
 	for {
 		begin := time.Since(c.start)
 		receipt, err := c.try(ctx, newest == nil)
@@ -111,7 +112,7 @@ func (c *connection) persist(ctx context.Context, newest *batch) (driver.Receipt
 			return receipt, nil, err
 		}
 		end := time.Since(c.start)
-		if ended := tries.next(ctx, err); ended != nil {
+		if ended := tries.Next(ctx, err); ended != nil {
 			return receipt, nil, ended
 		}
 		c.accepted = 0 // they are sent again
@@ -134,7 +135,7 @@ func (c *connection) try(ctx context.Context, flush bool) (total driver.Receipt,
 	if c.writer == nil {
 		if c.writer, err = c.target.NewWriter(ctx, c.worker); err != nil {
 			c.writer = nil
-			return total, fmt.Errorf("connecting again: %w", temporary(err))
+			return total, fmt.Errorf("connecting again: %w", retry.Temporary(err))
 		}
 		c.again.noteSent(c.doubtful)
 		next, c.doubtful = 0, 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine/pulse"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/measure/tally"
 	"github.com/tsmark/tsmark/result"
@@ -26,7 +27,7 @@ type LoadConfig struct {
 	BatchSize int            // rows a write, at least 1
 	Period    time.Duration  // of the recorded rates, shorter where the load is; 0: one for the whole load
 	Log       *oplog.Section // where each batch is recorded; nil: nowhere
-	Retry     Retry          // of batches that failed
+	Retry     retry.Policy   // of batches that failed
 	// Owner says which worker, from 0, writes a batch; nil: whoever is free.
 	Owner func(*series.Batch) int
 	// InOrder has several workers write rows in order: each writes series of its own, as
@@ -252,15 +253,15 @@ func Settle(ctx context.Context, cfg LoadConfig, start time.Time, schema *series
 	if cfg.Acked != nil {
 		cfg.Acked(ctx)
 	}
-	tries := attempts{retry: cfg.Retry, random: rand.New(rand.NewPCG(0, 0))}
+	tries := retry.NewAttempts(cfg.Retry, rand.New(rand.NewPCG(0, 0)))
 	for {
 		at, visible, err := settle(ctx, newSight(cfg.Visible, schema, t, w), t)
 		if err == nil {
 			out.Settled, out.Visible = at.Sub(start).Seconds(), visible
 			return nil
 		}
-		if err = temporary(err); ctx.Err() == nil && driver.AsTemporary(err) != nil {
-			if err = tries.next(ctx, err); err == nil {
+		if err = retry.Temporary(err); ctx.Err() == nil && driver.AsTemporary(err) != nil {
+			if err = tries.Next(ctx, err); err == nil {
 				continue
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/engine/rate"
 	"github.com/tsmark/tsmark/measure"
 	"github.com/tsmark/tsmark/result"
 )
@@ -21,8 +22,8 @@ import (
 func TestParseObjective(t *testing.T) {
 	s := measure.Summary{Count: 1000, Median: 1, P90: 2, P95: 3, P99: 4, P999: 5, Mean: 6, Max: 7}
 	for name, want := range map[string]float64{"p50": 1, "p90": 2, "p95": 3, "p99": 4, "p999": 5, "mean": 6, "max": 7} {
-		o, err := engine.ParseObjective(name + "<10ms")
-		if err != nil || o != (engine.Objective{Statistic: name, Below: 10 * time.Millisecond}) || o.String() != name+"<10ms" {
+		o, err := rate.Parse(name + "<10ms")
+		if err != nil || o != (rate.Objective{Statistic: name, Below: 10 * time.Millisecond}) || o.String() != name+"<10ms" {
 			t.Errorf("%s: %v, error %v", name, o, err)
 		}
 		o.Below = time.Duration(want * 1e9)
@@ -34,7 +35,7 @@ func TestParseObjective(t *testing.T) {
 			t.Errorf("%v is kept by %+v, and not by nothing: %q", o, s, missed)
 		}
 	}
-	if o, err := engine.ParseObjective(" p99 < 1.5s "); err != nil || o.String() != "p99<1.5s" {
+	if o, err := rate.Parse(" p99 < 1.5s "); err != nil || o.String() != "p99<1.5s" {
 		t.Errorf("with spaces: %v, error %v", o, err)
 	}
 	const name, bound = "want p50, p90, p95, p99, p999, mean or max, < and a time, such as p99<10ms", "want a time above 0 with its unit behind the <, such as p99<10ms"
@@ -42,7 +43,7 @@ func TestParseObjective(t *testing.T) {
 		"": name, "p99": name, "p98<1s": name, "<1s": name, "p99>1s": name,
 		"p99<": bound, "p99<10": bound, "p99<0s": bound, "p99<-1s": bound, "p99<=1s": bound,
 	} {
-		if _, err := engine.ParseObjective(text); err == nil || err.Error() != `objective "`+text+`": `+want {
+		if _, err := rate.Parse(text); err == nil || err.Error() != `objective "`+text+`": `+want {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
@@ -51,7 +52,7 @@ func TestParseObjective(t *testing.T) {
 // So few answers do not tell a percentile: it is said, and not taken as kept.
 func TestObjectiveNeedsAnswers(t *testing.T) {
 	for name, least := range map[string]int64{"p50": 1, "p90": 10, "p95": 20, "p99": 100, "p999": 1000, "mean": 1, "max": 1} {
-		o, l := engine.Objective{Statistic: name, Below: time.Hour}, measure.NewLatency()
+		o, l := rate.Objective{Statistic: name, Below: time.Hour}, measure.NewLatency()
 		for range least - 1 {
 			l.Record(time.Millisecond)
 		}
@@ -72,10 +73,10 @@ func TestObjectiveNeedsAnswers(t *testing.T) {
 // longer; where that is not enough the search ends at the try and says why.
 func TestFindMaxRateNeedsAnswers(t *testing.T) {
 	s := &stub{do: func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 2}, nil }}
-	keep := engine.Objective{Statistic: "p90", Below: time.Second}
+	keep := rate.Objective{Statistic: "p90", Below: time.Second}
 	find := func(box time.Duration, count int) *result.RateSearch {
 		cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: box}, Count: count, Queue: 10}
-		q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 100, To: 100}, keep, driver.DB{Required: s}, queries(10), ignore)
+		q, err := engine.FindMaxRate(t.Context(), cfg, rate.Search{From: 100, To: 100}, keep, driver.DB{Required: s}, queries(10), ignore)
 		if err != nil || q.Withheld != "" {
 			t.Fatal(err, q.Withheld)
 		}
@@ -95,7 +96,7 @@ func TestFindMaxRateNeedsAnswers(t *testing.T) {
 // percentile needs, and where too few of them count the try is longer once more. It
 // ends the search only at ten times the time box.
 func TestFindMaxRateWhereQueriesDoNotCount(t *testing.T) {
-	keep := engine.Objective{Statistic: "p99", Below: time.Second}
+	keep := rate.Objective{Statistic: "p99", Below: time.Second}
 	for name, test := range map[string]struct {
 		counts []int64 // answers that count, of each run
 		boxes  []time.Duration
@@ -110,7 +111,7 @@ func TestFindMaxRateWhereQueriesDoNotCount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var boxes []time.Duration
 			cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{TimeBox: 500 * time.Millisecond}}
-			q, err := engine.FindMaxRateBy(t.Context(), cfg, engine.Search{To: 100}, keep, func(_ context.Context, cfg engine.OpenConfig) (*result.Queries, error) {
+			q, err := engine.FindMaxRateBy(t.Context(), cfg, rate.Search{To: 100}, keep, func(_ context.Context, cfg engine.OpenConfig) (*result.Queries, error) {
 				open := &result.OpenLoop{}
 				open.Response.Count = test.counts[len(boxes)]
 				boxes = append(boxes, cfg.TimeBox)
@@ -131,14 +132,14 @@ func FuzzParseObjective(f *testing.F) {
 	f.Add("p99<10ms")
 	f.Add("mean < 1h")
 	f.Fuzz(func(t *testing.T, text string) {
-		o, err := engine.ParseObjective(text)
+		o, err := rate.Parse(text)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r") {
 				t.Errorf("more than one line: %q", err)
 			}
 			return
 		}
-		if again, err := engine.ParseObjective(o.String()); err != nil || again != o {
+		if again, err := rate.Parse(o.String()); err != nil || again != o {
 			t.Errorf("%q is printed as %q, which is %v, error %v", text, o, again, err)
 		}
 	})
@@ -149,7 +150,7 @@ func TestSearch(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		capacity := math.Exp(random.Float64()*20 - 4) // 0.02/s to 9,000,000/s
-		s := engine.Search{Precision: 0.01 + random.Float64()/5, Tries: 40}
+		s := rate.Search{Precision: 0.01 + random.Float64()/5, Tries: 40}
 		found, err := s.Find(t.Context(), func(_ context.Context, rate float64) (string, error) {
 			if rate > capacity {
 				return "too much", nil
@@ -168,18 +169,18 @@ func TestSearchEnds(t *testing.T) {
 	gone := errors.New("gone")
 	third := 0
 	for name, test := range map[string]struct {
-		search              engine.Search
+		search              rate.Search
 		try                 func(context.Context, float64) (string, error)
 		kept, failed, tries float64
 		err                 error
 	}{
-		"at the limit":     {engine.Search{To: 500}, keeps, 500, 0, 4, nil},
-		"from the limit":   {engine.Search{From: 800, To: 500}, keeps, 500, 0, 1, nil},
-		"with the tries":   {engine.Search{From: 1, Tries: 5}, keeps, 16, 0, 5, nil},
-		"with nothing":     {engine.Search{From: 1, Tries: 5}, fails, 0, 1. / 16, 5, nil},
-		"at the slowest":   {engine.Search{From: pace.MinRate * 2}, fails, 0, pace.MinRate, 2, nil},
-		"with four digits": {engine.Search{From: 1, Precision: 1e-9, Tries: 100}, serverWithCapacity(1.5), 1.5, 1.501, 12, nil},
-		"with an error": {engine.Search{From: 1}, func(context.Context, float64) (string, error) {
+		"at the limit":     {rate.Search{To: 500}, keeps, 500, 0, 4, nil},
+		"from the limit":   {rate.Search{From: 800, To: 500}, keeps, 500, 0, 1, nil},
+		"with the tries":   {rate.Search{From: 1, Tries: 5}, keeps, 16, 0, 5, nil},
+		"with nothing":     {rate.Search{From: 1, Tries: 5}, fails, 0, 1. / 16, 5, nil},
+		"at the slowest":   {rate.Search{From: pace.MinRate * 2}, fails, 0, pace.MinRate, 2, nil},
+		"with four digits": {rate.Search{From: 1, Precision: 1e-9, Tries: 100}, serverWithCapacity(1.5), 1.5, 1.501, 12, nil},
+		"with an error": {rate.Search{From: 1}, func(context.Context, float64) (string, error) {
 			if third++; third == 3 {
 				return "", gone
 			}
@@ -211,11 +212,11 @@ func serverWithCapacity(capacity float64) func(context.Context, float64) (string
 // is 3 ms at ρ = 0.8.
 func TestSearchFindsCapacityOfQueue(t *testing.T) {
 	const takes = time.Millisecond
-	keep, err := engine.ParseObjective("mean<3ms")
+	keep, err := rate.Parse("mean<3ms")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := engine.Search{Precision: 0.01}.Find(t.Context(), func(_ context.Context, rate float64) (string, error) {
+	found, err := rate.Search{Precision: 0.01}.Find(t.Context(), func(_ context.Context, rate float64) (string, error) {
 		response := measure.NewLatency()
 		var free time.Duration
 		for due := range (pace.Poisson{Rate: rate, Seed: 1}).Arrivals() {
@@ -238,8 +239,8 @@ func TestFindMaxRate(t *testing.T) {
 		return driver.Cost{Rows: 2}, nil
 	}}
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 1, TimeBox: 300 * time.Millisecond}, Queue: 100}
-	keep := engine.Objective{Statistic: "p50", Below: 50 * time.Millisecond}
-	q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 25, Precision: 0.5}, keep, driver.DB{Required: s}, queries(10), ignore)
+	keep := rate.Objective{Statistic: "p50", Below: 50 * time.Millisecond}
+	q, err := engine.FindMaxRate(t.Context(), cfg, rate.Search{From: 25, Precision: 0.5}, keep, driver.DB{Required: s}, queries(10), ignore)
 	if err != nil || q.Withheld != "" {
 		t.Fatal(err, q.Withheld)
 	}
@@ -261,7 +262,7 @@ func TestFindMaxRate(t *testing.T) {
 // target that is gone. The rate is low, so that no stall of the machine saturates it.
 func TestFindMaxRateFails(t *testing.T) {
 	cfg := engine.OpenConfig{QueryConfig: engine.QueryConfig{Workers: 4, Timeout: time.Millisecond}, Count: 3, Queue: 3}
-	keep := engine.Objective{Statistic: "max", Below: time.Hour}
+	keep := rate.Objective{Statistic: "max", Below: time.Hour}
 	for name, test := range map[string]struct {
 		do       func(context.Context) (driver.Cost, error)
 		failed   string // the first try
@@ -275,7 +276,7 @@ func TestFindMaxRateFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &stub{gone: test.err, do: func(ctx context.Context, _ string) (driver.Cost, error) { return test.do(ctx) }}
-			q, err := engine.FindMaxRate(t.Context(), cfg, engine.Search{From: 20, Tries: 2}, keep, driver.DB{Required: s}, queries(3), ignore)
+			q, err := engine.FindMaxRate(t.Context(), cfg, rate.Search{From: 20, Tries: 2}, keep, driver.DB{Required: s}, queries(3), ignore)
 			if !errors.Is(err, test.err) || !strings.HasSuffix(q.Withheld, test.withheld) || (q.Withheld == "") != (test.withheld == "") {
 				t.Fatalf("withheld %q, error %v", q.Withheld, err)
 			}

@@ -196,7 +196,7 @@ func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) str
 		return ""
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "saturated: %s/s done of %s/s scheduled", rate(perSecond), rate(o.Offered))
+	fmt.Fprintf(&text, "saturated: %s/s done of %s/s scheduled", rateText(perSecond), rateText(o.Offered))
 	if o.Dropped > 0 {
 		fmt.Fprintf(&text, ", %s %s dropped", humanize.Comma(o.Dropped), english.PluralWord(int(o.Dropped), "arrival", ""))
 	}
@@ -210,7 +210,7 @@ func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) str
 }
 
 // rate returns operations a second to three digits or the last whole one.
-func rate(perSecond float64) string {
+func rateText(perSecond float64) string {
 	if perSecond <= 0 {
 		return "0"
 	}

@@ -12,27 +12,28 @@ import (
 
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/series"
 )
 
 func TestParseRetry(t *testing.T) {
-	for text, want := range map[string]engine.Retry{
+	for text, want := range map[string]retry.Policy{
 		"":       {},
 		"5":      {Times: 5},
 		"60s":    {Within: time.Minute},
 		"5,1m0s": {Times: 5, Within: time.Minute},
 		"1m, 3":  {Times: 3, Within: time.Minute},
 	} {
-		got, err := engine.ParseRetry(text)
+		got, err := retry.Parse(text)
 		if err != nil || got != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
-		if again, err := engine.ParseRetry(got.String()); err != nil || again != got {
+		if again, err := retry.Parse(got.String()); err != nil || again != got {
 			t.Errorf("%q: read again as %+v, %v", text, again, err)
 		}
 	}
 	for _, text := range []string{"0", "-1", "0s", "-3s", "5,6", "1s,2s", "60 s", "often", ",", "5,", "1,2s,3"} {
-		if r, err := engine.ParseRetry(text); err == nil || !strings.Contains(err.Error(), "such as 5, 60s or 5,60s") {
+		if r, err := retry.Parse(text); err == nil || !strings.Contains(err.Error(), "such as 5, 60s or 5,60s") {
 			t.Errorf("%q: %+v, %v", text, r, err)
 		}
 	}
@@ -117,19 +118,19 @@ func TestRetry(t *testing.T) {
 	refused := &driver.Temporary{Err: errors.New("busy"), After: 3 * time.Second, Refused: true}
 	for name, c := range map[string]struct {
 		target    flaky
-		retry     engine.Retry
+		retry     retry.Policy
 		tries     int64
 		sentTwice int64
 		stored    int           // batches
 		longest   time.Duration // of a batch, at least
 	}{
-		"nothing fails":       {retry: engine.Retry{Times: 1}, stored: 10},
-		"first batch":         {target: flaky{fail: failAt(cut(), 1)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 360, stored: 10, longest: 50 * time.Millisecond},
-		"three in a row":      {target: flaky{fail: failAt(cut(), 4, 5, 6)}, retry: engine.Retry{Within: time.Second}, tries: 3, sentTwice: 3 * 360, stored: 10, longest: 350 * time.Millisecond},
-		"refused":             {target: flaky{fail: failAt(refused, 2)}, retry: engine.Retry{Times: 1}, tries: 1, stored: 10, longest: 3 * time.Second},
-		"kept back":           {target: flaky{keep: true, fail: failAt(cut(), 5)}, retry: engine.Retry{Times: 1}, tries: 1, sentTwice: 2 * 360, stored: 11, longest: 50 * time.Millisecond},
-		"server away":         {target: flaky{fail: failAt(cut(), 3), connect: failAt(fmt.Errorf("connecting: %w", driver.ErrUnreachable), 2, 3, 4)}, retry: engine.Retry{Within: 10 * time.Second}, tries: 4, sentTwice: 360, stored: 10, longest: 750 * time.Millisecond},
-		"kept back, and away": {target: flaky{keep: true, fail: failAt(cut(), 5), connect: failAt(cut(), 2)}, retry: engine.Retry{Times: 2}, tries: 2, sentTwice: 2 * 360, stored: 11},
+		"nothing fails":       {retry: retry.Policy{Times: 1}, stored: 10},
+		"first batch":         {target: flaky{fail: failAt(cut(), 1)}, retry: retry.Policy{Times: 1}, tries: 1, sentTwice: 360, stored: 10, longest: 50 * time.Millisecond},
+		"three in a row":      {target: flaky{fail: failAt(cut(), 4, 5, 6)}, retry: retry.Policy{Within: time.Second}, tries: 3, sentTwice: 3 * 360, stored: 10, longest: 350 * time.Millisecond},
+		"refused":             {target: flaky{fail: failAt(refused, 2)}, retry: retry.Policy{Times: 1}, tries: 1, stored: 10, longest: 3 * time.Second},
+		"kept back":           {target: flaky{keep: true, fail: failAt(cut(), 5)}, retry: retry.Policy{Times: 1}, tries: 1, sentTwice: 2 * 360, stored: 11, longest: 50 * time.Millisecond},
+		"server away":         {target: flaky{fail: failAt(cut(), 3), connect: failAt(fmt.Errorf("connecting: %w", driver.ErrUnreachable), 2, 3, 4)}, retry: retry.Policy{Within: 10 * time.Second}, tries: 4, sentTwice: 360, stored: 10, longest: 750 * time.Millisecond},
+		"kept back, and away": {target: flaky{keep: true, fail: failAt(cut(), 5), connect: failAt(cut(), 2)}, retry: retry.Policy{Times: 2}, tries: 2, sentTwice: 2 * 360, stored: 11},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -163,18 +164,18 @@ func TestRetryEnds(t *testing.T) {
 	always := func(err error) func(int) error { return func(int) error { return err } }
 	for want, c := range map[string]struct {
 		target flaky
-		retry  engine.Retry
+		retry  retry.Policy
 		within time.Duration
 	}{
-		"writer 0, batch 1 (rows 1 to 360, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:05:50Z): writing: connection reset by peer": {flaky{fail: always(cut())}, engine.Retry{}, 0},
-		"connection reset by peer (failed after 3 retries in ":                                                                        {flaky{fail: always(cut())}, engine.Retry{Times: 3}, time.Second},
-		": --retry 10s allows no more)":                                               {flaky{fail: always(cut())}, engine.Retry{Within: 10 * time.Second}, 10 * time.Second},
-		"writing: no such column":                                                     {flaky{fail: always(errors.New("writing: no such column"))}, engine.Retry{Times: 3}, 0},
-		"connecting again: wrong password":                                            {flaky{fail: always(cut()), connect: failAt(errors.New("wrong password"), 2)}, engine.Retry{Times: 3}, time.Second},
-		"and the server requests a pause of 1h0m0s)":                                  {flaky{fail: always(&driver.Temporary{Err: errCut, After: time.Hour})}, engine.Retry{Within: time.Minute}, 0},
-		"the server requests a pause of 277777h46m39s, and tsmark waits at most 5m0s": {flaky{fail: always(&driver.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, engine.Retry{Times: 5}, 0},
-		"(rows 1 to 360, cpu from 2016-01-01T0":                                       {flaky{fail: always(cut())}, engine.Retry{Times: 2}, time.Second},
-		"context deadline exceeded":                                                   {flaky{fail: always(cut())}, engine.Retry{Within: time.Hour}, time.Minute},
+		"writer 0, batch 1 (rows 1 to 360, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:05:50Z): writing: connection reset by peer": {flaky{fail: always(cut())}, retry.Policy{}, 0},
+		"connection reset by peer (failed after 3 retries in ":                                                                        {flaky{fail: always(cut())}, retry.Policy{Times: 3}, time.Second},
+		": --retry 10s allows no more)":                                               {flaky{fail: always(cut())}, retry.Policy{Within: 10 * time.Second}, 10 * time.Second},
+		"writing: no such column":                                                     {flaky{fail: always(errors.New("writing: no such column"))}, retry.Policy{Times: 3}, 0},
+		"connecting again: wrong password":                                            {flaky{fail: always(cut()), connect: failAt(errors.New("wrong password"), 2)}, retry.Policy{Times: 3}, time.Second},
+		"and the server requests a pause of 1h0m0s)":                                  {flaky{fail: always(&driver.Temporary{Err: errCut, After: time.Hour})}, retry.Policy{Within: time.Minute}, 0},
+		"the server requests a pause of 277777h46m39s, and tsmark waits at most 5m0s": {flaky{fail: always(&driver.Temporary{Err: errCut, After: 999_999_999 * time.Second})}, retry.Policy{Times: 5}, 0},
+		"(rows 1 to 360, cpu from 2016-01-01T0":                                       {flaky{fail: always(cut())}, retry.Policy{Times: 2}, time.Second},
+		"context deadline exceeded":                                                   {flaky{fail: always(cut())}, retry.Policy{Within: time.Hour}, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -195,7 +196,7 @@ func TestRetryEnds(t *testing.T) {
 func TestRetrySettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &unsettled{flaky: &flaky{}}
-		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: engine.Retry{Within: time.Minute}}, dataset(t, 10, time.Hour), driver.DB{Required: s}, ignore); err != nil || s.ran != 4 {
+		if _, err := engine.Load(t.Context(), engine.LoadConfig{Workers: 1, BatchSize: 360, Retry: retry.Policy{Within: time.Minute}}, dataset(t, 10, time.Hour), driver.DB{Required: s}, ignore); err != nil || s.ran != 4 {
 			t.Errorf("%v after %d times", err, s.ran)
 		}
 		s = &unsettled{flaky: &flaky{}}
@@ -231,7 +232,7 @@ func TestMixedRetry(t *testing.T) {
 	}
 	s.do = func(context.Context, string) (driver.Cost, error) { return driver.Cost{Rows: 100}, nil }
 	c := mixedConfig()
-	c.Workers, c.Retry = 1, engine.Retry{Times: 2}
+	c.Workers, c.Retry = 1, retry.Policy{Times: 2}
 	out, journal, err := engine.RunMixed(t.Context(), c, d, driver.DB{Required: s}, renderEnd, lastRow(), ignore)
 	if err != nil {
 		t.Fatal(err)

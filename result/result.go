@@ -692,7 +692,7 @@ type OpenLoop struct {
 // RateSearch is a search for the highest rate of arrivals, in arrivals a
 // second, that keeps an objective. The truth lies between Kept and Failed.
 type RateSearch struct {
-	Objective string    `json:"objective"` // as engine.ParseObjective reads it
+	Objective string    `json:"objective"` // as rate.Parse reads it
 	Precision float64   `json:"precision"` // requested, as a fraction of the rate
 	Kept      float64   `json:"kept"`      // highest rate that kept it; 0: none did
 	Failed    float64   `json:"failed"`    // lowest rate that did not; 0: none

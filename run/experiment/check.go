@@ -11,8 +11,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
+	"github.com/tsmark/tsmark/engine/rate"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/generate"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/workload"
@@ -68,7 +69,7 @@ func (e *Experiment) Check() error {
 	}
 	c.columns(e)
 	c.duration("load.reporting-period", l.ReportingPeriod)
-	if _, err := engine.ParseRetry(l.Retry); err != nil {
+	if _, err := retry.Parse(l.Retry); err != nil {
 		c.add("load.retry", "%s", err)
 	}
 
@@ -215,7 +216,7 @@ func (c *checker) open(e *Experiment) {
 // queries of its repeat once: they must be enough for the percentile.
 func (c *checker) objective(e *Experiment) {
 	q := &e.Queries
-	keep, err := engine.ParseObjective(q.FindMaxRate)
+	keep, err := rate.Parse(q.FindMaxRate)
 	if err != nil {
 		c.add("queries.find-max-rate", "%s", err)
 		return

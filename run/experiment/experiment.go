@@ -131,7 +131,7 @@ type Load struct {
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
 	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
 	// Retry is how often, or how long, a batch is sent again after a failure that
-	// time may fix, as engine.ParseRetry reads it. Empty: not at all.
+	// time may fix, as retry.Parse reads it. Empty: not at all.
 	Retry string `yaml:"retry,omitempty"`
 	// Columns is ColumnsAppear, or empty: tables are created with all columns.
 	Columns string `yaml:"columns,omitempty"`
@@ -186,7 +186,7 @@ type Queries struct {
 	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
 	// each worker sends the next query when it has its answer.
 	Rate string `yaml:"rate,omitempty"`
-	// FindMaxRate is an objective, as engine.ParseObjective reads it: the
+	// FindMaxRate is an objective, as rate.Parse reads it: the
 	// highest rate that keeps it is looked for.
 	FindMaxRate string `yaml:"find-max-rate,omitempty"`
 	// Queue is how many queries that came by Rate or FindMaxRate may wait for a

@@ -8,6 +8,8 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/pace"
 	"github.com/tsmark/tsmark/engine/pulse"
+	"github.com/tsmark/tsmark/engine/rate"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
@@ -17,14 +19,14 @@ import (
 // settings are those of an experiment that are written as texts: read once, when
 // it is planned.
 type settings struct {
-	retry engine.Retry
+	retry retry.Policy
 	Quiet float64 // share of the machine's CPU time that others may use
 	// memory is how many bytes each server that tsmark starts may use; 0: as many as there are.
 	memory    int64
 	Load      engine.LoadConfig
 	Query     engine.QueryConfig
 	Open      *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
-	Objective *engine.Objective  // to look for the highest rate that keeps it; nil: the rate is given
+	Objective *rate.Objective  // to look for the highest rate that keeps it; nil: the rate is given
 	Mixed     engine.MixedConfig
 	// weights are those of query types beside writes; nil: all alike.
 	Weights []int
@@ -32,7 +34,7 @@ type settings struct {
 
 // readSettings reads those of an experiment that was checked.
 func readSettings(e *experiment.Experiment, begin func() *pulse.Pulse) (s settings, err error) {
-	if s.retry, err = engine.ParseRetry(e.Load.Retry); err != nil {
+	if s.retry, err = retry.Parse(e.Load.Retry); err != nil {
 		return s, e.Problem("load.retry", "%s", err)
 	}
 	s.Quiet = result.QuietShare
@@ -75,7 +77,7 @@ func (s *settings) readQueries(e *experiment.Experiment, begin func() *pulse.Pul
 	}
 	s.Open = &engine.OpenConfig{Queue: cmp.Or(q.Queue, experiment.DefaultQueue)}
 	if q.FindMaxRate != "" {
-		keep, err := engine.ParseObjective(q.FindMaxRate)
+		keep, err := rate.Parse(q.FindMaxRate)
 		if err != nil {
 			return e.Problem("queries.find-max-rate", "%s", err)
 		}
@@ -130,7 +132,7 @@ func (s *settings) Measure(ctx context.Context, db driver.DB, closed engine.Quer
 		open.Count = queries.Len()
 	}
 	if s.Objective != nil {
-		return engine.FindMaxRate(ctx, open, engine.Search{}, *s.Objective, db, queries, progress)
+		return engine.FindMaxRate(ctx, open, rate.Search{}, *s.Objective, db, queries, progress)
 	}
 	return engine.QueryOpen(ctx, open, db, queries, progress)
 }

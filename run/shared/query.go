@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/rate"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/plan"
@@ -42,7 +43,7 @@ func (t *Team) Query(ctx context.Context, planned *plan.Target, repeat int, q *p
 	if s.Objective == nil {
 		return run(ctx, cfg, open.Schedule.String())
 	}
-	return engine.FindMaxRateBy(ctx, open, engine.Search{}, *s.Objective, func(ctx context.Context, open engine.OpenConfig) (*result.Queries, error) {
+	return engine.FindMaxRateBy(ctx, open, rate.Search{}, *s.Objective, func(ctx context.Context, open engine.OpenConfig) (*result.Queries, error) {
 		return run(ctx, open.QueryConfig, open.Schedule.String())
 	})
 }

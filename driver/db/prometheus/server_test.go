@@ -20,6 +20,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/poll"
 	"github.com/tsmark/tsmark/driver/kit/promql"
 	"github.com/tsmark/tsmark/engine"
+	"github.com/tsmark/tsmark/engine/retry"
 	"github.com/tsmark/tsmark/oracle"
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/verify"
@@ -205,7 +206,7 @@ func TestNoLateSamples(t *testing.T) {
 		if err := session.New(d.db()).Prepare(t.Context(), dataset.Schema(), session.Mark{}); err != nil {
 			t.Fatal(err)
 		}
-		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: engine.Retry{Within: time.Minute}}
+		config := engine.LoadConfig{Workers: 3, BatchSize: 1000, InOrder: caps(nil).InOrder, Retry: retry.Policy{Within: time.Minute}}
 		load, err := engine.Load(t.Context(), config, dataset, d.db(), func(int) {})
 		if err != nil {
 			return nil, load, err

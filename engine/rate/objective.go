@@ -1,4 +1,5 @@
-package engine
+// Package rate has objectives for response times and the search for the highest rate that keeps one.
+package rate
 
 import (
 	"fmt"
@@ -14,9 +15,9 @@ type Objective struct {
 	Below     time.Duration // above 0
 }
 
-// ParseObjective reads an objective as users write it: p99<10ms. An error is
+// Parse reads an objective as users write it: p99<10ms. An error is
 // one line that says what is wanted.
-func ParseObjective(text string) (Objective, error) {
+func Parse(text string) (Objective, error) {
 	name, bound, ok := strings.Cut(text, "<")
 	o := Objective{Statistic: strings.TrimSpace(name)}
 	if _, known := o.statistic(measure.Summary{}); !ok || !known {
@@ -29,7 +30,7 @@ func ParseObjective(text string) (Objective, error) {
 	return o, nil
 }
 
-// String is what ParseObjective reads.
+// String is what Parse reads.
 func (o Objective) String() string { return o.Statistic + "<" + o.Below.String() }
 
 // MinimumCount is how many answers tell the statistic: 100 for p99. See measure.Holds.
