@@ -26,7 +26,7 @@ type settings struct {
 	Load      engine.LoadConfig
 	Query     engine.QueryConfig
 	Open      *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
-	Objective *rate.Objective  // to look for the highest rate that keeps it; nil: the rate is given
+	Objective *rate.Objective    // to look for the highest rate that keeps it; nil: the rate is given
 	Mixed     engine.MixedConfig
 	// weights are those of query types beside writes; nil: all alike.
 	Weights []int
