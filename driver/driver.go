@@ -171,8 +171,7 @@ type Required interface {
 	Plan(*series.Schema) ([]Object, error)
 	// Create makes the objects, which do not exist yet. Its work is proportional to
 	// the number of tables: what grows with the series belongs to the writers. It
-	// makes all or nothing where the system can. A system that discards rows gets no
-	// schema for lines of an unknown dataset: see Optional.TakesLines.
+	// makes all or nothing where the system can.
 	Create(context.Context, *series.Schema) error
 	// Drop drops objects that Objects has listed, and what depends on them; an object
 	// that is gone is no error. It drops all or nothing where the system can, and

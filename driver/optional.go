@@ -53,8 +53,7 @@ type Optional struct {
 	CheckText func(ctx context.Context, text string) error
 
 	// TakesLines reports whether the writers are LineWriters that take the lines of a format,
-	// by its TSBS name, of a dataset, and store them as they store the dataset's batches. The
-	// schema is nil if the dataset is unknown.
+	// by its TSBS name, of a dataset, and store them as they store the dataset's batches.
 	TakesLines func(format string, schema *series.Schema) bool
 	// Join gets ready for NewWriter, as Create does, where another process has created what
 	// the schema needs and writes other series. It changes nothing in the database. Its error

@@ -80,7 +80,7 @@ func (s Session) OwnObjects(ctx context.Context) ([]driver.Object, error) {
 
 // Inspect returns why a dataset of the schema could not be loaded, as far as can
 // be told without changing anything; driver.ErrExisting as Prepare. The schema is
-// nil where nobody knows the dataset yet.
+// nil until the mark that names the dataset has been read.
 func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
 	if s.db.Inspect != nil {
 		if err := s.db.Inspect(ctx); err != nil {
@@ -98,7 +98,7 @@ func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
 
 // Existing lists what keeps Prepare from going on: in a place without a mark all
 // data, in a marked one what tsmark did not make and what is in the way of the
-// schema. The schema is nil for lines of an unknown dataset.
+// schema.
 func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.Object, error) {
 	p, err := s.look(ctx)
 	var planned []driver.Object

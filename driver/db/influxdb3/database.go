@@ -143,7 +143,7 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 // TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
 	// Where tags come first in other lines is no matter: the table has its columns.
-	return format == "influx" && d.settings.unit == time.Nanosecond && (s == nil || !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 }))
+	return format == "influx" && d.settings.unit == time.Nanosecond && !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 })
 }
 
 // Describe implements driver.DB. What a server is set to it does not tell.

@@ -10,7 +10,7 @@ import (
 
 // TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	return format == "influx" && (s == nil || !slices.ContainsFunc(s.Tables, differs))
+	return format == "influx" && !slices.ContainsFunc(s.Tables, differs)
 }
 
 // differs reports whether lines of TSBS's format do not say all of a table as

@@ -152,10 +152,7 @@ func requests() encode.RemoteWrite {
 // TakesLines implements driver.DB. As line protocol has them, tags that are
 // numbers would be metrics.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	if format != "influx" || s == nil || d.settings.remote {
-		return false
-	}
-	return numberTagged(s) == nil
+	return format == "influx" && !d.settings.remote && numberTagged(s) == nil
 }
 
 // writes returns where rows are written.
