@@ -54,6 +54,9 @@ func (l *LineReader) Again() {
 	l.Line--
 }
 
+// EndsLine reports whether a line break ends the line at hand: the last line of a file may have none.
+func (l *LineReader) EndsLine() bool { return l.end > l.Begin && l.Buf[l.end-1] == '\n' }
+
 // CheckText returns an error where a file's first bytes are not those of a text in UTF-8.
 func CheckText(head []byte) error {
 	for _, known := range []struct{ begin, what string }{

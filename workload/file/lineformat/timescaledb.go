@@ -87,6 +87,9 @@ func (l *PairedLines) Next() (row PairedRow, err error) {
 	} else if err != nil {
 		return row, err
 	}
+	if !l.EndsLine() {
+		return row, errors.New("the file ends in the middle of a line; " + input.CopyAgain)
+	}
 	var found, timed bool
 	if row.Table, line, found = bytes.Cut(line, []byte{','}); found {
 		row.Time, row.Values, timed = bytes.Cut(line, []byte{','})

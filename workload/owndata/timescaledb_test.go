@@ -1,0 +1,32 @@
+package owndata_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Damaged files of TSBS's format timescaledb are refused with the line.
+func TestDamagedTimescaleDB(t *testing.T) {
+	const whole = "tags,host string\ncpu,a,b\n\ntags,host=x\ncpu,1451606400000000000,1,2.5\ntags,host=y\ncpu,1451606410000000000,24,\n"
+	if _, err := inspected(t, "files="+write(t, "whole", whole)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ old, new, want string }{
+		"cut in a value":        {"24,\n", "2", ":7: the file ends in the middle of a line"},
+		"cut before the end":    {"24,\n", "24,", ":7: the file ends in the middle of a line; copy it again"},
+		"tags at the end":       {"cpu,1451606410000000000,24,\n", "", ":7: a line of tags has no line of values behind it"},
+		"tags twice":            {"cpu,1451606400000000000,1,2.5\n", "", ":5: a line of tags has no line of values behind it"},
+		"no tags":               {"tags,host=y\n", "", ":6: a row begins with a line of tags, not with"},
+		"no end of the header":  {"b\n\n", "b\n", ":3: the header of timescaledb format has no end, an empty line"},
+		"a field twice":         {"cpu,a,b", "cpu,a,a", ":2: the header has field a twice"},
+		"another table":         {"cpu,145160641", "mem,145160641", `:7: the header has no table "mem"`},
+		"too many values":       {"24,\n", "24,,\n", ":7: 3 values, where the header names 2 fields"},
+		"a tag without a value": {"host=y", "host", `:7: "host" is no key=value`},
+		"no time":               {"1451606410000000000", "soon", `:7: the time "soon" is no integer`},
+	} {
+		_, err := inspected(t, "files="+write(t, "cut", strings.Replace(whole, c.old, c.new, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
