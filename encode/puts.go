@@ -1,7 +1,6 @@
 package encode
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"sync"
@@ -10,17 +9,11 @@ import (
 )
 
 // Puts is what a system wants of the bodies of OpenTSDB's requests to /api/put,
-// http://opentsdb.net/docs/build/html/api_http/put.html, or of the lines of its telnet
-// protocol, http://opentsdb.net/docs/build/html/api_telnet/put.html, which KairosDB takes
-// as well.
+// http://opentsdb.net/docs/build/html/api_http/put.html.
 //
-// A batch is an array of points, or a line for each, with its metric and its tags, in the
-// order of the rows. Values are those of DataPoints, in lines doubles always with a
-// decimal point, by which they are told from longs; times are milliseconds.
+// A batch is an array of points, each with its metric and its tags, in the order of the
+// rows. Values are those of DataPoints; times are milliseconds.
 type Puts struct {
-	// Command begins lines: put, or putm, which is KairosDB's with milliseconds. Empty:
-	// the batch is JSON.
-	Command string
 	// Metric returns the name of a field's metric.
 	Metric func(table, field string) string
 	// Name makes a name of a tag, or a tag's value, one that the system can have.
@@ -34,22 +27,14 @@ type Puts struct {
 // New returns an encoder of the schema's rows. It keeps the tags of each series ready,
 // up to a limit.
 func (p Puts) New(s *series.Schema) Encoder {
-	e := &puts{putSyntax: jsonPuts}
-	tags := p.tags
-	if p.Command != "" {
-		e.putSyntax, tags = putLines, p.lineTags
-	}
+	e := &puts{}
 	e.tables = newTables(s, func(t *series.Table) putTable {
 		var pt putTable
 		for _, f := range append(slices.Clone(t.Fields), series.Field{Name: p.Null}) {
 			name := p.Metric(t.Name, f.Name)
-			if p.Command != "" {
-				pt.names = append(pt.names, []byte(p.Command+" "+name+" "))
-			} else {
-				pt.names = append(pt.names, append(appendJSON([]byte(`{"metric":`), name), `,"timestamp":`...))
-			}
+			pt.names = append(pt.names, append(appendJSON([]byte(`{"metric":`), name), `,"timestamp":`...))
 		}
-		pt.tags = newSeriesText(s, tags(t))
+		pt.tags = newSeriesText(s, p.tags(t))
 		return pt
 	})
 	e.scratch.New = func() any { return &putting{time: timeText{unit: 1e6}} }
@@ -73,37 +58,8 @@ func (p Puts) tags(t *series.Table) func([]byte, uint32) []byte {
 	}
 }
 
-// lineTags is tags for lines.
-func (p Puts) lineTags(t *series.Table) func([]byte, uint32) []byte {
-	return func(dst []byte, of uint32) []byte {
-		start := len(dst)
-		for i := range t.Tags {
-			if value, ok := t.Tags[i].Values.Append(nil, of); ok {
-				dst = append(append(append(append(dst, ' '), p.Name(t.Tags[i].Key)...), '='), p.Name(string(value))...)
-			}
-		}
-		if len(dst) == start {
-			dst = append(append(append(append(dst, ' '), p.Untagged[0]...), '='), p.Untagged[1]...)
-		}
-		return append(dst, '\n')
-	}
-}
-
-// putSyntax is what stands around points.
-type putSyntax struct {
-	open, between, close string
-	value                string // between a point's time and its value
-	decimals             bool   // doubles have a decimal point
-}
-
-var (
-	jsonPuts = putSyntax{open: "[", between: ",", close: "]", value: `,"value":`}
-	putLines = putSyntax{value: " ", decimals: true}
-)
-
 // puts implements Encoder.
 type puts struct {
-	putSyntax
 	tables  tables[putTable]
 	scratch sync.Pool // of *putting
 }
@@ -128,7 +84,7 @@ func (e *puts) AppendHeader(dst []byte) []byte { return dst }
 func (e *puts) Append(dst []byte, b *series.Batch) []byte {
 	p := e.scratch.Get().(*putting)
 	defer e.scratch.Put(p)
-	dst = append(dst, e.open...)
+	dst = append(dst, '[')
 	first := len(dst)
 	for i := range b.Runs {
 		run := &b.Runs[i]
@@ -140,40 +96,27 @@ func (e *puts) Append(dst []byte, b *series.Batch) []byte {
 				if run.Lacks(f, row) {
 					continue
 				}
-				dst = e.appendName(dst, p, first, t.names[f], run.Times[row])
-				switch {
-				case run.Table.Fields[f].Type.UsesInts():
+				dst = appendPutName(dst, p, first, t.names[f], run.Times[row])
+				if run.Table.Fields[f].Type.UsesInts() {
 					dst = strconv.AppendInt(dst, run.Columns[f].Ints[row], 10)
-				case e.decimals:
-					dst = appendDecimal(dst, run.Columns[f].Floats[row])
-				default:
+				} else {
 					dst = strconv.AppendFloat(dst, run.Columns[f].Floats[row], 'g', -1, 64)
 				}
 				dst = append(dst, p.tags...)
 			}
 			if len(dst) == begin {
-				dst = e.appendName(dst, p, first, t.names[len(run.Columns)], run.Times[row])
+				dst = appendPutName(dst, p, first, t.names[len(run.Columns)], run.Times[row])
 				dst = append(append(dst, '1'), p.tags...)
 			}
 		}
 	}
-	return append(dst, e.close...)
+	return append(dst, ']')
 }
 
-// appendName appends what stands before the value of a point.
-func (s *putSyntax) appendName(dst []byte, p *putting, first int, name []byte, time int64) []byte {
+// appendPutName appends the text before the value of a point.
+func appendPutName(dst []byte, p *putting, first int, name []byte, time int64) []byte {
 	if len(dst) > first {
-		dst = append(dst, s.between...)
+		dst = append(dst, ',')
 	}
-	return append(p.time.append(append(dst, name...), time), s.value...)
-}
-
-// appendDecimal appends a number with a decimal point, and without an exponent.
-func appendDecimal(dst []byte, v float64) []byte {
-	start := len(dst)
-	dst = strconv.AppendFloat(dst, v, 'f', -1, 64)
-	if bytes.IndexByte(dst[start:], '.') < 0 {
-		dst = append(dst, ".0"...)
-	}
-	return dst
+	return append(p.time.append(append(dst, name...), time), `,"value":`...)
 }

@@ -8,21 +8,13 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's: with protocol=telnet rows go to a port of their own.
+// endpoints are driver.Driver's.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o)
 	if err != nil {
 		return nil, err
 	}
-	list := []driver.Endpoint{s.wire.Endpoint(connection.Port)}
-	if s.telnet {
-		lines := s.wire
-		lines.Port = s.telnetPort
-		e := lines.Endpoint(optionTelnetPort)
-		e.Protocol, e.Opened, e.Secret = "telnet", false, false
-		list = append(list, e)
-	}
-	return list, nil
+	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
 // ReadClock implements driver.DB.

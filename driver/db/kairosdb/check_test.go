@@ -7,7 +7,6 @@ import (
 
 	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/conformance/stub"
-	"github.com/tsmark/tsmark/driver"
 )
 
 // What a server tells of itself, and why it tells no more.
@@ -22,14 +21,4 @@ func TestCheck(t *testing.T) {
 	conformance.Advises(t, d.db(), "tells no settings")
 	names = `{"results":["m_a","kairosdb.http.query_time"]}`
 	conformance.Advises(t, d.db(), "tells no settings", "kairosdb.queries.aggregate_stats")
-}
-
-// Lines of telnet go to a port of their own.
-func TestEndpoints(t *testing.T) {
-	for protocol, want := range map[string]int{protocolHTTP: 1, protocolTelnet: 2} {
-		list, err := endpoints(driver.Options(conformance.Resolved(t, Driver(), optionProtocol, protocol)))
-		if err != nil || len(list) != want || list[want-1].Opened != (want == 1) {
-			t.Errorf("%s: %+v, %v", protocol, list, err)
-		}
-	}
 }

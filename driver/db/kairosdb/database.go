@@ -37,11 +37,8 @@ type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
 	queued   bool // points are queued on the server behind their acknowledgement
-	telnet   bool // rows are sent as lines, and not acknowledged
 	// handOn is longer than what the server waits before it hands on a queue that is nearly empty.
 	handOn time.Duration
-	// telnetPort is where lines are sent.
-	telnetPort string
 }
 
 func newSettings(o driver.Options) (*settings, error) {
@@ -51,7 +48,6 @@ func newSettings(o driver.Options) (*settings, error) {
 	wire.Idle = 20 * time.Second
 	s := &settings{
 		wire: wire, queued: o[optionDatastore] == datastoreCassandra,
-		telnet: o[optionProtocol] == protocolTelnet, telnetPort: o[optionTelnetPort],
 		handOn: 2 * o.Duration(optionQueueWait),
 	}
 	if o[optionCompression] == compressionGzip {
@@ -160,9 +156,6 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 		out.Durability = "acknowledged once it is in the server's queue of files; what its Cassandra then does is not told"
 		out.Settings["datastore"] = datastoreCassandra + ", as the option " + optionDatastore + " says"
 	}
-	if d.settings.telnet {
-		out.Durability = "lines of telnet are not acknowledged; " + out.Durability
-	}
 	return out, nil
 }
 
@@ -174,21 +167,14 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 // untagged is the tag of series without any, which KairosDB does not have.
 const untagged = metric.Own + "untagged"
 
-// points returns an encoder of JSON, or of lines, as KairosDB reads them.
+// points returns an encoder of JSON as KairosDB reads it.
 func (s *settings) points(of *series.Schema) encode.Encoder {
 	tag := [2]string{untagged, "1"}
-	if s.telnet { // putm takes milliseconds; put takes small ones for seconds
-		same := func(name string) string { return name }
-		return encode.Puts{Command: "putm", Metric: metric.Name, Name: same, Null: metric.NullField, Untagged: tag}.New(of)
-	}
 	return encode.DataPoints{Metric: metric.Name, Null: metric.NullField, Untagged: tag}.New(of)
 }
 
 // sender opens a connection on which rows are written.
 func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
-	if s.telnet {
-		return lineproto.DialTCP(ctx, &s.wire, s.telnetPort)
-	}
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: pathPoints, Header: http.Header{"Content-Type": {"application/json"}},
 		Compress: s.compress, Explain: explained,

@@ -19,15 +19,7 @@ import (
 const (
 	optionCompression = "compression"
 	optionDatastore   = "datastore"
-	optionProtocol    = "protocol"
 	optionQueueWait   = "queue_wait"
-	optionTelnetPort  = "telnet_port"
-)
-
-// The values of optionProtocol.
-const (
-	protocolHTTP   = "http"
-	protocolTelnet = "telnet"
 )
 
 // The values of optionCompression.
@@ -67,18 +59,16 @@ func Driver() driver.Driver {
 func options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8080", Help: "port of the HTTP service (kairosdb.jetty.port)"},
-		driver.Option{Name: optionTelnetPort, Type: option.Port(), Default: "4242", Help: "port of the telnet service (kairosdb.telnetserver.port), for protocol=telnet"},
-		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how rows are sent: http (acknowledged) or telnet (not acknowledged; the server only logs refused lines)", Type: option.Choice(protocolHTTP, protocolTelnet)},
 		driver.Option{Name: connection.User, Empty: "none", Help: "user, if the server or a proxy requires one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "compression of batches: gzip (1.3 and newer) or none", Type: option.Choice(compressionNone, compressionGzip)},
 		driver.Option{Name: optionDatastore, Default: datastoreH2, Help: "datastore of the server (kairosdb.service.datastore), which it does not report: h2 or cassandra", Type: option.Choice(datastoreH2, datastoreCassandra)},
-		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "kairosdb.queue_processor.min_batch_wait of the server, which it does not report; with datastore=cassandra or protocol=telnet, a load has settled when no points have arrived for ten times this", Type: option.Duration()},
+		driver.Option{Name: optionQueueWait, Default: "500ms", Help: "kairosdb.queue_processor.min_batch_wait of the server, which it does not report; with datastore=cassandra, a load has settled when no points have arrived for ten times this", Type: option.Duration()},
 	)
 }
 
-func caps(o driver.Options) driver.Caps {
-	c := driver.Caps{
+func caps(driver.Options) driver.Caps {
+	return driver.Caps{
 		Language:      "JSON",
 		Dedupes:       true,
 		MakesColumns:  true,
@@ -94,11 +84,6 @@ func caps(o driver.Options) driver.Caps {
 		Schema: checkSchema,
 		Types:  types(),
 	}
-	if o[optionProtocol] == protocolTelnet {
-		c.Schema = checkLines
-		c.Lacks[series.UnplainTags] = "KairosDB cuts at an equals sign, and reads as ISO 8859-1, in lines of telnet; leave out " + optionProtocol + "=" + protocolTelnet
-	}
-	return c
 }
 
 // types are the types of values that KairosDB holds as numbers. The nanoseconds of times
@@ -138,28 +123,6 @@ func checkSchema(s *series.Schema) error {
 		for _, tag := range t.Tags {
 			if tag.Key == untagged {
 				return fmt.Errorf("table %s has a tag called %s, which is tsmark's own: rename it", t.Name, untagged)
-			}
-		}
-	}
-	return nil
-}
-
-// checkLines is checkSchema for lines of telnet.
-func checkLines(s *series.Schema) error {
-	if err := checkSchema(s); err != nil {
-		return err
-	}
-	for _, t := range s.Tables {
-		var names []string
-		for _, f := range t.Fields {
-			names = append(names, metric.Name(t.Name, f.Name))
-		}
-		for _, tag := range t.Tags {
-			names = append(names, tag.Key)
-		}
-		for _, name := range names {
-			if !series.Plain([]byte(name)) {
-				return fmt.Errorf("a line of telnet cannot have the name %q, for it takes characters of ASCII without blanks and equals signs; leave out %s=%s", name, optionProtocol, protocolTelnet)
 			}
 		}
 	}

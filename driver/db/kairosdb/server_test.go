@@ -31,12 +31,6 @@ func TestConformanceUncompressed(t *testing.T) {
 	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
 }
 
-// Lines that nobody acknowledges, and that H2 takes no faster than others.
-func TestConformanceTelnet(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunSparseWrites(t, Driver(), server(t, optionProtocol, protocolTelnet))
-}
-
 func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.json", *update) }
 
 func TestFaults(t *testing.T) {

@@ -33,11 +33,11 @@ func (d *database) visible(ctx context.Context, at int64) error {
 }
 
 // Settle implements driver.DB. H2 has each point before its request is answered. For
-// Cassandra, and behind telnet, they are queued, of which the server tells nothing: they
-// are counted until no more appear.
+// Cassandra they are queued, of which the server tells nothing: they are counted until no
+// more appear.
 func (d *database) Settle(ctx context.Context) error {
 	var count func(context.Context) (int64, error)
-	if d.settings.queued || d.settings.telnet {
+	if d.settings.queued {
 		count = d.count
 	}
 	if err := d.Await(ctx, d.settings.handOn, count); err != nil {

@@ -34,17 +34,16 @@ const (
 type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
-	telnet   bool // points are sent as lines, and not acknowledged
 	sync     bool // HBase has them when they are acknowledged
 }
 
 // queued reports whether points may still be under way to HBase behind their
-// acknowledgement, if there is one.
-func (s *settings) queued() bool { return s.telnet || !s.sync }
+// acknowledgement.
+func (s *settings) queued() bool { return !s.sync }
 
 func newSettings(o driver.Options) (*settings, error) {
 	wire, err := httpwire.NewConfig(connection.Of(o), "")
-	s := &settings{wire: wire, telnet: o[optionProtocol] == protocolTelnet, sync: o.Bool(optionSync)}
+	s := &settings{wire: wire, sync: o.Bool(optionSync)}
 	if o[optionCompression] == compressionGzip {
 		s.compress = lineproto.Gzip(1)
 	}
@@ -166,10 +165,7 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 		Durability: "acknowledged once HBase has the points in its log; when HBase's log is on disk the server does not tell",
 		Settings:   map[string]string{}, Elsewhere: "server", StandIn: d.config[testSetup],
 	}
-	switch {
-	case d.settings.telnet:
-		out.Durability = "lines of telnet are not acknowledged; when HBase has them, and its log is on disk, the server does not tell"
-	case !d.settings.sync:
+	if !d.settings.sync {
 		out.Durability = "acknowledged once OpenTSDB has read the points (sync=false); when HBase has them, and its log is on disk, the server does not tell"
 	}
 	for _, name := range described {
@@ -188,22 +184,15 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 // untagged is the tag of series without any, which OpenTSDB does not have.
 const untagged = metric.Own + "untagged"
 
-// points returns an encoder of JSON, or of lines, as OpenTSDB reads them.
+// points returns an encoder of JSON as OpenTSDB reads it.
 func (s *settings) points(of *series.Schema) encode.Encoder {
-	p := encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}
-	if s.telnet {
-		p.Command = "put"
-	}
-	return p.New(of)
+	return encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}.New(of)
 }
 
 // sender opens a connection on which points are written. Over HTTP the server says of each
 // that was not stored why: of all when HBase has acknowledged them, or, without sync, of
 // those that it could not read.
 func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
-	if s.telnet {
-		return lineproto.DialTCP(ctx, &s.wire, s.wire.Port)
-	}
 	parameters := url.Values{"details": {""}}
 	if s.sync {
 		parameters.Set("sync", "")

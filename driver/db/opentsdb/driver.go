@@ -17,14 +17,7 @@ import (
 // The names of the options.
 const (
 	optionCompression = "compression"
-	optionProtocol    = "protocol"
 	optionSync        = "sync"
-)
-
-// The values of optionProtocol.
-const (
-	protocolHTTP   = "http"
-	protocolTelnet = "telnet"
 )
 
 // The values of optionCompression.
@@ -64,8 +57,7 @@ func Driver() driver.Driver {
 func options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "4242", Help: "port of the server (tsd.network.port)"},
-		driver.Option{Name: optionProtocol, Default: protocolHTTP, Help: "how points are sent: http (acknowledged) or telnet (not acknowledged), to the same port", Type: option.Choice(protocolHTTP, protocolTelnet)},
-		driver.Option{Name: optionSync, Default: syncOn, Help: "acknowledge a batch over HTTP when HBase has its points (true) or when the server has read it (false)", Type: option.Boolean(syncOn, syncOff)},
+		driver.Option{Name: optionSync, Default: syncOn, Help: "acknowledge a batch when HBase has its points (true) or when the server has read it (false)", Type: option.Boolean(syncOn, syncOff)},
 		driver.Option{Name: connection.User, Empty: "none", Help: "user, if a proxy requires one"},
 		driver.Option{Name: connection.Password, Empty: "none"},
 		driver.Option{Name: optionCompression, Default: compressionGzip, Help: "compression of batches: gzip or none", Type: option.Choice(compressionNone, compressionGzip)},

@@ -25,12 +25,7 @@ func TestConformanceUncompressed(t *testing.T) {
 	conformance.RunWrites(t, Driver(), server(t, optionCompression, compressionNone))
 }
 
-// Lines that nobody acknowledges, and batches that are acknowledged once they are read.
-func TestConformanceTelnet(t *testing.T) {
-	conformance.Long(t)
-	conformance.RunWrites(t, Driver(), server(t, optionProtocol, protocolTelnet))
-}
-
+// Batches that are acknowledged once they are read.
 func TestConformanceWithoutSync(t *testing.T) {
 	conformance.Long(t)
 	conformance.RunWrites(t, Driver(), server(t, optionSync, syncOff))
