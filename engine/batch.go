@@ -57,7 +57,7 @@ func (b *batch) failure(worker int, err error) error {
 	return fmt.Errorf("writer %d, batch %d (rows %d to %d%s, %s): %w", worker, b.number, b.first, b.first+int64(b.rows())-1, b.of, b.content(), err)
 }
 
-// content says what is in the batch.
+// content describes the rows of the batch.
 func (b *batch) content() string {
 	if b.lines != nil {
 		return b.lines.String()
@@ -132,7 +132,7 @@ func newSupply(workers int, fill func(*batch) error, numbers *atomic.Int64) *sup
 	return s
 }
 
-// next returns the next batch; io.EOF: there is none.
+// next returns the next batch, or io.EOF after the last one.
 func (s *supply) next(ctx context.Context) (*batch, error) {
 	select {
 	case b := <-s.free:

@@ -12,11 +12,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Calibrate measures how fast this client is where nothing answers: for about
-// as long as said, it loads the dataset, as the configuration says, into a target that
-// keeps nothing, and then so many workers query it. No target can be measured to be
-// faster. What a target's own writers do on the client, such as encoding, is not part
-// of it.
+// Calibrate measures the speed of this client without a database. For about span it loads
+// the dataset into a target that discards all rows; then queryWorkers workers query that
+// target for span. No measured target can be faster. Work of a target's own writers on the
+// client, such as encoding, is not included.
 func Calibrate(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload.Dataset, span time.Duration) (result.Calibration, error) {
 	found := result.Calibration{Workers: cfg.Workers, QueryWorkers: queryWorkers}
 	sink := driver.DB{Required: &sink{end: time.Now().Add(span)}}
@@ -37,10 +36,10 @@ func Calibrate(ctx context.Context, cfg LoadConfig, queryWorkers int, d workload
 // errEnough ends a calibration.
 var errEnough = errors.New("measured for long enough")
 
-// sink is a target that keeps nothing and answers nothing.
+// sink is a target that discards all rows and returns empty answers.
 type sink struct {
 	driver.Required
-	end time.Time // a writer takes no batch later, but for its first
+	end time.Time // afterwards a writer refuses batches, except its first
 }
 
 func (s *sink) NewWriter(context.Context, int) (driver.Writer, error) {

@@ -28,7 +28,7 @@ type Capture struct {
 	counted []Answered // by other clients
 }
 
-// begin prepares for a phase of so many queries from a place on.
+// begin prepares for a phase of count queries, the first of which has the place first.
 func (c *Capture) begin(first, count int) {
 	if c == nil {
 		return
@@ -50,7 +50,7 @@ func (c *Capture) count(place int, rows int64) {
 // reads reports whether answers are read, and not only their rows counted.
 func (c *Capture) reads() bool { return c != nil && c.Sample.wanted > 0 }
 
-// end ends a phase of so many operations.
+// end ends a phase with the given number of operations.
 func (c *Capture) end(operations int64) {
 	if c != nil {
 		c.Begun += operations

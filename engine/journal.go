@@ -53,14 +53,14 @@ func (s *WrittenShare) HandedRows() int64 {
 	return rows
 }
 
-// AnsweredType is what is remembered of the answers to one query type: random
+// AnsweredType holds remembered answers to one query type: random
 // samples, as Sample chooses them.
 type AnsweredType struct {
 	Full    []Answered // with their answers
 	Counted []Answered // with the number of rows only
 }
 
-// Answered is a query and what is known of its answer.
+// Answered is a query with its answer, as far as it was read.
 type Answered struct {
 	Query query.Query // with the window that it had; not set by a Capture
 	Place int         // of the query among those drawn for its type

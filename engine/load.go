@@ -167,7 +167,7 @@ func (l *loader) connect(ctx context.Context, t driver.DB) error {
 	return nil
 }
 
-// close closes what is open; after an orderly end that is harmless, and without
+// close closes all connections; after an orderly end that is harmless, and without
 // news.
 func (l *loader) close() {
 	for _, c := range l.connections {

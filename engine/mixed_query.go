@@ -63,7 +63,7 @@ type mixedWorker struct {
 	logs    []*oplog.Recorder // one a type
 }
 
-// queryAll runs what is due, or as fast as it is answered until the phase ends.
+// queryAll runs queries when they are due, or in a closed loop, until the phase ends.
 func (m *mixedWorker) queryAll(ctx, phase context.Context) error {
 	for _, t := range m.types {
 		m.logs = append(m.logs, t.log.Recorder(m.worker, m.start))

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedType is what is run of one query type, and what came of it.
+// mixedType holds the queries of one type and their results.
 type mixedType struct {
 	queries []query.Query
 	log     *oplog.Section
@@ -61,7 +61,7 @@ func (t *mixedType) record(op *oplog.Op, a *Answered) {
 	}
 }
 
-// finish fills in what is known however the phase ended.
+// finish fills in the figures that do not depend on how the phase ended.
 func (m *mixed) finish() (*Journal, error) {
 	var err error
 	m.out.Writes, err = m.loader.figures()
@@ -97,7 +97,7 @@ func mixedFigures(out *result.Mixed, writes *tally.Tally, types []*tally.Tally) 
 	return err
 }
 
-// typeFigures fills in those of a type, of a phase that took so many seconds.
+// typeFigures fills in the figures of a type for a phase of the given number of seconds.
 func typeFigures(out *result.MixedType, t *tally.Tally, wall float64) error {
 	q, err := result.QueriesOf(t)
 	out.Executed, out.AtLeast = q.Executed, q.AtLeast

@@ -116,7 +116,7 @@ func (o *openLoop) dueTimes() iter.Seq[time.Duration] {
 	}
 }
 
-// work runs what is in the queue until it is closed and empty.
+// work runs the queries of the queue until it is closed and empty.
 func (o *openLoop) work(ctx context.Context, w *worker) error {
 	for a := range o.queue {
 		if ctx.Err() != nil {

@@ -27,7 +27,7 @@ type Sample struct {
 	wanted int
 }
 
-// NewSample returns a sample of so many answers. Each text makes another sample of the
+// NewSample returns a sample of wanted answers. Each text makes another sample of the
 // same seed.
 func NewSample(seed, text string, wanted int) Sample {
 	return Sample{xxhash.Sum64String(seed + "\x00" + text), wanted}

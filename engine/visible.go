@@ -106,7 +106,7 @@ func (p *placed) take(run *series.Run, row int) bool {
 	return false
 }
 
-// rowsToLookFor returns some of what the workers of a load remember: last rows, and others.
+// rowsToLookFor returns some of the rows that the workers of a load remember: the last ones and others.
 func rowsToLookFor(connections []*connection) []oracle.Row {
 	var lasts, drawn []placed
 	var random *mathrand.Rand
@@ -192,7 +192,7 @@ func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Tim
 	return at, err
 }
 
-// missing says what is not visible.
+// missing describes the rows that are not visible.
 func (s *sight) missing() string {
 	if n := len(s.lookups); n > 0 {
 		return fmt.Sprintf("%d of %d rows that were looked for", n, n+s.out.Rows)

@@ -40,8 +40,8 @@ func PortSource(ports ...int) Source {
 	}
 }
 
-// UnknownSource stands for a source of a server whose processes cannot be told: each reading is
-// that error.
+// UnknownSource is the source of a server whose processes cannot be found: each reading
+// returns err.
 func UnknownSource(err error) Source { return unknownSource{err} }
 
 type unknownSource struct{ err error }

@@ -48,7 +48,7 @@ type Value struct {
 	Text  []byte  // Text; may belong to the sender, see Sink
 }
 
-// Number returns the value of a number; false: it is none.
+// Number returns the value of a number, and false for any other kind of value.
 func (v Value) Number() (float64, bool) {
 	switch v.Kind {
 	case Int:

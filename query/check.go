@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Check returns what is wrong with a query about a table: a value of its shape
+// Check returns an error for an invalid query about a table: a value of its shape
 // that has no meaning, a name that the table does not have, or a field that it
 // takes for a number and that is none.
 func (q *Query) Check(table *series.Table) error {
@@ -26,7 +26,7 @@ func (q *Query) Check(table *series.Table) error {
 	return q.checkNumbers(table)
 }
 
-// checkShape returns what is wrong with the values of the query's shape.
+// checkShape returns an error for invalid values of the query's shape.
 func (q *Query) checkShape() error {
 	const day = 24 * time.Hour
 	if a := q.Activity(); a != nil && (a.Width <= 0 || day%a.Width != 0) {

@@ -183,7 +183,7 @@ func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 // all else, texts bytewise.
 func CompareRows(a, b []Value) int { return slices.CompareFunc(a, b, compareValues) }
 
-// firstDisorder returns the first row that stands in the wrong place.
+// firstDisorder returns the first row that is out of order.
 func firstDisorder(q *Query, rows [][]Value) *Difference {
 	keys, newest := q.Keys(), q.Order() == Descending
 	for i := 1; i < len(rows); i++ {

@@ -37,7 +37,7 @@ func (d *Digest) Hash(row []Value) uint64 {
 	return xxhash.Sum64(d.scratch)
 }
 
-// Add adds so many rows, the sum of whose hashes is known.
+// Add adds rows by their number and the sum of their hashes.
 func (d *Digest) Add(rows int64, sum uint64) {
 	d.rows += rows
 	d.sum += sum

@@ -30,5 +30,5 @@ func (f *Fingerprint) Add(q *Query) error {
 	return nil
 }
 
-// String is the fingerprint of what was taken so far.
+// String is the fingerprint of everything added so far.
 func (f *Fingerprint) String() string { return hex.EncodeToString(f.sum.Sum(nil)[:8]) }

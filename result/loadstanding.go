@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// Reason is why a load has no figures; empty: it stands. A load that does not
-// stand has no rate, no size on disk, no use of the machine and no place beside
-// others, in any output. This is the one place that decides it: rows or values that
-// are not those of the dataset, rows that were not acknowledged, and a wrong
-// answer of the same target, which says that what it holds is wrong in a way that
-// counts and sums do not show.
-// A target that cannot be loaded as the experiment wants has none either.
+// Reason says why a load has no figures; empty: it has figures. A load without figures has
+// no rate, no size on disk, no use of the machine and no rank, in any output. Only this
+// method decides it. The reasons are rows or values that differ from the dataset, rows that
+// were not acknowledged, a wrong answer of the same target, which reveals wrong contents
+// that counts and sums do not show, and a target that cannot be loaded as the experiment
+// requires.
 func (l *Load) Reason() string { return cmp.Or(l.UnsupportedReason(), l.Withheld, l.Beside) }
 
-// Word is what tables say of a load that does not stand: n/a where the target cannot be
-// loaded so, else withheld.
+// Word is the text in tables for a load without figures: n/a if the target cannot be
+// loaded as required, otherwise withheld.
 func (l *Load) Word() string {
 	if l.UnsupportedReason() != "" {
 		return "n/a"
@@ -23,7 +22,7 @@ func (l *Load) Word() string {
 	return "withheld"
 }
 
-// HasFigures reports whether there is a load that has figures.
+// HasFigures reports whether the load exists and its figures count.
 func (l *Load) HasFigures() bool { return l != nil && l.Reason() == "" }
 
 // Disk is the size on disk where nothing of it was still to be written; -1: unknown, or something
@@ -35,8 +34,8 @@ func (l *Load) Disk() int64 {
 	return l.DiskBytes
 }
 
-// WithoutFigures is the load without what was measured: what it was, and why it
-// does not stand.
+// WithoutFigures returns the load's description and the reasons for its missing figures,
+// without measurements.
 func (l *Load) WithoutFigures() *Load {
 	out := &Load{
 		Workers: l.Workers, BatchSize: l.BatchSize, Rows: l.Rows, Metrics: l.Metrics, Withheld: l.Withheld, Beside: l.Beside, Unverified: l.Unverified,

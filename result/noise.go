@@ -45,7 +45,7 @@ type Noise struct {
 	// Reasons are why the host was noisy, in words; none: it was quiet, as far as
 	// could be told.
 	Reasons []string `json:"reasons,omitempty"`
-	// Unknown is what could not be told, and why; empty: all was.
+	// Unknown lists figures that could not be read, with the reasons; empty: all were read.
 	Unknown string `json:"unknown,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Values is what is known of a dataset's values without reading them.
+// Values describes a dataset's values without reading them.
 type Values struct {
 	First, Last time.Time     // no row's time is before First, and none after Last
 	Step        time.Duration // every row's time is a multiple of it since 1970
@@ -23,7 +23,7 @@ const (
 	Infinities                      // infinite floats
 	LargeInts                       // integers of 64 bits beyond ±2^53, up to where a double holds each of them
 	SmallestInt                     // the smallest integer of its type
-	FineTimestamps                  // fields of times that are no multiples of 1 µs
+	FineTimestamps                  // fields of times that are not multiples of 1 µs
 	EmptyTags                       // tags whose value is the empty text
 	EscapedTags                     // tags with a line break, or a backslash that line protocol cannot tell from one that escapes
 	UnplainTags                     // tags with other characters than those of ASCII that are seen, or with an equals sign

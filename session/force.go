@@ -10,22 +10,21 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Confirm decides whether what is named may be dropped from a place, which is where
-// the target is as its description has it. Its error says why not.
+// Confirm decides whether the named objects may be dropped from a place, the target's
+// Description.Location. Its error says why not.
 type Confirm func(ctx context.Context, place string, named []string) error
 
-// Force makes room for loads where the user lets it go what tsmark did not
-// create.
+// Force makes room for loads by dropping objects that tsmark did not create, if the user agrees.
 type Force struct {
 	Confirm Confirm // its errors are returned as they are; nil: nothing may be dropped
-	// Dropped is told what was.
+	// Dropped is called after objects were dropped.
 	Dropped func(place string, named []string)
 
-	agreed map[string][]string // what the user lets go, by place
+	agreed map[string][]string // objects that the user agreed to drop, by place
 }
 
-// Allow returns an error where what is in the way must stay; refusal is that of
-// the Session. What was let go is not asked for again.
+// Allow returns an error if the user does not agree to drop the objects in the way; refusal
+// is the Session's error. It does not call Confirm twice for the same objects.
 func (f *Force) Allow(ctx context.Context, s Session, schema *series.Schema, refusal error) (place string, named []string, err error) {
 	if f.Confirm == nil {
 		return "", nil, fmt.Errorf("%w, or add --force to have it dropped", refusal)
@@ -52,7 +51,7 @@ func (f *Force) Allow(ctx context.Context, s Session, schema *series.Schema, ref
 	return d.Location, named, nil
 }
 
-// MakeRoom drops what is in the way, if the user lets it.
+// MakeRoom drops the objects in the way if the user agrees.
 func (f *Force) MakeRoom(ctx context.Context, s Session, schema *series.Schema, refusal error) error {
 	place, named, err := f.Allow(ctx, s, schema, refusal)
 	if err != nil {
@@ -67,7 +66,7 @@ func (f *Force) MakeRoom(ctx context.Context, s Session, schema *series.Schema, 
 	return nil
 }
 
-// Prepare is the Session's, and makes room first where it must.
+// Prepare is Session.Prepare, and makes room first if necessary.
 func (f *Force) Prepare(ctx context.Context, s Session, schema *series.Schema, m Mark) error {
 	err := s.Prepare(ctx, schema, m)
 	if errors.Is(err, driver.ErrExisting) {

@@ -44,7 +44,7 @@ func (r *renderer) check() error {
 	return nil
 }
 
-// checkFilter returns an error for values of a filter that are no literals.
+// checkFilter returns an error for values of a filter that are not literals.
 func (r *renderer) checkFilter() error {
 	in := r.q.In
 	if in == nil {

@@ -119,7 +119,7 @@ func (r *renderer) tagsID() string { return r.Ident(cmp.Or(r.TagsID, TagsIDColum
 // id returns the column of the table of series that says which.
 func (r *renderer) id() string { return r.Ident(cmp.Or(r.ID, IDColumn)) }
 
-// columnPrefix returns what stands before a column of the table of rows where the table
+// columnPrefix returns the qualifier of a column of the table of rows if the table
 // of series is joined.
 func (r *renderer) columnPrefix() string {
 	if r.Wide {
@@ -192,7 +192,7 @@ func (r *renderer) rowColumns(tag string, fields []string) []string {
 // joined reports whether a scan needs the table of series.
 func (r *renderer) joined(tag string) bool { return tag != "" || len(r.q.Present) > 0 }
 
-// scanPrefix returns what stands before columns of the table of rows in a scan.
+// scanPrefix returns the qualifier of columns of the table of rows in a scan.
 func (r *renderer) scanPrefix(tag string) string {
 	if r.joined(tag) {
 		return r.columnPrefix()

@@ -128,7 +128,7 @@ func comparison(expression string, c query.Comparison, value float64) string {
 	return fmt.Sprintf("%s %s %s", expression, c, double(value))
 }
 
-// The names given to what is computed.
+// The names of computed columns.
 const (
 	conditionColumn = "condition_value" // what a condition on a group compares
 	bucketColumn    = "bucket"
