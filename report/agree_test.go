@@ -254,7 +254,7 @@ func fromCSV(t *testing.T, run *result.Run) map[string]stated {
 // bars and chart, the table of winners, JSON and tsmark compare to each other.
 func overallAgrees(t *testing.T, run *result.Run, inCSV map[string]stated) {
 	t.Helper()
-	g := rank.GroupOf(run)
+	g := rank.NewGroup(run)
 	h := rank.NewHeadline(g)
 	chart := runchart.Relative(g, h, chart.NewLegend(g.Labels()))
 	var runs []report.RunJSON
@@ -344,7 +344,7 @@ func find(rows [][]string, name string) []string {
 // labels, and their places, which all lie on one logarithmic axis.
 func chartAgrees(t *testing.T, page string, run *result.Run, exact map[string]stated) {
 	t.Helper()
-	g := rank.GroupOf(run)
+	g := rank.NewGroup(run)
 	drawing := runchart.Ranges(g, chart.NewLegend(g.Labels()))
 	type place struct{ at, log float64 }
 	var places []place

@@ -35,8 +35,8 @@ func NewBoard(subjects ...Subject) *Board {
 	return &Board{g}
 }
 
-// Standing is what a board shows of a subject in one figure.
-type Standing struct {
+// BoardEntry is what a board shows of a subject in one figure.
+type BoardEntry struct {
 	// Figure is as tables have it: 1.70 ms; or the word for why there is none: withheld,
 	// failed, > 1 min, n/a, –.
 	Figure string
@@ -59,10 +59,10 @@ type Standing struct {
 }
 
 // Loads are the settled rates of the subjects' loads, in rows a second.
-func (b *Board) Loads() []Standing {
+func (b *Board) Loads() []BoardEntry {
 	g := &b.Group
-	r, _ := rank.CompareLoads(g)
-	return b.standings(r, compare.LoadSubject, func(s *rank.Subject, out *Standing) {
+	r, _ := rank.LoadRow(g)
+	return b.standings(r, compare.LoadSubject, func(s *rank.Subject, out *BoardEntry) {
 		switch l := s.Target.Load; {
 		case l == nil:
 		case l.UnsupportedReason() != "":
@@ -79,8 +79,8 @@ func (b *Board) Loads() []Standing {
 }
 
 // Type is the median service times of a query type.
-func (b *Board) Type(queryType string) []Standing {
-	return b.standings(rank.CompareType(&b.Group, queryType), queryType, func(s *rank.Subject, out *Standing) {
+func (b *Board) Type(queryType string) []BoardEntry {
+	return b.standings(rank.TypeRow(&b.Group, queryType), queryType, func(s *rank.Subject, out *BoardEntry) {
 		switch q := s.Queries(queryType); q.Outcome() {
 		case result.NotRun:
 		case result.Unsupported, result.Failed:
@@ -100,13 +100,13 @@ func (b *Board) Type(queryType string) []Standing {
 
 // standings are those of a row of a comparison, which has two cells a subject. more
 // adds what a comparison leaves to other tables.
-func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *Standing)) []Standing {
-	list := make([]Standing, len(b.Group.Subjects))
+func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *BoardEntry)) []BoardEntry {
+	list := make([]BoardEntry, len(b.Group.Subjects))
 	for i := range list {
 		s := &b.Group.Subjects[i]
 		figure, times := r.Cells[1+2*i], r.Cells[2+2*i]
-		marks := rank.MarksOf(s.Target, what)
-		list[i] = Standing{
+		marks := rank.Marks(s.Target, what)
+		list[i] = BoardEntry{
 			Figure: strings.TrimSuffix(figure.Text, marks), Beside: times.Text,
 			Best: times.Tone == format.ToneBest, Wrong: figure.Tone == format.ToneBad, Stands: figure.Tone != format.ToneBad && figure.Tone != format.ToneDim,
 		}
@@ -123,7 +123,7 @@ func runMarks(r *result.Run, own string) string {
 	for _, m := range []struct {
 		mark string
 		in   func(*result.Target) map[string]string
-	}{{rank.BoundMark, rank.ClientBounds}, {rank.NoisyMark, rank.NoisyIn}} {
+	}{{rank.BoundMark, rank.ClientBounds}, {rank.NoisyMark, rank.NoiseReasons}} {
 		if !strings.Contains(own, m.mark) && slices.ContainsFunc(r.Targets, func(t result.Target) bool { return len(m.in(&t)) > 0 }) {
 			text += "(" + m.mark + ")"
 		}

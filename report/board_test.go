@@ -33,7 +33,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 	compared := tables.SideBySide(&report.Of(runs...).Groups[0])
 	for _, r := range compared.Rows {
 		name := r.Cells[0].Text
-		var standings []report.Standing
+		var standings []report.BoardEntry
 		if name == "load, settled rows/s" {
 			standings = b.Loads()
 		} else {
@@ -47,7 +47,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]report.Standing{
+	for name, want := range map[string]report.BoardEntry{
 		"high-cpu-1": {Checked: "withheld", Why: "wrong answer to query 4: query 4, row 17: usage_user is 93.5, found 93.25", Wrong: true},
 		"lastpoint":  {Checked: "n/a", Why: "the dialect has no such query"},
 	} {

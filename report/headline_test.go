@@ -18,7 +18,7 @@ import (
 // says: a and b are alike, c is slower.
 func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 	run := agreeing(t, 6)
-	g := rank.GroupOf(run)
+	g := rank.NewGroup(run)
 	h := rank.NewHeadline(g)
 	if h == nil || h.Queries == nil || h.Loads == nil || len(h.Answers) != 2 {
 		t.Fatalf("headline: %+v", h)
@@ -70,7 +70,7 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 		for i := range run.Targets {
 			run.Targets[i].Queries = run.Targets[i].Queries[:c.types]
 		}
-		if got := rank.GroupOf(run).ByType(); got != c.want {
+		if got := rank.NewGroup(run).ByType(); got != c.want {
 			t.Errorf("%v: %q, want %q", c.targets, got, c.want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 			}
 		}
 	}
-	if got := rank.GroupOf(run).ByType(); !strings.HasPrefix(got, "By query type: a faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, "), tie in 1") {
+	if got := rank.NewGroup(run).ByType(); !strings.HasPrefix(got, "By query type: a faster in 2 (up to ") || !strings.Contains(got, "), c in 2 (up to 2.") || !strings.HasSuffix(got, "), tie in 1") {
 		t.Errorf("both win: %q", got)
 	}
 }
@@ -128,7 +128,7 @@ func TestHeadline(t *testing.T) {
 		{two(1, "a", "c"), "No verdict between a and c: 1 round", format.TonePlain, 2, "faster"},
 		{two(6, "a"), "a: ", format.TonePlain, 0, "faster"},
 	} {
-		h := rank.NewHeadline(rank.GroupOf(c.run))
+		h := rank.NewHeadline(rank.NewGroup(c.run))
 		if h == nil {
 			t.Errorf("%s: no headline", c.begins)
 			continue
@@ -144,7 +144,7 @@ func TestHeadline(t *testing.T) {
 	// A withheld type is counted as such, and takes no part.
 	run := two(6, "a", "c")
 	run.Targets[1].Queries[0].Withheld = "wrong answer"
-	if h := rank.NewHeadline(rank.GroupOf(run)); !strings.Contains(strings.Join(h.Basis, " · "), "4 of 5 query types verified, 1 withheld") {
+	if h := rank.NewHeadline(rank.NewGroup(run)); !strings.Contains(strings.Join(h.Basis, " · "), "4 of 5 query types verified, 1 withheld") {
 		t.Errorf("basis: %q", h.Basis)
 	}
 	if out := render(t, write.Text, write.Options{}, run); !strings.Contains(out, "withheld: wrong answer") {
@@ -155,7 +155,7 @@ func TestHeadline(t *testing.T) {
 		run := agreeing(t, 6)
 		run.Targets[0], run.Targets[failed] = run.Targets[failed], run.Targets[0]
 		run.Targets[0].Failure = "the server went away"
-		h := rank.NewHeadline(rank.GroupOf(run))
+		h := rank.NewHeadline(rank.NewGroup(run))
 		if len(h.Queries.Places) != 2 || strings.Contains(h.Answers[0].Text, run.Targets[0].Name+" ") || !slices.Contains(h.Basis, run.Targets[0].Name+" failed") {
 			t.Errorf("without %s: %q, %q", run.Targets[0].Name, h.Answers[0].Text, h.Basis)
 		}
@@ -172,7 +172,7 @@ func TestHeadline(t *testing.T) {
 			x.Repeats[j].Queries = x.Repeats[j].Queries[:1]
 		}
 	}
-	if h := rank.NewHeadline(rank.GroupOf(run)); !strings.Contains(h.Answers[0].Text, "a ") || !strings.Contains(h.Answers[0].Text, "c") || h.Queries.Help != "type-0; shorter is better" {
+	if h := rank.NewHeadline(rank.NewGroup(run)); !strings.Contains(h.Answers[0].Text, "a ") || !strings.Contains(h.Answers[0].Text, "c") || h.Queries.Help != "type-0; shorter is better" {
 		t.Errorf("of one type: %q over %q", h.Answers[0].Text, h.Queries.Help)
 	}
 	// Who is faster on two machines says nothing of the systems alone.
@@ -181,7 +181,7 @@ func TestHeadline(t *testing.T) {
 	if h := rank.NewHeadline(&rank.Groups([]*result.Run{here, there})[0]); h.Answers[0].Tone == format.ToneBest || !strings.Contains(strings.Join(h.Basis, " "), "on different machines") {
 		t.Errorf("on two machines: %+v", h)
 	}
-	if h := rank.NewHeadline(rank.GroupOf(&result.Run{})); h != nil {
+	if h := rank.NewHeadline(rank.NewGroup(&result.Run{})); h != nil {
 		t.Errorf("nothing was measured, and the headline is %+v", h)
 	}
 }
@@ -205,7 +205,7 @@ func TestHeadlineOfCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		*to = pooled
-		return rank.NewHeadline(rank.GroupOf(run))
+		return rank.NewHeadline(rank.NewGroup(run))
 	}
 	slow := cutOff(1, 60)
 	if got := slow.Answers[0].Text; !strings.HasPrefix(got, "a ≥") || !strings.Contains(got, "× faster than c") {

@@ -168,7 +168,7 @@ func TestAxes(t *testing.T) {
 	for _, values := range [][]float64{{0.001}, {0.00095, 0.00105}, {1e-6, 100}, {3e-9, 4e-9}, {0.2, 0.3, 7}} {
 		a := chart.NewLogAxis(values)
 		for _, v := range values {
-			if at := a.At(v); !(at > 0 && at < 1) {
+			if at := a.Place(v); !(at > 0 && at < 1) {
 				t.Errorf("%v lies at %v of the axis %v", v, at, a)
 			}
 		}
@@ -198,7 +198,7 @@ func TestCurveWithoutHistogram(t *testing.T) {
 func TestPageHead(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Name = `a "quoted" <b>`
-	h := rank.NewHeadline(rank.GroupOf(run))
+	h := rank.NewHeadline(rank.NewGroup(run))
 	page := render(t, write.HTML, write.Options{}, run)
 	content := func(page, property string) string {
 		_, rest, _ := strings.Cut(page, `property="`+property+`" content="`)
@@ -226,7 +226,7 @@ func TestPageHead(t *testing.T) {
 		}
 	}
 	noisy := observed(t)
-	said := rank.NewHeadline(rank.GroupOf(noisy)).Noise.Text
+	said := rank.NewHeadline(rank.NewGroup(noisy)).Noise.Text
 	if got := content(render(t, write.HTML, write.Options{}, noisy), "og:description"); said == "" || !strings.HasPrefix(got, said) {
 		t.Errorf("%q does not begin with %q", got, said)
 	}

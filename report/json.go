@@ -27,15 +27,15 @@ type RunJSON struct {
 // headlineJSON is the headline in its words, and the standings that it names,
 // the best first.
 type headlineJSON struct {
-	Answers []string       `json:"answers"`
-	Basis   []string       `json:"basis"`
-	Noise   string         `json:"noise,omitempty"`
-	Queries []standingJSON `json:"queries,omitempty"` // by the geometric mean of all query types
-	Loads   []standingJSON `json:"loads,omitempty"`
+	Answers []string    `json:"answers"`
+	Basis   []string    `json:"basis"`
+	Noise   string      `json:"noise,omitempty"`
+	Queries []placeJSON `json:"queries,omitempty"` // by the geometric mean of all query types
+	Loads   []placeJSON `json:"loads,omitempty"`
 }
 
-// standingJSON is how many times the first one's time a target needs.
-type standingJSON struct {
+// placeJSON is how many times the first one's time a target needs.
+type placeJSON struct {
 	Target   string          `json:"target"`
 	Times    float64         `json:"times"`
 	Bound    stats.Bound     `json:"bound,omitempty"` // of times, where queries were cut off
@@ -45,7 +45,7 @@ type standingJSON struct {
 	Marks    string          `json:"marks,omitempty"` // of what disturbed it: ‡ a noisy host, † client-bound
 }
 
-func headlineOf(g *rank.Group) *headlineJSON {
+func newHeadlineJSON(g *rank.Group) *headlineJSON {
 	h := rank.NewHeadline(g)
 	if h == nil {
 		return nil
@@ -55,12 +55,12 @@ func headlineOf(g *rank.Group) *headlineJSON {
 		out.Answers = append(out.Answers, a.Text)
 	}
 	for _, to := range []struct {
-		from *doc.Standings
-		list *[]standingJSON
+		from *doc.Ranking
+		list *[]placeJSON
 	}{{h.Queries, &out.Queries}, {h.Loads, &out.Loads}} {
 		if to.from != nil {
 			for _, p := range to.from.Places {
-				*to.list = append(*to.list, standingJSON{g.Subjects[p.Subject].Name, p.Times, p.Bound, p.Interval, p.Tone == format.ToneDim, p.Verdict, p.Marks})
+				*to.list = append(*to.list, placeJSON{g.Subjects[p.Subject].Name, p.Times, p.Bound, p.Interval, p.Tone == format.ToneDim, p.Verdict, p.Marks})
 			}
 		}
 	}
@@ -93,8 +93,8 @@ type figureJSON struct {
 	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }
 
-// FiguresOf derives the figures of a run by its group.
-func FiguresOf(g *rank.Group) []figureJSON {
+// NewFiguresJSON derives the figures of a run by its group.
+func NewFiguresJSON(g *rank.Group) []figureJSON {
 	list := []figureJSON{}
 	add := func(i int, ranked rank.Ranking, f figureJSON) {
 		e := &ranked.Estimates[i]
@@ -116,7 +116,7 @@ func FiguresOf(g *rank.Group) []figureJSON {
 		ranked := g.RankLoads()
 		add(i, ranked, figureJSON{Subject: compare.LoadSubject, Unit: compare.RowsPerSecond, Rounds: ranked.Estimates[i].N})
 		for _, t := range g.Types() {
-			if q := s.Queries(t.Key); q != nil && rank.Stands(q) {
+			if q := s.Queries(t.Key); q != nil && rank.HasFigures(q) {
 				sample := g.Samples(t.Key)[i]
 				f := figureJSON{Subject: t.Key, Unit: compare.Seconds, Rounds: len(sample), Common: sample.Queries()}
 				if q.Outcome() == result.Unverified {
@@ -140,7 +140,7 @@ func (p *Report) writeJSON(w io.Writer) error { return write.Indented(w, p.WithF
 func (p *Report) WithFigures() []RunJSON {
 	list := make([]RunJSON, 0, len(p.runs))
 	for i, r := range p.runs {
-		list = append(list, RunJSON{withoutLoads(r), FiguresOf(p.own[i]), headlineOf(p.own[i])})
+		list = append(list, RunJSON{withoutLoads(r), NewFiguresJSON(p.own[i]), newHeadlineJSON(p.own[i])})
 	}
 	return list
 }

@@ -24,7 +24,7 @@ import (
 func TestPicture(t *testing.T) {
 	run := agreeing(t, 6)
 	svg := written(t, render(t, write.SVG, write.Options{}, run))
-	g := rank.GroupOf(run)
+	g := rank.NewGroup(run)
 	h := rank.NewHeadline(g)
 	said := []string{h.Answers[0].Text, h.Answers[1].Text, "tie", "geometric mean of 5 query types", "Pale bars"}
 	for _, r := range runchart.Relative(g, h, chart.NewLegend(g.Labels())).Rows {

@@ -41,12 +41,12 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 		t.Fatal(err)
 	}
 	const says = "a is not ranked: wrong answers in type-4"
-	g := rank.GroupOf(pooled)
+	g := rank.NewGroup(pooled)
 	h := rank.NewHeadline(g)
 	if h.Answers[0] != (doc.Bad(says)) || !strings.HasPrefix(h.Answers[1].Text, "b 1.") || !strings.Contains(h.Answers[1].Text, "× faster than c") {
 		t.Errorf("the headline is %q", h.Answers)
 	}
-	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
+	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
 		for _, p := range s.Places {
 			if p.Label == "a" {
 				t.Errorf("%s: a has a place: %+v", s.Title, p)
@@ -76,7 +76,7 @@ func TestWrongAnswersAreNotRanked(t *testing.T) {
 		t.Errorf("CSV: %s", out)
 	}
 	board := report.NewBoard(report.Subject{Run: pooled, Target: 0}, report.Subject{Run: pooled, Target: 1}, report.Subject{Run: pooled, Target: 2})
-	for _, s := range [][]report.Standing{board.Type("type-0"), board.Loads()} {
+	for _, s := range [][]report.BoardEntry{board.Type("type-0"), board.Loads()} {
 		if s[0].Best || s[0].Stands || !s[1].Best && s[1].Beside == "" {
 			t.Errorf("board: %+v", s)
 		}
@@ -143,8 +143,8 @@ func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 			}
 			seen[string(f.Verdict)+" "+string(f.Cause)]++
 		}
-		g := rank.GroupOf(run)
-		ranked, cells := g.RankType("t"), rank.CompareType(g, "t").Cells[1:]
+		g := rank.NewGroup(run)
+		ranked, cells := g.RankType("t"), rank.TypeRow(g, "t").Cells[1:]
 		for i, f := range ranked.Figures {
 			if f == nil {
 				continue

@@ -28,7 +28,7 @@ type Report struct {
 func Of(runs ...*result.Run) *Report {
 	p := &Report{runs: runs, Groups: rank.Groups(runs)}
 	for _, r := range runs {
-		own := rank.GroupOf(r)
+		own := rank.NewGroup(r)
 		if len(runs) == 1 {
 			own = &p.Groups[0]
 		}

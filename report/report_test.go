@@ -145,23 +145,23 @@ func TestWithheldFiguresAppearNowhere(t *testing.T) {
 
 func TestWhoWins(t *testing.T) {
 	complete, _ := fixture(t)
-	one := rank.CompareType(rank.GroupOf(complete), "high-cpu-1").Cells
+	one := rank.TypeRow(rank.NewGroup(complete), "high-cpu-1").Cells
 	if one[1].Tone != format.ToneBad || one[3].Tone != format.TonePlain || one[4].Text != "" {
 		t.Errorf("one wrong: nothing to compare: %+v", one)
 	}
 	withoutWithheld(&complete.Targets[0])
-	g := rank.GroupOf(complete)
+	g := rank.NewGroup(complete)
 	for _, queryType := range []string{"single-groupby-1-1-1", "single-groupby-5-8-1", "double-groupby-all"} {
-		r := rank.CompareType(g, queryType)
+		r := rank.TypeRow(g, queryType)
 		if r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[2].Text != rank.OneRound && r.Cells[4].Text != rank.OneRound {
 			t.Errorf("%s, asked in one round: %+v", queryType, r.Cells)
 		}
 	}
-	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[4].Text != rank.OneLoad {
+	if r, _ := rank.LoadRow(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.TonePlain || r.Cells[4].Text != rank.OneLoad {
 		t.Errorf("one load a target: %+v", r.Cells)
 	}
 	inRounds(complete, 6)
-	g = rank.GroupOf(complete)
+	g = rank.NewGroup(complete)
 	for queryType, want := range map[string][2]format.Tone{
 		"single-groupby-1-1-1":  {format.TonePlain, format.ToneBest},
 		"single-groupby-5-8-1":  {format.ToneBest, format.TonePlain},
@@ -170,13 +170,13 @@ func TestWhoWins(t *testing.T) {
 		"groupby-orderby-limit": {format.TonePlain, format.ToneDim}, // one not verified
 		"lastpoint":             {format.ToneDim, format.TonePlain}, // one cannot
 	} {
-		r := rank.CompareType(g, queryType)
+		r := rank.TypeRow(g, queryType)
 		if got := [2]format.Tone{r.Cells[1].Tone, r.Cells[3].Tone}; got != want {
 			t.Errorf("%s: %q, want %q", queryType, got, want)
 		}
 	}
 
-	if r, _ := rank.CompareLoads(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.ToneBest || r.Cells[4].Text != "1.00×" {
+	if r, _ := rank.LoadRow(g); r.Cells[1].Tone != format.TonePlain || r.Cells[3].Tone != format.ToneBest || r.Cells[4].Text != "1.00×" {
 		t.Errorf("six loads a target: %+v", r.Cells)
 	}
 
@@ -195,7 +195,7 @@ func TestWhoWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	*duck = pooled
-	r := rank.CompareType(rank.GroupOf(complete), "single-groupby-5-8-1")
+	r := rank.TypeRow(rank.NewGroup(complete), "single-groupby-5-8-1")
 	if r.Cells[1].Tone == format.ToneBest || r.Cells[3].Tone == format.ToneBest || !strings.HasPrefix(r.Cells[1].Text, "≥") {
 		t.Errorf("cut off and still %+v", r.Cells[1:])
 	}

@@ -280,7 +280,7 @@ func TestIndependent(t *testing.T) {
 		{[]result.Parameters{point("1", "x", "p"), point("1", "y", "p"), point("2", "z", "q")}, "b"},
 		{[]result.Parameters{point("1", "x", "p"), point("2", "x", "p"), point("1", "y", "q"), point("2", "y", "q")}, "a b"},
 	} {
-		if got := strings.Join(sweep.Independent(c.points, []string{"a", "b", "c"}), " "); got != c.want {
+		if got := strings.Join(sweep.IndependentPaths(c.points, []string{"a", "b", "c"}), " "); got != c.want {
 			t.Errorf("%v: %s, want %s", c.points, got, c.want)
 		}
 	}
@@ -381,7 +381,7 @@ func TestTurned(t *testing.T) {
 		{[]claims.Finding{finding("C1", claims.Holds, claims.Tie), lost}, "1 of 2 claims about queries could be judged; they turn C1 (tie with them, holds with equal queries)."},
 		{[]claims.Finding{lost}, "0 of 1 claim about queries could be judged."},
 	} {
-		if got := (&reproduction.Report{Findings: c.findings}).Turned(); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
+		if got := (&reproduction.Report{Findings: c.findings}).ChangedVerdicts(); !strings.HasSuffix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

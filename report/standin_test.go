@@ -28,19 +28,19 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 	without.Targets = slices.Delete(without.Targets, 0, 1)
 	with.Targets[0].Description.StandIn = chdb
 	name := with.Targets[0].Name
-	g, h, want := rank.GroupOf(with), rank.NewHeadline(rank.GroupOf(with)), rank.NewHeadline(rank.GroupOf(without))
+	g, h, want := rank.NewGroup(with), rank.NewHeadline(rank.NewGroup(with)), rank.NewHeadline(rank.NewGroup(without))
 	for i, a := range want.Answers {
 		if len(h.Answers) <= i || h.Answers[i] != a {
 			t.Errorf("beside a stand-in the headline says %v, without it %v", h.Answers, want.Answers)
 			break
 		}
 	}
-	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
-		if slices.ContainsFunc(s.Places, func(p doc.Standing) bool { return p.Subject == 0 }) {
+	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
+		if slices.ContainsFunc(s.Places, func(p doc.Place) bool { return p.Subject == 0 }) {
 			t.Errorf("%s has the stand-in: %+v", s.Title, s.Places)
 		}
 	}
-	for _, f := range report.FiguresOf(g) {
+	for _, f := range report.NewFiguresJSON(g) {
 		switch of := f.Target == name; {
 		case of && (f.Ratio != nil || !strings.HasPrefix(f.Verdict, rank.NotRanked) || f.StandIn != chdb):
 			t.Errorf("the figure of the stand-in is %+v", f)
@@ -75,7 +75,7 @@ func TestStandInAlone(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets = run.Targets[:1]
 	run.Targets[0].Description.StandIn = chdb
-	h := rank.NewHeadline(rank.GroupOf(run))
+	h := rank.NewHeadline(rank.NewGroup(run))
 	if h == nil || h.Queries != nil || h.Loads != nil || len(h.Answers) != 1 || !strings.Contains(h.Answers[0].Text, chdb) || strings.Contains(h.Answers[0].Text, "rows/s") {
 		t.Errorf("headline %+v", h)
 	}
@@ -158,7 +158,7 @@ func TestSystemIsNamed(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[2].Name, run.Targets[2].Driver = "mysql", "mysql"
 	run.Targets[2].Description.System, run.Targets[2].Description.Version = "MariaDB", "MariaDB 10.11.14"
-	h := rank.NewHeadline(rank.GroupOf(run))
+	h := rank.NewHeadline(rank.NewGroup(run))
 	if !strings.Contains(h.Answers[0].Text, "faster than mysql (MariaDB)") || !slices.ContainsFunc(h.Basis, func(s string) bool {
 		return strings.Contains(s, "MariaDB 10.11.14") && !strings.Contains(s, "mysql MariaDB")
 	}) {

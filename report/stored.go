@@ -11,7 +11,7 @@ import (
 // tables, so that a dashboard and a report agree.
 func Stored(r *result.Run) store.Figures {
 	figures := store.Figures{Queries: []store.QueryFigure{}, Loads: []store.LoadFigure{}}
-	g := rank.GroupOf(r)
+	g := rank.NewGroup(r)
 	for i := range r.Targets {
 		t := &r.Targets[i]
 		if t.Load != nil {
@@ -40,7 +40,7 @@ func storedVerdict(t *result.Target, verdict, why string, figure bool) (string, 
 func storedQuery(g *rank.Group, subject int, q *result.Queries) store.QueryFigure {
 	f := store.QueryFigure{Target: g.Subjects[subject].Name, Type: q.Type, Verdict: q.VerdictText(), Workers: q.Workers}
 	switch {
-	case q.WithoutFigure() || !rank.Stands(q):
+	case q.WithoutFigure() || !rank.HasFigures(q):
 		f.Verdict, f.Why = q.MissingFigure()
 	default:
 		e := g.RankType(q.Type).Estimates[subject]

@@ -167,12 +167,12 @@ func TestSweepAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := rank.FigureOf(c, compare.AllTypes, compare.GeoMean)
+	f := rank.FindFigure(c, compare.AllTypes, compare.GeoMean)
 	answers := sweep.Answers([]*result.Run{one, two, four})
 	if len(answers) != 3 {
 		t.Fatalf("%q", answers)
 	}
-	want := "a, service time over 5 query types: load.workers=2 " + format.Ratio(f.Ratio.Figure) + " faster than load.workers=1" + rank.InBrackets(f) + "; no difference shown between load.workers=2 and load.workers=4 ("
+	want := "a, service time over 5 query types: load.workers=2 " + format.Ratio(f.Ratio.Figure) + " faster than load.workers=1" + rank.BracketedInterval(f) + "; no difference shown between load.workers=2 and load.workers=4 ("
 	if got := answers[0].Text; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

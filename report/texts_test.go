@@ -61,12 +61,12 @@ func TestTSBSTextsAreMarked(t *testing.T) {
 // No ranking has them, and figures of both kinds never stand in one.
 func TestTSBSTextsAreNotRanked(t *testing.T) {
 	texts, _ := verbatim(t)
-	g := rank.GroupOf(texts)
+	g := rank.NewGroup(texts)
 	for _, q := range texts.Targets[0].Queries {
 		if r := g.RankType(q.Type); r.Reference >= 0 || r.Figures[0] != nil || r.Figures[1] != nil {
 			t.Errorf("%s is ranked", q.Type)
 		}
-		for _, c := range rank.CompareType(g, q.Type).Cells[1:] {
+		for _, c := range rank.TypeRow(g, q.Type).Cells[1:] {
 			if strings.HasSuffix(c.Text, "s") && c.Text[0] >= '0' && c.Text[0] <= '9' {
 				t.Errorf("%s: %q stands beside the figure of another target", q.Type, c.Text)
 			}
@@ -77,7 +77,7 @@ func TestTSBSTextsAreNotRanked(t *testing.T) {
 	}
 	for i := range texts.Targets {
 		for j := range texts.Targets[i].Queries {
-			if q := &texts.Targets[i].Queries[j]; rank.Drawn(q) {
+			if q := &texts.Targets[i].Queries[j]; rank.IsDrawn(q) {
 				t.Errorf("%s is drawn in charts of several targets", q.Type)
 			}
 		}

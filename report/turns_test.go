@@ -18,7 +18,7 @@ func TestTurns(t *testing.T) {
 		": b; then c.":    {target("a", -1), target("b", 1), target("c", 2), target("d", 1<<40)}, // no run of ours
 	} {
 		var said string
-		for _, n := range rank.Turns(&result.Run{Targets: targets}) {
+		for _, n := range rank.OrderNotes(&result.Run{Targets: targets}) {
 			said += n.Text
 		}
 		if said != "" != (want != "") || !strings.Contains(said, want) {
@@ -34,7 +34,7 @@ func TestOrderIsNamed(t *testing.T) {
 		"": {OrderSeed: "XYZ", Targets: two[:1]},
 	} {
 		var said string
-		for _, n := range rank.Turns(r, &result.Run{Targets: two}) {
+		for _, n := range rank.OrderNotes(r, &result.Run{Targets: two}) {
 			said += n.Text
 		}
 		if said != want {

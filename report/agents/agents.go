@@ -43,8 +43,8 @@ type Shared struct {
 	Latency result.Latency
 }
 
-// SharedIn lists what agents shared of a target.
-func SharedIn(t *result.Target) []Shared {
+// SharedWork lists what agents shared of a target.
+func SharedWork(t *result.Target) []Shared {
 	var list []Shared
 	add := func(name string, w work, cells []*result.Cell, rate float64, latencies ...*result.Latency) {
 		if !slices.ContainsFunc(cells, func(c *result.Cell) bool { return len(c.Parts) > 0 }) {
@@ -62,7 +62,7 @@ func SharedIn(t *result.Target) []Shared {
 		}
 		rows, seconds := int64(0), 0.0
 		var batches []*result.Latency
-		for _, l := range loadsOf(t) {
+		for _, l := range listLoads(t) {
 			if l.HasFigures() {
 				rows, seconds, batches = rows+l.Rows, seconds+cmp.Or(l.Acked, l.Sent), append(batches, &l.Batches)
 			}
@@ -84,8 +84,8 @@ func SharedIn(t *result.Target) []Shared {
 	return list
 }
 
-// loadsOf are the loads of a target's repeats.
-func loadsOf(t *result.Target) []*result.Load {
+// listLoads are the loads of a target's repeats.
+func listLoads(t *result.Target) []*result.Load {
 	var list []*result.Load
 	for _, r := range t.MeasuredRepeats() {
 		if r.Load != nil {
@@ -147,14 +147,14 @@ func (s *Shared) use(agent string, parts []*result.Part) Use {
 			u.Shares = append(u.Shares, p.Share)
 		}
 		n, wall, latencies = n+s.Count(p), wall+p.Wall, append(latencies, s.work.Latency(p))
-		u.Bound, u.Lost, u.TakenOver = cmp.Or(u.Bound, p.ClientBound), cmp.Or(u.Lost, reasonOf(agent, p.Lost)), cmp.Or(u.TakenOver, p.TakenOver)
+		u.Bound, u.Lost, u.TakenOver = cmp.Or(u.Bound, p.ClientBound), cmp.Or(u.Lost, lostReason(agent, p.Lost)), cmp.Or(u.TakenOver, p.TakenOver)
 		u.Noisy = cmp.Or(u.Noisy, p.Noise.Noisy())
 		if c := p.Client; c != nil {
 			known = true
 			used, available = used+c.CPU, available+result.Value(c.Wall*float64(c.Cores))
 			sent, received, watched = sent+c.NetSent, received+c.NetReceived, watched+result.Value(c.Wall)
-			rank.Worst(&u.PauseMax, result.Value(c.GCPauseMax))
-			rank.Worst(&u.Scheduling, c.SchedulingP99)
+			rank.KeepWorst(&u.PauseMax, result.Value(c.GCPauseMax))
+			rank.KeepWorst(&u.Scheduling, c.SchedulingP99)
 		}
 	}
 	u.Rate = result.PerSecond(n, wall)
@@ -202,7 +202,7 @@ func Table(r *result.Run) *doc.Table {
 			finding = doc.Bad("clock was set during the run: it moved by " + format.Duration(a.Drift()))
 		}
 		if a.Lost != "" {
-			finding = doc.Bad("lost: " + reasonOf(a.Name, a.Lost))
+			finding = doc.Bad("lost: " + lostReason(a.Name, a.Lost))
 		}
 		begin, end := clockCells(a.Begin), clockCells(a.End)
 		trip := doc.None()
@@ -243,9 +243,9 @@ func PartsTable(r *result.Run) *doc.Table {
 	left := 0
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		for _, s := range SharedIn(t) {
+		for _, s := range SharedWork(t) {
 			uses := s.Uses()
-			few := telling(uses)
+			few := notableAgents(uses)
 			left = max(left, len(uses)-len(few))
 			for _, u := range few {
 				view.Rows = append(view.Rows, doc.Row{Cells: append([]doc.Span{doc.Plain(t.Label()), doc.Plain(s.Name)}, u.cells(s.Unit)...)})
@@ -266,8 +266,8 @@ func PartsTable(r *result.Run) *doc.Table {
 // manyAgents is how many agents of a measurement are each shown.
 const manyAgents = 16
 
-// telling are all agents, or of many those that tell something: see manyAgents.
-func telling(all []Use) []Use {
+// notableAgents are all agents, or of many those that tell something: see manyAgents.
+func notableAgents(all []Use) []Use {
 	if len(all) <= manyAgents {
 		return all
 	}
@@ -285,8 +285,8 @@ func (u *Use) cells(unit string) []doc.Span {
 			cell.Delay(u.PauseMax), cell.Delay(u.Scheduling), cell.Figure(u.Sent, format.PartialSize), cell.Figure(u.Received, format.PartialSize))...)
 }
 
-// reasonOf is why an agent was lost, without its name, which stands beside it.
-func reasonOf(agent, lost string) string {
+// lostReason is why an agent was lost, without its name, which stands beside it.
+func lostReason(agent, lost string) string {
 	return strings.TrimPrefix(lost, "agent "+agent+" was lost: ")
 }
 
@@ -337,11 +337,11 @@ func Notes(r *result.Run) []doc.Span {
 	warn := func(format string, args ...any) { list = append(list, doc.Bad(fmt.Sprintf(format, args...))) }
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		for _, p := range partsOf(t) {
+		for _, p := range listParts(t) {
 			if p.Complete() {
 				continue
 			}
-			what := fmt.Sprintf("Target %s, %s: agent %s did not finish share %d: %s.", t.Name, p.of, p.Agent, p.Share+1, reasonOf(p.Agent, p.Lost))
+			what := fmt.Sprintf("Target %s, %s: agent %s did not finish share %d: %s.", t.Name, p.of, p.Agent, p.Share+1, lostReason(p.Agent, p.Lost))
 			switch {
 			case p.TakenOver != "":
 				what += " Agent " + p.TakenOver + " loaded it again from its beginning: rows may have been sent twice, and the time has both."
@@ -355,7 +355,7 @@ func Notes(r *result.Run) []doc.Span {
 	uncertain := r.ClockUncertainty()
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		for _, s := range SharedIn(t) {
+		for _, s := range SharedWork(t) {
 			name := t.Name + ", " + s.Name
 			for _, u := range s.Uses() {
 				if u.Bound != "" {
@@ -402,15 +402,15 @@ func OnlyMissing(t *result.Target, name string) bool {
 	return missing
 }
 
-// agentPart is a part, and the measurement that it is of.
-type agentPart struct {
+// measuredPart is a part, and the measurement that it is of.
+type measuredPart struct {
 	*result.Part
 	of string
 }
 
-// partsOf are all parts of a target, those of figures that do not stand included.
-func partsOf(t *result.Target) []agentPart {
-	var list []agentPart
+// listParts are all parts of a target, those of figures that do not stand included.
+func listParts(t *result.Target) []measuredPart {
+	var list []measuredPart
 	repeats := t.MeasuredRepeats()
 	for _, r := range repeats {
 		add := func(of string, c *result.Cell) {
@@ -418,7 +418,7 @@ func partsOf(t *result.Target) []agentPart {
 				of += fmt.Sprintf(" of repeat %d", r.Number)
 			}
 			for i := range c.Parts {
-				list = append(list, agentPart{&c.Parts[i], of})
+				list = append(list, measuredPart{&c.Parts[i], of})
 			}
 		}
 		if r.Load != nil {
@@ -434,9 +434,9 @@ func partsOf(t *result.Target) []agentPart {
 	return list
 }
 
-// Fact says how many agents a run had and how far apart they were; empty: it
+// Summary says how many agents a run had and how far apart they were; empty: it
 // had none.
-func Fact(r *result.Run) string {
+func Summary(r *result.Run) string {
 	if len(r.Agents) == 0 {
 		return ""
 	}
@@ -447,7 +447,7 @@ func Fact(r *result.Run) string {
 	text := format.Plural(len(names), "agent") + ": " + format.Few(names)
 	apart := 0.0
 	for i := range r.Targets {
-		for _, s := range SharedIn(&r.Targets[i]) {
+		for _, s := range SharedWork(&r.Targets[i]) {
 			apart = max(apart, s.spread())
 		}
 	}

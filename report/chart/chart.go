@@ -78,7 +78,7 @@ func RoundUp(v float64) float64 {
 	return 10 * power
 }
 
-func (a LogAxis) At(v float64) float64 {
+func (a LogAxis) Place(v float64) float64 {
 	return math.Log(v/a.Low) / math.Log(a.High/a.Low)
 }
 
@@ -90,7 +90,7 @@ func (a LogAxis) Ticks(n int) []Tick {
 		for power := math.Pow(10, math.Floor(math.Log10(a.Low))); power <= a.High; power *= 10 {
 			for _, f := range factors {
 				if v := f * power; v >= a.Low*0.999 && v <= a.High*1.001 {
-					list = append(list, Tick{a.At(v), Short(format.Duration(v))})
+					list = append(list, Tick{a.Place(v), Short(format.Duration(v))})
 				}
 			}
 		}

@@ -71,7 +71,7 @@ func TimesTicks(axis LogAxis) []RowTick {
 	for power := 1.0; power <= axis.High; power *= 10 {
 		for _, f := range factors {
 			if v := f * power; v <= axis.High*1.001 && !math.IsInf(v, 0) {
-				ticks = append(ticks, RowTick{At: axis.At(v), Label: format.Count(int64(v)) + "×", Minor: len(ticks)%2 == 1})
+				ticks = append(ticks, RowTick{At: axis.Place(v), Label: format.Count(int64(v)) + "×", Minor: len(ticks)%2 == 1})
 			}
 		}
 	}

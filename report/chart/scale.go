@@ -37,7 +37,7 @@ func NewScale(values []string) (s Scale, ok bool) {
 		s.At[text] = (float64(i) + 0.5) / float64(len(values))
 		if s.Joined {
 			axis := LogAxis{slices.Min(numbers), slices.Max(numbers)}
-			s.At[text] = 0.04 + 0.92*axis.At(numbers[i])
+			s.At[text] = 0.04 + 0.92*axis.Place(numbers[i])
 		}
 	}
 	slices.SortFunc(values, func(a, b string) int { return cmp.Compare(s.At[a], s.At[b]) })
@@ -65,28 +65,28 @@ func quantity(text string) float64 {
 	return 0
 }
 
-// SweptPoint is an estimate where it is drawn.
-type SweptPoint struct {
+// Point is an estimate where it is drawn.
+type Point struct {
 	X        float64
 	Value    string
 	Estimate stats.Estimate
 }
 
-// Upward is how figures go up a chart.
-type Upward int
+// VerticalScale is how figures go up a chart.
+type VerticalScale int
 
 const (
-	RatesUp Upward = iota // from 0
-	BytesUp               // from 0, in binary units
-	TimesUp               // seconds, on a logarithmic scale
+	RatesUp VerticalScale = iota // from 0
+	BytesUp                      // from 0, in binary units
+	TimesUp                      // seconds, on a logarithmic scale
 )
 
 // axis is where figures stand, from 0 to 1, and how they are written.
-func (u Upward) axis(values []float64) (height func(float64) float64, ticks []Tick, text func(float64) string) {
+func (u VerticalScale) axis(values []float64) (height func(float64) float64, ticks []Tick, text func(float64) string) {
 	switch u {
 	case TimesUp:
 		axis := NewLogAxis(values)
-		return axis.At, axis.Ticks(6), format.Duration
+		return axis.Place, axis.Ticks(6), format.Duration
 	case BytesUp:
 		top := RoundBytes(slices.Max(values))
 		for i := range 5 {
@@ -102,12 +102,12 @@ func (u Upward) axis(values []float64) (height func(float64) float64, ticks []Ti
 type Pointed struct {
 	Style  Style
 	Label  string
-	Points []SweptPoint
+	Points []Point
 }
 
 // Estimates draws curves over a parameter: a marker at each median, and a bar where it
 // lies. Nil where there are no figures, or one is not above 0.
-func Estimates(c *Lines, curves []Pointed, x Scale, kind Upward) *Lines {
+func Estimates(c *Lines, curves []Pointed, x Scale, kind VerticalScale) *Lines {
 	var values []float64
 	for i := range curves {
 		for _, p := range curves[i].Points {
@@ -116,7 +116,7 @@ func Estimates(c *Lines, curves []Pointed, x Scale, kind Upward) *Lines {
 				values = append(values, in.Lo.Figure, in.Hi.Figure)
 			}
 		}
-		slices.SortStableFunc(curves[i].Points, func(a, b SweptPoint) int { return cmp.Compare(a.X, b.X) })
+		slices.SortStableFunc(curves[i].Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 	}
 	if len(values) == 0 || slices.Min(values) <= 0 {
 		return nil

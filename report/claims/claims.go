@@ -55,9 +55,9 @@ type Finding struct {
 	VerbatimParts []Part
 }
 
-// Turns reports whether a claim is decided otherwise by TSBS's own texts than by equal
+// Changes reports whether a claim is decided otherwise by TSBS's own texts than by equal
 // queries.
-func (f *Finding) Turns() bool {
+func (f *Finding) Changes() bool {
 	return f.Verbatim != "" && f.Verbatim != NotTested && f.Verdict != NotTested && f.Verbatim != f.Verdict
 }
 
@@ -97,7 +97,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 			notes = []string{tieFromStart}
 		}
 	}
-	f.Verdict, f.Parts = together(f.Parts)
+	f.Verdict, f.Parts = combine(f.Parts)
 	f.judgeVerbatim(d, m)
 	if f.Verdict == NotTested {
 		f.Why = reasons(f.Parts)
@@ -133,11 +133,11 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 		own := rule{d: d, m: m, Rule: r, verbatim: true}
 		parts = append(parts, own.located(own.parts())...)
 	}
-	f.Verbatim, f.VerbatimParts = together(parts)
+	f.Verbatim, f.VerbatimParts = combine(parts)
 }
 
-// together is the verdict of a claim by those of its parts that the size has, and these.
-func together(all []Part) (Verdict, []Part) {
+// combine is the verdict of a claim by those of its parts that the size has, and these.
+func combine(all []Part) (Verdict, []Part) {
 	parts := slices.DeleteFunc(slices.Clone(all), func(p Part) bool { return p.lacking })
 	if len(parts) == 0 {
 		return NotTested, all

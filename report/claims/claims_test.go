@@ -221,7 +221,7 @@ func TestTogether(t *testing.T) {
 		for _, v := range c.parts {
 			parts = append(parts, Part{Verdict: v})
 		}
-		if got, _ := together(parts); got != c.want {
+		if got, _ := combine(parts); got != c.want {
 			t.Errorf("%v: %s, want %s", c.parts, got, c.want)
 		}
 	}
@@ -286,7 +286,7 @@ func answered(id, texts string, questdb, influxdb float64) *result.Run {
 func TestVerbatim(t *testing.T) {
 	d := description(t, `rules: [{of: load, types: [lastpoint], order: [questdb, influxdb]}]`)
 	m := Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {answered("20260101-000000-aaaa", "", 1, 2)}}}
-	if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != "" || f.Turns() {
+	if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != "" || f.Changes() {
 		t.Errorf("without TSBS's texts: %+v", f)
 	}
 	for _, c := range []struct {
@@ -295,7 +295,7 @@ func TestVerbatim(t *testing.T) {
 		turns    bool
 	}{{2, Holds, false}, {0.5, DoesNotHold, true}, {1, Tie, true}} {
 		m.Verbatim = map[string][]*result.Run{"load": {answered("20260101-000000-bbbb", result.TextsTSBS, 1, c.influxdb)}}
-		if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != c.want || f.Turns() != c.turns {
+		if f := Judge(d, m)[0]; f.Verdict != Holds || f.Verbatim != c.want || f.Changes() != c.turns {
 			t.Errorf("%v s: %+v", c.influxdb, f)
 		}
 	}

@@ -22,7 +22,7 @@ func (r rule) columns() []Part {
 				parts = append(parts, why.untested(system+want.what))
 			}
 			for _, run := range runs {
-				parts = append(parts, growth(system+want.what+at(run), run, system, want.take))
+				parts = append(parts, growth(system+want.what+pointName(run), run, system, want.take))
 			}
 		}
 	}

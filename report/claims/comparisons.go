@@ -29,7 +29,7 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 	for i := range c.Targets[0].Figures {
 		f := &c.Targets[0].Figures[i]
 		if f.Subject == subject && f.Metric == r.metric() {
-			return of(what, f)
+			return newPart(what, f)
 		}
 	}
 	return untested(what, "no such figure was measured")
@@ -67,7 +67,7 @@ func (r rule) order() []Part {
 				parts = append(parts, why.untested(what))
 			}
 			for _, run := range runs {
-				parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.By))
+				parts = append(parts, r.advantage(what+pointName(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).decided(r.By))
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (r rule) alike() []Part {
 					parts = append(parts, why.untested(what))
 				}
 				for _, run := range runs {
-					parts = append(parts, r.advantage(what+at(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).same())
+					parts = append(parts, r.advantage(what+pointName(run), subject, r.side(run, x, r.Where), r.side(run, y, r.Where)).same())
 				}
 			}
 		}
@@ -123,7 +123,7 @@ func (r rule) changes() []Part {
 					parts = append(parts, why.untested(what))
 				}
 				for _, ends := range pairs {
-					x, y := r.side(ends[1], system, with(r.Where, c.Along, value)), r.side(ends[0], system, with(r.Where, c.Along, c.From))
+					x, y := r.side(ends[1], system, withValue(r.Where, c.Along, value)), r.side(ends[0], system, withValue(r.Where, c.Along, c.From))
 					parts = append(parts, r.advantage(what+atVaried(ends[0], all), subject, x, y).gone(c.Goes, r.By))
 				}
 			}
@@ -146,8 +146,8 @@ func (r rule) more() []Part {
 					parts = append(parts, why.untested(what))
 				}
 				for _, ends := range pairs {
-					from, missing := r.leads(ends[0], with(r.Where, m.Along, m.From), subject, m.System, other, system)
-					to, missingTo := r.leads(ends[1], with(r.Where, m.Along, m.To), subject, m.System, other, system)
+					from, missing := r.leads(ends[0], withValue(r.Where, m.Along, m.From), subject, m.System, other, system)
+					to, missingTo := r.leads(ends[1], withValue(r.Where, m.Along, m.To), subject, m.System, other, system)
 					if missing = cmp.Or(missing, missingTo); missing != "" {
 						parts = append(parts, untested(what, missing))
 						continue
@@ -172,7 +172,7 @@ func either(lists ...[]string) []string {
 // peak compares the claimed value with each other one.
 func (r rule) peak() []Part {
 	k := r.Peak
-	best, why := r.points(with(r.Where, k.Along, k.At))
+	best, why := r.points(withValue(r.Where, k.Along, k.At))
 	all, whyAll := r.points(r.Where)
 	why = cmp.Or(why, whyAll)
 	var parts []Part
@@ -202,7 +202,7 @@ func (r rule) lead() []Part {
 		if end.at == "" {
 			continue
 		}
-		claimed, why := r.points(with(r.Where, l.Along, end.at))
+		claimed, why := r.points(withValue(r.Where, l.Along, end.at))
 		why = cmp.Or(why, whyAll)
 		for _, subject := range r.subjects() {
 			what := fmt.Sprintf("%s: lead of %s over %s %s at %s=%s", r.about(subject), l.Better, l.Than, end.name, l.Along, end.at)
@@ -256,7 +256,7 @@ func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge 
 				parts = append(parts, why.untested(what))
 			}
 			for _, run := range runs {
-				parts = append(parts, judge(what+at(run), subject, run, system))
+				parts = append(parts, judge(what+pointName(run), subject, run, system))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func (r rule) fails() []Part {
 			parts = append(parts, why.untested(what))
 		}
 		for _, run := range runs {
-			parts = append(parts, r.failed(what+at(run), run, system))
+			parts = append(parts, r.failed(what+pointName(run), run, system))
 		}
 	}
 	return parts
@@ -97,11 +97,11 @@ func (r rule) input() []Part {
 	for _, run := range runs {
 		smaller, than := inputBytes(r.d, run, in.Smaller), inputBytes(r.d, run, in.Than)
 		if smaller == 0 || than == 0 {
-			parts = append(parts, untested(what+at(run), "the size of the input was not recorded"))
+			parts = append(parts, untested(what+pointName(run), "the size of the input was not recorded"))
 			continue
 		}
 		saved := 100 * (1 - float64(smaller)/float64(than))
-		p := Part{What: fmt.Sprintf("%s%s; here %.1f %%", what, at(run), saved), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
+		p := Part{What: fmt.Sprintf("%s%s; here %.1f %%", what, pointName(run), saved), Verdict: DoesNotHold, Advantage: stats.Value{Bound: stats.Unknown}}
 		if saved >= float64(in.From)-0.5 && saved < float64(in.To)+0.5 {
 			p.Verdict = Holds
 		}

@@ -50,7 +50,7 @@ func (b *book) places(e *document.Experiment, f *printed.Figure) []string {
 		var longer []map[string]string
 		for _, value := range values {
 			for _, place := range list {
-				longer = append(longer, with(place, path, cmp.Or(e.Values[path][value], value)))
+				longer = append(longer, withValue(place, path, cmp.Or(e.Values[path][value], value)))
 			}
 		}
 		list = longer

@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// of is a figure of a comparison as a part, oriented so that above 1 is better. It
+// newPart is a figure of a comparison as a part, oriented so that above 1 is better. It
 // decides nothing yet.
-func of(what string, f *compare.Figure) Part {
+func newPart(what string, f *compare.Figure) Part {
 	p := Part{What: what, Advantage: f.Ratio, Interval: f.Interval}
 	missing := cmp.Or(f.MissingA, f.MissingB)
 	switch {

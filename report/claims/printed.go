@@ -100,7 +100,7 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 		}
 		return &lines[i]
 	}
-	x := newAsked(d, e, m)
+	x := newLookup(d, e, m)
 	for _, name := range e.Printed {
 		for _, f := range printed.Of(d.Number, name) {
 			if s, known := d.System(f.System); known && measurable(f.Metric) {
@@ -262,16 +262,16 @@ func plainly(values []float64, missing string) figured { return figured{values, 
 // who is a system, by its driver, or a target by its name.
 type who struct{ driver, target string }
 
-// asked is an experiment of which printed figures are looked up among those measured.
-type asked struct {
+// lookup is an experiment of which printed figures are looked up among those measured.
+type lookup struct {
 	d     *document.Document
 	e     *document.Experiment
 	m     Measured
 	uncut document.Uncut
 }
 
-func newAsked(d *document.Document, e *document.Experiment, m Measured) *asked {
-	x := &asked{d: d, e: e, m: m}
+func newLookup(d *document.Document, e *document.Experiment, m Measured) *lookup {
+	x := &lookup{d: d, e: e, m: m}
 	if e.Missing == "" && len(m.Runs[e.Name]) > 0 {
 		x.uncut, _ = d.Uncut(e, m.Size) // what cannot be planned has no whole point
 	}
@@ -279,7 +279,7 @@ func newAsked(d *document.Document, e *document.Experiment, m Measured) *asked {
 }
 
 // cell is a printed figure beside one's own.
-func (x *asked) cell(f printed.Figure, metric string, w who) Cell {
+func (x *lookup) cell(f printed.Figure, metric string, w who) Cell {
 	c := Cell{Printed: f, System: cmp.Or(w.driver, w.target), figure: x.figure(&f, metric, w, false)}
 	c.Own, c.Missing = stats.Summarize(c.figure.values), c.figure.missing
 	if _, queries := metrics(); slices.Contains(queries, metric) {
@@ -290,7 +290,7 @@ func (x *asked) cell(f printed.Figure, metric string, w who) Cell {
 
 // figure is what was measured of a printed figure. The metric decides what is looked at:
 // a load, or a query type, which the figure must name.
-func (x *asked) figure(f *printed.Figure, metric string, w who, verbatim bool) figured {
+func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) figured {
 	where := make(map[string]string)
 	for name, path := range x.e.Axes {
 		if value, ok := f.Parameters[name]; ok {
@@ -317,13 +317,13 @@ func (x *asked) figure(f *printed.Figure, metric string, w who, verbatim bool) f
 		return lacking(why)
 	}
 	if loads, _ := metrics(); slices.Contains(loads, metric) {
-		return x.ofLoads(s, metric)
+		return x.findLoads(s, metric)
 	}
 	query := cmp.Or(f.Parameters["query"], x.e.Query)
 	if query == "" {
 		return lacking("the document does not say of which query type it is")
 	}
-	return x.ofQuery(s, query, metric, verbatim)
+	return x.findQuery(s, query, metric, verbatim)
 }
 
 // named is a target of a run by its name.
@@ -335,7 +335,7 @@ func named(run *result.Run, name string) side {
 	return s
 }
 
-func (x *asked) ofLoads(s side, metric string) figured {
+func (x *lookup) findLoads(s side, metric string) figured {
 	if metric == spaceSaved {
 		return plainly(saved(s, inputBytes(x.d, s.run, s.target.Driver)))
 	}
@@ -380,11 +380,11 @@ func saved(s side, input int64) ([]float64, string) {
 	return list, ""
 }
 
-// ofQuery is a figure of a query type in each round of a run. A rate is what the workers
+// findQuery is a figure of a query type in each round of a run. A rate is what the workers
 // could do without a pause: their number divided by the mean service time. What adds up
 // over a whole run is compared by each query where a round was smaller, since a time box
 // runs more of those that are faster.
-func (x *asked) ofQuery(s side, query, metric string, verbatim bool) figured {
+func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured {
 	if !verbatim && !estimate.Verified(s.target, query) {
 		return lacking("not verified, or n/a")
 	}

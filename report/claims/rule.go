@@ -211,8 +211,8 @@ func words(where map[string]string) string {
 	return strings.Join(list, ", ")
 }
 
-// at says where a comparison was made.
-func at(run *result.Run) string {
+// pointName says where a comparison was made.
+func pointName(run *result.Run) string {
 	parameters := slices.DeleteFunc(slices.Clone(run.Parameters), experiment.LimitsNothing)
 	if len(parameters) == 0 {
 		return ""
@@ -225,7 +225,7 @@ func atVaried(run *result.Run, all []*result.Run) string {
 	varied := slices.DeleteFunc(slices.Clone(run.Parameters), func(p result.Parameter) bool {
 		return !slices.ContainsFunc(all, func(other *result.Run) bool { return other.Parameters.Value(p.Path) != p.Value })
 	})
-	return at(&result.Run{Place: result.Place{Parameters: varied}})
+	return pointName(&result.Run{Place: result.Place{Parameters: varied}})
 }
 
 // option splits the path of a target's option, targets.NAME.OPTION, whose values are
@@ -293,8 +293,8 @@ func (r rule) side(run *result.Run, system string, where map[string]string) side
 	return s
 }
 
-// with returns conditions with one more.
-func with(where map[string]string, path, value string) map[string]string {
+// withValue returns conditions with one more.
+func withValue(where map[string]string, path, value string) map[string]string {
 	all := map[string]string{path: value}
 	for k, v := range where {
 		all[k] = v
@@ -308,8 +308,8 @@ func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why
 	if here := ours(e.Cut(r.m.Size), path, from); against == "" && here == ours(e.Cut(r.m.Size), path, to) {
 		return nil, reason{fmt.Sprintf("size %s has %s=%s for both %s and %s", r.m.Size, path, here, from, to), true}
 	}
-	first, why := r.points(with(r.Where, path, from))
-	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), with(r.Where, path, to))
+	first, why := r.points(withValue(r.Where, path, from))
+	last, whyLast := r.pointsOf(cmp.Or(against, r.Of), withValue(r.Where, path, to))
 	if why = cmp.Or(why, whyLast); why != (reason{}) {
 		return nil, why
 	}

@@ -184,7 +184,7 @@ func (s *Shown) Of(d *document.Document, e *document.Experiment, m Measured, run
 	if at.target == nil {
 		return stats.Estimate{}, "it did not take part"
 	}
-	x := &asked{d: d, e: e, m: m}
+	x := &lookup{d: d, e: e, m: m}
 	var f figured
 	switch {
 	case s.rule:
@@ -194,9 +194,9 @@ func (s *Shown) Of(d *document.Document, e *document.Experiment, m Measured, run
 		}
 		f.values, _, f.missing = about.values(at, query)
 	case s.Queries:
-		f = x.ofQuery(at, query, s.Name, false)
+		f = x.findQuery(at, query, s.Name, false)
 	default:
-		f = x.ofLoads(at, s.Name)
+		f = x.findLoads(at, s.Name)
 	}
 	return stats.Summarize(f.values), f.missing
 }

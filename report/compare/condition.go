@@ -90,8 +90,8 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return fmt.Errorf("character %d: %s", p.start+at+1, fmt.Sprintf(format, args...))
 }
 
-// rest is what is left, quoted for an error.
-func (p *parser) rest() string {
+// remainder is what is left, quoted for an error.
+func (p *parser) remainder() string {
 	if p.at >= len(p.text) {
 		return "the end"
 	}
@@ -127,7 +127,7 @@ func (p *parser) condition() (c Condition, err error) {
 	}
 	switch {
 	case name == "":
-		return c, p.fail(at, "a metric is missing before %s; write one as in p99 > +5%%", p.rest())
+		return c, p.fail(at, "a metric is missing before %s; write one as in p99 > +5%%", p.remainder())
 	case !slices.Contains(names, name):
 		return c, p.fail(at, "there is no metric %q%s", name, suggest.Names(name, names))
 	}
@@ -139,7 +139,7 @@ func (p *parser) condition() (c Condition, err error) {
 	case "<":
 	default:
 		p.at = at
-		return c, p.fail(at, "> or < is expected, not %s", p.rest())
+		return c, p.fail(at, "> or < is expected, not %s", p.remainder())
 	}
 	if c.Limit, c.Absolute, err = p.limit(c.Rise, c.Metric.unit()); err != nil {
 		return c, err
@@ -147,7 +147,7 @@ func (p *parser) condition() (c Condition, err error) {
 	mark, at := p.word("!")
 	if len(mark) > 1 || p.at < len(p.text) {
 		p.at = at
-		return c, p.fail(at, "a comma, ! or the end is expected, not %s", p.rest())
+		return c, p.fail(at, "a comma, ! or the end is expected, not %s", p.remainder())
 	}
 	c.AsIs = mark == "!"
 	return c, nil
@@ -161,7 +161,7 @@ func (p *parser) limit(rise bool, unit Unit) (limit float64, absolute bool, err 
 	limit, err = strconv.ParseFloat(number, 64)
 	if len(sign) > 1 || err != nil {
 		p.at = at
-		return 0, false, p.fail(at, "a change is expected, as +5%%, or a limit, as %s, not %s", unit.example(), p.rest())
+		return 0, false, p.fail(at, "a change is expected, as +5%%, or a limit, as %s, not %s", unit.example(), p.remainder())
 	}
 	if sign == "" && !strings.HasPrefix(p.text[p.at:], "%") {
 		name, at := p.word(letters + strings.ToUpper(letters) + "µ/")
@@ -169,10 +169,10 @@ func (p *parser) limit(rise bool, unit Unit) (limit float64, absolute bool, err 
 			return limit * factor, true, nil
 		}
 		p.at = at
-		return 0, false, p.fail(at, "%% or a unit is expected, as in %s, not %s", unit.example(), p.rest())
+		return 0, false, p.fail(at, "%% or a unit is expected, as in %s, not %s", unit.example(), p.remainder())
 	}
 	if !strings.HasPrefix(p.text[p.at:], "%") {
-		return 0, false, p.fail(p.at, "%% or a unit is expected, as in %s, not %s", unit.example(), p.rest())
+		return 0, false, p.fail(p.at, "%% or a unit is expected, as in %s, not %s", unit.example(), p.remainder())
 	}
 	p.at++
 	if sign == "-" {

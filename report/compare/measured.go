@@ -55,7 +55,7 @@ func compareType(name string, sideA, sideB Subject, beside []Subject, different 
 			figures = append(figures, f)
 			continue
 		}
-		ofA, ofB := a.Each(m.of), b.Each(m.of)
+		ofA, ofB := a.Each(m.compute), b.Each(m.compute)
 		f.Comparison, f.ofA, f.ofB = stats.Compare(ofA, ofB), ofA, ofB
 		if single {
 			f.Method = WithinRepeat
@@ -98,7 +98,7 @@ func shown(m Metric, s estimate.Sample) stats.Estimate {
 	case m == Median:
 		return s.Median()
 	}
-	return stats.Summarize(s.Each(m.of))
+	return stats.Summarize(s.Each(m.compute))
 }
 
 // compareLoads compares rates and sizes; none where neither side loaded.
@@ -134,14 +134,14 @@ func compareLoads(a, b Subject) []Figure {
 			}
 			return v, ""
 		}
-		figures = append(figures, Figure{Subject: LoadSubject, Metric: m.metric, Unit: m.unit, Better: m.better}.over(a, b, of))
+		figures = append(figures, Figure{Subject: LoadSubject, Metric: m.metric, Unit: m.unit, Better: m.better}.addSides(a, b, of))
 	}
 	return figures
 }
 
-// over fills in a figure that each load has once. Of says why one has none;
+// addSides fills in a figure that each load has once. Of says why one has none;
 // less than 0: at least so much.
-func (f Figure) over(a, b Subject, of func(*result.Load) (value float64, missing string)) Figure {
+func (f Figure) addSides(a, b Subject, of func(*result.Load) (value float64, missing string)) Figure {
 	var ofA, ofB []float64
 	ofA, f.MissingA = loads(a, of)
 	ofB, f.MissingB = loads(b, of)

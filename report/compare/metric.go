@@ -37,8 +37,8 @@ func Metrics() []Metric {
 
 func ofQueries() []Metric { return []Metric{Median, Mean, P90, P95, P99, P999, Max} }
 
-// of computes a metric of service times; less than 0: at least so much.
-func (m Metric) of(times []float64) float64 {
+// compute computes a metric of service times; less than 0: at least so much.
+func (m Metric) compute(times []float64) float64 {
 	switch m {
 	case Median:
 		return stats.Median(times)

@@ -31,11 +31,11 @@ func compareMixed(a, b Subject) []Figure {
 			{MixedP99, func(l *result.Latency) float64 { return l.P99 }},
 		} {
 			f := Figure{Subject: name, Metric: m.metric, Unit: Seconds, Better: Lower}
-			figures = append(figures, f.over(a, b, func(l *result.Load) (float64, string) { return mixedTime(l, name, m.metric.quantile(), m.of) }))
+			figures = append(figures, f.addSides(a, b, func(l *result.Load) (float64, string) { return mixedTime(l, name, m.metric.quantile(), m.of) }))
 		}
 	}
 	writes := Figure{Subject: MixedSubject, Metric: MixedLoad, Unit: RowsPerSecond, Better: Higher}
-	return append(figures, writes.over(a, b, func(l *result.Load) (float64, string) {
+	return append(figures, writes.addSides(a, b, func(l *result.Load) (float64, string) {
 		switch {
 		case l.Mixed == nil:
 			return 0, noMixed

@@ -97,7 +97,7 @@ func NewRow(f *compare.Figure) doc.Row {
 		}
 		return doc.Row{Cells: []doc.Span{name}, Remark: doc.Dim(text)}
 	case compare.CannotTell:
-		verdict = doc.Dim(string(f.Verdict) + ": " + rank.ShortWhy(f))
+		verdict = doc.Dim(string(f.Verdict) + ": " + rank.ShortCause(f))
 	case compare.Faster, compare.Smaller:
 		verdict.Tone = format.ToneBest
 	case compare.Slower, compare.Larger:
@@ -120,10 +120,10 @@ func NewRow(f *compare.Figure) doc.Row {
 		return ""
 	}
 	return doc.Row{Cells: []doc.Span{name,
-		doc.Plain(format.ValueText(f.Unit, f.A.Median) + mark(f.NoisyA)), doc.Plain(format.VariationText(f.A.CV, rank.RepeatsOf(f, f.A.N))),
-		doc.Plain(format.ValueText(f.Unit, f.B.Median) + mark(f.NoisyB)), doc.Plain(format.VariationText(f.B.CV, rank.RepeatsOf(f, f.B.N))),
+		doc.Plain(format.ValueText(f.Unit, f.A.Median) + mark(f.NoisyA)), doc.Plain(format.VariationText(f.A.CV, rank.RepeatCount(f, f.A.N))),
+		doc.Plain(format.ValueText(f.Unit, f.B.Median) + mark(f.NoisyB)), doc.Plain(format.VariationText(f.B.CV, rank.RepeatCount(f, f.B.N))),
 		doc.Plain(format.Times(f.Ratio)), doc.Plain(format.IntervalText(f.Interval)), p, queries,
-		doc.Plain(fmt.Sprintf("%d+%d", rank.RepeatsOf(f, f.A.N), rank.RepeatsOf(f, f.B.N))), verdict}}
+		doc.Plain(fmt.Sprintf("%d+%d", rank.RepeatCount(f, f.A.N), rank.RepeatCount(f, f.B.N))), verdict}}
 }
 
 // undecided says what would help where there is no verdict.

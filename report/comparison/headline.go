@@ -48,7 +48,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.H
 		}
 		h.Answers = append(h.Answers, n)
 		if f.Verdict != compare.NotCompared {
-			h.Basis = append(h.Basis, fmt.Sprintf("%d and %d %s", rank.RepeatsOf(f, f.A.N), rank.RepeatsOf(f, f.B.N), what))
+			h.Basis = append(h.Basis, fmt.Sprintf("%d and %d %s", rank.RepeatCount(f, f.A.N), rank.RepeatCount(f, f.B.N), what))
 		}
 	}
 	switch {
@@ -92,13 +92,13 @@ func versus(target *compare.Target, f *compare.Figure, over string) doc.Span {
 	case compare.NotCompared:
 		return doc.Dim(string(f.Verdict) + ": " + f.Why)
 	case compare.CannotTell:
-		why := rank.ShortWhy(f)
+		why := rank.ShortCause(f)
 		if f.Cause == compare.NotRanked || f.Cause == compare.DifferentTerms || f.Cause == compare.Scattered {
 			why = f.Why
 		}
 		return doc.Plain("no verdict between " + a + " and " + b + over + ": " + why)
 	case compare.NoDifference:
-		return doc.Plain("no difference shown between " + a + " and " + b + over + rank.InBrackets(f))
+		return doc.Plain("no difference shown between " + a + " and " + b + over + rank.BracketedInterval(f))
 	}
 	winner, loser, tone := b, a, format.ToneBest
 	if f.Verdict != compare.Faster {
@@ -114,7 +114,7 @@ func versus(target *compare.Target, f *compare.Figure, over string) doc.Span {
 			turned.Interval = &stats.Interval{Lo: format.Inverse(f.Interval.Hi), Hi: format.Inverse(f.Interval.Lo), Level: f.Interval.Level}
 		}
 	}
-	return doc.Toned(winner+" "+turned.Ratio.Mark()+format.Ratio(turned.Ratio.Figure)+" faster than "+loser+rank.InBrackets(&turned)+over, tone)
+	return doc.Toned(winner+" "+turned.Ratio.Mark()+format.Ratio(turned.Ratio.Figure)+" faster than "+loser+rank.BracketedInterval(&turned)+over, tone)
 }
 
 // countVerdicts counts those of B against A.

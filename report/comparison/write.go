@@ -80,7 +80,7 @@ func writeJSON(w io.Writer, c *compare.Comparison) error {
 		*compare.Comparison
 	}{Comparison: c}
 	for _, h := range Headlines(c) {
-		out.Headline = append(out.Headline, doc.Say(h.Answers)...)
+		out.Headline = append(out.Headline, doc.Texts(h.Answers)...)
 	}
 	return write.Indented(w, out)
 }

@@ -58,8 +58,8 @@ type Group struct {
 	Facts []Fact
 }
 
-// Say returns the texts of sentences.
-func Say(list []Span) []string {
+// Texts returns the texts of sentences.
+func Texts(list []Span) []string {
 	texts := make([]string, len(list))
 	for i, s := range list {
 		texts[i] = s.Text

@@ -13,19 +13,19 @@ type Headline struct {
 	Answers []Span   // a sentence about all query types, one about single ones, and one about the loads
 	Basis   []string // what they rest on: verified, rounds, versions, dataset, machine
 	Noise   Span     // how much of the machine others used; no text: nobody looked
-	Queries *Standings
-	Loads   *Standings
+	Queries *Ranking
+	Loads   *Ranking
 	Figure  *chart.Figure // of pages
 }
 
-// Standings are the subjects in order of one figure, as multiples of the best.
-type Standings struct {
+// Ranking are the subjects in order of one figure, as multiples of the best.
+type Ranking struct {
 	Title, Help string
-	Places      []Standing
+	Places      []Place
 }
 
-// Standing is a subject's place.
-type Standing struct {
+// Place is a subject's place.
+type Place struct {
 	Subject int // of the group
 	Label   string
 	// Times is how many times the reference; 1: the reference itself.

@@ -266,9 +266,9 @@ func Outcome(r *result.Run) doc.Span {
 func noiseAlert(r *result.Run) (doc.Span, bool) {
 	noisy, all, worst := 0, 0, (*result.Noise)(nil)
 	for i := range r.Targets {
-		for _, h := range rank.HeardIn(&r.Targets[i]) {
+		for _, h := range rank.PhaseNoises(&r.Targets[i]) {
 			all++
-			if h.Noisy() == "" {
+			if h.Reason() == "" {
 				continue
 			}
 			noisy++

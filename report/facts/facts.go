@@ -46,7 +46,7 @@ func List(r *result.Run) []doc.Fact {
 	if len(r.Deviations) > 0 {
 		list = append(list, doc.Fact{Key: "expected", Value: strings.Join(r.Deviations, "; ")})
 	}
-	if agents := agents.Fact(r); agents != "" {
+	if agents := agents.Summary(r); agents != "" {
 		list = append(list, doc.Fact{Key: "agents", Value: agents})
 	}
 	if most := calibrationFact(r.Calibration); most != "" {

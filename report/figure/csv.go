@@ -87,12 +87,12 @@ type (
 	}
 )
 
-func (l *csvLine) about(parts ...any) { l.parts = append(l.parts, parts...) }
+func (l *csvLine) add(parts ...any) { l.parts = append(l.parts, parts...) }
 
-// latency adds latencies as columns count to max have them.
-func (l *csvLine) latency(s *result.Latency) {
-	if l.about(csvCount{s}); s.Count > 0 {
-		l.about(csvTimed{s})
+// addLatency adds latencies as columns count to max have them.
+func (l *csvLine) addLatency(s *result.Latency) {
+	if l.add(csvCount{s}); s.Count > 0 {
+		l.add(csvTimed{s})
 	}
 }
 
@@ -120,56 +120,56 @@ func csvLines(g *rank.Group, r *result.Run) []*csvLine {
 		add := func(kind, name string) *csvLine {
 			line := &csvLine{kind: kind, run: r, target: t, name: name}
 			if r.Sweep != "" {
-				line.about(csvSwept{r})
+				line.add(csvSwept{r})
 			}
 			lines = append(lines, line)
 			return line
 		}
 		if t.Load != nil {
 			line := add("load", compare.LoadSubject)
-			line.ofLoad(t.Load)
+			line.setLoad(t.Load)
 			if line.withheld == "" {
-				line.rate = line.estimated(g, i, g.RankLoads())
+				line.rate = line.addEstimate(g, i, g.RankLoads())
 			}
 		}
 		if t.Load.HasFigures() && t.Load.Growth != nil {
 			for step := range t.Load.Growth.Steps {
-				add("step", compare.LoadSubject).ofStep(step)
+				add("step", compare.LoadSubject).setStep(step)
 			}
 		}
 		if t.Load != nil && t.Load.Mixed != nil {
 			m := t.Load.Mixed
-			add("mixed", compare.MixedSubject).ofPhase(m)
+			add("mixed", compare.MixedSubject).setPhase(m)
 			for j := range m.Types {
-				add("mixed query", m.Types[j].Type).ofPart(m, &m.Types[j])
+				add("mixed query", m.Types[j].Type).setMixedType(m, &m.Types[j])
 			}
 		}
 		for j := range t.Queries {
 			q := &t.Queries[j]
 			line := add("query", q.Type)
-			line.ofQueries(q)
-			if rank.Stands(q) {
+			line.setQueries(q)
+			if rank.HasFigures(q) {
 				sample := g.Samples(q.Type)[i]
-				line.about(csvRounds(len(sample)), csvCommon(sample.Queries()))
-				line.median = line.estimated(g, i, g.RankType(q.Type))
+				line.add(csvRounds(len(sample)), csvCommon(sample.Queries()))
+				line.median = line.addEstimate(g, i, g.RankType(q.Type))
 			}
 		}
-		for _, s := range agents.SharedIn(t) {
+		for _, s := range agents.SharedWork(t) {
 			for _, u := range s.Uses() {
-				add("agent", s.Name).ofAgent(&s, &u)
+				add("agent", s.Name).setAgent(&s, &u)
 			}
 		}
 		if overall := g.RankOverall(); i == overall.Reference || overall.Figures[i] != nil || terms.Unranked(t) != "" {
-			add("overall", compare.AllTypes).ofAllTypes(g, i, overall)
+			add("overall", compare.AllTypes).setOverall(g, i, overall)
 		}
 	}
 	return lines
 }
 
-func (l *csvLine) ofLoad(w *result.Load) {
-	l.about(csvLoad{w}, w)
+func (l *csvLine) setLoad(w *result.Load) {
+	l.add(csvLoad{w}, w)
 	if retries := w.AllRetries(); retries != nil {
-		l.about(retries)
+		l.add(retries)
 	}
 	if l.unsupported = w.UnsupportedReason(); l.unsupported != "" {
 		return
@@ -178,60 +178,60 @@ func (l *csvLine) ofLoad(w *result.Load) {
 		return
 	}
 	if a := w.Aggregate; a != nil {
-		l.about(a)
+		l.add(a)
 		if a.Unsupported == "" {
 			of := func(figure func(*result.Aggregate) float64) any { return median(estimate.Aggregates(l.target, figure)) }
-			l.about(csvAggregate{a, of(estimate.Building), of(estimate.KeptRate), of(estimate.Fresh)})
+			l.add(csvAggregate{a, of(estimate.Building), of(estimate.KeptRate), of(estimate.Fresh)})
 		}
 	}
-	l.about(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
-	l.latency(&w.Batches)
+	l.add(csvLoaded{w}, csvStored{w}, csvRounds(len(estimate.Loads(l.target, estimate.Settled))))
+	l.addLatency(&w.Batches)
 	l.verdict = w.Unverified
 	if why := w.UndetectedLoss(); why != "" && l.verdict == "" {
 		l.verdict = "losses cannot be excluded: " + why
 	}
-	l.observed()
+	l.addResources()
 }
 
-func (l *csvLine) ofStep(at int) {
+func (l *csvLine) setStep(at int) {
 	of := func(figure func(*result.GrowthStep) float64) any {
 		return median(estimate.Growth(l.target, at, figure))
 	}
 	settled := estimate.Growth(l.target, at, estimate.StepSettled)
-	l.about(csvRounds(len(settled)), csvStep{
+	l.add(csvRounds(len(settled)), csvStep{
 		GrowthStep: &l.target.Load.Growth.Steps[at], number: at + 1,
 		acked: of(estimate.StepAcked), slowest: of(func(s *result.GrowthStep) float64 { return s.Slowest }),
 		cost: stats.Compare(settled, estimate.Growth(l.target, 0, estimate.StepSettled)),
 	})
 	l.median, l.rate = of(func(s *result.GrowthStep) float64 { return s.Median }), median(settled)
 	if e := stats.Summarize(settled); e.Interval != nil {
-		l.about(e.Interval)
+		l.add(e.Interval)
 	}
-	l.observed()
+	l.addResources()
 }
 
-func (l *csvLine) ofPhase(m *result.Mixed) {
-	l.about(m, csvPhase{m}, csvQueriers(m.Queriers), &m.Writes)
+func (l *csvLine) setPhase(m *result.Mixed) {
+	l.add(m, csvPhase{m}, csvQueriers(m.Queriers), &m.Writes)
 	if l.withheld = l.target.Load.Reason(); !l.target.Load.HasFigures() {
 		return
 	}
-	l.about(csvDone{m}, csvStored{&m.Writes})
-	l.latency(&m.Writes.Batches)
+	l.add(csvDone{m}, csvStored{&m.Writes})
+	l.addLatency(&m.Writes.Batches)
 	if m.Response != nil {
-		l.about(csvResponse{m.Response})
+		l.add(csvResponse{m.Response})
 	}
 	if m.Lag != nil {
-		l.about(csvLag{m.Lag})
+		l.add(csvLag{m.Lag})
 	}
-	l.observed()
+	l.addResources()
 }
 
-func (l *csvLine) ofPart(m *result.Mixed, q *result.MixedType) {
-	l.about(m)
+func (l *csvLine) setMixedType(m *result.Mixed, q *result.MixedType) {
+	l.add(m)
 	if l.unsupported = q.Unsupported; q.Unsupported != "" {
 		return
 	}
-	l.about(q, &q.Verdict, csvQueriers(m.Queriers))
+	l.add(q, &q.Verdict, csvQueriers(m.Queriers))
 	l.verdict = q.Verdict.String()
 	if l.withheld = cmp.Or(q.Withheld, l.target.Load.Withheld); l.withheld != "" {
 		return
@@ -239,24 +239,24 @@ func (l *csvLine) ofPart(m *result.Mixed, q *result.MixedType) {
 	if l.failed = q.Failed; l.failed != nil {
 		return
 	}
-	l.about(csvAnswered{q})
-	l.latency(&q.Service)
+	l.add(csvAnswered{q})
+	l.addLatency(&q.Service)
 	if q.Response != nil {
-		l.about(csvResponse{q.Response})
+		l.add(csvResponse{q.Response})
 	}
 	if q.Freshness.Count > 0 {
-		l.about(csvFresh{q})
+		l.add(csvFresh{q})
 	}
 }
 
-func (l *csvLine) ofQueries(q *result.Queries) {
+func (l *csvLine) setQueries(q *result.Queries) {
 	if l.unsupported = q.Unsupported; q.Unsupported != "" {
 		return
 	}
-	l.about(q, &q.Verdict)
+	l.add(q, &q.Verdict)
 	l.verdict = q.VerdictText()
 	if q.Sample.Wanted > 0 {
-		l.about(csvSampled{q}, &q.Sample)
+		l.add(csvSampled{q}, &q.Sample)
 	}
 	if q.Outcome() == result.Withheld {
 		l.withheld = q.Reason()
@@ -265,73 +265,73 @@ func (l *csvLine) ofQueries(q *result.Queries) {
 	if l.failed = q.Failed; l.failed != nil {
 		return
 	}
-	l.about(csvRan{q}, csvStopped(tables.StopReasons(l.target, q.Type)))
-	l.latency(&q.Service)
+	l.add(csvRan{q}, csvStopped(tables.StopReasons(l.target, q.Type)))
+	l.addLatency(&q.Service)
 	if rows, aggregate := result.RawType(q.Type); aggregate && l.target.Load != nil && l.target.Load.Aggregate != nil {
-		l.about(csvFromRows{l.target.Load.Aggregate.Name, estimate.FromRows(l.target, rows, q.Type)})
+		l.add(csvFromRows{l.target.Load.Aggregate.Name, estimate.FromRows(l.target, rows, q.Type)})
 	}
 	if q.Read != nil {
-		l.about(q.Read)
+		l.add(q.Read)
 	}
 	if o := q.Open; o != nil {
-		l.about(o, csvResponse{&o.Response}, csvLag{&o.Lag})
+		l.add(o, csvResponse{&o.Response}, csvLag{&o.Lag})
 		if o.Search != nil {
-			l.about(o.Search)
+			l.add(o.Search)
 		}
 	}
-	l.observed()
+	l.addResources()
 }
 
-func (l *csvLine) ofAgent(s *agents.Shared, u *agents.Use) {
-	l.about(csvAgent{u, l.run.Agent(u.Name), s.Name}, &rank.ClientUse{Share: u.CPU, PauseMax: u.PauseMax, Scheduling: u.Scheduling})
-	l.latency(&u.Latency)
+func (l *csvLine) setAgent(s *agents.Shared, u *agents.Use) {
+	l.add(csvAgent{u, l.run.Agent(u.Name), s.Name}, &rank.ClientUse{Share: u.CPU, PauseMax: u.PauseMax, Scheduling: u.Scheduling})
+	l.addLatency(&u.Latency)
 	l.clientBound, l.noisy = u.Bound, u.Noisy
 }
 
-// ofAllTypes is the place of the subject in the headline of reports.
-func (l *csvLine) ofAllTypes(g *rank.Group, at int, r rank.Ranking) {
-	l.estimated(g, at, r)
+// setOverall is the place of the subject in the headline of reports.
+func (l *csvLine) setOverall(g *rank.Group, at int, r rank.Ranking) {
+	l.addEstimate(g, at, r)
 	for i, f := range r.Figures {
 		if f != nil && (i == at || at == r.Reference) {
-			l.about(csvTypes(f.Types), csvRounds(f.B.N))
+			l.add(csvTypes(f.Types), csvRounds(f.B.N))
 		}
 	}
 	in := func(marked map[string]string) string {
-		if n := len(rank.TypesAmong(l.target, marked)); n > 0 {
+		if n := len(rank.MarkedTypes(l.target, marked)); n > 0 {
 			return fmt.Sprintf("in %d of %s", n, format.Plural(len(l.target.Queries), "query type"))
 		}
 		return ""
 	}
-	l.clientBound, l.noisy = in(rank.ClientBounds(l.target)), in(rank.NoisyIn(l.target))
+	l.clientBound, l.noisy = in(rank.ClientBounds(l.target)), in(rank.NoiseReasons(l.target))
 }
 
-// observed looks at what the client and others took of the machine.
-func (l *csvLine) observed() {
+// addResources looks at what the client and others took of the machine.
+func (l *csvLine) addResources() {
 	for _, m := range rank.Measurements(l.target) {
 		if use, known := m.Client(); known && m.Name == l.name && l.kind != "mixed" {
 			l.clientBound = m.ClientBound()
-			l.about(&use)
+			l.add(&use)
 		}
 	}
-	for _, h := range rank.HeardIn(l.target) {
+	for _, h := range rank.PhaseNoises(l.target) {
 		if h.Name == l.name {
-			l.noisy = h.Noisy()
-			l.about(result.AddNoise(h.Phases...))
+			l.noisy = h.Reason()
+			l.add(result.AddNoise(h.Phases...))
 		}
 	}
 }
 
-// estimated adds what is estimated of the subject at a place of a ranking, how it
+// addEstimate adds what is estimated of the subject at a place of a ranking, how it
 // compares, and returns the estimate itself.
-func (l *csvLine) estimated(g *rank.Group, at int, r rank.Ranking) any {
+func (l *csvLine) addEstimate(g *rank.Group, at int, r rank.Ranking) any {
 	e, f := &r.Estimates[at], r.Figures[at]
 	if e.Interval != nil {
-		l.about(e.Interval)
+		l.add(e.Interval)
 	}
 	if f != nil {
 		l.against = g.Subjects[r.Reference].Name
-		if l.about(f); f.Interval != nil {
-			l.about(csvRatio{f.Interval})
+		if l.add(f); f.Interval != nil {
+			l.add(csvRatio{f.Interval})
 		}
 	}
 	switch why := g.Unranked(at); {
@@ -340,5 +340,5 @@ func (l *csvLine) estimated(g *rank.Group, at int, r rank.Ranking) any {
 	case f != nil || at == r.Reference:
 		l.comparison = r.Verdict(at)
 	}
-	return where(e.N > 0 && e.Median.Bound != stats.Unknown, e.Median)
+	return valueIf(e.N > 0 && e.Median.Bound != stats.Unknown, e.Median)
 }

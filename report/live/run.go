@@ -107,7 +107,7 @@ func (r *Run) Operations(start time.Time, c oplog.Cell, ops []oplog.Op) {
 		case counts:
 			_ = recent.RecordValue(took)
 		}
-		s := r.seconds.at(int64((offset + op.Start + op.Duration) / time.Second))
+		s := r.seconds.find(int64((offset + op.Start + op.Duration) / time.Second))
 		switch {
 		case s == nil:
 		case c.Kind == oplog.Load:
@@ -131,7 +131,7 @@ func answered(op *oplog.Op) bool {
 func (r *Run) tick(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s := r.seconds.at(newest(now.Sub(r.began))); s != nil {
+	if s := r.seconds.find(newest(now.Sub(r.began))); s != nil {
 		s.batches, s.query = latency(r.recent[oplog.Load]), latency(r.recent[oplog.Query])
 	}
 	for _, times := range r.recent {

@@ -22,8 +22,8 @@ const late = 2
 // newest is the newest second of which all is known; less than 0: there is none.
 func newest(passed time.Duration) int64 { return int64(passed/time.Second) - late }
 
-// at returns a second; nil: it is too long ago, or before the beginning.
-func (s *seconds) at(number int64) *second {
+// find returns a second; nil: it is too long ago, or before the beginning.
+func (s *seconds) find(number int64) *second {
 	if number < 0 {
 		return nil
 	}

@@ -110,14 +110,14 @@ func (o *Operation) points(values int64, accumulated []float64) {
 // rates fills in what depends on time.
 func (o *Operation) rates(elapsed float64, accumulated []float64) {
 	o.Elapsed = result.Value(elapsed)
-	o.Throughput = over(o.OKPoints, o.Elapsed)
+	o.Throughput = divide(o.OKPoints, o.Elapsed)
 	if len(accumulated) > 0 {
 		o.Latency.SlowestThread = result.Value(slices.Max(accumulated))
-		o.CostThroughput = over(o.OKPoints, o.Latency.SlowestThread)
+		o.CostThroughput = divide(o.OKPoints, o.Latency.SlowestThread)
 	}
 }
 
-func over(points, seconds result.Value) result.Value {
+func divide(points, seconds result.Value) result.Value {
 	if !seconds.IsKnown() || seconds <= 0 {
 		return result.Absent()
 	}

@@ -161,8 +161,8 @@ func (p *picture) box(x, y, width, height vg.Length, c color.Color) {
 	p.canvas.Fill(vg.Rectangle{Min: vg.Point{X: p.left + x, Y: p.height - y - height}, Max: vg.Point{X: p.left + x + width, Y: p.height - y}}.Path())
 }
 
-// toned is the colour of a tone.
-func toned(t format.Tone, otherwise color.Color) color.Color {
+// toneColor is the colour of a tone.
+func toneColor(t format.Tone, otherwise color.Color) color.Color {
 	switch t {
 	case format.ToneBest:
 		return good
@@ -187,19 +187,19 @@ func (p *picture) headline(h *doc.Headline, runs string) {
 		if i > 0 {
 			size = 15
 		}
-		p.paragraph(writing{size, true, toned(a.Tone, ink)}, a.Text)
+		p.paragraph(writing{size, true, toneColor(a.Tone, ink)}, a.Text)
 		p.y += 2
 	}
 	p.y += 6
 	p.paragraph(writing{12, false, soft}, strings.Join(h.Basis, " · "))
 	if h.Noise.Text != "" {
-		p.paragraph(writing{12, h.Noise.Tone == format.ToneBad, toned(h.Noise.Tone, soft)}, h.Noise.Text)
+		p.paragraph(writing{12, h.Noise.Tone == format.ToneBad, toneColor(h.Noise.Tone, soft)}, h.Noise.Text)
 	}
 }
 
 func (p *picture) alerts(r *result.Run) {
 	for _, a := range facts.Alerts(r) {
-		p.paragraph(writing{10, false, toned(a.Tone, soft)}, a.Text)
+		p.paragraph(writing{10, false, toneColor(a.Tone, soft)}, a.Text)
 	}
 }
 
@@ -259,7 +259,7 @@ func (p *picture) lane(l *chart.Lane, left, width vg.Length) {
 	figures := l.Text + "  " + l.Beside
 	name := p.fitting(valuesWidth-30-p.face(writing{10.5, true, ink}).Width(figures), writing{10.5, true, ink}, l.Style.Label)
 	x = p.text(x+13, base, writing{10.5, true, ink}, name+" ")
-	x = p.text(x+2, base, writing{10.5, l.Tone == format.ToneBest, toned(l.Tone, ink)}, l.Text)
+	x = p.text(x+2, base, writing{10.5, l.Tone == format.ToneBest, toneColor(l.Tone, ink)}, l.Text)
 	if l.Beside != "" {
 		p.text(x+4, base, writing{9, false, soft}, l.Beside)
 	}

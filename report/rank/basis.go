@@ -27,7 +27,7 @@ func (g *Group) unequalTerms() []doc.Span {
 		sides = append(sides, terms.Side{Name: s.Label, Of: []terms.Measured{{Run: s.Run, Target: s.Target}}})
 		marked := ClientBounds(s.Target)
 		what := ""
-		if n := len(TypesAmong(s.Target, marked)); n > 0 {
+		if n := len(MarkedTypes(s.Target, marked)); n > 0 {
 			what = fmt.Sprintf(" in %d of %s", n, format.Plural(len(s.Target.Queries), "query type"))
 		}
 		if _, load := marked[compare.LoadSubject]; load {
@@ -285,8 +285,8 @@ func (g *Group) noiseFact() doc.Span {
 	var phases []*result.Noise
 	untold, disturbed := false, ""
 	for i := range g.Subjects {
-		for _, h := range HeardIn(g.Subjects[i].Target) {
-			disturbed = cmp.Or(disturbed, h.Noisy())
+		for _, h := range PhaseNoises(g.Subjects[i].Target) {
+			disturbed = cmp.Or(disturbed, h.Reason())
 			for _, n := range h.Phases {
 				untold = untold || n.Unknown != ""
 				if n.OthersShare().IsKnown() {

@@ -8,9 +8,9 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 )
 
-// RepeatsOf is how many repeats a sample is of: one, where it is a repeat's
+// RepeatCount is how many repeats a sample is of: one, where it is a repeat's
 // queries.
-func RepeatsOf(f *compare.Figure, n int) int {
+func RepeatCount(f *compare.Figure, n int) int {
 	if f.Method == compare.WithinRepeat {
 		return 1
 	}
@@ -36,8 +36,8 @@ func Label(f *compare.Figure) string {
 	return f.Subject
 }
 
-// ShortWhy is why there is no verdict, in a cell's width.
-func ShortWhy(f *compare.Figure) string { return string(f.Cause) }
+// ShortCause is why there is no verdict, in a cell's width.
+func ShortCause(f *compare.Figure) string { return string(f.Cause) }
 
 // AboutSubject names a subject, its system and what stood in for that.
 func AboutSubject(s *compare.Subject) string {
@@ -48,8 +48,8 @@ func AboutSubject(s *compare.Subject) string {
 	return text
 }
 
-// InBrackets is the interval of a ratio, where the rounds or loads give one.
-func InBrackets(f *compare.Figure) string {
+// BracketedInterval is the interval of a ratio, where the rounds or loads give one.
+func BracketedInterval(f *compare.Figure) string {
 	i := f.Interval
 	if i == nil || f.Method != compare.AcrossRepeats {
 		return ""
@@ -79,8 +79,8 @@ func NoVerdict(f *compare.Figure) string {
 	return "too few " + what + "s"
 }
 
-// FigureOf is a figure of a comparison of two targets; nil where it has none.
-func FigureOf(c *compare.Comparison, what string, metric compare.Metric) *compare.Figure {
+// FindFigure is a figure of a comparison of two targets; nil where it has none.
+func FindFigure(c *compare.Comparison, what string, metric compare.Metric) *compare.Figure {
 	if c == nil {
 		return nil
 	}

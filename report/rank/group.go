@@ -73,8 +73,8 @@ func Groups(runs []*result.Run) []Group {
 	return list
 }
 
-// GroupOf is the targets of one run.
-func GroupOf(r *result.Run) *Group { return &Groups([]*result.Run{r})[0] }
+// NewGroup is the targets of one run.
+func NewGroup(r *result.Run) *Group { return &Groups([]*result.Run{r})[0] }
 
 // ShortID is the random part of a run's ID where that is enough to tell it
 // from the other runs, else all of it.
@@ -122,10 +122,10 @@ func (g *Group) Names(runs []*result.Run) string {
 	return strings.Join(ids, ", ")
 }
 
-// Drawn reports whether charts show the figures of a type. Empty answers are
+// IsDrawn reports whether charts show the figures of a type. Empty answers are
 // left out: they would look like the fastest. So are TSBS's texts, which do not ask
 // what their neighbours are asked.
-func Drawn(q *result.Queries) bool {
+func IsDrawn(q *result.Queries) bool {
 	s := q.Outcome()
 	return (s == result.Verified || s == result.Unverified && q.Texts == "") && q.Service.Median > 0
 }
@@ -133,12 +133,12 @@ func Drawn(q *result.Queries) bool {
 // Draws reports whether charts of the group show the figures of a type of a subject: drawn
 // beside others, a stand-in would be compared with them.
 func (g *Group) Draws(i int, q *result.Queries) bool {
-	return Drawn(q) && (len(g.Subjects) == 1 || g.Subjects[i].Target.Uncomparable() == "")
+	return IsDrawn(q) && (len(g.Subjects) == 1 || g.Subjects[i].Target.Uncomparable() == "")
 }
 
-// Untold is why there is no verdict on any of a ranking's figures; empty: there
+// MissingVerdict is why there is no verdict on any of a ranking's figures; empty: there
 // is one on some.
-func (r *Ranking) Untold() (why string) {
+func (r *Ranking) MissingVerdict() (why string) {
 	for _, f := range r.Figures {
 		if f != nil && f.Verdict != compare.CannotTell {
 			return ""
@@ -170,7 +170,7 @@ func (g *Group) RankPoints(what string, metric compare.Metric, cost func(*Subjec
 			a, b = b, a
 		}
 		c, _ := compare.Runs(g.side(a), g.side(b), compare.Options{AnyTerms: true})
-		if f := FigureOf(c, what, metric); f != nil && f.MissingA == "" && f.MissingB == "" && f.Ratio.Bound != stats.Unknown {
+		if f := FindFigure(c, what, metric); f != nil && f.MissingA == "" && f.MissingB == "" && f.Ratio.Bound != stats.Unknown {
 			out.Figures[i] = f
 		}
 		out.Sole = out.Sole && out.Figures[i] != nil && out.Figures[i].Significant() && out.Figures[i].Ratio.Figure > 1
@@ -178,9 +178,9 @@ func (g *Group) RankPoints(what string, metric compare.Metric, cost func(*Subjec
 	return out
 }
 
-// Turns says in which order the targets of the runs took their turns; empty: where there
+// OrderNotes says in which order the targets of the runs took their turns; empty: where there
 // is one target, or it is not known.
-func Turns(runs ...*result.Run) []doc.Span {
+func OrderNotes(runs ...*result.Run) []doc.Span {
 	var list []doc.Span
 	for _, r := range runs {
 		parts := make([]string, len(r.Targets)) // there are not more
@@ -202,13 +202,13 @@ func Turns(runs ...*result.Run) []doc.Span {
 	return list
 }
 
-// Turns is that of the subjects' runs.
-func (g *Group) Turns() []doc.Span {
+// OrderNotes is that of the subjects' runs.
+func (g *Group) OrderNotes() []doc.Span {
 	var runs []*result.Run
 	for _, s := range g.Subjects {
 		if !slices.Contains(runs, s.Run) {
 			runs = append(runs, s.Run)
 		}
 	}
-	return Turns(runs...)
+	return OrderNotes(runs...)
 }

@@ -18,13 +18,13 @@ import (
 // NewHeadline says it of a group; nil where nothing of it was measured.
 func NewHeadline(g *Group) *doc.Headline {
 	overall, what := g.RankOverall(), compare.AllTypes
-	over := GeometricMean + TypesOf(&overall)
+	over := GeometricMean + TypeCount(&overall)
 	if types := g.Types(); len(types) == 1 { // of which there is no mean
 		what, over = types[0].Key, types[0].Key
 		overall = g.RankType(what)
 	}
 	loads := g.RankLoads()
-	h := &doc.Headline{Queries: g.Standings(&overall, what), Loads: g.Standings(&loads, compare.LoadSubject)}
+	h := &doc.Headline{Queries: g.Places(&overall, what), Loads: g.Places(&loads, compare.LoadSubject)}
 	if h.Queries != nil {
 		h.Queries.Title, h.Queries.Help = "Service time, relative to the fastest", over+"; shorter is better"
 		h.Answers = append(h.Answers, g.Answer(h.Queries, &overall, ""))
@@ -50,9 +50,9 @@ func NewHeadline(g *Group) *doc.Headline {
 	return h
 }
 
-// TypesOf says over how many query types the ratios of a ranking are: over those
+// TypeCount says over how many query types the ratios of a ranking are: over those
 // that the best and another one have in common.
-func TypesOf(overall *Ranking) string {
+func TypeCount(overall *Ranking) string {
 	least, most := overall.types()
 	if least < most {
 		return fmt.Sprintf("%d to %d query types, those that both answered", least, most)
@@ -71,21 +71,21 @@ func (r *Ranking) types() (least, most int) {
 	return least, most
 }
 
-// Standings puts the subjects of a ranking in order, the reference first; nil
+// Places puts the subjects of a ranking in order, the reference first; nil
 // where no two are compared.
-func (g *Group) Standings(r *Ranking, what string) *doc.Standings {
+func (g *Group) Places(r *Ranking, what string) *doc.Ranking {
 	if r.Reference < 0 {
 		return nil
 	}
 	least, most := r.types()
-	beside := r.beside(r.Reference)
-	first := doc.Standing{Subject: r.Reference, Times: 1, Text: beside.Text, Tone: beside.Tone, Verdict: r.Verdict(r.Reference)}
-	var others []doc.Standing
+	beside := r.ratioCell(r.Reference)
+	first := doc.Place{Subject: r.Reference, Times: 1, Text: beside.Text, Tone: beside.Tone, Verdict: r.Verdict(r.Reference)}
+	var others []doc.Place
 	for i, f := range r.Figures {
 		if f == nil || f.Ratio.Bound == stats.Unknown {
 			continue
 		}
-		p := doc.Standing{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.beside(i).Text + InBrackets(f), Verdict: r.Verdict(i)}
+		p := doc.Place{Subject: i, Times: f.Ratio.Figure, Bound: f.Ratio.Bound, Text: r.ratioCell(i).Text + BracketedInterval(f), Verdict: r.Verdict(i)}
 		if f.Method == compare.AcrossRepeats {
 			p.Interval = f.Interval
 		}
@@ -100,11 +100,11 @@ func (g *Group) Standings(r *Ranking, what string) *doc.Standings {
 	if len(others) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(others, func(a, b doc.Standing) int { return cmp.Compare(a.Times, b.Times) })
-	s := &doc.Standings{Places: append([]doc.Standing{first}, others...)}
+	slices.SortStableFunc(others, func(a, b doc.Place) int { return cmp.Compare(a.Times, b.Times) })
+	s := &doc.Ranking{Places: append([]doc.Place{first}, others...)}
 	for i := range s.Places {
 		p := &s.Places[i]
-		p.Label, p.Marks = g.Subjects[p.Subject].Label, MarksOf(g.Subjects[p.Subject].Target, what)
+		p.Label, p.Marks = g.Subjects[p.Subject].Label, Marks(g.Subjects[p.Subject].Target, what)
 		p.Text += p.Marks
 	}
 	return s
@@ -112,15 +112,15 @@ func (g *Group) Standings(r *Ranking, what string) *doc.Standings {
 
 // Answer is the sentence about standings: who was shown to be faster than whom,
 // and between whom no difference was shown.
-func (g *Group) Answer(s *doc.Standings, r *Ranking, prefix string) doc.Span {
-	name := func(p doc.Standing) string { return p.Label + p.Marks }
+func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
+	name := func(p doc.Place) string { return p.Label + p.Marks }
 	first := name(s.Places[0])
 	var ahead, behind, level, untold, why []string
 	for _, p := range s.Places[1:] {
 		f := r.Figures[p.Subject]
 		switch {
 		case f.Significant() && f.Ratio.Figure > 1:
-			ahead = append(ahead, f.Ratio.Mark()+format.Ratio(f.Ratio.Figure)+" faster than "+name(p)+InBrackets(f))
+			ahead = append(ahead, f.Ratio.Mark()+format.Ratio(f.Ratio.Figure)+" faster than "+name(p)+BracketedInterval(f))
 		case f.Significant(): // of three that beat each other in a circle
 			behind = append(behind, name(p))
 		case f.Verdict == compare.CannotTell:
@@ -133,7 +133,7 @@ func (g *Group) Answer(s *doc.Standings, r *Ranking, prefix string) doc.Span {
 				why = append(why, text)
 			}
 		default:
-			level = append(level, name(p)+InBrackets(f))
+			level = append(level, name(p)+BracketedInterval(f))
 		}
 	}
 	var parts []string

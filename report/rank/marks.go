@@ -25,21 +25,21 @@ const StandInMark = "¤"
 
 const StandInNote = StandInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing of the system and are compared with none."
 
-// heard is what others took of the machine during a measurement, in all its
+// phaseNoise is what others took of the machine during a measurement, in all its
 // repeats.
-type heard struct {
+type phaseNoise struct {
 	Name   string
 	Phases []*result.Noise
 }
 
-// HeardIn lists the measurements of a target, the steps after its load and its
+// PhaseNoises lists the measurements of a target, the steps after its load and its
 // mixed phase included, in which somebody looked for noise.
-func HeardIn(t *result.Target) []heard {
-	var list []heard
+func PhaseNoises(t *result.Target) []phaseNoise {
+	var list []phaseNoise
 	add := func(name string, phases ...*result.Noise) {
 		phases = slices.DeleteFunc(phases, func(n *result.Noise) bool { return n == nil })
 		if len(phases) > 0 {
-			list = append(list, heard{name, phases})
+			list = append(list, phaseNoise{name, phases})
 		}
 	}
 	for _, m := range Measurements(t) {
@@ -60,24 +60,24 @@ func HeardIn(t *result.Target) []heard {
 	return list
 }
 
-// Noisy says why a measurement was disturbed; empty: it was not.
-func (h *heard) Noisy() string { return result.Disturbance(h.Phases...) }
+// Reason says why a measurement was disturbed; empty: it was not.
+func (h *phaseNoise) Reason() string { return result.Disturbance(h.Phases...) }
 
-// NoisyIn says of each measurement of a target that was disturbed why it was.
-func NoisyIn(t *result.Target) map[string]string {
+// NoiseReasons says of each measurement of a target that was disturbed why it was.
+func NoiseReasons(t *result.Target) map[string]string {
 	found := map[string]string{}
-	for _, h := range HeardIn(t) {
-		if why := h.Noisy(); why != "" {
+	for _, h := range PhaseNoises(t) {
+		if why := h.Reason(); why != "" {
 			found[h.Name] = why
 		}
 	}
 	return found
 }
 
-// MarksOf are the marks behind a figure of a target: that it is a stand-in's, that the
+// Marks are the marks behind a figure of a target: that it is a stand-in's, that the
 // client may have set its pace, and that others disturbed it. What is compare.AllTypes for a figure
 // over all query types.
-func MarksOf(t *result.Target, what string) string {
+func Marks(t *result.Target, what string) string {
 	marks := ""
 	if t.Description.StandIn != "" {
 		marks = StandInMark
@@ -85,18 +85,18 @@ func MarksOf(t *result.Target, what string) string {
 	for _, m := range []struct {
 		mark string
 		of   map[string]string
-	}{{BoundMark, ClientBounds(t)}, {NoisyMark, NoisyIn(t)}} {
+	}{{BoundMark, ClientBounds(t)}, {NoisyMark, NoiseReasons(t)}} {
 		_, marked := m.of[what]
-		if marked || what == compare.AllTypes && len(TypesAmong(t, m.of)) > 0 {
+		if marked || what == compare.AllTypes && len(MarkedTypes(t, m.of)) > 0 {
 			marks += m.mark
 		}
 	}
 	return marks
 }
 
-// TypesAmong are the query types of a target among what is marked, in the order
+// MarkedTypes are the query types of a target among what is marked, in the order
 // run.
-func TypesAmong(t *result.Target, marked map[string]string) []string {
+func MarkedTypes(t *result.Target, marked map[string]string) []string {
 	var list []string
 	for _, q := range t.Queries {
 		if _, ok := marked[q.Type]; ok {

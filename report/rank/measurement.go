@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Worst keeps the larger of two figures, of which either may not be known.
-func Worst(to *result.Value, v result.Value) {
+// KeepWorst keeps the larger of two figures, of which either may not be known.
+func KeepWorst(to *result.Value, v result.Value) {
 	if v.IsKnown() && (!to.IsKnown() || v > *to) {
 		*to = v
 	}
@@ -64,7 +64,7 @@ func Measurements(t *result.Target) []Measurement {
 	}
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		if !Stands(q) {
+		if !HasFigures(q) {
 			continue
 		}
 		m := Measurement{Name: q.Type}
@@ -122,10 +122,10 @@ func (m *Measurement) Client() (use ClientUse, known bool) {
 		}
 		known = true
 		cpu, available = cpu+c.Client.CPU, available+result.Value(c.Client.Wall*float64(c.Client.Cores))
-		Worst(&use.ShareMax, c.Client.Share)
-		Worst(&use.PauseMax, result.Value(c.Client.GCPauseMax))
-		Worst(&use.Scheduling, c.Client.SchedulingP99)
-		Worst(&use.SchedulingMax, c.Client.SchedulingMax)
+		KeepWorst(&use.ShareMax, c.Client.Share)
+		KeepWorst(&use.PauseMax, result.Value(c.Client.GCPauseMax))
+		KeepWorst(&use.Scheduling, c.Client.SchedulingP99)
+		KeepWorst(&use.SchedulingMax, c.Client.SchedulingMax)
 	}
 	if available > 0 {
 		use.Share = cpu / available
@@ -142,5 +142,5 @@ func SettledRate(l *result.Load) float64 {
 	return float64(l.Rows) / l.Settled
 }
 
-// Stands reports whether figures of a type are shown at all.
-func Stands(q *result.Queries) bool { return q.Outcome() >= result.Empty }
+// HasFigures reports whether figures of a type are shown at all.
+func HasFigures(q *result.Queries) bool { return q.Outcome() >= result.Empty }

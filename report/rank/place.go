@@ -16,7 +16,7 @@ func StandingTone(l *result.Load) format.Tone {
 	return format.ToneBad
 }
 
-func CompareLoads(g *Group) (doc.Row, bool) {
+func LoadRow(g *Group) (doc.Row, bool) {
 	ranked := g.RankLoads()
 	cells := []doc.Span{doc.Plain("load, settled rows/s")}
 	found := false
@@ -30,7 +30,7 @@ func CompareLoads(g *Group) (doc.Row, bool) {
 			found = true
 			figure, times := doc.Plain(format.Digits(e.Median.Figure)), g.placeOf(i, &ranked)
 			figure.Tone = winner(times)
-			figure.Text += MarksOf(s.Target, compare.LoadSubject)
+			figure.Text += Marks(s.Target, compare.LoadSubject)
 			cells = append(cells, figure, times)
 		}
 	}
@@ -43,7 +43,7 @@ func (g *Group) placeOf(i int, ranked *Ranking) doc.Span {
 	if g.Unranked(i) != "" {
 		return doc.Dim(NotRanked)
 	}
-	return ranked.beside(i)
+	return ranked.ratioCell(i)
 }
 
 // NotRanked stands beside figures of a target that has no place beside others.
@@ -60,10 +60,10 @@ func winner(times doc.Span) format.Tone {
 	return format.TonePlain
 }
 
-// CompareType sets the medians over the queries that all verified targets
+// TypeRow sets the medians over the queries that all verified targets
 // answered beside each other: a target that got further in its time box is
 // not judged by other queries.
-func CompareType(g *Group, queryType string) doc.Row {
+func TypeRow(g *Group, queryType string) doc.Row {
 	ranked := g.RankType(queryType)
 	cells := []doc.Span{doc.Plain(queryType)}
 	for i, s := range g.Subjects {
@@ -91,7 +91,7 @@ func CompareType(g *Group, queryType string) doc.Row {
 			}
 			figure, times := doc.Plain(median), g.placeOf(i, &ranked)
 			figure.Tone = winner(times)
-			figure.Text += MarksOf(s.Target, queryType)
+			figure.Text += Marks(s.Target, queryType)
 			cells = append(cells, figure, times)
 		}
 	}
@@ -113,9 +113,9 @@ func CommonCell(g *Group, queryType string) doc.Span {
 	return doc.Plain(format.Count(int64(most)))
 }
 
-// Oriented adds a pair so that its ratio is 1 or more: where the rounds show no
+// OrientPair adds a pair so that its ratio is 1 or more: where the rounds show no
 // difference, the pairs of rounds may say otherwise than the medians.
-func (g *Group) Oriented(add func(string, int, int, *compare.Figure), label string, reference, other int, f *compare.Figure) {
+func (g *Group) OrientPair(add func(string, int, int, *compare.Figure), label string, reference, other int, f *compare.Figure) {
 	if f.Ratio.Figure < 1 {
 		if back := g.Figure(other, reference, f.Subject, f.Metric); back != nil {
 			reference, other, f = other, reference, back

@@ -42,11 +42,11 @@ func (g *Group) Unranked(i int) string {
 
 // RankType is the ranking of a query type.
 func (g *Group) RankType(queryType string) Ranking {
-	return g.once(queryType, func() Ranking { return g.rankTypeAnew(queryType) })
+	return g.remember(queryType, func() Ranking { return g.computeTypeRanking(queryType) })
 }
 
-// once remembers a ranking.
-func (g *Group) once(what string, rank func() Ranking) Ranking {
+// remember remembers a ranking.
+func (g *Group) remember(what string, rank func() Ranking) Ranking {
 	known, ok := g.judged[what]
 	if !ok {
 		known = rank()
@@ -58,7 +58,7 @@ func (g *Group) once(what string, rank func() Ranking) Ranking {
 	return known
 }
 
-func (g *Group) rankTypeAnew(queryType string) Ranking {
+func (g *Group) computeTypeRanking(queryType string) Ranking {
 	estimates := g.estimates(queryType)
 	return g.rank(queryType, compare.Median, estimates, func(i int) (compared, best bool) {
 		s := &g.Subjects[i]
@@ -70,9 +70,9 @@ func (g *Group) rankTypeAnew(queryType string) Ranking {
 }
 
 // RankLoads is the ranking of the loads that stand.
-func (g *Group) RankLoads() Ranking { return g.once(compare.LoadSubject, g.rankLoadsAnew) }
+func (g *Group) RankLoads() Ranking { return g.remember(compare.LoadSubject, g.computeLoadRanking) }
 
-func (g *Group) rankLoadsAnew() Ranking {
+func (g *Group) computeLoadRanking() Ranking {
 	estimates := make([]stats.Estimate, len(g.Subjects))
 	for i, s := range g.Subjects {
 		if SettledRate(s.Target.Load) > 0 {
@@ -86,9 +86,9 @@ func (g *Group) rankLoadsAnew() Ranking {
 
 // RankOverall is the ranking by the geometric mean over all query types that two
 // subjects have in common. It has ratios alone, no estimates.
-func (g *Group) RankOverall() Ranking { return g.once(compare.AllTypes, g.rankOverallAnew) }
+func (g *Group) RankOverall() Ranking { return g.remember(compare.AllTypes, g.computeOverallRanking) }
 
-func (g *Group) rankOverallAnew() Ranking {
+func (g *Group) computeOverallRanking() Ranking {
 	out := Ranking{Estimates: make([]stats.Estimate, len(g.Subjects)), Reference: -1, Figures: make([]*compare.Figure, len(g.Subjects))}
 	// than is how many times as long subject i takes as subject by.
 	than := func(i, by int) *compare.Figure {
@@ -199,10 +199,10 @@ func (g *Group) rank(what string, metric compare.Metric, estimates []stats.Estim
 	return out
 }
 
-// beside is the cell that stands beside a subject's figure: how many times the
+// ratioCell is the cell that stands beside a subject's figure: how many times the
 // best it is. What was not shown to differ says so, and nothing then is the
 // best.
-func (r *Ranking) beside(i int) doc.Span {
+func (r *Ranking) ratioCell(i int) doc.Span {
 	if i == r.Reference {
 		if r.Sole {
 			return doc.Best(format.Ratio(1))
@@ -258,7 +258,7 @@ func (r *Ranking) Verdict(i int) string {
 	if r.Sole {
 		return string(format.ToneBest)
 	}
-	switch text := r.beside(i).Text; text {
+	switch text := r.ratioCell(i).Text; text {
 	case Tie:
 		return Tie
 	case "":
@@ -348,5 +348,5 @@ func (g *Group) side(i int) compare.Side {
 // Figure returns how a figure of one subject compares with another's; nil where
 // it cannot.
 func (g *Group) Figure(a, b int, what string, metric compare.Metric) *compare.Figure {
-	return FigureOf(g.pair(a, b), what, metric)
+	return FindFigure(g.pair(a, b), what, metric)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// TypesAnywhere lists the query types of all runs with their help.
-func TypesAnywhere(runs []*result.Run) []doc.Fact {
+// AllTypes lists the query types of all runs with their help.
+func AllTypes(runs []*result.Run) []doc.Fact {
 	all := Group{}
 	for _, r := range runs {
 		for i := range r.Targets {
@@ -18,8 +18,8 @@ func TypesAnywhere(runs []*result.Run) []doc.Fact {
 	return all.Types()
 }
 
-// TargetNamed returns the target of the name in a run; nil: there is none.
-func TargetNamed(r *result.Run, name string) *result.Target {
+// FindTarget returns the target of the name in a run; nil: there is none.
+func FindTarget(r *result.Run, name string) *result.Target {
 	for i := range r.Targets {
 		if r.Targets[i].Name == name {
 			return &r.Targets[i]
@@ -28,8 +28,8 @@ func TargetNamed(r *result.Run, name string) *result.Target {
 	return nil
 }
 
-// TypeOf returns what a target recorded of a type; nil where it did not.
-func TypeOf(t *result.Target, queryType string) *result.Queries {
+// FindQueries returns what a target recorded of a type; nil where it did not.
+func FindQueries(t *result.Target, queryType string) *result.Queries {
 	for i := range t.Queries {
 		if t.Queries[i].Type == queryType {
 			return &t.Queries[i]
@@ -38,8 +38,8 @@ func TypeOf(t *result.Target, queryType string) *result.Queries {
 	return nil
 }
 
-// TargetsEverywhere lists the names of all targets in order of appearance.
-func TargetsEverywhere(runs []*result.Run) []string {
+// AllTargets lists the names of all targets in order of appearance.
+func AllTargets(runs []*result.Run) []string {
 	var names []string
 	for _, r := range runs {
 		for _, name := range TargetNames(r) {
@@ -51,9 +51,9 @@ func TargetsEverywhere(runs []*result.Run) []string {
 	return names
 }
 
-// TypesEverywhere lists the query types of which every target of every run that
+// CommonTypes lists the query types of which every target of every run that
 // ran any query has a verified figure that no limit cut off.
-func TypesEverywhere(runs []*result.Run) []string {
+func CommonTypes(runs []*result.Run) []string {
 	var list []string
 	first := true
 	for _, r := range runs {

@@ -37,7 +37,7 @@ type step struct {
 // parameter as those of runs are.
 func newLadder(p *Report, e *document.Experiment) *ladder {
 	l := &ladder{of: p, e: e, runs: p.Measured.Runs[e.Name]}
-	options := variedOptions(e, l.runs)
+	options := differingOptions(e, l.runs)
 	for _, r := range l.runs {
 		for i := range r.Targets {
 			s := step{run: r, target: &r.Targets[i], system: r.Targets[i].Name, at: slices.Clone(r.Parameters)}
@@ -64,15 +64,15 @@ func newLadder(p *Report, e *document.Experiment) *ladder {
 	declared := claims.Declared(p.Document, e)
 	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !slices.Contains(declared, path) })
 	others := slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(declared, path) })
-	l.paths = sweep.Independent(points, slices.Concat(named, others))
+	l.paths = sweep.IndependentPaths(points, slices.Concat(named, others))
 	return l
 }
 
 func optionPath(e *document.Experiment, name string) string { return "targets." + e.Only + "." + name }
 
-// variedOptions are those of the one system of an experiment that differ between its
+// differingOptions are those of the one system of an experiment that differ between its
 // targets.
-func variedOptions(e *document.Experiment, runs []*result.Run) []string {
+func differingOptions(e *document.Experiment, runs []*result.Run) []string {
 	var names []string
 	first := make(map[string]string)
 	for _, r := range runs {
@@ -122,8 +122,8 @@ func (l *ladder) name(path string) string {
 	return path
 }
 
-// at says where a step is, but for one path; empty: nothing else was varied.
-func (l *ladder) at(s *step, but string) string {
+// position says where a step is, but for one path; empty: nothing else was varied.
+func (l *ladder) position(s *step, but string) string {
 	var words []string
 	for _, path := range l.paths {
 		if path != but {
@@ -184,7 +184,7 @@ func (l *ladder) axes() []*chart.Figure {
 func (l *ladder) charts(path string, shown *claims.Shown, query string, styles chart.Legend) []*chart.Lines {
 	var groups, values []string
 	for i := range l.steps {
-		if at := l.at(&l.steps[i], path); !slices.Contains(groups, at) {
+		if at := l.position(&l.steps[i], path); !slices.Contains(groups, at) {
 			groups = append(groups, at)
 		}
 		if v := l.value(path, l.steps[i].at.Value(path)); !slices.Contains(values, v) {
@@ -205,16 +205,16 @@ func (l *ladder) charts(path string, shown *claims.Shown, query string, styles c
 		for i := range l.steps {
 			s := &l.steps[i]
 			e, _ := l.figure(shown, s, query)
-			if e.N == 0 || l.at(s, path) != group {
+			if e.N == 0 || l.position(s, path) != group {
 				continue
 			}
 			if shown.Name == "mean_ms" { // its axis is one of seconds
-				e = inSeconds(e)
+				e = toSeconds(e)
 			}
 			value := l.value(path, s.at.Value(path))
 			one := &curves[slices.IndexFunc(styles, func(k chart.Style) bool { return k.Label == s.system })]
-			several = several || slices.ContainsFunc(one.Points, func(p chart.SweptPoint) bool { return p.Value != value })
-			one.Points = append(one.Points, chart.SweptPoint{X: x.At[value], Value: value, Estimate: e})
+			several = several || slices.ContainsFunc(one.Points, func(p chart.Point) bool { return p.Value != value })
+			one.Points = append(one.Points, chart.Point{X: x.At[value], Value: value, Estimate: e})
 		}
 		if !several {
 			continue
@@ -223,15 +223,15 @@ func (l *ladder) charts(path string, shown *claims.Shown, query string, styles c
 		if shown.Name == "mean_ms" {
 			title, unit = "mean service time", "service time"
 		}
-		if c := chart.Estimates(chart.NewLines(format.Join(", ", query, title), group, l.name(path), unit), curves, x, upwardOf(shown)); c != nil {
+		if c := chart.Estimates(chart.NewLines(format.Join(", ", query, title), group, l.name(path), unit), curves, x, verticalScale(shown)); c != nil {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// inSeconds is an estimate in milliseconds in seconds.
-func inSeconds(e stats.Estimate) stats.Estimate {
+// toSeconds is an estimate in milliseconds in seconds.
+func toSeconds(e stats.Estimate) stats.Estimate {
 	e.Median.Figure /= 1000
 	if e.Interval != nil {
 		in := *e.Interval
@@ -242,8 +242,8 @@ func inSeconds(e stats.Estimate) stats.Estimate {
 	return e
 }
 
-// upwardOf is how a figure goes up its chart.
-func upwardOf(shown *claims.Shown) chart.Upward {
+// verticalScale is how a figure goes up its chart.
+func verticalScale(shown *claims.Shown) chart.VerticalScale {
 	switch {
 	case shown.Unit == compare.Bytes:
 		return chart.BytesUp
@@ -268,7 +268,7 @@ func (l *ladder) measuredTable(shown *claims.Shown) (t *doc.Table, figures int) 
 			systems = append(systems, s.system)
 			t.Columns = append(t.Columns, doc.Column{Head: s.system, Help: "the median over the repeats, and where it lies with 95 %"})
 		}
-		if at := l.at(s, ""); !slices.Contains(points, at) {
+		if at := l.position(s, ""); !slices.Contains(points, at) {
 			points = append(points, at)
 		}
 	}
@@ -281,7 +281,7 @@ func (l *ladder) measuredTable(shown *claims.Shown) (t *doc.Table, figures int) 
 			}
 			for i := range l.steps {
 				s := &l.steps[i]
-				if l.at(s, "") != point {
+				if l.position(s, "") != point {
 					continue
 				}
 				e, why := l.figure(shown, s, query)

@@ -42,12 +42,12 @@ func (p *Report) Part(e *document.Experiment) doc.Section {
 	}
 	var ownTables []*doc.Table
 	for _, r := range runs {
-		ownTables = append(ownTables, asRun(e, r)...)
+		ownTables = append(ownTables, runTables(e, r)...)
 	}
 	if len(runs) > 0 {
 		steps := newLadder(p, e)
 		for _, shown := range claims.ShownOf(p.Document, e, runs) {
-			if t, figures := steps.measuredTable(&shown); t != nil && (figures == 0 && len(ownTables) == 0 || figures > besidePrinted(lines, shown.Name)) {
+			if t, figures := steps.measuredTable(&shown); t != nil && (figures == 0 && len(ownTables) == 0 || figures > countPrinted(lines, shown.Name)) {
 				part.Tables = append(part.Tables, t)
 			}
 		}
@@ -68,8 +68,8 @@ func (p *Report) Part(e *document.Experiment) doc.Section {
 	return part
 }
 
-// besidePrinted is how many figures of a metric stand in tables of printed ones.
-func besidePrinted(lines []claims.Line, metric string) int {
+// countPrinted is how many figures of a metric stand in tables of printed ones.
+func countPrinted(lines []claims.Line, metric string) int {
 	n := 0
 	for i := range lines {
 		for _, c := range slices.Concat(lines[i].Cells, lines[i].Added) {
@@ -81,9 +81,9 @@ func besidePrinted(lines []claims.Line, metric string) int {
 	return n
 }
 
-// asRun are the tables of what a run measured that documents print in no table, as the
+// runTables are the tables of what a run measured that documents print in no table, as the
 // run's own report has them: what columns cost that appear, and continuous aggregates.
-func asRun(e *document.Experiment, r *result.Run) []*doc.Table {
+func runTables(e *document.Experiment, r *result.Run) []*doc.Table {
 	var list []*doc.Table
 	for _, t := range []*doc.Table{tables.Growth(r), tables.Aggregates(r), tables.AgainstRows(r)} {
 		if t == nil {
@@ -126,7 +126,7 @@ func (p *Report) printedTable(e *document.Experiment, metric string, lines []cla
 	if measured && some && !e.Whole(p.Measured.Size) {
 		lines = slices.DeleteFunc(lines, func(l claims.Line) bool { return !l.Measured() })
 	}
-	systems, pairs := columnsOf(p.Document, lines)
+	systems, pairs := printedColumns(p.Document, lines)
 	t := &doc.Table{Title: e.ID + " " + e.Name + ", " + MetricName(metric), Terminal: doc.OnRequest, Columns: []doc.Column{{Head: "figure"}}}
 	verbatim := slices.ContainsFunc(lines, func(l claims.Line) bool {
 		return slices.ContainsFunc(l.Cells, func(c claims.Cell) bool { return c.Verbatim.N > 0 })
@@ -161,8 +161,8 @@ func (p *Report) printedTable(e *document.Experiment, metric string, lines []cla
 	return t
 }
 
-// columnsOf are the systems and the pairs of which lines have figures.
-func columnsOf(d *document.Document, lines []claims.Line) (systems []string, pairs []claims.Ratio) {
+// printedColumns are the systems and the pairs of which lines have figures.
+func printedColumns(d *document.Document, lines []claims.Line) (systems []string, pairs []claims.Ratio) {
 	for _, s := range d.Systems {
 		if slices.ContainsFunc(lines, func(l claims.Line) bool {
 			return slices.ContainsFunc(l.Cells, func(c claims.Cell) bool { return c.System == s.Driver })
@@ -209,7 +209,7 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 			if times, ok := c.Times(); ok {
 				byPrinted = format.Digits(times)
 			}
-			r.Cells = append(r.Cells, doc.Plain(ownText(unitOf(l.Metric), c.Own)), doc.Dim(byPrinted))
+			r.Cells = append(r.Cells, doc.Plain(ownText(metricUnit(l.Metric), c.Own)), doc.Dim(byPrinted))
 		} else {
 			r.Cells = append(r.Cells, doc.None(), doc.Dim(""))
 			say(s, c.Missing)
@@ -217,7 +217,7 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 		if verbatim {
 			text := format.None
 			if c.Verbatim.N > 0 {
-				text = ownText(unitOf(l.Metric), c.Verbatim)
+				text = ownText(metricUnit(l.Metric), c.Verbatim)
 			}
 			r.Cells = append(r.Cells, doc.Dim(text))
 		}
@@ -230,7 +230,7 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 	for _, name := range added {
 		text := doc.None()
 		if i := slices.IndexFunc(l.Added, func(c claims.Cell) bool { return c.System == name }); i >= 0 && l.Added[i].Own.N > 0 {
-			text = doc.Plain(ownText(unitOf(l.Metric), l.Added[i].Own))
+			text = doc.Plain(ownText(metricUnit(l.Metric), l.Added[i].Own))
 		}
 		r.Cells = append(r.Cells, text)
 	}
@@ -270,8 +270,8 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 	return r
 }
 
-// unitOf is that of a printed metric's values; empty: the metric's name has it.
-func unitOf(metric string) compare.Unit {
+// metricUnit is that of a printed metric's values; empty: the metric's name has it.
+func metricUnit(metric string) compare.Unit {
 	switch metric {
 	case "disk_size":
 		return compare.Bytes

@@ -68,8 +68,8 @@ func (p *Report) Summary() string {
 	return fmt.Sprintf("Of %s: %s.", format.Plural(len(p.Findings), "claim"), strings.Join(parts, ", "))
 }
 
-// inPart says how many verdicts are of a part of a claim; empty: none.
-func (p *Report) inPart() string {
+// partialVerdicts says how many verdicts are of a part of a claim; empty: none.
+func (p *Report) partialVerdicts() string {
 	n := 0
 	for _, f := range p.Findings {
 		if f.InPart {
@@ -87,13 +87,13 @@ func (p *Report) Contents() *doc.Document {
 	d, runs := p.Document, p.runs()
 	c := doc.Chapter{ID: "claims", Alerts: reproductionAlerts(runs), Facts: []doc.Fact{{Key: "document", Value: d.Title}, {Key: "authors", Value: d.Authors}, {Key: "size", Value: string(p.Measured.Size)}}}
 	if len(runs) > 0 {
-		c.Facts = append(c.Facts, doc.Fact{Key: "host", Value: facts.Host(&runs[0].Host)}, doc.Fact{Key: "tsmark", Value: toolsOf(runs)}, doc.Fact{Key: "measured", Value: format.Time(runs[0].Started)})
+		c.Facts = append(c.Facts, doc.Fact{Key: "host", Value: facts.Host(&runs[0].Host)}, doc.Fact{Key: "tsmark", Value: toolVersions(runs)}, doc.Fact{Key: "measured", Value: format.Time(runs[0].Started)})
 	}
 	for i := range d.Systems {
 		c.Facts = append(c.Facts, doc.Fact{Key: d.Systems[i].Driver, Value: SystemText(d, &d.Systems[i], runs)})
 	}
 	answers := []doc.Span{doc.Strong(p.Summary())}
-	for _, text := range []string{p.inPart(), p.Turned()} {
+	for _, text := range []string{p.partialVerdicts(), p.ChangedVerdicts()} {
 		if text != "" {
 			answers = append(answers, doc.Plain(text))
 		}
@@ -112,9 +112,9 @@ func (p *Report) Contents() *doc.Document {
 	return out
 }
 
-// Turned says which claims TSBS's own texts decide otherwise, and how many they decide at
+// ChangedVerdicts says which claims TSBS's own texts decide otherwise, and how many they decide at
 // all; empty: these were not run.
-func (p *Report) Turned() string {
+func (p *Report) ChangedVerdicts() string {
 	asked, judged := 0, 0
 	var ids []string
 	for i := range p.Findings {
@@ -126,7 +126,7 @@ func (p *Report) Turned() string {
 		if f.Verbatim != claims.NotTested {
 			judged++
 		}
-		if f.Turns() {
+		if f.Changes() {
 			ids = append(ids, fmt.Sprintf("%s (%s with them, %s with equal queries)", f.Claim.ID, f.Verbatim, f.Verdict))
 		}
 	}
@@ -177,8 +177,8 @@ func (p *Report) runs() []*result.Run {
 	return all
 }
 
-// toolsOf are the builds of tsmark that runs were made with.
-func toolsOf(runs []*result.Run) string {
+// toolVersions are the builds of tsmark that runs were made with.
+func toolVersions(runs []*result.Run) string {
 	var list []string
 	for _, r := range runs {
 		text := r.Tool.String()
@@ -192,8 +192,8 @@ func toolsOf(runs []*result.Run) string {
 	return strings.Join(list, "; ")
 }
 
-// versionOf is the version of a system that was measured.
-func versionOf(runs []*result.Run, driver string) string {
+// systemVersion is the version of a system that was measured.
+func systemVersion(runs []*result.Run, driver string) string {
 	for _, r := range runs {
 		for i := range r.Targets {
 			if t := &r.Targets[i]; t.Driver == driver && t.Description.Version != "" {
@@ -239,7 +239,7 @@ func claimRow(f claims.Finding, verbatim bool) doc.Row {
 	measured = ""
 	if f.Verbatim != "" {
 		verdict = doc.Toned(string(f.Verbatim), verdictTone(f.Verbatim))
-		if f.Turns() {
+		if f.Changes() {
 			verdict = doc.Bad(verdict.Text + ": it turns")
 		}
 		measured, parts = Comparisons(f.VerbatimParts)

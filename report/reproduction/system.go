@@ -13,7 +13,7 @@ import (
 // SystemText is what was printed of a system and what was measured: its version, the
 // options that make it the document's, as they were in the runs, and what is unlike.
 func SystemText(d *document.Document, s *document.System, runs []*result.Run) string {
-	text := "printed: " + s.Version + "; here: " + versionOf(runs, s.Driver)
+	text := "printed: " + s.Version + "; here: " + systemVersion(runs, s.Driver)
 	var options []string
 	for _, name := range d.OptionNames(s) {
 		var values []string

@@ -105,7 +105,7 @@ func Percentiles(g *rank.Group, l chart.Legend, queryType doc.Fact, time latency
 		drawing := chart.Curve{Style: s.style}
 		var path strings.Builder
 		for i, p := range s.points {
-			x, y := c.Place(nines(p.Quantile)/last, axis.At(p.Seconds))
+			x, y := c.Place(nines(p.Quantile)/last, axis.Place(p.Seconds))
 			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(i, 1)], x, y)
 		}
 		drawing.Path = path.String()
@@ -116,7 +116,7 @@ func Percentiles(g *rank.Group, l chart.Legend, queryType doc.Fact, time latency
 			{0.9, s.figure.P90, "p90"}, {0.99, s.figure.P99, "p99"}, {0.999, s.figure.P999, "p99.9"},
 		} {
 			if at := nines(m.quantile); s.figure.Holds(m.quantile) && m.seconds > 0 {
-				x, y := c.Place(at/last, axis.At(m.seconds))
+				x, y := c.Place(at/last, axis.Place(m.seconds))
 				drawing.Marks = append(drawing.Marks, chart.Mark{X: x, Y: y, Hint: s.label + " " + m.name + " " + format.Duration(m.seconds)})
 			}
 		}

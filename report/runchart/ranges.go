@@ -34,7 +34,7 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 	}
 	for _, t := range g.Types() {
 		r := chart.Row{Label: t.Key, Help: t.Value}
-		compared, estimates := rank.CompareType(g, t.Key), g.RankType(t.Key).Estimates
+		compared, estimates := rank.TypeRow(g, t.Key), g.RankType(t.Key).Estimates
 		for i, s := range g.Subjects {
 			q := s.Queries(t.Key)
 			figure := compared.Cells[1+2*i]
@@ -46,14 +46,14 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 				n.Text += " unverified"
 			}
 			if e := estimates[i]; g.Draws(i, q) && e.Median.Figure > 0 {
-				at := axis.At(e.Median.Figure)
+				at := axis.Place(e.Median.Figure)
 				n.Drawn, n.Bar, n.Marker, n.At = true, at, true, at
 				n.Hint = fmt.Sprintf("%s, %s: median %s", t.Key, s.Label, format.MedianText(e))
 				if e.Interval != nil {
 					n.Hint += " (" + cell.Interval(e, format.Duration).Text + ")"
 				}
 				if q.Service.Holds(0.99) {
-					n.Strokes = append(n.Strokes, chart.Stroke{Class: "whisker", From: at, To: max(0, axis.At(q.Service.P99))})
+					n.Strokes = append(n.Strokes, chart.Stroke{Class: "whisker", From: at, To: max(0, axis.Place(q.Service.P99))})
 				}
 				for _, p := range []struct {
 					name, class       string
@@ -61,7 +61,7 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 					half              int
 				}{{"p95", "notch", 0.95, q.Service.P95, 4}, {"p99", "notch end", 0.99, q.Service.P99, 6}} {
 					if q.Service.Holds(p.quantile) {
-						at := max(0, axis.At(p.seconds))
+						at := max(0, axis.Place(p.seconds))
 						n.Strokes = append(n.Strokes, chart.Stroke{Class: p.class, From: at, To: at, Half: p.half})
 						n.Hint += ", " + p.name + " " + format.Duration(p.seconds)
 					}

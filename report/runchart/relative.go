@@ -23,7 +23,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 		within *stats.Interval
 	}
 	var marks []mark
-	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
+	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
 		if s == nil || s == h.Queries && len(g.Types()) == 1 { // which has a row of its own
 			continue
 		}
@@ -38,7 +38,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 		drawing.Rows = append(drawing.Rows, r)
 	}
 	for _, t := range g.Types() {
-		ranked, cells := g.RankType(t.Key), rank.CompareType(g, t.Key).Cells[1:]
+		ranked, cells := g.RankType(t.Key), rank.TypeRow(g, t.Key).Cells[1:]
 		r := chart.Row{Label: t.Key, Help: t.Value, Lanes: make([]chart.Lane, len(g.Subjects))}
 		for i, s := range g.Subjects {
 			figure, times := cells[2*i], cells[2*i+1]
@@ -72,7 +72,7 @@ func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 		}
 	}
 	axis := chart.LogAxis{Low: 1, High: max(2, chart.RoundUp(most))}
-	place := func(times float64) float64 { return min(1, max(0, axis.At(times))) }
+	place := func(times float64) float64 { return min(1, max(0, axis.Place(times))) }
 	for _, m := range marks {
 		m.lane.Drawn, m.lane.Bar = true, place(m.times)
 		if m.within != nil && m.within.Lo.Bound == stats.Exact && m.within.Hi.Bound == stats.Exact {

@@ -44,7 +44,7 @@ func Timeline(r *result.Run) *chart.Figure {
 		var all []chart.Course
 		for i := range r.Resources {
 			s := &r.Resources[i]
-			all = append(all, ReadCourse(s, f.Of(s.Source), ofSources[slices.Index(names, s.Source)]))
+			all = append(all, ReadCourse(s, f.Metric(s.Source), ofSources[slices.Index(names, s.Source)]))
 		}
 		add(chart.DrawCourses(chart.NewLines(f.Title, f.Help, timeAxis, f.Y), until, all, f.Top, f.Text))
 	}
@@ -62,8 +62,8 @@ type resourceFigure struct {
 	Text           func(float64) string
 }
 
-// Of is the metric that a source has in the chart.
-func (f *resourceFigure) Of(source string) result.Metric {
+// Metric is the metric that a source has in the chart.
+func (f *resourceFigure) Metric(source string) result.Metric {
 	if m, ok := f.metrics[source]; ok {
 		return m
 	}

@@ -381,7 +381,7 @@ func (g *group) ordered() []column {
 
 // standings are those of the rows' cells of a column, in the order of the rows; nil
 // where a row has none. boards keeps boards of the same subjects.
-func (g *group) standings(rows []*row, c *column, boards map[string]*report.Board) []*report.Standing {
+func (g *group) standings(rows []*row, c *column, boards map[string]*report.Board) []*report.BoardEntry {
 	var subjects []report.Subject
 	var at []int
 	key := ""
@@ -396,9 +396,9 @@ func (g *group) standings(rows []*row, c *column, boards map[string]*report.Boar
 	}
 	found := boards[key].Loads
 	if c.what != "" {
-		found = func() []report.Standing { return boards[key].Type(c.what) }
+		found = func() []report.BoardEntry { return boards[key].Type(c.what) }
 	}
-	list := make([]*report.Standing, len(rows))
+	list := make([]*report.BoardEntry, len(rows))
 	for i, s := range found() {
 		list[at[i]] = &s
 	}

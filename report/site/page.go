@@ -78,7 +78,7 @@ type tableRow struct {
 type tableCell struct {
 	Known    bool
 	Imported string // empty: its run was measured here
-	report.Standing
+	report.BoardEntry
 	Class                         string
 	Run, Verification, Experiment string // addresses
 }
@@ -258,8 +258,8 @@ func newTable(g *group) table {
 	return t
 }
 
-func newCell(s report.Standing, of source) tableCell {
-	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), Standing: s, Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
+func newCell(s report.BoardEntry, of source) tableCell {
+	c := tableCell{Known: true, Imported: of.run.NotMeasuredHere(), BoardEntry: s, Run: runFile(of.run.ID, runPage), Verification: fmt.Sprintf("%s#target-%d", runFile(of.run.ID, verificationPage), of.target)}
 	switch {
 	case s.Best:
 		c.Class = "best"

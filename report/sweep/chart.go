@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// sweptCurve is a target with the values of all parameters but one.
-type sweptCurve struct {
+// pointCurve is a target with the values of all parameters but one.
+type pointCurve struct {
 	label string
 	runs  []*result.Run // in the order of their points
 	name  string        // of the target
@@ -22,13 +22,13 @@ type sweptCurve struct {
 // values.
 func sweepFigures(runs []*result.Run) []*chart.Figure {
 	var axes []*chart.Figure
-	paths := varied(runs)
+	paths := varyingPaths(runs)
 	for _, path := range paths {
-		x, ok := chart.NewScale(valuesOf(runs, path))
+		x, ok := chart.NewScale(parameterValues(runs, path))
 		if !ok {
 			continue
 		}
-		curves := sweptCurves(runs, path, paths)
+		curves := pointCurves(runs, path, paths)
 		labels := make([]string, len(curves))
 		for i := range curves {
 			labels[i] = curves[i].label
@@ -39,14 +39,14 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 				axis.Lines = append(axis.Lines, c)
 			}
 		}
-		add(sweptChart(chart.NewLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
+		add(pointChart(chart.NewLines("Load", "rows settled a second", path, "rows/s"), axis.Legend, curves, x, false, func(_ *result.Run, t *result.Target) (stats.Estimate, bool) {
 			return estimate.Load(t, estimate.Settled), rank.SettledRate(t.Load) > 0
 		}))
-		for _, queryType := range rank.TypesAnywhere(runs) {
-			add(sweptChart(chart.NewLines(queryType.Key, format.Join("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,
+		for _, queryType := range rank.AllTypes(runs) {
+			add(pointChart(chart.NewLines(queryType.Key, format.Join("; ", queryType.Value, "median service time"), path, "service time"), axis.Legend, curves, x, true,
 				func(r *result.Run, t *result.Target) (stats.Estimate, bool) {
-					q := rank.TypeOf(t, queryType.Key)
-					if !rank.Drawn(q) {
+					q := rank.FindQueries(t, queryType.Key)
+					if !rank.IsDrawn(q) {
 						return stats.Estimate{}, false
 					}
 					return estimate.Median(r, t, q), true
@@ -59,10 +59,10 @@ func sweepFigures(runs []*result.Run) []*chart.Figure {
 	return axes
 }
 
-// sweptCurves lists the curves over a parameter: one for each target and
+// pointCurves lists the curves over a parameter: one for each target and
 // combination of the other parameters among the paths.
-func sweptCurves(runs []*result.Run, path string, paths []string) []sweptCurve {
-	var list []sweptCurve
+func pointCurves(runs []*result.Run, path string, paths []string) []pointCurve {
+	var list []pointCurve
 	for _, r := range runs {
 		for i := range r.Targets {
 			if r.Targets[i].Uncomparable() != "" {
@@ -72,10 +72,10 @@ func sweptCurves(runs []*result.Run, path string, paths []string) []sweptCurve {
 				return p.Path == path || !slices.Contains(paths, p.Path)
 			})
 			label := format.Join(", ", r.Targets[i].Name, others.String())
-			at := slices.IndexFunc(list, func(c sweptCurve) bool { return c.label == label })
+			at := slices.IndexFunc(list, func(c pointCurve) bool { return c.label == label })
 			if at < 0 {
 				at = len(list)
-				list = append(list, sweptCurve{label: label, name: r.Targets[i].Name})
+				list = append(list, pointCurve{label: label, name: r.Targets[i].Name})
 			}
 			list[at].runs = append(list[at].runs, r)
 		}
@@ -83,15 +83,15 @@ func sweptCurves(runs []*result.Run, path string, paths []string) []sweptCurve {
 	return list
 }
 
-// sweptChart draws an estimate over a parameter. Nil where there are no figures.
-func sweptChart(c *chart.Lines, l chart.Legend, curves []sweptCurve, x chart.Scale, logarithmic bool, of func(*result.Run, *result.Target) (stats.Estimate, bool)) *chart.Lines {
+// pointChart draws an estimate over a parameter. Nil where there are no figures.
+func pointChart(c *chart.Lines, l chart.Legend, curves []pointCurve, x chart.Scale, logarithmic bool, of func(*result.Run, *result.Target) (stats.Estimate, bool)) *chart.Lines {
 	drawn := make([]chart.Pointed, len(curves))
 	for i, one := range curves {
 		drawn[i] = chart.Pointed{Style: l[i], Label: one.label}
 		for _, r := range one.runs {
-			if e, ok := of(r, rank.TargetNamed(r, one.name)); ok {
-				value := valueOf(r, c.X)
-				drawn[i].Points = append(drawn[i].Points, chart.SweptPoint{X: x.At[value], Value: value, Estimate: e})
+			if e, ok := of(r, rank.FindTarget(r, one.name)); ok {
+				value := parameterValue(r, c.X)
+				drawn[i].Points = append(drawn[i].Points, chart.Point{X: x.At[value], Value: value, Estimate: e})
 			}
 		}
 	}

@@ -25,12 +25,12 @@ func Answers(runs []*result.Run) []doc.Span {
 	if !same {
 		return []doc.Span{doc.Plain("The points differ in their data: figures say how a target scales, not which point is better")}
 	}
-	types := rank.TypesEverywhere(runs)
+	types := rank.CommonTypes(runs)
 	var list []doc.Span
-	for _, name := range rank.TargetsEverywhere(runs) {
+	for _, name := range rank.AllTargets(runs) {
 		g := &rank.Group{Dataset: d}
 		for _, r := range runs {
-			t := rank.TargetNamed(r, name)
+			t := rank.FindTarget(r, name)
 			if t == nil || t.Failure != "" {
 				continue
 			}
@@ -49,7 +49,7 @@ func Answers(runs []*result.Run) []doc.Span {
 			metric compare.Metric
 			cost   func(*rank.Subject) float64
 		}{
-			{what, metric, func(s *rank.Subject) float64 { return sweptMean(s.Run, s.Target, types) }},
+			{what, metric, func(s *rank.Subject) float64 { return meanOfTypes(s.Run, s.Target, types) }},
 			{compare.LoadSubject, compare.Load, func(s *rank.Subject) float64 {
 				if rank.SettledRate(s.Target.Load) <= 0 {
 					return 0
@@ -58,22 +58,22 @@ func Answers(runs []*result.Run) []doc.Span {
 			}},
 		} {
 			r := g.RankPoints(by.what, by.metric, by.cost)
-			s := g.Standings(&r, by.what)
+			s := g.Places(&r, by.what)
 			if s == nil {
 				continue
 			}
-			if len(swept(runs)) > 1 {
+			if len(parameterPaths(runs)) > 1 {
 				s.Places[0].Label += " (" + g.Subjects[r.Reference].Run.Parameters.String() + ")"
 			}
 			title := name + ", service time of " + what + ": "
 			switch by.metric {
 			case compare.GeoMean:
-				title = name + ", service time over " + rank.TypesOf(&r) + ": "
+				title = name + ", service time over " + rank.TypeCount(&r) + ": "
 			case compare.Load:
 				title = name + ", load: "
 			}
-			text := fmt.Sprintf("%sno verdict between %d points: %s each", title, len(s.Places), r.Untold())
-			if r.Untold() == "" {
+			text := fmt.Sprintf("%sno verdict between %d points: %s each", title, len(s.Places), r.MissingVerdict())
+			if r.MissingVerdict() == "" {
 				more := ""
 				if n := len(s.Places); n > mostPoints {
 					s.Places = slices.Delete(s.Places, mostPoints-1, n-1) // the best ones and the last
@@ -103,9 +103,9 @@ func pointLabel(r *result.Run) string {
 	return fmt.Sprintf("point %d", r.Point)
 }
 
-// sweptMean is the geometric mean of a target's medians of some query types; 0:
+// meanOfTypes is the geometric mean of a target's medians of some query types; 0:
 // it has none.
-func sweptMean(r *result.Run, t *result.Target, types []string) float64 {
+func meanOfTypes(r *result.Run, t *result.Target, types []string) float64 {
 	var medians []float64
 	for i := range t.Queries {
 		if q := &t.Queries[i]; slices.Contains(types, q.Type) {

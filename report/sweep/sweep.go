@@ -115,8 +115,8 @@ func sweepAlerts(s *result.Sweep, runs []*result.Run) []doc.Span {
 // sweepFacts is what all runs have in common.
 func sweepFacts(s *result.Sweep, runs []*result.Run) []doc.Fact {
 	list := []doc.Fact{{Key: "started", Value: format.Time(s.Started)}}
-	for _, path := range swept(runs) {
-		list = append(list, doc.Fact{Key: "varied", Value: path + ": " + strings.Join(valuesOf(runs, path), ", ")})
+	for _, path := range parameterPaths(runs) {
+		list = append(list, doc.Fact{Key: "varied", Value: path + ": " + strings.Join(parameterValues(runs, path), ", ")})
 	}
 	if len(runs) == 0 {
 		return list
@@ -144,22 +144,22 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []doc.Fact {
 				return ""
 			}
 			t := &r.Targets[i]
-			return t.Name + ": " + t.System() + changed(t)
+			return t.Name + ": " + t.System() + changedOptions(t)
 		})
 	}
 	return list
 }
 
-// changed is the options of a target that are not the defaults.
-func changed(t *result.Target) string {
+// changedOptions is the options of a target that are not the defaults.
+func changedOptions(t *result.Target) string {
 	if text := facts.Changes(t.Changes); text != "" {
 		return "; " + text
 	}
 	return ""
 }
 
-// swept lists the paths of the parameters of all runs.
-func swept(runs []*result.Run) []string {
+// parameterPaths lists the paths of the parameters of all runs.
+func parameterPaths(runs []*result.Run) []string {
 	var paths []string
 	for _, r := range runs {
 		for _, p := range r.Parameters {
@@ -171,10 +171,10 @@ func swept(runs []*result.Run) []string {
 	return paths
 }
 
-// Independent lists those of the paths that no other one determines, in their order:
+// IndependentPaths lists those of the paths that no other one determines, in their order:
 // where each number of hosts has a span of its own, the span is no parameter beside it.
 // Each point has the values of all paths.
-func Independent(points []result.Parameters, paths []string) []string {
+func IndependentPaths(points []result.Parameters, paths []string) []string {
 	// determines reports whether points that agree in a agree in b.
 	determines := func(a, b string) bool {
 		of := make(map[string]string)
@@ -200,26 +200,26 @@ func Independent(points []result.Parameters, paths []string) []string {
 	return list
 }
 
-// varied lists the paths of the parameters in which runs differ, each by itself.
-func varied(runs []*result.Run) []string {
+// varyingPaths lists the paths of the parameters in which runs differ, each by itself.
+func varyingPaths(runs []*result.Run) []string {
 	points := make([]result.Parameters, len(runs))
 	for i, r := range runs {
 		points[i] = r.Parameters
 	}
-	paths := slices.DeleteFunc(swept(runs), func(path string) bool { return len(valuesOf(runs, path)) < 2 })
-	return Independent(points, paths)
+	paths := slices.DeleteFunc(parameterPaths(runs), func(path string) bool { return len(parameterValues(runs, path)) < 2 })
+	return IndependentPaths(points, paths)
 }
 
-// valueOf returns the value that a parameter has in a run; empty: none.
-func valueOf(r *result.Run, path string) string {
+// parameterValue returns the value that a parameter has in a run; empty: none.
+func parameterValue(r *result.Run, path string) string {
 	return r.Parameters.Value(path)
 }
 
-// valuesOf lists the different values of a parameter in the order of the runs.
-func valuesOf(runs []*result.Run, path string) []string {
+// parameterValues lists the different values of a parameter in the order of the runs.
+func parameterValues(runs []*result.Run, path string) []string {
 	var values []string
 	for _, r := range runs {
-		if v := valueOf(r, path); v != "" && !slices.Contains(values, v) {
+		if v := parameterValue(r, path); v != "" && !slices.Contains(values, v) {
 			values = append(values, v)
 		}
 	}
@@ -231,5 +231,5 @@ func writeJSON(w io.Writer, s *result.Sweep, runs []*result.Run) error {
 		Headline []string         `json:"headline"`
 		Sweep    *result.Sweep    `json:"sweep"`
 		Runs     []report.RunJSON `json:"runs"`
-	}{doc.Say(Answers(runs)), s, report.Of(runs...).WithFigures()})
+	}{doc.Texts(Answers(runs)), s, report.Of(runs...).WithFigures()})
 }

@@ -21,17 +21,17 @@ func sweepTables(runs []*result.Run) []*doc.Table {
 		return nil
 	}
 	list := []*doc.Table{pointsTable(runs)}
-	for _, name := range rank.TargetsEverywhere(runs) {
-		list = append(list, sweptMedians(runs, name))
+	for _, name := range rank.AllTargets(runs) {
+		list = append(list, mediansTable(runs, name))
 	}
 	return slices.DeleteFunc(list, func(t *doc.Table) bool { return t == nil })
 }
 
 // pointsTable shows how loads and queries went with the parameters.
 func pointsTable(runs []*result.Run) *doc.Table {
-	types := rank.TypesEverywhere(runs)
+	types := rank.CommonTypes(runs)
 	view := &doc.Table{Title: "Points", Columns: []doc.Column{{Head: "point"}}}
-	paths := swept(runs)
+	paths := parameterPaths(runs)
 	for _, path := range paths {
 		view.Columns = append(view.Columns, doc.Column{Head: path})
 	}
@@ -44,9 +44,9 @@ func pointsTable(runs []*result.Run) *doc.Table {
 		for i := range r.Targets {
 			cells := []doc.Span{doc.Plain(format.Count(int64(r.Point)))}
 			for _, path := range paths {
-				cells = append(cells, doc.Plain(valueOf(r, path)))
+				cells = append(cells, doc.Plain(parameterValue(r, path)))
 			}
-			cells = append(append(cells, sweptCells(r, &r.Targets[i], types)...), doc.Dim(rank.ShortID(runs, n)))
+			cells = append(append(cells, pointCells(r, &r.Targets[i], types)...), doc.Dim(rank.ShortID(runs, n)))
 			view.Rows = append(view.Rows, doc.Row{Cells: cells})
 		}
 	}
@@ -66,8 +66,8 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 	return d, !slices.ContainsFunc(runs, func(r *result.Run) bool { return !result.SameDataset(d, &r.Dataset) })
 }
 
-// sweptCells are a target's name and what came of it.
-func sweptCells(r *result.Run, t *result.Target, types []string) []doc.Span {
+// pointCells are a target's name and what came of it.
+func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	name, settled, disk, queries := doc.Plain(t.Label()), doc.None(), doc.None(), doc.None()
 	if t.Failure != "" {
 		name = doc.Bad(t.Label() + " (failed)")
@@ -78,24 +78,24 @@ func sweptCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	} else if rank.SettledRate(l) > 0 {
 		e := estimate.Load(t, estimate.Settled)
 		settled = doc.Plain(format.Digits(e.Median.Figure) + cell.Spread(e))
-		settled.Text += rank.MarksOf(t, compare.LoadSubject)
+		settled.Text += rank.Marks(t, compare.LoadSubject)
 		if e := estimate.Load(t, estimate.Disk); e.N > 0 {
 			disk = doc.Plain(format.Size(int64(e.Median.Figure)))
 		} else if l.DiskPending != "" {
 			disk = doc.Dim(tables.Incomplete)
 		}
 	}
-	if mean := sweptMean(r, t, types); mean > 0 && t.Uncomparable() == "" {
+	if mean := meanOfTypes(r, t, types); mean > 0 && t.Uncomparable() == "" {
 		queries = doc.Plain(format.Duration(mean))
 	}
 	return []doc.Span{name, settled, disk, queries}
 }
 
-// sweptMedians shows the medians of a target, a column for each run; nil where
+// mediansTable shows the medians of a target, a column for each run; nil where
 // it ran no query.
-func sweptMedians(runs []*result.Run, name string) *doc.Table {
+func mediansTable(runs []*result.Run, name string) *doc.Table {
 	view := &doc.Table{Title: "Median service time: " + name, Columns: []doc.Column{{Head: "type"}}}
-	paths := swept(runs)
+	paths := parameterPaths(runs)
 	if len(paths) == 1 {
 		view.Title += ", by " + paths[0]
 	}
@@ -104,10 +104,10 @@ func sweptMedians(runs []*result.Run, name string) *doc.Table {
 	for _, r := range runs {
 		head := fmt.Sprintf("point %d", r.Point)
 		if len(paths) == 1 {
-			head = valueOf(r, paths[0])
+			head = parameterValue(r, paths[0])
 		}
 		view.Columns = append(view.Columns, doc.Column{Head: head, Help: r.Parameters.String() + "; " + spreadHelp})
-		t := rank.TargetNamed(r, name)
+		t := rank.FindTarget(r, name)
 		targets = append(targets, t)
 		for i := 0; t != nil && i < len(t.Queries); i++ {
 			if !slices.Contains(types, t.Queries[i].Type) {
@@ -118,7 +118,7 @@ func sweptMedians(runs []*result.Run, name string) *doc.Table {
 	for _, queryType := range types {
 		cells := []doc.Span{doc.Plain(queryType)}
 		for i, t := range targets {
-			cells = append(cells, sweptMedian(runs[i], t, queryType))
+			cells = append(cells, medianCell(runs[i], t, queryType))
 		}
 		view.Rows = append(view.Rows, doc.Row{Cells: cells})
 	}
@@ -133,12 +133,12 @@ func sweptMedians(runs []*result.Run, name string) *doc.Table {
 // spreadHelp says what spread tells.
 const spreadHelp = "±: how far the interval of the median reaches, with 95 % from six repeats on; where there is one, within its queries"
 
-// sweptMedian is the median of a type in a run, or the word for why there is none.
-func sweptMedian(r *result.Run, t *result.Target, queryType string) doc.Span {
+// medianCell is the median of a type in a run, or the word for why there is none.
+func medianCell(r *result.Run, t *result.Target, queryType string) doc.Span {
 	if t == nil {
 		return doc.None()
 	}
-	q := rank.TypeOf(t, queryType)
+	q := rank.FindQueries(t, queryType)
 	switch q.Outcome() {
 	case result.NotRun:
 		return doc.None()
@@ -155,6 +155,6 @@ func sweptMedian(r *result.Run, t *result.Target, queryType string) doc.Span {
 	if q.Outcome() == result.Unverified {
 		c = doc.Dim(c.Text + " (" + q.VerdictText() + ")")
 	}
-	c.Text += rank.MarksOf(t, queryType)
+	c.Text += rank.Marks(t, queryType)
 	return c
 }

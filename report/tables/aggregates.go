@@ -173,8 +173,8 @@ func AgainstRows(r *result.Run) *doc.Table {
 				times = doc.None()
 			}
 			cells = append(cells,
-				doc.Plain(format.MedianText(c.B)+rank.MarksOf(t, raw)), cell.IntervalOf(c.B.Interval, format.Duration),
-				doc.Plain(format.MedianText(c.A)+rank.MarksOf(t, q.Type)), cell.IntervalOf(c.A.Interval, format.Duration),
+				doc.Plain(format.MedianText(c.B)+rank.Marks(t, raw)), cell.IntervalOf(c.B.Interval, format.Duration),
+				doc.Plain(format.MedianText(c.A)+rank.Marks(t, q.Type)), cell.IntervalOf(c.A.Interval, format.Duration),
 				times, cell.IntervalOf(c.Interval, format.Ratio))
 			if reads {
 				cells = append(cells, readCell((&rank.Subject{Target: t}).Queries(raw)), readCell(q))

@@ -39,7 +39,7 @@ func stepsTable(r *result.Run) *doc.Table {
 		add("after settling", doc.None(), at(l.DiskSettled))
 		for _, s := range l.Steps {
 			took := doc.Plain(format.Duration(s.Seconds))
-			if why := rank.NoisyIn(t)["step "+s.Name]; why != "" {
+			if why := rank.NoiseReasons(t)["step "+s.Name]; why != "" {
 				took.Text += rank.NoisyMark
 				view.Notes = append(view.Notes, doc.Bad(t.Name+", "+s.Name+": noisy host: "+why))
 			}

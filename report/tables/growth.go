@@ -69,7 +69,7 @@ func growthRows(t *result.Target) []doc.Row {
 		if e := stats.Summarize(estimate.Growth(t, i, func(s *result.GrowthStep) float64 { return s.Slowest })); e.N > 0 {
 			cells[8] = cell.Median(e, format.Duration)
 		}
-		if why := rank.NoisyIn(t)["load"]; why != "" {
+		if why := rank.NoiseReasons(t)["load"]; why != "" {
 			cells[4].Text += rank.NoisyMark
 		}
 		rows = append(rows, doc.Row{Cells: cells})

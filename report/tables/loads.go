@@ -75,7 +75,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			settled.Text += rank.BoundMark
 			t.Notes = append(t.Notes, doc.Bad(target.Name+": client-bound: "+bound))
 		}
-		if why := rank.NoisyIn(target)[compare.LoadSubject]; why != "" {
+		if why := rank.NoiseReasons(target)[compare.LoadSubject]; why != "" {
 			settled.Text += rank.NoisyMark
 			t.Notes = append(t.Notes, doc.Bad(target.Name+": noisy host: "+why))
 		}

@@ -61,7 +61,7 @@ func mixedTable(t *result.Target) *doc.Table {
 		}
 	}
 	view.Notes = append(view.Notes, doc.Dim(mixedNote(m, t.Load.HasFigures())))
-	if why := rank.NoisyIn(t)[compare.MixedSubject]; why != "" {
+	if why := rank.NoiseReasons(t)[compare.MixedSubject]; why != "" {
 		view.Title += rank.NoisyMark
 		view.Notes = append(view.Notes, doc.Bad("noisy host: "+why), doc.Dim(rank.NoisyNote))
 	}

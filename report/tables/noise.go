@@ -17,7 +17,7 @@ const fewNoisy = 2
 // noisyTypes says what disturbed the query types of a target; of many one stands
 // for all, which the table of the host has.
 func noisyTypes(t *result.Target) []doc.Span {
-	why := rank.NoisyIn(t)
+	why := rank.NoiseReasons(t)
 	var list []doc.Span
 	for i := range t.Queries {
 		if name := t.Queries[i].Type; why[name] != "" {
@@ -45,13 +45,13 @@ func Host(r *result.Run) *doc.Table {
 	}}
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		for _, h := range rank.HeardIn(t) {
+		for _, h := range rank.PhaseNoises(t) {
 			n := result.AddNoise(h.Phases...)
 			finding := doc.Plain("quiet")
 			if n.Unknown != "" {
 				finding = doc.Dim(n.Unknown)
 			}
-			if h.Noisy() != "" {
+			if h.Reason() != "" {
 				finding = doc.Bad("noisy host")
 			}
 			most := *n

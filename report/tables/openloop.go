@@ -33,7 +33,7 @@ func openTable(t *result.Target) *doc.Table {
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		o := q.Open
-		if o == nil || !rank.Stands(q) {
+		if o == nil || !rank.HasFigures(q) {
 			continue
 		}
 		kept := doc.Plain("yes")
@@ -81,7 +81,7 @@ func searchTable(t *result.Target) *doc.Table {
 	}}
 	for i := range t.Queries {
 		q := &t.Queries[i]
-		if q.Open == nil || q.Open.Search == nil || !rank.Stands(q) {
+		if q.Open == nil || q.Open.Search == nil || !rank.HasFigures(q) {
 			continue
 		}
 		s := q.Open.Search

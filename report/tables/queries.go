@@ -109,7 +109,7 @@ func queryTable(g *rank.Group, at int) *doc.Table {
 	view.Columns = append(view.Columns,
 		doc.Column{Head: "rows", Help: "rows in an answer, on average", Rank: 2},
 		doc.Column{Head: "bytes", Help: "bytes of an answer, on average", Rank: 10})
-	bounds, noises := rank.ClientBounds(t), rank.NoisyIn(t)
+	bounds, noises := rank.ClientBounds(t), rank.NoiseReasons(t)
 	for i := range t.Queries {
 		q := &t.Queries[i]
 		name := doc.Plain(q.Type)

@@ -38,7 +38,7 @@ func sampleNotes(t *result.Target) []doc.Span {
 			slow = append(slow, fmt.Sprintf("%s (%s)", q.Type, format.Count(int64(q.Sample.Different))))
 		}
 		found := q.DetectableShare()
-		if found == 0 || !rank.Stands(q) {
+		if found == 0 || !rank.HasFigures(q) {
 			continue
 		}
 		early = max(early, q.Sample.Early)

@@ -53,8 +53,8 @@ func selfTestRow(name doc.Span, f *compare.Figure) doc.Row {
 	case f.Significant():
 		finding = doc.Bad("DIFFERS FROM ITSELF")
 	case f.Verdict == compare.CannotTell:
-		finding = doc.Dim("no verdict: " + rank.ShortWhy(f))
+		finding = doc.Dim("no verdict: " + rank.ShortCause(f))
 	}
 	return doc.Row{Cells: []doc.Span{name, what, doc.Plain(format.ValueText(f.Unit, f.A.Median)), doc.Plain(format.ValueText(f.Unit, f.B.Median)), doc.Plain(format.Times(f.Ratio)),
-		doc.Plain(format.IntervalText(f.Interval)), resolves, doc.Plain(format.Count(int64(rank.RepeatsOf(f, f.A.N)))), finding}}
+		doc.Plain(format.IntervalText(f.Interval)), resolves, doc.Plain(format.Count(int64(rank.RepeatCount(f, f.A.N)))), finding}}
 }

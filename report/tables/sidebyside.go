@@ -19,12 +19,12 @@ func SideBySide(g *rank.Group) *doc.Table {
 		view.Columns = append(view.Columns, doc.Column{Head: s.Label}, doc.Column{Head: "×best", Help: s.Label + " as a multiple of the best", Follows: true})
 	}
 	view.Columns = append(view.Columns, doc.Column{Head: "common", Help: "queries that all verified targets have a time of", Rank: 1})
-	if r, ok := rank.CompareLoads(g); ok {
+	if r, ok := rank.LoadRow(g); ok {
 		r.Cells = append(r.Cells, doc.None())
 		view.Rows = append(view.Rows, r)
 	}
 	for _, t := range g.Types() {
-		r := rank.CompareType(g, t.Key)
+		r := rank.TypeRow(g, t.Key)
 		r.Cells = append(r.Cells, rank.CommonCell(g, t.Key))
 		view.Rows = append(view.Rows, r)
 	}
@@ -36,7 +36,7 @@ func SideBySide(g *rank.Group) *doc.Table {
 		doc.Dim("Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing."),
 	}
 	view.Notes = append(view.Notes, verifiedBy(g)...)
-	view.Notes = append(view.Notes, g.Turns()...)
+	view.Notes = append(view.Notes, g.OrderNotes()...)
 	view.Notes = append(view.Notes, rank.MarkNotes(view.Rows)...)
 	marked := func(find func(string) bool) bool {
 		return slices.ContainsFunc(view.Rows, func(r doc.Row) bool {

@@ -34,7 +34,7 @@ func Winners(g *rank.Group) *doc.Table {
 		if f.Decidable() {
 			p = doc.Plain(format.Probability(f.Adjusted))
 		}
-		mark := func(s *rank.Subject) string { return s.Label + rank.MarksOf(s.Target, f.Subject) }
+		mark := func(s *rank.Subject) string { return s.Label + rank.Marks(s.Target, f.Subject) }
 		view.Rows = append(view.Rows, doc.Row{Cells: []doc.Span{doc.Plain(label), verdict,
 			doc.Plain(mark(&g.Subjects[other]) + " ÷ " + mark(&g.Subjects[reference])),
 			doc.Plain(format.Times(f.Ratio)), doc.Plain(format.IntervalText(f.Interval)), p}})
@@ -48,21 +48,21 @@ func Winners(g *rank.Group) *doc.Table {
 		types++
 		for i := range g.Subjects {
 			if f := ranked.Figures[i]; f != nil {
-				g.Oriented(add, t.Key, ranked.Reference, i, f)
+				g.OrientPair(add, t.Key, ranked.Reference, i, f)
 			}
 		}
 	}
 	if all := g.RankOverall(); types > 1 {
 		for i, f := range all.Figures {
 			if f != nil {
-				g.Oriented(add, rank.GeometricMean+strconv.Itoa(f.Types), all.Reference, i, f)
+				g.OrientPair(add, rank.GeometricMean+strconv.Itoa(f.Types), all.Reference, i, f)
 			}
 		}
 	}
 	if len(view.Rows) == 0 {
 		return nil
 	}
-	view.Notes = append(view.Notes, g.Turns()...)
+	view.Notes = append(view.Notes, g.OrderNotes()...)
 	view.Notes = append(view.Notes, doc.Dim(rank.CoversNote))
 	return view
 }

@@ -52,7 +52,7 @@ func (m markdownWriter) headline(h *doc.Headline) {
 	if basis := format.Join(" · ", append(slices.Clone(h.Basis), h.Noise.Text)...); basis != "" {
 		fmt.Fprintf(m, "%s\n\n", escapeMarkdown(basis))
 	}
-	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
+	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
 		if s == nil {
 			continue
 		}

@@ -27,7 +27,7 @@ func (h *Head) add(said *doc.Headline) {
 	if len(said.Answers) == 0 {
 		return
 	}
-	texts := doc.Say(said.Answers)
+	texts := doc.Texts(said.Answers)
 	if answer := texts[0]; h.Answer == "" {
 		h.Answer, texts[0] = plainly(answer), ""
 	}

@@ -104,7 +104,7 @@ func (t *textWriter) headline(h *doc.Headline) {
 	if h.Noise.Text != "" {
 		t.wrapped("", "", h.Noise)
 	}
-	for _, s := range []*doc.Standings{h.Queries, h.Loads} {
+	for _, s := range []*doc.Ranking{h.Queries, h.Loads} {
 		if s != nil {
 			t.standings(s)
 		}
@@ -116,7 +116,7 @@ func (t *textWriter) headline(h *doc.Headline) {
 const longestBar = 40
 
 // standings draws a bar for each place.
-func (t *textWriter) standings(s *doc.Standings) {
+func (t *textWriter) standings(s *doc.Ranking) {
 	t.line("")
 	t.wrapped("", "", doc.Dim(s.Title+" ("+s.Help+")"))
 	label, text, most := 0, 0, 1.0
@@ -127,7 +127,7 @@ func (t *textWriter) standings(s *doc.Standings) {
 	}
 	room := max(10, min(longestBar, t.width-label-text-2*gap-2))
 	for _, p := range s.Places {
-		t.line("  " + pad(t.clean(p.Label), label+gap, false) + barOf(p.Times/most*float64(room)) + "  " + t.toned(t.clean(p.Text), p.Tone))
+		t.line("  " + pad(t.clean(p.Label), label+gap, false) + barOf(p.Times/most*float64(room)) + "  " + t.tone(t.clean(p.Text), p.Tone))
 	}
 }
 
@@ -157,7 +157,7 @@ func (t *textWriter) tables(list []*doc.Table) {
 // head is what stands before the tables of a chapter.
 func (t *textWriter) head(c *doc.Chapter) {
 	if c.Title != "" {
-		t.line(t.paint(t.clean(c.Title+inParentheses(c.Name)), "1") + "  " + t.toned(c.Outcome.Text, c.Outcome.Tone))
+		t.line(t.paint(t.clean(c.Title+inParentheses(c.Name)), "1") + "  " + t.tone(c.Outcome.Text, c.Outcome.Tone))
 	}
 	for _, a := range c.Alerts {
 		t.wrapped("", "  ", a)
@@ -314,7 +314,7 @@ func (t *textWriter) rows(view *doc.Table, widths, shown []int, remarks bool) {
 		if i != shown[0] {
 			b.WriteString(strings.Repeat(" ", gap))
 		}
-		b.WriteString(t.toned(text, c.Tone))
+		b.WriteString(t.tone(text, c.Tone))
 	}
 	end := func() {
 		t.line(strings.TrimRight(b.String(), " "))
@@ -347,7 +347,7 @@ func (t *textWriter) wrapped(first, rest string, n doc.Span) {
 	for _, word := range strings.Fields(t.clean(n.Text)) {
 		w := runewidth.StringWidth(word)
 		if line != "" && column+1+w > t.width {
-			t.line(prefix + t.toned(line, n.Tone))
+			t.line(prefix + t.tone(line, n.Tone))
 			line, prefix, column = "", rest, runewidth.StringWidth(rest)
 		}
 		if line != "" {
@@ -355,7 +355,7 @@ func (t *textWriter) wrapped(first, rest string, n doc.Span) {
 		}
 		line, column = line+word, column+w
 	}
-	t.line(prefix + t.toned(line, n.Tone))
+	t.line(prefix + t.tone(line, n.Tone))
 }
 
 func (t *textWriter) line(s string) {
@@ -369,7 +369,7 @@ func (t *textWriter) clean(s string) string {
 	return printable.Line(strings.ReplaceAll(s, format.UnitSpace, ""))
 }
 
-func (t *textWriter) toned(s string, tone format.Tone) string {
+func (t *textWriter) tone(s string, tone format.Tone) string {
 	switch tone {
 	case format.ToneBest:
 		return t.paint(s, "1;32") // bold green

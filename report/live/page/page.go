@@ -314,7 +314,7 @@ func (l *State) charts() (chart.Legend, []*chart.Lines) {
 		var all []chart.Course
 		for i := range l.Resources {
 			s := &l.Resources[i]
-			read := runchart.ReadCourse(s, f.Of(s.Source), styles[3+i])
+			read := runchart.ReadCourse(s, f.Metric(s.Source), styles[3+i])
 			drawn := chart.Course{Style: read.Style}
 			for j, at := range read.At {
 				if at += until - l.ResourcesNow; at >= 0 {
@@ -355,7 +355,7 @@ func (l *liveCharts) addLatencies(title, help string, all ...chart.Course) {
 	}
 	c, axis := chart.NewLines(title, help, liveAxis, "time, logarithmic"), chart.NewLogAxis(values)
 	c.Grid(chart.SecondTicks(l.until), axis.Ticks(6))
-	c.Draw(l.until, all, axis.At, format.Duration)
+	c.Draw(l.until, all, axis.Place, format.Duration)
 	l.list = append(l.list, l.ago(c))
 }
 
