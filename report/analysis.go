@@ -41,7 +41,7 @@ func analysisTable(a *analysis.Analysis) *doc.Table {
 	view := &doc.Table{Title: "Measurements", Columns: []doc.Column{
 		{Head: "what"}, {Head: "target", Words: true}, {Head: "repeat"}, {Head: "n", Help: "operations recorded"},
 		{Head: "/s", Help: "rows of a load, or queries, a second"}, {Head: "median"}, {Head: "p95"}, {Head: "p99"}, {Head: "p99.9", Rank: 1}, {Head: "max"},
-		{Head: "rows", Rank: 2}, {Head: "others", Words: true, Help: "operations that did not end well; paused: tsmark itself stood still meanwhile, so that their time is left out"},
+		{Head: "rows", Rank: 2}, {Head: "others", Words: true, Help: "operations that did not end well; paused: tsmark itself was paused meanwhile, and the time is excluded"},
 	}}
 	for i := range a.Cells {
 		f := &a.Cells[i]

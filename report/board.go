@@ -164,7 +164,7 @@ func MarkNotes() []string {
 		"(" + rank.BoundMark + ") (" + rank.NoisyMark + ") this was the case in another measurement of the same run, not in this one.",
 		rank.DoubtMark + " of the same run something is withheld, not verified, failed or missing; its page says what.",
 		rank.TieNote,
-		rank.OneRound + ", " + rank.OneLoad + ": no verdict, since nothing shows what differs from one to the next.",
+		rank.OneRound + ", " + rank.OneLoad + ": no verdict, since the variation from one to the next is unknown.",
 		"not verified, empty, too slow, withheld, failed, > 1 min (no answer by then), n/a: takes no part in the comparison; the page behind the word says why.",
 	}
 }

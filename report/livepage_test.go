@@ -96,7 +96,7 @@ func TestLivePageStandIn(t *testing.T) {
 	l.StandIns = []string{"one is " + chdb}
 	for _, over := range []*page.End{nil, {Text: "done"}} {
 		l.Over = over
-		want := "STAND-IN: target one is " + template.HTMLEscapeString(chdb) + ". Its figures say nothing of the system."
+		want := "STAND-IN: target one is " + template.HTMLEscapeString(chdb) + ". Its figures say nothing about the system."
 		if _, content := liveContent(t, l); strings.Count(content, want) != 1 {
 			t.Errorf("it does not say %q:\n%s", want, content)
 		}

@@ -30,7 +30,7 @@ func TestTurns(t *testing.T) {
 func TestOrderIsNamed(t *testing.T) {
 	two := []result.Target{{Name: "a"}, {Name: "b"}}
 	for want, r := range map[string]*result.Run{
-		"The targets took their turns in random order, chosen by the seed XYZ.": {OrderSeed: "XYZ", Targets: two},
+		"The targets ran in random order, chosen by seed XYZ.": {OrderSeed: "XYZ", Targets: two},
 		"": {OrderSeed: "XYZ", Targets: two[:1]},
 	} {
 		var said string

@@ -200,10 +200,10 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 func exclude(figures []Figure, a, b Subject) (notes []string) {
 	whyA, whyB := a.uncomparable(), b.uncomparable()
 	if whyA != "" {
-		notes = append(notes, "A: "+a.Name+" is a "+whyA+"; nothing of it is compared.")
+		notes = append(notes, "A: "+a.Name+" is a "+whyA+"; it is not compared.")
 	}
 	if whyB != "" {
-		notes = append(notes, "B: "+b.Name+" is a "+whyB+"; nothing of it is compared.")
+		notes = append(notes, "B: "+b.Name+" is a "+whyB+"; it is not compared.")
 	}
 	if len(notes) == 0 {
 		return nil

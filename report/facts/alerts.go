@@ -62,7 +62,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	}
 	for i := range r.Targets {
 		if t := &r.Targets[i]; t.Description.StandIn != "" {
-			warn("STAND-IN: target %s is %s. Its figures say nothing of the system, and are compared with none.", t.Name, t.Description.StandIn)
+			warn("STAND-IN: target %s is %s. Its figures say nothing about the system and are not compared.", t.Name, t.Description.StandIn)
 		}
 	}
 	loads, beside := 0, 0
@@ -77,7 +77,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 		case t.Load.Withheld == "":
 			beside++
 		case t.Load.Settled == 0:
-			warn("The load of target %s did not come to its end: %s", t.Name, t.Load.Withheld)
+			warn("The load of target %s did not finish: %s", t.Name, t.Load.Withheld)
 		default:
 			loads++
 		}
@@ -138,16 +138,16 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	}
 	list = append(list, otherDatabases...)
 	if types := r.OwnTexts(); len(types) > 0 {
-		warn("%s: the queries are texts that the experiment brought (own text). No answer of them is verified, and no two targets are compared by them.", strings.Join(types, ", "))
+		warn("%s: the query texts are user-provided (own text). Their answers are not verified, and targets are not compared by them.", strings.Join(types, ", "))
 	}
 	if how := disagreement(r); how != "" {
-		warn("Answers to own texts differ from system to system, and nobody knows which one is right: %s. The texts must select the same columns, of the same types.", how)
+		warn("Answers to own texts differ between systems, and the correct one is unknown: %s. The texts must select the same columns with the same types.", how)
 	}
 	if why := noReference(r); why != "" {
 		warn("Reference texts of own queries were not run: %s", why)
 	}
 	if r.Texts() == result.TextsTSBS {
-		warn("The queries are the texts of TSBS's own generator (query-texts: tsbs), which do not ask all systems the same: no answer is verified, and no two targets are compared by them.")
+		warn("The queries are TSBS's own texts (query-texts: tsbs), which differ in meaning between systems: answers are not verified, and targets are not compared by them.")
 	}
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -187,7 +187,7 @@ func pausedNote(r *result.Run) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "tsmark itself stood still during " + strings.Join(parts, " and ") + ", because it was stopped or had no processor: their times are left out."
+	return "tsmark itself was paused during " + strings.Join(parts, " and ") + ", because it was stopped or had no processor; these times are excluded."
 }
 
 // affected are the query types of which something is wrong, and the targets.

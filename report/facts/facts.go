@@ -188,14 +188,14 @@ func targetFact(t *result.Target) string {
 // Server says that tsmark started the server, and what became of it while
 // other targets had their turn; empty: it ran already.
 func Server(t *result.Target) string {
-	text := "its server was started for the run and paused during others' turns"
+	text := "its server was started for the run and paused while other targets ran"
 	switch t.Idle {
 	case "":
 		return ""
 	case "run":
-		text = "its server was started for the run and ran on during others' turns"
+		text = "its server was started for the run and kept running while other targets ran"
 	case "stop":
-		text = "its server was started for each of its turns"
+		text = "its server was started for each of its measurements"
 	}
 	return format.Join(", ", text, memoryFact(t))
 }

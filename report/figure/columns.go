@@ -166,7 +166,7 @@ func Columns() []Column {
 		{"client_bound", "", "why tsmark itself may have set the pace", func(l *csvLine) any { return l.clientBound }},
 		{"client_share", "", "tsmark's share of all cores", partValue(func(c *rank.ClientUse) any { return c.Share })},
 		{"client_query_share", "", "share of the service time in which tsmark used a processor", partValue(func(q csvRan) any { return q.ClientShare() })},
-		{"paused", "", "operations left out because tsmark itself stood still", firstValue(partValue(func(w csvLoaded) any { return w.Paused }), partValue(func(q csvRan) any { return q.Paused }))},
+		{"paused", "", "operations excluded because tsmark itself was paused", firstValue(partValue(func(w csvLoaded) any { return w.Paused }), partValue(func(q csvRan) any { return q.Paused }))},
 		{"client_gc_pause_max", "s", "longest pause of tsmark's garbage collection", partValue(func(c *rank.ClientUse) any { return c.PauseMax })},
 		{"client_scheduling_p99", "s", "99th percentile of tsmark's waits for a processor, worst repeat", partValue(func(c *rank.ClientUse) any { return c.Scheduling })},
 		{"noisy", "", "why the host counts as noisy", func(l *csvLine) any { return l.noisy }},

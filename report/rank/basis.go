@@ -137,7 +137,7 @@ func (g *Group) standInFact() string {
 	var list []string
 	for _, s := range g.Subjects {
 		if what := s.Target.Description.StandIn; what != "" {
-			list = append(list, s.Label+": "+what+", compared with none")
+			list = append(list, s.Label+": "+what+", not compared")
 		}
 	}
 	return strings.Join(list, "; ")

@@ -192,11 +192,11 @@ func OrderNotes(runs ...*result.Run) []doc.Span {
 			}
 		}
 		if parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" }); len(parts) > 1 {
-			list = append(list, doc.Dim(fmt.Sprintf("Targets that share a place were measured one after the other: %s. Only the turns of one part were shuffled: ratios between parts include any change of the machine in between.",
+			list = append(list, doc.Dim(fmt.Sprintf("Targets that share a place were measured one after the other: %s. Only targets within a group were shuffled, so ratios between groups include any change of the machine in between.",
 				strings.Join(parts, "; then "))))
 		}
 		if r.OrderSeed != "" && len(r.Targets) > 1 {
-			list = append(list, doc.Dim("The targets took their turns in random order, chosen by the seed "+r.OrderSeed+"."))
+			list = append(list, doc.Dim("The targets ran in random order, chosen by seed "+r.OrderSeed+"."))
 		}
 	}
 	return list

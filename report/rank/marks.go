@@ -23,7 +23,7 @@ const NoisyNote = NoisyMark + " noisy host: other processes or the hypervisor us
 // StandInMark stands behind figures of a stand-in.
 const StandInMark = "¤"
 
-const StandInNote = StandInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing of the system and are compared with none."
+const StandInNote = StandInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing about the system and are not compared."
 
 // phaseNoise is what others took of the machine during a measurement, in all its
 // repeats.

@@ -147,7 +147,7 @@ func AgainstRows(r *result.Run) *doc.Table {
 	})
 	if reads {
 		view.Columns = append(view.Columns,
-			doc.Column{Head: "read of rows", Help: "rows and bytes that the system read for a query answered from rows, by its own word", Rank: 1},
+			doc.Column{Head: "read of rows", Help: "rows and bytes that the system reports to have read for a query answered from rows", Rank: 1},
 			doc.Column{Head: "read of it", Help: "the same of a query answered from the aggregate", Rank: 1})
 	}
 	for i := range r.Targets {

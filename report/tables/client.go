@@ -14,7 +14,7 @@ func Client(r *result.Run) *doc.Table {
 		{Head: "target"}, {Head: "measurement", Words: true},
 		{Head: "CPU", Help: "tsmark's share of all cores of the machine"},
 		{Head: "of queries", Help: "part of the service time of the queries in which tsmark itself used a processor"},
-		{Head: "stood still", Help: "queries or batches during which tsmark itself was stopped or had no processor: they are left out of the figures", Rank: 4},
+		{Head: "paused", Help: "queries or batches during which tsmark itself was stopped or had no processor; they are excluded from the figures", Rank: 4},
 		{Head: "most", Help: "the same, of the repeat in which it was highest", Rank: 3},
 		{Head: "GC pause max", Help: "longest pause in which tsmark collected garbage; it lengthens latencies", Rank: 1},
 		{Head: "wait p99", Help: "scheduling delay: how long a goroutine that could go on waited for a processor, 99th percentile of the worst repeat"},

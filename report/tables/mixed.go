@@ -51,7 +51,7 @@ func mixedTable(t *result.Target) *doc.Table {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s further answers were wrong, and were not examined", q.Type, format.Count(q.Unexamined))))
 		}
 		if !q.WithoutFigure() && q.StaleShare() > result.MostStale {
-			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are compared with none", q.Type, format.PercentUp(q.StaleShare()))))
+			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of the answers were stale, right for an older state with fewer rows: its times are not compared", q.Type, format.PercentUp(q.StaleShare()))))
 		}
 		if !q.WithoutFigure() && q.Unmatched > 0 {
 			view.Notes = append(view.Notes, doc.Bad(fmt.Sprintf("%s: %s of %s stale answers match no state that was tried; only their number of rows or the limits of their values were checked, because the target shows the rows of a batch separately", q.Type, format.Count(q.Unmatched), format.Count(q.Stale))))
@@ -137,7 +137,7 @@ func mixedNote(m *result.Mixed, stands bool) string {
 		text += fmt.Sprintf(" %s rows were loaded alone afterwards.", format.Count(m.Rest))
 	}
 	if m.Early > 0 {
-		text += fmt.Sprintf(" %s of %s queries came before any window fitted.", format.Count(m.Early), format.Count(m.Arrivals))
+		text += fmt.Sprintf(" %s of %s queries came before any window existed.", format.Count(m.Early), format.Count(m.Arrivals))
 	}
 	return text
 }

@@ -32,8 +32,8 @@ func SideBySide(g *rank.Group) *doc.Table {
 		return nil
 	}
 	view.Notes = []doc.Span{
-		doc.Dim("Medians over the rounds, of each round's queries that all verified targets answered, which in a time box are its first ones; × is the quotient of the medians."),
-		doc.Dim("Only verified figures take part; an empty answer, or one cut off by a limit, wins nothing."),
+		doc.Dim("Medians over the rounds, of the queries of each round that all verified targets answered (in a time box, the first ones); × is the quotient of the medians."),
+		doc.Dim("Only verified figures take part; an empty answer, or one cut off by a limit, does not count as a win."),
 	}
 	view.Notes = append(view.Notes, verifiedBy(g)...)
 	view.Notes = append(view.Notes, g.OrderNotes()...)
@@ -47,7 +47,7 @@ func SideBySide(g *rank.Group) *doc.Table {
 		view.Notes = append(view.Notes, doc.Dim(rank.TieNote))
 	}
 	if marked(func(text string) bool { return text == rank.OneRound || text == rank.OneLoad }) {
-		view.Notes = append(view.Notes, doc.Dim("1 round, 1 load: no verdict, since nothing shows what differs from one to the next."))
+		view.Notes = append(view.Notes, doc.Dim("1 round, 1 load: no verdict, since the variation from one to the next is unknown."))
 	}
 	return view
 }
@@ -56,7 +56,7 @@ func SideBySide(g *rank.Group) *doc.Table {
 func verifiedBy(g *rank.Group) (list []doc.Span) {
 	for _, by := range []struct{ word, says string }{
 		{result.ByReference, "the answers matched those of a reference text in DuckDB"},
-		{result.ByAgreement, "the answers of different systems are the same; whether they are right nobody knows"},
+		{result.ByAgreement, "different systems gave the same answers; whether they are correct is unknown"},
 	} {
 		var types []string
 		for _, t := range g.Types() {

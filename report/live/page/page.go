@@ -277,7 +277,7 @@ func (l *State) table() *doc.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	if more := len(l.Measured) - mostMeasured; more > 0 {
-		t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s more, which had their turn before.", format.Count(int64(more)))))
+		t.Notes = append(t.Notes, doc.Dim(fmt.Sprintf("%s earlier ones are not shown.", format.Count(int64(more)))))
 	}
 	if due {
 		t.Notes = append(t.Notes, doc.Dim("† Latencies count from when a query was due."))
