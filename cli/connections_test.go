@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 )
 
 // connectionsTo starts a PostgreSQL of the test's own, which takes so many connections (0: as
@@ -21,7 +22,7 @@ func connectionsTo(t *testing.T, most int) (options map[string]string, target st
 	if most > 0 {
 		env = append(env, fmt.Sprintf("TSMARK_POSTGRES_CONNECTIONS=%d", most))
 	}
-	server := conformance.Script(t, "postgres", env...)
+	server := fault.Script(t, "postgres", env...)
 	options = map[string]string{
 		"host": "127.0.0.1", "port": strconv.Itoa(server.Port()), "database": "postgres", "user": "tsmark", "password": conformance.Password(t),
 	}

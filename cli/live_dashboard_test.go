@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 )
 
 // TestLiveDashboard has a Prometheus read the metrics of a run, and runs each query of
@@ -26,8 +27,8 @@ func TestLiveDashboard(t *testing.T) {
 	conformance.Long(t)                  // two databases are loaded for many seconds
 	conformance.Address(t, "prometheus") // who has none of it is not made to install it
 	// Each target is loaded for some seconds, and each type is run, more than once: a rate needs a figure before it and one after it.
-	at := fmt.Sprintf("127.0.0.1:%d", conformance.FreePort(t))
-	prometheus := conformance.Script(t, "prometheus", "PROMETHEUS_SCRAPE="+at)
+	at := fmt.Sprintf("127.0.0.1:%d", fault.FreePort(t))
+	prometheus := fault.Script(t, "prometheus", "PROMETHEUS_SCRAPE="+at)
 	begin := time.Now()
 	tsmark := exec.Command("tsmark", "run", "--target", "one=sqlite", "--target", "two=sqlite", "--scale", "100", "--log-interval", "10s", "--load-repeats", "3", "--query-type", "single-groupby-5-8-1,cpu-max-all-8",
 		"--queries", "1000", "--repeats", "3", "--time-box", "1s", "--results", filepath.Join(t.TempDir(), "results"), "--prometheus", at)

@@ -49,15 +49,15 @@ func Address(t testing.TB, name string) (host, port string) {
 // file returns the text of a file in the folder servers.
 func file(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(moduleRoot(t), "servers", name))
+	text, err := os.ReadFile(filepath.Join(ModuleRoot(t), "servers", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// moduleRoot returns the folder of go.mod, which is above the folder that a test runs in.
-func moduleRoot(t testing.TB) string {
+// ModuleRoot returns the folder of go.mod, which is above the folder that a test runs in.
+func ModuleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {

@@ -99,7 +99,7 @@ func (s *suite) known(t *testing.T, err error) bool {
 // series, and without the workloads that are others on other tables.
 func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
-	s.interval = sparse * RegularInterval
+	s.interval = Sparse * RegularInterval
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
 }
 
@@ -115,8 +115,8 @@ func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 	return []workload.Workload{tsbs.IoT()}
 }
 
-// sparse is what the rows of a series are divided by where a server takes few a second.
-const sparse = 15
+// Sparse is what the rows of a series are divided by where a server takes few a second.
+const Sparse = 15
 
 func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("cpu-only with hosts that appear late", func(t *testing.T) { s.loadAndQuery(t, s.cpuOnly(t, 3), 1) })
@@ -186,7 +186,7 @@ func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
 // RunSparseWrites is RunWrites for servers that take few rows a second.
 func RunSparseWrites(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
-	s.interval = sparse * RegularInterval
+	s.interval = Sparse * RegularInterval
 	s.writes(t)
 }
 

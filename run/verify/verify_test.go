@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/memory"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/oracle"
@@ -61,7 +61,7 @@ func TestEndlessAnswers(t *testing.T) {
 					t.Fatal(err)
 				}
 				render := memory.Driver("memory")
-				_ = conformance.EndsBounded(t, func() error {
+				_ = fault.EndsBounded(t, func() error {
 					verdict, err := verify.Answers(t.Context(), verify.Config{Workers: 1}, driver.DB{Required: talker{row: row}}, render.Renderer(nil), d, expected.Full)
 					if err != nil || !strings.Contains(verdict.Difference, "read no further") {
 						t.Errorf("%+v, %v", verdict, err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver/db/cassandra"
 )
 
@@ -14,14 +15,14 @@ func TestFaults(t *testing.T) {
 	conformance.Long(t) // each part starts a server of Java's
 
 	conformance.Address(t, "cassandra") // tells how, where servers are not to be started
-	conformance.Faults(t, conformance.Faulty{
-		Kind: cassandra.Driver(), Server: conformance.Script(t, "cassandra"),
+	fault.Run(t, fault.Target{
+		Kind: cassandra.Driver(), Server: fault.Script(t, "cassandra"),
 		Options:  map[string]string{"quiet": "0s"},
 		Patience: 2 * time.Minute, // Java starts slowly beside others
 		Cannot: map[string]string{
-			conformance.Throttled:     "its protocol is not HTTP",
-			conformance.WrongDatabase: "a keyspace that is not there is made",
-			conformance.DiskFull:      "with files of 64 KiB it takes all rows of the load, and none is lost",
+			fault.Throttled:     "its protocol is not HTTP",
+			fault.WrongDatabase: "a keyspace that is not there is made",
+			fault.DiskFull:      "with files of 64 KiB it takes all rows of the load, and none is lost",
 		},
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
@@ -13,7 +13,7 @@ import (
 // A batch may be sent again where the session that all workers share is gone, and its
 // server with it: nothing of it was sent.
 func TestWriteWithoutAServer(t *testing.T) {
-	port := strconv.Itoa(conformance.FreePort(t)) // nobody listens there
+	port := strconv.Itoa(fault.FreePort(t)) // nobody listens there
 	o, err := new(Driver()).Resolve(map[string]string{connection.Port: port})
 	if err != nil {
 		t.Fatal(err)

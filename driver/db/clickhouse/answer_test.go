@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/limit"
@@ -117,7 +118,7 @@ func TestEndlessAnswers(t *testing.T) {
 		{"blocks without rows", "", blockOf("UInt8", 0, ""), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			host, port := stub.HTTP(t, conformance.EndlessAnswer(c.begin, c.part))
+			host, port := stub.HTTP(t, fault.EndlessAnswer(c.begin, c.part))
 			kind := Driver()
 			o, err := kind.Resolve(map[string]string{"host": host, "http_port": port, "protocol": "http", "compression": "none"})
 			if err != nil {
@@ -126,7 +127,7 @@ func TestEndlessAnswers(t *testing.T) {
 			of := newConfig(o)
 			conn := of.newHTTP()
 			defer conformance.Close(t, conn)
-			err = conformance.EndsBounded(t, func() error { _, err := sqlkit.QueryRows(t.Context(), conn, "SELECT"); return err })
+			err = fault.EndsBounded(t, func() error { _, err := sqlkit.QueryRows(t.Context(), conn, "SELECT"); return err })
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {
 				t.Errorf("%v, want %s", err, c.says)
 			}

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver/db/clickhouse"
 )
 
 // faulty is a server over one of its protocols.
-func faulty(t *testing.T, protocol string, cannot map[string]string) conformance.Faulty {
+func faulty(t *testing.T, protocol string, cannot map[string]string) fault.Target {
 	conformance.Address(t, "clickhouse") // tells how, where servers are not to be started
-	f := conformance.Faulty{
-		Kind: clickhouse.Driver(), Server: conformance.Script(t, "clickhouse"),
+	f := fault.Target{
+		Kind: clickhouse.Driver(), Server: fault.Script(t, "clickhouse"),
 		Options: map[string]string{"user": "tsmark", "password": conformance.Password(t), "protocol": protocol, "timeout": "10s"},
 		Ports:   map[string]int{"port": 0, "http_port": 1},
 		HTTP:    "http_port", FileLimit: 16 << 10,
@@ -25,10 +26,10 @@ func faulty(t *testing.T, protocol string, cannot map[string]string) conformance
 // What goes wrong with a server ends in one clear line, or in figures that say what
 // happened.
 func TestFaults(t *testing.T) {
-	conformance.Faults(t, faulty(t, "native", map[string]string{conformance.Throttled: "its protocol is not HTTP"}))
+	fault.Run(t, faulty(t, "native", map[string]string{fault.Throttled: "its protocol is not HTTP"}))
 }
 
 func TestFaultsHTTP(t *testing.T) {
 	conformance.Long(t)
-	conformance.Faults(t, faulty(t, "http", nil))
+	fault.Run(t, faulty(t, "http", nil))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
 )
 
@@ -26,10 +27,10 @@ func TestEndlessAnswers(t *testing.T) {
 		{"documents", "", `{"results":[]}`, "no row within 32 MiB", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := settingsOf(t, served(t, conformance.EndlessAnswer(c.begin, c.part)))
+			s := settingsOf(t, served(t, fault.EndlessAnswer(c.begin, c.part)))
 			d := newDatabase(s)
 			defer conformance.Close(t, d)
-			err := conformance.EndsBounded(t, func() error {
+			err := fault.EndsBounded(t, func() error {
 				if c.counted {
 					_, err := d.own.Do(t.Context(), driver.Request{Text: "SELECT"}, nil)
 					return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
@@ -13,19 +14,19 @@ import (
 )
 
 // script starts a server of this test's own, where one can be had.
-func script(t *testing.T, env ...string) *conformance.Server {
+func script(t *testing.T, env ...string) *fault.Server {
 	t.Helper()
 	conformance.Address(t, "influxdb")
-	return conformance.Script(t, "influxdb", env...)
+	return fault.Script(t, "influxdb", env...)
 }
 
 func TestFaults(t *testing.T) {
-	conformance.Faults(t, conformance.Faulty{
+	fault.Run(t, fault.Target{
 		Kind:     Driver(),
 		Options:  map[string]string{connection.Database: "tsmark_faults", optionServer: product()},
 		Server:   script(t),
 		Patience: 20 * time.Second,
-		Cannot:   map[string]string{conformance.WrongPassword: "the server asks for none; TestCredentials has one that does"},
+		Cannot:   map[string]string{fault.WrongPassword: "the server asks for none; TestCredentials has one that does"},
 	})
 }
 

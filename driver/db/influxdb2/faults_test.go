@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 )
 
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "influxdb2")
 	options := maps.Clone(server(t, optionBucket, "tsmark_faults"))
 	delete(options, "port")
-	conformance.Faults(t, conformance.Faulty{
+	fault.Run(t, fault.Target{
 		Kind:     Driver(),
 		Options:  options,
-		Server:   conformance.Script(t, "influxdb2"),
+		Server:   fault.Script(t, "influxdb2"),
 		Password: optionToken,
 		Database: optionBucket,
 		Patience: 20 * time.Second,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
@@ -190,9 +191,9 @@ func TestEndlessAnswers(t *testing.T) {
 		{"lines", "", "\r\n", "no row within 32 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDatabase(settingsOf(t, served(t, conformance.EndlessAnswer(c.begin, c.part))))
+			d := newDatabase(settingsOf(t, served(t, fault.EndlessAnswer(c.begin, c.part))))
 			defer conformance.Close(t, d)
-			err := conformance.EndsBounded(t, func() error {
+			err := fault.EndsBounded(t, func() error {
 				_, err := d.own.ask(t.Context(), flow{"from()"}, "a")
 				return err
 			})
@@ -225,7 +226,7 @@ func TestOpenFails(t *testing.T) {
 		"a user":             {health("v2.7.12", 200, ""), connection.User, "give a token: InfluxDB 2 takes a user and a password for a set-up alone", false},
 		"half of a set-up":   {health("v2.7.12", 200, ""), optionSetup, "give the options user, password, org and token", false},
 		"TLS where is none":  {health("v2.7.12", 200, ""), connection.TLS, "the server does not speak TLS; give tls=off", true},
-		"an answer too long": {conformance.EndlessAnswer(`{"name":"`, "aaaaaaaa"), "", "longer than 32 MiB", true},
+		"an answer too long": {fault.EndlessAnswer(`{"name":"`, "aaaaaaaa"), "", "longer than 32 MiB", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := served(t, c.answer)

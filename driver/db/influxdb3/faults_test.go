@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
@@ -23,10 +24,10 @@ func faults(t *testing.T, read string) {
 	options := server(t, connection.Database, "tsmark_faults", connection.Timeout, "5s", optionRead, read)
 	delete(options, connection.Port)
 	delete(options, connection.Host)
-	conformance.Faults(t, conformance.Faulty{
+	fault.Run(t, fault.Target{
 		Kind:     Driver(),
 		Options:  options,
-		Server:   conformance.Script(t, "influxdb3"),
+		Server:   fault.Script(t, "influxdb3"),
 		Password: optionToken,
 		Patience: 20 * time.Second,
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -37,14 +38,14 @@ func TestFaults(t *testing.T) {
 	conformance.Long(t) // each part starts a server of Java's
 
 	conformance.Address(t, "kairosdb")
-	conformance.Faults(t, conformance.Faulty{
+	fault.Run(t, fault.Target{
 		Kind:     Driver(),
-		Server:   conformance.Script(t, "kairosdb"),
+		Server:   fault.Script(t, "kairosdb"),
 		Patience: 2 * time.Minute, // Java starts
 		Sparse:   true,
 		Cannot: map[string]string{
-			conformance.WrongPassword: "the server asks for none",
-			conformance.WrongDatabase: "it has none",
+			fault.WrongPassword: "the server asks for none",
+			fault.WrongDatabase: "it has none",
 		},
 	})
 }

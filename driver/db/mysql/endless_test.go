@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
@@ -65,7 +66,7 @@ func endless(begin, part string) func(net.Conn) {
 			case text[0] == 0x16:
 				say(packets(1, statement, column, eof))
 			default:
-				conformance.Endless(c, begin, part)
+				fault.Endless(c, begin, part)
 			}
 		}
 	}
@@ -108,7 +109,7 @@ func TestEndlessAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = conformance.EndsBounded(t, func() error { return c.do(t.Context(), conn) })
+			err = fault.EndsBounded(t, func() error { return c.do(t.Context(), conn) })
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {
 				t.Errorf("%v, want %s", err, c.says)
 			}
@@ -134,7 +135,7 @@ func TestEndlessQueries(t *testing.T) {
 	enough := errors.New("enough")
 	for range 2 {
 		n := 0
-		err := conformance.EndsBounded(t, func() error {
+		err := fault.EndsBounded(t, func() error {
 			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, conformance.SinkFunc(func([]query.Value) error {
 				if n++; n > 10 {
 					return enough

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver/db/mysql"
 )
@@ -20,10 +21,10 @@ import (
 // happened.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "mysql") // tells how, where servers are not to be started
-	conformance.Faults(t, conformance.Faulty{
-		Kind: mysql.Driver(), Server: conformance.Script(t, "mysql"),
+	fault.Run(t, fault.Target{
+		Kind: mysql.Driver(), Server: fault.Script(t, "mysql"),
 		Options: map[string]string{"user": "tsmark", "password": conformance.Password(t)},
-		Cannot:  map[string]string{conformance.Throttled: "its protocol is not HTTP"},
+		Cannot:  map[string]string{fault.Throttled: "its protocol is not HTTP"},
 	})
 }
 
@@ -49,7 +50,7 @@ func TestTLS(t *testing.T) {
 		}
 		flags += fmt.Sprintf(" --ssl-%s=%s", name, file)
 	}
-	s := conformance.Script(t, "mysql", "TSMARK_MARIADB_FLAGS="+flags)
+	s := fault.Script(t, "mysql", "TSMARK_MARIADB_FLAGS="+flags)
 	options := map[string]string{"port": strconv.Itoa(s.Port()), "user": "tsmark", "password": conformance.Password(t), "tls": "on"}
 	stub.Says(t, try(t, options), "the server's certificate cannot be trusted", "give tls=insecure")
 	options["tls"] = "off"

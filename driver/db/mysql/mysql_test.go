@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/db/mysql"
 	"github.com/tsmark/tsmark/driver/kit/limit"
@@ -212,7 +213,7 @@ func TestLocked(t *testing.T) {
 // The same of a server that tells who holds locks, as MySQL does as shipped.
 func TestLockedTold(t *testing.T) {
 	conformance.Address(t, "mysql")
-	s := conformance.Script(t, "mysql", "TSMARK_MARIADB_FLAGS=--performance-schema=ON --performance-schema-instrument=wait/lock/metadata/sql/mdl=ON")
+	s := fault.Script(t, "mysql", "TSMARK_MARIADB_FLAGS=--performance-schema=ON --performance-schema-instrument=wait/lock/metadata/sql/mdl=ON")
 	testLocked(t, map[string]string{"port": strconv.Itoa(s.Port()), "user": "tsmark", "password": conformance.Password(t)}, true)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -37,15 +38,15 @@ func TestFaults(t *testing.T) {
 	conformance.Long(t) // each part starts two servers of Java's
 
 	conformance.Address(t, "opentsdb")
-	conformance.Faults(t, conformance.Faulty{
+	fault.Run(t, fault.Target{
 		Kind:     Driver(),
-		Server:   conformance.Script(t, "opentsdb"),
+		Server:   fault.Script(t, "opentsdb"),
 		Patience: 4 * time.Minute, // Java starts, twice
 		Sparse:   true,
 		Cannot: map[string]string{
-			conformance.WrongPassword: "the server asks for none",
-			conformance.WrongDatabase: "it has none",
-			conformance.DiskFull: "HBase in its standalone mode acknowledges points that its log could not take (EFBIG), and has them in memory: " +
+			fault.WrongPassword: "the server asks for none",
+			fault.WrongDatabase: "it has none",
+			fault.DiskFull: "HBase in its standalone mode acknowledges points that its log could not take (EFBIG), and has them in memory: " +
 				"nothing is missing until it is killed (docs/drivers/opentsdb.md)",
 		},
 	})

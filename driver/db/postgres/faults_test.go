@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver/db/postgres"
 )
 
@@ -11,9 +12,9 @@ import (
 // say what happened.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "postgres") // tells how, where servers are not to be started
-	conformance.Faults(t, conformance.Faulty{
-		Kind: postgres.Driver(), Server: conformance.Script(t, "postgres"),
+	fault.Run(t, fault.Target{
+		Kind: postgres.Driver(), Server: fault.Script(t, "postgres"),
 		Options: map[string]string{"database": "postgres", "user": "tsmark", "password": conformance.Password(t)},
-		Cannot:  map[string]string{conformance.Throttled: "its protocol is not HTTP"},
+		Cannot:  map[string]string{fault.Throttled: "its protocol is not HTTP"},
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
@@ -73,14 +74,14 @@ func TestQueries(t *testing.T) {
 }
 
 // script starts a server of this test's own.
-func script(t *testing.T, env ...string) *conformance.Server {
+func script(t *testing.T, env ...string) *fault.Server {
 	t.Helper()
 	conformance.Address(t, "prometheus")
-	return conformance.Script(t, "prometheus", env...)
+	return fault.Script(t, "prometheus", env...)
 }
 
 // connected opens the server of a script.
-func connected(t *testing.T, s *conformance.Server, given ...string) (*database, error) {
+func connected(t *testing.T, s *fault.Server, given ...string) (*database, error) {
 	t.Helper()
 	resolved := conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...)
 	var db driver.DB
@@ -102,13 +103,13 @@ func connected(t *testing.T, s *conformance.Server, given ...string) (*database,
 
 func TestFaults(t *testing.T) {
 	conformance.Long(t) // VictoriaMetrics' are CI's, of mostly the same code
-	conformance.Faults(t, conformance.Faulty{
+	fault.Run(t, fault.Target{
 		Kind:     Driver(),
 		Server:   script(t),
 		Patience: 20 * time.Second,
 		Cannot: map[string]string{
-			conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
-			conformance.WrongDatabase: "it has none",
+			fault.WrongPassword: "the server asks for none; TestCredentials has one that does",
+			fault.WrongDatabase: "it has none",
 		},
 	})
 }

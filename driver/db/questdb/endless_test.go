@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
 )
 
@@ -27,10 +28,10 @@ func TestEndlessAnswers(t *testing.T) {
 		{"what follows the answer", begin + `],"count":0}`, "        ", "no row within 32 MiB", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := settingsOf(t, served(t, conformance.EndlessAnswer(c.begin, c.part)))
+			s := settingsOf(t, served(t, fault.EndlessAnswer(c.begin, c.part)))
 			d := newDatabase(s)
 			defer conformance.Close(t, d)
-			err := conformance.EndsBounded(t, func() error {
+			err := fault.EndsBounded(t, func() error {
 				if c.counted {
 					_, err := d.own.Do(t.Context(), driver.Request{Text: "SELECT"}, nil)
 					return err
@@ -46,10 +47,10 @@ func TestEndlessAnswers(t *testing.T) {
 	t.Run("what is wrong", func(t *testing.T) {
 		s := settingsOf(t, served(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
-			conformance.Endless(w, "", "no ")
+			fault.Endless(w, "", "no ")
 		}))
 		e := newExec(s)
 		defer conformance.Close(t, e)
-		_ = conformance.EndsBounded(t, func() error { _, err := e.Do(t.Context(), driver.Request{Text: "SELECT"}, nil); return err })
+		_ = fault.EndsBounded(t, func() error { _, err := e.Do(t.Context(), driver.Request{Text: "SELECT"}, nil); return err })
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
@@ -16,12 +17,12 @@ import (
 // that say what happened.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "questdb") // only where servers can be had
-	conformance.Faults(t, conformance.Faulty{
-		Kind: Driver(), Server: conformance.Script(t, "questdb"),
+	fault.Run(t, fault.Target{
+		Kind: Driver(), Server: fault.Script(t, "questdb"),
 		Ports:   map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 		Options: map[string]string{connection.Timeout: "5s"},
 		Cannot: map[string]string{
-			conformance.WrongDatabase: "QuestDB has one database, whatever name is given",
+			fault.WrongDatabase: "QuestDB has one database, whatever name is given",
 		},
 	})
 }
@@ -30,11 +31,11 @@ func TestFaults(t *testing.T) {
 func TestFaultsWithDedup(t *testing.T) {
 	conformance.Long(t)
 	conformance.Address(t, "questdb")
-	f := conformance.Faulty{
-		Kind: Driver(), Server: conformance.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
+	f := fault.Target{
+		Kind: Driver(), Server: fault.Script(t, "questdb"), Options: map[string]string{optionDedup: "tags"},
 		Ports: map[string]int{connection.Port: 0, optionPGPort: 1, optionILPPort: 2},
 	}
-	conformance.FaultsOnly(t, f, conformance.KilledRetried)
+	fault.RunOnly(t, f, fault.KilledRetried)
 }
 
 // A server that is killed while the note is replaced has the last one that it
@@ -42,7 +43,7 @@ func TestFaultsWithDedup(t *testing.T) {
 func TestNoteOutlivesAKill(t *testing.T) {
 	conformance.Long(t)
 	conformance.Address(t, "questdb")
-	server := conformance.Script(t, "questdb")
+	server := fault.Script(t, "questdb")
 	kind := Driver()
 	options, err := kind.Resolve(map[string]string{connection.Port: strconv.Itoa(server.Port())})
 	if err != nil {

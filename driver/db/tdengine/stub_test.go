@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
@@ -227,7 +228,7 @@ func TestEndless(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	err = conformance.EndsBounded(t, func() error { _, err := conn.Query(t.Context(), "SELECT 1", nil); return err })
+	err = fault.EndsBounded(t, func() error { _, err := conn.Query(t.Context(), "SELECT 1", nil); return err })
 	if err == nil || errors.Is(err, driver.ErrUnreachable) || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("%v", err)
 	}

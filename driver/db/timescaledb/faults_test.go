@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/driver/db/timescaledb"
 )
 
@@ -14,7 +15,7 @@ func TestFaults(t *testing.T) {
 	options := server(t)
 	delete(options, "host")
 	delete(options, "port")
-	conformance.FaultsOnly(t, conformance.Faulty{
-		Kind: timescaledb.Driver(), Server: conformance.Script(t, "timescaledb"), Options: options,
-	}, conformance.Silences)
+	fault.RunOnly(t, fault.Target{
+		Kind: timescaledb.Driver(), Server: fault.Script(t, "timescaledb"), Options: options,
+	}, fault.Silences)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
@@ -72,19 +73,19 @@ func TestQueries(t *testing.T) { conformance.Queries(t, Driver(), nil, "queries.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
 	cannot := map[string]string{
-		conformance.WrongPassword: "the server asks for none; TestCredentials has one that does",
-		conformance.WrongDatabase: "it has none",
+		fault.WrongPassword: "the server asks for none; TestCredentials has one that does",
+		fault.WrongDatabase: "it has none",
 	}
 	if version := os.Getenv("TSMARK_VICTORIAMETRICS"); version != "" {
-		cannot[conformance.DiskFull] = "version " + version + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
+		cannot[fault.DiskFull] = "version " + version + " takes such a load into memory, answers from there, and writes files seconds later (seen on 1.150, down to files of 8 KiB)"
 	}
-	conformance.Faults(t, conformance.Faulty{Kind: Driver(), Server: conformance.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
+	fault.Run(t, fault.Target{Kind: Driver(), Server: fault.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
 }
 
 // A server that asks for credentials takes those of the options, and no others.
 func TestCredentials(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
-	s := conformance.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)
+	s := fault.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)
 	connect := func(given ...string) (driver.DB, error) {
 		return open(t.Context(), driver.Env{Create: true}, conformance.Resolved(t, Driver(), append(given, connection.Port, strconv.Itoa(s.Port()))...))
 	}

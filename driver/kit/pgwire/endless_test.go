@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tsmark/tsmark/conformance"
+	"github.com/tsmark/tsmark/conformance/fault"
 	"github.com/tsmark/tsmark/conformance/stub"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/driver/kit/connection"
@@ -39,7 +40,7 @@ func endless(begin, part string) func(net.Conn) {
 	return func(c net.Conn) {
 		b := stub.Welcome(c)
 		if _, err := b.Receive(); err == nil { // a message of it will do
-			conformance.Endless(c, begin, part)
+			fault.Endless(c, begin, part)
 		}
 	}
 }
@@ -92,7 +93,7 @@ func TestEndlessAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conformance.Close(t, conn)
-			err = conformance.EndsBounded(t, func() error { return c.do(t.Context(), conn) })
+			err = fault.EndsBounded(t, func() error { return c.do(t.Context(), conn) })
 			if err == nil || !strings.Contains(err.Error(), c.says) || errors.Is(err, driver.ErrUnreachable) {
 				t.Errorf("%v, want %s", err, c.says)
 			}
@@ -117,7 +118,7 @@ func TestEndlessQueries(t *testing.T) {
 	enough := errors.New("enough")
 	for range 2 {
 		rows := 0
-		err := conformance.EndsBounded(t, func() error {
+		err := fault.EndsBounded(t, func() error {
 			_, err := q.Do(t.Context(), driver.Request{Text: "SELECT"}, conformance.SinkFunc(func([]query.Value) error {
 				if rows++; rows > 10 {
 					return enough
@@ -133,7 +134,7 @@ func TestEndlessQueries(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	var cost driver.Cost
-	err = conformance.EndsBounded(t, func() (err error) {
+	err = fault.EndsBounded(t, func() (err error) {
 		cost, err = q.Do(ctx, driver.Request{Text: "SELECT"}, nil)
 		return err
 	})

@@ -1,4 +1,4 @@
-package conformance
+package fault
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/monitor/process"
 	"github.com/tsmark/tsmark/servers"
 )
@@ -46,7 +47,7 @@ func NewServer(t testing.TB, port int, c process.Command) *Server {
 // has the same verbs; without it the test is skipped.
 func Script(t testing.TB, name string, env ...string) *Server {
 	t.Helper()
-	script := filepath.Join(moduleRoot(t), "servers", name)
+	script := filepath.Join(conformance.ModuleRoot(t), "servers", name)
 	if !slices.Contains(servers.Names(), name) {
 		given := "TSMARK_SCRIPT_" + strings.ToUpper(name)
 		if script = os.Getenv(given); script == "" {

@@ -1,4 +1,4 @@
-package conformance
+package fault
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsmark/tsmark/conformance"
 	"github.com/tsmark/tsmark/driver"
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/engine/retry"
@@ -24,7 +25,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// The parts of the fault suite, as Faulty.Cannot names them.
+// The parts of the fault suite, as Target.Cannot names them.
 const (
 	Killed        = "killed during a load"
 	KilledRetried = "killed during a load that is retried"
@@ -40,8 +41,8 @@ const (
 	Silences      = "silence at every step"
 )
 
-// Faulty is a target and the server that fails it.
-type Faulty struct {
+// Target is a target and the server that fails it.
+type Target struct {
 	Kind    driver.Driver
 	Options map[string]string // beside those that the suite sets: host, and Ports
 	Server  *Server
@@ -66,11 +67,11 @@ type Faulty struct {
 	Patience time.Duration
 }
 
-// Faults runs the fault suite: what goes wrong with a server must end in one
+// Run runs the fault suite: what goes wrong with a server must end in one
 // clear line or in figures that say what happened, never in a hang, a short
 // answer or a load that only seems to be whole. The suite fills and replaces
 // what the options lead to, and leaves the server damaged.
-func Faults(t *testing.T, f Faulty) {
+func Run(t *testing.T, f Target) {
 	parts := f.parts()
 	for name := range f.Cannot {
 		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
@@ -80,9 +81,9 @@ func Faults(t *testing.T, f Faulty) {
 	f.runParts(t, parts)
 }
 
-// FaultsOnly runs some parts of the suite, such as those that depend on an
+// RunOnly runs some parts of the suite, such as those that depend on an
 // option.
-func FaultsOnly(t *testing.T, f Faulty, names ...string) {
+func RunOnly(t *testing.T, f Target, names ...string) {
 	parts := slices.DeleteFunc(f.parts(), func(p part) bool { return !slices.Contains(names, p.name) })
 	if len(parts) != len(names) {
 		t.Fatalf("the fault suite has %d of the %d parts %q", len(parts), len(names), names)
@@ -90,7 +91,7 @@ func FaultsOnly(t *testing.T, f Faulty, names ...string) {
 	f.runParts(t, parts)
 }
 
-func (f *Faulty) runParts(t *testing.T, parts []part) {
+func (f *Target) runParts(t *testing.T, parts []part) {
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) {
 			if reason := f.Cannot[p.name]; reason != "" {
@@ -98,9 +99,9 @@ func (f *Faulty) runParts(t *testing.T, parts []part) {
 				return
 			}
 			if p.long {
-				Long(t)
+				conformance.Long(t)
 			}
-			if err := p.bounded(t.Context(), &faults{Faulty: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
+			if err := p.bounded(t.Context(), &faults{Target: *f, dir: t.TempDir(), log: t.Logf}); err != nil {
 				t.Error(err)
 			}
 			if !p.harms {
@@ -121,7 +122,7 @@ type part struct {
 	run   func(*faults, context.Context) error
 }
 
-func (f *Faulty) parts() []part {
+func (f *Target) parts() []part {
 	return []part{
 		{name: Killed, harms: true, run: (*faults).killed}, {name: KilledRetried, harms: true, run: (*faults).killedRetried},
 		{name: KilledAcked, harms: true, run: (*faults).killedAcked}, {name: CutQuery, run: (*faults).cutQuery},
@@ -151,7 +152,7 @@ func (p part) bounded(ctx context.Context, f *faults) error {
 
 // faults is the state of one part.
 type faults struct {
-	Faulty
+	Target
 	dir string // of the target's files, if it has any
 	log func(string, ...any)
 }
@@ -208,9 +209,9 @@ func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, e
 // spec is a day of few hosts, for tests that need rows and hardly care which.
 func (f *faults) spec() workload.Spec {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
-	spec := workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: RegularInterval}
+	spec := workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: conformance.RegularInterval}
 	if f.Sparse {
-		spec.Interval *= sparse
+		spec.Interval *= conformance.Sparse
 	}
 	return spec
 }
@@ -220,7 +221,7 @@ func exampleUse() workload.Workload { return tsbs.CPUOnly() }
 // batchSize is the rows of a batch: few, so that a load has many.
 func (f *faults) batchSize() int {
 	if f.Sparse {
-		return 400 / sparse
+		return 400 / conformance.Sparse
 	}
 	return 400
 }

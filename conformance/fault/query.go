@@ -1,4 +1,4 @@
-package conformance
+package fault
 
 import (
 	"cmp"
@@ -197,7 +197,7 @@ func (f *faults) wrongPassword(ctx context.Context) error {
 		return err
 	}
 	option := cmp.Or(f.Password, "password")
-	f.Faulty.Options = withOption(f.Faulty.Options, option, badPassword) // so that it counts as a secret
+	f.Target.Options = withOption(f.Target.Options, option, badPassword) // so that it counts as a secret
 	return f.refused(ctx, option, badPassword, false, isRefusal)
 }
 

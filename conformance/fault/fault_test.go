@@ -1,4 +1,4 @@
-package conformance
+package fault
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 	for _, dedupe := range []string{"on", "off"} {
 		t.Run("dedupe "+dedupe, func(t *testing.T) {
 			t.Parallel()
-			Faults(t, Faulty{
+			Run(t, Target{
 				Kind: fake(""), Options: map[string]string{"dedupe": dedupe, "password": fakePassword},
 				Server: fakes(t, ""), Patience: 10 * time.Second,
 			})
@@ -88,7 +88,7 @@ func TestFaultsFindSins(t *testing.T) {
 		t.Run(c.sins+", "+c.part, func(t *testing.T) {
 			t.Parallel()
 			f := &faults{
-				Faulty: Faulty{Kind: fake(c.sins), Options: map[string]string{"password": fakePassword}, Server: fakes(t, c.sins), Patience: 4 * time.Second},
+				Target: Target{Kind: fake(c.sins), Options: map[string]string{"password": fakePassword}, Server: fakes(t, c.sins), Patience: 4 * time.Second},
 				dir:    t.TempDir(), log: t.Logf,
 			}
 			for _, p := range f.parts() {
@@ -112,7 +112,7 @@ func TestFaultsFindSins(t *testing.T) {
 // What each level loses is counted: of a level that stores late, everything.
 func TestLostByDurability(t *testing.T) {
 	var said []string
-	f := &faults{Faulty: Faulty{Kind: fake(""), Server: fakes(t, ""), Patience: 10 * time.Second}, dir: t.TempDir(),
+	f := &faults{Target: Target{Kind: fake(""), Server: fakes(t, ""), Patience: 10 * time.Second}, dir: t.TempDir(),
 		log: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	if err := f.killedAcked(t.Context()); err != nil {
 		t.Fatal(err)
