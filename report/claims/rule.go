@@ -3,6 +3,7 @@ package claims
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -166,8 +167,8 @@ func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r
 func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, reason) {
 	e, _ := r.d.Experiment(name)
 	cut := e.Cut(r.m.Size)
-	for path, value := range where {
-		if slices.Contains(cut.Lost[path], value) {
+	for _, path := range slices.Sorted(maps.Keys(where)) { // the same reason each time
+		if value := where[path]; slices.Contains(cut.Lost[path], value) {
 			return nil, reason{fmt.Sprintf("size %s has no %s=%s", r.m.Size, path, value), true}
 		}
 	}
