@@ -18,8 +18,7 @@ import (
 	"github.com/tsmark/tsmark/workload/file/object"
 )
 
-// tagged reports whether the format says of each row which table it is of, and what is a tag
-// and what a field.
+// tagged reports whether each row names its table, its tags and its fields.
 func (l *layout) tagged() bool {
 	return l.format == input.FormatPoints || l.format == input.FormatPaired
 }

@@ -85,7 +85,7 @@ func (p *profiler) file(f input.File) ([]*profile, error) {
 		if err != nil {
 			return nil, at(lines.Line, err)
 		}
-		all, err := p.paired(lines)
+		all, err := p.profilePairs(lines)
 		return all, at(lines.Line, err)
 	case input.FormatObjects:
 		o := object.NewReader(input.NewLineReader(in))
@@ -461,8 +461,8 @@ func bounds[T columnar.WholeNumber](c *columnProfile, of arrow.Array, values []T
 	}
 }
 
-// paired looks at a file of timescaledb format. Its error is io.EOF at the end.
-func (p *profiler) paired(lines *lineformat.PairedLines) ([]*profile, error) {
+// profilePairs looks at a file of timescaledb format. Its error is io.EOF at the end.
+func (p *profiler) profilePairs(lines *lineformat.PairedLines) ([]*profile, error) {
 	var all []*profile
 	byName := make(map[string]*profile)
 	widths := make(map[string]int) // of series
