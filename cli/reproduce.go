@@ -26,6 +26,7 @@ import (
 	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/reproduce/document"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -498,22 +499,14 @@ func (p *reproducing) execute(cmd *cobra.Command, kept *store.Store, d *document
 
 // runAll runs all points of a sweep, or the one run that it is.
 func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *experiment.Experiment, sweep *plan.Sweep) ([]*result.Run, error) {
-	plan := sweep.Single()
-	if plan == nil {
-		_, runs, err := p.app.runPoints(cmd, kept, whole, sweep, "run", func(*result.Run) error { return nil })
-		return runs, unreached(err)
-	}
 	r, shown, err := p.app.newRunner(cmd, kept, whole)
 	if err != nil {
 		return nil, err
 	}
 	defer shown.Close()
-	p.app.page = "" // the run has none
-	run, err := r.Run(cmd.Context(), plan, "run", p.app.args)
-	if run == nil || err != nil {
-		return nil, unreached(err)
-	}
-	return []*result.Run{run}, nil
+	p.app.page = "" // its runs have none
+	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.app.args})
+	return runs, unreached(err)
 }
 
 // report writes the page and shows the report.

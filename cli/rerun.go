@@ -9,6 +9,8 @@ import (
 	"github.com/tsmark/tsmark/report/comparison"
 	"github.com/tsmark/tsmark/report/write"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -56,30 +58,22 @@ places that it reads and writes, and waits for confirmation.
 			if err != nil {
 				return err
 			}
-			e, plan, err := a.planOf(cmd, first, given)
+			e, planned, err := a.planOf(cmd, first, given)
 			if err != nil {
 				return err
 			}
-			plan.KeepOrder(first)
+			planned.KeepOrder(first)
 			if sameQueries {
-				plan.KeepQueries(first)
+				planned.KeepQueries(first)
 			}
 			if err := a.trusted(yes).decide("run "+first.ID, a.origin(!first.Imported.IsZero()), e); err != nil {
 				return err
 			}
-			r, shown, err := a.newRunner(cmd, kept, e)
+			runs, err := a.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Command: first.Command, Args: a.args})
 			if err != nil {
 				return err
 			}
-			second, err := r.Run(ctx, plan, first.Command, a.args)
-			shown.Close()
-			if second == nil {
-				return err
-			}
-			if err := a.ended(ctx, second, err); err != nil {
-				return err
-			}
-			c, err := compare.Runs(compare.Side{Runs: []*result.Run{first}}, compare.Side{Runs: []*result.Run{second}}, compare.Options{})
+			c, err := compare.Runs(compare.Side{Runs: []*result.Run{first}}, compare.Side{Runs: runs}, compare.Options{})
 			if err != nil {
 				return fmt.Errorf("comparing the runs: %w", err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -77,26 +78,18 @@ it had, unless --agents says how many.`,
 			if err := a.team.asBefore(cmd, run); err != nil {
 				return err
 			}
-			e, plan, err := a.planOf(cmd, run, given)
+			e, planned, err := a.planOf(cmd, run, given)
 			if err != nil {
 				return err
 			}
-			if err := a.team.shares(plan); err != nil {
+			if err := a.team.shares(planned); err != nil {
 				return err
 			}
 			if err := a.trusted(yes).decide("run "+run.ID, a.origin(false), e); err != nil {
 				return err
 			}
-			r, shown, err := a.newRunner(cmd, kept, e)
-			if err != nil {
-				return err
-			}
-			resumed, err := r.Resume(ctx, plan, run)
-			shown.Close()
-			if resumed == nil {
-				return err
-			}
-			return a.ended(ctx, resumed, err)
+			_, err = a.continueWork(cmd, kept, e, runner.Work{Sweep: plan.One(planned), Runs: []*result.Run{run}})
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "execute a run that somebody else may have configured without confirmation")

@@ -357,12 +357,9 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		return err
 	}
 	defer kept.Close() // each piece is on disk when it was saved
-	plan := sweep.Single()
-	if plan == nil {
-		if len(conditions) > 0 {
-			return errors.New("--fail-if judges one run, and a sweep has several; use tsmark compare with --fail-if instead")
-		}
-		return a.runSweep(cmd, kept, e, sweep)
+	single := sweep.Single() != nil
+	if !single && len(conditions) > 0 {
+		return errors.New("--fail-if judges one run, and a sweep has several; use tsmark compare with --fail-if instead")
 	}
 	var baseline *compare.Side
 	if given.baseline != "" { // before anything runs: it may not be there
@@ -372,20 +369,42 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 		}
 		baseline = &side
 	}
-	a.foreseen(e, conditions)
+	if single {
+		a.foreseen(e, conditions)
+	}
 	r, shown, err := a.newRunner(cmd, kept, e)
 	if err != nil {
 		return err
 	}
-	run, err := r.Run(ctx, plan, cmd.Name(), a.args)
+	record, runs, err := r.Execute(ctx, runner.Work{Sweep: sweep, Command: cmd.Name(), Args: a.args, Done: a.pageOf})
 	shown.Close()
-	if run == nil {
+	if err := a.reported(ctx, record, runs, err); err != nil || !single {
 		return err
 	}
-	if err := a.ended(ctx, run, err); err != nil {
-		return err
+	return a.within(runs[0], baseline, conditions)
+}
+
+// continueWork executes what is left of some work, or repeats it, and reports it.
+func (a *app) continueWork(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, w runner.Work) ([]*result.Run, error) {
+	r, shown, err := a.newRunner(cmd, kept, e)
+	if err != nil {
+		return nil, err
 	}
-	return a.within(run, baseline, conditions)
+	record, runs, err := r.Execute(cmd.Context(), w)
+	shown.Close()
+	return runs, a.reported(cmd.Context(), record, runs, err)
+}
+
+// reported reports what was executed: a sweep, or a run. It turns the error with which that
+// ended into the exit status.
+func (a *app) reported(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
+	switch {
+	case len(runs) == 0:
+		return err
+	case sweep != nil:
+		return (&sweeping{app: a, record: sweep, runs: runs}).ended(ctx, err)
+	}
+	return a.ended(ctx, runs[0], err)
 }
 
 // limits are what a run may not come to.

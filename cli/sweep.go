@@ -18,6 +18,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/plan"
+	"github.com/tsmark/tsmark/run/runner"
 	"github.com/tsmark/tsmark/run/store"
 )
 
@@ -26,32 +27,6 @@ type sweeping struct {
 	app    *app
 	record *result.Sweep
 	runs   []*result.Run
-}
-
-// runSweep runs all points of a sweep that has not begun, and reports them.
-func (a *app) runSweep(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *plan.Sweep) error {
-	s := &sweeping{app: a}
-	var err error
-	if s.record, s.runs, err = a.runPoints(cmd, kept, e, plan, cmd.Name(), a.pageOf); s.record == nil {
-		return err
-	}
-	return s.ended(cmd.Context(), err)
-}
-
-// runPoints runs all points of a sweep that has not begun, as a command's. done is called
-// with each as it ends. The record is nil where the sweep could not begin.
-func (a *app) runPoints(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, plan *plan.Sweep, command string, done func(*result.Run) error) (*result.Sweep, []*result.Run, error) {
-	r, shown, err := a.newRunner(cmd, kept, e)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer shown.Close()
-	record, err := r.BeginSweep(cmd.Context(), plan, command, a.args)
-	if err != nil {
-		return nil, nil, err
-	}
-	runs, err := r.RunSweep(cmd.Context(), plan, record, nil, done)
-	return record, runs, err
 }
 
 // pageOf writes the page of a run.
@@ -93,24 +68,18 @@ func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Fou
 		return err
 	}
 	steps, _ := stepsOf(record.Command)
-	plan, err := plan.NewSweep(e, a.catalog.forRunner(), steps)
+	left, err := plan.NewSweep(e, a.catalog.forRunner(), steps)
 	if err != nil {
 		return err
 	}
 	if err := a.team.asBefore(cmd, runs...); err != nil {
 		return err
 	}
-	if err := a.team.shares(plan); err != nil {
+	if err := a.team.shares(left); err != nil {
 		return err
 	}
-	r, shown, err := a.newRunner(cmd, kept, e)
-	if err != nil {
-		return err
-	}
-	s := &sweeping{app: a, record: record}
-	s.runs, err = r.RunSweep(ctx, plan, record, runs, a.pageOf)
-	shown.Close()
-	return s.ended(ctx, err)
+	_, err = a.continueWork(cmd, kept, e, runner.Work{Sweep: left, Record: record, Runs: runs, Done: a.pageOf})
+	return err
 }
 
 // ended reports all runs of a sweep that has ended, with that error.

@@ -118,8 +118,19 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		l.workers = append(l.workers, &worker{loop: l, number: i, querier: q})
 	}
 
+	// runAll has all workers work at once, and waits for them.
+	runAll := func(work func(context.Context, *worker) error, beside func(context.Context) error) error {
+		group, groupCtx := errgroup.WithContext(ctx)
+		for _, w := range l.workers {
+			group.Go(func() error { return work(groupCtx, w) })
+		}
+		if beside != nil {
+			group.Go(func() error { return beside(groupCtx) })
+		}
+		return group.Wait()
+	}
 	begin := time.Now()
-	err := runAll(ctx, l.workers, func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
+	err := runAll(func(ctx context.Context, w *worker) error { return w.warmUp(ctx) }, nil)
 	if n := l.warmed.Load(); n > 0 {
 		l.out.WarmUp = result.WarmUp{Queries: n, Seconds: time.Since(begin).Seconds()}
 	}
@@ -131,11 +142,11 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		w.recorder = l.tally.Recorder(l.cfg.Log, i, l.origin)
 	}
 	if err == nil {
-		err = runAll(ctx, l.workers, work, beside)
+		err = runAll(work, beside)
 	}
 	for again := more != nil; err == nil && again; {
 		if again, err = more(ctx); err == nil && again {
-			err = runAll(ctx, l.workers, work, beside)
+			err = runAll(work, beside)
 		}
 	}
 	l.cfg.Capture.end(max(l.started.Load()-int64(l.cfg.BurnIn), 0))
@@ -146,18 +157,6 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		return ctx.Err()
 	}
 	return l.withhold(ctx, t, err)
-}
-
-// runAll has all workers work at once, and waits for them.
-func runAll(ctx context.Context, workers []*worker, work func(context.Context, *worker) error, beside func(context.Context) error) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	for _, w := range workers {
-		group.Go(func() error { return work(groupCtx, w) })
-	}
-	if beside != nil {
-		group.Go(func() error { return beside(groupCtx) })
-	}
-	return group.Wait()
 }
 
 // withhold puts what concerns only the type into the result, and returns

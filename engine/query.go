@@ -101,18 +101,8 @@ const AnyRows = -1
 // that stalls gets fewer. QueryOpen is the open one.
 func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	l := newLoop(cfg, "", source, progress)
-	err := l.load(ctx, 0)
-	if err == nil {
-		err = l.closedLoop(ctx, t)
-	}
-	out, figuresErr := l.figures()
-	return out, errors.Join(err, figuresErr)
-}
-
-// closedLoop has each worker run its next query when it has the answer.
-func (l *loop) closedLoop(ctx context.Context, t driver.DB) error {
 	stage := newStage(l.cfg, l.count)
-	err := l.run(ctx, t, func(ctx context.Context, w *worker) error {
+	work := func(ctx context.Context, w *worker) error {
 		end := l.renderedEnd(stage.end)
 		for {
 			i := int(stage.next.Add(1) - 1)
@@ -127,16 +117,22 @@ func (l *loop) closedLoop(ctx context.Context, t driver.DB) error {
 				return err
 			}
 		}
-	}, func(ctx context.Context) (bool, error) {
+	}
+	more := func(ctx context.Context) (bool, error) {
 		if !stage.hasMore(l) {
 			return false, nil
 		}
 		return true, l.load(ctx, int(stage.next.Load()))
-	}, nil)
+	}
+	err := l.load(ctx, 0)
+	if err == nil {
+		err = l.run(ctx, t, work, more, nil)
+	}
 	if err == nil && !l.out.WithoutFigure() {
 		l.out.Stopped = stage.stopRule()
 	}
-	return err
+	out, figuresErr := l.figures()
+	return out, errors.Join(err, figuresErr)
 }
 
 // stage is the queries that are run until the stop rule looks: all of them

@@ -120,15 +120,11 @@ func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error
 	return s, nil
 }
 
-// Measure runs queries in the way that the experiment wants: in a closed loop, in an open
-// one, or in search of the highest rate.
-func (s *settings) Measure(ctx context.Context, db driver.DB, closed engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
-	if s.Open == nil {
-		return engine.Query(ctx, closed, db, queries, progress)
-	}
+// QueryOpen runs queries in an open loop, or in search of the highest rate.
+func (s *settings) QueryOpen(ctx context.Context, db driver.DB, cfg engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
 	open := *s.Open
-	open.QueryConfig = closed
-	if closed.TimeBox == 0 {
+	open.QueryConfig = cfg
+	if cfg.TimeBox == 0 {
 		open.Count = queries.Len()
 	}
 	if s.Objective != nil {

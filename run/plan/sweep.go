@@ -131,6 +131,11 @@ func (s *Sweep) secretOption(path string) bool {
 	return false
 }
 
+// One returns a sweep over nothing: the plan alone.
+func One(p *Plan) *Sweep {
+	return &Sweep{Experiment: p.Experiment, catalog: p.Catalog, Secrets: p.Secrets, points: []experiment.Point{{Experiment: p.Experiment}}, Plans: []*Plan{p}}
+}
+
 // Points are the runs that the sweep consists of.
 func (s *Sweep) Points() []experiment.Point { return s.points }
 

@@ -40,8 +40,8 @@ func (r *Record) KeepQueries(ctx context.Context, out *result.Target, repeat int
 	return StoreError(r.Store.Append(ctx, &r.Doc, result.NewPiece(out, repeat, nil, q)))
 }
 
-// save stores the whole run as it is now.
-func (r *Record) save(ctx context.Context) error { return StoreError(r.Store.Save(ctx, &r.Doc)) }
+// Save stores the whole run as it is now.
+func (r *Record) Save(ctx context.Context) error { return StoreError(r.Store.Save(ctx, &r.Doc)) }
 
 // Remark keeps a deviation for the readers of the run, once.
 func (r *Record) Remark(deviation string) {

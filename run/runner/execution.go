@@ -66,9 +66,16 @@ type execution struct {
 	durations durations
 	// unreached has the names of the targets that could not be reached when they failed.
 	unreached map[string]bool
+	isNew     bool   // it begins: where it comes to nothing, nothing of it is kept
+	unlock    func() // lets other processes have the run
 }
 
-func newExecution(r *Runner, p *plan.Plan) *execution {
+func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
+	if r.Agents != nil {
+		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
+			return nil, err
+		}
+	}
 	record := &record.Record{
 		Store: record.GuardedStore{Store: r.Store, Secrets: p.Secrets}, Display: record.GuardedDisplay{Display: r.Display, Secrets: p.Secrets}, Observer: r.Observer, Dir: r.Dir, Tool: r.Tool,
 	}
@@ -93,7 +100,7 @@ func newExecution(r *Runner, p *plan.Plan) *execution {
 	}
 	x.opening = &stage.Opener{Plan: p, Subject: x.subject, Watch: x.watch, Record: record, Servers: x.servers, Force: x.force}
 	x.compare = stage.NewComparer(x.subject, record)
-	return x
+	return x, nil
 }
 
 // prepare finds out what can be known before anything is stored or loaded, such
@@ -142,50 +149,82 @@ func (x *execution) hasResults() bool {
 	return false
 }
 
-// execute works off the cells that are not done yet. A target that fails
-// takes no further part. The servers that it started have ended when it
-// returns, but for those that are there for other runs, too.
-func (x *execution) execute(ctx context.Context) (err error) {
-	defer func() {
-		if stopped := x.servers.Leave(context.WithoutCancel(ctx)); err == nil {
-			err = stopped
-		}
-		if left := x.subject.References.Close(); err == nil {
-			err = left
-		}
-	}()
-	x.listTargets()
-	for _, r := range x.plan.Remarks {
-		x.record.Display.Start(r.About, "", 0).Finish(r.Text)
-	}
-	if err := x.record.Store.Save(ctx, &x.record.Doc); err != nil { // with its targets in their order
-		return record.StoreError(err)
-	}
-	if ready, err := x.inspect(ctx); err != nil || !ready {
-		return err
-	}
-	defer x.record.Display.Overall(record.Overall{})
-	part, finished, order := 0, 0, x.plan.Order(x.record.Doc.OrderSeed)
-	for i, c := range order {
-		planned, out := &x.plan.Targets[c.Target], &x.record.Doc.Targets[c.Target]
+// execute does the jobs that are not done yet, and stores how the run ended. A target that
+// fails takes no further part. The servers that the run started have ended when it returns,
+// except for those that other runs use, too.
+func (x *execution) execute(ctx context.Context) (*result.Run, error) {
+	defer x.unlock()
+	order, err := x.begin(ctx)
+	group, finished := 0, 0
+	for i := 0; i < len(order) && err == nil; i++ {
+		c := order[i]
 		if x.skips(c) {
 			continue
 		}
-		if t := out.RunPart; t != nil && t.Part != part {
-			part = t.Part
-			x.announceGroup(part)
+		planned, out := &x.plan.Targets[c.Target], &x.record.Doc.Targets[c.Target]
+		if t := out.RunPart; t != nil && t.Part != group {
+			group = t.Part
+			x.announceGroup(group)
 			x.compare = stage.NewComparer(x.subject, x.record) // other answers are taken in it
 		}
 		x.record.Display.Overall(x.progress(order[i:], finished))
 		begin, passed := time.Now(), x.subject.Passed
-		err := x.perform(ctx, c, planned, out)
-		finished++
-		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other cells of the kind need no pass
-		if err := x.keepFailure(ctx, planned, out, err); err != nil {
-			return err
+		on, closeTarget, failure := x.open(ctx, c, planned, out)
+		switch {
+		case on == nil:
+		case c.Kind == plan.Load:
+			failure = (&stage.Loader{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Force: x.force, Team: x.team}).Load(ctx, on)
+		case c.Kind == plan.Check:
+			failure = (&stage.Checker{Plan: x.plan, Subject: x.subject, Record: x.record, Slow: x.slow}).Check(ctx, on)
+		case c.Kind == plan.Query:
+			failure = (&stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow}).Query(ctx, on)
+		default:
+			_, failure = x.compareAnswers(ctx, on.DB, on.Planned, out)
 		}
+		closeTarget()
+		finished++
+		x.durations.add(c, time.Since(begin)-(x.subject.Passed-passed)) // other jobs of the kind need no pass
+		err = x.keepFailure(ctx, planned, out, failure)
 	}
-	return nil
+	return x.end(ctx, err)
+}
+
+// begin lists the targets and looks at those that are to be loaded. It returns the order of
+// the jobs; none where the run cannot begin.
+func (x *execution) begin(ctx context.Context) ([]plan.Job, error) {
+	x.listTargets()
+	for _, r := range x.plan.Remarks {
+		x.record.Display.Start(r.About, "", 0).Finish(r.Text)
+	}
+	if err := x.record.Save(ctx); err != nil { // with its targets in their order
+		return nil, err
+	}
+	if ready, err := x.inspect(ctx); err != nil || !ready {
+		return nil, err
+	}
+	return x.plan.Order(x.record.Doc.OrderSeed), nil
+}
+
+// end stops what the run started, and stores how it ended. A new run that came to nothing is
+// forgotten.
+func (x *execution) end(ctx context.Context, err error) (*result.Run, error) {
+	x.record.Display.Overall(record.Overall{})
+	if stopped := x.servers.Leave(context.WithoutCancel(ctx)); err == nil {
+		err = stopped
+	}
+	if left := x.subject.References.Close(); err == nil {
+		err = left
+	}
+	if x.isNew && err == nil && ctx.Err() == nil {
+		err = x.unreachedTargets()
+	}
+	nobody := (*UnreachedError)(nil)
+	if x.isNew && (errors.Is(err, plan.ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.hasResults() {
+		x.record.Log.Discard()
+		launch.RemoveFolders(x.servers.Own)
+		return nil, record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return x.record.Store.Discard(ctx, x.record.Doc.ID) }))
+	}
+	return x.finish(ctx, err)
 }
 
 // skips reports whether nothing is to be done for a cell.
@@ -236,46 +275,40 @@ func (x *execution) keepFailure(ctx context.Context, planned *plan.Target, out *
 	return record.Outlast(ctx, func(ctx context.Context) error { return x.record.KeepTarget(ctx, out) })
 }
 
-// perform does a cell: it opens the target, gives it to the stage of the cell, and
-// closes it.
-func (x *execution) perform(ctx context.Context, c plan.Job, planned *plan.Target, out *result.Target) error {
+// open opens the target of a job, and calibrates the client where the job measures. It returns
+// no target where the job needs none: an answer that is as expected is compared without it.
+// The function closes the target and is never nil.
+func (x *execution) open(ctx context.Context, c plan.Job, planned *plan.Target, out *result.Target) (on *stage.Opened, closeTarget func(), err error) {
+	closeTarget = func() {}
 	if c.Kind == plan.Compare && x.subject.Dataset != nil {
-		// What agrees, and of what failed all, needs no target.
 		if doubtful, err := x.compareAnswers(ctx, driver.DB{}, planned, out); err != nil || !doubtful {
-			return err
+			return nil, closeTarget, err
 		}
 	}
-	on, err := x.opening.Open(ctx, c, planned, out)
-	if err != nil {
-		return err
+	if on, err = x.opening.Open(ctx, c, planned, out); err != nil {
+		return nil, closeTarget, err
 	}
-	if c.Kind == plan.Load {
-		defer stage.RemoveEmpty(on.Env.Dir) // where the database has a path of its own
-	}
-	queries := &stage.Querier{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Servers: x.servers, Team: x.team, Slow: x.slow}
-	if c.Kind == plan.Query && x.plan.Experiment.Queries.Cache == experiment.CacheCold {
+	if c.Kind == plan.Query && x.plan.Experiment.Queries.Cache == experiment.CacheCold { // each query opens it again
 		if err := on.DB.Close(); err != nil {
-			return err
+			return nil, closeTarget, err
 		}
-		return queries.QueryCold(ctx, on)
+		return on, closeTarget, nil
 	}
-	defer on.DB.Close() // everything that matters was flushed, and checked, before
-	defer x.watch.WatchInternals(planned.Name, on.DB)()
+	end := x.watch.WatchInternals(planned.Name, on.DB)
+	closeTarget = func() {
+		end()
+		_ = on.DB.Close() // everything that matters was flushed, and checked, before
+		if c.Kind == plan.Load {
+			stage.RemoveEmpty(on.Env.Dir) // where the database has a path of its own
+		}
+	}
 	if (c.Kind == plan.Load || c.Kind == plan.Query) && !planned.Caps.Embedded {
-		if err := x.calibrate(ctx); err != nil {
-			return err
+		if err = x.calibrate(ctx); err != nil {
+			closeTarget()
+			return nil, func() {}, err
 		}
 	}
-	switch c.Kind {
-	case plan.Load:
-		return (&stage.Loader{Plan: x.plan, Subject: x.subject, Watch: x.watch, Record: x.record, Force: x.force, Team: x.team}).Load(ctx, on)
-	case plan.Check:
-		return (&stage.Checker{Plan: x.plan, Subject: x.subject, Record: x.record, Slow: x.slow}).Check(ctx, on)
-	case plan.Query:
-		return queries.Query(ctx, on)
-	}
-	_, err = x.compareAnswers(ctx, on.DB, on.Planned, out)
-	return err
+	return on, closeTarget, nil
 }
 
 // compareAnswers compares answers and puts the verdicts into the record.

@@ -40,7 +40,7 @@ func FuzzPart(f *testing.F) {
 		f.Fatal(err)
 	}
 	r := &runner.Runner{Store: noStore{}, Dir: f.TempDir(), Display: silent{}, Agents: agents}
-	if run, err := r.Run(f.Context(), p, "run", nil); err != nil || run.Status != result.Complete {
+	if run, err := runPlan(f.Context(), r, p); err != nil || run.Status != result.Complete {
 		f.Fatalf("%v, %s", err, run.Reason)
 	}
 	for _, text := range []string{

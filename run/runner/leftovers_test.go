@@ -20,7 +20,7 @@ func TestNoAnswersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}}
-	run, err := r.Run(t.Context(), p, "run", nil)
+	run, err := runPlan(t.Context(), r, p)
 	if err != nil || run.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, run)
 	}
@@ -34,7 +34,7 @@ func TestNoAnswersStay(t *testing.T) {
 		}
 	}
 	run.Status = result.Running
-	if run, err = r.Resume(t.Context(), p, run); err != nil || run.Status != result.Complete {
+	if run, err = runPlan(t.Context(), r, p, run); err != nil || run.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, run)
 	}
 	if _, err := os.Stat(dir); err == nil {

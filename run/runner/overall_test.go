@@ -18,7 +18,10 @@ func TestOverall(t *testing.T) {
 	e := experiment.Default()
 	e.Queries.TimeBox, e.Queries.Repeats, e.Load.Repeats = 4*time.Second, 2, 1
 	p := &plan.Plan{Experiment: e, Steps: plan.Steps{Load: true, Verify: true, Query: true}, Targets: make([]plan.Target, 2)}
-	x := newExecution(&Runner{}, p)
+	x, err := newExecution(&Runner{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	x.record.Doc.Targets = make([]result.Target, 2)
 	x.subject.Queries = make([]plan.TypeQueries, 3)
 	cells := p.Order("")

@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,31 +44,19 @@ type Runner struct {
 	Servers *launch.Pool
 }
 
-// Run executes a plan and returns the run as it was stored. What
-// concerns one target, such as a server that fails, is in the run; the
-// error is for what ends all of it: ctx's end, ErrInput, or a store that does
-// not work. Of a run that ErrInput ended before anything was measured, or none of
-// whose targets could be reached (an UnreachedError), nothing is kept. args is the command line, for the record.
-//
-// Secrets of the plan are in none of what is stored, shown or returned.
-func (r *Runner) Run(ctx context.Context, p *plan.Plan, command string, args []string) (*result.Run, error) {
-	run, err := r.begin(ctx, p, command, slices.Clone(args))
-	return run, p.Secrets.Error(err)
-}
-
-func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args []string) (*result.Run, error) {
+// begin stores that a run begins, and returns it ready to be executed.
+func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args []string) (*execution, error) {
 	yaml, err := p.YAML()
 	if err != nil {
 		return nil, err
 	}
-	if r.Agents != nil {
-		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
-			return nil, err
-		}
+	x, err := newExecution(r, p)
+	if err != nil {
+		return nil, err
 	}
-	x := newExecution(r, p)
+	x.isNew = true
 	x.record.Doc = result.Run{
-		Name: p.Experiment.Name, Command: command, Args: p.Secrets.Args(args), Experiment: string(yaml), Notes: slices.Clone(p.Experiment.Notes),
+		Name: p.Experiment.Name, Command: command, Args: p.Secrets.Args(slices.Clone(args)), Experiment: string(yaml), Notes: slices.Clone(p.Experiment.Notes),
 		Started: time.Now().UTC(), Tool: r.Tool, Host: r.Host, Place: p.Place,
 	}
 	if err := x.prepare(ctx); err != nil {
@@ -78,26 +65,47 @@ func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args [
 	if err := r.Store.Begin(ctx, &x.record.Doc); err != nil {
 		return nil, err
 	}
-	unlock, err := r.lock(ctx, "run", x.record.Doc.ID)
-	if err != nil {
+	if x.unlock, err = r.lock(ctx, "run", x.record.Doc.ID); err != nil {
 		return nil, err
 	}
-	defer unlock()
 	x.start(ctx)
 	if x.record.Doc.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
 		x.record.Doc.OtherDatabases = nil // where processes cannot be listed, nobody is named
 	}
-	err = x.execute(ctx)
-	if err == nil && ctx.Err() == nil {
-		err = x.unreachedTargets()
+	return x, nil
+}
+
+// reopen returns a run that has begun, ready to be continued. It waits for the agents of
+// some runs that were killed.
+func (r *Runner) reopen(ctx context.Context, p *plan.Plan, run *result.Run, killed ...*result.Run) (x *execution, err error) {
+	if x, err = newExecution(r, p); err != nil {
+		return nil, err
 	}
-	nobody := (*UnreachedError)(nil)
-	if (errors.Is(err, plan.ErrInput) || errors.As(err, &nobody)) && ctx.Err() == nil && !x.hasResults() {
-		x.record.Log.Discard()
-		launch.RemoveFolders(x.servers.Own)
-		return nil, record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return r.Store.Discard(ctx, x.record.Doc.ID) }))
+	x.record.Doc = *run
+	if err := x.prepare(ctx); err != nil {
+		return nil, err
 	}
-	return x.finish(ctx, err)
+	if x.unlock, err = r.lock(ctx, "run", x.record.Doc.ID); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			x.unlock()
+		}
+	}()
+	if err := r.waitForOrphans(ctx, killed...); err != nil {
+		return nil, err
+	}
+	if err := x.record.Answers().RemoveUnfinished(); err != nil {
+		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", plan.ErrInput, err)
+	}
+	// Killed once more, it was running, whatever had ended it before.
+	x.record.Doc.Status, x.record.Doc.Reason = result.Running, ""
+	if err := x.record.Store.Save(ctx, &x.record.Doc); err != nil {
+		return nil, err
+	}
+	x.start(ctx)
+	return x, nil
 }
 
 // UnreachedError says of a run that none of its targets could be reached, and that so
@@ -124,50 +132,9 @@ func (x *execution) unreachedTargets() error {
 	return &UnreachedError{failures}
 }
 
-// Resume goes on with a run that was interrupted or killed, at the first piece
-// that it has not finished. The plan is that of the run's experiment. What is
-// finished stays as it is and is not done again; a load that was not finished
-// begins anew.
-func (r *Runner) Resume(ctx context.Context, p *plan.Plan, run *result.Run) (*result.Run, error) {
-	resumed, err := r.resume(ctx, p, run, run)
-	return resumed, p.Secrets.Error(err)
-}
-
-// resume is Resume, which waits for the orphans of some runs.
-func (r *Runner) resume(ctx context.Context, p *plan.Plan, run *result.Run, killed ...*result.Run) (*result.Run, error) {
-	if r.Agents != nil {
-		if err := p.CheckAgents(len(r.Agents.Members())); err != nil {
-			return nil, err
-		}
-	}
-	x := newExecution(r, p)
-	x.record.Doc = *run
-	if err := x.prepare(ctx); err != nil {
-		return nil, err
-	}
-	unlock, err := r.lock(ctx, "run", x.record.Doc.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if err := r.waitForOrphans(ctx, killed...); err != nil {
-		return nil, err
-	}
-	if err := x.record.Answers().RemoveUnfinished(); err != nil {
-		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", plan.ErrInput, err)
-	}
-	// Killed once more, it was running, whatever had ended it before.
-	x.record.Doc.Status, x.record.Doc.Reason = result.Running, ""
-	if err := x.record.Store.Save(ctx, &x.record.Doc); err != nil {
-		return nil, err
-	}
-	x.start(ctx)
-	return x.finish(ctx, x.execute(ctx))
-}
-
 // start begins to watch, and to log what is measured, of a run that has its id.
 func (x *execution) start(ctx context.Context) {
-	x.watch.Begin(ctx, x.record.Doc.Started, x.record.Dir)
+	x.watch.Start(ctx, x.record.Doc.Started, x.record.Dir)
 	x.record.Log.Dir, x.record.Log.Header = filepath.Join(x.record.Dir, x.record.Doc.ID), oplog.Header{Run: x.record.Doc.ID, Tool: x.record.Tool.Version}
 	x.team.Enlist(false)
 	if x.record.Observer == nil {

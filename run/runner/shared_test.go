@@ -423,7 +423,7 @@ func execute(t *testing.T, e *experiment.Experiment, c plan.Catalog, agents shar
 	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
 	// What other tests left on a server may go.
 	r.Force = func(context.Context, string, []string) error { return nil }
-	run, err := r.Run(t.Context(), p, "run", nil)
+	run, err := runPlan(t.Context(), r, p)
 	if run != nil {
 		agreesWithLog(t, r.Dir, run, e)
 	}
@@ -738,7 +738,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	before := newCrew(t, 2, c)
 	before.stopWithin = 2 * time.Minute
 	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: before}
-	run, err := r.Run(t.Context(), p, "run", nil)
+	run, err := runPlan(t.Context(), r, p)
 	if err != nil || !run.Passed() || run.AgentsStopWithin != 120 || run.Agents[1].Process != "process b" {
 		t.Fatalf("%v, %+v", err, run)
 	}
@@ -769,7 +769,7 @@ func TestNoOrphanLoads(t *testing.T) {
 	}()
 	r.Agents = now
 	begun := time.Now()
-	resumed, err := r.Resume(t.Context(), p, run)
+	resumed, err := runPlan(t.Context(), r, p, run)
 	if took := time.Since(begun); err != nil || took > 100*time.Second {
 		t.Fatalf("after %v: %v", took, err)
 	}
@@ -797,7 +797,7 @@ func interrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after tim
 		return -1
 	}
 	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
-	run, err := r.Run(ctx, p, "run", nil)
+	run, err := runPlan(ctx, r, p)
 	if err == nil || run == nil || run.Status == result.Complete {
 		t.Fatalf("%v, %+v", err, run)
 	}
@@ -871,4 +871,13 @@ func TestAgentsOfNothing(t *testing.T) {
 	if err != nil || run.Status != result.Complete || run.Targets[0].Load.Rows != 13*360*9 || len(run.Targets[0].Load.Parts) != 3 {
 		t.Errorf("%v: %+v", err, run)
 	}
+}
+
+// runPlan executes a plan, or continues a run of it.
+func runPlan(ctx context.Context, r *runner.Runner, p *plan.Plan, begun ...*result.Run) (*result.Run, error) {
+	_, runs, err := r.Execute(ctx, runner.Work{Sweep: plan.One(p), Command: "run", Runs: begun})
+	if len(runs) == 0 {
+		return nil, err
+	}
+	return runs[0], err
 }

@@ -15,105 +15,184 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// BeginSweep stores that a sweep begins.
-func (r *Runner) BeginSweep(ctx context.Context, s *plan.Sweep, command string, args []string) (*result.Sweep, error) {
-	yaml, err := s.YAML()
-	if err != nil {
-		return nil, err
-	}
-	begun := &result.Sweep{
-		Name: s.Experiment.Name, Command: command, Args: s.Secrets.Args(args), Experiment: string(yaml), Started: time.Now().UTC(), Points: len(s.Plans),
-	}
-	return begun, record.GuardedStore{Store: r.Store, Secrets: s.Secrets}.BeginSweep(ctx, begun)
+// Work is what a Runner executes: all runs that an experiment stands for, or what is left of
+// them.
+type Work struct {
+	Sweep   *plan.Sweep
+	Command string   // for the record of what begins
+	Args    []string // likewise, the command line
+	// Record is the sweep that has begun, and Runs are the runs that have; nil: none.
+	Record *result.Sweep
+	Runs   []*result.Run
+	// Done is called with each run of a sweep as it ends; nil: nothing is.
+	Done func(*result.Run) error
 }
 
-// RunSweep executes the points of a sweep that runs, which belong to it, have
-// not completed: it goes on with those that were begun, and begins the others.
-// done is called with each as it ends. It returns all runs in the order of
-// their points. A target that fails ends its run and not the sweep, and
-// a point none of whose targets can be reached is passed over, until the error of the
-// first one is returned; what ends all of it is as for Run. A sweep of which there is no run is not kept. The servers
-// that were started for the sweep have ended when it returns.
-func (r *Runner) RunSweep(ctx context.Context, s *plan.Sweep, begun *result.Sweep, runs []*result.Run, done func(*result.Run) error) (all []*result.Run, err error) {
-	unlock, err := r.lock(ctx, "sweep", begun.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if err := r.waitForOrphans(ctx, runs...); err != nil { // which may load what another point loads
-		return runs, err
-	}
-	if r.Servers == nil {
-		own := launch.NewPool(filepath.Join(r.Dir, begun.ID))
-		defer func() {
-			stopped := own.Stop(context.WithoutCancel(ctx))
-			if len(all) == 0 {
-				launch.RemoveFolders(own.Servers)
-			}
-			if err == nil {
-				err = stopped
-			}
-		}()
-		withOwn := *r
-		withOwn.Servers = own
-		r = &withOwn
-	}
-	kept := slices.Clone(runs)
-	var unreached error // of the first point none of whose targets could be reached
-	for i, p := range s.Plans {
-		place := result.Place{Sweep: begun.ID, Point: i + 1, Points: len(s.Plans), Parameters: slices.Clone(s.Points()[i].Parameters)}
-		at := slices.IndexFunc(kept, func(run *result.Run) bool { return run.Point == place.Point })
-		if at >= 0 && kept[at].Status == result.Complete {
-			continue
+// Execute executes the runs of an experiment: one, or one for each point of a sweep. It
+// continues the runs that have begun and are not complete, and begins the others. It returns
+// the record of the sweep, nil for a single run, and all runs in the order of their points.
+//
+// What concerns one target, such as a server that fails, is in its run. The error is for what
+// ends everything: ctx's end, plan.ErrInput, or a store that does not work. A sweep skips a
+// point none of whose targets can be reached, and the error of the first one is returned at the
+// end. A run without any result that plan.ErrInput or an UnreachedError ended is not kept, nor
+// is a sweep without runs. Servers that were started have ended.
+//
+// No secret of the plans is stored, shown or returned.
+func (r *Runner) Execute(ctx context.Context, w Work) (*result.Sweep, []*result.Run, error) {
+	s := &sweeping{runner: r, work: w, runs: slices.Clone(w.Runs)}
+	err := s.begin(ctx)
+	for i := 0; i < len(w.Sweep.Plans) && err == nil; i++ {
+		var run *result.Run
+		x, failure := s.next(ctx, i)
+		switch {
+		case x != nil:
+			run, failure = x.execute(ctx)
+		case failure == nil:
+			continue // it is complete
 		}
-		p.Place, p.Earlier = place, runIDs(kept)
-		r.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Finish(place.Parameters.String())
-		run, err := r.point(ctx, p, begun, kept, at)
-		if run != nil {
-			if at >= 0 {
-				kept[at] = run
-			} else {
-				kept = append(kept, run)
-			}
-			err = errors.Join(err, done(run))
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			continue
-		}
-		err = fmt.Errorf("point %d of %d, %s: %w", place.Point, place.Points, place.Parameters, err)
-		if nobody := (*UnreachedError)(nil); !errors.As(err, &nobody) {
-			return kept, r.forgetEmpty(ctx, begun, kept, err)
-		}
-		unreached = cmp.Or(unreached, err)
+		err = s.put(ctx, i, run, failure)
 	}
-	if unreached != nil {
-		return kept, r.forgetEmpty(ctx, begun, kept, unreached)
-	}
-	return kept, nil
+	return s.end(ctx, err)
 }
 
-// point executes a point, whose run is at that position of runs; -1: it has
-// none yet.
-func (r *Runner) point(ctx context.Context, p *plan.Plan, begun *result.Sweep, runs []*result.Run, at int) (*result.Run, error) {
-	if at < 0 {
-		return r.Run(ctx, p, begun.Command, begun.Args)
-	}
-	if !slices.Equal(runs[at].Parameters, p.Place.Parameters) {
-		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep again from the start", plan.ErrInput, runs[at].ID, runs[at].Parameters)
-	}
-	run, err := r.resume(ctx, p, runs[at])
-	return run, p.Secrets.Error(err)
+// sweeping is the work of a Runner on its way.
+type sweeping struct {
+	runner    *Runner
+	work      Work // with the record of a sweep once it has begun
+	runs      []*result.Run
+	servers   *launch.Pool // started for this sweep alone; nil: none
+	unreached error        // of the first point none of whose targets could be reached
+	unlock    func()       // lets other processes have the sweep; nil: it is a single run, or not locked
 }
 
-// forgetEmpty forgets a sweep that ended before any run of it was kept.
-func (r *Runner) forgetEmpty(ctx context.Context, begun *result.Sweep, kept []*result.Run, err error) error {
-	if len(kept) > 0 {
+func (s *sweeping) single() bool { return s.work.Sweep.Single() != nil }
+
+// begin stores a sweep that begins, and keeps other processes from it. A single run needs
+// nothing.
+func (s *sweeping) begin(ctx context.Context) (err error) {
+	if s.single() {
+		return nil
+	}
+	if s.work.Record == nil {
+		if err := s.store(ctx); err != nil {
+			return err
+		}
+	}
+	if s.unlock, err = s.runner.lock(ctx, "sweep", s.work.Record.ID); err != nil {
+		s.runs = nil
 		return err
 	}
-	return record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return r.Store.DiscardSweep(ctx, begun.ID) }))
+	if err := s.runner.waitForOrphans(ctx, s.runs...); err != nil { // which may load what another point loads
+		return err
+	}
+	if s.runner.Servers == nil {
+		s.servers = launch.NewPool(filepath.Join(s.runner.Dir, s.work.Record.ID))
+		withServers := *s.runner
+		withServers.Servers = s.servers
+		s.runner = &withServers
+	}
+	return nil
+}
+
+func (s *sweeping) store(ctx context.Context) error {
+	p := s.work.Sweep
+	yaml, err := p.YAML()
+	if err != nil {
+		return err
+	}
+	begun := &result.Sweep{
+		Name: p.Experiment.Name, Command: s.work.Command, Args: p.Secrets.Args(s.work.Args), Experiment: string(yaml), Started: time.Now().UTC(), Points: len(p.Plans),
+	}
+	if err := (record.GuardedStore{Store: s.runner.Store, Secrets: p.Secrets}).BeginSweep(ctx, begun); err != nil {
+		return err
+	}
+	s.work.Record = begun
+	return nil
+}
+
+// next returns the run of a plan, ready to be executed; nil: it is complete.
+func (s *sweeping) next(ctx context.Context, i int) (*execution, error) {
+	p := s.work.Sweep.Plans[i]
+	if s.single() {
+		if len(s.runs) == 0 {
+			return s.runner.begin(ctx, p, s.work.Command, s.work.Args)
+		}
+		return s.runner.reopen(ctx, p, s.runs[0], s.runs[0])
+	}
+	at := s.index(i)
+	if at >= 0 && s.runs[at].Status == result.Complete {
+		return nil, nil
+	}
+	place := result.Place{Sweep: s.work.Record.ID, Point: i + 1, Points: len(s.work.Sweep.Plans), Parameters: slices.Clone(s.work.Sweep.Points()[i].Parameters)}
+	p.Place, p.Earlier = place, runIDs(s.runs)
+	s.runner.Display.Start(fmt.Sprintf("point %d of %d", place.Point, place.Points), "", 0).Finish(place.Parameters.String())
+	if at < 0 {
+		return s.runner.begin(ctx, p, s.work.Record.Command, s.work.Record.Args)
+	}
+	if run := s.runs[at]; !slices.Equal(run.Parameters, place.Parameters) {
+		return nil, fmt.Errorf("%w: the run that was begun, %s, has %s; run the sweep again from the start", plan.ErrInput, run.ID, run.Parameters)
+	}
+	return s.runner.reopen(ctx, p, s.runs[at])
+}
+
+// index returns the place of a point's run among the runs; -1: it has none yet.
+func (s *sweeping) index(i int) int {
+	return slices.IndexFunc(s.runs, func(run *result.Run) bool { return run.Point == i+1 })
+}
+
+// put adds a run that has ended, and returns the error that ends everything.
+func (s *sweeping) put(ctx context.Context, i int, run *result.Run, err error) error {
+	p := s.work.Sweep.Plans[i]
+	err = p.Secrets.Error(err)
+	if s.single() {
+		if s.runs = nil; run != nil {
+			s.runs = []*result.Run{run}
+		}
+		return err
+	}
+	if run != nil {
+		if at := s.index(i); at >= 0 {
+			s.runs[at] = run
+		} else {
+			s.runs = append(s.runs, run)
+		}
+		if s.work.Done != nil {
+			err = errors.Join(err, s.work.Done(run))
+		}
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("point %d of %d, %s: %w", p.Place.Point, p.Place.Points, p.Place.Parameters, err)
+	if nobody := (*UnreachedError)(nil); errors.As(err, &nobody) {
+		s.unreached = cmp.Or(s.unreached, err)
+		return nil
+	}
+	return err
+}
+
+// end stops the servers of a sweep, and forgets it where no run of it was kept.
+func (s *sweeping) end(ctx context.Context, err error) (*result.Sweep, []*result.Run, error) {
+	err = cmp.Or(err, s.unreached)
+	if s.unlock == nil {
+		return s.work.Record, s.runs, err
+	}
+	defer s.unlock()
+	if err != nil && len(s.runs) == 0 {
+		err = record.JoinStoreError(err, record.Outlast(ctx, func(ctx context.Context) error { return s.runner.Store.DiscardSweep(ctx, s.work.Record.ID) }))
+	}
+	if s.servers != nil {
+		stopped := s.servers.Stop(context.WithoutCancel(ctx))
+		if len(s.runs) == 0 {
+			launch.RemoveFolders(s.servers.Servers)
+		}
+		err = cmp.Or(err, stopped)
+	}
+	return s.work.Record, s.runs, err
 }
 
 func runIDs(runs []*result.Run) []string {

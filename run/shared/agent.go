@@ -385,7 +385,11 @@ func (o *work) query(ctx context.Context) error {
 	}
 	cfg.Log = o.log.Section(cell)
 	var err error
-	o.out.Queries, err = s.Measure(ctx, o.db, cfg, queries, o.progress)
+	if s.Open == nil {
+		o.out.Queries, err = engine.Query(ctx, cfg, o.db, queries, o.progress)
+	} else {
+		o.out.Queries, err = s.QueryOpen(ctx, o.db, cfg, queries, o.progress)
+	}
 	o.out.Queries.Each = nil
 	if answers := cfg.Capture.Answers(); len(answers) > 0 {
 		var text bytes.Buffer

@@ -126,13 +126,12 @@ func (l *load) extend(ctx context.Context, keep bool) error {
 func (l *load) build(ctx context.Context, a *result.Aggregate) (err error) {
 	begin := time.Now()
 	var settled time.Time
-	a.Noise, err = l.stage.Watch.MeasureNoise(ctx, func() error {
-		err := l.extend(ctx, false)
-		if err == nil {
-			settled, err = driver.Settled(ctx, l.on.DB)
-		}
-		return err
-	})
+	l.stage.Watch.BeginNoise(ctx)
+	err = l.extend(ctx, false)
+	if err == nil {
+		settled, err = driver.Settled(ctx, l.on.DB)
+	}
+	a.Noise = l.stage.Watch.EndNoise(ctx)
 	if errors.Is(err, query.ErrUnsupported) {
 		a.Unsupported = err.Error()
 		return nil
@@ -183,10 +182,9 @@ func (l *load) keepUp(ctx context.Context, a *result.Aggregate) error {
 			go func() { fresh <- watchFresh(ctx, l.on.DB, &l.stage.Plan.Aggregate.Materialized, a.Expected) }()
 		}
 	}
-	k.Cell, err = l.stage.Watch.Measure(ctx, l.on.Planned.Caps.Embedded, func() (err error) {
-		again.found, err = engine.Load(ctx, config, f.Dataset, l.on.DB, func(int) {})
-		return err
-	})
+	measurement := l.stage.Watch.Begin(ctx, l.on.Planned.Caps.Embedded)
+	again.found, err = engine.Load(ctx, config, f.Dataset, l.on.DB, func(int) {})
+	k.Cell = measurement.End(ctx)
 	if err = again.leaveMark(ctx, err); err != nil {
 		return fmt.Errorf("loading with an aggregate stopped after %s: %w", rowsOf(&again.mark), err)
 	}

@@ -20,10 +20,10 @@ import (
 	"github.com/tsmark/tsmark/run/watch"
 )
 
-// QueryCold runs one query of each type, each of a target that has just been
+// queryCold runs one query of each type, each of a target that has just been
 // opened, after what the machine kept of its files was dropped. In each repeat
 // it is another query.
-func (x *Querier) QueryCold(ctx context.Context, on *Opened) error {
+func (x *Querier) queryCold(ctx context.Context, on *Opened) error {
 	task := x.Record.Display.Start("query "+on.out.Name+" cold"+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()), "queries", int64(len(x.Subject.Queries)))
 	for i := range x.Subject.Queries {
 		q := &x.Subject.Queries[i]
@@ -95,11 +95,9 @@ func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQuer
 		return nil, err
 	}
 	cfg.Workers, cfg.Timeout = 1, x.Plan.Experiment.Queries.Timeout
-	var measured *result.Queries
-	where, err := x.Watch.Measure(ctx, on.Planned.Caps.Embedded, func() (err error) {
-		measured, err = engine.Query(ctx, cfg, t, one, func(int) {})
-		return err
-	})
+	measurement := x.Watch.Begin(ctx, on.Planned.Caps.Embedded)
+	measured, err := engine.Query(ctx, cfg, t, one, func(int) {})
+	where := measurement.End(ctx)
 	if err != nil {
 		return nil, err
 	}

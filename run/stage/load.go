@@ -138,21 +138,21 @@ func (l *load) send(ctx context.Context) error {
 	l.task = l.stage.Record.Display.Start("load "+l.on.out.Name+repeatSuffix(l.on.job.Repeat, l.stage.Plan.LoadRepeats()), "rows", total)
 	config := l.stage.Plan.Settings.Load
 	config.Log, config.Owner, config.InOrder, config.Visible = l.log, l.stage.Subject.Owner, l.on.Planned.Caps.InOrder, l.visibility()
-	config.Acked = l.stage.Watch.EndPhase
+	config.Acked = l.stage.Watch.NextNoise
 	progress := func(rows int) { l.task.Add(int64(rows)) }
-	where, err := l.stage.Watch.Measure(ctx, l.on.Planned.Caps.Embedded || l.stage.Team != nil, func() (err error) {
-		switch {
-		case l.stage.Team != nil:
-			l.found, err = l.stage.Team.Load(ctx, l.on.Planned, l.on.DB, config, l.feed, l.task)
-		case l.feed.Lines != nil:
-			l.found, err = engine.LoadLines(ctx, config, l.feed.Lines, l.on.DB, progress)
-		case l.steps != nil:
-			err = l.sendSteps(ctx, config, progress)
-		default:
-			l.found, err = engine.Load(ctx, config, l.feed.Dataset, l.on.DB, progress)
-		}
-		return err
-	})
+	measurement := l.stage.Watch.Begin(ctx, l.on.Planned.Caps.Embedded || l.stage.Team != nil)
+	var err error
+	switch {
+	case l.stage.Team != nil:
+		l.found, err = l.stage.Team.Load(ctx, l.on.Planned, l.on.DB, config, l.feed, l.task)
+	case l.feed.Lines != nil:
+		l.found, err = engine.LoadLines(ctx, config, l.feed.Lines, l.on.DB, progress)
+	case l.steps != nil:
+		err = l.sendSteps(ctx, config, progress)
+	default:
+		l.found, err = engine.Load(ctx, config, l.feed.Dataset, l.on.DB, progress)
+	}
+	where := measurement.End(ctx)
 	where.Parts = l.found.Parts
 	l.found.Cell, l.found.DiskBefore = where, before
 	if ceiling := l.stage.Record.Doc.Calibration; ceiling != nil && l.found.Sent > 0 {
@@ -296,13 +296,12 @@ func (l *load) afterLoad(ctx context.Context) error {
 		task := l.stage.Record.Display.Start(wanted+" "+l.on.out.Name, "", 0)
 		begin := time.Now()
 		var settled time.Time
-		noise, err := l.stage.Watch.MeasureNoise(ctx, func() error {
-			err := steps[at].Do(ctx)
-			if err == nil {
-				settled, err = driver.Settled(ctx, l.on.DB)
-			}
-			return err
-		})
+		l.stage.Watch.BeginNoise(ctx)
+		err := steps[at].Do(ctx)
+		if err == nil {
+			settled, err = driver.Settled(ctx, l.on.DB)
+		}
+		noise := l.stage.Watch.EndNoise(ctx)
 		if err != nil {
 			record.Fail(ctx, task, err)
 			return fmt.Errorf("after the load, %s: %w", wanted, err)

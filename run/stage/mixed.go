@@ -32,14 +32,13 @@ func (l *load) mix(ctx context.Context) error {
 	task := l.stage.Record.Display.Start("load and query "+l.on.out.Name, "rows", l.stage.Subject.Expected.Survey.Rows-config.Loaded)
 	progress := func(rows int) { task.Add(int64(rows)) }
 	var journal *engine.Journal
-	where, err := l.stage.Watch.Measure(ctx, l.on.Planned.Caps.Embedded || l.stage.Team != nil, func() (err error) {
-		if l.stage.Team != nil {
-			l.found.Mixed, journal, err = l.stage.Team.Mix(ctx, l.on.Planned, l.on.DB, l.on.job.Repeat, config, written, types, task)
-			return err
-		}
+	measurement := l.stage.Watch.Begin(ctx, l.on.Planned.Caps.Embedded || l.stage.Team != nil)
+	if l.stage.Team != nil {
+		l.found.Mixed, journal, err = l.stage.Team.Mix(ctx, l.on.Planned, l.on.DB, l.on.job.Repeat, config, written, types, task)
+	} else {
 		l.found.Mixed, journal, err = engine.RunMixed(ctx, config, l.stage.Subject.Dataset, l.on.DB, l.on.Planned.Driver.Renderer(l.on.Planned.Options), types, progress)
-		return err
-	})
+	}
+	where := measurement.End(ctx)
 	where.Parts = l.found.Mixed.Writes.Parts
 	l.found.Mixed.Writes.Cell = where
 	if err == nil {

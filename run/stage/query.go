@@ -9,6 +9,7 @@ import (
 	"github.com/tsmark/tsmark/engine"
 	"github.com/tsmark/tsmark/measure/oplog"
 	"github.com/tsmark/tsmark/result"
+	"github.com/tsmark/tsmark/run/experiment"
 	"github.com/tsmark/tsmark/run/launch"
 	"github.com/tsmark/tsmark/run/plan"
 	"github.com/tsmark/tsmark/run/record"
@@ -41,10 +42,27 @@ type Querier struct {
 
 // Query measures the query types that the check has left.
 func (x *Querier) Query(ctx context.Context, on *Opened) error {
+	if x.Plan.Experiment.Queries.Cache == experiment.CacheCold {
+		return x.queryCold(ctx, on)
+	}
 	task := x.Record.Display.Start("query "+on.out.Name+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()), "queries", x.toRun(on))
-	if err := x.measureTypes(ctx, on, task); err != nil {
-		record.Fail(ctx, task, err)
-		return err
+	kept := upkeep(ctx, on.DB)
+	for i := range x.Subject.Queries {
+		q := &x.Subject.Queries[i]
+		if Finished(on.out, on.job.Repeat, q.Type.Name) {
+			continue
+		}
+		measured, answers, err := x.measure(ctx, on, q, task)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", q.Type.Name, err)
+		} else {
+			measured.Upkeep = kept
+			err = x.keep(ctx, on, q, measured, answers)
+		}
+		if err != nil {
+			record.Fail(ctx, task, err)
+			return err
+		}
 	}
 	task.Finish("")
 	return nil
@@ -66,45 +84,27 @@ func (x *Querier) toRun(on *Opened) (queries int64) {
 	return queries
 }
 
-func (x *Querier) measureTypes(ctx context.Context, on *Opened, task record.Task) error {
-	kept := upkeep(ctx, on.DB)
-	for i := range x.Subject.Queries {
-		q := &x.Subject.Queries[i]
-		if Finished(on.out, on.job.Repeat, q.Type.Name) {
-			continue
-		}
-		measured, taken, err := x.measureQuietly(ctx, on, q, task)
-		if err != nil {
-			return fmt.Errorf("%s: %w", q.Type.Name, err)
-		}
-		measured.Upkeep = kept
-		if err := x.keep(ctx, on, q, measured, taken); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// measureQuietly measures a type, and again where the experiment requires a quiet
-// host and others disturbed it. It returns the answers that were kept meanwhile.
-func (x *Querier) measureQuietly(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (*result.Queries, []engine.Answered, error) {
-	first, end := q.Blocks.Range(on.job.Repeat)
+// measure measures a type, and again where the experiment requires a quiet host and other
+// processes disturbed it. It returns the answers that were kept meanwhile.
+func (x *Querier) measure(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (measured *result.Queries, answers []engine.Answered, err error) {
+	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
+	defer queries.Close()
+	progress := func(n int) { task.Add(int64(n)) }
 	for try := 1; ; try++ {
-		logged := oplog.Cell{
-			Kind: oplog.Query, Target: on.out.Name, Type: q.Type.Name, Repeat: on.job.Repeat,
-			Workers: x.Plan.Experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.Plan.Experiment.Queries.Rate,
-			Setting: trySetting(try),
-		}
-		section, err := x.Record.Log.Section(logged)
+		cfg, err := x.config(ctx, on, q, try)
 		if err != nil {
 			return nil, nil, err
 		}
-		capture := x.capture(q, on.job.Repeat)
-		var measured *result.Queries
-		where, err := x.Watch.Measure(ctx, on.Planned.Caps.Embedded || x.Team != nil, func() (err error) {
-			measured, err = x.measureType(ctx, on, q, capture, section, task)
-			return err
-		})
+		measurement := x.Watch.Begin(ctx, on.Planned.Caps.Embedded || x.Team != nil)
+		switch s := &x.Plan.Settings; {
+		case x.Team != nil:
+			measured, err = x.Team.Query(ctx, on.Planned, on.job.Repeat, q, cfg, queries, task)
+		case s.Open == nil:
+			measured, err = engine.Query(ctx, cfg, on.DB, queries, progress)
+		default:
+			measured, err = s.QueryOpen(ctx, on.DB, cfg, queries, progress)
+		}
+		where := measurement.End(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -112,11 +112,30 @@ func (x *Querier) measureQuietly(ctx context.Context, on *Opened, q *plan.TypeQu
 		measured.Cell = where
 		switch why := x.Watch.Disturbance(where.Noise); {
 		case why == "":
-			return measured, capture.Answers(), nil
+			return measured, cfg.Capture.Answers(), nil
 		case try == watch.QuietTries:
 			return nil, nil, watch.TooNoisyError("target "+on.out.Name, why)
 		}
 	}
+}
+
+// config says how a type is measured in a try.
+func (x *Querier) config(ctx context.Context, on *Opened, q *plan.TypeQueries, try int) (cfg engine.QueryConfig, err error) {
+	first, end := q.Blocks.Range(on.job.Repeat)
+	cfg = x.Plan.Settings.Query
+	cfg.Client = !on.Planned.Caps.Embedded
+	cfg.First, cfg.Least, cfg.Capture = first, q.Blocks.Least(on.job.Repeat), x.capture(q, on.job.Repeat)
+	cfg.Log, err = x.Record.Log.Section(oplog.Cell{
+		Kind: oplog.Query, Target: on.out.Name, Type: q.Type.Name, Repeat: on.job.Repeat,
+		Workers: x.Plan.Experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.Plan.Experiment.Queries.Rate,
+		Setting: trySetting(try),
+	})
+	// A query that takes longer than the time box is not warmed up: that would cost more than
+	// all that is measured, and the connection is no part of so long a time.
+	if err == nil && (cfg.WarmUp.Time > 0 || !x.Slow[SlowType{on.Planned.Name, q.Type.Name}]) {
+		cfg.WarmUp.Queries, err = x.Subject.WarmUps(ctx, on.Planned, q, on.job.Repeat, on.DB)
+	}
+	return cfg, err
 }
 
 // capture keeps the answers of the type's sample in a repeat.
@@ -147,28 +166,6 @@ func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, mea
 	}
 	s.Short = strings.Contains(measured.Stopped, result.StoppedByTime) && int(measured.Executed) < q.Blocks.Least(on.job.Repeat)
 	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
-}
-
-// measureType measures one type, once it is warm.
-func (x *Querier) measureType(ctx context.Context, on *Opened, q *plan.TypeQueries, capture *engine.Capture, log *oplog.Section, task record.Task) (*result.Queries, error) {
-	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
-	defer queries.Close()
-	cfg := x.Plan.Settings.Query
-	cfg.Client = !on.Planned.Caps.Embedded
-	cfg.First, _ = q.Blocks.Range(on.job.Repeat)
-	cfg.Least, cfg.Log, cfg.Capture = q.Blocks.Least(on.job.Repeat), log, capture
-	// One query that takes longer than the time box would cost more than all that
-	// is measured, and of so long a time the connection is no part.
-	if cfg.WarmUp.Time > 0 || !x.Slow[SlowType{on.Planned.Name, q.Type.Name}] {
-		var err error
-		if cfg.WarmUp.Queries, err = x.Subject.WarmUps(ctx, on.Planned, q, on.job.Repeat, on.DB); err != nil {
-			return nil, err
-		}
-	}
-	if x.Team != nil {
-		return x.Team.Query(ctx, on.Planned, on.job.Repeat, q, cfg, queries, task)
-	}
-	return x.Plan.Settings.Measure(ctx, on.DB, cfg, queries, func(n int) { task.Add(int64(n)) })
 }
 
 // trySetting is the setting of a measurement in the operation log, which keeps those that

@@ -48,9 +48,9 @@ func NewWatch(p *plan.Plan) *Watch {
 	}
 }
 
-// Begin begins to watch the client and its host, which has a folder; the time line
+// Start begins to watch the client and its host, which has a folder; the time line
 // begins at origin.
-func (w *Watch) Begin(ctx context.Context, origin time.Time, dir string) {
+func (w *Watch) Start(ctx context.Context, origin time.Time, dir string) {
 	w.Sampler, w.origin = monitor.NewSampler(context.WithoutCancel(ctx), origin, samplePeriod), origin
 	w.Sampler.Watch("host", monitor.HostSource(ctx, dir))
 	w.Sampler.Watch(result.ClientSource, monitor.ClientSource())
@@ -199,49 +199,62 @@ func (w *Watch) SetTarget(ctx context.Context, name string) {
 	w.witness = w.witnesses[name]
 }
 
-// EndPhase ends a part of the cell that is being measured, such as sending the
-// rows of a load, and begins the next.
-func (w *Watch) EndPhase(ctx context.Context) {
+// Measurement is a phase that is being measured.
+type Measurement struct {
+	watch    *Watch
+	embedded bool
+	cell     result.Cell
+	client   *monitor.Client // nil: the target is embedded
+}
+
+// Begin begins a measurement. What an embedded target costs cannot be told from what the
+// client costs.
+func (w *Watch) Begin(ctx context.Context, embedded bool) *Measurement {
+	w.readServer(embedded) // at both ends, so that what a short measurement took is known too
+	m := &Measurement{watch: w, embedded: embedded, cell: result.Cell{From: w.Now()}}
+	w.BeginNoise(ctx)
+	if !embedded {
+		m.client = monitor.BeginClient(ctx)
+	}
+	return m
+}
+
+// End ends a measurement and returns when it was on the time line, what other processes took
+// of the machine, and what it cost the client.
+func (m *Measurement) End(ctx context.Context) result.Cell {
+	if m.client != nil {
+		used := m.client.End(ctx)
+		m.cell.Client = &used
+	}
+	m.cell.Noise = m.watch.EndNoise(ctx)
+	m.cell.To = m.watch.Now()
+	m.watch.readServer(m.embedded)
+	return m.cell
+}
+
+// BeginNoise begins to measure what other processes take of the machine.
+func (w *Watch) BeginNoise(ctx context.Context) {
+	w.phases = nil
+	w.witness.Begin(ctx)
+}
+
+// NextNoise ends a section of a phase, such as sending the rows of a load, and begins the next.
+func (w *Watch) NextNoise(ctx context.Context) {
 	w.phases = append(w.phases, w.witness.End(ctx, w.bound))
 	w.witness.Begin(ctx)
 }
 
-// MeasureNoise runs a phase and returns what others took of the machine meanwhile. A
-// part of the phase that was noisy makes the whole noisy.
-func (w *Watch) MeasureNoise(ctx context.Context, do func() error) (*result.Noise, error) {
-	w.phases = nil
-	w.witness.Begin(ctx)
-	err := do()
+// EndNoise returns what other processes took of the machine since BeginNoise. A noisy section
+// makes the whole phase noisy.
+func (w *Watch) EndNoise(ctx context.Context) *result.Noise {
 	phases := append(w.phases, w.witness.End(ctx, w.bound))
 	noise := result.AddNoise(phases...)
-	for _, part := range phases {
-		if noise.Noisy() == "" && part.Noisy() != "" {
-			noise.Reasons = []string{fmt.Sprintf("%s, for %.2g of %.2g s", part.Noisy(), part.Wall, noise.Wall)}
+	for _, section := range phases {
+		if noise.Noisy() == "" && section.Noisy() != "" {
+			noise.Reasons = []string{fmt.Sprintf("%s, for %.2g of %.2g s", section.Noisy(), section.Wall, noise.Wall)}
 		}
 	}
-	return noise, err
-}
-
-// Measure runs a measurement and returns where it stands on the time line, what
-// others took of the machine, and what it cost the client, which an embedded
-// target's cannot be told from.
-func (w *Watch) Measure(ctx context.Context, embedded bool, do func() error) (result.Cell, error) {
-	w.readServer(embedded) // at both ends, so that what a short measurement took is known too
-	c := result.Cell{From: w.Now()}
-	var err error
-	c.Noise, err = w.MeasureNoise(ctx, func() error {
-		if embedded {
-			return do()
-		}
-		client := monitor.BeginClient(ctx)
-		err := do()
-		used := client.End(ctx)
-		c.Client = &used
-		return err
-	})
-	c.To = w.Now()
-	w.readServer(embedded)
-	return c, err
+	return noise
 }
 
 // readServer reads what the target whose turn it is has used up to now, where that is

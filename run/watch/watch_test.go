@@ -30,13 +30,9 @@ func TestShortMeasurementsAreRead(t *testing.T) {
 		for name, target := range map[string]*result.Target{"db": {Name: "db"}, "other": {Name: "other", SameServer: "db"}, "lite": {Name: "lite", Embedded: true}} {
 			time.Sleep(10 * time.Second)
 			w.SetTarget(t.Context(), name)
-			c, err := w.Measure(t.Context(), target.Embedded, func() error {
-				time.Sleep(500 * time.Millisecond)
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			measurement := w.Begin(t.Context(), target.Embedded)
+			time.Sleep(500 * time.Millisecond)
+			c := measurement.End(t.Context())
 			run := &result.Run{Resources: w.Sampler.Resources()}
 			sources, _ := estimate.Sources(run, target)
 			if u, known := estimate.Used(sources, []*result.Cell{&c}); !known || u.CPU < 0.49 || u.CPU > 0.51 {
