@@ -1,3 +1,20 @@
+// Package runner executes plans: it strings the stages of a run together, and stores what each
+// of them measured as soon as it is finished.
+//
+// From tsmark run to the query of a database a reader crosses ten functions:
+//
+//	cli.(*app).runCommand        reads the flags
+//	cli.(*app).execute           plans the experiment, and reports it in the end
+//	runner.(*Runner).Execute     takes run by run
+//	runner.(*execution).execute  takes job by job: load, check, query or compare a target
+//	stage.(*Querier).Query       takes query type by query type
+//	stage.(*Querier).measure     measures a type, again if other processes disturbed it
+//	engine.Query                 is a closed loop
+//	engine.(*loop).run           connects the workers
+//	engine.(*worker).query       runs and records a query
+//	engine.(*clock).run          calls q.Do and times it
+//
+// TestPathToQuery in package cli holds this list to the code.
 package runner
 
 import (
