@@ -12,9 +12,11 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/tsmark/tsmark/driver"
 )
@@ -35,7 +37,7 @@ type shortener struct {
 type shortening struct {
 	percent atomic.Int64 // of the body of an HTTP answer that is passed on; 100: all
 	rows    atomic.Int64 // of a PostgreSQL answer that are passed on; below 0: all
-	spoken  atomic.Bool  // some connection spoke one of the two
+	cut     atomic.Bool  // something was not passed on
 }
 
 // shorten puts a proxy before each port of the server, and returns the options that lead
@@ -99,14 +101,18 @@ func (p *shortener) serve() {
 	}
 }
 
-// take finds out what a client speaks, which speaks first.
+// silence is how long a client says nothing before the server is taken to speak first.
+const silence = 200 * time.Millisecond
+
+// take passes a connection on by its protocol, which its first bytes tell.
 func (p *shortener) take(client *peekedConn) {
-	begin, _ := client.from.Peek(4)
+	_ = client.SetReadDeadline(time.Now().Add(silence))
+	begin, _ := client.from.Peek(8)
+	_ = client.SetReadDeadline(time.Time{})
 	if !isHTTP(begin) {
-		p.pass(client, len(begin) > 0 && begin[0] == 0)
+		p.pass(client, isPostgres(begin))
 		return
 	}
-	p.spoken.Store(true)
 	select {
 	case p.requests <- client:
 	case <-p.done:
@@ -116,7 +122,19 @@ func (p *shortener) take(client *peekedConn) {
 
 // isHTTP reports whether a connection that begins so speaks HTTP/1.
 func isHTTP(begin []byte) bool {
-	return strings.Contains("GET POST PUT DELETE HEAD PATCH", strings.TrimSpace(string(begin))) && len(begin) == 4
+	method, _, _ := strings.Cut(string(begin), " ")
+	return slices.Contains([]string{"GET", "POST", "PUT", "DELETE", "HEAD"}, method)
+}
+
+// The codes of PostgreSQL's first messages.
+const (
+	protocol3  = 3 << 16
+	sslRequest = 80877103
+)
+
+// isPostgres reports whether a connection that begins so speaks PostgreSQL's protocol.
+func isPostgres(begin []byte) bool {
+	return len(begin) == 8 && slices.Contains([]uint32{protocol3, sslRequest}, binary.BigEndian.Uint32(begin[4:]))
 }
 
 // peekedConn is a connection whose first bytes were looked at.
@@ -134,7 +152,10 @@ func (p *shortener) shortenBody(r *http.Response) error {
 		return err
 	}
 	_ = r.Body.Close() // it was read to its end
-	body = body[:int64(len(body))*p.percent.Load()/100]
+	if percent := p.percent.Load(); percent < 100 {
+		body = body[:int64(len(body))*percent/100]
+		p.cut.Store(true)
+	}
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	return nil
@@ -150,7 +171,6 @@ func (p *shortener) pass(client *peekedConn, postgres bool) {
 	}
 	defer server.Close()
 	if postgres {
-		p.spoken.Store(true)
 		if err := answerSSLRequest(client); err != nil {
 			return
 		}
@@ -162,9 +182,6 @@ func (p *shortener) pass(client *peekedConn, postgres bool) {
 	}
 	_ = p.passMessages(client, bufio.NewReader(server)) // the client notices that the connection has ended
 }
-
-// sslRequest is the code of a startup message that asks for TLS.
-const sslRequest = 80877103
 
 // answerSSLRequest tells a client that asks for TLS that there is none, so that all further messages
 // have the same form.
@@ -191,6 +208,7 @@ func (p *shortener) passMessages(client io.Writer, server *bufio.Reader) error {
 		to := client
 		if head[0] == 'D' && p.rows.Load() >= 0 && p.rows.Add(-1) < 0 {
 			p.rows.Store(0)
+			p.cut.Store(true)
 			to = io.Discard
 		}
 		if _, err := io.CopyN(to, server, size); err != nil {
@@ -222,8 +240,8 @@ func (f *faults) cutShort(ctx context.Context, r driver.Request, whole int64) er
 			}
 		}
 	}
-	if !s.spoken.Load() {
-		f.log("n/a: only HTTP and PostgreSQL's protocol have answers that this test can shorten")
+	if !s.cut.Load() {
+		f.log("n/a: only answers of HTTP and PostgreSQL's protocol can be shortened")
 	}
 	return nil
 }
@@ -237,9 +255,6 @@ func (f *faults) readShort(ctx context.Context, db driver.DB, r driver.Request, 
 	defer q.Close()
 	if cost, err := q.Do(ctx, r, nil); err != nil || cost.Rows != whole { // what is done once is done
 		return errors.Join(fmt.Errorf("%d rows, %d before", cost.Rows, whole), err)
-	}
-	if !s.spoken.Load() {
-		return nil
 	}
 	s.percent.Store(share)
 	s.rows.Store(whole * share / 100)
@@ -256,7 +271,7 @@ func (f *faults) readShort(ctx context.Context, db driver.DB, r driver.Request, 
 	switch {
 	case err != nil:
 		return f.clear(err, nil)
-	case rows >= whole:
+	case s.cut.Load() && rows >= whole:
 		return fmt.Errorf("an answer of %d rows ended after %d %% of it, and was taken for %d rows", whole, share, rows)
 	}
 	return nil
