@@ -21,9 +21,9 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// toldLie is a lie about one table or one query type, and the words by which people learn of it:
-// a pattern of what follows the table or the query type in the report.
-type toldLie struct{ subject, lie, words string }
+// expectedLie is a lie about one table or one query type, and the words that report it: a
+// pattern for the text after the table or the query type.
+type expectedLie struct{ subject, lie, words string }
 
 // Each table has this many rows.
 const liedRows = 36
@@ -32,8 +32,8 @@ const liedRows = 36
 const shifted = `(?:: the times of its rows come to another sum|: the row of hostname=host_\d at [-0-9T:]+Z is missing)`
 
 // liesOfLoads lists for two loads which lie is told about which table. The table redis is stored as it is.
-func liesOfLoads() [][]toldLie {
-	return [][]toldLie{
+func liesOfLoads() [][]expectedLie {
+	return [][]expectedLie{
 		{
 			{"cpu", "drops-rows", ` holds 35 rows, 36 expected`},
 			{"diskio", "stores-zeroes", `: sum of reads is 0`},
@@ -61,8 +61,8 @@ const wrongRow = `(?:row \d+ in key order of \d+ expected and \d+ found|\d+ rows
 
 // liesOfQueries lists which lie is told in answers to which query type. Answers to stalling are
 // true, and some of them are late.
-func liesOfQueries() []toldLie {
-	return []toldLie{
+func liesOfQueries() []expectedLie {
+	return []expectedLie{
 		{"single-groupby-1-1-1", "empty-but-counts", `row 1 in key order of 3 expected and 0 found: missing`},
 		{"double-groupby-1", "rounds-values", `wrong mean_usage_user`},
 		{"double-groupby-5", "answers-infinity", `wrong mean_usage_user.{0,300}\+Inf`},
@@ -84,8 +84,8 @@ const (
 	stall    = 100 * time.Millisecond
 )
 
-// merging are the drivers whose systems keep one row of a series and time: rows that are stored
-// twice are no lie about them, and the report must not find any.
+// merging lists the drivers whose systems keep one row of a series and time. Rows that are stored
+// twice disappear there, and the report must not find any.
 func merging() []string {
 	return []string{"influxdb", "influxdb2", "influxdb3", "prometheus", "iotdb", "cassandra", "kairosdb", "opentsdb"}
 }
@@ -94,7 +94,7 @@ func merging() []string {
 // in one load, and the nightly all.
 func slow() []string { return []string{"iotdb", "cassandra", "kairosdb", "opentsdb"} }
 
-// Over each driver each lie withholds what it is about: a load tells another lie about each table,
+// Over each driver each lie withholds its figure: a load tells another lie about each table,
 // and a run of queries another one to each query type.
 func TestLies(t *testing.T) {
 	for _, d := range append(all.Drivers(), memory.Driver("memory")) {
@@ -133,7 +133,7 @@ func liedTo(t *testing.T, d driver.Driver) *lyingTarget {
 	case d.Missing != "":
 		t.Skip(d.Missing)
 	case slices.Contains([]string{"griddb", "tdengine"}, d.Name) && !conformance.Given(d.Name):
-		t.Skip("no package registry has the server, and recordings answer only what was recorded")
+		t.Skip("no package registry has the server, and recordings have no answers to other statements")
 	case d.TestServer != nil:
 		for option, value := range conformance.TestServer(t, d) {
 			target.spec += "," + option + "=" + value
@@ -152,8 +152,8 @@ func devops() []string {
 	return []string{"--use-case", "devops", "--scale", "2", "--log-interval", "20m", "--timestamp-end", "2016-01-01T06:00:00Z", "--batch-size", "50"}
 }
 
-// run runs a command while the lies are told, which reads so many rows back, and returns its exit
-// status and what it says.
+// run runs a command on a target that tells the lies, and returns its exit status and its output.
+// The command reads a sample of this number of rows back.
 func (l *lyingTarget) run(t *testing.T, rows int, lies []lie.Lie, command string, args ...string) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -164,12 +164,12 @@ func (l *lyingTarget) run(t *testing.T, rows int, lies []lie.Lie, command string
 }
 
 // load tells each lie about its table, and checks that the report finds each of them, and no other.
-func (l *lyingTarget) load(t *testing.T, told []toldLie) {
-	code, said := l.run(t, 9*liedRows, about(told, lie.Contents(liedRows)), "load", append(devops(), "--replace")...)
+func (l *lyingTarget) load(t *testing.T, expected []expectedLie) {
+	code, said := l.run(t, 9*liedRows, limitLies(expected, lie.Contents(liedRows)), "load", append(devops(), "--replace")...)
 	if code != exitWithheld || !strings.Contains(said, "withheld: table ") {
 		t.Errorf("exit status %d, want %d\n%s", code, exitWithheld, said)
 	}
-	l.check(t, told, said, `table %s(?:%s)`)
+	l.check(t, expected, said, `table %s(?:%s)`)
 	if strings.Contains(said, "table redis") {
 		t.Errorf("table redis is stored as it is\n%s", said)
 	}
@@ -182,17 +182,17 @@ func (l *lyingTarget) queries(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("nothing was wrong, and the exit status is %d\n%s", code, said)
 	}
-	told := liesOfQueries()
+	expected := liesOfQueries()
 	types := []string{stalling}
-	for _, l := range told {
+	for _, l := range expected {
 		types = append(types, l.subject)
 	}
-	lies := append(about(told, slices.Concat(lie.Answers(), lie.ChangedAnswers())), lie.Stalls(stall).LimitTo(stalling))
+	lies := append(limitLies(expected, slices.Concat(lie.Answers(), lie.ChangedAnswers())), lie.Stalls(stall).LimitTo(stalling))
 	code, said = l.run(t, 20, lies, "query", "--query-type", strings.Join(types, ","), "--queries", "24", "--verify", "12", "--repeats", "1", "--time-box", "0")
 	if code != exitWithheld {
 		t.Errorf("exit status %d, want %d\n%s", code, exitWithheld, said)
 	}
-	l.check(t, told, said, `%s withheld: query \d+: .{0,200}?%s`)
+	l.check(t, expected, said, `%s withheld: query \d+: .{0,200}?%s`)
 	for _, q := range newestRun(t, l.results).Targets[0].Queries {
 		if q.Type == stalling && q.Unsupported == "" && (q.Withheld != "" || q.Service.Max < stall.Seconds()) {
 			t.Errorf("%s: withheld %q, longest service time %v s, want %v", stalling, q.Withheld, q.Service.Max, stall)
@@ -202,10 +202,10 @@ func (l *lyingTarget) queries(t *testing.T) {
 
 // check checks that the report has the words of each lie. The pattern has places for the subject
 // and for the words.
-func (l *lyingTarget) check(t *testing.T, told []toldLie, said, pattern string) {
+func (l *lyingTarget) check(t *testing.T, expected []expectedLie, said, pattern string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(said), " ")
-	for _, lie := range told {
+	for _, lie := range expected {
 		found := regexp.MustCompile(fmt.Sprintf(pattern, lie.subject, lie.words)).MatchString(text)
 		switch merged := lie.lie == "duplicates" && slices.Contains(merging(), l.driver.Name); {
 		case merged && found:
@@ -216,10 +216,10 @@ func (l *lyingTarget) check(t *testing.T, told []toldLie, said, pattern string) 
 	}
 }
 
-// about returns the lies, each limited to its subject.
-func about(told []toldLie, all []lie.Lie) []lie.Lie {
+// limitLies returns the lies, each limited to its subject.
+func limitLies(expected []expectedLie, all []lie.Lie) []lie.Lie {
 	var lies []lie.Lie
-	for _, l := range told {
+	for _, l := range expected {
 		lies = append(lies, lie.Find(all, l.lie).LimitTo(l.subject))
 	}
 	return lies

@@ -183,8 +183,8 @@ func (p *shortener) pass(client *peekedConn, postgres bool) {
 	_ = p.passMessages(client, bufio.NewReader(server)) // the client notices that the connection has ended
 }
 
-// answerSSLRequest tells a client that asks for TLS that there is none, so that all further messages
-// have the same form.
+// answerSSLRequest refuses TLS to a client that requests it, so that all further messages have the
+// same form.
 func answerSSLRequest(client *peekedConn) error {
 	begin, err := client.from.Peek(8)
 	if err != nil || binary.BigEndian.Uint32(begin[4:]) != sslRequest {
@@ -197,7 +197,7 @@ func answerSSLRequest(client *peekedConn) error {
 	return err
 }
 
-// passMessages passes on the server's messages, of which each has a type, a length, and a text.
+// passMessages passes on the server's messages. Each has a type, a length and a body.
 func (p *shortener) passMessages(client io.Writer, server *bufio.Reader) error {
 	for {
 		head, err := server.Peek(5)
@@ -253,7 +253,7 @@ func (f *faults) readShort(ctx context.Context, db driver.DB, r driver.Request, 
 		return err
 	}
 	defer q.Close()
-	if cost, err := q.Do(ctx, r, nil); err != nil || cost.Rows != whole { // what is done once is done
+	if cost, err := q.Do(ctx, r, nil); err != nil || cost.Rows != whole { // the first query may prepare a statement
 		return errors.Join(fmt.Errorf("%d rows, %d before", cost.Rows, whole), err)
 	}
 	s.percent.Store(share)
