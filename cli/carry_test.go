@@ -37,7 +37,7 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, said := try(t, kind, "tsmark", "import", file, "--results", dir)
-	if code != exitUsage || !strings.Contains(said, "run "+run.ID+" is here already, and not the same") || strings.Count(said, "\n") != 1 {
+	if code != exitUsage || !strings.Contains(said, "already have a different run "+run.ID+"; ") || strings.Count(said, "\n") != 1 {
 		t.Errorf("exit status %d, said %s", code, said)
 	}
 	fresh.ID = "20200101-000000-0001"

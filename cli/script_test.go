@@ -72,6 +72,7 @@ func unhurried() catalog {
 //	http METHOD URL [BODY|@FILE]        sends a request to a server, past tsmark
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
+		ContinueOnError:     os.Getenv("KEEP") != "",
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
