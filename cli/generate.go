@@ -52,7 +52,7 @@ func (a *app) generateCommand() *cobra.Command {
 			}
 			a.drawSeed(&spec)
 			if err := a.generate(cmd, w, spec, format, file); err != nil || !digest {
-				return err
+				return e.SpecProblem(err)
 			}
 			return a.digest(cmd, w, spec)
 		},

@@ -33,7 +33,7 @@ func timing() []Parameter {
 		{Name: "OP_MIN_INTERVAL", Default: "0", form: whole(-1), Fate: Mapped, Becomes: "queries.rate, mixed.row-rate, mixed.query-rate",
 			Why: "the rate at which all clients together would operate, however slow answers are; of writes alone an error: a load goes as fast as it can"},
 		{Name: "OP_MIN_INTERVAL_RANDOM", Default: "false", form: truth(), Fate: Mapped, Why: "without OP_MIN_INTERVAL it has no effect; with it, true is an error"},
-		{Name: "INTERVAL_BETWEEN_WRITE_BATCH", Default: "0", form: whole(0), Fate: Refused, Why: "a load goes as fast as it can, a mixed phase by --mixed-row-rate"},
+		{Name: "INTERVAL_BETWEEN_WRITE_BATCH", Default: "0", form: whole(0), Fate: Refused, Why: "a load goes as fast as it can, a mixed phase by the key mixed.row-rate"},
 		{Name: "TIMESTAMP_PRECISION", Default: "ms", form: words("ms", "us", "ns"), Fate: Mapped, Becomes: "workload.log-interval, queries.iotdb.span, queries.iotdb.bucket",
 			Why: "the unit of POINT_STEP, QUERY_INTERVAL and GROUP_BY_TIME_UNIT; times are whole microseconds at least; of IoTDB also the precision of the server"},
 	}
