@@ -92,7 +92,7 @@ type shareResult struct {
 	Start       time.Duration       `json:"start"` // of the phase, since the start of the log of operations
 	Done        int64               `json:"done"`  // rows, or queries, as Link.Progress counts them
 	Load        *result.Load        `json:"load,omitempty"`
-	Given       int64               `json:"given,omitempty"` // rows of the share that were read
+	Given       int64               `json:"rows_read,omitempty"` // rows of the share that were read
 	Mixed       *result.Mixed       `json:"mixed,omitempty"`
 	Journal     []byte              `json:"journal,omitempty"` // of the mixed phase, as writeJournal has it
 	Queries     *result.Queries     `json:"queries,omitempty"`
