@@ -18,6 +18,9 @@ func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 			q := &s.Target.Queries[i]
 			if e := g.RankType(q.Type).Estimates[n]; g.Draws(n, q) && e.Median.Figure > 0 {
 				values = append(values, e.Median.Figure)
+				if q.Service.Holds(0.95) {
+					values = append(values, q.Service.P95)
+				}
 				if q.Service.Holds(0.99) {
 					values = append(values, q.Service.P99)
 				}
