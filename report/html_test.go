@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsmark/tsmark/report/chart"
 	"github.com/tsmark/tsmark/report/facts"
@@ -181,6 +182,31 @@ func TestAxes(t *testing.T) {
 				t.Errorf("tick %+v lies outside the axis %v", tick, a)
 			}
 		}
+	}
+}
+
+// TestMarksStayInChart draws types with a p95 far from the median and too few queries for p99.
+func TestMarksStayInChart(t *testing.T) {
+	run, _ := fixture(t)
+	for i := range run.Targets {
+		q := queries(t, uint64(i), "lastpoint", "", 40, time.Millisecond, 10)
+		q.Service.P95 = 20 * q.Service.Median
+		run.Targets[i].Queries = []result.Queries{q}
+	}
+	g := rank.NewGroup(run)
+	marks := 0
+	for _, row := range runchart.Ranges(g, chart.NewLegend(g.Labels())).Rows {
+		for _, lane := range row.Lanes {
+			for _, s := range lane.Strokes {
+				marks++
+				if s.From < 0 || s.To > 1 {
+					t.Errorf("the mark %q of %s reaches from %v to %v of the axis", s.Class, lane.Hint, s.From, s.To)
+				}
+			}
+		}
+	}
+	if marks == 0 {
+		t.Error("no marks")
 	}
 }
 
