@@ -6,33 +6,33 @@ import (
 	"slices"
 )
 
-// Agent is one of several clients of a run: a process that a coordinator told what
-// to do, in most cases on a machine of its own.
+// Agent is a client of a distributed run: a process controlled by a coordinator, usually on its own
+// machine.
 type Agent struct {
 	Name string `json:"name" redact:"-"` // unique in the run; parts refer to it
-	// Process tells its process from others, by chance. Who resumes a killed run knows by it that the agent has stopped.
+	// Process is the random ID of the agent's process. When a killed run is resumed, it shows that
+	// the agent has stopped.
 	Process string `json:"process,omitempty" redact:"-"`
 	Host    Host   `json:"host"` // the machine that it ran on
-	Tool    Tool   `json:"tool"` // the program that it was: the coordinator's version
-	// Begin and End are its clock as the coordinator saw it before the first phase and
-	// after the last one; nil: it was not measured, as of an agent that was lost.
+	Tool    Tool   `json:"tool"` // the agent's program: the same version as the coordinator
+	// Begin and End are measurements of the agent's clock against the coordinator's, before the
+	// first phase and after the last one; nil: not measured, for example if the agent was lost.
 	Begin *Clock `json:"begin,omitempty"`
 	End   *Clock `json:"end,omitempty"` // see Begin
 	// Lost is why the coordinator gave the agent up; empty: it was there until the end.
 	Lost string `json:"lost,omitempty"`
 }
 
-// Clock is how an agent's clock was found to differ from the coordinator's. Of
-// several exchanges that with the shortest round trip counts: the true offset is
-// within Uncertainty of Offset.
+// Clock is the measured offset of an agent's clock from the coordinator's. Of several exchanges the
+// one with the shortest round trip counts; the true offset is within Uncertainty of Offset.
 type Clock struct {
 	At          float64 `json:"at"`          // seconds since the run's start, by the coordinator's clock
-	Offset      float64 `json:"offset"`      // seconds by which the agent's clock was ahead; below 0: behind
-	Uncertainty float64 `json:"uncertainty"` // seconds: half of the round trip, and what clocks may have drifted since
+	Offset      float64 `json:"offset"`      // seconds by which the agent's clock is ahead; negative: behind
+	Uncertainty float64 `json:"uncertainty"` // seconds: half of the round trip, plus the possible drift since
 	RoundTrip   float64 `json:"round_trip"`  // seconds
 }
 
-// Clock is the less certain one of its clocks; nil: none was measured.
+// Clock returns the less certain of the agent's two clock measurements; nil: none.
 func (a *Agent) Clock() *Clock {
 	if a.End == nil || a.Begin != nil && a.Begin.Uncertainty > a.End.Uncertainty {
 		return a.Begin
@@ -40,9 +40,9 @@ func (a *Agent) Clock() *Clock {
 	return a.End
 }
 
-// Drift is by how many seconds the clock moved against the coordinator's between
-// Begin and End, for certain: less what both are uncertain by. 0: it may have kept
-// its pace, or nobody knows.
+// Drift is the minimum number of seconds by which the clock drifted from the coordinator's between
+// Begin and End: the change of the offset, less both uncertainties. 0: no drift is certain, or it
+// is unknown.
 func (a *Agent) Drift() float64 {
 	if a.Begin == nil || a.End == nil {
 		return 0
@@ -50,18 +50,18 @@ func (a *Agent) Drift() float64 {
 	return max(0, math.Abs(a.End.Offset-a.Begin.Offset)-a.Begin.Uncertainty-a.End.Uncertainty)
 }
 
-// steadiest is by how much the pace of a clock that nobody sets may differ from
-// another's: quartz is good to 100 parts in a million.
+// steadiest is the largest relative drift between two unadjusted clocks: quartz is accurate to 100
+// parts per million.
 const steadiest = 200e-6
 
-// Set reports whether the clock moved faster than any clock drifts: somebody, such as
-// a time service, set it during the run.
+// Set reports whether the clock moved faster than any clock drifts: a user or a time service set it
+// during the run.
 func (a *Agent) Set() bool {
 	moved := a.Drift()
 	return moved > 0 && moved > steadiest*(a.End.At-a.Begin.At)
 }
 
-// Agent returns the agent of that name; nil: there is none.
+// Agent returns the agent of that name; nil: it does not exist.
 func (r *Run) Agent(name string) *Agent {
 	for i := range r.Agents {
 		if r.Agents[i].Name == name {
@@ -71,8 +71,8 @@ func (r *Run) Agent(name string) *Agent {
 	return nil
 }
 
-// Clients is how many agents the run began with; 0: none, as the process that made it was the
-// only client. Those that joined in the place of lost ones do not count.
+// Clients is the number of agents at the start of the run; 0: the process that recorded it was the
+// only client. Agents that later replaced lost ones do not count.
 func (r *Run) Clients() int {
 	most := 0
 	count := func(c *Cell) {
@@ -91,57 +91,56 @@ func (r *Run) Clients() int {
 			}
 		}
 	}
-	if most == 0 { // it came to no phase
+	if most == 0 { // it never reached a phase
 		return len(r.Agents)
 	}
 	return most
 }
 
-// Part is what one agent did of a phase: a share of the rows, of the queries, or of
-// both in a mixed phase. Its times are by the agent's own clock, which ran for it
-// alone. What a share comes to with the others is the figures of the phase, which
-// are joined from all operations and not from these.
+// Part is one agent's share of a phase: rows, queries, or both in a mixed phase. Its times are by
+// the agent's own clock. The figures of the phase are computed from all operations and not from its
+// parts.
 type Part struct {
 	Agent string `json:"agent" redact:"-"` // name of the agent
-	Share int    `json:"share"`            // which share, from 0; two parts have the same where one agent took over from another
-	// Skew is by how many seconds the agent began later than all were told to, by the
-	// coordinator's clock; below 0: earlier. It is as uncertain as the agent's clock.
+	Share int    `json:"share"`            // index of the share, from 0; two parts have the same index if one agent took over from another
+	// Skew is the delay of the agent's start after the common start time in seconds, by the
+	// coordinator's clock; negative: early. It is as uncertain as the agent's clock.
 	Skew float64 `json:"skew"`
-	// Wall is the seconds that its rate is of: from its begin to its last acknowledgement or
-	// answer; where it ran queries alone, as Queries has it of the whole.
+	// Wall is the number of seconds for the part's rate: from its start to its last acknowledgement
+	// or answer. For queries alone it is defined as in Queries.
 	Wall    float64 `json:"wall"`
 	Rows    int64   `json:"rows,omitempty"`    // accepted
 	Queries int64   `json:"queries,omitempty"` // run and recorded
-	// Batches are from handing a batch over to its acknowledgement; Service is from
-	// sending a query to the last byte of its answer. Nil: it had none.
+	// Batches are the times from handing over a batch to its acknowledgement; Service are the times
+	// from sending a query to the last byte of its answer. Nil: no such operations.
 	Batches *Latency `json:"batches,omitempty"`
 	Service *Latency `json:"service,omitempty"` // see Batches
-	// Client is what the agent's process needed, and the network traffic of its
-	// machine; nil: not known.
+	// Client is the resource usage of the agent's process, and the network traffic of its machine;
+	// nil: unknown.
 	Client *Client `json:"client,omitempty"`
 	// ClientBound says why the agent rather than the target may have set the pace;
 	// empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
-	// Noise is what others took of the agent's machine meanwhile; nil: nobody looked.
+	// Noise is the activity of other processes on the agent's machine during the phase; nil: not
+	// observed.
 	Noise *Noise `json:"noise,omitempty"`
-	// Lost is why the share did not come to its end, such as "no heartbeat for 5s"; empty:
-	// it did. The figures are of what it did before that.
+	// Lost is why the share did not finish, such as "no heartbeat for 5s"; empty: it finished. The
+	// figures cover the work done before.
 	Lost string `json:"lost,omitempty"`
-	// TakenOver is the agent that did a lost share again, from its beginning; empty:
-	// nobody did.
+	// TakenOver is the agent that executed a lost share again, from the start; empty: none did.
 	TakenOver string `json:"taken_over,omitempty" redact:"-"`
 }
 
-// Complete reports whether the share came to its end.
+// Complete reports whether the share finished.
 func (p *Part) Complete() bool { return p.Lost == "" }
 
-// RowRate is the rows a second of the part; 0: it had none.
+// RowRate is the number of rows per second; 0: the part had no rows.
 func (p *Part) RowRate() float64 { return PerSecond(p.Rows, p.Wall) }
 
-// QueryRate is the queries a second of the part; 0: it had none.
+// QueryRate is the number of queries per second; 0: the part had no queries.
 func (p *Part) QueryRate() float64 { return PerSecond(p.Queries, p.Wall) }
 
-// PerSecond is a rate; 0: no time passed.
+// PerSecond returns a rate; 0: no time passed.
 func PerSecond(n int64, wall float64) float64 {
 	if wall <= 0 {
 		return 0
@@ -149,7 +148,7 @@ func PerSecond(n int64, wall float64) float64 {
 	return float64(n) / wall
 }
 
-// Missing returns the parts whose shares nobody came to the end of.
+// Missing returns the parts whose shares no agent finished.
 func (c *Cell) Missing() []*Part {
 	var list []*Part
 	for i := range c.Parts {
@@ -162,14 +161,14 @@ func (c *Cell) Missing() []*Part {
 	return list
 }
 
-// First reports whether the part is that of the agent which had the share first: those
-// that took over stand behind it.
+// First reports whether the part belongs to the first agent of its share. Parts of agents that took
+// over come later.
 func (c *Cell) First(part int) bool {
 	return slices.IndexFunc(c.Parts, func(p Part) bool { return p.Share == c.Parts[part].Share }) == part
 }
 
-// StartSpread is the time from the first agent's begin to the last one's, in
-// seconds, of those that did not take over from another; 0: fewer than two agents.
+// StartSpread is the time from the first agent's start to the last one's, in seconds, excluding
+// agents that took over; 0: fewer than two agents.
 func (c *Cell) StartSpread() float64 {
 	first, last := math.Inf(1), math.Inf(-1)
 	for i, p := range c.Parts {
@@ -180,12 +179,12 @@ func (c *Cell) StartSpread() float64 {
 	return max(0, last-first)
 }
 
-// MostSpread is the part of the time of a phase by which its agents may begin
-// apart. Beyond it the rate of all is of a time in which not all of them worked.
+// MostSpread is the largest StartSpread as a share of the duration of the phase. Beyond it the
+// total rate includes a time in which some agents were idle.
 const MostSpread = 0.01
 
-// SpreadTooWide reports whether the agents of a phase began too far apart: see
-// MostSpread. The shortest part counts.
+// SpreadTooWide reports whether the agents of a phase started too far apart: see MostSpread. It
+// uses the duration of the shortest part.
 func (c *Cell) SpreadTooWide() bool {
 	shortest := math.Inf(1)
 	for i := range c.Parts {
@@ -196,8 +195,8 @@ func (c *Cell) SpreadTooWide() bool {
 	return c.StartSpread() > MostSpread*shortest
 }
 
-// Bound says why the client, or which of the agents and why, may have set the pace
-// rather than the target; empty: none did.
+// Bound says why the client, or which agent and why, may have limited the rate rather than the
+// target; empty: none did.
 func (c *Cell) Bound() string {
 	if c.ClientBound != "" {
 		return c.ClientBound
@@ -218,10 +217,9 @@ func (c *Cell) Bound() string {
 	return first
 }
 
-// ClockUncertainty is by how many seconds times that two agents took may at most be
-// wrong against each other: the two largest uncertainties, added. The offset of a clock
-// that was set during the run is as uncertain as it moved. 0: fewer than two agents with
-// clocks.
+// ClockUncertainty is the largest error between times that two agents took: the sum of the two
+// largest uncertainties. The offset of a clock that was set during the run is as uncertain as the
+// clock moved. 0: fewer than two agents with measured clocks.
 func (r *Run) ClockUncertainty() float64 {
 	var all []float64
 	for i := range r.Agents {
@@ -241,9 +239,9 @@ func (r *Run) ClockUncertainty() float64 {
 	return all[len(all)-1] + all[len(all)-2]
 }
 
-// MergedLatency is the figures of all operations of several latencies together: of
-// the same agent in several repeats, or of all agents of a phase. Those without
-// operations do not count; without a histogram there are no figures of more than one.
+// MergedLatency merges latencies, for example of the same agent in several repeats, or of all
+// agents of a phase. Latencies without operations do not count. Merging more than one requires
+// histograms.
 func MergedLatency(all ...*Latency) (Latency, error) {
 	var some []Latency
 	for _, l := range all {

@@ -6,8 +6,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// A share is missing where nobody came to its end; who took over began later and does
-// not count among those that began together.
+// A share is missing if no agent finished it. An agent that took over started later and does not
+// count for the spread of starts.
 func TestParts(t *testing.T) {
 	c := result.Cell{Parts: []result.Part{
 		{Agent: "a", Share: 0, Skew: 0.001, Wall: 10}, {Agent: "b", Share: 1, Skew: -0.002, Wall: 9, Lost: "died", TakenOver: "a"}, {Agent: "a", Share: 1, Skew: 11, Wall: 8},
@@ -57,8 +57,8 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// A run that is resumed needs as many agents as it began with, those that were lost too, and
-// not those that joined in their places.
+// A resumed run needs as many agents as it started with, including lost ones, but not counting
+// their replacements.
 func TestClients(t *testing.T) {
 	run := result.Run{}
 	if n := run.Clients(); n != 0 {

@@ -14,31 +14,29 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// LargestNumber bounds the numbers that Check accepts, up or down: bytes of a server's counters
-// come nowhere near it.
+// LargestNumber is the bound for the magnitude of numbers that Check accepts. A server's byte
+// counters stay far below it.
 const LargestNumber = 1e18
 
-// Further bounds of what Check accepts. No measurement comes near them.
+// Further bounds for Check, far above any measurement.
 const (
 	mostCount   = 1 << 53 // sums of some hundred counts fit into an int64
 	mostRepeats = 1 << 20
-	mostPlaces  = 1 << 26 // of single query times in the whole run, gaps included
+	mostPlaces  = 1 << 26 // single query times in the whole run, gaps included
 )
 
-// idPattern is what IDs of runs and sweeps look like.
+// idPattern matches the IDs of runs and sweeps.
 var idPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-z]{1,32}$`)
 
-// ProperID reports whether an ID is like those of runs and sweeps, which are names of
-// folders too.
+// ProperID reports whether an ID has the form of a run or sweep ID. IDs are also folder names.
 func ProperID(text string) bool { return idPattern.MatchString(text) }
 
-// MaxDocument is how many bytes of a run, or of a file of runs, are read where nobody allows
-// more: 256 MiB.
+// MaxDocument is the default limit for the size of a run document or a file of runs: 256 MiB.
 const MaxDocument = 256 << 20
 
-// Check returns why the run cannot have been recorded by tsmark, with the place in its
-// document; nil: reports can rely on it. It checks numbers, lengths and references, not
-// whether figures are true. A run that comes from elsewhere is checked once, when it is read.
+// Check returns why tsmark cannot have recorded the run, with the location in its document; nil:
+// reports can rely on it. It checks numbers, lengths and references, not whether figures are true.
+// An external run is checked once, when it is read.
 func Check(r *Run) error {
 	c := checker{agents: make(map[string]bool), targets: make(map[string]bool)}
 	for i := range r.Agents {
@@ -57,7 +55,7 @@ func Check(r *Run) error {
 // checker checks the values of a run, depth first.
 type checker struct {
 	agents, targets map[string]bool // by name
-	places          int             // of single query times so far
+	places          int             // number of single query times so far
 }
 
 func (c *checker) walk(v reflect.Value, path string) error {
@@ -67,7 +65,7 @@ func (c *checker) walk(v reflect.Value, path string) error {
 			return c.walk(v.Elem(), path)
 		}
 	case reflect.Slice:
-		if times, ok := v.Interface().([]float64); ok { // a million of them need no path each
+		if times, ok := v.Interface().([]float64); ok { // a million times do not need a path each
 			at := slices.IndexFunc(times, func(x float64) bool { return math.Abs(x) > LargestNumber })
 			if at < 0 {
 				return nil
@@ -85,12 +83,12 @@ func (c *checker) walk(v reflect.Value, path string) error {
 			}
 		}
 	case reflect.Float64:
-		// NaN is the absent Value: JSON has no other way to it.
+		// NaN is the absent Value. JSON cannot express it in another way.
 		if math.Abs(v.Float()) > LargestNumber {
 			return fmt.Errorf("%s: %g is out of range", path, v.Float())
 		}
 	case reflect.Int, reflect.Int64:
-		if n := v.Int(); (n < -1 || n > mostCount) && path != "query_seed" { // which may be any number
+		if n := v.Int(); (n < -1 || n > mostCount) && path != "query_seed" { // query_seed may be any number
 			return fmt.Errorf("%s: %d is out of range", path, n)
 		}
 	case reflect.Struct:
@@ -101,7 +99,7 @@ func (c *checker) walk(v reflect.Value, path string) error {
 
 func (c *checker) walkStruct(v reflect.Value, path string) error {
 	var err error
-	switch value := v.Addr().Interface().(type) { // no map of a run has structs
+	switch value := v.Addr().Interface().(type) { // maps of a run contain no structs
 	case *time.Time:
 		return checkTime(*value, path)
 	case *workload.Spec: // its seed may be any number
@@ -144,7 +142,7 @@ func (c *checker) walkStruct(v reflect.Value, path string) error {
 }
 
 func checkTime(t time.Time, path string) error {
-	// Other years have no text in RFC 3339.
+	// RFC 3339 cannot express other years.
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
 		return fmt.Errorf("%s: the year %d is out of range", path, y)
 	}

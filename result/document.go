@@ -9,24 +9,22 @@ import (
 	"time"
 )
 
-// Format is the number of the format in which runs are stored: a JSON document per
-// run, described in docs/results.md. It rises when programs that know only earlier
-// formats would misread a document. A new field does not change it.
+// Format is the version of the stored format: a JSON document per run, described in
+// docs/results.md. It rises when programs that know only earlier formats would misread a document.
+// A new field does not change it.
 const Format = 1
 
-// ErrNewer is wrapped by the errors about documents of a format that this
-// program does not know.
+// ErrNewer is wrapped by the errors about documents in a format that this program does not know.
 var ErrNewer = errors.New("it was written by a newer tsmark")
 
-// document is a run as it is kept: the record alone, without what Pool derives
-// from it and without when it came here.
+// document is a run as it is stored: the record without the derived figures of Pool and without the
+// time of its import.
 type document struct {
 	Format int `json:"format"`
 	*Run
 }
 
-// Encode returns the document of a run. Equal runs have equal documents, to the
-// last byte.
+// Encode returns the document of a run. Equal runs have identical documents.
 func Encode(r *Run) ([]byte, error) {
 	text, err := json.Marshal(document{Format, r.stripDerived()})
 	if err != nil {
@@ -35,11 +33,10 @@ func Encode(r *Run) ([]byte, error) {
 	return text, nil
 }
 
-// Decode returns the run of a document. It ignores fields that it does not know.
+// Decode returns the run of a document. It ignores unknown fields.
 func Decode(text []byte) (*Run, error) { return decode(text, false) }
 
-// DecodeStrictly is Decode for a document that may come from anybody: fields that
-// it does not know are an error.
+// DecodeStrictly is Decode for an untrusted document: unknown fields are an error.
 func DecodeStrictly(text []byte) (*Run, error) { return decode(text, true) }
 
 func decode(text []byte, strict bool) (*Run, error) {
@@ -66,8 +63,8 @@ func decode(text []byte, strict bool) (*Run, error) {
 	return d.Run.stripDerived(), nil
 }
 
-// stripDerived returns the run without what is derived from its repeats, and without
-// when it came here.
+// stripDerived returns the run without the figures derived from its repeats, and without the time
+// of its import.
 func (r *Run) stripDerived() *Run {
 	run := *r
 	run.Imported, run.Unchecked = time.Time{}, ""
@@ -80,26 +77,26 @@ func (r *Run) stripDerived() *Run {
 	return &run
 }
 
-// Piece is a part of a run that is kept as soon as it is finished, since a run
-// may be killed: a target, and what was measured of it.
+// Piece is a part of a run that is stored as soon as it is finished, because a run may be killed: a
+// target and one of its measurements.
 type Piece struct {
 	Target Target `json:"target"` // without its repeats
-	// Repeat is the number of the repeat that Load or Queries belongs to; 0: the
-	// piece is the target alone.
+	// Repeat is the number of the repeat that Load or Queries belongs to; 0: the piece is the
+	// target alone.
 	Repeat  int      `json:"repeat,omitempty"`
 	Load    *Load    `json:"load,omitempty"`
 	Queries *Queries `json:"queries,omitempty"`
 }
 
-// NewPiece returns the piece of a target that is itself and, in a repeat, a load
-// or what was measured of a query type.
+// NewPiece returns a piece with the target and, within a repeat, a load or the measurement of a
+// query type.
 func NewPiece(t *Target, repeat int, l *Load, q *Queries) *Piece {
 	p := &Piece{*t, repeat, l, q}
 	p.Target.Repeats, p.Target.Load, p.Target.Queries = nil, nil, nil
 	return p
 }
 
-// Add puts a piece into the run, in the place of what was there of it.
+// Add adds a piece to the run and replaces an earlier version of it.
 func (r *Run) Add(p *Piece) {
 	at := slices.IndexFunc(r.Targets, func(t Target) bool { return t.Name == p.Target.Name })
 	if at < 0 {
@@ -118,8 +115,7 @@ func (r *Run) Add(p *Piece) {
 	}
 }
 
-// Put puts what was measured of a query type into the repeat, in the place of what
-// was there of it.
+// Put adds the measurement of a query type to the repeat and replaces an earlier one.
 func (r *Repeat) Put(q *Queries) {
 	if known := r.Type(q.Type); known != nil {
 		*known = *q

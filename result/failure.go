@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Cause is what kept a query from having an answer.
+// Cause is the reason why a query had no answer.
 type Cause string
 
 // The causes.
 const (
-	// TimedOut: the target sent no whole answer within the time limit.
+	// TimedOut: the target did not send a complete answer within the time limit.
 	TimedOut Cause = "timeout"
 	// ServerError: the target refused the query or reported an error.
 	ServerError Cause = "error"
@@ -20,12 +20,12 @@ const (
 	ConnectionLost Cause = "connection"
 )
 
-// Failure is why a query type has no figure although no answer was wrong: a query had no
-// answer. It withholds nothing else. In particular the target's load keeps its figures.
+// Failure is why a query type has no figure although no answer was wrong: a query had no answer. It
+// withholds nothing else. In particular the target's load keeps its figures.
 type Failure struct {
 	Cause Cause   `json:"cause"`           // timeout, error or connection
 	Limit float64 `json:"limit,omitempty"` // of TimedOut: the time limit in seconds
-	// Reason names the query and has the server's whole message, with its advice.
+	// Reason names the query and includes the server's complete message, with its advice.
 	Reason string `json:"reason"`
 }
 
@@ -46,7 +46,7 @@ func NewTimeout(limit time.Duration, query int) *Failure {
 	}
 }
 
-// Word is what tables say in place of a figure: > 1 min, or failed.
+// Word is the text in place of a figure in tables: > 1 min, or failed.
 func (f *Failure) Word() string {
 	if f.Cause == TimedOut {
 		return "> " + limitText(f.Limit)
@@ -57,7 +57,7 @@ func (f *Failure) Word() string {
 // Error implements error.
 func (f *Failure) Error() string { return f.Word() + ": " + f.Reason }
 
-// limitText is a time limit in its largest whole unit.
+// limitText formats a time limit in its largest whole unit.
 func limitText(seconds float64) string {
 	for _, unit := range []struct {
 		seconds float64
@@ -73,8 +73,7 @@ func limitText(seconds float64) string {
 	return strconv.FormatFloat(seconds, 'g', 4, 64) + " s"
 }
 
-// WithoutFigure reports whether the type has no figures for a reason that MissingFigure
-// names.
+// WithoutFigure reports whether MissingFigure has a reason.
 func (q *Queries) WithoutFigure() bool {
 	return q.Unsupported != "" || q.Withheld != "" || q.Failed != nil
 }
@@ -84,8 +83,8 @@ func (t *MixedType) WithoutFigure() bool {
 	return t.Unsupported != "" || t.Withheld != "" || t.Failed != nil
 }
 
-// MissingFigure is why the figures of the type are not shown: a word for tables, and the
-// reason. Both are empty where there are figures, and where the type was not run.
+// MissingFigure says why the figures of the type are missing: a word for tables, and the reason.
+// Both are empty if there are figures, and if the type was not run.
 func (q *Queries) MissingFigure() (word, why string) {
 	return missingFigure(q.Outcome(), q.Unsupported, q.Reason(), q.Failed)
 }

@@ -1,13 +1,13 @@
 package result
 
-// Retries is what became of batches that failed and were sent again.
+// Retries describes batches that failed and were sent again.
 type Retries struct {
-	Tries int64 `json:"tries"` // that failed and were followed by another one
-	// Values is how many the batches of these tries had together, NULLs left
-	// out; 0: not recorded.
+	Tries int64 `json:"tries"` // failed attempts that were followed by another one
+	// Values is the total number of values in the batches of these attempts, excluding NULLs; 0:
+	// not recorded.
 	Values int64 `json:"values,omitempty"`
-	// SentTwice is how many rows were sent again although the target may have
-	// stored them: so many duplicates, at most, it may hold.
+	// SentTwice is the number of rows that were sent again although the target may have stored
+	// them: the maximum number of duplicates.
 	SentTwice int64  `json:"sent_twice"`
 	Cause     string `json:"cause"` // the first failure
 }
@@ -23,8 +23,7 @@ func (r *Retries) Add(other *Retries) *Retries {
 	return &Retries{Tries: r.Tries + other.Tries, Values: r.Values + other.Values, SentTwice: r.SentTwice + other.SentTwice, Cause: r.Cause}
 }
 
-// AllRetries returns the retries of the whole load, those of a mixed phase
-// included; nil: nothing failed.
+// AllRetries returns the retries of the whole load, including a mixed phase; nil: nothing failed.
 func (l *Load) AllRetries() *Retries {
 	if l.Mixed == nil {
 		return l.Retries
@@ -41,8 +40,7 @@ func (l *Load) LostRows() int64 {
 	return n
 }
 
-// Duplicates returns how many rows the census found twice because they were
-// sent twice.
+// Duplicates returns the number of rows that the census found twice because they were sent twice.
 func (l *Load) Duplicates() int64 {
 	n := int64(0)
 	for i := range l.Census {
@@ -51,8 +49,8 @@ func (l *Load) Duplicates() int64 {
 	return n
 }
 
-// UndetectedLoss returns why acknowledged rows may be missing although the census
-// agrees; empty: none is.
+// UndetectedLoss returns why acknowledged rows may be missing although the census found no
+// difference; empty: no row is missing.
 func (l *Load) UndetectedLoss() string {
 	for i := range l.Census {
 		if c := l.Census[i].Contents; c != nil && c.Unexcluded != "" {
@@ -62,8 +60,8 @@ func (l *Load) UndetectedLoss() string {
 	return ""
 }
 
-// Settle notes that the load settled so many seconds later than the clock said: a census then
-// found rows that had been missing.
+// Settle records that the load settled the given number of seconds later than the clock said: a
+// census then found the rows that had been missing.
 func (l *Load) Settle(later float64) {
 	if l.Visible == nil {
 		l.Visible = &Visible{}

@@ -6,29 +6,29 @@ import (
 	"github.com/tsmark/tsmark/measure"
 )
 
-// Growth is a load in steps, of which each but the first brings tags and fields that its
-// target's tables did not have: whether the system makes the columns, and what that costs.
+// Growth is a load in steps. Each step but the first introduces tags and fields that the target's
+// tables did not have. It shows whether the system adds the columns, and the cost.
 type Growth struct {
-	// Unsupported is why the target was not loaded so: what its system answered, or that
-	// its driver names the columns beforehand. Empty: it was.
+	// Unsupported is why the target cannot load in steps: the system's error, or that its driver
+	// declares columns in advance. Empty: it can.
 	Unsupported string       `json:"unsupported,omitempty"`
 	Steps       []GrowthStep `json:"steps"` // the steps, in order
 }
 
-// GrowthStep is a part of such a load, on a clock of its own, which starts when the
-// writers are connected. The next part begins when this one has settled.
+// GrowthStep is one step of such a load, with its own clock, which starts when the writers are
+// connected. The next step begins once this one has settled.
 type GrowthStep struct {
-	Tags    []string `json:"tags,omitempty" redact:"-"`   // that it brings, each as TABLE.TAG
+	Tags    []string `json:"tags,omitempty" redact:"-"`   // introduced by the step, each as TABLE.TAG
 	Fields  []string `json:"fields,omitempty" redact:"-"` // likewise, each as TABLE.FIELD
 	Rows    int64    `json:"rows"`                        // accepted
 	Sent    float64  `json:"sent"`                        // as those of a load
 	Acked   float64  `json:"acked"`                       // likewise; 0: the protocol does not acknowledge
 	Settled float64  `json:"settled"`                     // likewise
-	Median  float64  `json:"median"`                      // seconds of a batch: from handing it over to its acknowledgement
-	Slowest float64  `json:"slowest"`                     // likewise, of the batch that took longest
+	Median  float64  `json:"median"`                      // median seconds of a batch, from handing it over to its acknowledgement
+	Slowest float64  `json:"slowest"`                     // likewise, of the slowest batch
 }
 
-// UnsupportedReason is why the target cannot be loaded as the experiment wants; empty: it can.
+// UnsupportedReason is why the target cannot be loaded as the experiment requires; empty: it can.
 func (l *Load) UnsupportedReason() string {
 	if l == nil || l.Growth == nil {
 		return ""
@@ -36,8 +36,8 @@ func (l *Load) UnsupportedReason() string {
 	return l.Growth.Unsupported
 }
 
-// Extend adds a further step to a load whose steps before it have settled: as if the clock
-// had stood still between them.
+// Extend adds a step to a load whose earlier steps have settled, as if the clock had been stopped
+// in between.
 func (l *Load) Extend(next *Load) error {
 	before := l.Settled
 	after := func(was, seconds float64) float64 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Label names the target, with what its readers must know of every figure beside it: that
-// a stand-in answered, or a system other than the one that the driver is named for.
+// Label returns the target's name and a warning that must accompany each of its figures: that a
+// stand-in answered, or a system other than the one that the driver is named for.
 func (t *Target) Label() string {
 	var words []string
 	if s := t.Description.System; s != "" && !strings.Contains(strings.ToLower(t.Name), strings.ToLower(s)) {
@@ -21,7 +21,7 @@ func (t *Target) Label() string {
 	return t.Name + " (" + strings.Join(words, ", ") + ")"
 }
 
-// System names what was measured: the system that answered, its version and edition.
+// System returns the measured system: the system that answered, its version and edition.
 func (t *Target) System() string {
 	d := &t.Description
 	name, version := t.Driver, d.Version
@@ -34,8 +34,8 @@ func (t *Target) System() string {
 	return strings.Join(slices.DeleteFunc([]string{name, version, d.Edition}, func(s string) bool { return s == "" }), " ")
 }
 
-// Uncomparable is why no figure of the target is compared with another one, in any output;
-// empty: they may be. This is the one place that decides it.
+// Uncomparable is why no output compares a figure of the target with another; empty: figures are
+// comparable. Only this method decides it.
 func (t *Target) Uncomparable() string {
 	if t.Description.StandIn == "" {
 		return ""
@@ -43,9 +43,9 @@ func (t *Target) Uncomparable() string {
 	return "stand-in: " + t.Description.StandIn
 }
 
-// NotMeasuredHere is the mark of a run that came from a file: its figures are what the file
-// says, and Unchecked is why they were not compared with its operation log. Empty: it was
-// executed into the results folder that it is in.
+// NotMeasuredHere is the label of a run that was imported from a file: its figures are taken from
+// the file, and Unchecked is why they were not compared with its operation log. Empty: the run was
+// executed into this results folder.
 func (r *Run) NotMeasuredHere() string {
 	const mark = "imported, not measured here"
 	switch {

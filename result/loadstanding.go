@@ -25,8 +25,8 @@ func (l *Load) Word() string {
 // HasFigures reports whether the load exists and its figures count.
 func (l *Load) HasFigures() bool { return l != nil && l.Reason() == "" }
 
-// Disk is the size on disk where nothing of it was still to be written; -1: unknown, or something
-// was, as DiskPending says. It is the size that takes part in tables, ratios and comparisons.
+// Disk is the size on disk if the target had written everything; -1: the size is unknown or
+// incomplete, see DiskPending. Tables, ratios and comparisons use this size.
 func (l *Load) Disk() int64 {
 	if l.DiskPending != "" {
 		return -1
@@ -41,7 +41,7 @@ func (l *Load) WithoutFigures() *Load {
 		Workers: l.Workers, BatchSize: l.BatchSize, Rows: l.Rows, Metrics: l.Metrics, Withheld: l.Withheld, Beside: l.Beside, Unverified: l.Unverified,
 		Skipped: l.Skipped, Retries: l.Retries, Census: l.Census, DiskBytes: -1, DiskBefore: -1, DiskSettled: -1,
 	}
-	for i := range l.Parts { // who had which share, and how it ended
+	for i := range l.Parts { // keep only the shares of the agents and how they ended
 		p := &l.Parts[i]
 		out.Parts = append(out.Parts, Part{Agent: p.Agent, Share: p.Share, Lost: p.Lost, TakenOver: p.TakenOver})
 	}
@@ -56,8 +56,8 @@ func (l *Load) WithoutFigures() *Load {
 	return out
 }
 
-// withholdBeside returns repeats whose loads do not stand because of the answer beside
-// them; empty: because of none.
+// withholdBeside returns repeats with loads withheld because of a wrong answer; empty: their own
+// reason only.
 func withholdBeside(repeats []Repeat, wrong string) []Repeat {
 	changed := slices.Clone(repeats)
 	for i := range changed {
@@ -70,8 +70,8 @@ func withholdBeside(repeats []Repeat, wrong string) []Repeat {
 	return changed
 }
 
-// wrongAnswer names the first wrong answer of a target; empty: there is none. That to a text
-// of an experiment's own is none: what is wrong may be the text.
+// wrongAnswer describes the first wrong answer of a target; empty: none. Answers to a user-provided
+// text do not count, because the text itself may be wrong.
 func (t *Target) wrongAnswer() string {
 	const text = "answers of the same target are wrong: "
 	for i := range t.Repeats {

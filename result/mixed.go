@@ -2,86 +2,85 @@ package result
 
 // Mixed is a phase in which rows are written while queries run.
 type Mixed struct {
-	// Share is how many of all operations, batches and queries, were batches:
-	// above 0 and below 1. 0: each side went at its own rate.
+	// Share is the share of batches among all operations (batches and queries), between 0 and 1
+	// exclusive. 0: writes and queries had independent rates.
 	Share     float64 `json:"share,omitempty"`
 	RowRate   string  `json:"row_rate,omitempty"`   // as pace.Parse reads it, in rows; empty: as fast as the target took them
-	QueryRate string  `json:"query_rate,omitempty"` // likewise, in queries; empty: each querier sent its next query when it had its answer
-	Duration  float64 `json:"duration,omitempty"`   // no batch began later; 0: until the dataset was written
-	Windows   string  `json:"windows"`              // where windows lie: workload.Windows
-	Lateness  float64 `json:"lateness"`             // windows end so much before the newest time read, or earlier
-	Loaded    int64   `json:"loaded"`               // rows that were there before
-	Rest      int64   `json:"rest,omitempty"`       // rows that were loaded, alone, after it
+	QueryRate string  `json:"query_rate,omitempty"` // likewise, in queries; empty: each worker sent its next query once it had its answer
+	Duration  float64 `json:"duration,omitempty"`   // no batch began later; 0: until the whole dataset was written
+	Windows   string  `json:"windows"`              // position of windows: workload.Windows
+	Lateness  float64 `json:"lateness"`             // distance of the end of windows from the newest time read, at least
+	Loaded    int64   `json:"loaded"`               // rows loaded before the phase
+	Rest      int64   `json:"rest,omitempty"`       // rows loaded alone after the phase
 	Wall      float64 `json:"wall"`                 // from the start until the last batch and the last answer
-	// Writes is what was written. Its times begin with the phase, and settling
-	// comes after it.
+	// Writes is the measurement of the writes. Its times start with the phase; settling follows the
+	// phase.
 	Writes Load `json:"writes"`
-	// Response is from when the last row of a batch was due until the batch was
+	// Response is the time from when the last row of a batch was due until the batch was
 	// acknowledged; nil: no rate was set.
 	Response *Latency `json:"response,omitempty"`
 
 	Queriers int   `json:"queriers"` // connections that ran queries
-	Queue    int   `json:"queue"`    // arrivals that could wait for a querier
-	Arrivals int64 `json:"arrivals"` // queries that were due, by the rate or by the share; 0: neither was set
-	Dropped  int64 `json:"dropped"`  // of these, found the queue full
-	// Early is how many of these came when no window of any type fitted below
-	// the watermark, so that no query was run.
+	Queue    int   `json:"queue"`    // arrivals that could wait for a connection
+	Arrivals int64 `json:"arrivals"` // scheduled queries, by the rate or by the share; 0: neither was set
+	Dropped  int64 `json:"dropped"`  // of these, arrivals that found the queue full
+	// Early is the number of arrivals for which no window of any type fitted below the watermark,
+	// so that no query ran.
 	Early int64 `json:"early"`
-	// Waiting is how many of these were in the queue when the writes ended, and
-	// were not run: the queriers did not keep up.
+	// Waiting is the number of arrivals still in the queue when the writes ended. They were not
+	// run: the connections did not keep up.
 	Waiting int64 `json:"waiting,omitempty"`
-	// Lag is by how much the client itself released queries later than intended.
+	// Lag is the delay with which the client itself released queries.
 	Lag   *Latency    `json:"lag,omitempty"`
-	Types []MixedType `json:"types"` // in the order run, in turn
+	Types []MixedType `json:"types"` // in order of execution, round-robin
 }
 
-// MixedType is what was measured of one query type while rows were written.
+// MixedType is the measurement of one query type while rows were written.
 //
-// An answer is stale where it is right for an older state of the database: the
-// rows of the batches that had been acknowledged up to some earlier moment.
-// Any other answer that is not the expected one is wrong.
+// An answer is stale if it is correct for an older state of the database: the rows of the batches
+// that had been acknowledged up to an earlier time. Any other unexpected answer is wrong.
 type MixedType struct {
 	Type        string   `json:"type" redact:"-"`       // name of the query type
 	Unsupported string   `json:"unsupported,omitempty"` // reason; no query was run
 	Withheld    string   `json:"withheld,omitempty"`    // why the figures below are not shown as a result
 	Failed      *Failure `json:"failed,omitempty"`      // as in Queries
-	Executed    int64    `json:"executed"`              // those cut off counted
-	AtLeast     int64    `json:"at_least"`              // cut off by the time limit: their latency is at least what is recorded
+	Executed    int64    `json:"executed"`              // including those cut off
+	AtLeast     int64    `json:"at_least"`              // cut off by the time limit: their latency is at least the recorded one
 	PerSecond   float64  `json:"per_second"`            // queries per second of all workers
 	Rows        int64    `json:"rows"`                  // of all answers
 	Bytes       int64    `json:"bytes"`                 // of all answers
-	// Service is from sending a query until its answer was read to the last byte.
+	// Service is the time from sending a query to the last byte of its answer.
 	Service Latency `json:"service"`
 	// Values and Accumulated are those of Queries.
 	Values      int64     `json:"values,omitempty"`
 	Accumulated []float64 `json:"accumulated,omitempty"` // see Values
-	// Response, of the same queries, is from the intended start to the last
-	// byte; nil: no rate was set.
+	// Response, of the same queries, is the time from the intended start to the last byte; nil: no
+	// rate was set.
 	Response *Latency `json:"response,omitempty"`
 
 	Verdict Verdict `json:"verdict"`          // of the answers that were kept in full, a random sample
 	Wanted  int     `json:"wanted,omitempty"` // as in Sample; 0: none
-	Counted int64   `json:"counted"`          // further answers whose number of rows was compared
-	Stale   int64   `json:"stale"`            // of both, right for an older state
-	// InParts is how many of the stale ones are right for no state of whole batches, as of a
-	// system that shows the rows of a batch apart. They have no part in Freshness.
+	Counted int64   `json:"counted"`          // further answers with only the number of rows compared
+	Stale   int64   `json:"stale"`            // answers of both groups that are correct for an older state
+	// InParts is the number of stale answers that match no state of whole batches, because the
+	// system shows the rows of a batch separately. Freshness excludes them.
 	InParts int64 `json:"in_parts,omitempty"`
-	// Unmatched is how many of InParts match no state that was tried: sums and means of groups with
-	// many rows that may have been missing, of which only the limits were examined, and
-	// answers of which nothing but the number of rows was.
+	// Unmatched is the number of InParts answers that match no state that was tried: sums and means
+	// of groups with many possibly missing rows, for which only the limits were examined, and
+	// answers with only the number of rows compared.
 	Unmatched int64 `json:"unmatched,omitempty"`
-	// Unexamined answers were not right, and too many to look at all of them:
-	// those that were looked at were stale, unless the type is withheld.
+	// Unexamined is the number of unexpected answers that were not examined because there were too
+	// many; all examined ones were stale, unless the type is withheld.
 	Unexamined int64 `json:"unexamined,omitempty"`
-	// Freshness is, of each stale answer, the time from the acknowledgement of
-	// the first batch that it lacks to the start of its query: for that long, at least,
-	// acknowledged rows were not visible.
+	// Freshness is, for each stale answer, the time from the acknowledgement of the first batch
+	// that it lacks to the start of its query. Acknowledged rows were invisible for at least that
+	// long.
 	Freshness Latency `json:"freshness"`
 }
 
-// MostStale is the share of stale answers above which a time is no figure of its own: the system
-// answered from less data than others, so that reports compare it with nothing. One in a
-// hundred, since so few hardly move a median.
+// MostStale is the largest share of stale answers for a comparable time. Beyond it the system
+// answered from less data than others, and reports do not compare its time. One in a hundred hardly
+// moves a median.
 const MostStale = 0.01
 
 // StaleShare is the share of the checked answers that were stale, from 0 to 1.
@@ -93,8 +92,8 @@ func (t *MixedType) StaleShare() float64 {
 	return float64(t.Stale) / float64(checked)
 }
 
-// Problem returns the first reason for which a figure of the phase is withheld;
-// empty: there is none, or no phase.
+// Problem returns the first reason to withhold a figure of the phase; empty: no figure is withheld,
+// or there is no phase.
 func (m *Mixed) Problem() string {
 	if m == nil {
 		return ""
@@ -110,7 +109,7 @@ func (m *Mixed) Problem() string {
 	return ""
 }
 
-// Failure returns the first failure of a query type; nil: there is none, or no phase.
+// Failure returns the first failure of a query type; nil: no type failed, or there is no phase.
 func (m *Mixed) Failure() *Failure {
 	if m == nil {
 		return nil
@@ -123,7 +122,7 @@ func (m *Mixed) Failure() *Failure {
 	return nil
 }
 
-// AllRows returns the rows of the whole load, those of a mixed phase included.
+// AllRows returns the rows of the whole load, including a mixed phase.
 func (l *Load) AllRows() int64 {
 	if l.Mixed == nil {
 		return l.Rows

@@ -6,44 +6,40 @@ import (
 	"strings"
 )
 
-// Noise is what the machine did beside a measurement: what others than tsmark
-// and the target's own server took of it, from readings at its two ends. What
-// could not be read is absent. Reasons and Unknown are the judgement: see Judge.
+// Noise is the activity of the machine during a measurement that neither tsmark nor the target's
+// own server caused, from readings at its start and end. Unreadable figures are absent. Judge sets
+// Reasons and Unknown.
 type Noise struct {
 	Wall  float64 `json:"wall"`  // seconds
-	Cores float64 `json:"cores"` // of the machine: Wall times Cores is all the CPU time that there was
-	// Others is the CPU seconds of programs that are neither tsmark nor the
-	// target's server, those of other targets' servers included, and of
-	// interrupts. It lies between OthersMin and OthersMax: clocks tick every
-	// 10 ms, which matters in short phases.
+	Cores float64 `json:"cores"` // of the machine: Wall times Cores is all available CPU time
+	// Others is the CPU seconds of programs other than tsmark and the target's server, including
+	// the servers of other targets, and of interrupts. It lies between OthersMin and OthersMax:
+	// clocks tick every 10 ms, which matters in short phases.
 	Others    Value `json:"others"`
 	OthersMin Value `json:"others_min"` // see Others
 	OthersMax Value `json:"others_max"` // see Others
-	// Most names the program among them that used most; empty: not known.
+	// Most names the program among them that used the most CPU; empty: unknown.
 	Most string `json:"most,omitempty"`
 	// Steal is the CPU seconds that the hypervisor gave to other machines.
 	Steal Value `json:"steal"`
-	// Periods is how many scheduling periods the CPU limits of tsmark's control
-	// group counted, and Throttled in how many of these it was held back; of
-	// groups within each other those of the one that was held back most. Absent:
-	// there is no limit.
+	// Periods is the number of scheduling periods that the CPU limits of tsmark's control group
+	// counted, and Throttled the number of periods in which tsmark was throttled; with nested
+	// groups, of the group that was throttled most. Absent: there is no limit.
 	Periods   Value `json:"periods"`
 	Throttled Value `json:"throttled"` // see Periods
-	// Seconds in which some program waited for a processor, for memory that had
-	// to be made free or read back first, or for storage (Linux's pressure stall
-	// information, "some"). Databases cause the first and the last themselves, so
-	// that only memory is judged.
+	// Seconds in which some program waited for a processor, for memory that had to be freed or read
+	// back first, or for storage (Linux's pressure stall information, "some"). Databases cause the
+	// first and the last themselves, so only memory is judged.
 	CPUStall    Value `json:"cpu_stall"`
 	MemoryStall Value `json:"memory_stall"` // seconds in which some program waited for memory
 	IOStall     Value `json:"io_stall"`     // seconds in which some program waited for storage
-	// Swapped is the bytes that went to swap and came back; MajorFaults is how
-	// many pages of programs or mapped files had to be read from storage.
+	// Swapped is the number of bytes swapped out and back in; MajorFaults is the number of pages of
+	// programs or mapped files that had to be read from storage.
 	Swapped     Value `json:"swapped"`
 	MajorFaults Value `json:"major_faults"` // see Swapped
 
-	Bound float64 `json:"bound"` // the share of the CPU time beyond which it was judged
-	// Reasons are why the host was noisy, in words; none: it was quiet, as far as
-	// could be told.
+	Bound float64 `json:"bound"` // bound that Judge applied, as a share of the CPU time
+	// Reasons are why the host was noisy, in words; none: it was quiet, as far as known.
 	Reasons []string `json:"reasons,omitempty"`
 	// Unknown lists figures that could not be read, with the reasons; empty: all were read.
 	Unknown string `json:"unknown,omitempty"`
@@ -51,16 +47,16 @@ type Noise struct {
 
 // Bounds beyond which the host is noisy. docs/measuring.md says why.
 const (
-	QuietShare     = 0.10 // of the CPU time of the machine: others' and stolen time, each
+	QuietShare     = 0.10 // of the machine's CPU time: other programs and stolen time, each
 	quietThrottled = 0.05 // of the scheduling periods
 	quietMemory    = 0.01 // of the time, some program waiting for memory
 	quietSwapped   = 1 << 20
 )
 
-// TooShort is Noise.Unknown where clocks are too coarse for the phase.
+// TooShort is the value of Noise.Unknown if clocks are too coarse for the phase.
 const TooShort = "too short to measure"
 
-// NewNoise returns a record of which nothing is known yet.
+// NewNoise returns a record with all figures absent.
 func NewNoise(wall, cores float64) Noise {
 	no := Absent()
 	return Noise{
@@ -69,23 +65,21 @@ func NewNoise(wall, cores float64) Noise {
 	}
 }
 
-// OthersShare is the part of the machine's CPU time that others used; absent:
-// not known.
+// OthersShare is the part of the machine's CPU time that other programs used; absent: unknown.
 func (n *Noise) OthersShare() Value { return min(1, ratio(n.Others, Value(n.Wall*n.Cores))) }
 
 // StealShare is the part of the machine's CPU time that the hypervisor took.
 func (n *Noise) StealShare() Value { return ratio(n.Steal, Value(n.Wall*n.Cores)) }
 
-// ThrottledShare is the part of the scheduling periods in which a CPU limit held
-// tsmark back.
+// ThrottledShare is the part of the scheduling periods in which a CPU limit throttled tsmark.
 func (n *Noise) ThrottledShare() Value { return ratio(n.Throttled, n.Periods) }
 
 // MemoryShare is the part of the time in which some program waited for memory.
 func (n *Noise) MemoryShare() Value { return ratio(n.MemoryStall, Value(n.Wall)) }
 
-// Judge says whether the host was noisy: whether others used more than the bound,
-// a share of all CPU time, for certain, and so on. Where it may have been more
-// and may have been less it says that this cannot be told.
+// Judge decides whether the host was noisy: whether other programs certainly used more than the
+// bound, a share of all CPU time, and so on. If the measurement is too uncertain it records that in
+// Unknown.
 func (n *Noise) Judge(bound float64) {
 	n.Bound, n.Reasons = bound, nil
 	if n.Unknown == TooShort {
@@ -120,7 +114,7 @@ func (n *Noise) Judge(bound float64) {
 	}
 }
 
-// Noisy says why the host was noisy; empty: it was not, or nobody looked.
+// Noisy says why the host was noisy; empty: it was quiet, or was not observed.
 func (n *Noise) Noisy() string {
 	if n == nil {
 		return ""
@@ -128,8 +122,8 @@ func (n *Noise) Noisy() string {
 	return strings.Join(n.Reasons, "; ")
 }
 
-// Contended reports whether others used the processors, or kept them from
-// programs of this machine, beyond the bound.
+// Contended reports whether other processes used the processors, or kept them from programs of this
+// machine, beyond the bound.
 func (n *Noise) Contended() bool {
 	if n == nil {
 		return false
@@ -140,9 +134,8 @@ func (n *Noise) Contended() bool {
 	return len(only.Reasons) > 0
 }
 
-// AddNoise takes phases of one measurement together, such as a query type's
-// rounds, and judges them by the bound of the first: their sum can be told more
-// exactly than each. Nil where no phase has any.
+// AddNoise merges phases of one measurement, such as the rounds of a query type, and judges them by
+// the bound of the first phase: their sum is more exact than each phase. Nil: no phase has any.
 func AddNoise(phases ...*Noise) *Noise {
 	var sum *Noise
 	most, error2 := Value(-1), 0.0
@@ -156,7 +149,7 @@ func AddNoise(phases ...*Noise) *Noise {
 		} else {
 			sum.add(n)
 		}
-		// Ticks of several readings do not all err to the same side.
+		// Tick errors of several readings partly cancel out.
 		error2 += math.Pow(float64(n.OthersMax-n.OthersMin)/2, 2)
 		if n.Others > most && n.Most != "" {
 			most, sum.Most = n.Others, n.Most
@@ -166,7 +159,7 @@ func AddNoise(phases ...*Noise) *Noise {
 		return nil
 	}
 	if middle := (sum.OthersMin + sum.OthersMax) / 2; middle.IsKnown() {
-		// Where a bound is exact, such as what was seen of each process, it stays.
+		// An exact bound, such as the usage of observed processes, remains.
 		sum.OthersMin = max(sum.OthersMin, min(middle-Value(math.Sqrt(error2)), sum.Others))
 		sum.OthersMax = min(sum.OthersMax, max(middle+Value(math.Sqrt(error2)), sum.Others))
 	}
@@ -174,25 +167,24 @@ func AddNoise(phases ...*Noise) *Noise {
 	return sum
 }
 
-// add adds a phase up, all of it.
+// add adds all figures of a phase.
 func (n *Noise) add(other *Noise) {
-	// The cores of phases that one machine measured are the same.
+	// Phases measured on one machine have the same number of cores.
 	n.Wall += other.Wall
 	for _, v := range []struct{ to, from *Value }{
 		{&n.Others, &other.Others}, {&n.OthersMin, &other.OthersMin}, {&n.OthersMax, &other.OthersMax}, {&n.Steal, &other.Steal},
 		{&n.Periods, &other.Periods}, {&n.Throttled, &other.Throttled}, {&n.CPUStall, &other.CPUStall},
 		{&n.MemoryStall, &other.MemoryStall}, {&n.IOStall, &other.IOStall}, {&n.Swapped, &other.Swapped}, {&n.MajorFaults, &other.MajorFaults},
 	} {
-		*v.to += *v.from // absent where one is
+		*v.to += *v.from // absent if either is
 	}
 	if n.Unknown == "" || n.Unknown == TooShort {
 		n.Unknown = other.Unknown
 	}
 }
 
-// Disturbance says why a measurement was disturbed, of which these are the phases,
-// such as the rounds of a query type: as a whole, or in how many of them. Empty:
-// it was not, as far as can be told.
+// Disturbance says why a measurement was disturbed, as a whole or in how many of its phases, such
+// as the rounds of a query type. Empty: it was not, as far as known.
 func Disturbance(phases ...*Noise) string {
 	known, noisy, why := 0, 0, ""
 	for _, n := range phases {

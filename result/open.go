@@ -7,8 +7,7 @@ import (
 	"github.com/tsmark/tsmark/measure"
 )
 
-// poolOpen takes the open loops of repeats with one schedule together; nil
-// where a repeat was a closed loop.
+// poolOpen merges the open loops of repeats with one schedule; nil: a repeat was a closed loop.
 func poolOpen(repeats []*Queries) (*OpenLoop, error) {
 	if slices.ContainsFunc(repeats, func(q *Queries) bool { return q.Open == nil }) {
 		return nil, nil
@@ -38,9 +37,9 @@ func poolOpen(repeats []*Queries) (*OpenLoop, error) {
 	return &pooled, err
 }
 
-// typicalSearch returns the repeat whose search for the highest rate found the
-// median one, of two in the middle the lower; nil where not all searched. At
-// different rates latencies have nothing in common that could be pooled.
+// typicalSearch returns the repeat whose search for the highest rate found the median rate (the
+// lower of the middle two); nil: not all repeats searched. Latencies at different rates cannot be
+// pooled.
 func typicalSearch(repeats []*Queries) *Queries {
 	if slices.ContainsFunc(repeats, func(q *Queries) bool { return q.Open == nil || q.Open.Search == nil }) {
 		return nil

@@ -2,7 +2,7 @@ package result
 
 import "cmp"
 
-// Outcome says whether the figures of a query type stand, and why not.
+// Outcome says whether the figures of a query type are valid, and why not.
 type Outcome int
 
 // The outcomes, from worst to best.
@@ -11,12 +11,12 @@ const (
 	Unsupported                // the system cannot answer: see Queries.Unsupported
 	Withheld                   // an answer was wrong, or a check cast doubt on it: see Queries.Reason
 	Failed                     // a query had no answer: see Queries.Failed
-	Empty                      // right, but nothing was to be found
-	Unverified                 // nobody compared the answers
+	Empty                      // correct, but all expected answers are empty
+	Unverified                 // the answers were not compared
 	Verified
 )
 
-// Outcome returns whether the figures stand; NotRun where q is nil.
+// Outcome returns whether the figures are valid; NotRun if q is nil.
 func (q *Queries) Outcome() Outcome {
 	switch {
 	case q == nil:
@@ -37,8 +37,8 @@ func (q *Queries) Outcome() Outcome {
 	return Verified
 }
 
-// Reason is why the figures are withheld, where they are.
+// Reason is why the figures are withheld, if they are.
 func (q *Queries) Reason() string { return cmp.Or(q.Withheld, "the answers are wrong") }
 
-// SameDataset reports whether two runs were about the same rows.
+// SameDataset reports whether two runs used the same rows.
 func SameDataset(a, b *Dataset) bool { return a.Fingerprint == b.Fingerprint }

@@ -9,16 +9,14 @@ import (
 	"github.com/tsmark/tsmark/measure/stats"
 )
 
-// Repeat is one execution of what is measured of a target: a load, the queries
-// of query types, or both.
+// Repeat is one execution of a target's measurements: a load, the queries of query types, or both.
 type Repeat struct {
 	Number  int       `json:"number"`            // from 1
 	Load    *Load     `json:"load,omitempty"`    // the load of the repeat; nil: it had none
 	Queries []Queries `json:"queries,omitempty"` // one per type, in the order run
 }
 
-// RepeatOf returns the target's repeat of the number, which it adds where
-// there is none yet.
+// RepeatOf returns the target's repeat with the number. It adds the repeat if necessary.
 func (t *Target) RepeatOf(number int) *Repeat {
 	for i := range t.Repeats {
 		if t.Repeats[i].Number == number {
@@ -30,8 +28,8 @@ func (t *Target) RepeatOf(number int) *Repeat {
 	return t.RepeatOf(number)
 }
 
-// MeasuredRepeats returns the repeats; of a target that has no more than what they
-// come to, that as one.
+// MeasuredRepeats returns the repeats. If the target has pooled figures only, it returns these as
+// one repeat.
 func (t *Target) MeasuredRepeats() []Repeat {
 	if len(t.Repeats) == 0 && (t.Load != nil || len(t.Queries) > 0) {
 		return []Repeat{{Number: 1, Load: t.Load, Queries: t.Queries}}
@@ -39,7 +37,7 @@ func (t *Target) MeasuredRepeats() []Repeat {
 	return t.Repeats
 }
 
-// Type returns what the repeat has of a query type; nil: nothing yet.
+// Type returns the repeat's record of a query type; nil: none yet.
 func (r *Repeat) Type(name string) *Queries {
 	for i := range r.Queries {
 		if r.Queries[i].Type == name {
@@ -49,8 +47,8 @@ func (r *Repeat) Type(name string) *Queries {
 	return nil
 }
 
-// Pool returns the run with what the repeats of each target come to: see
-// Target.Pool. The record itself stays as it is.
+// Pool returns the run with the pooled figures of each target: see Target.Pool. The record itself
+// does not change.
 func (r *Run) Pool() (*Run, error) {
 	run := *r
 	run.Targets = slices.Clone(r.Targets)
@@ -63,17 +61,14 @@ func (r *Run) Pool() (*Run, error) {
 	return &run, nil
 }
 
-// Pool returns the target with its Load and Queries, which are derived from the
-// repeats. The load is the one of median
-// settled rate, of two in the middle the slower: it stands for what only one
-// load can tell, such as its batches, and package estimate for rates. Of a query
-// type all queries that ran count together, and each query's time is the median
-// of the repeats that ran it, of which most have queries of their own. Open
-// loops count together too, unless they searched for the highest
-// rate: then the repeat that found the median one stands for all. Where a
-// measurement stands on the time line is known of the repeats alone: Cell is
-// that of the first. What is withheld in one repeat is withheld in all, and a wrong
-// answer withholds the loads: see Load.Reason.
+// Pool returns the target with Load and Queries derived from the repeats. Load is the load with the
+// median settled rate (the slower one of the middle two): it provides the figures that need a
+// single load, such as its batches; package estimate derives rates. For a query type, all queries
+// of all repeats count together, and each query's time is the median over the repeats that ran it;
+// most queries run in a single repeat. Open loops are pooled too, unless they searched for the
+// highest rate: then the repeat that found the median rate represents all. Positions on the time
+// line exist per repeat only; the pooled Cell is the first repeat's. A type withheld in one repeat
+// is withheld in all, and a wrong answer withholds the loads: see Load.Reason.
 func (t *Target) Pool() (Target, error) {
 	pooled := *t
 	pooled.Repeats = withholdBeside(t.Repeats, t.wrongAnswer())
@@ -162,7 +157,7 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	pooled.PerSecond = 0
 	if pooled.Wall > 0 {
 		done := pooled.Executed
-		if pooled.Open != nil { // whose wall clock has those left out
+		if pooled.Open != nil { // its wall-clock time excludes the paused queries
 			done += pooled.Paused
 		}
 		pooled.PerSecond = float64(done) / pooled.Wall
@@ -176,9 +171,8 @@ func poolQueries(repeats []*Queries) (Queries, error) {
 	return pooled, err
 }
 
-// Outcomes returns what the figures of each repeat of a type are worth. The sample
-// of answers is one of all repeats, so that one in which none was compared stands as
-// the others do.
+// Outcomes returns the outcome of each repeat of a type. The repeats share one sample of answers,
+// so a repeat without compared answers counts like the others.
 func Outcomes(repeats []*Queries) []Outcome {
 	verdict, _ := PoolVerdicts(repeats)
 	list := make([]Outcome, len(repeats))
@@ -192,8 +186,7 @@ func Outcomes(repeats []*Queries) []Outcome {
 	return list
 }
 
-// PoolVerdicts adds up what was compared in the repeats of a type, whose sample is
-// one of all of them.
+// PoolVerdicts adds up the comparisons of a type's repeats, which share one sample.
 func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 	for _, q := range repeats {
 		if v.Difference == "" {
@@ -216,10 +209,10 @@ func PoolVerdicts(repeats []*Queries) (v Verdict, s Sample) {
 	return v, s
 }
 
-// poolEach sets the time of each query to the median of its repeats, and counts
-// the different queries of all.
+// poolEach sets the time of each query to the median of its repeats, and counts the different
+// queries of all repeats.
 func poolEach(pooled *Queries, repeats []*Queries) {
-	first, end, distinct := math.MaxInt, 0, make(map[int]int) // different queries by the place of the first
+	first, end, distinct := math.MaxInt, 0, make(map[int]int) // different queries by the position of the first
 	for _, q := range repeats {
 		distinct[q.First] = max(distinct[q.First], q.Distinct)
 		if len(q.Each) > 0 {
@@ -251,8 +244,7 @@ func poolEach(pooled *Queries, repeats []*Queries) {
 	}
 }
 
-// poolAccumulated adds up what each worker has of all repeats; nil where one
-// has recorded none.
+// poolAccumulated adds up each worker's times over all repeats; nil: a repeat has none.
 func poolAccumulated(repeats [][]float64) []float64 {
 	var pooled []float64
 	for _, one := range repeats {

@@ -1,12 +1,11 @@
-// Package result is what a run records: made by the engine and the verifier,
-// kept by the store, rendered by reports. Times of day are UTC, durations
-// seconds, sizes bytes.
+// Package result defines the record of a run. The engine and the verifier produce it, the store
+// keeps it, and reports render it. Times of day are UTC, durations seconds, sizes bytes.
 //
-// A Run is the record; Encode makes the document of it that is stored, exported
-// and imported. What its repeats come to is a view, which Run.Pool derives.
+// A Run is the record; Encode turns it into the document that is stored, exported and imported. The
+// pooled figures of its repeats are a view derived by Run.Pool.
 //
-// What is stored has no secrets: see secret.Redactor.Hide, for which the tag
-// redact:"-" marks names that must be found again, and encoded figures.
+// Stored records contain no secrets: see secret.Redactor.Hide. The tag redact:"-" marks names that
+// must remain searchable, and encoded figures.
 package result
 
 import (
@@ -22,12 +21,12 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Status is how far a run came.
+// Status is the progress of a run.
 type Status string
 
 // The states of a run.
 const (
-	Running    Status = "running"    // or killed before it could say otherwise
+	Running    Status = "running"    // or killed before it could record another status
 	Complete   Status = "complete"   // everything that was configured was done
 	Incomplete Status = "incomplete" // interrupted, or a target failed: see Reason
 )
@@ -40,62 +39,59 @@ type Run struct {
 	Args       []string `json:"args"`                  // command line as typed
 	Experiment string   `json:"experiment" redact:"-"` // the experiment as YAML
 	Notes      []string `json:"notes,omitempty"`       // of the experiment, on where it comes from
-	// Deviations are the versions that are not those that the experiment expects,
-	// each in words.
+	// Deviations are the versions that differ from the ones that the experiment expects, each in
+	// words.
 	Deviations []string  `json:"deviations,omitempty"`
 	Started    time.Time `json:"started"`           // start of the run
 	Finished   time.Time `json:"finished,omitzero"` // end of the run; missing while it is running
 	Status     Status    `json:"status" redact:"-"` // running, complete or incomplete
 	Reason     string    `json:"reason,omitempty"`  // why incomplete
-	// Imported is when the run was added from a file; zero: it was executed into
-	// the results folder that it is in. What an imported run was to do may be
-	// anybody's word: it is not executed unasked.
+	// Imported is when the run was added from a file; zero: it was executed into this results
+	// folder. The experiment of an imported run is untrusted: tsmark does not execute it without
+	// confirmation.
 	Imported time.Time `json:"imported,omitzero"`
-	// Unchecked is why the figures of an imported run were not all compared with those that
-	// its operation log tells; empty: they were, or the run was executed here.
+	// Unchecked is why some figures of an imported run were not compared with its operation log;
+	// empty: all were, or the run was executed here.
 	Unchecked string  `json:"unchecked,omitempty"`
 	Tool      Tool    `json:"tool"`    // the tsmark that ran
 	Host      Host    `json:"host"`    // the machine that tsmark ran on
-	Dataset   Dataset `json:"dataset"` // what was loaded and queried
-	// QuerySets are the queries that were drawn, by query type; nil: none, or not
-	// known.
+	Dataset   Dataset `json:"dataset"` // the dataset that was loaded and queried
+	// QuerySets are the generated queries by query type; nil: none, or unknown.
 	QuerySets []QuerySet `json:"query_sets,omitempty"`
-	Targets   []Target   `json:"targets"` // what was measured of each target
-	// CheckSeed is what chose the answers that were compared and the rows that were read
-	// back: a random number that no target could know. Empty: nothing was compared.
+	Targets   []Target   `json:"targets"` // measurements of each target
+	// CheckSeed is the random number that selected the answers to compare and the rows to read
+	// back; no target could know it. Empty: nothing was compared.
 	CheckSeed string `json:"check_seed,omitempty"`
-	// OrderSeed is what chose the order of the targets' turns, a random number. Empty: they
-	// have no turns.
+	// OrderSeed is the random number that determined the order of the targets within rounds. Empty:
+	// the run had no rounds.
 	OrderSeed string `json:"order_seed,omitempty"`
-	// QuerySeed is what the queries were drawn by: a random number unless the experiment
-	// said one, so that no server has answered the run's queries before. 0: the dataset's
-	// own seed.
+	// QuerySeed is the seed of the generated queries: random unless the experiment sets it, so that
+	// no server has answered the run's queries before. 0: the dataset's own seed.
 	QuerySeed int64 `json:"query_seed,omitempty"`
-	// Resources is what the client, its host and the servers were seen to use,
-	// on the time line of the run, whose origin is Started.
+	// Resources is the resource usage of the client, its host and the servers, on the time line of
+	// the run, whose origin is Started.
 	Resources []Resources `json:"resources,omitempty"`
-	// Agents are the clients of a run that had several, by name; nil: the process that
-	// made this document was the only one. Host and Tool are the coordinator's then.
+	// Agents are the clients of a distributed run, by name; nil: this process was the only client.
+	// With agents, Host and Tool describe the coordinator.
 	Agents []Agent `json:"agents,omitempty"`
-	// AgentsStopWithin is for how many seconds an agent may go on with what it does after the
+	// AgentsStopWithin is the number of seconds that an agent may continue its work after the
 	// coordinator has died; 0: there were no agents.
 	AgentsStopWithin float64 `json:"agents_stop_within,omitempty"`
 	// OtherDatabases are other databases that ran on the client's host.
 	OtherDatabases []OtherDatabase `json:"other_databases,omitempty"`
-	// Calibration is what this client could do at most; nil: nobody measured.
+	// Calibration is the maximum throughput of this client; nil: not measured.
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Place
-	// LostOperations are measured, and counted in all figures, but not in the
-	// operation log: the disk was slower than they came.
+	// LostOperations is the number of operations that are included in all figures but missing from
+	// the operation log, because the disk could not keep up.
 	LostOperations int64 `json:"lost_operations,omitempty"`
 }
 
-// Calibration is how fast the client itself is where nothing answers: loads
-// and queries of this run at a target that does nothing. It bounds what can
-// be said of any target.
+// Calibration is the speed of the client itself: the loads and queries of this run against a null
+// target that does no work. It is an upper bound for the measurements of any target.
 type Calibration struct {
 	Workers          int     `json:"workers"`                 // of the load
-	QueryWorkers     int     `json:"query_workers,omitempty"` // 0: as many, in runs of an earlier tsmark
+	QueryWorkers     int     `json:"query_workers,omitempty"` // 0: as many as Workers, in runs of an earlier tsmark
 	RowsPerSecond    float64 `json:"rows_per_second"`         // of loads into the null target
 	QueriesPerSecond float64 `json:"queries_per_second"`      // of queries of the null target
 }
@@ -107,7 +103,7 @@ type Tool struct {
 	Go      string `json:"go"`               // release of Go
 }
 
-// String says which build of tsmark it is, as reports show it.
+// String returns the build of tsmark as reports show it.
 func (t Tool) String() string {
 	commit, dirty := strings.CutSuffix(t.Commit, "+dirty")
 	switch {
@@ -128,8 +124,7 @@ type Module struct {
 	Version string `json:"version"` // version of the module
 }
 
-// Host is the machine of the client, which for an embedded target is the
-// machine of the database.
+// Host is the machine of the client, which is also the machine of an embedded database.
 type Host struct {
 	OS             string `json:"os"`                       // name and version
 	Kernel         string `json:"kernel"`                   // release of the kernel
@@ -140,12 +135,11 @@ type Host struct {
 	FileSystem     string `json:"file_system"`              // of the results folder
 	Virtualization string `json:"virtualization,omitempty"` // virtual machine or container
 
-	// What else bears on figures; zero: it could not be read, or does not
-	// exist.
-	Disk        string  `json:"disk,omitempty"`         // model and kind of the disk under the results folder
+	// Further properties that affect figures; zero: unreadable or nonexistent.
+	Disk        string  `json:"disk,omitempty"`         // model and type of the disk under the results folder
 	Swap        uint64  `json:"swap,omitempty"`         // bytes
 	NUMANodes   int     `json:"numa_nodes,omitempty"`   // memory regions of the processors
-	ClockSource string  `json:"clock_source,omitempty"` // what the kernel reads the time from
+	ClockSource string  `json:"clock_source,omitempty"` // the kernel's source of time
 	Governor    string  `json:"governor,omitempty"`     // policy of the CPU frequency
 	Turbo       string  `json:"turbo,omitempty"`        // on or off
 	OpenFiles   uint64  `json:"open_files,omitempty"`   // that one process may have (soft limit)
@@ -153,35 +147,34 @@ type Host struct {
 	MemoryLimit uint64  `json:"memory_limit,omitempty"` // bytes that the container may use
 }
 
-// SameMachine reports whether two hosts may be one machine: nothing that is known
-// of them tells them apart.
+// SameMachine reports whether two hosts may be the same machine: no known property differs.
 func SameMachine(a, b *Host) bool {
 	return a.Arch == b.Arch && a.CPU == b.CPU && a.Disk == b.Disk && a.Cores == b.Cores && a.Memory == b.Memory
 }
 
-// QuerySet is the different queries that were drawn for one type.
+// QuerySet describes the different queries that were generated for one type.
 type QuerySet struct {
 	Type  string `json:"type" redact:"-"` // query type
 	Count int    `json:"count"`           // queries that were drawn
-	// Fingerprint tells them from other ones: see query.Fingerprint. Definition is that of
-	// the first DefinitionCount queries that the dataset's own seed draws in the same way,
-	// whatever the run's seed: it tells queries about other things from these.
+	// Fingerprint identifies the queries: see query.Fingerprint. Definition is the fingerprint of
+	// the first DefinitionCount queries that the dataset's own seed generates in the same way,
+	// whatever the run's seed; it differs between queries about different subjects.
 	Fingerprint string `json:"fingerprint" redact:"-"`
 	Definition  string `json:"begin" redact:"-"` // see Fingerprint
 }
 
-// DefinitionCount is how many queries stand for all that are drawn in the same way.
+// DefinitionCount is the number of queries that represent all queries generated in the same way.
 const DefinitionCount = 100
 
-// SameDefinition reports whether both are drawn in the same way, so that their figures can be
-// compared, maybe by different seeds.
+// SameDefinition reports whether both sets are generated in the same way, so that their figures can
+// be compared even if the seeds differ.
 func (q *QuerySet) SameDefinition(other *QuerySet) bool { return q.Definition == other.Definition }
 
 // Equal reports whether both are the same queries.
 func (q *QuerySet) Equal(other *QuerySet) bool { return q.Fingerprint == other.Fingerprint }
 
-// OtherQueries returns a query type whose queries the runs draw in different ways; empty:
-// there is none, or nothing is known of one of them.
+// OtherQueries returns a query type whose queries the runs generate in different ways; empty: no
+// type differs, or the queries of a run are unknown.
 func OtherQueries(a, b *Run) (queryType string) {
 	for i := range a.QuerySets {
 		if name := a.QuerySets[i].Type; !AlikeQueries(a, b, name) {
@@ -191,14 +184,14 @@ func OtherQueries(a, b *Run) (queryType string) {
 	return ""
 }
 
-// AlikeQueries reports whether two runs may draw the queries of a type in the same way:
-// nothing that is known of them tells them apart.
+// AlikeQueries reports whether two runs may generate the queries of a type in the same way: nothing
+// known about them differs.
 func AlikeQueries(a, b *Run, queryType string) bool {
 	p, q := a.QuerySet(queryType), b.QuerySet(queryType)
 	return p == nil || q == nil || p.SameDefinition(q)
 }
 
-// QuerySet returns the queries that were drawn for a type; nil: none, or not known.
+// QuerySet returns the queries that were generated for a type; nil: none, or unknown.
 func (r *Run) QuerySet(queryType string) *QuerySet {
 	for i := range r.QuerySets {
 		if q := &r.QuerySets[i]; q.Type == queryType {
@@ -208,40 +201,40 @@ func (r *Run) QuerySet(queryType string) *QuerySet {
 	return nil
 }
 
-// Dataset is what was loaded or queried.
+// Dataset is the dataset that was loaded or queried.
 type Dataset struct {
 	Spec        workload.Spec `json:"spec" redact:"-"`        // the specification that determines the rows
 	Fingerprint string        `json:"fingerprint" redact:"-"` // hash of the specification
-	// Digest is the content digest of the rows that were loaded or queried, as
-	// encode.Digest has it; empty: it was not requested.
+	// Digest is the content digest of the rows that were loaded or queried, as computed by
+	// encode.Digest; empty: it was not requested.
 	Digest   string `json:"digest,omitempty" redact:"-"`
 	Series   uint32 `json:"series"`    // number of series
 	Rows     int64  `json:"rows"`      // number of rows
 	Metrics  int64  `json:"metrics"`   // values that are not NULL
 	RawBytes int64  `json:"raw_bytes"` // size as line protocol; 0: not known
-	// FormatBytes is its size as a file of formats that loaders of databases read, by
-	// TSBS's names; nil: nobody asked.
+	// FormatBytes is the size of the dataset in the file formats of database loaders, by TSBS's
+	// format names; nil: not requested.
 	FormatBytes map[string]int64 `json:"format_bytes,omitempty"`
-	// Lateness is by how much a row arrives behind a newer one at most, in
-	// seconds.
+	// Lateness is the largest delay of a row behind a newer row, in seconds.
 	Lateness float64 `json:"lateness,omitempty"`
-	// Late says more of datasets that are made with late rows; nil: of others, and
-	// where none is late.
+	// Late describes the late rows of a generated dataset; nil: the dataset has no late rows or was
+	// not generated.
 	Late *Late `json:"late,omitempty"`
-	// Source is the file that the rows came from; empty: they were generated, or are of
+	// Source is the file that the rows were read from; empty: they were generated, or read from
 	// Files.
 	Source string `json:"source,omitempty"`
-	// Files are those that the rows of the workload own came from, in their order.
+	// Files are the input files of the workload own, in order.
 	Files []workload.File `json:"files,omitempty"`
-	// Reread is what a second reader made of a sample of their rows; nil: there are none.
+	// Reread is the result of a second reader that read a sample of their rows; nil: no sample was
+	// read.
 	Reread *workload.Reread `json:"reread,omitempty"`
 }
 
-// Late is how late rows arrive behind newer ones of their own series.
+// Late describes how late rows arrive behind newer rows of their own series.
 type Late struct {
 	Share float64 `json:"share"` // of all rows
-	Least float64 `json:"least"` // of a series' rows, where it is smallest
-	Most  float64 `json:"most"`  // where it is largest
+	Least float64 `json:"least"` // smallest share of late rows of a series
+	Most  float64 `json:"most"`  // largest share of late rows of a series
 	// Delays of late rows in steps.
 	P50 int64 `json:"p50"`
 	P90 int64 `json:"p90"` // 90th percentile of the delays
@@ -249,52 +242,52 @@ type Late struct {
 	Max int64 `json:"max"` // largest delay
 }
 
-// Target is what was measured of one system under test.
+// Target is the record of one system under test.
 type Target struct {
 	Name      string `json:"name" redact:"-"`           // name in the experiment
 	Driver    string `json:"driver" redact:"-"`         // driver
-	Twin      string `json:"twin,omitempty" redact:"-"` // the target that it is once more, in a self-test
+	Twin      string `json:"twin,omitempty" redact:"-"` // in a self-test, the target that this one duplicates
 	Embedded  bool   `json:"embedded"`                  // shares the client's process
 	CoLocated bool   `json:"co_located,omitempty"`      // its server ran on the client's host
-	// SameServer is the target whose server this target's is too, and by whose name the
-	// server's resources were read; empty: none was opened before.
+	// SameServer is the earlier target that uses the same server; the server's resources are
+	// recorded under that target's name. Empty: no earlier target uses it.
 	SameServer string `json:"same_server,omitempty" redact:"-"`
-	// Adopted says what was compared of data that tsmark did not load before it was
-	// queried; empty: tsmark loaded it.
+	// Adopted describes the checks that ran before queries on data that tsmark did not load; empty:
+	// tsmark loaded the data.
 	Adopted string `json:"adopted,omitempty"`
-	// Types says how it holds those types of the dataset's fields that are none
-	// of its own; empty: it has them all.
+	// Types describes how the target stores field types of the dataset that it lacks; empty: it has
+	// all types.
 	Types string `json:"types,omitempty"`
-	// Adapter says that tsmark's driver was not verified against a server of this
-	// version; empty: its conformance suite passed on one, or CI has one.
+	// Adapter says that tsmark's driver was not verified against a server of this version; empty:
+	// the conformance suite passed on one, or CI tests one.
 	Adapter string `json:"adapter,omitempty"`
-	// ResultCache is its system's cache of answers.
+	// ResultCache is the system's result cache.
 	ResultCache driver.ResultCache `json:"result_cache,omitzero"`
-	// Idle is what became of its server while other targets had their turn, as
-	// experiments say it; empty: tsmark did not start the server.
+	// Idle is the state of its server while other targets were measured, in the words of the
+	// experiment; empty: tsmark did not start the server.
 	Idle string `json:"idle,omitempty"`
-	// ServerMemory is how many bytes of memory its server could use, the page cache included,
-	// where tsmark started it and kept it to that; 0: as many as there were.
+	// ServerMemory is the memory limit of its server in bytes, page cache included, if tsmark
+	// started the server with a limit; 0: no limit.
 	ServerMemory int64              `json:"server_memory,omitempty"`
 	Options      map[string]string  `json:"options"`              // all, defaults included, secrets removed
-	Profile      string             `json:"profile,omitempty"`    // set of options that was chosen; empty: none
-	Durability   string             `json:"durability,omitempty"` // level that was chosen; empty: none
-	Changes      []driver.Change    `json:"changes,omitempty"`    // options that are not as by default, secrets removed
-	Modules      []Module           `json:"modules,omitempty"`    // of the client, that reach the system
-	Description  driver.Description `json:"description"`          // what the system says of itself
-	// RunPart is when the target had its turns; nil: in every round, as all others.
+	Profile      string             `json:"profile,omitempty"`    // selected set of options; empty: none
+	Durability   string             `json:"durability,omitempty"` // selected level; empty: none
+	Changes      []driver.Change    `json:"changes,omitempty"`    // options that differ from the defaults, secrets removed
+	Modules      []Module           `json:"modules,omitempty"`    // client modules that connect to the system
+	Description  driver.Description `json:"description"`          // the system's own description of itself
+	// RunPart is the part of the run that measured the target; nil: it took part in every round, as
+	// all others.
 	RunPart *RunPart `json:"turn,omitempty"`
 	Failure string   `json:"failure,omitempty"` // why it failed
-	Repeats []Repeat `json:"repeats,omitempty"` // what was measured, by number
-	// Load and Queries are what the repeats come to, which Pool derives: they are
-	// no part of the record.
+	Repeats []Repeat `json:"repeats,omitempty"` // measurements, by number
+	// Load and Queries are the pooled figures of the repeats. Pool derives them; they are not part
+	// of the record.
 	Load    *Load     `json:"load,omitempty"`
 	Queries []Queries `json:"queries,omitempty"` // one per type, in the order run
 }
 
-// Load is one ingestion. A census that differs, or rows that were not
-// acknowledged, withhold its figures, as does a wrong answer beside it: see
-// Reason.
+// Load is one ingestion. Its figures are withheld if the census differs, if rows were not
+// acknowledged, or if an answer of the same target was wrong: see Reason.
 type Load struct {
 	Workers   int     `json:"workers"`    // concurrent writers
 	BatchSize int     `json:"batch_size"` // rows
@@ -305,123 +298,121 @@ type Load struct {
 	Sent      float64 `json:"sent"`       // from the start until the last row was handed over
 	Acked     float64 `json:"acked"`      // until the last row was acknowledged; 0: the protocol does not acknowledge
 	Settled   float64 `json:"settled"`    // until all rows were visible and background work idle
-	// Visible is how was found out, on the clock, that the rows were visible; nil: nobody looked.
+	// Visible describes how tsmark found, on the clock, that the rows were visible; nil: it did not
+	// check.
 	Visible *Visible `json:"visible,omitempty"`
 	Batches Latency  `json:"batches"` // from handing a batch over to its acknowledgement
-	// Accumulated is, of each worker, what its batches took together, in
-	// seconds; nil: not recorded.
+	// Accumulated is the total time of each worker's batches, in seconds; nil: not recorded.
 	Accumulated []float64 `json:"accumulated,omitempty"`
-	// Shards is, of each worker, how many of its rows were accepted: where each read
-	// rows of its own, they are the first ones of these, and what is there after a
-	// load that was cut off. Empty: one reader handed rows to all, the dataset's first
-	// ones, or nothing is known.
+	// Shards is the number of accepted rows of each worker. If each worker reads a part of the
+	// dataset, they are the first rows of that part: an interrupted load left these rows in the
+	// database. Empty: a single reader handed out the dataset's first rows, or the numbers are
+	// unknown.
 	Shards []int64     `json:"shards,omitempty"`
 	Rates  []RatePoint `json:"rates,omitempty"` // progress over time
-	// Paused is how many batches were under way while tsmark itself stood still, and
-	// PausedTime what they took together, in seconds: Batches has no time of them.
+	// Paused is the number of batches in flight while tsmark itself was suspended, and PausedTime
+	// is their total time in seconds. Batches excludes their times.
 	Paused     int64   `json:"paused,omitempty"`
 	PausedTime float64 `json:"paused_time,omitempty"` // see Paused
-	// DiskBytes is the size after settling and all steps, once the target has written what it had
-	// in memory, off the clock; -1: not known. So are DiskBefore, of the tables without rows, and
-	// DiskSettled, before the first of the steps; without steps it is not measured.
+	// DiskBytes is the size after settling and all steps, once the target has flushed its memory,
+	// off the clock. DiskBefore is the size of the empty tables. DiskSettled is the size before the
+	// first step; without steps it is not measured. Each is -1 if unknown.
 	DiskBytes   int64 `json:"disk_bytes"`
 	DiskBefore  int64 `json:"disk_before"`  // see DiskBytes
 	DiskSettled int64 `json:"disk_settled"` // see DiskBytes
-	// DiskLeftOut is what these sizes do not count, in words; empty: nothing.
+	// DiskLeftOut describes files that these sizes exclude; empty: none.
 	DiskLeftOut string `json:"disk_left_out,omitempty"`
-	// DiskPending is what the target had not yet written when DiskBytes was measured, in words:
-	// the size is incomplete, and compared with no other. Empty: nothing, as far as it tells.
+	// DiskPending describes data that the target had not yet written when DiskBytes was measured;
+	// the size is then incomplete and not compared. Empty: none was reported.
 	DiskPending string `json:"disk_pending,omitempty"`
-	Steps       []Step `json:"steps,omitempty"`    // done after settling
+	Steps       []Step `json:"steps,omitempty"`    // executed after settling
 	Withheld    string `json:"withheld,omitempty"` // why the figures are withheld; empty: they are not
-	// Beside is why the load has no figures although what was loaded is right as
-	// far as the census can tell: an answer of the same target was wrong. It is
-	// derived by Target.Pool, and not kept. See Reason.
+	// Beside is why the load has no figures although its census found no difference: an answer of
+	// the same target was wrong. Target.Pool derives it; it is not stored. See Reason.
 	Beside string `json:"beside,omitempty"`
-	// Retries is what was done about batches that failed; nil: none did, or
-	// the load ended with the first.
+	// Retries describes the batches that failed and were sent again; nil: no batch failed, or the
+	// load ended with the first failure.
 	Retries *Retries `json:"retries,omitempty"`
-	// Mixed is how the rest of the dataset was written, while queries
-	// ran. The rates are those of what came before. Nil: there was no such
-	// part.
+	// Mixed describes the phase that wrote the rest of the dataset while queries ran. The rates of
+	// the load are those of the rows before it. Nil: there was no mixed phase.
 	Mixed *Mixed `json:"mixed,omitempty"`
-	// Aggregate is the continuous aggregate that was made of what was loaded; nil: none
-	// was wanted.
+	// Aggregate is the continuous aggregate that was created from the loaded rows; nil: none was
+	// requested.
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
-	// Growth is how the load went in steps, rows of which brought tags and fields that no
-	// table had; nil: tables were created with all columns.
+	// Growth describes a load in steps that introduced tags and fields no table had; nil: tables
+	// were created with all columns.
 	Growth *Growth `json:"growth,omitempty"`
-	// Unverified is why nobody counted what was loaded; empty: it was counted.
+	// Unverified is why the loaded rows were not counted; empty: they were counted.
 	Unverified string         `json:"unverified,omitempty"`
-	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were passed over
+	Skipped    int64          `json:"skipped,omitempty"` // bad lines of a file that were skipped
 	Census     []CensusResult `json:"census,omitempty"`  // comparison with the dataset, by table
 	Cell
 }
 
-// Visible is how was found out that the rows of a load were visible.
+// Visible describes how tsmark found that the rows of a load were visible.
 type Visible struct {
-	Rows    int     `json:"rows"`              // that were queried and found: last ones, and others drawn at random
+	Rows    int     `json:"rows"`              // rows that were queried and found: the last rows, and further rows selected at random
 	Counted int64   `json:"counted,omitempty"` // rows that the target counted; 0: nothing was counted
-	Looks   int     `json:"looks"`             // until all was there
-	Seconds float64 `json:"seconds"`           // that the last look took: what looking cost a system whose rows were there
-	// Missing is what was not visible when nothing further had become visible for a while;
-	// empty: nothing.
+	Looks   int     `json:"looks"`             // attempts until all rows were found
+	Seconds float64 `json:"seconds"`           // duration of the last attempt: the cost of checking a system whose rows were visible
+	// Missing describes the rows that were still invisible when no further rows had appeared for a
+	// while; empty: none.
 	Missing  string `json:"missing,omitempty"`
 	Unlooked string `json:"unlooked,omitempty"` // why no rows were queried
-	// Late is by how many seconds the load settled later than that, since the census found
-	// rows missing that came after all; 0: it found all. Settled includes it.
+	// Late is the number of seconds between that check and the time when the load settled, because
+	// the census found rows missing that appeared later; 0: it found all rows. Settled includes it.
 	Late float64 `json:"late,omitempty"`
 }
 
-// Cell is where a measurement stands on the run's time line, and what it ran
-// of the client.
+// Cell is the place of a measurement on the run's time line, and the client resources that it used.
 type Cell struct {
 	From float64 `json:"from,omitempty"` // seconds since the run's start, before the clock of the measurement
 	To   float64 `json:"to,omitempty"`   // seconds since the run's start, after the measurement
-	// Client is what the client itself needed; nil: not known, or the target
-	// shares its process.
+	// Client is the resource usage of the client itself; nil: unknown, or the target shares its
+	// process.
 	Client *Client `json:"client,omitempty"`
 	// ClientBound says why the client rather than the target may have set the
 	// pace; empty: it did not.
 	ClientBound string `json:"client_bound,omitempty"`
-	// Noise is what others took of the machine meanwhile; nil: nobody looked.
+	// Noise is the activity of other processes on the machine during the measurement; nil: not
+	// observed.
 	Noise *Noise `json:"noise,omitempty"`
-	// Parts are what each agent did of the measurement, by share; nil: there was one
-	// client. Those of a mixed phase have rows and queries.
+	// Parts are the shares of the agents, ordered by share; nil: there was one client. The parts of
+	// a mixed phase have rows and queries.
 	Parts []Part `json:"parts,omitempty"`
-	// Upkeep is what the system had done by itself to the tables, such as vacuums:
-	// when the load and the steps after it had ended, or when the round of queries
-	// began. Empty: nothing is known.
+	// Upkeep describes background maintenance of the tables by the system, such as vacuums, up to
+	// the end of the load and its steps, or up to the start of the round of queries. Empty:
+	// unknown.
 	Upkeep string `json:"upkeep,omitempty"`
-	// Stopped is what ended the queries of a type: StoppedByCount, StoppedByTime,
-	// or what StoppedByInterval or StoppedBefore returns; empty: not known, or none.
+	// Stopped is the rule that ended the queries of a type: StoppedByCount, StoppedByTime, or a
+	// result of StoppedByInterval or StoppedBefore; empty: unknown, or no rule.
 	Stopped string `json:"stopped,omitempty"`
 }
 
-// What ends the queries of a type.
+// Rules that end the queries of a type.
 const (
 	StoppedByCount = "all run"
 	StoppedByTime  = "time box"
-	// StoppedByIntervals is part of what StoppedByInterval and StoppedBefore return.
+	// StoppedByIntervals is part of the results of StoppedByInterval and StoppedBefore.
 	StoppedByIntervals = "interval within "
 )
 
-// StoppedBefore says that another rule ended the queries before an interval could:
-// time box before interval within 2 %.
+// StoppedBefore says that another rule ended the queries before the confidence interval was narrow
+// enough: "time box before interval within 2 %".
 func StoppedBefore(rule string, share float64) string {
 	return rule + " before " + StoppedByInterval(share)
 }
 
-// StoppedByInterval says that the median was known to a share of it: interval
-// within 2 %.
+// StoppedByInterval says that the confidence interval of the median is within a share of it:
+// "interval within 2 %".
 func StoppedByInterval(share float64) string {
 	return StoppedByIntervals + strconv.FormatFloat(100*share, 'g', 3, 64) + " %"
 }
 
-// Step is something done after a load, timed apart from it.
+// Step is an operation after a load, timed separately.
 type Step struct {
 	Name      string  `json:"name"`            // name of the step, such as vacuum
-	Seconds   float64 `json:"seconds"`         // settling again included
+	Seconds   float64 `json:"seconds"`         // includes settling again
 	DiskBytes int64   `json:"disk_bytes"`      // after it; -1: not known
 	Noise     *Noise  `json:"noise,omitempty"` // what other processes used; nil: unknown
 }
@@ -432,155 +423,149 @@ type RatePoint struct {
 	Rows int64   `json:"rows"` // rows of the period
 }
 
-// CensusResult compares what a table should hold with what it holds.
+// CensusResult compares the expected contents of a table with its actual contents.
 type CensusResult struct {
 	Table    string `json:"table"`    // name of the table
 	Expected int64  `json:"expected"` // rows
 	Counted  int64  `json:"counted"`  // rows; -1: the system counts points only
-	// Lost is how many acknowledged rows are missing, and Duplicates how many
-	// rows are there twice because they were sent twice. Where both happened and
-	// different rows could not be counted, only their difference is known: see
-	// Contents.Unexcluded.
+	// Lost is the number of missing acknowledged rows, and Duplicates the number of rows stored
+	// twice because they were sent twice. If both occurred and distinct rows could not be counted,
+	// only their difference is known: see Contents.Unexcluded.
 	Lost       int64  `json:"lost,omitempty"`
 	Duplicates int64  `json:"duplicates,omitempty"` // see Lost
-	Problem    string `json:"problem,omitempty"`    // first difference; empty: it agrees, duplicates aside
-	// Contents is what was compared beside the number of rows; nil: values were
-	// counted.
+	Problem    string `json:"problem,omitempty"`    // first difference; empty: none, duplicates aside
+	// Contents describes comparisons beyond the number of rows; nil: values were counted.
 	Contents *Contents `json:"contents,omitempty"`
 }
 
-// Contents says what a census compared beside the number of rows.
+// Contents describes the comparisons of a census beyond the number of rows.
 type Contents struct {
-	Fields []Compared `json:"fields"` // how many fields were compared by what, as far as the census came
-	Series int64      `json:"series"` // with rows, compared by their tags; -1: not compared
-	Times  string     `json:"times"`  // by what the times of rows were compared: sum, first, last; empty: by nothing
-	// Distinct is how many different rows were counted, of what was sent twice;
-	// -1: all were sent once, or it could not be told.
+	Fields []Compared `json:"fields"` // number of fields by type of comparison, as far as the census got
+	Series int64      `json:"series"` // series with rows, compared by their tags; -1: not compared
+	Times  string     `json:"times"`  // comparison of the rows' times: sum, first, last; empty: none
+	// Distinct is the number of distinct rows counted if rows were sent twice; -1: all rows were
+	// sent once, or the number could not be determined.
 	Distinct int64 `json:"distinct"`
-	// Unexcluded is why acknowledged rows may be missing all the same, as many as
-	// there are duplicates; empty: none is.
+	// Unexcluded is why acknowledged rows may still be missing, at most as many as there are
+	// duplicates; empty: no row is missing.
 	Unexcluded string `json:"unexcluded,omitempty"`
-	// Rows is how many whole rows were read back and compared: a random sample, which the
-	// run's CheckSeed chose. RowsUnread is why rows of it were not; empty: all were, or the
-	// table had a problem before.
+	// Rows is the number of whole rows that were read back and compared: a random sample selected
+	// by the run's CheckSeed. RowsUnread is why some of them were not read; empty: all were, or the
+	// table already had a problem.
 	Rows       int64   `json:"rows,omitempty"`
 	RowsUnread string  `json:"rows_unread,omitempty"` // see Rows
-	Seconds    float64 `json:"seconds"`               // that the census of the table took, rows that were read back included, off every clock
+	Seconds    float64 `json:"seconds"`               // duration of the table's census, including the rows read back; excluded from every clock
 }
 
-// Compared is how many fields of a table were compared by the same figures.
+// Compared is the number of fields of a table that were compared by the same figures.
 type Compared struct {
 	By     string `json:"by"`     // such as count, sum, min, max
 	Fields int    `json:"fields"` // number of fields
 }
 
-// Latency is the figures of a histogram, and the histogram itself in
-// HdrHistogram's V2 compressed encoding (base64), in nanoseconds.
+// Latency has the figures of a histogram, and the histogram itself in HdrHistogram's V2 compressed
+// encoding (base64), in nanoseconds.
 type Latency struct {
 	measure.Summary
 	Histogram string `json:"histogram,omitempty" redact:"-"` // HdrHistogram V2, compressed, base64, in nanoseconds
 }
 
-// Queries is what was measured of one query type.
+// Queries is the measurement of one query type.
 type Queries struct {
 	Type string `json:"type" redact:"-"` // name of the query type
 	Help string `json:"help" redact:"-"` // one line about the query type
-	// Texts is TextsTSBS where the queries were TSBS's own texts, of which nobody knows
-	// the right answers, and which do not ask all systems the same; TextsOwn where they
-	// were texts that the experiment brought; empty: tsmark's.
+	// Texts is TextsTSBS if the queries were TSBS's own texts, whose correct answers are unknown
+	// and which differ in meaning between systems; TextsOwn if the experiment supplied the texts;
+	// empty: tsmark's texts.
 	Texts string `json:"texts,omitempty"`
-	// By is ByReference where Verdict is about what the reference text of an own query
-	// answered, ByAgreement where it is about what other targets of the run did; empty:
-	// about what the oracle knows.
+	// By is ByReference if Verdict compares with the reference text of an own query, ByAgreement if
+	// it compares with other targets of the run; empty: with the oracle.
 	By string `json:"by,omitempty"`
-	// Disagrees is how another system answered the same query of an own text, where nobody
-	// knows the right answer.
+	// Disagrees describes how another system answered the same query of a user-provided text, if
+	// the correct answer is unknown.
 	Disagrees   string  `json:"disagrees,omitempty"`
 	NoReference string  `json:"no_reference,omitempty"` // why the reference text of an own query could not be run
 	Unsupported string  `json:"unsupported,omitempty"`  // reason; no query was run
 	Verdict     Verdict `json:"verdict"`                // result of the comparison with expected answers
 	Withheld    string  `json:"withheld,omitempty"`     // why the figures below are not shown as a result
-	// Failed is why there are none although nothing was wrong: a query had no answer.
+	// Failed is why the figures are missing although no answer was wrong: a query had no answer.
 	Failed   *Failure `json:"failed,omitempty"`
-	Workers  int      `json:"workers"`          // concurrent queriers
-	Executed int64    `json:"executed"`         // recorded: burn-in not counted, those cut off counted
+	Workers  int      `json:"workers"`          // concurrent workers that run queries
+	Executed int64    `json:"executed"`         // recorded queries: excludes burn-in, includes timeouts
 	WarmUp   WarmUp   `json:"warm_up,omitzero"` // queries before the measurement
-	BurnIn   int64    `json:"burn_in"`          // run first and not recorded
-	AtLeast  int64    `json:"at_least"`         // cut off by the time limit: their latency is at least what is recorded
-	// Paused is how many queries were under way while tsmark itself stood still, because it
-	// was stopped or had no processor, and PausedTime what they took together, in seconds:
-	// they are left out of all figures.
+	BurnIn   int64    `json:"burn_in"`          // executed first and not recorded
+	AtLeast  int64    `json:"at_least"`         // cut off by the time limit: their latency is at least the recorded one
+	// Paused is the number of queries in flight while tsmark itself was stopped or had no
+	// processor, and PausedTime is their total time in seconds. All figures exclude them.
 	Paused     int64   `json:"paused,omitempty"`
 	PausedTime float64 `json:"paused_time,omitempty"` // see Paused
-	// ClientTime is the processor time, in seconds, that tsmark itself used for the queries,
-	// between sending each and the last byte of its answer: see ClientShare. 0: not measured.
+	// ClientTime is the CPU time, in seconds, that tsmark itself used between sending each query
+	// and the last byte of its answer: see ClientShare. 0: not measured.
 	ClientTime float64 `json:"client_time,omitempty"`
-	Distinct   int     `json:"distinct"` // different queries that could be run
-	Timeout    float64 `json:"timeout"`  // a query is cut off after so long; 0: never
+	Distinct   int     `json:"distinct"` // different queries available to run
+	Timeout    float64 `json:"timeout"`  // seconds after which a query is cut off; 0: never
 	TimeBox    float64 `json:"time_box"` // 0: none
-	// Wall is the wall clock from the first query to the last answer, burn-in left
-	// out; of a closed loop less PausedTime, divided by the workers.
+	// Wall is the wall-clock time from the first query to the last answer, excluding burn-in. In a
+	// closed loop PausedTime divided by the workers is subtracted.
 	Wall      float64 `json:"wall"`
 	PerSecond float64 `json:"per_second"` // queries per second of all workers
 	Rows      int64   `json:"rows"`       // of all answers
 	Bytes     int64   `json:"bytes"`      // of all answers
-	// Cache says what was done to make caches cold before each query; empty:
-	// nothing. Cold reports whether it worked: what could not be made cold is
-	// not called so.
+	// Cache describes how caches were made cold before each query; empty: they were not. Cold
+	// reports whether that worked; a query whose caches could not be made cold is not called cold.
 	Cache string `json:"cache,omitempty"`
 	Cold  bool   `json:"cold,omitempty"`  // see Cache
-	First int    `json:"first,omitempty"` // place of Each[0] in the type's drawn sequence
-	// Each is the service time of each query in seconds, by its place behind
-	// First; less than 0: cut off after that time; 0: not run, or not recorded.
-	// Of a query run again only the first time counts. It lets targets be
-	// compared over the same queries: see package estimate.
+	First int    `json:"first,omitempty"` // position of Each[0] in the type's sequence of generated queries
+	// Each is the service time of each query in seconds, by its position after First; negative: the
+	// query was cut off after that time; 0: not run, or not recorded. Only the first time counts
+	// for a query that ran repeatedly. Each allows comparing targets over the same queries: see
+	// package estimate.
 	Each []float64 `json:"each,omitempty"`
-	// Read is what the system read for a query, by its own word, the median of those whose
-	// answers were checked before anything was measured; nil: it was not recorded, or it does
-	// not tell.
+	// Read is the amount of data that the system reports to have read for a query: the median of
+	// the queries whose answers were checked before the measurement. Nil: not recorded, or not
+	// reported.
 	Read *Read `json:"read,omitempty"`
-	// Sample is how the answers were chosen that Verdict is about.
+	// Sample describes how the answers in Verdict were selected.
 	Sample  Sample  `json:"sample,omitzero"`
 	Service Latency `json:"service"` // from sending a query to the last byte of its answer
-	// Values is how many all answers hold, NULLs included: rows times the
-	// columns that are neither time nor tags. Accumulated is, of each worker,
-	// what its queries took together, those cut off left out, in seconds; nil:
-	// neither is recorded.
+	// Values is the number of values in all answers, NULLs included: rows times the columns other
+	// than time and tags. Accumulated is the total time of each worker's queries in seconds,
+	// excluding those cut off; nil: neither is recorded.
 	Values      int64     `json:"values,omitempty"`
 	Accumulated []float64 `json:"accumulated,omitempty"` // see Values
 	Cell
-	// Open is what an open loop has beyond that; nil: a closed loop, in which
-	// each worker sends its next query when it has its answer.
+	// Open has the additional figures of an open loop; nil: a closed loop, in which each worker
+	// sends its next query once it has its answer.
 	Open *OpenLoop `json:"open,omitempty"`
 }
 
-// Read is what a system read to answer a query, from disk or from memory, in its own
-// terms.
+// Read is the amount of data that a system read to answer a query, from disk or from memory, in its
+// own terms.
 type Read struct {
-	Rows  float64 `json:"rows"`  // of tables and aggregates; -1: it does not tell
-	Bytes float64 `json:"bytes"` // -1: it does not tell
+	Rows  float64 `json:"rows"`  // of tables and aggregates; -1: not reported
+	Bytes float64 `json:"bytes"` // -1: not reported
 }
 
-// What stands in Queries.Texts.
+// Values of Queries.Texts.
 const (
 	TextsTSBS = "tsbs"
 	TextsOwn  = "own"
 )
 
-// What reports say of figures of TextsTSBS and TextsOwn where they have little room.
+// Short descriptions of TextsTSBS and TextsOwn in reports.
 const (
 	TSBSText = "TSBS's text"
 	OwnText  = "own text"
 )
 
-// What stands in Queries.By.
+// Values of Queries.By.
 const (
 	ByReference = "reference"
 	ByAgreement = "agreement"
 )
 
-// VerifiedBy is what the answers of the type were compared with: oracle, ByReference or
-// ByAgreement; empty: nothing, so that they are not verified.
+// VerifiedBy is the source of the expected answers: oracle, ByReference or ByAgreement; empty: the
+// answers were not compared and are not verified.
 func (q *Queries) VerifiedBy() string {
 	if !q.Verdict.OK() {
 		return ""
@@ -588,8 +573,7 @@ func (q *Queries) VerifiedBy() string {
 	return cmp.Or(q.By, "oracle")
 }
 
-// TextName is what reports call the queries of the type where nobody knows what they
-// mean; empty: that is known.
+// TextName is the name of the queries in reports if their meaning is unknown; empty: it is known.
 func (q *Queries) TextName() string {
 	switch q.Texts {
 	case TextsTSBS:
@@ -600,7 +584,7 @@ func (q *Queries) TextName() string {
 	return ""
 }
 
-// VerdictText is the verdict on the answers as reports print it.
+// VerdictText returns the verdict on the answers as reports print it.
 func (q *Queries) VerdictText() string {
 	if name := q.TextName(); name != "" && q.Verdict == (Verdict{}) {
 		if q.Disagrees != "" {
@@ -615,7 +599,7 @@ func (q *Queries) VerdictText() string {
 }
 
 // ClientShare is the part of the service time of the queries in which tsmark itself used a
-// processor; absent: not measured, as of a target in its process.
+// processor; absent: not measured, for example for an embedded target.
 func (q *Queries) ClientShare() Value {
 	if q.ClientTime <= 0 || q.Service.Count == 0 {
 		return Absent()
@@ -623,7 +607,7 @@ func (q *Queries) ClientShare() Value {
 	return ratio(Value(q.ClientTime), Value(q.Service.Mean*float64(q.Service.Count)))
 }
 
-// Texts is TextsTSBS where the queries of the run were, otherwise empty.
+// Texts returns TextsTSBS if the queries of the run have that value, otherwise an empty string.
 func (r *Run) Texts() string {
 	for i := range r.Targets {
 		t := &r.Targets[i]
@@ -638,8 +622,7 @@ func (r *Run) Texts() string {
 	return ""
 }
 
-// OwnTexts lists the query types of the run that were TextsOwn, and whose answers were
-// compared with nothing.
+// OwnTexts lists the query types of the run that are TextsOwn and have unverified answers.
 func (r *Run) OwnTexts() []string {
 	var types []string
 	for i := range r.Targets {
@@ -653,60 +636,58 @@ func (r *Run) OwnTexts() []string {
 	return types
 }
 
-// WarmUp is what was run before the clock started, so that neither connections nor the
-// system, whose compiler may be a just-in-time one, were cold. No figure has it.
+// WarmUp counts the queries that ran before the clock started, so that neither connections nor the
+// system (which may compile just in time) were cold. All figures exclude them.
 type WarmUp struct {
 	Queries int64   `json:"queries"` // of all workers together
-	Seconds float64 `json:"seconds"` // by the wall clock, until the last worker was warm
+	Seconds float64 `json:"seconds"` // wall-clock time until the last worker was warm
 }
 
-// Add adds what another one ran.
+// Add adds another warm-up.
 func (w *WarmUp) Add(other WarmUp) {
 	w.Queries += other.Queries
 	w.Seconds += other.Seconds
 }
 
-// OpenLoop is what was measured of queries that came by a schedule of their
-// own. Burn-in does not count.
+// OpenLoop is the measurement of queries that arrive by a schedule of their own, excluding burn-in.
 type OpenLoop struct {
 	Schedule string  `json:"schedule"` // as pace.Parse reads it
 	Queue    int     `json:"queue"`    // arrivals that could wait for a worker
-	Arrivals int64   `json:"arrivals"` // that were due, dropped ones included
-	Offered  float64 `json:"offered"`  // arrivals a second in the mean; 0: fewer than two
-	Dropped  int64   `json:"dropped"`  // found the queue full, and were never run
-	Waiting  int64   `json:"waiting"`  // in the queue when the last one came
-	// Response is from the intended start of a query to the last byte of its
-	// answer: the wait for a worker counts, as it does for a user. Dropped
-	// arrivals have none.
+	Arrivals int64   `json:"arrivals"` // scheduled arrivals, including dropped ones
+	Offered  float64 `json:"offered"`  // mean arrivals per second; 0: fewer than two arrivals
+	Dropped  int64   `json:"dropped"`  // arrivals that found the queue full and were never run
+	Waiting  int64   `json:"waiting"`  // queue length at the last arrival
+	// Response is the time from the intended start of a query to the last byte of its answer. It
+	// includes the wait for a worker, as a user would see it. Dropped arrivals have no response
+	// time.
 	Response Latency `json:"response"`
-	// Lag is by how much the client itself released arrivals later than
-	// intended. It is part of Response.
+	// Lag is the delay with which the client itself released arrivals. It is part of Response.
 	Lag Latency `json:"lag"`
-	// Saturated says in which way the schedule was not kept; empty: it was.
+	// Saturated describes how the schedule was missed; empty: it was kept.
 	Saturated string `json:"saturated,omitempty"`
-	// Search is how this rate was found to be the highest that keeps an
-	// objective; nil: it was given.
+	// Search is the search that found this rate to be the highest that keeps an objective; nil: the
+	// rate was configured.
 	Search *RateSearch `json:"search,omitempty"`
 }
 
-// RateSearch is a search for the highest rate of arrivals, in arrivals a
-// second, that keeps an objective. The truth lies between Kept and Failed.
+// RateSearch is a search for the highest arrival rate, in arrivals per second, that keeps an
+// objective. The true rate lies between Kept and Failed.
 type RateSearch struct {
 	Objective string    `json:"objective"` // as rate.Parse reads it
 	Precision float64   `json:"precision"` // requested, as a fraction of the rate
-	Kept      float64   `json:"kept"`      // highest rate that kept it; 0: none did
-	Failed    float64   `json:"failed"`    // lowest rate that did not; 0: none
-	Tries     []RateTry `json:"tries"`     // in the order made
+	Kept      float64   `json:"kept"`      // highest rate that kept the objective; 0: none did
+	Failed    float64   `json:"failed"`    // lowest rate that did not keep it; 0: none
+	Tries     []RateTry `json:"tries"`     // in order of execution
 }
 
 // RateTry is one step of a search.
 type RateTry struct {
 	Rate   float64 `json:"rate"`             // arrivals per second
-	Failed string  `json:"failed,omitempty"` // why it does not keep the objective; empty: it does
+	Failed string  `json:"failed,omitempty"` // why the objective was not kept; empty: it was
 }
 
-// UndecidedTry returns the try that ended the search because it could not be judged, nil if
-// each try was.
+// UndecidedTry returns the try that ended the search because it could not be judged; nil: every try
+// was judged.
 func (s *RateSearch) UndecidedTry() *RateTry {
 	if len(s.Tries) == 0 {
 		return nil
@@ -731,18 +712,18 @@ func (s *RateSearch) NotFound() string {
 	return "none keeps " + s.Objective + ": " + s.Tries[len(s.Tries)-1].Failed
 }
 
-// Verdict is the outcome of comparing answers with the oracle's.
+// Verdict is the result of comparing answers with the expected ones.
 type Verdict struct {
-	Checked    int    `json:"checked"`              // queries compared
-	Empty      int    `json:"empty"`                // of these, expected and found without rows
+	Checked    int    `json:"checked"`              // answers compared
+	Empty      int    `json:"empty"`                // of these, correctly empty
 	Rows       int64  `json:"rows"`                 // rows compared
-	Difference string `json:"difference,omitempty"` // the first one: query, row, expected, found
+	Difference string `json:"difference,omitempty"` // the first one: query, row, expected, actual
 }
 
-// OK reports whether answers were checked and all were right.
+// OK reports whether answers were compared and all of them matched.
 func (v Verdict) OK() bool { return v.Checked > 0 && v.Difference == "" }
 
-// String is the verdict as reports print it.
+// String returns the verdict as reports print it.
 func (v Verdict) String() string {
 	switch {
 	case v.Difference != "":
@@ -755,7 +736,8 @@ func (v Verdict) String() string {
 	return "verified"
 }
 
-// UnverifiedParts is what stands and was not checked, in words; empty: all was.
+// UnverifiedParts describes the figures that were reported without verification; empty: all were
+// verified.
 func (r *Run) UnverifiedParts() string {
 	for i := range r.Targets {
 		if l := r.Targets[i].Load; l != nil && l.Unverified != "" {
@@ -765,7 +747,7 @@ func (r *Run) UnverifiedParts() string {
 	return ""
 }
 
-// FailedTarget says which target failed and why; empty: none did.
+// FailedTarget says which target failed and why; empty: no target failed.
 func (r *Run) FailedTarget() string {
 	for i := range r.Targets {
 		if t := &r.Targets[i]; t.Failure != "" {
@@ -775,8 +757,7 @@ func (r *Run) FailedTarget() string {
 	return ""
 }
 
-// Ended reports whether a run has come to its end: nothing is missing but what targets
-// that failed would have done.
+// Ended reports whether a run has ended: only the work of failed targets is missing.
 func (r *Run) Ended() bool {
 	failed := r.FailedTarget()
 	return r.Status == Complete || r.Status == Incomplete && failed != "" && r.Reason == failed
@@ -794,13 +775,13 @@ func (r *Run) AnyWithheld() bool {
 	return false
 }
 
-// Passed reports whether every figure of the run stands: it is complete, no
-// load and no type is withheld, none failed, and each search found a rate.
+// Passed reports whether every figure of the run is valid: the run is complete, no load or query
+// type is withheld or failed, and each search found a rate.
 func (r *Run) Passed() bool {
 	return r.Status == Complete && !r.AnyWithheld() && !r.AnyFailed() && !r.AnyRateNotFound()
 }
 
-// AnyFailed reports whether a target, queries beside a load or a query type failed.
+// AnyFailed reports whether a target, the queries of a mixed phase or a query type failed.
 func (r *Run) AnyFailed() bool {
 	return slices.ContainsFunc(r.Targets, func(t Target) bool {
 		return t.Failure != "" || t.Load != nil && t.Load.Mixed.Failure() != nil ||
@@ -815,8 +796,8 @@ func (r *Run) AnyRateNotFound() bool {
 	})
 }
 
-// RateNotFound says why a search for the highest rate found none; empty: it found one,
-// nobody searched, or the figures are missing for another reason.
+// RateNotFound says why a search for the highest rate found none; empty: it found one, there was no
+// search, or the figures are missing for another reason.
 func (q *Queries) RateNotFound() string {
 	if q.WithoutFigure() || q.Open == nil || q.Open.Search == nil {
 		return ""

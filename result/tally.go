@@ -10,14 +10,14 @@ import (
 	"github.com/tsmark/tsmark/measure/tally"
 )
 
-// LatencyOf returns a histogram's figures.
+// LatencyOf returns the figures of a histogram.
 func LatencyOf(l *measure.Latency) (Latency, error) {
 	encoded, err := l.Encode()
 	return Latency{Summary: l.Summary(), Histogram: encoded}, err
 }
 
-// LoadOf returns a load's figures, as far as its operations tell them: all but what
-// only its settings and the target itself tell.
+// LoadOf returns the figures of a load that its operations determine. Figures from its settings and
+// from the target are missing.
 func LoadOf(t *tally.Tally) (l Load, err error) {
 	l = Load{
 		Workers: t.Workers(), Rows: t.Rows, Metrics: t.Values, WireBytes: t.Bytes, Accumulated: t.WorkerSeconds(),
@@ -39,7 +39,7 @@ func LoadOf(t *tally.Tally) (l Load, err error) {
 	return l, err
 }
 
-// QueriesOf returns a query type's figures, as far as its operations tell them.
+// QueriesOf returns the figures of a query type that its operations determine.
 func QueriesOf(t *tally.Tally) (Queries, error) {
 	each := t.QuerySeconds()
 	for len(each) > 0 && each[len(each)-1] == 0 {

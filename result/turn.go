@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// RunPart is which part of a run a target was loaded and queried in. Of targets
-// that share a place, such as a database, each is in a part of its own: the
-// dataset of one takes the place of the other's. What drifts on the machine is
-// shared by the targets of a part alone, whose rounds are interleaved.
+// RunPart is the part of a run in which a target was loaded and queried. Targets that share a
+// place, such as a database, are measured in separate parts, because the dataset of one replaces
+// the other's. Machine drift affects only the targets of a part equally, because their rounds are
+// interleaved.
 type RunPart struct {
 	Part  int `json:"part"`  // from 1
 	Parts int `json:"parts"` // number of parts
-	// Place is what the target shares, and Shares with which other targets;
-	// empty: nothing, and with none.
+	// Place is the shared resource, and Shares are the other targets that use it; empty: nothing is
+	// shared.
 	Place  string   `json:"place,omitempty"`
 	Shares []string `json:"shares,omitempty"` // see Place
 }
 
-// String says in which part, and why; empty for nil.
+// String describes the part and the reason; empty for nil.
 func (t *RunPart) String() string {
 	if t == nil {
 		return ""
@@ -30,8 +30,8 @@ func (t *RunPart) String() string {
 	return text
 }
 
-// InDifferentParts reports whether two targets of one run were measured in different parts
-// of it, so that their rounds were not interleaved.
+// InDifferentParts reports whether two targets of one run were measured in different parts of it,
+// so that their rounds were not interleaved.
 func InDifferentParts(a, b *Target) bool {
 	return a.RunPart != nil && b.RunPart != nil && a.RunPart.Part != b.RunPart.Part
 }

@@ -5,14 +5,14 @@ import (
 	"sort"
 )
 
-// Usage is what a source used between two moments of the time line. Sums that
-// were not read over the whole of it are absent.
+// Usage is the usage of a source between two times of the time line. Sums that were not read over
+// the whole interval are absent.
 type Usage struct {
 	Wall        float64 `json:"wall"`         // seconds
 	CPU         Value   `json:"cpu"`          // seconds
 	Share       Value   `json:"share"`        // mean CPU share of all cores of its host, 0 to 1
-	ShareMax    Value   `json:"share_max"`    // highest between two readings; above 1 where a child too short to be seen is counted at its end
-	RSSMax      Value   `json:"rss_max"`      // bytes; as read, so peaks between readings are missed
+	ShareMax    Value   `json:"share_max"`    // highest between two readings; above 1 if a child too short-lived to be observed is counted at its end
+	RSSMax      Value   `json:"rss_max"`      // bytes; peaks between readings are missed
 	DiskRead    Value   `json:"disk_read"`    // bytes
 	DiskWritten Value   `json:"disk_written"` // bytes
 	NetReceived Value   `json:"net_received"` // bytes
@@ -34,7 +34,7 @@ func PerMillion(v Value, rows int64) Value { return ratio(v, Value(float64(rows)
 // BytesPerRow is a size divided by the number of rows; absent without rows.
 func BytesPerRow(bytes Value, rows int64) Value { return ratio(bytes, Value(rows)) }
 
-// ratio is absent where either side is, or where nothing is divided by.
+// ratio is absent if either operand is, or if b is 0.
 func ratio(a, b Value) Value {
 	if !a.IsKnown() || !b.IsKnown() || b <= 0 {
 		return Absent()
@@ -42,7 +42,7 @@ func ratio(a, b Value) Value {
 	return a / b
 }
 
-// Usage returns what was used in [from, to), in seconds of the time line.
+// Usage returns the usage in [from, to), in seconds of the time line.
 func (r *Resources) Usage(from, to float64) Usage {
 	cores := Value(r.Cores)
 	cpu := r.Increase(CPU, from, to)
@@ -67,9 +67,8 @@ func (r *Resources) UsageTotal() Usage {
 	return r.Usage(r.At[0], r.At[len(r.At)-1])
 }
 
-// Increase is how much a counter rose in [from, to). Between readings it is
-// taken to rise evenly, so each end is off by at most one period's rise. It is
-// absent where no readings surround the interval.
+// Increase is the rise of a counter in [from, to). It assumes an even rise between readings, so
+// each end is off by at most one period's rise. It is absent if no readings surround the interval.
 func (r *Resources) Increase(m Metric, from, to float64) Value {
 	at, values := r.knownReadings(m)
 	begin, end := interpolate(at, values, from), interpolate(at, values, to)
@@ -79,8 +78,8 @@ func (r *Resources) Increase(m Metric, from, to float64) Value {
 	return end - begin
 }
 
-// ReadAt reports whether a metric was read at both ends of [from, to): no further from
-// each than a part of the time between them, as in 0.02.
+// ReadAt reports whether a metric was read near both ends of [from, to): within a part of the
+// interval, such as 0.02, of each.
 func (r *Resources) ReadAt(m Metric, from, to, part float64) bool {
 	at, _ := r.knownReadings(m)
 	slack := part * (to - from)
@@ -91,10 +90,9 @@ func (r *Resources) ReadAt(m Metric, from, to, part float64) bool {
 	return near(from) && near(to)
 }
 
-// RateMax is the fastest rise of a counter, per second, between two readings
-// one after the other of which a part lies in [from, to); absent where Increase
-// is, or without two readings. Pairs closer than a tenth of the period are
-// passed over: clocks that tick every 10 ms make their rates noise.
+// RateMax is the fastest rise of a counter, per second, between two consecutive readings that
+// overlap [from, to); absent if Increase is, or without two readings. It skips pairs closer than a
+// tenth of the period, because clocks that tick every 10 ms turn their rates into noise.
 func (r *Resources) RateMax(m Metric, from, to float64) Value {
 	if !r.Increase(m, from, to).IsKnown() {
 		return Absent()
@@ -114,7 +112,7 @@ func (r *Resources) RateMax(m Metric, from, to float64) Value {
 	return most
 }
 
-// Max is the largest reading of a gauge in [from, to]; absent without one.
+// Max is the largest reading of a gauge in [from, to]; absent without readings.
 func (r *Resources) Max(m Metric, from, to float64) Value {
 	most := Absent()
 	for _, v := range r.readingsWithin(m, from, to) {
@@ -125,7 +123,7 @@ func (r *Resources) Max(m Metric, from, to float64) Value {
 	return most
 }
 
-// Mean is the mean of a gauge's readings in [from, to]; absent without one.
+// Mean is the mean of a gauge's readings in [from, to]; absent without readings.
 func (r *Resources) Mean(m Metric, from, to float64) Value {
 	values := r.readingsWithin(m, from, to)
 	var sum Value
@@ -135,7 +133,7 @@ func (r *Resources) Mean(m Metric, from, to float64) Value {
 	return ratio(sum, Value(len(values)))
 }
 
-// knownReadings returns the readings of a metric without those that are absent.
+// knownReadings returns the readings of a metric, without absent ones.
 func (r *Resources) knownReadings(m Metric) (at []float64, values []Value) {
 	for i, v := range r.Metrics[m] {
 		if v.IsKnown() {
@@ -145,8 +143,8 @@ func (r *Resources) knownReadings(m Metric) (at []float64, values []Value) {
 	return at, values
 }
 
-// readingsWithin returns the readings in [from, to]. An interval shorter than a period
-// may hold none: then the readings on both sides of it stand for it.
+// readingsWithin returns the readings in [from, to]. If an interval shorter than a period has no
+// readings, it returns the readings on both sides.
 func (r *Resources) readingsWithin(m Metric, from, to float64) []Value {
 	if to < from {
 		return nil
@@ -160,8 +158,8 @@ func (r *Resources) readingsWithin(m Metric, from, to float64) []Value {
 	return values[first:max(first, end)]
 }
 
-// interpolate returns the value at a moment, on the line between the readings
-// around it; absent outside them.
+// interpolate returns the value at a time, on the line between the surrounding readings; absent
+// outside them.
 func interpolate(at []float64, values []Value, moment float64) Value {
 	i := sort.SearchFloat64s(at, moment)
 	switch {

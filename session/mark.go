@@ -9,39 +9,39 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Mark is what a load leaves in the database, so that later commands know
-// what they face.
+// Mark is the record that a load leaves in the database, so that later commands can identify the
+// data.
 type Mark struct {
 	Dataset      workload.Spec `json:"dataset"`
 	Fingerprint  string        `json:"fingerprint"`
 	RowsExpected int64         `json:"rows_expected"` // -1: not known when the load began
-	// RowsAtMost bounds the rows of a dataset of which no more was known when the
-	// load began; 0: nothing was.
+	// RowsAtMost is an upper bound of the dataset's rows if the number was unknown when the load
+	// began; 0: no bound was known.
 	RowsAtMost int64     `json:"rows_at_most,omitempty"`
 	RowsAcked  int64     `json:"rows_acked"`
 	Complete   bool      `json:"complete"` // every row was acknowledged
 	Loaded     time.Time `json:"loaded"`
 	Tool       string    `json:"tool"` // tsmark's version
-	// SentTwice is how many rows were sent again although they may have been
-	// stored the first time, and the system does not dedupe: so many more than
-	// expected can be duplicates.
+	// SentTwice is the number of rows that were sent again although they may have been stored the
+	// first time, in a system that does not dedupe: at most this number of rows beyond the expected
+	// ones can be duplicates.
 	SentTwice int64 `json:"sent_twice,omitempty"`
-	// Run is the id of the run that loaded it, and that may load it again.
+	// Run is the ID of the run that loaded the data and may load it again.
 	Run string `json:"run,omitempty"`
-	// Target is the name of the target that was loaded, Driver what drove it, and
-	// Repeat which load of the target it was in its run, from 1. Empty and 0: a
-	// tsmark that did not say so loaded it.
+	// Target is the name of the target that was loaded, Driver its driver, and Repeat the number of
+	// the target's load in its run, from 1. Empty and 0: an earlier tsmark that did not record them
+	// loaded the data.
 	Target string `json:"target,omitempty"`
 	Driver string `json:"driver,omitempty"`
 	Repeat int    `json:"repeat,omitempty"`
-	// Layout is the values of the options that have driver.Option.Layout set, as they
-	// were when the tables were made.
+	// Layout has the values of the options with driver.Option.Layout set, as of the creation of the
+	// tables.
 	Layout map[string]string `json:"layout,omitempty"`
 }
 
-// Differs says in what the data that a mark tells of is laid out otherwise than
-// a target of the driver with the options would lay it out; empty: in nothing
-// that is known. What the mark does not name counts as alike.
+// Differs describes how the layout of the marked data differs from the layout that a target of the
+// driver with these options would create; empty: no known difference. Options missing from the mark
+// count as equal.
 func (m *Mark) Differs(k *driver.Driver, o driver.Options) string {
 	if m.Driver != "" && m.Driver != k.Name {
 		return fmt.Sprintf("was loaded as %s, not %s", m.Driver, k.Name)
@@ -59,7 +59,7 @@ func (m *Mark) Differs(k *driver.Driver, o driver.Options) string {
 	return fmt.Sprintf("was loaded with %s, not with %s", strings.Join(was, ","), strings.Join(is, ","))
 }
 
-// setting is an option with its value, as a user would write it.
+// setting formats an option with its value, as a user would write it.
 func setting(name, value string) string {
 	if value == "" {
 		return "no " + name

@@ -1,6 +1,5 @@
-// Package session is what tsmark does with a database beside measuring it, the
-// same for every driver: it marks what it loads, replaces it, and leaves alone
-// what it did not create.
+// Package session manages the data of tsmark in a database, in the same way for every driver: it
+// marks loaded data, replaces it, and does not touch objects that tsmark did not create.
 package session
 
 import (
@@ -16,29 +15,29 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// ErrNoMark means that the database holds nothing that tsmark loaded.
+// ErrNoMark means that the database holds no data loaded by tsmark.
 var ErrNoMark = errors.New("holds no dataset of tsmark's")
 
-// Session is an open database as loads see it. It has no state of its own: what
-// it knows stands in the database's note.
+// Session is an open database as loads see it. It has no state of its own: its state is in the
+// database's note.
 type Session struct {
 	db    driver.DB
-	first *series.Schema // what Prepare creates in place of the schema it is for; nil: that
+	first *series.Schema // schema that Prepare creates instead of its argument; nil: the argument
 }
 
-// New returns the session over a database, which stays its owner's to close.
+// New returns a session for a database. The caller closes the database.
 func New(db driver.DB) Session { return Session{db: db} }
 
-// Beginning returns the session whose Prepare makes room for a schema, and owns all that
-// belongs to it, but creates only first: the tags and fields that the first rows have.
+// Beginning returns a session whose Prepare makes room for a whole schema and owns all of its
+// objects, but creates only first: the tags and fields of the first rows.
 func (s Session) Beginning(first *series.Schema) Session {
 	s.first = first
 	return s
 }
 
-// Mark returns the mark of the dataset that the database holds. Its error wraps
-// ErrNoMark where tsmark loaded nothing, and driver.ErrExisting, with what is
-// there, where the place holds data that tsmark did not create.
+// Mark returns the mark of the dataset in the database. Its error wraps ErrNoMark if tsmark loaded
+// nothing, and driver.ErrExisting, with the existing objects, if the place holds data that tsmark
+// did not create.
 func (s Session) Mark(ctx context.Context) (Mark, error) {
 	p, err := s.look(ctx)
 	if err == nil {
@@ -66,7 +65,7 @@ func (s Session) SetMark(ctx context.Context, m Mark) error {
 	return nil
 }
 
-// OwnObjects returns the objects that tsmark made and that are there.
+// OwnObjects returns the existing objects that tsmark created.
 func (s Session) OwnObjects(ctx context.Context) ([]driver.Object, error) {
 	p, err := s.look(ctx)
 	if err == nil {
@@ -78,9 +77,9 @@ func (s Session) OwnObjects(ctx context.Context) ([]driver.Object, error) {
 	return p.ownObjects(), nil
 }
 
-// Inspect returns why a dataset of the schema could not be loaded, as far as can
-// be told without changing anything; driver.ErrExisting as Prepare. The schema is
-// nil until the mark that names the dataset has been read.
+// Inspect returns why a dataset of the schema could not be loaded, as far as this can be checked
+// without changing anything; like Prepare it returns driver.ErrExisting. The schema is nil until
+// the mark that names the dataset has been read.
 func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
 	if s.db.Inspect != nil {
 		if err := s.db.Inspect(ctx); err != nil {
@@ -96,9 +95,8 @@ func (s Session) Inspect(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Existing lists what keeps Prepare from going on: in a place without a mark all
-// data, in a marked one what tsmark did not make and what is in the way of the
-// schema.
+// Existing lists the objects that prevent Prepare: without a mark all data, with a mark the objects
+// that tsmark did not create and that conflict with the schema.
 func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.Object, error) {
 	p, err := s.look(ctx)
 	var planned []driver.Object
@@ -111,8 +109,8 @@ func (s Session) Existing(ctx context.Context, schema *series.Schema) ([]driver.
 	return p.inTheWay(planned), nil
 }
 
-// Drop drops what is named, of what Existing would list now, and nothing else:
-// what came up since stays, and Prepare refuses again.
+// Drop drops the named objects that Existing still lists. It leaves objects that have appeared
+// since, and Prepare refuses again.
 func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string) error {
 	found, err := s.Existing(ctx, schema)
 	if err != nil {
@@ -125,8 +123,8 @@ func (s Session) Drop(ctx context.Context, schema *series.Schema, named []string
 	return nil
 }
 
-// Clear drops what tsmark made, and the mark with what holds it: nothing of tsmark's is
-// left, and nothing else is touched.
+// Clear drops all objects that tsmark created, and the mark with the object that holds it. It
+// touches nothing else.
 func (s Session) Clear(ctx context.Context) error {
 	p, err := s.look(ctx)
 	if err == nil {
@@ -148,11 +146,10 @@ func (s Session) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Prepare drops what tsmark made, creates what the schema needs and leaves the
-// mark. It never touches what tsmark did not make: its error then wraps
-// driver.ErrExisting. However it ends, by a kill too, the note that is there
-// afterwards names what is tsmark's, and holds no mark of what is gone. m is not
-// of a complete load.
+// Prepare drops the objects that tsmark created, creates those of the schema and writes the mark.
+// It never touches objects that tsmark did not create: its error then wraps driver.ErrExisting.
+// However it ends, even if killed, the note then names tsmark's objects and has no mark of dropped
+// data. m must not be the mark of a complete load.
 func (s Session) Prepare(ctx context.Context, schema *series.Schema, m Mark) error {
 	p, planned, err := s.replaceable(ctx, schema)
 	if err == nil {
@@ -167,8 +164,8 @@ func (s Session) Prepare(ctx context.Context, schema *series.Schema, m Mark) err
 	return nil
 }
 
-// replace drops what tsmark made. The note says before that it is no dataset any
-// more; where nothing could be dropped it says again that it is.
+// replace drops the objects that tsmark created. It first notes that the dataset is incomplete, and
+// restores the mark if nothing could be dropped.
 func (s Session) replace(ctx context.Context, p *place, m Mark) error {
 	own := p.ownObjects()
 	if len(own) == 0 {
@@ -183,24 +180,23 @@ func (s Session) replace(ctx context.Context, p *place, m Mark) error {
 	if err == nil {
 		return nil
 	}
-	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace) // an interrupt is one reason to be here
+	later, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace) // an interrupt may have caused the failure
 	defer cancel()
 	if now, lookErr := s.look(later); lookErr == nil && now.stamp != nil && len(now.ownObjects()) == len(own) {
-		_ = s.note(later, p.stamp) // the error says what is wrong
+		_ = s.note(later, p.stamp) // err already reports the failure
 	}
 	return err
 }
 
-// grace is how long the mark of a dataset that could not be dropped may take to be
-// put back.
+// grace is the time limit for restoring the mark of a dataset that could not be dropped.
 const grace = 5 * time.Second
 
-// create makes the objects of the schema. The note names them before, and what
-// tells them from others' after.
+// create creates the objects of the schema. It notes their names before and their identities after
+// creating them.
 func (s Session) create(ctx context.Context, p *place, schema *series.Schema, planned []driver.Object, m Mark) error {
 	next := &stamp{Mark: m, Tables: []string{}}
 	for _, o := range planned {
-		// What somebody put there before stays that somebody's.
+		// Objects that other users created before remain theirs.
 		theirs := slices.ContainsFunc(p.otherObjects(), func(t driver.Object) bool { return t.Clashes(o) })
 		if o.Of == "" && !theirs {
 			next.add(o)
@@ -223,9 +219,9 @@ func (s Session) create(ctx context.Context, p *place, schema *series.Schema, pl
 	return s.note(ctx, next)
 }
 
-// Extend has do make objects beside the dataset, which then go with it: the note names
-// them before, and what tells them from others' after. It makes nothing where there is
-// one of the name already: its error then wraps driver.ErrExisting.
+// Extend calls do to create objects that belong to the dataset and are dropped with it. It notes
+// their names before and their identities after creating them. If an object of the name exists it
+// creates nothing, and its error wraps driver.ErrExisting.
 func (s Session) Extend(ctx context.Context, planned []driver.Object, do func(context.Context) error) error {
 	p, err := s.look(ctx)
 	if err == nil {
@@ -259,8 +255,8 @@ func (s Session) Extend(ctx context.Context, planned []driver.Object, do func(co
 	return s.note(ctx, p.stamp)
 }
 
-// replaceable returns the place, and what is to be made in it, or an error that
-// wraps driver.ErrExisting.
+// replaceable returns the place and the objects to create in it, or an error that wraps
+// driver.ErrExisting.
 func (s Session) replaceable(ctx context.Context, schema *series.Schema) (*place, []driver.Object, error) {
 	planned, err := s.plan(schema)
 	if err != nil {
@@ -285,7 +281,7 @@ func (s Session) replaceable(ctx context.Context, schema *series.Schema) (*place
 	return nil, nil, fmt.Errorf("%s %w: %s; drop it or %s", name, driver.ErrExisting, text, elsewhere)
 }
 
-// plan names what the schema needs.
+// plan returns the objects of the schema.
 func (s Session) plan(schema *series.Schema) ([]driver.Object, error) {
 	if schema == nil {
 		return nil, nil
@@ -293,14 +289,14 @@ func (s Session) plan(schema *series.Schema) ([]driver.Object, error) {
 	return s.db.Plan(schema)
 }
 
-// place is what is in a database, and what its note says.
+// place is the contents of a database and its note.
 type place struct {
 	present []driver.Object
-	stamp   *stamp // nil: there is none of tsmark's
-	damage  error  // why the note that is there is none of tsmark's
+	stamp   *stamp // nil: not a note of tsmark
+	damage  error  // why the existing note is not a note of tsmark
 }
 
-// look looks at the database.
+// look reads the objects and the note of the database.
 func (s Session) look(ctx context.Context) (*place, error) {
 	present, err := s.db.Objects(ctx)
 	if err != nil {
@@ -315,7 +311,7 @@ func (s Session) look(ctx context.Context) (*place, error) {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, driver.ErrUnreachable):
 		return nil, err
 	case err == nil && text == "":
-		return p, nil // tsmark was killed before it wrote one
+		return p, nil // tsmark was killed before it wrote a note
 	case err == nil:
 		p.stamp, err = parseStamp(text)
 	}
@@ -325,12 +321,12 @@ func (s Session) look(ctx context.Context) (*place, error) {
 	return p, nil
 }
 
-// ownObjects returns what tsmark made.
+// ownObjects returns the objects that tsmark created.
 func (p *place) ownObjects() []driver.Object {
 	return slices.DeleteFunc(slices.Clone(p.present), func(o driver.Object) bool { return o.Note || p.stamp == nil || !p.stamp.owns(o) })
 }
 
-// otherObjects returns what tsmark did not make, nor goes with what it made.
+// otherObjects returns the objects that tsmark did not create and that do not belong to its own.
 func (p *place) otherObjects() []driver.Object {
 	own := p.ownObjects()
 	return slices.DeleteFunc(slices.Clone(p.present), func(o driver.Object) bool {
@@ -343,7 +339,7 @@ func (p *place) otherObjects() []driver.Object {
 	})
 }
 
-// inTheWay returns those of the others that nothing may be made beside.
+// inTheWay returns the other objects that conflict with the planned ones.
 func (p *place) inTheWay(planned []driver.Object) []driver.Object {
 	found := slices.DeleteFunc(p.otherObjects(), func(o driver.Object) bool {
 		if p.stamp == nil {
@@ -352,11 +348,11 @@ func (p *place) inTheWay(planned []driver.Object) []driver.Object {
 		return !o.InTheWay && !slices.ContainsFunc(planned, o.Clashes)
 	})
 	return slices.DeleteFunc(slices.Clone(found), func(o driver.Object) bool {
-		return slices.ContainsFunc(found, func(of driver.Object) bool { return o.Of != "" && o.Of == of.Name }) // goes with that
+		return slices.ContainsFunc(found, func(of driver.Object) bool { return o.Of != "" && o.Of == of.Name }) // belongs to that object
 	})
 }
 
-// checkMark returns the error of a place without a mark; nil: it has one.
+// checkMark returns the error for a place without a mark; nil: it has a mark.
 func (s Session) checkMark(ctx context.Context, p *place) error {
 	switch {
 	case p.stamp != nil:
@@ -368,7 +364,7 @@ func (s Session) checkMark(ctx context.Context, p *place) error {
 	return fmt.Errorf("%s %w", name, ErrNoMark)
 }
 
-// refusal is the error of a place that is not tsmark's.
+// refusal returns the error for a place that does not belong to tsmark.
 func (s Session) refusal(ctx context.Context, p *place) error {
 	name, elsewhere := s.describePlace(ctx)
 	text := nameFirst(p.inTheWay(nil))
@@ -379,7 +375,7 @@ func (s Session) refusal(ctx context.Context, p *place) error {
 	return fmt.Errorf("%s %w: %s; %s", name, driver.ErrExisting, text, elsewhere)
 }
 
-// describePlace names the place, and says what to do to have another one.
+// describePlace names the place and says how to use another one.
 func (s Session) describePlace(ctx context.Context) (name, elsewhere string) {
 	name, elsewhere = "the database", "place"
 	if d, err := s.db.Describe(ctx); err == nil {
@@ -397,7 +393,7 @@ func (s Session) note(ctx context.Context, t *stamp) error {
 	return s.db.SetNote(ctx, text)
 }
 
-// Names returns objects as users are told of them.
+// Names returns the objects as shown to users.
 func Names(objects []driver.Object) []string {
 	names := make([]string, len(objects))
 	for i, o := range objects {
@@ -406,7 +402,7 @@ func Names(objects []driver.Object) []string {
 	return names
 }
 
-// nameFirst names the first objects.
+// nameFirst names the first few objects.
 func nameFirst(objects []driver.Object) string {
 	const shown = 3
 	text := strings.Join(Names(objects[:min(len(objects), shown)]), ", ")

@@ -12,24 +12,24 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// fake is a database in memory. What fails is a killed tsmark, of which the next
-// one knows nothing, or a server that refuses.
+// fake is a database in memory. A failing call simulates a killed tsmark, without a trace for the
+// next one, or a server that refuses.
 type fake struct {
 	driver.Required
 	objects []driver.Object
 	note    string
 	made    int   // numbers objects
-	calls   int   // that change something
-	fail    int   // the call that fails; 0: none
-	half    bool  // and does half of its work
-	noted   bool  // there is a note, even if it is empty
-	damaged error // of Note
+	calls   int   // number of calls that change something
+	fail    int   // number of the call that fails; 0: none
+	half    bool  // the failing call does half of its work
+	noted   bool  // a note exists, even if it is empty
+	damaged error // error of Note
 	dropped []string
 }
 
 var errKilled = errors.New("killed")
 
-// step counts a call that changes something, and fails where it is to.
+// step counts a call that changes something, and fails if it is the selected one.
 func (f *fake) step() error {
 	if f.calls++; f.calls == f.fail {
 		return errKilled
@@ -78,7 +78,7 @@ func (f *fake) Create(_ context.Context, s *series.Schema) error {
 	return err
 }
 
-// add makes an object, whoever does it.
+// add creates an object, in the name of tsmark or anyone else.
 func (f *fake) add(o driver.Object) {
 	f.made++
 	if o.Of == "" {
@@ -134,8 +134,7 @@ func schemaOf(names ...string) *series.Schema {
 	return s
 }
 
-// loadedFake is a database that holds a whole dataset beside something of somebody
-// else's.
+// loadedFake returns a database that holds a complete dataset and an object of another user.
 func loadedFake(t *testing.T) *fake {
 	t.Helper()
 	f := new(fake)
@@ -150,8 +149,8 @@ func loadedFake(t *testing.T) *fake {
 	return f
 }
 
-// Wherever tsmark is killed, the next one knows what is tsmark's, loads again,
-// touches nothing else, and never takes for whole what is not.
+// Wherever tsmark is killed, the next one identifies tsmark's objects, loads again, touches nothing
+// else, and never takes an incomplete dataset for a complete one.
 func TestKilledAnywhere(t *testing.T) {
 	const steps = 5 // going, dropped, planned, created, identified
 	for _, half := range []bool{false, true} {
@@ -180,7 +179,7 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// A dataset that could not be dropped, and is whole, is still one.
+// A complete dataset that could not be dropped remains a dataset.
 func TestRefusedDrop(t *testing.T) {
 	f := loadedFake(t)
 	f.fail = 2
@@ -192,8 +191,8 @@ func TestRefusedDrop(t *testing.T) {
 	}
 }
 
-// What somebody made again under a name of tsmark's is that somebody's, also
-// where tsmark was killed with the old one still noted.
+// An object that another user created again under a name of tsmark's belongs to that user, even if
+// tsmark was killed with the old object still in the note.
 func TestMadeAgain(t *testing.T) {
 	for _, fail := range []int{0, 2} {
 		f := loadedFake(t)
@@ -213,14 +212,14 @@ func TestMadeAgain(t *testing.T) {
 		if own, err := New(driver.DB{Required: f}).OwnObjects(t.Context()); err != nil || slices.Contains(Names(own), "table cpu") {
 			t.Errorf("own: %v, %v", own, err)
 		}
-		// For other tables there is room.
+		// There is room for other tables.
 		if err := New(driver.DB{Required: f}).Prepare(t.Context(), schemaOf("disk"), Mark{}); err != nil || f.names() != "cpu disk payroll" {
 			t.Errorf("%v; there is %s", err, f.names())
 		}
 	}
 }
 
-// What has no mark, or one that is damaged, is not tsmark's.
+// A place without a mark, or with a damaged one, does not belong to tsmark.
 func TestExisting(t *testing.T) {
 	for name, c := range map[string]struct {
 		db   fake
@@ -249,7 +248,7 @@ func TestExisting(t *testing.T) {
 	}
 }
 
-// In a marked place only what clashes is in the way, or what says so.
+// In a marked place only objects that conflict are in the way.
 func TestBesideTheMark(t *testing.T) {
 	for _, c := range []struct {
 		planted driver.Object
@@ -258,7 +257,7 @@ func TestBesideTheMark(t *testing.T) {
 		{driver.Object{Kind: "table", Name: "DISK", Key: "disk"}, true},
 		{driver.Object{Kind: "table", Name: "disk", Key: "disk", Schema: "side"}, false},
 		{driver.Object{Kind: "index", Name: "disk", Key: "disk", Of: "payroll"}, true},
-		{driver.Object{Kind: "index", Name: "disk_by_time", Key: "disk_by_time", Of: "cpu"}, false}, // goes with tsmark's own
+		{driver.Object{Kind: "index", Name: "disk_by_time", Key: "disk_by_time", Of: "cpu"}, false}, // belongs to tsmark's own table
 		{driver.Object{Kind: "table", Name: "mine"}, false},
 		{driver.Object{Name: "continuous query", InTheWay: true}, true},
 	} {
@@ -281,12 +280,11 @@ func TestBesideTheMark(t *testing.T) {
 	}
 }
 
-// What an object consists of tells whose it is, where it is made only as rows
-// come.
+// The columns of an object show who created it if it is created only when rows arrive.
 func TestColumns(t *testing.T) {
 	s := new(stamp)
 	s.add(driver.Object{Name: "cpu", Columns: []string{"tag host", "float a"}})
-	s.add(driver.Object{Name: "old"}) // whose columns are unknown
+	s.add(driver.Object{Name: "old"}) // its columns are unknown
 	for _, c := range []struct {
 		o   driver.Object
 		own bool
@@ -304,7 +302,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// The stamp of a tsmark that was killed in the making has names alone, and they tell.
+// If tsmark was killed while creating objects, the stamp has names only, and these identify the
+// objects.
 func TestStampWithoutIdentities(t *testing.T) {
 	f := &fake{note: `{"mark":{"fingerprint":"f","complete":true},"tables":["cpu"]}`}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
@@ -316,7 +315,8 @@ func TestStampWithoutIdentities(t *testing.T) {
 	}
 }
 
-// What the user lets go is asked for once, and dropped; what came up since stays.
+// Confirm is called once for the objects that the user agrees to drop; objects that appear later
+// remain.
 func TestForce(t *testing.T) {
 	f := &fake{}
 	f.add(driver.Object{Kind: "table", Name: "cpu", Key: "cpu"})
@@ -346,7 +346,7 @@ func TestForce(t *testing.T) {
 	if err := force.Prepare(t.Context(), New(driver.DB{Required: f}), schemaOf("cpu"), Mark{}); err != nil || f.names() != "cpu" || confirmations != 2 || droppedFrom != "table cpu, table payroll" {
 		t.Errorf("%v; there is %s; asked %d times, told of %q", err, f.names(), confirmations, droppedFrom)
 	}
-	// A note that is damaged goes too, once it was named.
+	// A damaged note is dropped too once it has been named.
 	f = &fake{note: "x"}
 	force = &Force{Confirm: func(_ context.Context, _ string, named []string) error {
 		if strings.Join(named, ", ") != "table tsmark_mark" {
@@ -359,8 +359,8 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// What Extend makes goes with the dataset, wherever tsmark is killed; what bears its name
-// already stays.
+// The objects of Extend are dropped with the dataset, wherever tsmark is killed; existing objects
+// with their names remain.
 func TestExtend(t *testing.T) {
 	view := driver.Object{Kind: "view", Name: "cpu_1h", Key: "cpu_1h"}
 	for fail := range 4 {
@@ -382,7 +382,7 @@ func TestExtend(t *testing.T) {
 		}
 	}
 	f := loadedFake(t)
-	f.add(view) // somebody's
+	f.add(view) // another user's
 	err := New(driver.DB{Required: f}).Extend(t.Context(), []driver.Object{view}, func(context.Context) error {
 		t.Error("it is made beside another one")
 		return nil

@@ -7,18 +7,17 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// stamp is what the note says: the mark, and what tsmark made. A stamp names
-// objects before they are made, so that those are known of which tsmark was
-// killed in the making.
+// stamp is the content of the note: the mark, and the objects that tsmark created. A stamp names
+// objects before they are created, so that they are known even if tsmark is killed while creating
+// them.
 type stamp struct {
 	Mark Mark `json:"mark"`
-	// Tables are the names of the objects that tsmark made and may drop.
+	// Tables are the names of the objects that tsmark created and may drop.
 	Tables []string `json:"tables"`
-	// Identities are those of Tables. One is unknown if tsmark was killed while it
-	// made the objects. Then the name alone tells.
+	// Identities are the identities of Tables. An identity is unknown if tsmark was killed while it
+	// created the object; then the name alone decides.
 	Identities map[string]string `json:"identities,omitempty"`
-	// Columns are those that objects may have, of which driver.Object.Columns
-	// tells.
+	// Columns are the possible columns of objects, if the driver reports driver.Object.Columns.
 	Columns map[string][]string `json:"columns,omitempty"`
 }
 
@@ -33,7 +32,7 @@ func parseStamp(text string) (*stamp, error) {
 	return s, err
 }
 
-// add has the stamp name an object, with what is known of it.
+// add adds an object and its known properties to the stamp.
 func (s *stamp) add(o driver.Object) {
 	if !slices.Contains(s.Tables, o.Name) {
 		s.Tables = append(s.Tables, o.Name)
@@ -52,19 +51,18 @@ func (s *stamp) add(o driver.Object) {
 	}
 }
 
-// identify takes the identities of what the stamp names from what is there.
+// identify copies the identities of the stamp's objects from the existing objects.
 func (s *stamp) identify(present []driver.Object) {
 	for _, o := range present {
 		if slices.Contains(s.Tables, o.Name) && o.Schema == "" && o.Of == "" {
-			o.Columns = nil // those that it may have are known
+			o.Columns = nil // the stamp already has the possible columns
 			s.add(o)
 		}
 	}
 }
 
-// owns reports whether tsmark made an object: it has the name and the identity
-// of one that it made. What was dropped and made again by somebody else is not
-// tsmark's.
+// owns reports whether tsmark created an object: the stamp has its name and identity. An object
+// that another user dropped and created again is not tsmark's.
 func (s *stamp) owns(o driver.Object) bool {
 	if !slices.Contains(s.Tables, o.Name) || o.Schema != "" || o.Of != "" {
 		return false
@@ -76,8 +74,7 @@ func (s *stamp) owns(o driver.Object) bool {
 	return allowed == nil || !slices.ContainsFunc(o.Columns, func(c string) bool { return !slices.Contains(allowed, c) })
 }
 
-// isTaken reports whether somebody made an object again under a name of the
-// stamp's.
+// isTaken reports whether another user created an object under a name in the stamp.
 func (s *stamp) isTaken(o driver.Object) bool {
 	return slices.Contains(s.Tables, o.Name) && o.Schema == "" && o.Of == "" && !s.owns(o)
 }

@@ -1,5 +1,5 @@
-// Package resulttest makes runs for tests: with every field that a record has, and damaged
-// as a document from elsewhere may be.
+// Package resulttest makes runs for tests: complete runs with every field set, and damaged
+// documents as an external file may contain.
 package resulttest
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Run returns a run that result.Check accepts, whose fields all have random values: so a
-// field that is new is in it. Equal seeds have equal runs.
+// Run returns a run that result.Check accepts, with random values in all fields, including new
+// ones. Equal seeds give equal runs.
 func Run(seed uint64) *result.Run {
 	m := maker{rand.New(rand.NewPCG(seed, 38))}
 	r := new(result.Run)
@@ -55,7 +55,7 @@ func Run(seed uint64) *result.Run {
 	return r
 }
 
-// The names that runs share, so that they can be compared.
+// Names shared by all runs, so that runs can be compared.
 var (
 	started     = time.Date(2026, 1, 31, 15, 45, 0, 0, time.UTC)
 	targetNames = []string{"duck", "quest", "lite"}
@@ -74,11 +74,11 @@ type maker struct{ *rand.Rand }
 
 func (m maker) chance(percent int) bool { return m.IntN(100) < percent }
 
-// reasons are fields of which a text withholds or hides what stands beside it.
+// reasons are text fields that withhold or hide the figures next to them.
 var reasons = []string{"Withheld", "Failure", "Unsupported", "Unverified", "Difference", "Problem", "Unexcluded", "Disagrees", "StandIn",
 	"Reason", "Texts", "Lost", "NoReference", "ClientBound", "Missing", "RowsUnread", "Saturated"}
 
-// fill fills the value of a field; within is the one that has it.
+// fill sets the value of a field of the struct within.
 func (m maker) fill(v reflect.Value, field, within string) {
 	switch value := v.Addr().Interface().(type) {
 	case *time.Time:
@@ -151,7 +151,7 @@ func (m maker) fill(v reflect.Value, field, within string) {
 	}
 }
 
-// number is a figure of seconds or a rate.
+// number returns a number of seconds or a rate.
 func (m maker) number() float64 {
 	if m.chance(10) {
 		return 0
@@ -159,7 +159,7 @@ func (m maker) number() float64 {
 	return m.ExpFloat64() * []float64{1e-4, 1, 1e4}[m.IntN(3)]
 }
 
-// latencies are of eachRepeat operations each.
+// latencies have eachRepeat operations each.
 var latencies = sync.OnceValue(func() (all [4]result.Latency) {
 	for i := range all {
 		l, random := measure.NewLatency(), rand.New(rand.NewPCG(uint64(i), 40))
@@ -193,7 +193,7 @@ func (m maker) resources() result.Resources {
 	return r
 }
 
-// repair makes parts refer to agents that there are.
+// repair makes parts refer to existing agents.
 func (m maker) repair(v reflect.Value, agents int) {
 	if parts, ok := v.Interface().([]result.Part); ok {
 		if agents == 0 {
@@ -223,8 +223,8 @@ func (m maker) repair(v reflect.Value, agents int) {
 	}
 }
 
-// Damage changes a value of a JSON document at a random place: a number to an extreme one, a
-// list or an object to a shorter, a longer or none. What it returns is JSON again.
+// Damage changes a value at a random place of a JSON document: it makes a number extreme, shortens,
+// lengthens or removes a list or an object. The result is valid JSON.
 func Damage(document []byte, seed uint64) ([]byte, error) {
 	in := json.NewDecoder(bytes.NewReader(document))
 	in.UseNumber()
@@ -238,7 +238,8 @@ func Damage(document []byte, seed uint64) ([]byte, error) {
 	if len(places) == 0 {
 		return document, nil
 	}
-	// Long lists of numbers would have most of the changes: names share them equally.
+	// Long lists of numbers would receive most of the changes; choosing by name first gives all
+	// names equal shares.
 	names := make(map[string][]place)
 	for _, p := range places {
 		names[p.name] = append(names[p.name], p)
@@ -253,7 +254,7 @@ func Damage(document []byte, seed uint64) ([]byte, error) {
 type place struct {
 	name  string // keys that lead to it
 	value any
-	set   func(any) // removed: takes it away
+	set   func(any) // removed: deletes it
 }
 
 type removed struct{}
@@ -292,14 +293,14 @@ var (
 		"lastpoint", "lastpoint@", "@", "duck", "quest", "host", "client", "a", "\u202e\x1b[2J", "</script><script>", "HISTFAAA", "verified", "poisson 100/s", "../..", "=1+1", "%s%d%!", strings.Repeat("long ", 3000)}
 )
 
-// otherValue is another value in the place of one.
+// otherValue returns a replacement for a value.
 func (m maker) otherValue(v any, places []place) any {
 	switch m.IntN(12) {
 	case 0:
 		return nil
 	case 1:
 		return removed{}
-	case 2: // something of the same document, in nearly all cases of another type
+	case 2: // another value of the same document, almost always of a different type
 		return clone(places[m.IntN(len(places))].value)
 	}
 	switch v := v.(type) {
@@ -350,7 +351,7 @@ func (m maker) otherValue(v any, places []place) any {
 	return v
 }
 
-// duplicate copies a list, unless copies of it would be a large document.
+// duplicate copies a list, unless the copies would make a large document.
 func (maker) duplicate(list []any) []any {
 	if text, err := json.Marshal(list); err != nil || len(text) > 1<<18 {
 		return nil
