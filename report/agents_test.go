@@ -150,7 +150,7 @@ func TestPartsOfWithheldFigures(t *testing.T) {
 	}
 }
 
-// Of many agents a table shows those that tell something.
+// If there are many agents, a table shows only the notable ones.
 func TestManyAgents(t *testing.T) {
 	run := withAgents(t)
 	for i := range run.Targets[0].Repeats {

@@ -85,9 +85,9 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 // nothing.
 type told struct{ median, low, high, times string }
 
-// Every output of a run says the same of each type and target: text, Markdown
-// and HTML to the digits that they show, CSV, JSON and tsmark compare exactly;
-// and each estimate lies within its own interval.
+// All outputs of a run show the same values for each type and target: text, Markdown
+// and HTML to the digits that they show; CSV, JSON and tsmark compare exactly.
+// Each estimate lies within its own interval.
 func TestOutputsAgree(t *testing.T) {
 	for _, rounds := range []int{6, 1} {
 		t.Run(fmt.Sprint(rounds, " rounds"), func(t *testing.T) { outputsAgree(t, agreeing(t, rounds)) })
@@ -417,11 +417,11 @@ func comparesAgree(t *testing.T, run *result.Run, exact map[string]stated) {
 	}
 }
 
-// What was not shown to differ is nowhere best: not in bold, not in green, not
-// 1.00×, not faster.
+// A target without a proven difference is never shown as the best: not in bold, not in
+// green, not 1.00×, not faster.
 func TestTiesAreNowhereBest(t *testing.T) {
 	for name, run := range map[string]*result.Run{"alike": agreeing(t, 6), "one round": agreeing(t, 1)} {
-		run.Targets = run.Targets[:2] // those that are alike
+		run.Targets = run.Targets[:2] // the targets that are alike
 		for key, f := range fromJSON(t, run) {
 			if f.Verdict != rank.Tie && !strings.HasPrefix(f.Verdict, "no verdict: ") {
 				t.Fatalf("%s: %s is %s: the fixture has to be alike", name, key, f.Verdict)

@@ -71,8 +71,8 @@ func analysisTable(a *analysis.Analysis) *doc.Table {
 	return view
 }
 
-// others lists the outcomes that are not as wanted, and how many operations are left out
-// because tsmark itself stood still.
+// others lists the unwanted outcomes, and the number of operations that are left out
+// because tsmark itself was paused.
 func others(outcomes map[oplog.Outcome]int64, paused int64) string {
 	var list []string
 	if paused > 0 {

@@ -25,7 +25,7 @@ type Subject struct {
 // of them are to have the same dataset. It is not for several goroutines at a time.
 type Board struct{ Group rank.Group }
 
-// NewBoard returns the board of these subjects, of which there is at least one.
+// NewBoard returns the board of at least one subject.
 func NewBoard(subjects ...Subject) *Board {
 	g := rank.Group{Dataset: &subjects[0].Run.Dataset}
 	for _, s := range subjects {
@@ -37,15 +37,15 @@ func NewBoard(subjects ...Subject) *Board {
 
 // BoardEntry is what a board shows of a subject in one figure.
 type BoardEntry struct {
-	// Figure is as tables have it: 1.70 ms; or the word for why there is none: withheld,
-	// failed, > 1 min, n/a, –.
+	// Figure is formatted as in tables, as in 1.70 ms, or is the word for a missing figure:
+	// withheld, failed, > 1 min, n/a, –.
 	Figure string
 	// Beside is how many times the best it is: 1.00×, ~1.04×, tie; or what kept it from
 	// being compared: empty, not verified, too slow. Empty: nothing to compare with.
 	Beside string
-	// Marks of what disturbed the measurement: ‡ a noisy host, † client-bound; in brackets
-	// where it disturbed others of the same run; § where the run has other doubts. Of
-	// each MarkNotes has the meaning.
+	// Marks show disturbances of the measurement: ‡ a noisy host, † client-bound; in brackets
+	// if the disturbance affected other figures of the same run; § if the run has other doubts.
+	// MarkNotes explains each mark.
 	Marks  string
 	Best   bool // shown to be better than every other
 	Wrong  bool // withheld or failed

@@ -25,7 +25,7 @@ func subjectsOf(runs ...*result.Run) []report.Subject {
 	return list
 }
 
-// A board shows the figures of the report's comparison, and says of what is none why.
+// A board shows the same figures as the report's comparison, and the reason for each missing one.
 func TestBoardAgreesWithComparison(t *testing.T) {
 	complete, killed := fixture(t)
 	runs := []*result.Run{complete, killed}
@@ -71,7 +71,7 @@ func withoutWithheld(t *result.Target) {
 	t.Queries = slices.DeleteFunc(t.Queries, func(q result.Queries) bool { return q.Withheld != "" })
 }
 
-// Different queries of one name are not compared, and so are no tie; all else is compared.
+// Different queries of one name are not compared, so they are not a tie; all other figures are compared.
 func TestBoardOfDifferentQueries(t *testing.T) {
 	const other, same = "single-groupby-5-8-1", "single-groupby-1-1-1"
 	a, _ := fixture(t)
@@ -98,7 +98,7 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 			t.Errorf("what is the same, %d: %q is not compared", i, s.Figure)
 		}
 	}
-	// Of three, those that have the same queries are compared.
+	// Of three subjects, the two with the same queries are compared.
 	for i, s := range report.NewBoard(report.Subject{Run: b, Target: 0}, report.Subject{Run: a, Target: 0}, report.Subject{Run: c, Target: 0}).Type(other) {
 		if (s.Beside == "") != (i == 0) {
 			t.Errorf("of three, %d: %q", i, s.Beside)
@@ -106,7 +106,7 @@ func TestBoardOfDifferentQueries(t *testing.T) {
 	}
 }
 
-// The page about what was verified says it of every load, table and query type.
+// The verification page covers every load, table and query type.
 func TestVerificationPage(t *testing.T) {
 	complete, killed := fixture(t)
 	complete.CheckSeed = "4711"

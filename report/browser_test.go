@@ -85,7 +85,7 @@ func keyboard(t *testing.T, ctx context.Context) {
 	if !slices.Equal(want, got) {
 		t.Errorf("the keyboard reaches\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	// A table that does not fit can be moved, and what is folded be opened.
+	// A table that does not fit can be scrolled, and a fold can be opened.
 	chromium.Do(t, ctx, chromedp.Focus(chromedp.CSS(".scroll")), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(strings.Repeat(kb.ArrowRight, 3)))
 	moved := false
 	for range 40 {
@@ -108,8 +108,8 @@ func keyboard(t *testing.T, ctx context.Context) {
 	}
 }
 
-// Why figures are withheld, and what is found of an agent, is read without moving its
-// table, however long it is.
+// The reasons for withheld figures and the findings about agents are readable without
+// scrolling their table, however long they are.
 func TestReasonsInBrowser(t *testing.T) {
 	run := withAgents(t)
 	why := strings.Repeat("agent north-2 was lost: its connection ended, and it did not come back within 5s; ", 4)

@@ -12,7 +12,7 @@ import (
 )
 
 // A target that got further in its time box, to slower queries, is compared
-// over those that the other one answered too.
+// over the queries that the other one answered too.
 func TestComparisonOverCommonQueries(t *testing.T) {
 	asked := func(name string, median float64, each ...float64) result.Target {
 		return result.Target{Name: name, Driver: "duckdb", Queries: []result.Queries{{

@@ -59,7 +59,7 @@ func repeated(seed uint64, n int, slower float64) compare.Side {
 	return s
 }
 
-// wrong is runs of which one has a wrong answer.
+// wrong returns runs, one with a wrong answer.
 func wrong(s compare.Side) compare.Side {
 	q := &s.Runs[0].Targets[0].Repeats[0].Queries[3]
 	q.Withheld = "query 4: 17 rows in the answer, 18 expected"

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// A size of which something was still to be written is nowhere a figure: every format calls it
-// incomplete and says why, no bar is drawn of it, and it is compared with no other.
+// A size with writes still pending is never shown as a figure: every format calls it
+// incomplete and says why, it has no bar, and it is not compared.
 func TestIncompleteSize(t *testing.T) {
 	const pending = "5 rows are in memory"
 	run := agreeing(t, 6)

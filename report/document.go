@@ -131,7 +131,7 @@ func newChapter(r *result.Run, list []*doc.Table) doc.Chapter {
 	return c
 }
 
-// targetFold is what is known of a target beside its figures.
+// targetFold shows facts about a target other than its figures.
 func targetFold(t *result.Target) doc.Fold {
 	client := ""
 	if t.Embedded {

@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// What is missing in the operation log, and how rows are arranged, stands in
-// every report.
+// Every report shows losses of the operation log and how rows are arranged.
 func TestFactsOfDatasetAndLog(t *testing.T) {
 	run := &result.Run{ID: "r", Status: result.Complete, LostOperations: 12, Dataset: result.Dataset{
 		Spec: workload.Spec{Name: "cpu-only", Scale: 4, Interval: 10 * time.Second, InARow: 6, Records: 1, NewTags: 2, NewFields: 1}, Lateness: 0.5,

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// What became of batches that failed stands beside the figures, and lost rows
+// The fate of failed batches is shown beside the figures, and lost rows are shown
 // above all of them.
 func TestFaults(t *testing.T) {
 	load := func(c result.CensusResult) *result.Load {

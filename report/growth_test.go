@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// grownLoad is a load in three steps, the second of which takes twice as long as the first.
+// grownLoad is a load in three steps; the second step takes the given multiple of the first one's time.
 func grownLoad(times float64) *result.Load {
 	step := func(seconds float64) result.GrowthStep {
 		return result.GrowthStep{Rows: 10000, Sent: seconds / 4, Acked: seconds / 2, Settled: seconds, Median: 0.01, Slowest: 0.02}

@@ -214,7 +214,7 @@ func TestHeadlineOfCutOff(t *testing.T) {
 	if p := slow.Queries.Places[1]; p.Bound != stats.AtLeast || !strings.HasPrefix(p.Text, "≥") {
 		t.Errorf("the slower one was cut off: %+v", p)
 	}
-	// What was cut off at once may have taken any time: a's other types say nothing for it.
+	// A type that was cut off may have taken any time, so a's other types do not make it faster.
 	fast := cutOff(0, 1e-9)
 	if got := fast.Answers[0].Text; strings.HasPrefix(got, "a ") || fast.Queries != nil && fast.Queries.Places[0].Label == "a" {
 		t.Errorf("the faster one was cut off: %q", got)

@@ -219,8 +219,8 @@ func TestCurveWithoutHistogram(t *testing.T) {
 	}
 }
 
-// A page says to services that show links what its headline says, caveats before
-// what they cut off; the address of a preview it has where its own is known.
+// A page tells link preview services its headline, with caveats before the text that
+// they cut off. It has the address of a preview if its own address is known.
 func TestPageHead(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Name = `a "quoted" <b>`

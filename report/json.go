@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// RunJSON is a run as recorded, and what was derived from it.
+// RunJSON is a run as recorded, with values derived from it.
 type RunJSON struct {
 	*result.Run
 	// Figures are the estimates that tables and charts show, of the loads and
@@ -42,7 +42,7 @@ type placeJSON struct {
 	Interval *stats.Interval `json:"interval,omitempty"`
 	Chance   bool            `json:"chance"`          // not shown to differ from the first; of the first, that it is the best was not shown
 	Verdict  string          `json:"verdict"`         // as in figures
-	Marks    string          `json:"marks,omitempty"` // of what disturbed it: ‡ a noisy host, † client-bound
+	Marks    string          `json:"marks,omitempty"` // disturbances: ‡ a noisy host, † client-bound
 }
 
 func newHeadlineJSON(g *rank.Group) *headlineJSON {
@@ -84,8 +84,8 @@ type figureJSON struct {
 	Ratio         *stats.Value    `json:"ratio,omitempty"`
 	RatioInterval *stats.Interval `json:"ratio_interval,omitempty"`
 	Verdict       string          `json:"verdict,omitempty"` // best, worse, tie, no verdict and why, or not ranked and why
-	// Unverified is why nobody knows whether the answers are right, as "not verified:
-	// TSBS's text"; such a figure is compared with none.
+	// Unverified is the reason why the answers could not be verified, as in "not verified:
+	// TSBS's text". Such a figure is not compared.
 	Unverified string `json:"unverified,omitempty"`
 	// FromRows is how many times as long the same query type takes from rows, where the
 	// subject is one that is answered from an aggregate.

@@ -58,7 +58,7 @@ func liveContent(t *testing.T, l *page.State) (title, content string) {
 	return title, b.String()
 }
 
-// The page says what is known, of what nothing is verified, and names of targets cannot
+// The page says that nothing is verified, and names of targets cannot
 // change it.
 func TestLivePage(t *testing.T) {
 	title, content := liveContent(t, liveFixture())

@@ -70,7 +70,7 @@ func TestMatrices(t *testing.T) {
 	golden(t, "matrices.csv", renderMatrices(t, write.CSV, write.Options{}, run))
 }
 
-// A withheld figure is nowhere, an unsupported operation is no failure.
+// A withheld figure never appears, and an unsupported operation is not a failure.
 func TestMatricesWithout(t *testing.T) {
 	read := csv.NewReader(strings.NewReader(renderMatrices(t, write.CSV, write.Options{}, matrixRun(t))))
 	read.FieldsPerRecord = -1
@@ -128,8 +128,8 @@ func TestMatricesJSON(t *testing.T) {
 	}
 }
 
-// The page of the workload iotdb has its matrices; that of another one where
-// they are asked for.
+// The page of the workload iotdb has its matrices; the page of another one has them on
+// request.
 func TestMatricesInPage(t *testing.T) {
 	run, other := matrixRun(t), *matrixRun(t)
 	other.Dataset.Spec.Name = "cpu-only"

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// A mixed phase shows what is stale and by how much, what is wrong, what was
-// not run, and what did not keep up.
+// A mixed phase shows stale answers and their age, wrong answers, queries that were
+// not run, and sides that did not keep up.
 func TestMixedTable(t *testing.T) {
 	response := latencies(t, 3, 400, 40*time.Millisecond)
 	target := result.Target{Name: "duck", Load: &result.Load{Mixed: &result.Mixed{

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/report/write"
 )
 
-// writePicture draws the headlines and the ratios of the runs, with what they
-// rest on and what disturbed them, as one image for slides and messages.
+// writePicture draws the headlines and the ratios of the runs, with their basis and their
+// disturbances, as one image for slides and messages.
 func (p *Report) writePicture(w io.Writer, format write.Format) error {
 	return picture.Draw(w, format, p.Groups, p.runs, false)
 }

@@ -116,9 +116,9 @@ func scattered(r *rand.Rand) *result.Run {
 	return pooled
 }
 
-// Whatever was measured, a ratio that is printed beside two medians is their quotient, to
-// the digits printed, and a tie stands beside no ratio beyond its bounds; its interval
-// holds 1. This is so of the tables of compare and of a report.
+// A ratio beside two medians always is their quotient, to the digits printed. A tie is
+// never beside a ratio beyond its bounds, and its interval holds 1. This holds for the
+// tables of compare and of a report.
 func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	seen := map[string]int{}
@@ -163,7 +163,7 @@ func TestPrintedRatiosAreOfPrintedMedians(t *testing.T) {
 }
 
 // agrees wants a printed ratio to be the quotient of two printed times, to the digits that
-// these have. A text that is no ratio says why there is none.
+// these have. A text that is not a ratio must give the reason.
 func agrees(t *testing.T, where, of, by, times string) {
 	t.Helper()
 	number := func(s string) (float64, bool) {

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/report/rank"
 )
 
-// repeats says how much one can conclude from so many runs.
+// repeats says which conclusions the number of runs allows.
 func (p *Report) repeats() string {
 	runs := p.runs
 	switch {

@@ -26,7 +26,7 @@ import (
 // measurableMetrics are the printed metrics that tsmark has, as this test knows them.
 var measurableMetrics = []string{"rows_per_s", "metrics_per_s", "queries_per_s", "mean_ms", "client_cpu_percent", "space_saved_percent", "load_s", "wall_s", "client_user_s", "client_system_s", "disk_size", "cpu_time"}
 
-// lineOf is the name of the line that a printed figure stands in.
+// lineOf returns the name of a printed figure's line.
 func lineOf(e *document.Experiment, f *printed.Figure) string {
 	var words []string
 	for _, parameter := range []string{"client", "dataset", "fsync_ms", "query", "rows_per_device", "scale", "use_case", "vgroups", "workers"} {
@@ -45,12 +45,12 @@ func lineOf(e *document.Experiment, f *printed.Figure) string {
 	return cmp.Or(strings.Join(words, ", "), "all")
 }
 
-// tableLine is a line of a table: which, and what it must show under a head.
+// tableLine identifies a line of a table.
 type tableLine struct{ table, line string }
 
-// printedOf is what a page of an experiment must show as printed, by line and head: figures,
-// the document's own ratios, and where a line has none those that its figures come to.
-// Best are the numbers of figures to compute with, by line and driver.
+// printedOf returns the printed values that the page of an experiment must show, by line and
+// head: figures, the document's own ratios, and for a line without ratios the quotients of
+// its figures. Best are the numbers of figures to compute with, by line and driver.
 func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine]map[string]string, best map[tableLine]map[string]float64) {
 	want, best = make(map[tableLine]map[string]string), make(map[tableLine]map[string]float64)
 	under := func(f *printed.Figure, metric string) tableLine {
@@ -239,8 +239,9 @@ func checkQuotients(t *testing.T, d *document.Document, page string) (compared i
 	return compared
 }
 
-// printedCells are the cells of a page's tables, in Markdown, that come from the document: of
-// claims the sentence and what was printed, else those under a head that ends with "printed".
+// printedCells returns the cells of a page's tables, in Markdown, that come from the document: of
+// claims the sentence and the printed value, otherwise the cells under a head that ends with
+// "printed".
 func printedCells(page string) map[string]string {
 	cells := make(map[string]string)
 	var title string

@@ -34,7 +34,7 @@ func theDocument(t *testing.T, name, experiment string) (*document.Document, *do
 	return d, e
 }
 
-// loaded is a target with six loads of so many rows a second, of 1,000 rows each.
+// loaded is a target with six loads at perSecond rows a second, of 1,000 rows each.
 func loaded(kind string, perSecond float64) result.Target {
 	t := result.Target{Name: kind, Driver: kind}
 	for i := range 6 {
@@ -45,8 +45,8 @@ func loaded(kind string, perSecond float64) result.Target {
 	return t
 }
 
-// answering is a target that answered so many queries of a type in each of six rounds, each
-// in so many milliseconds.
+// answering is a target that answered n queries of a type in each of six rounds, each
+// in ms milliseconds.
 func answering(kind, queryType string, n int, ms float64) result.Target {
 	t := result.Target{Name: kind, Driver: kind}
 	for i := range 6 {
@@ -113,9 +113,9 @@ func fixstarsLoads() []*result.Run {
 	return runs
 }
 
-// Beside each printed figure stands what was measured of it, where a size's value stands
-// for the document's, and their quotient; then what an added target did, and the ratios of
-// what was measured.
+// Each printed figure has its measurement beside it, taken where a size's value stands for
+// the document's, and their quotient; then come the figures of an added target and the
+// measured ratios.
 func TestMeasuredCells(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
@@ -155,7 +155,7 @@ func TestMeasuredCells(t *testing.T) {
 	}
 }
 
-// What is printed as 0.0 is something rounded, by which nothing is divided.
+// A printed 0.0 was rounded, so nothing is divided by it.
 func TestNothingIsDividedByZero(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "queries")
 	runs := []*result.Run{pointOf([]result.Target{answering("questdb", "high-cpu-all", 5, 10)}, "workload.scale", "10000", "workload.log-interval", "20m")}
@@ -166,8 +166,8 @@ func TestNothingIsDividedByZero(t *testing.T) {
 	}
 }
 
-// The metric says what is looked up. A ratio of mean times that names no query type is of
-// the experiment's, and never of its load.
+// The metric decides which figure is looked up. A ratio of mean times that does not name a
+// query type is about the experiment's types, and never about its load.
 func TestMetricDecidesTheFigure(t *testing.T) {
 	d, e := theDocument(t, "tsinghua-2019", "queries")
 	target := func(kind string, load, ms float64) result.Target {
@@ -335,8 +335,8 @@ func TestEachFormatHasAll(t *testing.T) {
 	}
 }
 
-// Many comparisons are counted, and fold away; the reason of what was not tested stands
-// there once; no cell of a table is thousands of characters long.
+// Many comparisons are counted and folded; the reason for untested ones appears
+// once; no cell of a table is thousands of characters long.
 func TestComparisonsFold(t *testing.T) {
 	interval := &stats.Interval{Lo: stats.Value{Figure: 1.1}, Hi: stats.Value{Figure: 1.3}, Level: 0.95}
 	held := claims.Part{What: "one better than another", Verdict: claims.Holds, Advantage: stats.Value{Figure: 1.2}, Interval: interval}
@@ -387,8 +387,8 @@ func TestTurned(t *testing.T) {
 	}
 }
 
-// What servers used is drawn and summed up; where nothing has readings of the network of a
-// server, the host's stand for it, and where there are none either, that is said.
+// Resource use of servers is drawn and summed up. If a server's network has no
+// readings, the host's readings stand for it; if these are missing too, the page says so.
 func TestServerCourses(t *testing.T) {
 	_, e := theDocument(t, "taos-2023", "load-resources")
 	run := pointOf([]result.Target{loaded("tdengine", 100)})

@@ -70,7 +70,7 @@ func TestStandInIsComparedWithNone(t *testing.T) {
 	}
 }
 
-// A stand-in alone has no headline but what it is.
+// The headline of a stand-in alone says only that it is one.
 func TestStandInAlone(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets = run.Targets[:1]
@@ -117,7 +117,7 @@ func TestStandInAgainstItself(t *testing.T) {
 	}
 }
 
-// Queries of the store's views that take what is verified leave a stand-in out.
+// Queries of the store's views for verified figures leave a stand-in out.
 func TestStandInIsStored(t *testing.T) {
 	run := agreeing(t, 6)
 	run.Targets[0].Description.StandIn = chdb

@@ -28,8 +28,8 @@ func Stored(r *result.Run) store.Figures {
 	return figures
 }
 
-// storedVerdict is the verdict on a figure and the reason: queries of the views that take what is
-// verified must not compare a stand-in with others.
+// storedVerdict returns the verdict on a figure and the reason: queries of the views for
+// verified figures must not compare a stand-in with other targets.
 func storedVerdict(t *result.Target, verdict, why string, figure bool) (string, string) {
 	if what := t.Description.StandIn; what != "" && figure {
 		return "stand-in", what
@@ -71,9 +71,9 @@ func storedLoad(g *rank.Group, subject int, l *result.Load) store.LoadFigure {
 	return f
 }
 
-// stored is an estimate as columns. What it leaves open is nil: of a figure of
-// which only a bound is known the median is that bound, which the column bound
-// names.
+// stored returns an estimate as columns. Unknown values are nil. If only a bound of a
+// figure is known, the median is that bound, and the column bound
+// names its kind.
 func stored(e *stats.Estimate) (median *float64, bound string, low, high, level *float64) {
 	if e.N == 0 {
 		return nil, "", nil, nil, nil

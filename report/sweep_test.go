@@ -18,8 +18,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// sweepFixture returns a sweep of which the last point was not begun, and one
-// target failed in the second.
+// sweepFixture returns a sweep whose last point was not begun; in the second point one
+// target failed.
 func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
 	t.Helper()
 	s := &result.Sweep{ID: "20260131-154459-s0af1", Name: "nightly", Command: "run", Args: []string{"tsmark", "run", "--sweep", "load.workers=1,2"},
@@ -48,7 +48,7 @@ func sweepFixture(t *testing.T) (*result.Sweep, []*result.Run) {
 				target.Repeats = append(target.Repeats, one)
 			}
 		}
-		// Two of a kind, of which the memory differs from run to run.
+		// Two processes of one database, whose memory differs from run to run.
 		r.OtherDatabases = []result.OtherDatabase{{Name: "PostgreSQL", PID: 7, RSS: result.Value(i + 1<<20)}, {Name: "PostgreSQL", PID: 8, RSS: 1 << 20}}
 		if i == 1 {
 			r.Status, quest.Load, quest.Queries, quest.Repeats, quest.Failure = result.Incomplete, nil, nil, nil, "localhost:9000 cannot be reached"
@@ -146,8 +146,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// A sweep's report begins with the best point, by how much, and with what was
-// not shown; its figures are those of tsmark compare of the two runs.
+// A sweep's report begins with the best point, its margin, and the differences that were
+// not shown; its figures are the same as in tsmark compare of the two runs.
 func TestSweepAnswers(t *testing.T) {
 	point := func(number int, value string, slower float64) *result.Run {
 		r := agreeing(t, 6)

@@ -29,7 +29,7 @@ func verbatim(t *testing.T) (texts, equal *result.Run) {
 }
 
 // In every format each figure of TSBS's texts is marked, and no target is compared by
-// them: the verbatim texts do not ask all systems the same.
+// them: the verbatim texts are not the same query on all systems.
 func TestTSBSTextsAreMarked(t *testing.T) {
 	texts, equal := verbatim(t)
 	for _, format := range write.Formats() {

@@ -33,7 +33,7 @@ func TestCourses(t *testing.T) {
 	}
 }
 
-// What was too short for its readings has no figures rather than wrong ones.
+// A measurement that is too short for its readings has no figures rather than wrong ones.
 func TestUsageOfShortMeasurements(t *testing.T) {
 	r := &result.Resources{Period: 1}
 	for at := range 30 {

@@ -65,8 +65,8 @@ func verificationFacts(r *result.Run) []doc.Fact {
 	return list
 }
 
-// verifiedLoads says of each load of a target whether what was loaded was right; nil
-// where there are none.
+// verifiedLoads says for each load of a target whether the loaded data was correct. It
+// returns nil if there are no loads.
 func verifiedLoads(t *result.Target) *doc.Table {
 	view := &doc.Table{Title: "Loads", Columns: []doc.Column{{Head: "load"}, {Head: "rows sent"}, {Head: "verdict", Words: true}, {Head: "by what", Words: true}}}
 	for _, r := range t.MeasuredRepeats() {
@@ -111,8 +111,8 @@ func censusOf(all *doc.Table, target string) *doc.Table {
 	return &own
 }
 
-// verifiedAnswers says of each query type of a target what was compared, and why it
-// has no figure where it has none; nil where there are no types.
+// verifiedAnswers says for each query type of a target how its answers were compared, and
+// why it has no figure if it has none. It returns nil if there are no types.
 func verifiedAnswers(t *result.Target) *doc.Table {
 	if len(t.Queries) == 0 {
 		return nil

@@ -266,7 +266,7 @@ func PartsTable(r *result.Run) *doc.Table {
 // manyAgents is how many agents of a measurement are each shown.
 const manyAgents = 16
 
-// notableAgents are all agents, or of many those that tell something: see manyAgents.
+// notableAgents returns all agents, or only the ones worth showing if there are many: see manyAgents.
 func notableAgents(all []Use) []Use {
 	if len(all) <= manyAgents {
 		return all
@@ -285,7 +285,7 @@ func (u *Use) cells(unit string) []doc.Span {
 			cell.Delay(u.PauseMax), cell.Delay(u.Scheduling), cell.Figure(u.Sent, format.PartialSize), cell.Figure(u.Received, format.PartialSize))...)
 }
 
-// lostReason is why an agent was lost, without its name, which stands beside it.
+// lostReason returns why an agent was lost, without its name, which is in the cell beside it.
 func lostReason(agent, lost string) string {
 	return strings.TrimPrefix(lost, "agent "+agent+" was lost: ")
 }

@@ -96,7 +96,7 @@ func IntervalOf(in *stats.Interval, render func(float64) string) doc.Span {
 	return doc.Plain(end(in.Lo) + "–" + end(in.Hi))
 }
 
-// IntervalHelp says what the intervals of so many rounds or loads are.
+// IntervalHelp describes the intervals of n rounds or loads.
 func IntervalHelp(of string, n int) string {
 	if n < 2 {
 		return "where the median " + of + " lies, by the queries of one round, with 95 %, or less where there are too few"
@@ -104,7 +104,7 @@ func IntervalHelp(of string, n int) string {
 	return fmt.Sprintf("where the median %s over %d lies, with %s %%", of, n, format.Digits(100*level(n)))
 }
 
-// level is the confidence that order statistics of so many repeats allow.
+// level is the confidence that order statistics of n repeats allow.
 func level(repeats int) float64 {
 	e := stats.Summarize(make([]float64, repeats))
 	if e.Interval == nil {
@@ -125,7 +125,7 @@ func Spread(e stats.Estimate) string {
 	return fmt.Sprintf(" ±%.0f%s%%", math.Ceil(100*max(e.Interval.Hi.Figure-m, m-e.Interval.Lo.Figure)/m), format.UnitSpace)
 }
 
-// Figure renders what was read; a dash where it could not be.
+// Figure renders a reading, or a dash if it could not be read.
 func Figure(v result.Value, render func(float64) string) doc.Span {
 	if !v.IsKnown() {
 		return doc.None()

@@ -14,8 +14,8 @@ import (
 // Charts are computed here and drawn as SVG by the page's template, which
 // escapes every name and figure.
 
-// Legend is how the charts of a group show its subjects: by colour and, for
-// those who cannot tell colours apart and for printers, by shape.
+// Legend defines how the charts of a group show its subjects: by colour and also by
+// shape, for colour-blind readers and for printers.
 type Legend []Style
 
 type Style struct {

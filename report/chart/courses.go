@@ -52,7 +52,7 @@ func (c *Lines) Draw(until float64, all []Course, height func(float64) float64, 
 		for j, v := range s.Values {
 			x, y := c.Place(s.At[j]/until, height(v))
 			fmt.Fprintf(&path, "%c%g,%g", "ML"[min(j, 1)], x, y)
-			// So many marks as the eye can take.
+			// Marks that are closer together are indistinguishable.
 			if n := len(drawing.Marks); n == 0 || x-drawing.Marks[n-1].X >= apart {
 				drawing.Marks = append(drawing.Marks, Mark{x, y, s.Style.Label + " " + text(v)})
 			}

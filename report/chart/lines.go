@@ -34,7 +34,7 @@ type Box struct {
 	Style               Style
 	X, Y, Width, Height float64
 	Class               string // of the style sheet
-	Label, Hint         string // Label stands above it
+	Label, Hint         string // Label is above the line
 }
 
 type Mark struct {

@@ -10,7 +10,7 @@ import (
 // in it a lane for each subject. Positions are parts of the width, from 0 to 1, so that it
 // fills any screen with text of one size.
 type Rows struct {
-	Axis, Unit string // what stands above the drawing, and above its figures
+	Axis, Unit string // titles above the drawing and above its figures
 	Ticks      []RowTick
 	Rows       []Row
 }

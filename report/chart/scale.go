@@ -20,7 +20,7 @@ type Scale struct {
 }
 
 // NewScale places positive numbers and durations on a logarithmic axis, since
-// people double what they vary, and other values side by side in their order.
+// parameters are usually doubled, and other values side by side in their order.
 // It is not ok with fewer than two values.
 func NewScale(values []string) (s Scale, ok bool) {
 	if len(values) < 2 {

@@ -1,12 +1,12 @@
-// Package claims decides by measurements which claims of a document hold.
+// Package claims decides from measurements which claims of a document hold.
 //
-// A claim is a set of comparisons, all of which must hold. A comparison is the ratio of
+// A claim is a set of comparisons that must all hold. A comparison is the ratio of
 // two figures, oriented so that above 1 means better, with its interval over the repeats
-// (package compare, measure/stats). It holds where the whole interval lies on the claimed
-// side, does not hold where the whole interval lies on the other side, and is a tie where
-// the interval includes the border. Where repeats are too few for an interval of 95 %, or
-// a figure is missing, nothing is decided. Of what the size lacks nothing is decided either:
-// the verdict is of the rest, and the finding says so.
+// (package compare, measure/stats). It holds if the whole interval lies on the claimed
+// side, does not hold if the whole interval lies on the other side, and is a tie if
+// the interval includes the border. Without enough repeats for a 95 % interval, or without
+// a figure, the comparison is undecided. Points that the size does not include are
+// undecided too: the verdict covers the others, and the finding says so.
 package claims
 
 import (
@@ -35,8 +35,8 @@ const (
 type Measured struct {
 	Size document.Size
 	Runs map[string][]*result.Run // by the experiment's name
-	// Verbatim are those of the same experiments with TSBS's own texts, which are not
-	// verified; empty: there are none.
+	// Verbatim are runs of the same experiments with TSBS's own texts, which are not
+	// verified. It is empty if there are no such runs.
 	Verbatim map[string][]*result.Run
 }
 
@@ -45,7 +45,7 @@ type Finding struct {
 	Claim   document.Claim
 	Verdict Verdict
 	Why     string // in words; empty where the parts say all
-	Parts   []Part // those that the size lacks only where it lacks all
+	Parts   []Part // parts that the size lacks are listed only if it lacks all
 	// InPart says that the verdict is of a part of the claim: of the rest the size has
 	// nothing, or no rule decides it. Why has which.
 	InPart bool
@@ -64,8 +64,8 @@ func (f *Finding) Changes() bool {
 // Part is one comparison.
 type Part struct {
 	What string // which figures are compared, in words
-	// Advantage is how many times better the claimed side is, and Interval where that
-	// lies with 95 %; nil: there is none.
+	// Advantage is the factor by which the claimed side is better, and Interval its 95 %
+	// interval, or nil.
 	Advantage stats.Value
 	Interval  *stats.Interval
 	Verdict   Verdict
@@ -150,7 +150,7 @@ func combine(all []Part) (Verdict, []Part) {
 	return Holds, parts
 }
 
-// most is the verdict of comparisons of which more than half must hold.
+// most returns the verdict of comparisons if more than half of them must hold.
 func most(parts []Part) Part {
 	count := make(map[Verdict]int)
 	for _, p := range parts {

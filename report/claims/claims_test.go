@@ -76,7 +76,7 @@ func run(id, workers string, questdb, influxdb seconds) *result.Run {
 	return r
 }
 
-// slower is a target with loads that take so many times as long.
+// slower returns a target whose loads take the given multiple of the time.
 func slower(t result.Target, times float64) result.Target {
 	repeats := slices.Clone(t.Repeats)
 	for i := range repeats {
@@ -208,7 +208,7 @@ func TestNotTested(t *testing.T) {
 	}
 }
 
-// A part that does not hold outweighs what holds, and what was not tested.
+// A part that does not hold outweighs parts that hold and parts that were not tested.
 func TestTogether(t *testing.T) {
 	for _, c := range []struct {
 		parts []Verdict
@@ -261,8 +261,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// answered is a run in which both systems answered a query type in six rounds, each query
-// in so many seconds.
+// answered is a run in which both systems answered a query type in six rounds, with the
+// given seconds per query.
 func answered(id, texts string, questdb, influxdb float64) *result.Run {
 	r := &result.Run{ID: id, Status: result.Complete}
 	for kind, seconds := range map[string]float64{"questdb": questdb, "influxdb": influxdb} {
@@ -360,7 +360,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// Of a lead, what is the same in all runs that are compared does not stand in the text.
+// The text of a lead leaves out values that are the same in all compared runs.
 func TestLeadNamesWhatIsVaried(t *testing.T) {
 	d := description(t, `rules: [{of: load, where: {workload.name: devops}, lead: {better: questdb, than: influxdb, along: load.workers, largest: "1"}}]`)
 	var runs []*result.Run

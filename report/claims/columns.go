@@ -29,8 +29,8 @@ func (r rule) columns() []Part {
 	return parts
 }
 
-// growth is what a system did with such rows in every load of a run. It is no matter of
-// degree: that all loads agree is asked for, and no interval.
+// growth decides whether a system takes (or refuses) rows that need new columns, in every
+// load of a run. It needs no interval: all loads must agree.
 func growth(what string, run *result.Run, system string, take bool) Part {
 	s := sideOf(run, system)
 	if why := s.untestable(); why != "" {

@@ -50,7 +50,7 @@ func TestFails(t *testing.T) {
 			t.Errorf("%s: %s, want %s, %q\n%+v", c.name, f.Verdict, c.want, c.says, f)
 		}
 	}
-	// What else is compared at the point stands all the same.
+	// The other comparisons at the point are unaffected.
 	other := description(t, `rules: [{of: load, where: {load.workers: "50"}, changes: {systems: [questdb], along: targets.questdb.cache, from: "on", to: "off", goes: worse}}]`)
 	if f := Judge(other, Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": {few, broken("20260101-000000-bbbb", "50", "influxdb", 0)}}})[0]; f.Verdict != Holds {
 		t.Errorf("of the other system: %+v", f)
@@ -111,7 +111,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// What is printed of a size on disk is of the system's own input.
+// A printed size on disk refers to the system's own input.
 func TestSpaceSaved(t *testing.T) {
 	d, _ := document.Find("ntua-2024")
 	e, _ := d.Experiment("disk")

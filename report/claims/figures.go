@@ -8,9 +8,9 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// figure is one that rules compare and that package compare has not: a value for each
-// repeat.
-// The resources are those that were watched of what served the target.
+// figure is a figure that rules compare and that package compare does not have, with a
+// value for each repeat.
+// The resources are the ones that were watched of the target's servers.
 type figure struct {
 	words  string // in which it is spoken of, before "of"
 	better compare.Direction
@@ -37,8 +37,8 @@ func figureOf(name string) (f figure, ok bool) {
 			return of(c.Client)
 		}
 	}
-	// Of queries what is used up is taken for each, since a time box runs more of those
-	// that are faster.
+	// Resource use of queries is divided by their number, since a faster target runs more
+	// of them in a time box.
 	both := func(words string, each bool, of func([]*result.Resources, *result.Cell) result.Value) figure {
 		return figure{words: words, better: compare.Lower,
 			load: func(sources []*result.Resources, l *result.Load) result.Value { return of(sources, &l.Cell) },
@@ -100,8 +100,8 @@ func figureOf(name string) (f figure, ok bool) {
 	return figure{}, false
 }
 
-// values returns a figure of each repeat of a target, or why there are none. Those of
-// query types are over the queries that all verified targets of the run answered, where
+// values returns a figure of each repeat of a target, or why there are no values. Figures
+// of query types cover the queries that all verified targets of the run answered, if
 // the figure is one of single queries.
 func (r rule) values(s side, subject string) (list []float64, better compare.Direction, missing string) {
 	run, t := s.run, s.target

@@ -116,7 +116,7 @@ func (b *book) read(name, axesOf, figures string) {
 			b.note(x, b.cells[y]*ratio)
 		case b.cells[x] > 0:
 			b.note(y, b.cells[x]/ratio)
-		case x.system == b.d.Systems[0].Driver: // of which other ratios may be, too
+		case x.system == b.d.Systems[0].Driver: // other ratios may refer to it, too
 			b.note(x, 1e9)
 			b.note(y, 1e9/ratio)
 		default:
@@ -152,7 +152,7 @@ func written(t *testing.T, d *document.Document) *book {
 			b.note(entry{"continuous-aggregates", "", driver, result.FromAggregate("double-groupby-1", "1h"), "seconds"}, 100-saved)
 		}
 	case "001":
-		for _, scale := range []string{"100", "1000", "10000", "100000"} { // its 10 workers are what it takes beside 8 of the others
+		for _, scale := range []string{"100", "1000", "10000", "100000"} { // its 10 workers correspond to 8 of the other systems
 			b.note(entry{"load", "load.workers=8, workload.scale=" + scale, "griddb", "", "rate"}, b.figureOfProse(t, "load-cardinality", "rows_per_s", "system=GridDB", "workers=10", "scale="+scale))
 		}
 		b.note(entry{"order", "workload.rows-in-a-row=1", "griddb", "", "rate"}, 100)

@@ -50,7 +50,7 @@ func inverse(v stats.Value) stats.Value {
 	return i
 }
 
-// ends are those of a part's interval; what was cut off is open.
+// ends returns the ends of a part's interval; an end that was cut off is open.
 func (p *Part) ends() (low, high float64) {
 	low, high = p.Interval.Lo.Figure, p.Interval.Hi.Figure
 	if b := p.Interval.Lo.Bound; b == stats.AtMost || b == stats.Unknown {
@@ -98,7 +98,7 @@ func factor(by document.By) string {
 	return ""
 }
 
-// gone decides on the advantage of a figure over what it was before.
+// gone decides on the ratio of a figure to its earlier value.
 func (p Part) gone(to document.Direction, by document.By) Part {
 	switch to {
 	case document.Better:

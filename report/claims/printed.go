@@ -14,15 +14,15 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/printed"
 )
 
-// Line is what a document prints of the same thing for its systems, as a line of its
-// table does, beside what was measured.
+// Line holds the printed figures of the systems on one line of a document's table, with
+// the measured ones beside them.
 type Line struct {
 	Name   string // what tells it from the other lines of its table: lastpoint, 4 workers
 	Metric string // as package printed has it: rows_per_s
 	Cells  []Cell // one for each system that figures are printed of, in the document's order
 	Ratios []Ratio
-	// Added are the figures of targets that are none of the document's systems, in the
-	// order in which they took part. Nothing is printed of them.
+	// Added are the figures of targets that do not belong to the document's systems, in the
+	// order in which they took part. They have no printed counterpart.
 	Added []Cell
 }
 
@@ -30,16 +30,16 @@ type Line struct {
 type Cell struct {
 	Printed printed.Figure
 	System  string         // driver; of an added one the target's name
-	Own     stats.Estimate // in the unit of the printed one; its N is 0 where there is none
-	Missing string         // why there is none
+	Own     stats.Estimate // in the unit of the printed one; its N is 0 if it is missing
+	Missing string         // why it is missing
 	// Verbatim is the same with TSBS's own text, not verified; its N is 0 where that was
 	// not run.
 	Verbatim stats.Estimate
 	figure   figured
 }
 
-// Times is one's own figure divided by the best printed one. Not ok: nothing was measured,
-// or what is printed is 0, by which nothing can be divided.
+// Times returns the measured figure divided by the best printed one. It is not ok if
+// nothing was measured, or if the printed figure is 0.
 func (c *Cell) Times() (times float64, ok bool) {
 	if c.Own.N == 0 || c.Printed.Best() == 0 {
 		return 0, false
@@ -54,7 +54,7 @@ type Ratio struct {
 	// figures come to, 0 where it does not print both.
 	Printed *printed.Figure
 	Derived float64
-	Own     stats.Value // its bound is stats.Unknown where there is none
+	Own     stats.Value // its bound is stats.Unknown if it is missing
 	// Interval is where it lies with 95 %; nil: too few repeats.
 	Interval *stats.Interval
 }
@@ -135,8 +135,8 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 	return lines
 }
 
-// Added are the names of the targets that took part in an experiment and are none of the
-// document's systems, or are a further one of them.
+// Added returns the names of the targets that took part in an experiment and either do
+// not belong to the document's systems or are a further target of one.
 func Added(d *document.Document, e *document.Experiment, m Measured) []string {
 	var names []string
 	for _, run := range m.Runs[e.Name] {
@@ -160,7 +160,7 @@ func (l *Line) Measured() bool {
 		slices.ContainsFunc(l.Ratios, func(r Ratio) bool { return r.Own.Bound != stats.Unknown })
 }
 
-// ratioOf is the metric that a printed ratio is of; empty: it is none of two figures.
+// ratioOf returns the metric whose ratio is printed, or "" if the figure is not a ratio of two figures.
 func ratioOf(e *document.Experiment, f *printed.Figure) string {
 	if f.Metric != "ratio" && f.Metric != "ratio_percent" {
 		return ""
@@ -210,7 +210,7 @@ func (l *Line) cell(system string) *Cell {
 	return &l.Cells[i]
 }
 
-// measure fills in one's own ratio: of what both ran whole, else of what can be compared.
+// measure fills in the measured ratio: over the queries that both ran completely, or else over the comparable ones.
 func (r *Ratio) measure(of, to figured) {
 	x, y := of.values, to.values
 	if len(x) == 0 || len(y) == 0 {
@@ -238,7 +238,7 @@ func lineName(e *document.Experiment, f *printed.Figure) string {
 	return strings.Join(words, ", ")
 }
 
-// counted is a number of what a parameter counts: 1 worker, 2 workers.
+// counted returns a number with its unit: 1 worker, 2 workers.
 func counted(n, of string) string {
 	if n == "1" && !strings.Contains(of, "_") { // those are units, as fsync_ms
 		of = strings.TrimSuffix(of, "s")
@@ -246,7 +246,7 @@ func counted(n, of string) string {
 	return n + " " + of
 }
 
-// figured is what was measured of a printed figure, in its unit, in each repeat.
+// figured is the measurement for a printed figure, in its unit, in each repeat.
 type figured struct {
 	values  []float64
 	parts   []float64 // by which systems are compared where one of them did not run as much as printed
@@ -262,7 +262,7 @@ func plainly(values []float64, missing string) figured { return figured{values, 
 // who is a system, by its driver, or a target by its name.
 type who struct{ driver, target string }
 
-// lookup is an experiment of which printed figures are looked up among those measured.
+// lookup finds the measurements for an experiment's printed figures.
 type lookup struct {
 	d     *document.Document
 	e     *document.Experiment
@@ -288,8 +288,8 @@ func (x *lookup) cell(f printed.Figure, metric string, w who) Cell {
 	return c
 }
 
-// figure is what was measured of a printed figure. The metric decides what is looked at:
-// a load, or a query type, which the figure must name.
+// figure finds the measurement for a printed figure. The metric decides where it looks:
+// at a load, or at a query type, which the figure must name.
 func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) figured {
 	where := make(map[string]string)
 	for name, path := range x.e.Axes {
@@ -380,10 +380,10 @@ func saved(s side, input int64) ([]float64, string) {
 	return list, ""
 }
 
-// findQuery is a figure of a query type in each round of a run. A rate is what the workers
-// could do without a pause: their number divided by the mean service time. What adds up
-// over a whole run is compared by each query where a round was smaller, since a time box
-// runs more of those that are faster.
+// findQuery returns a figure of a query type in each round of a run. A rate is the maximum
+// rate of workers that never pause: their number divided by the mean service time. Totals
+// of a whole run are compared per query if a round was smaller, since a faster target runs
+// more queries in a time box.
 func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured {
 	if !verbatim && !estimate.Verified(s.target, query) {
 		return lacking("not verified, or n/a")
@@ -432,8 +432,9 @@ func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured 
 	return figured{values: all, parts: each}
 }
 
-// means is the mean service time of each round in milliseconds, or the rate of so many
-// workers that never pause; 0: it was cut off, and is more, or less, than anything known.
+// means returns the mean service time of each round in milliseconds, or the rate of the
+// given number of workers that never pause. It is 0 if the round was cut off, since its
+// value has only a bound.
 func means(s side, query, metric string, workers float64) []float64 {
 	return estimate.Of(s.run, s.target, query).Each(func(times []float64) float64 {
 		mean := stats.Mean(times)

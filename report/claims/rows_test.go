@@ -39,7 +39,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What is counted without making the rows is what the generator makes.
+// Counting rows without generating them gives the number that the generator makes.
 func TestGenerated(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, w := range tsbs.Workloads() {

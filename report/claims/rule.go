@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// rule is a rule beside what was measured.
+// rule is a rule with the measurements to decide it.
 type rule struct {
 	*document.Rule
 	d *document.Document
@@ -106,7 +106,7 @@ func (r rule) each() []Part {
 	return []Part{r.rows()}
 }
 
-// untested is a part of which nothing was measured.
+// untested returns a part without a measurement.
 func untested(what, why string) Part {
 	return Part{What: what, Verdict: NotTested, Why: why, Advantage: stats.Value{Bound: stats.Unknown}}
 }
@@ -117,7 +117,7 @@ type reason struct {
 	lacking bool // the size does not have it
 }
 
-// untested is the part of which nothing was measured for that reason.
+// untested returns a part that was not measured for this reason.
 func (w reason) untested(what string) Part {
 	p := untested(what, w.words)
 	p.lacking = w.lacking
@@ -160,7 +160,7 @@ func (r rule) metric() compare.Metric {
 	return compare.Metric(cmp.Or(r.Figure, string(compare.Load)))
 }
 
-// points returns the runs that a rule is about, or why there is none.
+// points returns the runs that a rule covers, or the reason for having none.
 func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r.pointsOf(r.Of, where) }
 
 // pointsOf are those of an experiment.

@@ -19,7 +19,7 @@ type Shown struct {
 	Words   string       // in which rules speak of it; empty: its name is a printed metric
 	Unit    compare.Unit // of its values; empty: none, or as a printed metric says
 	Queries bool         // it is of query types, not of loads
-	Types   []string     // those that claims are about; nil: all that were run
+	Types   []string     // the types that claims cover; nil: all that were run
 	rule    bool         // a rule's, not a printed one
 }
 
@@ -72,8 +72,8 @@ func ShownOf(d *document.Document, e *document.Experiment, runs []*result.Run) [
 // same reports whether two are one figure.
 func (s Shown) same(other Shown) bool { return s.Name == other.Name && s.Queries == other.Queries }
 
-// ShownAlong lists the figures that are worth a curve along a parameter: the first of the
-// experiment's, and those that claims follow along it.
+// ShownAlong lists the figures that are worth a curve along a parameter: the experiment's
+// first figure, and the figures that claims follow along the parameter.
 func ShownAlong(d *document.Document, e *document.Experiment, runs []*result.Run, path string) []Shown {
 	all := ShownOf(d, e, runs)
 	list := all[:1:1]
@@ -177,8 +177,8 @@ func unitOf(name string) compare.Unit {
 	return ""
 }
 
-// Of is the figure of a target of a run, of its loads or of a query type, as an estimate
-// over its repeats. Its N is 0 where there is none, for a reason.
+// Of returns the figure of a target's loads or of a query type in a run, as an estimate
+// over its repeats. If the figure is missing, N is 0 and the string is the reason.
 func (s *Shown) Of(d *document.Document, e *document.Experiment, m Measured, run *result.Run, target, query string) (stats.Estimate, string) {
 	at := named(run, target)
 	if at.target == nil {

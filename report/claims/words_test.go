@@ -35,7 +35,7 @@ func TestLocated(t *testing.T) {
 	if len(texts) != 4 || !strings.Contains(texts[3], "workload.scale=30000") {
 		t.Errorf("%s has %q", findings[2].Claim.ID, texts)
 	}
-	// 2 workers stand for 8 and for 10: what is claimed of these was not tested.
+	// 2 workers stand for 8 and for 10, so claims about the difference were not tested.
 	if f := findings[14]; f.Verdict != NotTested || !strings.Contains(f.Why, "size small has load.workers=2 for both 8 and 10") {
 		t.Errorf("%s: %s, %s", f.Claim.ID, f.Verdict, f.Why)
 	}
@@ -70,8 +70,8 @@ func TestUncommon(t *testing.T) {
 	}
 }
 
-// Figures are the document's printed ones, then what only its claims are about; a claim's
-// name for a printed one is no second figure.
+// The figures are the document's printed ones, followed by the ones that only claims use;
+// a claim's name for a printed figure does not add a second one.
 func TestShown(t *testing.T) {
 	for _, c := range []struct{ document, experiment, want, path, along string }{
 		{"fixstars-2023", "load", "rows_per_s client-part", "workload.scale", "rows_per_s"},
@@ -109,8 +109,8 @@ func namesOf(list []Shown) string {
 	return strings.Join(names, " ")
 }
 
-// What is none of the document's systems was added, and so was a second target of one; but
-// not what an experiment varies of its one system.
+// Targets outside the document's systems are added, and so is a second target of one;
+// but not the targets that an experiment varies of its one system.
 func TestAdded(t *testing.T) {
 	d, _ := document.Find("drouzas-2022")
 	e, _ := d.Experiment("load")

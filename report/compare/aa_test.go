@@ -19,14 +19,14 @@ import (
 type bench struct {
 	r *rand.Rand
 	// Standard deviations of logarithms: of the queries of a type, of a latency
-	// around its query's, of a target's round, of what both have in common in a
+	// around its query's, of a target's round, of the part that both targets share in a
 	// round, of a load.
 	difficulty, noise, round, machine, load float64
 	blocks                                  []int // queries in a block, by type
 }
 
-// newBench has 16 types: ten that are fast enough for 60 queries a block, three
-// for 20, and three of which five were finished.
+// newBench has 16 types: ten are fast enough for 60 queries a block and three
+// for 20; of the last three, five queries were finished.
 func newBench(seed uint64) *bench {
 	return &bench{
 		r: rand.New(rand.NewPCG(seed, 7)), difficulty: 0.15, noise: 0.1, round: 0.02, machine: 0.03, load: 0.05,

@@ -29,7 +29,7 @@ type Options struct {
 	Different bool // other data, other queries, or terms that bar a verdict
 	// AnyTerms gives verdicts whatever the terms are: what a sweep varies is one of them.
 	AnyTerms bool
-	// ByType compares all but the query types of which the sides have different queries:
+	// ByType compares everything except query types whose queries differ between the sides:
 	// these are not compared, and their figures say so.
 	ByType bool
 	// Beside are further sides that the figures are shown with: only queries
@@ -42,7 +42,7 @@ type Options struct {
 type Comparison struct {
 	A       Party    `json:"a"`
 	B       Party    `json:"b"`
-	Notes   []string `json:"notes,omitempty"` // what holds for all figures, and what has no counterpart
+	Notes   []string `json:"notes,omitempty"` // about all figures, and about targets without a counterpart
 	Targets []Target `json:"targets"`
 }
 
@@ -75,9 +75,9 @@ func (t *Target) Barred(scope terms.Scope) []terms.Difference {
 	return slices.DeleteFunc(slices.Clone(t.Terms), func(d terms.Difference) bool { return !d.Bars || !d.Concerns(scope) })
 }
 
-// Runs compares two sides. Errors that wrap ErrDifferent say that this would
-// compare unlike things, and are notes where Options.Different asks for it all
-// the same; other errors say that there is nothing to compare.
+// Runs compares two sides. An error that wraps ErrDifferent means that the sides
+// are not comparable; with Options.Different it becomes a note instead. Other errors
+// mean that there is nothing to compare.
 func Runs(a, b Side, opts Options) (*Comparison, error) {
 	c := &Comparison{A: a.party(), B: b.party()}
 	if r := shared(a, b); r != nil {
@@ -170,8 +170,8 @@ func compareTarget(a, b Subject, beside []Subject, opts Options) Target {
 	for _, name := range types(a, b) {
 		figures, m := compareType(name, a, b, beside, opts.Different)
 		t.Figures = append(t.Figures, figures...)
-		// From an aggregate a type is no further query, but the same once more; and of own
-		// texts the oracle knows no answer.
+		// A type answered from an aggregate is the same query again, not a further one; and
+		// the oracle has no answers for own texts.
 		if _, aggregate := result.RawType(name); m != nil && !aggregate && !ownText(name, a, b) {
 			medians = append(medians, *m)
 		}
@@ -219,8 +219,8 @@ func exclude(figures []Figure, a, b Subject) (notes []string) {
 	return notes
 }
 
-// sameQueriesNote says of which types runs of both sides have the same queries, so that a
-// cache of answers may have served the later one. It is empty where there are none, or all
+// sameQueriesNote names the types whose queries are the same in runs of both sides, so that
+// a cache of answers may have served the later run. It is empty without such types, or if all
 // of them are types with too few different queries for a run to have others, of systems
 // whose own caches do not answer.
 func sameQueriesNote(a, b Subject) string {
@@ -283,8 +283,8 @@ func types(a, b Subject) []string {
 // typeMedians are the medians of the repeats of one type.
 type typeMedians struct{ a, b []float64 }
 
-// geometricMean compares, repeat by repeat, the geometric means over the types
-// of their medians: so what makes a whole repeat faster or slower counts once.
+// geometricMean compares, repeat by repeat, the geometric means of the medians of all
+// types, so that an effect on a whole repeat counts once.
 func geometricMean(types []typeMedians) Figure {
 	repeats := func(side func(typeMedians) []float64) []float64 {
 		n := len(side(slices.MinFunc(types, func(x, y typeMedians) int { return len(side(x)) - len(side(y)) })))

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Six runs a side: a system of which two types, the load and the disk became
-// 10 % worse, in every figure's own words.
+// Six runs a side: a system whose load, disk use and two of its types became
+// 10 % worse, in the words of each figure.
 func TestRuns(t *testing.T) {
 	c := compared(t, system(1, 6, 1), system(2, 6, 1.1))
 	if len(c.Notes) != 0 || len(c.Targets) != 1 || len(c.A.Runs) != 6 {
@@ -105,7 +105,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%s, all the same: %s: %s", name, f.Verdict, f.Why)
 		}
 	}
-	// Targets of one run differ in what it is to compare.
+	// Targets of one run differ exactly in the properties to compare.
 	one := system(1, 6, 1).Runs[0]
 	other := one.Targets[0]
 	other.Name, other.Durability = "other", "relaxed"
@@ -212,7 +212,7 @@ func TestCommonQueries(t *testing.T) {
 	}
 }
 
-// What has no figure stays, with its reason and the other side's figure.
+// A missing figure is listed with its reason and the other side's figure.
 func TestMissing(t *testing.T) {
 	wrong := queries("q", 1, 2, 3)
 	wrong.Verdict.Difference = "query 1, row 2: 5, found 6"
@@ -244,7 +244,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// What was cut off counts as at least its limit.
+// A query that was cut off counts as at least its limit.
 func TestCutOff(t *testing.T) {
 	side := func(id string, each ...float64) Side {
 		s := Side{}
@@ -297,7 +297,7 @@ func TestByType(t *testing.T) {
 			t.Errorf("%s: the mean is over %d types", name, all.Types)
 		}
 	}
-	// A third side with other queries takes none away from those that have the same.
+	// A third side with other queries removes none of the queries that the first two share.
 	third := system(3, 6, 1)
 	for _, r := range third.Runs {
 		r.QuerySets = []result.QuerySet{{Type: "second", Count: 10, Definition: "other"}}
@@ -313,8 +313,8 @@ func TestByType(t *testing.T) {
 	}
 }
 
-// Other data, other queries and the same run twice are refused in one line,
-// or named as what they are.
+// Other data, other queries and the same run twice are refused with a one-line error,
+// or noted.
 func TestRefused(t *testing.T) {
 	a, b := system(1, 1, 1), system(2, 1, 1)
 	b.Runs[0].Dataset.Fingerprint = "g"
@@ -340,8 +340,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("told to: %v", err)
 		}
 	}
-	// Queries that were drawn in the same way can be compared, by whatever seed and however
-	// many; of a run that does not know what it ran nothing can be said.
+	// Queries that were drawn in the same way are comparable, whatever their seed and number;
+	// a run without a record of its queries is not.
 	more := asked(system(2, 1, 1), "g", "b", 30)
 	for _, first := range []Side{asked(system(1, 1, 1), "f", "b", 20), system(1, 1, 1)} {
 		if _, err := Runs(first, more, Options{}); err != nil {
@@ -428,8 +428,8 @@ func TestLoadBesideWrongAnswers(t *testing.T) {
 	}
 }
 
-// Where both sides ran the same queries a line says so, but for types of which there are no
-// others, if no cache of the systems answers.
+// A note names the types whose queries both sides share, except types without other
+// queries if the caches of the systems do not answer.
 func TestSameQueries(t *testing.T) {
 	side := func(n uint64, seed int64, first, second string, cache driver.ResultCache) Side {
 		s := system(n, 1, 1)

@@ -9,21 +9,21 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 )
 
-// Condition is what figures may not come to: as a change, `p99 > +5%`, or as it is,
-// `p99 > 50ms`.
+// Condition is a limit for figures: a change, as in `p99 > +5%`, or an absolute value,
+// as in `p99 > 50ms`.
 //
-// A change is that from A to B: the metric rises by more, or with < falls by more, in
-// any query type or load that has it. It also holds where A has a figure and B has
-// none: nothing shows then that B is no worse. A limit that is no change is about B
+// A change is from A to B: the metric rises by more, or with < falls by more, in
+// any query type or load that has it. It also holds if A has a figure and B has
+// none, since nothing then shows that B is not worse. An absolute limit is about B
 // alone.
 //
-// Chance alone moves figures. So a change counts only where a difference was shown
-// (see Figure.Significant), and a limit where the whole interval across repeats is
-// beyond it; with ! behind it, as in `p99 > +5%!`, the figures count as they are.
+// Figures vary by chance. So a change counts only if a difference was shown
+// (see Figure.Significant), and an absolute limit only if the whole interval across repeats
+// is beyond it. With a trailing !, as in `p99 > +5%!`, the figures count as they are.
 type Condition struct {
 	Metric   Metric
 	Rise     bool    // written >; else a fall, <
-	Absolute bool    // the limit is no change
+	Absolute bool    // the limit is not a change
 	Limit    float64 // in the metric's unit; else relative to A: 0.05 is +5 %, not below 0 for a rise, not above for a fall
 	AsIs     bool    // written !
 }
@@ -90,7 +90,7 @@ func (p *parser) fail(at int, format string, args ...any) error {
 	return fmt.Errorf("character %d: %s", p.start+at+1, fmt.Sprintf(format, args...))
 }
 
-// remainder is what is left, quoted for an error.
+// remainder returns the unparsed text, quoted for an error.
 func (p *parser) remainder() string {
 	if p.at >= len(p.text) {
 		return "the end"

@@ -51,8 +51,8 @@ func TestParseConditions(t *testing.T) {
 	}
 }
 
-// What is read and written is read again as the same; what is not is said in
-// one line.
+// A parsed condition is written so that it parses to the same condition; a parse error
+// is one line.
 func FuzzParseConditions(f *testing.F) {
 	for _, text := range []string{"p99 > +5%", "load < -5%, disk > +20%!", "median>10%", "p99.9 > +1e3%", "p99 > 50ms", "load < 1.5M!", "disk > .001KiB", "disk>.00001%", "load<-0%", "x", ",", "p99 > +\xff%"} {
 		f.Add(text)
@@ -149,8 +149,8 @@ func renamed(s Side) Side {
 	return other
 }
 
-// A limit that is no change is about the figures of one run, and counts where the whole
-// interval is beyond it.
+// An absolute limit applies to the figures of one run, and counts if the whole interval is
+// beyond it.
 func TestAlone(t *testing.T) {
 	six, one := system(1, 6, 1).Runs, system(1, 1, 1).Runs
 	several := Side{Runs: six}

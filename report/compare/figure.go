@@ -17,7 +17,7 @@ type Figure struct {
 	// Queries is how many different queries both sides have in common; 0: not
 	// about queries.
 	Queries int `json:"queries,omitempty"`
-	// Types is how many query types a geometric mean is over: those that both
+	// Types is the number of query types in a geometric mean: the types that both
 	// sides have.
 	Types int `json:"types,omitempty"`
 	// MissingA and MissingB are why a side has no figure; empty: it has one.
@@ -29,8 +29,8 @@ type Figure struct {
 	NoisyA string `json:"noisy_a,omitempty"`
 	NoisyB string `json:"noisy_b,omitempty"`
 	stats.Comparison
-	// Family is how many figures are judged together with this one, itself
-	// included: so many comparisons Adjusted is corrected for. The headline
+	// Family is the number of figures that are judged together, including this
+	// one: the number of comparisons that Adjusted is corrected for. The headline
 	// figures of two targets (the medians of all types, their geometric mean,
 	// rates and size of loads) are one family, so that in 95 of 100 comparisons
 	// of a target with itself none of them shows a difference; each further
@@ -68,7 +68,7 @@ const (
 // NoDifference to be worth the word.
 const mostOfTie = 2
 
-// Decidable reports whether so many repeats could show a difference at all.
+// Decidable reports whether this number of repeats could show a difference at all.
 func (f *Figure) Decidable() bool { return f.Verdict != CannotTell && f.testable() }
 
 // testable reports whether a test of the repeats is worth anything.
@@ -155,8 +155,8 @@ func (f *Figure) verdict() (verdict Verdict, cause Cause, why string) {
 	return Slower, "", ""
 }
 
-// tie is the verdict on a figure of which no difference was shown. Its interval becomes
-// that of the level at which the figure was judged, which holds 1: one among many
+// tie returns the verdict on a figure without a proven difference. Its interval becomes
+// the one of the level at which the figure was judged, which includes 1: one among many
 // comparisons is judged more carefully than at 95 %.
 func (f *Figure) tie() (verdict Verdict, cause Cause, why string) {
 	within := stats.Interval{Lo: stats.Value{Figure: 1. / mostOfTie}, Hi: stats.Value{Figure: mostOfTie}}

@@ -22,7 +22,7 @@ func run(id string, targets ...result.Target) *result.Run {
 	return &result.Run{ID: id, Status: result.Complete, Started: time.Unix(0, 0), Dataset: result.Dataset{Fingerprint: "f"}, Targets: targets}
 }
 
-// recorded is a target with what it recorded; a type that comes again is of the
+// recorded is a target with recorded queries; a repeated type belongs to the
 // next repeat.
 func recorded(name, kind string, types ...result.Queries) result.Target {
 	t := result.Target{Name: name, Driver: kind, Repeats: []result.Repeat{{Number: 1}}}

@@ -77,8 +77,8 @@ const (
 	otherQueries = "both sides ran different queries under this name"
 )
 
-// tooFew says why the metric is not told where a round has no more than n
-// queries; empty: it is. A side that has more is no better for it: nothing can
+// tooFew returns why the metric is withheld if a round has no more than n
+// queries, or "" if it is not. A larger other side does not help: nothing can
 // be judged.
 func (m Metric) tooFew(n int) string {
 	if !measure.Holds(int64(n), m.quantile()) {
@@ -89,8 +89,8 @@ func (m Metric) tooFew(n int) string {
 
 const tooFew = "too few queries: "
 
-// shown is what a side that stands has, though the other has nothing to set
-// against it: over its own common queries.
+// shown returns the figure of a usable side without a usable counterpart, over its own
+// common queries.
 func shown(m Metric, s estimate.Sample) stats.Estimate {
 	switch {
 	case len(s) == 0 || m.tooFew(s.Shortest()) != "":
@@ -156,7 +156,7 @@ func (f Figure) addSides(a, b Subject, of func(*result.Load) (value float64, mis
 	return f
 }
 
-// loads returns a figure of each load of a subject, or why there is none.
+// loads returns a figure of each load of a subject, or why there are no figures.
 func loads(s Subject, of func(*result.Load) (value float64, missing string)) (values []float64, missing string) {
 	for _, t := range s.targets {
 		found := false

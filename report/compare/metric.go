@@ -48,8 +48,8 @@ func (m Metric) compute(times []float64) float64 {
 	return stats.Quantile(times, m.quantile())
 }
 
-// quantile is what so many queries must tell for the metric (see
-// measure.Holds); 0: any number does.
+// quantile returns the quantile that a number of queries must be able to resolve for the
+// metric (see measure.Holds); 0: any number will do.
 func (m Metric) quantile() float64 {
 	switch m {
 	case P90:
@@ -161,7 +161,7 @@ const (
 	Slower       Verdict = "slower"
 	Smaller      Verdict = "smaller"
 	Larger       Verdict = "larger"
-	NoDifference Verdict = "no difference shown" // which is no proof that there is none
+	NoDifference Verdict = "no difference shown" // which does not prove their equality
 	CannotTell   Verdict = "no verdict"          // see Figure.Why
 	NotCompared  Verdict = "not compared"        // a side has no figure: see Figure.Why
 )

@@ -12,10 +12,9 @@ import (
 // MixedSubject is the subject of the writes of a mixed phase.
 const MixedSubject = "load and queries"
 
-// compareMixed compares mixed phases: what was written, and each type run
-// meanwhile; none where neither side has one. Each load is one repeat: where a
-// query's window lies depends on what was acknowledged, so no two phases
-// run the same.
+// compareMixed compares mixed phases: the writes, and each type run meanwhile. It returns
+// nothing if neither side has a mixed phase. Each load is one repeat: the window of a
+// query depends on the rows acknowledged so far, so two phases never run the same queries.
 func compareMixed(a, b Subject) []Figure {
 	names := mixedTypes(a, b)
 	if names == nil {
@@ -71,8 +70,8 @@ func mixedTypes(a, b Subject) []string {
 	return names
 }
 
-// mixedTime returns a figure of a type's service time, or why there is none;
-// less than 0: at least so much.
+// mixedTime returns a figure of a type's service time, or why it is missing. A negative
+// value is a lower bound.
 func mixedTime(l *result.Load, name string, quantile float64, of func(*result.Latency) float64) (seconds float64, missing string) {
 	if l.Mixed == nil {
 		return 0, noMixed

@@ -29,8 +29,8 @@ func mixedSystem(seed uint64, repeats int, slower float64) Side {
 	return s
 }
 
-// Mixed phases are compared load by load, and conditions can name what is
-// compared.
+// Mixed phases are compared load by load, and conditions can name their
+// figures.
 func TestMixed(t *testing.T) {
 	c := compared(t, mixedSystem(1, 6, 1), mixedSystem(2, 6, 1.1))
 	target := &c.Targets[0]

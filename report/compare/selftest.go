@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// SelfTest compares a target of a run with the same target once more: what they
-// differ by is what the machine and the settings cannot resolve.
+// SelfTest compares a target of a run with a second copy of it: the difference
+// shows the resolution of the machine and the settings.
 type SelfTest struct {
 	Target, Twin string
 	// Figures are the medians of the query types, their geometric mean and the

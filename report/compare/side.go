@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Side is what is compared with another.
+// Side is one side of a comparison.
 type Side struct {
 	Runs   []*result.Run // at least one, in the order in which they were made
 	Target string        // of these runs' targets only the one of this name; empty: all
@@ -55,7 +55,7 @@ func alike(a, b Side, byType bool) error {
 }
 
 // shared returns a run that both sides have with the same targets, or that one
-// has twice, so that its figures would count twice; nil where there is none.
+// has twice, so that its figures would count twice; otherwise nil.
 func shared(a, b Side) *result.Run {
 	seen := map[string]bool{}
 	for _, s := range []Side{a, b} {
@@ -93,9 +93,9 @@ func (s Side) subjects() []Subject {
 	return list
 }
 
-// match pairs the subjects of two sides: by name; of those left, by kind where
-// each side has one of it; at last the only one left of each. It says which
-// were left alone.
+// match pairs the subjects of two sides: by name; then by driver if each side has one
+// subject of it; finally the last remaining one of each side. It also returns the
+// subjects without a partner.
 func match(a, b []Subject) (pairs [][2]Subject, alone []string) {
 	take := func(i, j int) {
 		pairs = append(pairs, [2]Subject{a[i], b[j]})

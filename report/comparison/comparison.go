@@ -30,7 +30,7 @@ func Tables(target *compare.Target) []*doc.Table {
 }
 
 // comparisonParts are service times at the median and at the 99th percentile,
-// and loads; then the same of mixed phases.
+// and loads, followed by the same figures of mixed phases.
 func comparisonParts(target *compare.Target) []comparisonPart {
 	who := target.B.Name
 	if target.A.Name != target.B.Name {

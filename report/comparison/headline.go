@@ -38,7 +38,7 @@ func newComparisonHeadline(c *compare.Comparison, target *compare.Target) *doc.H
 	switch {
 	case overall != nil:
 		over = " over " + format.Plural(overall.Types, "query type")
-	case len(types) == 1: // of which there is no mean
+	case len(types) == 1: // a single type has no mean
 		overall, over = types[0], " in "+types[0].Subject
 	}
 	say := func(f *compare.Figure, prefix, over, what string) {

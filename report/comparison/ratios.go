@@ -28,7 +28,7 @@ func verdictStyle(v compare.Verdict) chart.Style {
 	return chart.Style{Label: "no difference shown, or no verdict", Class: "s6", Shape: shapes[1].Shape, Dash: ""}
 }
 
-// NewRatios draws the figures that both sides have; nil where there is none.
+// NewRatios draws the figures that both sides have, or returns nil if they share none.
 func NewRatios(figures []*compare.Figure) *chart.Rows {
 	widest := math.Log(1.05) // both ways
 	spread := func(v stats.Value) {

@@ -92,7 +92,7 @@ func (t Table) Doubts() Table {
 // rows and is set to the left, all others are figures unless Words.
 type Column struct {
 	Head  string
-	Help  string // what it means
+	Help  string // explanation
 	Words bool
 	// Rank says how soon a narrow display may leave the column out: 0 never,
 	// else the highest first.
@@ -100,8 +100,8 @@ type Column struct {
 	// Follows keeps the column beside the one before it where a wide table is
 	// cut into several.
 	Follows bool
-	// Names has the column, which stands behind the first one, name the rows with it: it
-	// is in all tables that a wide one is cut into.
+	// Names marks a column, behind the first one, that names the rows together with it: it
+	// is repeated in all tables that a wide one is cut into.
 	Names bool
 }
 
@@ -110,7 +110,7 @@ type Column struct {
 type Row struct {
 	Cells   []Span
 	Remark  Span
-	Total   bool     // it is of the rows above it, behind the last total, and stands where any of them does
+	Total   bool     // it covers the rows above it, back to the last total, and is shown if any of them is
 	Details []Detail // what the row rests on, which readers open
 }
 

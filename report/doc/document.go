@@ -30,7 +30,7 @@ type Chapter struct {
 	OnRequest       bool // facts and commands are for readers who look for them
 	Sections        []Section
 	Folds           []Fold
-	Experiment      string // the file; empty: there is none
+	Experiment      string // the file, or empty
 }
 
 // Section is tables and charts about one matter.

@@ -11,7 +11,7 @@ import (
 type Headline struct {
 	Dataset string   // that it is about; empty: the only one
 	Answers []Span   // a sentence about all query types, one about single ones, and one about the loads
-	Basis   []string // what they rest on: verified, rounds, versions, dataset, machine
+	Basis   []string // the basis of the answers: verified, rounds, versions, dataset, machine
 	Noise   Span     // how much of the machine others used; no text: nobody looked
 	Queries *Ranking
 	Loads   *Ranking
@@ -33,7 +33,7 @@ type Place struct {
 	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
 	Text     string      // as beside its figure in tables, with the interval: marked where it may be chance
 	Verdict  string      // best, worse, tie, or no verdict and why
-	Marks    string      // of what may have disturbed it; Text has them too
+	Marks    string      // possible disturbances; Text has them too
 	Tone     format.Tone
 	Interval *stats.Interval // nil: the reference itself, or not known
 }

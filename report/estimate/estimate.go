@@ -118,10 +118,10 @@ func Align(samples ...Sample) []Sample {
 	return aligned
 }
 
-// newRound returns one with room for so many queries.
+// newRound returns a round with room for n queries.
 func newRound(n int) Round { return Round{Places: make([]int, 0, n), Times: make([]float64, 0, n)} }
 
-// has reports whether a place is one of those in rising order.
+// has reports whether places, in rising order, contains place.
 func has(places []int, place int) bool {
 	_, found := slices.BinarySearch(places, place)
 	return found

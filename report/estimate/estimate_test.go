@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// run is a verified type of which a round ran queries from a place on.
+// asked is a verified type whose round ran queries from a place on.
 func asked(first int, each ...float64) result.Queries {
 	return result.Queries{Type: "q", Verdict: result.Verdict{Checked: 10, Rows: 10}, First: first, Each: each,
 		Service: result.Latency{Summary: measure.Summary{Count: int64(len(each))}}}
@@ -59,7 +59,7 @@ func TestCommonQueries(t *testing.T) {
 	if got := Of(r, &r.Targets[1], "q"); got.Queries() != 2 || len(got) != 1 {
 		t.Errorf("one that failed: %v", got)
 	}
-	// What is not verified is about its own queries.
+	// A target that is not verified has figures over its own queries.
 	unverified := asked(0, 5, 6)
 	unverified.Verdict = result.Verdict{}
 	r = run(a, target("b", unverified))
@@ -173,8 +173,8 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-// Memory grows from the first third of a measurement to its last; what is between, and
-// what is outside, does not matter. A third of too few readings tells nothing.
+// Memory grows from the first third of a measurement to its last; readings in between
+// or outside do not matter. A third with too few readings is not used.
 func TestGrowth(t *testing.T) {
 	watched := &result.Resources{Source: "server x", Period: 1}
 	for at := range 40 {

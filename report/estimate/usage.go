@@ -6,9 +6,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Sources returns the readings of what served a target, and whether they are
-// tsmark's own process, which an embedded target shares. Those of a run that
-// was resumed are several. None where nobody could read them.
+// Sources returns the resource readings of a target's server, and whether they are from
+// tsmark's own process, which an embedded target shares. A run that was resumed has
+// several. The list is empty if the server could not be read.
 func Sources(r *result.Run, t *result.Target) (list []*result.Resources, shared bool) {
 	names := []string{result.ServerSource(t.Name)}
 	switch {
@@ -25,17 +25,17 @@ func Sources(r *result.Run, t *result.Target) (list []*result.Resources, shared 
 	return list, t.Embedded
 }
 
-// The usage of a measurement is told where it lasts for so many readings, since each
-// of its ends is uncertain by up to one; or where it was read at both ends and lasts for
-// so many seconds, since Linux counts CPU time in hundredths of one.
+// The usage of a measurement is known if it lasts for at least enoughPeriods readings,
+// since each of its ends is uncertain by up to one; or if it was read at both ends and
+// lasts long enough in seconds, since Linux counts CPU time in hundredths of one.
 const (
 	enoughPeriods = 5
 	nearEnds      = 0.02 // of its time
 	leastSeconds  = 0.25
 )
 
-// Used adds up what was used during cells. It is not known where a cell was too
-// short, or not watched as a whole.
+// Used adds up the usage during cells. It is unknown if a cell was too short, or was not
+// watched as a whole.
 func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, known bool) {
 	sum = result.Usage{RSSMax: result.Absent()}
 	for _, c := range cells {

@@ -164,7 +164,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	return list
 }
 
-// pausedNote says what was measured while tsmark itself stood still; empty: nothing.
+// pausedNote returns how much was measured while tsmark itself was paused, or "".
 func pausedNote(r *result.Run) string {
 	var queries, batches int64
 	for i := range r.Targets {
@@ -190,7 +190,7 @@ func pausedNote(r *result.Run) string {
 	return "tsmark itself was paused during " + strings.Join(parts, " and ") + ", because it was stopped or had no processor; these times are excluded."
 }
 
-// affected are the query types of which something is wrong, and the targets.
+// affected are the query types with a problem, and the targets.
 type affected struct{ types, targets []string }
 
 func (a *affected) add(t *result.Target, q *result.Queries) {
@@ -211,8 +211,8 @@ func (a *affected) String() string {
 	return text
 }
 
-// disagreement is how answers to the first own text differ of which nobody knows the
-// right one; empty: there is none.
+// disagreement describes how the answers to the first own text differ if the expected answer is unknown. It is
+// empty if they do not differ.
 func disagreement(r *result.Run) string {
 	for i := range r.Targets {
 		for _, of := range r.Targets[i].MeasuredRepeats() {
@@ -226,8 +226,8 @@ func disagreement(r *result.Run) string {
 	return ""
 }
 
-// noReference is why reference texts of own queries were not run; empty: they were, or
-// there are none.
+// noReference returns why reference texts of own queries were not run. It is empty if they were run or
+// do not exist.
 func noReference(r *result.Run) string {
 	for i := range r.Targets {
 		for j := range r.Targets[i].Queries {
@@ -289,8 +289,8 @@ func noiseAlert(r *result.Run) (doc.Span, bool) {
 		noisy, format.Plural(all, "measurement"), worst.Noisy(), rank.NoisyMark)), true
 }
 
-// selfTestNotes say what a run that compared its targets with themselves cannot
-// resolve; none where it is no self-test.
+// selfTestNotes return the differences that a run cannot resolve, if it compared its
+// targets with themselves. A run that is not a self-test has no such notes.
 func selfTestNotes(r *result.Run) []doc.Span {
 	tests := compare.SelfTests(r)
 	if len(tests) == 0 {

@@ -1,4 +1,4 @@
-// Package facts says what is known of a run beside its figures: provenance, outcome and
+// Package facts returns facts about a run other than its figures: provenance, outcome and
 // alerts.
 package facts
 
@@ -60,7 +60,7 @@ func List(r *result.Run) []doc.Fact {
 }
 
 func Dataset(d *result.Dataset) string {
-	if d.Spec.Name == "" && d.Source == "" { // no target lived to tell what it holds
+	if d.Spec.Name == "" && d.Source == "" { // all targets failed before they reported their data
 		return "not known"
 	}
 	what := fmt.Sprintf("%s, scale %s, seed %d, every %v from %s to %s",
@@ -92,7 +92,7 @@ func Dataset(d *result.Dataset) string {
 	return what + "; fingerprint " + d.Fingerprint + digest
 }
 
-// shownFiles is how many files reports name, of those that rows came from.
+// shownFiles is the maximum number of input files that reports name.
 const shownFiles = 20
 
 // fileFacts are the files that rows came from.

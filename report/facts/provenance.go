@@ -142,8 +142,8 @@ func Remarks(r *result.Run) []doc.Fact {
 	return list
 }
 
-// notesFact is the first of the experiment's notes, and where the others are;
-// empty: there are none.
+// notesFact returns the first of the experiment's notes and the place of the others. It is
+// empty if there are no notes.
 func notesFact(r *result.Run) string {
 	if len(r.Notes) < 2 {
 		return strings.Join(r.Notes, "")
@@ -186,8 +186,8 @@ func calibrationFact(c *result.Calibration) string {
 	return fmt.Sprintf("at most %s rows/s with %s and %s queries/s with %d, against a stub", rows, format.Plural(c.Workers, "worker"), queries, c.QueryWorkers)
 }
 
-// leastRun is the smallest number of queries that a target recorded of a type
-// that it ran, and of which type; -1: it ran none.
+// leastRun returns the smallest number of queries that a target recorded of a type
+// that it ran, with their names; -1: the target ran none.
 func leastRun(r *result.Run) (least int64, who string) {
 	least = -1
 	for i := range r.Targets {
@@ -202,7 +202,7 @@ func leastRun(r *result.Run) (least int64, who string) {
 	return least, who
 }
 
-// sweepFact says where a run stands in a sweep; empty: nowhere.
+// sweepFact returns the place of a run in its sweep, or "" if it has none.
 func sweepFact(p *result.Place) string {
 	if p.Sweep == "" {
 		return ""

@@ -75,7 +75,7 @@ func failureText(f *result.Failure) string {
 	return f.Error()
 }
 
-// quantile is one of a latency, where so many durations tell it.
+// quantile returns a quantile of a latency if it has enough durations for it.
 func quantile(of *result.Latency, q, value float64) any { return valueIf(of.Holds(q), value) }
 
 // Columns are the figures of every file, in their order.

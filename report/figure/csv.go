@@ -52,7 +52,7 @@ type (
 	csvAnswered struct{ *result.MixedType }
 	csvFresh    struct{ *result.MixedType } // with stale answers
 	csvCount    struct{ *result.Latency }
-	csvTimed    struct{ *result.Latency } // of which there are some
+	csvTimed    struct{ *result.Latency } // with at least one time
 	csvResponse struct{ *result.Latency }
 	csvLag      struct{ *result.Latency }
 	csvRatio    struct{ *stats.Interval }
@@ -321,8 +321,8 @@ func (l *csvLine) addResources() {
 	}
 }
 
-// addEstimate adds what is estimated of the subject at a place of a ranking, how it
-// compares, and returns the estimate itself.
+// addEstimate adds the estimate of the subject at a place of a ranking, and how it
+// compares. It returns the estimate itself.
 func (l *csvLine) addEstimate(g *rank.Group, at int, r rank.Ranking) any {
 	e, f := &r.Estimates[at], r.Figures[at]
 	if e.Interval != nil {

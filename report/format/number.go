@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// UnitSpace stands between a figure and its unit: a narrow space at which no
-// line breaks. Text leaves it out.
+// UnitSpace separates a figure from its unit: a narrow no-break space. Text leaves it
+// out.
 const UnitSpace = "\u202f"
 
 // None stands for a figure that does not exist.
@@ -73,7 +73,7 @@ func scaled(v float64, units []Unit) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
 	u := units[0]
 	for _, larger := range units[1:] {
-		// A hair less than the unit, since 1e-3 is no binary fraction.
+		// A hair less than the unit, since 1e-3 has no exact binary representation.
 		if max(math.Abs(v), math.Abs(rounded)) >= larger.Size*(1-1e-9) {
 			u = larger
 		}
@@ -123,7 +123,7 @@ func PerSecond(n int64, seconds float64) string {
 	return Digits(float64(n) / seconds)
 }
 
-// PerSecondOf renders a rate; 0: there is none.
+// PerSecondOf renders a rate; 0: unknown.
 func PerSecondOf(rate float64) string {
 	if rate <= 0 {
 		return None
@@ -133,7 +133,7 @@ func PerSecondOf(rate float64) string {
 
 func CSSPercent(v float64) string { return fmt.Sprintf("%.2f%%", v*100) }
 
-// PercentUp is a share, rounded up to what is not too good.
+// PercentUp renders a share in percent, rounded up so that it never looks too good.
 func PercentUp(share float64) string {
 	p := 100 * share
 	if p < 10 {

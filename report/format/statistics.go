@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/report/compare"
 )
 
-// ValueText renders what is known of a figure.
+// ValueText renders a figure, which may be only a bound or unknown.
 func ValueText(u compare.Unit, v stats.Value) string {
 	if v.Bound == stats.Unknown {
 		return v.Mark()

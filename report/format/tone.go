@@ -5,7 +5,7 @@ type Tone string
 
 const (
 	TonePlain  Tone = ""
-	ToneBest   Tone = "best"   // the best of those compared
+	ToneBest   Tone = "best"   // the best of the compared ones
 	ToneBad    Tone = "bad"    // withheld, wrong, failed
 	ToneStrong Tone = "strong" // the answer, where nobody is shown to be the best
 	ToneDim    Tone = "dim"    // not a result: empty, not verified, not available

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// Grafana's dashboard asks for metrics and labels that there are.
+// Grafana's dashboard uses only metrics and labels that exist.
 func TestDashboard(t *testing.T) {
 	run := NewRun()
 	s := start(t, run, Options{Metrics: "127.0.0.1:0"})

@@ -27,7 +27,7 @@ const (
 // measured is what the operations of a key come to.
 type measured struct {
 	key
-	times    *hdrhistogram.Histogram // of those that ended well, in all repeats
+	times    *hdrhistogram.Histogram // times of successful operations, in all repeats
 	buckets  [buckets]int64          // of these, by powers of two
 	total    time.Duration           // of these
 	outcomes [oplog.Outcomes]int64
@@ -71,7 +71,7 @@ func (m *measured) add(op *oplog.Op) (took int64, counts bool) {
 	default:
 		return 0, false
 	}
-	if op.BurnIn || op.Paused { // its answer was kept, which takes time, or tsmark stood still
+	if op.BurnIn || op.Paused { // its answer was kept, which takes time, or tsmark itself was paused
 		return 0, false
 	}
 	duration := op.Duration

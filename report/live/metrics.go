@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// metricsOf serves what is known of a run as metrics for Prometheus. They are made when
-// somebody asks for them: a run spends nothing on them between.
+// metricsOf serves the state of a run as metrics for Prometheus. They are computed for
+// each scrape: between scrapes they cost the run nothing.
 func metricsOf(run *Run) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newMetrics(run))
@@ -30,8 +30,8 @@ type metrics struct {
 	cpu, memory, diskRead, diskWritten *prometheus.Desc
 }
 
-// unverified stands in each figure that was measured: nothing is verified while it is
-// measured, and what fails the verification has no figure in the report.
+// unverified is a label of each measured figure: verification happens after the
+// measurement, and a figure that fails it is not in the report.
 func unverified() prometheus.Labels { return prometheus.Labels{"verified": "not yet"} }
 
 func newMetrics(run *Run) *metrics {
@@ -116,8 +116,8 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	m.resources(now, to)
 }
 
-// counted returns a copy of what was measured, for metrics: without its times, which
-// these have in buckets.
+// counted returns a copy of the measurements for metrics, without their times, which
+// the metrics have in buckets.
 func (r *Run) counted() []measured {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +130,7 @@ func (r *Run) counted() []measured {
 	return list
 }
 
-// collect collects what was measured of one kind of operations.
+// collect collects the measurements of one group of operations.
 func (m *metrics) collect(of measured, to chan<- prometheus.Metric) {
 	labels := valid([]string{string(of.kind), of.target, of.of, of.part})
 	for o, n := range of.outcomes {

@@ -1,7 +1,7 @@
-// Package live shows runs while they go on: as a page that renews itself, and as
-// metrics for Prometheus. Whoever reads them never holds a run up: operations come from
-// the goroutine that writes the operation log, which no worker waits for, and a reader
-// who is slow misses what it has no time for.
+// Package live shows runs in progress: as a page that updates itself, and as
+// metrics for Prometheus. Readers never delay a run: operations come from
+// the goroutine that writes the operation log, which no worker waits for, and a slow
+// reader misses updates.
 package live
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// Run is what is known of the run that goes on. It implements runner.Observer. Its
-// methods may be called from several goroutines at once.
+// Run is the state of the run in progress. It implements runner.Observer. Its
+// methods may be called concurrently.
 type Run struct {
 	began time.Time
 
@@ -45,7 +45,7 @@ type key struct {
 	target, of, part string
 }
 
-// NewRun returns what is known before any run has begun.
+// NewRun returns the state before any run has begun.
 func NewRun() *Run {
 	return &Run{
 		began: time.Now(), opened: make(map[string]opened), measured: make(map[key]*measured),
@@ -139,17 +139,17 @@ func (r *Run) tick(now time.Time) {
 	}
 }
 
-// End says how what was watched ended: the last thing that is said.
+// End records the outcome of the watched session. Nothing is recorded after it.
 func (r *Run) End(e page.End) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = &e
 }
 
-// now returns what is known at a moment.
+// now returns the state at a point in time.
 func (r *Run) now(at time.Time) *page.State {
 	l, b, state := r.shown(at)
-	// Nothing of the run waits for those who are asked here, who may wait for a terminal.
+	// These functions may wait for a terminal; the run never waits for them.
 	if state != nil {
 		l.Progress = state()
 	}
@@ -185,7 +185,7 @@ func (r *Run) shown(at time.Time) (*page.State, record.Beginning, func() progres
 	return l, b, r.progress
 }
 
-// inTurn lists what was measured, what began last first. The caller holds the lock.
+// inTurn lists the measurements, the most recently begun first. The caller holds the lock.
 func (r *Run) inTurn() []*measured {
 	list := make([]*measured, 0, len(r.measured))
 	for _, m := range r.measured {

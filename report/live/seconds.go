@@ -19,7 +19,7 @@ type second struct {
 // written every second.
 const late = 2
 
-// newest is the newest second of which all is known; less than 0: there is none.
+// newest returns the newest complete second, which is negative before the first one.
 func newest(passed time.Duration) int64 { return int64(passed/time.Second) - late }
 
 // find returns a second; nil: it is too long ago, or before the beginning.

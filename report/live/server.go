@@ -25,18 +25,18 @@ import (
 
 // Options say where a run can be watched.
 type Options struct {
-	Page    string // address of the page, HOST:PORT; empty: there is none
-	Metrics string // address of the metrics for Prometheus; empty: there are none
+	Page    string // address of the page, HOST:PORT, or empty
+	Metrics string // address of the metrics for Prometheus, or empty
 	Token   string // that readers need; empty: none, which is for loopback addresses alone
 	// Certificate is that of both over TLS, with its key; nil: they are served without.
 	Certificate *tls.Certificate
 }
 
-// exampleAddress stands in errors about addresses.
+// exampleAddress is an example for errors about addresses.
 const exampleAddress = "127.0.0.1:8080"
 
-// Check reports why what is asked for is not possible: an error of one line that says
-// how to fix it.
+// Check returns an error if the options are not possible: one line that says how to fix
+// it.
 func (o *Options) Check() error {
 	if o.Page == "" && o.Metrics == "" {
 		switch {
@@ -74,7 +74,7 @@ func (o *Options) Bare() bool {
 	})
 }
 
-// Server shows a run to who asks for it over HTTP.
+// Server serves a run over HTTP.
 type Server struct {
 	PageURL, MetricsURL string // where both are; empty: they are not
 
@@ -116,8 +116,8 @@ func Start(run *Run, o Options) (*Server, error) {
 	return s, nil
 }
 
-// mostConnections is how many connections an address takes at once; others wait in the kernel.
-// Each is a file, of which the run needs its own.
+// mostConnections is the maximum number of open connections per address; others wait in the
+// kernel. Each is a file, and the run needs files of its own.
 const mostConnections = 4 * mostReaders
 
 // listen serves at an address, and returns its URL.
@@ -171,7 +171,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = page.WriteTo(w) // who has gone needs no page
 }
 
-// renew sends the readers, if there are any, what is known every second.
+// renew sends the current state to the readers, if there are any, every second.
 func (s *Server) renew(ctx context.Context, updates *page.Updates) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -213,7 +213,7 @@ func (s *Server) event(updates *page.Updates) []byte {
 // farewell is how long the end waits for readers.
 const farewell = 2 * time.Second
 
-// End shows readers how what they watched ended, and ends the server.
+// End shows readers the outcome of the session, and stops the server.
 func (s *Server) End(e page.End) {
 	s.run.End(e)
 	s.close()

@@ -83,7 +83,7 @@ func plainClient(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Without the token nothing is told, however one asks.
+// Without the token every request is refused.
 func TestToken(t *testing.T) {
 	run := NewRun()
 	run.Begin(record.Beginning{ID: "secret-run"})
@@ -273,7 +273,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Whoever is on the way reads what is served to other machines without TLS.
+// Without TLS, traffic to other machines is readable on the way.
 func TestBare(t *testing.T) {
 	for name, c := range map[string]struct {
 		options Options

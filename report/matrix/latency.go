@@ -25,14 +25,14 @@ type Latency struct {
 	MiddleAverage result.Value `json:"mid_avg"`        // see measure.Latency.MiddleMean
 }
 
-// unknown is the latencies of which nothing is known.
+// unknown returns latencies whose values are all unknown.
 func unknown() Latency {
 	none := result.Absent()
 	return Latency{none, none, none, none, none, none, none, none, none, none, none, none, none}
 }
 
-// fill fills in all but SlowestThread, without so many of the longest, which
-// were cut off. It leaves them where there is no readable histogram.
+// fill fills in all fields except SlowestThread, without the cutOff longest durations,
+// which were cut off. Without a readable histogram it changes nothing.
 func (l *Latency) fill(of *result.Latency, cutOff int64) {
 	all, err := measure.Restore(of.Histogram, of.Summary)
 	if err != nil {
@@ -62,8 +62,8 @@ type Metric struct {
 	Of   func(*Latency) result.Value
 }
 
-// Metrics lists the columns in the tool's order, and behind them what it has no
-// more: MID_AVG, the paper's middle-average, under its name of then.
+// Metrics lists the columns in the tool's order, followed by MID_AVG, which the tool no
+// longer has: the paper's middle-average, under its former name.
 func Metrics() []Metric {
 	return []Metric{
 		{"AVG", "mean; exact", func(l *Latency) result.Value { return l.Average }},

@@ -29,9 +29,8 @@ type Matrices struct {
 	Operations []Operation  `json:"operations"` // writes first, then the query types in the order run
 }
 
-// Operation is the line of an operation in both matrices. A figure that nobody
-// recorded is absent, and so are all of them where one of the reasons says that
-// there are none.
+// Operation is the line of an operation in both matrices. A figure that was not
+// recorded is absent, and a reason makes all of them absent.
 type Operation struct {
 	Name string `json:"operation"`      // as the tool has it; else the query type
 	Type string `json:"type,omitempty"` // the query type; empty: writes
@@ -45,12 +44,13 @@ type Operation struct {
 	Unverified string `json:"unverified,omitempty"`
 
 	OK result.Value `json:"ok_operation"` // batches acknowledged, or queries answered
-	// OKPoints are the values of these: of batches those that are not NULL, of
-	// answers rows times the values asked for in each.
+	// OKPoints are the values of these: of batches the values that are not NULL, of
+	// answers rows times the values requested in each.
 	OKPoints result.Value `json:"ok_point"`
 	// Failed operations are queries that were cut off by the time limit, and
-	// tries of batches that failed and were followed by another one. They have
-	// no part in latencies. Any other failure ends the load or the type. Those of a mixed phase include the tries of what was loaded after it.
+	// tries of batches that failed and were followed by another one. They are
+	// not part of latencies. Any other failure ends the load or the type. In a mixed
+	// phase they include the tries of batches loaded after it.
 	Failed       result.Value `json:"fail_operation"`
 	FailedPoints result.Value `json:"fail_point"` // the values of the batches of these tries
 
@@ -64,8 +64,8 @@ type Operation struct {
 	Latency Latency `json:"latency"`
 }
 
-// Of returns the matrices of all targets of a run, in their order: of what came
-// one after the other, and of a mixed phase, where there was one.
+// Of returns the matrices of all targets of a run, in their order: of the sequential
+// phases, and of the mixed phase if there is one.
 func Of(r *result.Run) []Matrices {
 	var list []Matrices
 	for i := range r.Targets {
@@ -85,7 +85,7 @@ func apart(t *result.Target) Matrices {
 	m := Matrices{Target: t.Name, StandIn: t.Description.StandIn, SchemaCost: result.Absent()}
 	if l := t.Load; l != nil {
 		m.SchemaCost = result.Value(l.Prepare)
-		// Of a mixed phase the load is what came before, which may be nothing.
+		// With a mixed phase, the load is the part before it, which may be empty.
 		if l.Mixed == nil || l.Rows > 0 {
 			m.Operations = append(m.Operations, ingestion(l, cmp.Or(l.Acked, l.Sent)))
 		}

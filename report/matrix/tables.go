@@ -43,8 +43,8 @@ type matrixFigure struct {
 	render     func(float64) string
 }
 
-// resultFigures are the columns in the tool's order, and behind them those that
-// it has not.
+// resultFigures are the columns in the tool's order, followed by the columns that
+// it does not have.
 func resultFigures() []matrixFigure {
 	whole := func(v float64) string { return format.Count(int64(v)) }
 	return []matrixFigure{

@@ -49,7 +49,7 @@ func (p *picture) report(groups []rank.Group, runs []*result.Run, preview bool) 
 	p.foot(runs)
 }
 
-// Lengths are in points, of which 96 pixels have 72.
+// Lengths are in points; 72 points are 96 pixels.
 const (
 	pictureWidth  vg.Length = 900 // 1,200 pixels, as wide as pages show previews
 	pictureMargin vg.Length = 36

@@ -47,8 +47,8 @@ func (g *Group) unequalTerms() []doc.Span {
 	return list
 }
 
-// staleNotes says of which query types more answers than a few were stale while rows were
-// loaded, and how many.
+// staleNotes names the query types with more than a few stale answers while rows were
+// loaded, and the number of these answers.
 func (g *Group) staleNotes() []doc.Span {
 	var list []doc.Span
 	for _, s := range g.Subjects {
@@ -132,7 +132,7 @@ func (g *Group) verifiedFact() string {
 	return text
 }
 
-// standInFact names the targets that are stand-ins, and what they are: no ratio has them.
+// standInFact names the targets that are stand-ins, with their descriptions. Stand-ins have no ratios.
 func (g *Group) standInFact() string {
 	var list []string
 	for _, s := range g.Subjects {
@@ -143,9 +143,9 @@ func (g *Group) standInFact() string {
 	return strings.Join(list, "; ")
 }
 
-// importedFact says of which runs the figures came from a file.
+// importedFact names the runs whose figures came from a file.
 func (g *Group) importedFact() string {
-	runs := make(map[string][]string) // by what is said of them
+	runs := make(map[string][]string) // by the text about them
 	var said []string
 	for _, s := range g.Subjects {
 		why := s.Run.NotMeasuredHere()

@@ -39,7 +39,7 @@ func Label(f *compare.Figure) string {
 // ShortCause is why there is no verdict, in a cell's width.
 func ShortCause(f *compare.Figure) string { return string(f.Cause) }
 
-// AboutSubject names a subject, its system and what stood in for that.
+// AboutSubject describes a subject: its name, driver, version and stand-in.
 func AboutSubject(s *compare.Subject) string {
 	text := format.Join(" ", s.Name, s.Driver, s.Version)
 	if s.StandIn != "" {
@@ -61,7 +61,7 @@ func BracketedInterval(f *compare.Figure) string {
 // Words of a ratio that shows no difference.
 const (
 	Tie        = "tie"
-	ChanceMark = "~" // stands before a ratio that was not shown to differ from 1
+	ChanceMark = "~" // before a ratio that was not shown to differ from 1
 )
 
 // NoVerdict is why there is no verdict, in a cell's width.

@@ -123,8 +123,8 @@ func (g *Group) Names(runs []*result.Run) string {
 }
 
 // IsDrawn reports whether charts show the figures of a type. Empty answers are
-// left out: they would look like the fastest. So are TSBS's texts, which do not ask
-// what their neighbours are asked.
+// left out: they would look like the fastest. So are TSBS's texts, which are not the
+// same query on every target.
 func IsDrawn(q *result.Queries) bool {
 	s := q.Outcome()
 	return (s == result.Verified || s == result.Unverified && q.Texts == "") && q.Service.Median > 0
@@ -150,9 +150,8 @@ func (r *Ranking) MissingVerdict() (why string) {
 	return why
 }
 
-// RankPoints sets all points against the one of least cost. Each is compared
-// with that one alone: with every other one as well, a sweep of a hundred points
-// would take minutes. A cost of 0 is none.
+// RankPoints compares all points with the one of least cost only: with every pair, a
+// sweep of a hundred points would take minutes. A cost of 0 is ignored.
 func (g *Group) RankPoints(what string, metric compare.Metric, cost func(*Subject) float64) Ranking {
 	out := Ranking{Reference: -1, Figures: make([]*compare.Figure, len(g.Subjects)), Sole: true}
 	costs := make([]float64, len(g.Subjects))

@@ -19,7 +19,7 @@ import (
 func NewHeadline(g *Group) *doc.Headline {
 	overall, what := g.RankOverall(), compare.AllTypes
 	over := GeometricMean + TypeCount(&overall)
-	if types := g.Types(); len(types) == 1 { // of which there is no mean
+	if types := g.Types(); len(types) == 1 { // a single type has no mean
 		what, over = types[0].Key, types[0].Key
 		overall = g.RankType(what)
 	}
@@ -232,8 +232,8 @@ func (g *Group) unrankedNotes(answered bool) []doc.Span {
 	return list
 }
 
-// single is what is said of subjects that cannot be compared: the rate of the
-// load, and between what the medians of verified types lie.
+// single returns the headline for subjects that cannot be compared: the rate of the
+// load, and the range of the medians of verified types.
 func (g *Group) single() []doc.Span {
 	var list []doc.Span
 	for i, s := range g.Subjects {

@@ -9,18 +9,18 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// ImportedMark stands behind figures of runs that came from a file.
+// ImportedMark follows figures of runs that came from a file.
 const ImportedMark = "¶"
 
-// DoubtMark stands behind figures of runs about which something else is in doubt.
+// DoubtMark follows figures of runs with other doubts.
 const DoubtMark = "§"
 
-// NoisyMark stands behind figures that others disturbed while they were measured.
+// NoisyMark follows figures that other processes disturbed during the measurement.
 const NoisyMark = "‡"
 
 const NoisyNote = NoisyMark + " noisy host: other processes or the hypervisor used part of the machine during the measurement; on a quiet host the figure may be better."
 
-// StandInMark stands behind figures of a stand-in.
+// StandInMark follows figures of a stand-in.
 const StandInMark = "¤"
 
 const StandInNote = StandInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing about the system and are not compared."
@@ -74,9 +74,9 @@ func NoiseReasons(t *result.Target) map[string]string {
 	return found
 }
 
-// Marks are the marks behind a figure of a target: that it is a stand-in's, that the
-// client may have set its pace, and that others disturbed it. What is compare.AllTypes for a figure
-// over all query types.
+// Marks returns the marks behind a figure of a target: that it is a stand-in's, that the
+// client may have set its pace, and that other processes disturbed it. For a figure over
+// all query types the second argument is compare.AllTypes.
 func Marks(t *result.Target, what string) string {
 	marks := ""
 	if t.Description.StandIn != "" {
@@ -94,7 +94,7 @@ func Marks(t *result.Target, what string) string {
 	return marks
 }
 
-// MarkedTypes are the query types of a target among what is marked, in the order
+// MarkedTypes returns the query types of a target that are in marked, in the order
 // run.
 func MarkedTypes(t *result.Target, marked map[string]string) []string {
 	var list []string

@@ -7,14 +7,14 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// KeepWorst keeps the larger of two figures, of which either may not be known.
+// KeepWorst keeps the larger of two figures. Either may be unknown.
 func KeepWorst(to *result.Value, v result.Value) {
 	if v.IsKnown() && (!to.IsKnown() || v > *to) {
 		*to = v
 	}
 }
 
-// BoundMark stands behind figures for which the client may have set the pace.
+// BoundMark follows figures for which the client may have set the pace.
 const BoundMark = "†"
 
 const BoundNote = BoundMark + " client-bound: tsmark itself may have set the pace, and the system may be faster than shown."
@@ -25,7 +25,7 @@ type Measurement struct {
 	Cells   []*result.Cell
 	Rows    int64 // loaded
 	Queries int64 // run
-	Paused  int64 // queries or batches during which tsmark stood still
+	Paused  int64 // queries or batches during which tsmark was paused
 
 	clientTime, service float64 // of queries, in seconds: see result.Queries.ClientShare
 }
@@ -44,7 +44,7 @@ func (m *Measurement) addQueries(q *result.Queries) {
 	m.clientTime, m.service = m.clientTime+q.ClientTime, m.service+q.Service.Mean*float64(q.Service.Count)
 }
 
-// Measurements lists what was measured of a target and stands, the load first.
+// Measurements lists the usable measurements of a target, the load first.
 func Measurements(t *result.Target) []Measurement {
 	var list []Measurement
 	load := Measurement{Name: compare.LoadSubject}

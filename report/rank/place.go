@@ -46,7 +46,7 @@ func (g *Group) placeOf(i int, ranked *Ranking) doc.Span {
 	return ranked.ratioCell(i)
 }
 
-// NotRanked stands beside figures of a target that has no place beside others.
+// NotRanked is shown beside figures of a target that has no place in the ranking.
 const NotRanked = string(compare.NotRanked)
 
 // winner is the tone of a figure, given the cell beside it.
@@ -79,7 +79,7 @@ func TypeRow(g *Group, queryType string) doc.Row {
 		case result.Empty:
 			cells = append(cells, doc.Dim(median), doc.Dim("empty"))
 		case result.Unverified:
-			if q := s.Queries(queryType); q.Texts != "" { // of another question than its neighbours'
+			if q := s.Queries(queryType); q.Texts != "" { // its text is not equivalent to the other targets'
 				cells = append(cells, doc.Dim(q.TextName()), doc.Dim(q.Verdict.String()))
 				continue
 			}

@@ -19,8 +19,8 @@ import (
 type Ranking struct {
 	// Estimates are those of all subjects; the N of one without a figure is 0.
 	Estimates []stats.Estimate
-	// Reference is the subject that the others' ratios are to: the best one of
-	// those that no other was shown to beat; -1: fewer than two can be compared.
+	// Reference is the subject that the others' ratios refer to: the best one among the
+	// subjects that no other was shown to beat; -1: fewer than two can be compared.
 	Reference int
 	// Figures have, of each subject, how many times the reference it is, so that
 	// more is worse; nil: the reference itself, or not compared.
@@ -199,8 +199,8 @@ func (g *Group) rank(what string, metric compare.Metric, estimates []stats.Estim
 	return out
 }
 
-// ratioCell is the cell that stands beside a subject's figure: how many times the
-// best it is. What was not shown to differ says so, and nothing then is the
+// ratioCell is the cell beside a subject's figure: its multiple of the best figure.
+// Without a proven difference the cell says so, and no subject is the
 // best.
 func (r *Ranking) ratioCell(i int) doc.Span {
 	if i == r.Reference {
@@ -239,8 +239,8 @@ func (r *Ranking) ratioCell(i int) doc.Span {
 	return doc.Dim(ChanceMark + f.Ratio.Mark() + format.Ratio(f.Ratio.Figure))
 }
 
-// Verdict is what was shown of a subject, in words: best, worse, tie, or why
-// there is no verdict; better than the reference it is only in a circle.
+// Verdict returns the verdict on a subject in words: best, worse, tie, or the reason
+// for having no verdict. A subject better than the reference exists only in a circle.
 func (r *Ranking) Verdict(i int) string {
 	if i != r.Reference {
 		switch f := r.Figures[i]; {
@@ -286,7 +286,7 @@ func (g *Group) estimates(queryType string) []stats.Estimate {
 	return list
 }
 
-// Samples returns the common queries of a type of each subject: those that all have who
+// Samples returns the common queries of a type of each subject: common to all subjects that
 // have the same queries of it.
 func (g *Group) Samples(queryType string) []estimate.Sample {
 	if known, ok := g.sampled[queryType]; ok {

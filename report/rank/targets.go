@@ -18,7 +18,7 @@ func AllTypes(runs []*result.Run) []doc.Fact {
 	return all.Types()
 }
 
-// FindTarget returns the target of the name in a run; nil: there is none.
+// FindTarget returns the target with the name in a run, or nil.
 func FindTarget(r *result.Run, name string) *result.Target {
 	for i := range r.Targets {
 		if r.Targets[i].Name == name {
@@ -51,7 +51,7 @@ func AllTargets(runs []*result.Run) []string {
 	return names
 }
 
-// CommonTypes lists the query types of which every target of every run that
+// CommonTypes lists the query types for which every target of every run that
 // ran any query has a verified figure that no limit cut off.
 func CommonTypes(runs []*result.Run) []string {
 	var list []string

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/report/terms"
 )
 
-// TermNotes name the terms in which targets differ: those that bar a verdict in words of
-// their own, the others in a line.
+// TermNotes name the terms in which targets differ: the barring ones in words of
+// their own, the others in one line.
 func TermNotes(list []terms.Difference) []doc.Span {
 	var barring, others []string
 	for _, d := range list {

@@ -16,16 +16,16 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// ladder is what was measured of an experiment, by what was varied.
+// ladder holds the measurements of an experiment by varied parameter.
 type ladder struct {
 	of    *Report
 	e     *document.Experiment
 	runs  []*result.Run
-	paths []string // of what was varied, each by itself
+	paths []string // the varied parameters, each by itself
 	steps []step
 }
 
-// step is a target of a run, at the values of what was varied.
+// step is a target of a run, at the values of the varied parameters.
 type step struct {
 	run    *result.Run
 	target *result.Target
@@ -133,7 +133,7 @@ func (l *ladder) position(s *step, but string) string {
 	return strings.Join(words, ", ")
 }
 
-// figure is what was measured of a step.
+// figure returns the measurement of a step.
 func (l *ladder) figure(shown *claims.Shown, s *step, query string) (stats.Estimate, string) {
 	return shown.Of(l.of.Document, l.e, l.of.Measured, s.run, s.target.Name, query)
 }
@@ -149,9 +149,9 @@ func (l *ladder) subjects(shown *claims.Shown) []string {
 	return claims.TypesOf(l.runs)
 }
 
-// axes are charts along what the document declares, or along all that was varied where it
-// declares nothing: of each figure a line a system, a chart for each value of what else was
-// varied.
+// axes returns charts along the parameters that the document declares, or along all varied
+// parameters if it declares none. Each figure has a line per system, and a chart for each
+// value of the other varied parameters.
 func (l *ladder) axes() []*chart.Figure {
 	paths := slices.Clone(l.paths)
 	declared := claims.Declared(l.of.Document, l.e)
@@ -179,8 +179,8 @@ func (l *ladder) axes() []*chart.Figure {
 	return list
 }
 
-// charts are those of a figure along a parameter, one for each value of what else was
-// varied. Where only one value was measured there is nothing to draw.
+// charts returns the charts of a figure along a parameter, one for each value of the other
+// varied parameters. With only one measured value there is nothing to draw.
 func (l *ladder) charts(path string, shown *claims.Shown, query string, styles chart.Legend) []*chart.Lines {
 	var groups, values []string
 	for i := range l.steps {

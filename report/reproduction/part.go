@@ -81,8 +81,8 @@ func countPrinted(lines []claims.Line, metric string) int {
 	return n
 }
 
-// runTables are the tables of what a run measured that documents print in no table, as the
-// run's own report has them: what columns cost that appear, and continuous aggregates.
+// runTables returns tables of a run's measurements that documents do not print, as in the
+// run's own report: the cost of columns that appear, and continuous aggregates.
 func runTables(e *document.Experiment, r *result.Run) []*doc.Table {
 	var list []*doc.Table
 	for _, t := range []*doc.Table{tables.Growth(r), tables.Aggregates(r), tables.AgainstRows(r)} {
@@ -115,10 +115,10 @@ func (p *Report) inputs(runs []*result.Run) []doc.Span {
 	return list
 }
 
-// printedTable is a table of the document's, with one's own figures in it: of each system
-// what is printed and what was measured, the figures of targets that were added, and the
-// ratios of the systems. Lines of which a
-// smaller size has nothing are left out where others were measured.
+// printedTable returns a table of the document with the measured figures added: the printed
+// and the measured figure of each system, the figures of targets that were added, and the
+// ratios of the systems. If some lines were measured, lines that a smaller size does not
+// include are left out.
 func (p *Report) printedTable(e *document.Experiment, metric string, lines []claims.Line, measured bool) *doc.Table {
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l claims.Line) bool { return l.Metric != metric })
 	some := slices.ContainsFunc(lines, func(l claims.Line) bool { return l.Measured() })
@@ -161,7 +161,7 @@ func (p *Report) printedTable(e *document.Experiment, metric string, lines []cla
 	return t
 }
 
-// printedColumns are the systems and the pairs of which lines have figures.
+// printedColumns returns the systems and the pairs that have figures in lines.
 func printedColumns(d *document.Document, lines []claims.Line) (systems []string, pairs []claims.Ratio) {
 	for _, s := range d.Systems {
 		if slices.ContainsFunc(lines, func(l claims.Line) bool {
@@ -281,7 +281,7 @@ func metricUnit(metric string) compare.Unit {
 	return ""
 }
 
-// remark is what is said once of one or several systems in a line.
+// remark is a remark about one or several systems in a line.
 type remark struct{ of, text string }
 
 // MetricName is a printed metric in words.
@@ -315,10 +315,10 @@ func MetricName(metric string) string {
 	return metric
 }
 
-// AddCourses adds what the servers of a run used during each target's first load, or its first
-// queries where there was nothing else, until it had settled: all of them in one chart, from
-// when each began, and the most and the mean of each in a table. What was not watched is
-// said.
+// AddCourses adds the resource use of a run's servers during each target's first load, or its first
+// queries if there is no load, until it had settled: all of them in one chart, aligned at the
+// start of each, and the maximum and the mean of each in a table. Unwatched resources are
+// noted.
 func AddCourses(p *doc.Section, e *document.Experiment, r *result.Run) {
 	view := &chart.Figure{Title: "Servers, until they had settled", Legend: chart.NewLegend(rank.TargetNames(r))}
 	sums := &doc.Table{Title: e.ID + " " + e.Name + ", servers until they had settled", Terminal: doc.OnRequest, Columns: []doc.Column{{Head: "figure"}}}
@@ -340,7 +340,7 @@ func AddCourses(p *doc.Section, e *document.Experiment, r *result.Run) {
 	}
 }
 
-// courseFigure is a chart of what the servers used.
+// courseFigure is a chart of the servers' resource use.
 type courseFigure struct {
 	title, help, y string
 	metric         result.Metric
@@ -350,9 +350,9 @@ type courseFigure struct {
 	without        string // why there may be none
 }
 
-// courseFigures are the charts of a run. What a server sends is known where something
-// counts it, such as an exporter on its host. Where client and server share a host, it is
-// part of what processes there send each other.
+// courseFigures are the charts of a run. The network traffic of a server is known if something
+// counts it, such as an exporter on its host. If client and server share a host, it
+// includes all traffic between processes there.
 func courseFigures(r *result.Run) []courseFigure {
 	const unwatched = "nobody could read it of a server that runs elsewhere, or is part of tsmark, or it was too short"
 	network := courseFigure{"Network of the server", "bytes that the server's host sent a second", "bytes/s", result.NetSent, false, chart.RoundBytes, chart.AxisBytes, ""}

@@ -1,4 +1,4 @@
-// Package reproduction reports a published document beside what was measured of it: which
+// Package reproduction reports a published document beside one's own measurements: which
 // claims hold, and its tables and figures with both values.
 package reproduction
 
@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// Report is a document beside what was measured of it.
+// Report is a document with the measurements that reproduce it.
 type Report struct {
 	Document *document.Document
 	Measured claims.Measured
@@ -143,8 +143,8 @@ func (p *Report) ChangedVerdicts() string {
 	return text + "."
 }
 
-// reproductionAlerts are what runs raise doubts about, each once. What was noisy stands in
-// each run's own report: here it is counted.
+// reproductionAlerts are the doubts that runs raise, each once. Noisy figures are listed in
+// each run's own report: here they are counted.
 func reproductionAlerts(runs []*result.Run) []doc.Span {
 	var list []doc.Span
 	noisy := 0
@@ -280,8 +280,8 @@ func evidenceOf(f claims.Finding) (short string, parts []string) {
 // fewParts is how many comparisons a claim may have that are told one after the other.
 const fewParts = 4
 
-// Comparisons are what comparisons came to: the reason of those that were not tested stands
-// there once.
+// Comparisons returns the results of comparisons. A reason for untested comparisons appears
+// only once.
 func Comparisons(list []claims.Part) (short string, parts []string) {
 	var told, untested, reasons []string
 	count := make(map[claims.Verdict]int)
@@ -327,7 +327,7 @@ func Comparisons(list []claims.Part) (short string, parts []string) {
 	return format.Join(": ", format.Plural(len(list), "comparison"), short), told
 }
 
-// countedVerdict is what so many comparisons do.
+// countedVerdict states the verdict of n comparisons.
 func countedVerdict(v claims.Verdict, n int) string {
 	switch {
 	case v == claims.Tie && n == 1:

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// SystemText is what was printed of a system and what was measured: its version, the
-// options that make it the document's, as they were in the runs, and what is unlike.
+// SystemText describes the printed and the measured version of a system, the
+// options that match it with the document's, as they were in the runs, and the differences.
 func SystemText(d *document.Document, s *document.System, runs []*result.Run) string {
 	text := "printed: " + s.Version + "; here: " + systemVersion(runs, s.Driver)
 	var options []string

@@ -15,9 +15,9 @@ import (
 )
 
 // Dots draws a dot for each repeat of a query type, or of the loads for
-// loadTitle, as a multiple of the median of the repeats on a logarithmic axis:
-// so drift is seen however far apart the subjects are. Beside the dots stands
-// the interval of the median. Nil where nobody repeated.
+// loadTitle, as a multiple of the median of the repeats on a logarithmic axis,
+// so that drift is visible however far apart the subjects are. The interval of the
+// median is drawn beside the dots. Dots returns nil if nothing was repeated.
 func Dots(g *rank.Group, l chart.Legend, queryType doc.Fact) *chart.Lines {
 	help := format.Join("; ", queryType.Value, "as a multiple of the subject's own median")
 	c := chart.NewLines(queryType.Key, help, "repeat", "multiple of the median")

@@ -42,7 +42,7 @@ type latencyOf struct {
 	of           func(*result.Queries) *result.Latency // nil: it has none
 }
 
-// DrawnTimes are those that the page has curves of.
+// DrawnTimes are the latencies that the page draws as curves.
 func DrawnTimes() []latencyOf {
 	return []latencyOf{
 		{"service time", "", func(q *result.Queries) *result.Latency { return &q.Service }},

@@ -54,7 +54,7 @@ func Timeline(r *result.Run) *chart.Figure {
 	return view
 }
 
-// resourceFigure is a chart of what sources used.
+// resourceFigure is a chart of the resource use of sources.
 type resourceFigure struct {
 	Title, Help, Y string
 	metrics        map[string]result.Metric // by source; "": all others
@@ -82,8 +82,8 @@ func ResourceFigures() []resourceFigure {
 	}
 }
 
-// internalCourses draws what systems tell of themselves, a chart for each
-// figure: what has the same name in two systems is seldom the same.
+// internalCourses draws metrics that systems report about themselves, a chart for each
+// figure: metrics of the same name in two systems seldom have the same meaning.
 func internalCourses(r *result.Run, names []string, styles chart.Legend, until float64) (charts []*chart.Lines) {
 	for i := range r.Resources {
 		s := &r.Resources[i]
@@ -138,8 +138,8 @@ func loadCourses(r *result.Run, styles chart.Legend, until float64) *chart.Lines
 	return chart.DrawCourses(chart.NewLines("Load", "rows handed over a second", timeAxis, "rows/s"), until, all, chart.RoundUp, chart.Abbreviated)
 }
 
-// newSchedule draws what was measured when, a line for each target; nil where
-// nobody knows.
+// newSchedule draws the times of all measurements, a line for each target. It returns nil if
+// they are unknown.
 func newSchedule(r *result.Run, styles chart.Legend, until float64) *chart.Lines {
 	c := chart.NewLines("What ran when", "loads are filled, query types outlined", timeAxis, "target")
 	known := false

@@ -120,8 +120,8 @@ func TestKeyboard(t *testing.T) {
 	}
 }
 
-// A thousand runs stay usable: this logs what they take, and fails where it is far more
-// than a reader waits for.
+// A thousand runs stay usable: the test logs their times, and fails if they are far longer
+// than a reader waits.
 func TestThousandRuns(t *testing.T) {
 	runs := 1000
 	if testing.Short() {

@@ -19,7 +19,7 @@ import (
 	"github.com/tsmark/tsmark/result/resulttest"
 )
 
-// notFigures are what formats print of numbers that are none, and of missing arguments.
+// notFigures are the texts that formats print for values that are not numbers, and for missing arguments.
 var notFigures = []string{"NaN", "+Inf", "-Inf", "MISSING)", "EXTRA "}
 
 // FuzzDocument: whatever a stored document says, it is refused in one line, or each report
@@ -66,7 +66,7 @@ func checked(document []byte) (*result.Run, error) {
 	return r.Pool()
 }
 
-// whole is a run that stands beside those that are damaged.
+// whole is an intact run beside the damaged ones.
 var whole = sync.OnceValue(func() *result.Run {
 	r, err := resulttest.Run(64).Pool()
 	if err != nil {
@@ -76,11 +76,11 @@ var whole = sync.OnceValue(func() *result.Run {
 	return r
 })
 
-// renderAll makes every report of a run, whose document has so many bytes.
+// renderAll makes every report of a run whose document has size bytes.
 func renderAll(t *testing.T, r *result.Run, size int, damage uint64, intact bool) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	// An endless report ends the test with the stacks of what it does; nothing comes near it.
+	// An endless report ends the test with its stacks; no report comes near this time.
 	timer := time.AfterFunc(10*time.Minute, func() { panic("the reports of a run do not end") })
 	defer timer.Stop()
 	other := *whole()

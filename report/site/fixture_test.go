@@ -90,7 +90,7 @@ func made(t testing.TB, n int, slower float64, change ...func(*result.Run)) *res
 	return r
 }
 
-// asked is what a round has of a query type.
+// asked returns the queries of a type in a round.
 func asked(t testing.TB, random *rand.Rand, name string, round int, median float64) result.Queries {
 	t.Helper()
 	const n = 20

@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// group is what is comparable: runs of one dataset on one machine, of targets with one
+// group holds comparable runs: of one dataset on one machine, of targets with one
 // level of durability.
 type group struct {
 	values  [filters]string // what each filter says of it
@@ -52,7 +52,7 @@ const (
 type row struct {
 	system, options string
 	cells           map[string]source // by the key of the column
-	newest          source            // of those that take part
+	newest          source            // of the runs that take part
 }
 
 // source is what a cell shows: a target of a run.
@@ -61,17 +61,17 @@ type source struct {
 	target int
 }
 
-// column is a load or a query type, with how it was measured: what was measured in
-// another way is no figure to compare with.
+// column is a load or a query type, with its method of measurement: figures measured in
+// different ways are not comparable.
 type column struct {
 	key       string           // of the whole
 	what      string           // query type; empty: the load
-	How, Help string           // with how many workers and such, and what it is, in words
+	How, Help string           // number of workers and other conditions, and their explanation
 	order     int              // among the columns of a run
 	drawn     *result.QuerySet // of the first run that has the column; nil: not known
 }
 
-// is reports whether two columns are one: what was measured, how, and with which queries.
+// is reports whether two columns are the same: subject, method and queries.
 func (c *column) is(other *column) bool {
 	if c.what != other.what || c.How != other.How || (c.drawn == nil) != (other.drawn == nil) {
 		return false
@@ -108,7 +108,7 @@ func (s *Site) sort(r *result.Run) {
 		g.takes(r, t)
 		system, options := systemOf(t), optionsOf(t)
 		key := system + "\x00" + options
-		if names[key]++; names[key] > 1 { // what tells them apart is no option, such as where they are
+		if names[key]++; names[key] > 1 { // they differ in settings that are not options, such as the address
 			options = joined(", ", options, "target "+t.Name)
 			key = system + "\x00" + options
 		}
@@ -147,7 +147,7 @@ func newer(r, than *result.Run) bool {
 	return cmp.Or(r.Started.Compare(than.Started), strings.Compare(r.ID, than.ID)) > 0
 }
 
-// groupOf returns the group of a target of a run, which it makes where there is none.
+// groupOf returns the group of a target of a run. It makes the group if necessary.
 func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
 	dataset := r.Dataset.Fingerprint
 	if dataset == "" {
@@ -188,8 +188,8 @@ func spanText(d time.Duration) string {
 	return d.String()
 }
 
-// durabilityOf is the level of durability that a target had: where none was chosen that
-// of the system as shipped. What options changed of it stands behind.
+// durabilityOf returns the level of durability of a target; by default, the level of the
+// system as shipped. Changes by options follow the level.
 func durabilityOf(t *result.Target, levels []driver.Profile) string {
 	chosen := cmp.Or(t.Durability, driver.AsShipped)
 	var wanted driver.Options
@@ -239,9 +239,9 @@ func optionsOf(t *result.Target) string {
 	return printable.OneLine(strings.Join(parts, ", "))
 }
 
-// columnsOf are those in which a target has something: a figure, or a reason why
-// there is none. A rate that was searched for is each target's own, and so nothing to
-// compare service times at.
+// columnsOf returns the columns for which a target has a figure, or the reason for a missing
+// one. A searched rate differs between targets, so service times at it are not
+// comparable.
 func columnsOf(r *result.Run, t *result.Target) []column {
 	var list []column
 	add := func(what, how, help string) {

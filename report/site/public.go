@@ -62,12 +62,12 @@ var secretName = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|toke
 var secretLine = regexp.MustCompile(`(?im)((?:^[ \t]*(?:- *)?|[{,][ \t]*)["']?[a-z0-9_.-]*(?:password|passwd|passphrase|secret|token|credentials?|(?:api|access|private)[_-]?key)["']?[ \t]*:[ \t]+)('[^'\n]*'|"[^"\n]*"|[^\s,}#][^\n,}]*)`)
 
 // localPath matches a path from the root of a file system, or from a home, as the
-// second group; the first is what stands before it. Paths of URLs follow a host's name,
-// and so are none.
+// second group; the first is the character before it. Paths of URLs follow a host's name,
+// so they do not match.
 var localPath = regexp.MustCompile("(^|[\\s\"'`=:,;|(\\[{>@])" +
 	`((?:file:/{1,3}|~[A-Za-z0-9_-]*/|/|\\\\|[A-Za-z]:[\\/])[A-Za-z0-9._~$%+-]` + endOfPath + `)`)
 
-// knownPath matches a path below folders that every system has, whatever stands before
+// knownPath matches a path below folders that every system has, whatever precedes
 // it: -I/usr/include.
 var knownPath = regexp.MustCompile(`/(?:home|root|Users|tmp|var|usr|opt|etc|mnt|media|srv|private|Volumes)/` + endOfPath)
 

@@ -1,9 +1,9 @@
-// Package site makes a static site of runs, of which rows are systems and versions, and
-// columns what was measured of them: loads and query types.
+// Package site makes a static site of runs. Its rows are systems and versions, and its
+// columns are measurements: loads and query types.
 //
-// Only what is comparable stands in one table, a Group: one dataset, one machine, one
+// A table, a Group, holds only comparable runs: one dataset, one machine, one
 // level of durability. Each cell is of the newest run of its row that measured it, and
-// leads to the page of that run, to its experiment and to what was verified of it.
+// links to the page of that run, to its experiment and to its verification.
 //
 // The site needs no server: it works from a folder, and loads nothing from elsewhere.
 package site
@@ -80,7 +80,7 @@ func (s *Site) Add(recorded *result.Run) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", recorded.ID, err)
 	}
-	run.Imported, run.Unchecked = recorded.Imported, recorded.Unchecked // which are no part of the document
+	run.Imported, run.Unchecked = recorded.Imported, recorded.Unchecked // these are not part of the document
 	if err := s.writeRun(run); err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func cellsOf(t *testing.T, page, system string) []string {
 	return cells
 }
 
-// No figure of a disturbed run, or of one that is in doubt, stands without a mark.
+// Every figure of a disturbed or doubtful run has a mark.
 func TestMarks(t *testing.T) {
 	every := func(r *result.Run, do func(repeat *result.Repeat)) {
 		for i := range r.Targets[1].Repeats {
@@ -222,7 +222,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// Only what is comparable stands in one table, or in one column of it.
+// A table, or a column of it, holds only comparable figures.
 func TestNothingIsMixed(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*result.Run)
@@ -320,7 +320,7 @@ func TestHeads(t *testing.T) {
 	}
 }
 
-// What is not compared is no tie, and does not stop the rest from being compared.
+// Queries that are not compared are not a tie, and the rest is still compared.
 func TestDifferentQueries(t *testing.T) {
 	other := func(r *result.Run) {
 		r.Targets, r.QuerySets[0].Fingerprint, r.QuerySets[0].Definition = r.Targets[1:], "f2", "b2"
@@ -404,7 +404,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// What is secret, and where files are on somebody's machine, is in no file.
+// No file contains secrets or local paths.
 func TestNothingPrivate(t *testing.T) {
 	const password, token, key = "tr0ub4dor&3", "correct-horse", "s3cr3tkey"
 	paths := []string{"/home/ann/results", "/var/lib/private-data/x.db", `C:\Users\ann\bench`, "~/bench/queries", "file:///srv/ann/x", "/mnt/fast/db"}
@@ -439,7 +439,7 @@ func TestNothingPrivate(t *testing.T) {
 	if looked < 5 {
 		t.Errorf("%d files", looked)
 	}
-	// What is no path stays.
+	// Texts that only look like paths are kept.
 	for _, text := range []string{"poisson:200/s", "100 rows/s", "n/a: no", "http://localhost:9000/exec?q=1", "postgres://db.example:5432/x", "A / B", "steps:100/s:10s,0/s:5s",
 		"github.com/duckdb/duckdb-go v2", "tsmark-results/duck.duckdb", "24/7", "<a>/</a>"} {
 		if got := withoutPaths(text); got != text {

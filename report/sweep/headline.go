@@ -14,9 +14,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Answers are what a sweep's report says first: of each target, which point
-// was the best by its queries and by its loads, by how much, and what was not
-// shown; then what that rests on. Nil where fewer than two points have figures.
+// Answers are the first lines of a sweep's report: for each target, the best point
+// by queries and by loads, its margin, and the differences that were not
+// shown; then the basis of these answers. It returns nil if fewer than two points have figures.
 func Answers(runs []*result.Run) []doc.Span {
 	if len(runs) < 2 {
 		return nil
@@ -41,7 +41,7 @@ func Answers(runs []*result.Run) []doc.Span {
 			g.Subjects = append(g.Subjects, rank.Subject{Label: pointLabel(r), Name: pointLabel(r), Run: r, Target: t})
 		}
 		what, metric := compare.AllTypes, compare.GeoMean
-		if len(types) == 1 { // of which there is no mean
+		if len(types) == 1 { // a single type has no mean
 			what, metric = types[0], compare.Median
 		}
 		for _, by := range []struct {

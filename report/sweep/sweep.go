@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Write renders a sweep, of which runs are those that were begun, in the order of their
-// points. JSON is an object of the sweep and its runs, CSV is that of the runs.
+// Write renders a sweep. The runs are the ones that were begun, in the order of their
+// points. JSON is an object of the sweep and its runs, CSV has the lines of the runs.
 func Write(w io.Writer, format write.Format, s *result.Sweep, runs []*result.Run, opts write.Options) error {
 	var err error
 	switch format {
@@ -171,8 +171,8 @@ func parameterPaths(runs []*result.Run) []string {
 	return paths
 }
 
-// IndependentPaths lists those of the paths that no other one determines, in their order:
-// where each number of hosts has a span of its own, the span is no parameter beside it.
+// IndependentPaths lists the paths that no other path determines, in their order:
+// if each number of hosts has a span of its own, the span is not a parameter beside it.
 // Each point has the values of all paths.
 func IndependentPaths(points []result.Parameters, paths []string) []string {
 	// determines reports whether points that agree in a agree in b.

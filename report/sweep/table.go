@@ -66,7 +66,7 @@ func sameDataset(runs []*result.Run) (*result.Dataset, bool) {
 	return d, !slices.ContainsFunc(runs, func(r *result.Run) bool { return !result.SameDataset(d, &r.Dataset) })
 }
 
-// pointCells are a target's name and what came of it.
+// pointCells returns a target's name and outcome.
 func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	name, settled, disk, queries := doc.Plain(t.Label()), doc.None(), doc.None(), doc.None()
 	if t.Failure != "" {
@@ -133,7 +133,7 @@ func mediansTable(runs []*result.Run, name string) *doc.Table {
 // spreadHelp says what spread tells.
 const spreadHelp = "±: how far the interval of the median reaches, with 95 % from six repeats on; where there is one, within its queries"
 
-// medianCell is the median of a type in a run, or the word for why there is none.
+// medianCell returns the median of a type in a run, or the word for its absence.
 func medianCell(r *result.Run, t *result.Target, queryType string) doc.Span {
 	if t == nil {
 		return doc.None()

@@ -116,7 +116,7 @@ func keptCells(t *result.Target, a *result.Aggregate) []doc.Span {
 	return cells
 }
 
-// keptNotes say what is wrong with a load while the aggregate was kept up.
+// keptNotes return the problems of a load during which the aggregate was maintained.
 func keptNotes(name string, k *result.KeptLoad) []doc.Span {
 	switch {
 	case k == nil:
@@ -130,7 +130,7 @@ func keptNotes(name string, k *result.KeptLoad) []doc.Span {
 }
 
 // AgainstRows shows query types answered from rows and from the aggregate side by
-// side; nil where there are none.
+// side, or returns nil without such types.
 func AgainstRows(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Queries from rows and from the aggregate: median service time", Columns: []doc.Column{
 		{Head: "target"},

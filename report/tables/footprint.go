@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// stepsTable shows the size of what was loaded before and after each step that
-// followed; nil where none did.
+// stepsTable shows the size of the loaded data before and after each step that
+// followed. It returns nil if there were no steps.
 func stepsTable(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Footprint", Columns: []doc.Column{
 		{Head: "target"}, {Head: "when", Words: true}, {Head: "took", Help: "settling again included"}, {Head: "disk"},
@@ -53,7 +53,7 @@ func stepsTable(r *result.Run) *doc.Table {
 	return view
 }
 
-// Incomplete stands for a size of which something was still to be written.
+// Incomplete replaces a size with writes still pending.
 const Incomplete = "incomplete"
 
 // diskNotes says what a target's size on disk does not count, and why it is incomplete.

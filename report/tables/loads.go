@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// loadTable shows the loads of a run; nil where there are none.
+// loadTable shows the loads of a run, or returns nil without loads.
 func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 	t := &doc.Table{Title: "Load", Columns: []doc.Column{
 		{Head: "target"},

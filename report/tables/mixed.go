@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// mixedTable shows the queries that were run while a target was loaded;
-// nil where there were none.
+// mixedTable shows the queries that ran while a target was loaded, or returns nil if
+// no query did.
 func mixedTable(t *result.Target) *doc.Table {
 	if t.Load == nil || t.Load.Mixed == nil || t.Load.Withheld != "" {
 		return nil // a load that is withheld says why in its own table
@@ -105,8 +105,8 @@ func mixedCells(q *result.MixedType) []doc.Span {
 	return append(cells, fresh...)
 }
 
-// mixedNote says what went on beside the queries, whose rate has a figure where
-// the load stands.
+// mixedNote describes the writes during the queries. Their rate has a figure if
+// the load is usable.
 func mixedNote(m *result.Mixed, stands bool) string {
 	pace := "each side as fast as it went"
 	switch {

@@ -14,8 +14,8 @@ import (
 // fewNoisy is how many query types are named each with what disturbed it.
 const fewNoisy = 2
 
-// noisyTypes says what disturbed the query types of a target; of many one stands
-// for all, which the table of the host has.
+// noisyTypes names the disturbances of the query types of a target; if there are many, one
+// represents all of them, since the table of the host lists them.
 func noisyTypes(t *result.Target) []doc.Span {
 	why := rank.NoiseReasons(t)
 	var list []doc.Span

@@ -17,7 +17,7 @@ import (
 // stat is a figure of a query type's service time.
 type stat struct {
 	doc.Column
-	quantile float64 // that it is, which so many queries must tell; any tell a mean
+	quantile float64 // must be resolvable with the number of queries; 0 for a mean
 	of       func(*measure.Summary) float64
 	isBound  bool // a lower bound when some queries were cut off
 }
@@ -45,7 +45,7 @@ func onlyChecked(t *result.Target) bool {
 	})
 }
 
-// checkTable shows what was compared where nothing was measured.
+// checkTable shows the compared answers of a run without measurements.
 func checkTable(t *result.Target) *doc.Table {
 	view := &doc.Table{Title: "Answers: " + t.Label(), Columns: []doc.Column{
 		{Head: "type"},

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// selfTestTable shows each figure of a self-test; nil where the run is none.
+// selfTestTable shows each figure of a self-test. It returns nil for other runs.
 func selfTestTable(r *result.Run) *doc.Table {
 	tests := compare.SelfTests(r)
 	if len(tests) == 0 {

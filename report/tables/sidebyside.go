@@ -52,7 +52,7 @@ func SideBySide(g *rank.Group) *doc.Table {
 	return view
 }
 
-// verifiedBy says of which types it is not the oracle that knows the answers.
+// verifiedBy names the types whose answers were not verified by the oracle.
 func verifiedBy(g *rank.Group) (list []doc.Span) {
 	for _, by := range []struct{ word, says string }{
 		{result.ByReference, "the answers matched those of a reference text in DuckDB"},

@@ -1,6 +1,6 @@
-// Package terms says under which conditions targets were measured, and in which of them
-// two differ. The list of conditions stands here alone: comparisons, reports of one run
-// and sites of many have it from here.
+// Package terms describes the conditions under which targets were measured, and finds the
+// ones in which two targets differ. It has the only list of conditions: comparisons, reports
+// of one run and sites of many use it.
 package terms
 
 import (
@@ -40,8 +40,8 @@ type condition struct {
 	read func(*result.Run, *result.Target) string
 }
 
-// conditions are all of them, those that bar a verdict first. Options have further ones:
-// each by its own name.
+// conditions returns all conditions, the barring ones first. Options add further ones:
+// each under its own name.
 func conditions() []condition {
 	return []condition{
 		{name: "dataset", bars: true, read: dataset},
@@ -186,7 +186,7 @@ func durabilityAmong(sides []Side) func(Measured) string {
 	}
 }
 
-// optionNames lists the options of sides, but for those that say where and as whom.
+// optionNames lists the options of sides, except location and credentials.
 func optionNames(sides []Side) []string {
 	var names []string
 	for _, m := range all(sides) {
@@ -207,8 +207,8 @@ func AboutPlace(option string) bool {
 	return slices.Contains([]string{"host", "hosts", "port", "user", "password", "tls", "timeout", "database", "path", "token", "org", "bucket", "keyspace", "socket", "url", "address"}, last)
 }
 
-// Machine is what is known of the machine: see result.SameMachine. A server that is not
-// on it is on another one.
+// Machine describes the machine: see result.SameMachine. A server outside
+// it is on another one.
 func Machine(r *result.Run, t *result.Target) string {
 	h := &r.Host
 	cores := ""
@@ -323,8 +323,8 @@ func steps(l *result.Load) string {
 	return strings.Join(names, ", ")
 }
 
-// queries reads a condition of all query types that a target ran; those that differ
-// stand beside each other.
+// queries reads a condition of all query types that a target ran, and lists differing
+// types side by side.
 func queries(of func(*result.Queries) string) func(*result.Run, *result.Target) string {
 	return func(_ *result.Run, t *result.Target) string {
 		var values []string
@@ -371,7 +371,7 @@ func Unranked(t *result.Target) string {
 	load := ""
 	for _, r := range t.MeasuredRepeats() {
 		for i := range r.Queries {
-			if q := &r.Queries[i]; q.Texts != result.TextsOwn { // of those the text may be what is wrong
+			if q := &r.Queries[i]; q.Texts != result.TextsOwn { // own texts may themselves be wrong
 				add(q.Type, q.Verdict, q.Withheld)
 			}
 		}

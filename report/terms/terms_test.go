@@ -6,8 +6,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Sides with the same words stand together; what says where and as whom is no option; of
-// different systems options are not compared.
+// Sides with the same words are listed together; location and credentials are not options;
+// options of different systems are not compared.
 func TestAmong(t *testing.T) {
 	side := func(name, kind, index string, embedded bool) Side {
 		r := &result.Run{ID: "r"}

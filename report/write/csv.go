@@ -12,9 +12,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// CSVWriter writes lines of CSV that a spreadsheet can open, whoever wrote
-// their texts: each cell is on one line and printable, and one that begins as a
-// formula does, and is no number, has an apostrophe before it.
+// CSVWriter writes lines of CSV that a spreadsheet can open safely, whatever their
+// texts: each cell is on one line and printable, and a cell that begins like a
+// formula but is not a number gets an apostrophe in front.
 type CSVWriter struct{ *csv.Writer }
 
 func NewCSV(w io.Writer) CSVWriter { return CSVWriter{csv.NewWriter(w)} }

@@ -37,7 +37,7 @@ func WriteMarkdown(w io.Writer, d *doc.Document) error {
 	return m.Flush()
 }
 
-// headline is the answer, what it rests on, and the standings.
+// headline writes the answer, its basis, and the ranking.
 func (m markdownWriter) headline(h *doc.Headline) {
 	if h.Dataset != "" {
 		fmt.Fprintf(m, "%s\n\n", escapeMarkdown(h.Dataset))
@@ -156,7 +156,7 @@ func (m markdownWriter) table(view *doc.Table) {
 	for _, r := range view.Rows {
 		cells := r.Cells
 		if r.Remark.Text != "" {
-			// Markdown has no spans: the remark stands in the second column.
+			// Markdown has no column spans: the remark goes into the second column.
 			cells = make([]doc.Span, len(view.Columns))
 			cells[0], cells[1] = r.Cells[0], r.Remark
 		}

@@ -21,8 +21,8 @@ type Head struct {
 // Preview is the address of the picture.
 func (h Head) Preview() string { return PreviewOf(h.URL) }
 
-// add adds a headline, of which the first is the page's. What it says of noise stands first
-// in what services cut off somewhere.
+// add adds a headline; the first one is the page's. Its remarks about noise come first
+// in a description, which services cut off somewhere.
 func (h *Head) add(said *doc.Headline) {
 	if len(said.Answers) == 0 {
 		return
@@ -35,7 +35,7 @@ func (h *Head) add(said *doc.Headline) {
 	h.About = plainly(format.Join(" · ", append(about, said.Basis...)...))
 }
 
-// plainly is a text for those who show it in a font of theirs.
+// plainly returns a text for services that show it in a font of their own.
 func plainly(text string) string {
 	return printable.Line(strings.ReplaceAll(text, format.UnitSpace, " "))
 }

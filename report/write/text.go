@@ -131,7 +131,7 @@ func (t *textWriter) standings(s *doc.Ranking) {
 	}
 }
 
-// barOf is a bar of so many columns, to an eighth of one.
+// barOf returns a bar of the given number of columns, to an eighth of one.
 func barOf(columns float64) string {
 	eighths := max(1, int(columns*8+0.5))
 	bar := strings.Repeat("█", eighths/8)
@@ -154,7 +154,7 @@ func (t *textWriter) tables(list []*doc.Table) {
 	}
 }
 
-// head is what stands before the tables of a chapter.
+// head writes the text before the tables of a chapter.
 func (t *textWriter) head(c *doc.Chapter) {
 	if c.Title != "" {
 		t.line(t.paint(t.clean(c.Title+inParentheses(c.Name)), "1") + "  " + t.tone(c.Outcome.Text, c.Outcome.Tone))

@@ -19,13 +19,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// State is what is known of a run while it goes on. Nothing of it is verified yet.
+// State is the state of a run in progress. Nothing of it is verified yet.
 type State struct {
 	Run, Name, Command string // empty: no run has begun
 	Workload           string // empty: not known yet
 	Targets            []string
 	StandIns           []string  // which targets are stand-ins, and what answers for them
-	Began, Now         time.Time // of what is watched, which may be several runs
+	Began, Now         time.Time // start of the watched session, which may have several runs
 	Progress           progress.State
 	Measured           []Measured // the last active one first
 	Failures           int64      // operations that failed or were answered wrong, of all
@@ -69,11 +69,11 @@ type Second struct {
 	Batches, Query Latency // of loads and of queries; Max and P95 are not set
 }
 
-// End is how what was watched ended.
+// End is the outcome of the watched session.
 type End struct {
 	Text   string // one line
 	Failed bool
-	Page   string // file with the report; empty: there is none
+	Page   string // file with the report, or empty
 }
 
 // content is what the template shows.
@@ -245,7 +245,7 @@ func (l *State) rates() (rows, queries float64) {
 // mostMeasured is how many rows the table has at most.
 const mostMeasured = 24
 
-// table shows what was measured so far; nil: nothing was.
+// table shows the measurements so far, or returns nil before the first one.
 func (l *State) table() *doc.Table {
 	if len(l.Measured) == 0 {
 		return nil
@@ -370,8 +370,8 @@ func (l *liveCharts) ago(c *chart.Lines) *chart.Lines {
 	return c
 }
 
-// NewLatency returns percentiles of so many times, as far as those tell them. Of is
-// a quantile of them, from 0 to 1.
+// NewLatency returns the percentiles that n times can resolve. Of returns a quantile
+// of them, from 0 to 1.
 func NewLatency(n int64, of func(quantile float64) float64) Latency {
 	held := func(q float64) float64 {
 		if !measure.Holds(n, q) {
