@@ -14,16 +14,16 @@ import (
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// batch is what is written at once: rows of a dataset, or lines of a file as they
-// are. It is filled, written, and filled again.
+// batch is the unit of writing: rows of a dataset, or unparsed lines of a file. It is filled,
+// written and reused.
 type batch struct {
 	series.Batch
-	lines  *ingest.Chunk // instead of the rows; nil: there are none
-	number int64         // place in the phase, from 1
-	first  int64         // place of its first row, from 1, in the dataset or the writer's part of it
-	of     string        // in words, where it is a part
-	place  int64         // of a mixed phase: rows of the dataset, of all clients, behind the loaded ones that were read by then
-	due    time.Duration // since the start; Never: whenever somebody is free
+	lines  *ingest.Chunk // set instead of rows; nil: the batch has rows
+	number int64         // number in the phase, from 1
+	first  int64         // number of its first row, from 1, in the dataset or in the writer's part of it
+	of     string        // describes the part of the dataset, if there is one
+	place  int64         // in a mixed phase: number of rows read so far from the dataset behind the loaded rows, including other clients' rows
+	due    time.Duration // since the start; Never: as soon as a worker is free
 }
 
 func (b *batch) rows() int {
@@ -33,7 +33,7 @@ func (b *batch) rows() int {
 	return b.Rows()
 }
 
-// values counts those that are not NULL; of lines nobody knows.
+// values counts the values that are not NULL. It returns 0 for lines, whose values are not counted.
 func (b *batch) values() int64 {
 	n := int64(0)
 	for i := range b.Runs {
@@ -51,8 +51,7 @@ func (b *batch) send(ctx context.Context, w driver.Writer) (driver.Receipt, erro
 	return w.Write(ctx, &b.Batch)
 }
 
-// failure names the batch that a worker could not write, so that a user can find
-// it again.
+// failure returns an error that names the batch, so that a user can find its rows.
 func (b *batch) failure(worker int, err error) error {
 	return fmt.Errorf("writer %d, batch %d (rows %d to %d%s, %s): %w", worker, b.number, b.first, b.first+int64(b.rows())-1, b.of, b.content(), err)
 }
@@ -79,8 +78,8 @@ func (b *batch) content() string {
 		first.Table.Name, at(first.Times[0]), at(last.Times[last.Rows()-1]))
 }
 
-// rowsOf returns what fills batches with rows of a dataset, which it opens with
-// the first of them.
+// rowsOf returns a function that fills batches with rows of a dataset. The first call opens the
+// dataset.
 func rowsOf(d workload.Dataset, size int) func(*batch) error { return rowsFrom(d.Open, size) }
 
 func rowsFrom(open func() workload.Reader, size int) func(*batch) error {
@@ -93,7 +92,7 @@ func rowsFrom(open func() workload.Reader, size int) func(*batch) error {
 	}
 }
 
-// shardsOf returns what fills the batches of each worker with rows of its own.
+// shardsOf returns a function per worker that fills batches with the rows of that worker's shard.
 func shardsOf(d workload.Sharded, size int) []func(*batch) error {
 	fills := make([]func(*batch) error, d.Shards())
 	for i := range fills {
@@ -102,7 +101,7 @@ func shardsOf(d workload.Sharded, size int) []func(*batch) error {
 	return fills
 }
 
-// linesOf returns what fills batches with lines.
+// linesOf returns a function that fills batches with lines.
 func linesOf(lines *ingest.Lines, size int) func(*batch) error {
 	return func(b *batch) error {
 		if b.lines == nil {
@@ -112,8 +111,8 @@ func linesOf(lines *ingest.Lines, size int) func(*batch) error {
 	}
 }
 
-// supply is the batches of a phase, in the order of the dataset, or those of a part
-// of it that one worker writes.
+// supply produces the batches of a phase in the order of the dataset, or the batches of the part of
+// the dataset that one worker writes.
 type supply struct {
 	fill    func(*batch) error // io.EOF after the last one
 	of      string             // batch.of
@@ -122,8 +121,8 @@ type supply struct {
 	rows    int64         // of the dataset or its part so far
 }
 
-// newSupply returns one for so many workers, each of which has a batch at work and
-// another one ready.
+// newSupply returns a supply for a number of workers. It has enough batches for each worker to
+// write one while another is ready.
 func newSupply(workers int, fill func(*batch) error, numbers *atomic.Int64) *supply {
 	s := &supply{fill: fill, free: make(chan *batch, 2*workers+1), numbers: numbers}
 	for range cap(s.free) {
@@ -149,8 +148,8 @@ func (s *supply) next(ctx context.Context) (*batch, error) {
 	}
 }
 
-// recycle takes batches back that are written; where a writer keeps back the one
-// that it was given, another one takes its place.
+// recycle returns written batches to the pool. If the writer kept its batch back, a new one takes
+// its place.
 func (s *supply) recycle(done []*batch) {
 	if len(done) == 0 {
 		done = []*batch{new(batch)}
@@ -163,12 +162,11 @@ func (s *supply) recycle(done []*batch) {
 	}
 }
 
-// queues are where workers get their batches from: a queue each, or one that all
-// of them share.
+// queues holds the queues that workers take batches from: one per worker, or one shared by all.
 type queues []chan *batch
 
-// newQueues makes the queues of so many workers, each with room for so many
-// batches.
+// newQueues makes the queues for a number of workers; each holds up to room batches. With own, each
+// worker has its own queue.
 func newQueues(workers, room int, own bool) queues {
 	q := make(queues, workers)
 	for i := range q {
@@ -180,7 +178,7 @@ func newQueues(workers, room int, own bool) queues {
 	return q
 }
 
-// close tells the workers that nothing will follow.
+// close closes the queues: no further batches follow.
 func (q queues) close() {
 	for i := range q {
 		if i == 0 || q[i] != q[0] {

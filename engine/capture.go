@@ -8,27 +8,26 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Capture keeps the answers of a sample of the queries of one type while they
-// are measured. Every answer is read in the same way, on the clock: whole or into a
-// digest. Its zero value keeps nothing, and has rows only counted.
+// Capture keeps a sample of the answers to the queries of one type while they are measured. Every
+// answer is read in the same way, on the clock: whole or into a digest. The zero value keeps
+// nothing, and rows are only counted.
 //
-// One Capture is for one phase, or for the phases of a search one after the
-// other.
+// A Capture serves one phase, or the consecutive phases of a search.
 type Capture struct {
 	Sample Sample
-	// Counts says that the number of rows of every other answer is kept too, of
-	// queries that several run again that of one of them.
+	// Counts keeps the number of rows of every answer outside the sample too, and only that of the
+	// first run of a query.
 	Counts bool
 
 	Begun   int64   // operations of earlier phases
 	first   int     // place of the first query of the phase
-	rows    []int64 // with Counts, by place from first on: rows of the answer, and 1; 0: there is none
+	rows    []int64 // with Counts, indexed by place minus first: rows of the answer plus 1; 0: no answer
 	mu      sync.Mutex
 	kept    reservoir
 	counted []Answered // by other clients
 }
 
-// begin prepares for a phase of count queries, the first of which has the place first.
+// begin prepares for a phase of count queries; first is the place of the first one.
 func (c *Capture) begin(first, count int) {
 	if c == nil {
 		return
@@ -39,15 +38,15 @@ func (c *Capture) begin(first, count int) {
 	}
 }
 
-// count notes how many rows the answer at a place of the phase had, which no
-// two workers run at once.
+// count records the number of rows of the answer at a place of the phase. No two workers call it
+// for the same place.
 func (c *Capture) count(place int, rows int64) {
 	if c != nil && c.rows != nil {
 		c.rows[place] = rows + 1
 	}
 }
 
-// reads reports whether answers are read, and not only their rows counted.
+// reads reports whether answers are read, rather than only their rows counted.
 func (c *Capture) reads() bool { return c != nil && c.Sample.wanted > 0 }
 
 // end ends a phase with the given number of operations.
@@ -57,7 +56,7 @@ func (c *Capture) end(operations int64) {
 	}
 }
 
-// Take takes the Answers of another client of the same phase.
+// Take adds the Answers of another client of the same phase.
 func (c *Capture) Take(answers []Answered) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +79,7 @@ func (c *Capture) offer(a *Answered) {
 	c.kept.offer(a)
 }
 
-// SampleSize is how many answers the sample has.
+// SampleSize returns the number of answers in the sample.
 func (c *Capture) SampleSize() int64 {
 	if c == nil {
 		return 0
@@ -90,8 +89,8 @@ func (c *Capture) SampleSize() int64 {
 	return int64(len(c.kept.kept))
 }
 
-// Answers are those of the sample, in no order, and with Counts those of which
-// only the number of rows is known.
+// Answers returns the answers of the sample, in no particular order. With Counts it also returns
+// the answers whose number of rows alone is known.
 func (c *Capture) Answers() []Answered {
 	answers := slices.Clone(c.kept.kept)
 	sampled := make(map[int]bool, len(answers))
@@ -111,8 +110,8 @@ func (c *Capture) Answers() []Answered {
 	return answers
 }
 
-// read returns the sink for an answer: it keeps the answer whole, or as the digest
-// that the oracle has of such answers.
+// read returns the sink for an answer, which keeps the answer whole or as a digest that can be
+// compared with the oracle's.
 func (a *Answered) read(whole bool, columns []query.Column) query.Sink {
 	if !whole {
 		a.Digest = query.NewDigest(columns)
@@ -122,5 +121,5 @@ func (a *Answered) read(whole bool, columns []query.Column) query.Sink {
 	return &limit.Sink{To: a.Answer, Rows: maxKept, Bytes: limit.OwnBytes}
 }
 
-// maxKept is the most rows of an answer that is kept until it is checked.
+// maxKept is the maximum number of rows of an answer that is kept for checking.
 const maxKept = 2_000_000

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// chatty answers every query with rows of one integer, and knows what it was ran.
+// chatty answers every query with rows of one integer and records the queries that ran.
 type chatty struct {
 	driver.Required
 	rows int
@@ -154,7 +154,7 @@ func TestTimeBoxIsExtended(t *testing.T) {
 		least       int
 		atLeast, at int64
 	}{
-		{each / 2, 0, 1, 1},  // what was begun is finished
+		{each / 2, 0, 1, 1},  // started queries are finished
 		{each / 2, 3, 1, 3},  // as many as are wanted
 		{each / 40, 9, 1, 1}, // ten times the box is half a query
 		{10 * each, 3, 1, 11},

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/measure/tally"
 )
 
-// connection is what one worker writes over: its driver.Writer, and, where batches
-// may be sent again, those that the target has not accepted as a whole.
+// connection is one worker's driver.Writer. With retries it also holds the batches that the target
+// has not accepted as a whole, since they may be sent again.
 type connection struct {
 	worker   int
 	target   driver.DB
@@ -24,15 +24,15 @@ type connection struct {
 	again    *again          // of all workers
 	start    time.Time       // of the phase
 	recorder *tally.Recorder // of the phase
-	written  *written        // nil: nothing is remembered of it
+	written  *written        // nil: no rows are remembered
 
-	held     []*batch // in their order; only with retry
+	held     []*batch // in order; only with retry
 	accepted int64
 	doubtful int64 // rows that may be stored, by tries that failed
 }
 
-// again is what all workers know of batches that were sent again, beside what
-// operations tell.
+// again is the workers' common record of batches that were sent again; the operations record the
+// rest.
 type again struct {
 	mu    sync.Mutex
 	cause string // the first failure
@@ -61,13 +61,13 @@ func connect(ctx context.Context, t driver.DB, worker int, policy retry.Policy, 
 	}
 	return &connection{
 		worker: worker, target: t, writer: w, retry: policy, again: again,
-		// Workers wait differently, and each as it did in other runs.
+		// Each worker has its own waits, and the same ones in every run.
 		random: rand.New(rand.NewPCG(uint64(worker), 0)),
 	}, nil
 }
 
-// write sends a batch, again where that may help. It returns the batches that
-// the connection has no more use for. With retry a receipt counts whole batches.
+// write sends a batch, with retries if they are enabled. It returns the batches that the connection
+// no longer needs. With retries a receipt counts whole batches.
 func (c *connection) write(ctx context.Context, b *batch) (driver.Receipt, []*batch, error) {
 	if c.retry.Enabled() {
 		c.held = append(c.held, b)
@@ -78,7 +78,7 @@ func (c *connection) write(ctx context.Context, b *batch) (driver.Receipt, []*ba
 	return receipt, c.held, err
 }
 
-// flush sends what the writer kept back, likewise.
+// flush sends the rows that the writer kept back, with retries if they are enabled.
 func (c *connection) flush(ctx context.Context) (driver.Receipt, error) {
 	if c.retry.Enabled() {
 		receipt, _, err := c.persist(ctx, nil)
@@ -95,8 +95,8 @@ func (c *connection) close() error {
 	return c.writer.Close()
 }
 
-// persist tries until the target took what it was given, or time will not fix
-// what it has against it. The newest batch is the one to send; nil: to flush.
+// persist tries until the target has accepted the newest batch, an error is permanent, or the
+// retries are used up. If newest is nil, it flushes.
 func (c *connection) persist(ctx context.Context, newest *batch) (driver.Receipt, []*batch, error) {
 	tries := retry.NewAttempts(c.retry, c.random)
 	for {
@@ -125,8 +125,7 @@ func (c *connection) persist(ctx context.Context, newest *batch) (driver.Receipt
 	}
 }
 
-// try sends the newest batch, or flushes. A new writer is given all that are
-// held before.
+// try sends the newest batch, or flushes. A new writer first receives all held batches.
 func (c *connection) try(ctx context.Context, flush bool) (total driver.Receipt, err error) {
 	next := len(c.held)
 	if !flush {
@@ -165,7 +164,7 @@ func (c *connection) add(total *driver.Receipt, r driver.Receipt) {
 	*total = r
 }
 
-// fail closes the writer, and counts the rows that it may have stored.
+// fail closes the writer and counts the rows that the target may have stored.
 func (c *connection) fail(batches []*batch, err error) {
 	_ = c.writer.Close() // it failed already
 	c.writer = nil
@@ -178,7 +177,7 @@ func (c *connection) fail(batches []*batch, err error) {
 	}
 }
 
-// settle takes the batches off that are accepted as a whole.
+// settle removes the batches that the target has accepted as a whole.
 func (c *connection) settle() (rows int64, done []*batch) {
 	n := 0
 	for ; n < len(c.held); n++ {
@@ -191,7 +190,7 @@ func (c *connection) settle() (rows int64, done []*batch) {
 	}
 	done = c.held[:n:n]
 	if c.held = c.held[n:]; len(c.held) == 0 {
-		c.held = done[:0] // its memory serves again
+		c.held = done[:0] // reuses the memory
 	}
 	return rows, done
 }

@@ -70,10 +70,9 @@ func loadAll(tb testing.TB, hours, batch int, log *oplog.Section) (batches int64
 	return out.Batches.Count
 }
 
-// Recording batches, in the histogram and in the operation log (its compression
-// and writing included), takes less than a hundredth of what a load takes that
-// does nothing but generate rows and turn them into line protocol. Any real
-// load takes more.
+// Recording batches, in the histogram and in the operation log (including compression and writing),
+// takes less than a hundredth of the time of a load that only generates rows and encodes them as
+// line protocol. Any real load takes longer.
 func TestRecordingCost(t *testing.T) {
 	const batch, operations = 1000, 500_000
 	before := processorTime(t)

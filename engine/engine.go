@@ -1,5 +1,5 @@
-// Package engine drives targets: it loads datasets and runs queries with a
-// number of workers, and measures what that takes.
+// Package engine loads datasets into targets and runs queries with a number of workers, and
+// measures both.
 package engine
 
 // Progress is called with the rows or queries done since its last call, from

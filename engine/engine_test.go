@@ -80,7 +80,7 @@ func dataset(t testing.TB, scale uint32, span time.Duration) workload.Dataset {
 	return d
 }
 
-// The three times, the batches and the rates are those of what happened.
+// The three times, the batches and the rates match the load.
 func TestLoad(t *testing.T) {
 	const ackAfter = 2 * time.Millisecond
 	s := &stub{settle: 30 * time.Millisecond}
@@ -123,7 +123,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A failed batch ends all workers, is named, and what was accepted is counted.
+// A failed batch ends all workers, the error names it, and accepted rows are counted.
 func TestLoadFails(t *testing.T) {
 	s := &stub{}
 	var batches atomic.Int64
@@ -184,7 +184,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// The time box ends the phase; what has begun is finished.
+// The time box ends the phase; started queries are finished.
 func TestTimeBox(t *testing.T) {
 	s := &stub{do: func(context.Context, string) (driver.Cost, error) {
 		time.Sleep(20 * time.Millisecond)

@@ -11,17 +11,17 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// dealer has each of several workers write series of its own, so that the rows of a
-// series are written in the order of the dataset.
+// dealer assigns each series to one worker, so that the rows of a series are written in the order
+// of the dataset.
 type dealer struct {
 	dataset workload.Dataset
 	reader  workload.Reader // nil before the first round
-	look    int             // rows that a round begins with
-	size    int             // rows of a batch at most
-	within  int64           // rows of a round are about half as much apart at most
+	look    int             // rows to read at the start of a round
+	size    int             // maximum rows of a batch
+	within  int64           // the rows of a round span at most about half of this, in nanoseconds
 	step    series.Batch
 	parts   []series.Batch // of the round, by worker
-	next    int            // whose part is given next
+	next    int            // worker whose part is next
 	ended   bool
 }
 
@@ -32,12 +32,12 @@ func newDealer(d workload.Dataset, cfg *LoadConfig) *dealer {
 	}
 }
 
-// owner is the worker that writes a batch.
+// owner returns the worker that writes a batch.
 func (d *dealer) owner(b *series.Batch) int { return d.worker(b.Runs[0].Series[0]) }
 
 func (d *dealer) worker(s uint32) int { return int(s) % len(d.parts) }
 
-// fill gives a batch the rows of the next worker that has some in the round.
+// fill moves the rows of the next worker that has some in this round into a batch.
 func (d *dealer) fill(b *batch) error {
 	for {
 		for ; d.next < len(d.parts); d.next++ {
@@ -57,11 +57,11 @@ func (d *dealer) fill(b *batch) error {
 	}
 }
 
-// firstLook is how many rows tell of a dataset how far they are apart.
+// firstLook is the number of rows that are read first to estimate how far apart in time the rows of
+// a dataset are.
 const firstLook = 64
 
-// round deals rows until a worker has nearly a batch of them, or they are too far
-// apart.
+// round deals rows until a worker has nearly a full batch or the rows are too far apart in time.
 func (d *dealer) round() error {
 	if d.reader == nil {
 		d.reader, d.look = d.dataset.Open(), firstLook
@@ -88,7 +88,7 @@ func (d *dealer) round() error {
 			largest = max(largest, d.parts[i].Rows())
 		}
 		rows += d.step.Rows()
-		look = rows // twice as many, if these are not too far apart
+		look = rows // doubles the rows, unless they are too far apart
 		if apart := last - first; apart > 0 {
 			look = int(min(float64(rows), float64(rows)*float64(d.within/2-apart)/float64(apart)))
 		}
@@ -97,8 +97,8 @@ func (d *dealer) round() error {
 	return nil
 }
 
-// order keeps batches back whose rows are too much newer than those of one that is not
-// written yet. Nil: it keeps none back.
+// order delays a batch while its rows are too much newer than the rows of an unwritten batch. A nil
+// order delays nothing.
 type order struct {
 	within  int64
 	mu      sync.Mutex
@@ -113,7 +113,7 @@ func newOrder(within time.Duration) *order {
 	return &order{within: int64(within), writing: map[*batch]int64{}, changed: make(chan struct{}, 1)}
 }
 
-// begin returns once a batch may be written.
+// begin waits until the batch may be written.
 func (o *order) begin(ctx context.Context, b *batch) error {
 	if o == nil {
 		return nil
@@ -140,7 +140,7 @@ func (o *order) take(b *batch, first, last int64) bool {
 	return true
 }
 
-// noteWritten says that batches are.
+// noteWritten records that batches are written.
 func (o *order) noteWritten(done []*batch) {
 	if o == nil || len(done) == 0 {
 		return

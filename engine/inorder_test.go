@@ -22,7 +22,7 @@ type inOrder struct {
 	t      *testing.T
 	within int64
 	mu     sync.Mutex
-	newest int64 // of what is written
+	newest int64 // largest time written so far
 	series map[string]int64
 	writer map[string]int
 	rows   map[string]int
@@ -134,7 +134,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// BenchmarkInOrder is what it costs to deal the rows.
+// BenchmarkInOrder measures the cost of dealing the rows.
 func BenchmarkInOrder(b *testing.B) {
 	for _, within := range []time.Duration{0, time.Hour} {
 		b.Run(fmt.Sprint("within=", within), func(b *testing.B) {

@@ -9,10 +9,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// JoinQueries returns the figures of queries that several clients ran at once, each its
-// share of the source, as if one had run them: from the tally of all their operations,
-// and from the figures of each for what operations do not tell. Of an open loop behind is
-// by how much the last arrivals were released late, in the mean.
+// JoinQueries returns the figures of queries that several clients ran at once, each its share of
+// the source, as if one client had run them. It takes most figures from the tally of all
+// operations, and the others from the clients' own results. In an open loop, behind is the mean
+// delay with which the clients released their last arrivals.
 func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result.Queries, behind time.Duration) (*result.Queries, error) {
 	var known result.Queries
 	for _, p := range parts {
@@ -43,9 +43,9 @@ func JoinQueries(cfg QueryConfig, t *tally.Tally, source Source, parts []*result
 	return out, err
 }
 
-// JoinMixed returns the figures of a mixed phase of which several clients did a part each,
-// likewise: from the tallies of all batches and of the queries of each type. Distributions
-// that no operation has, such as the lag of arrivals, are joined from the histograms.
+// JoinMixed returns the figures of a mixed phase that several clients ran, as if one client had run
+// it: from the tallies of all batches and of the queries of each type. Distributions that
+// operations do not contain, such as the lag of arrivals, are merged from the clients' histograms.
 func JoinMixed(cfg MixedConfig, writes *tally.Tally, types []*tally.Tally, parts []*result.Mixed) (*result.Mixed, error) {
 	out := cfg.describe()
 	for _, t := range types {
@@ -72,8 +72,8 @@ func JoinMixed(cfg MixedConfig, writes *tally.Tally, types []*tally.Tally, parts
 	return &out, errors.Join(err, mixedFigures(&out, writes, types))
 }
 
-// JoinLoads returns the figures of a load of which several clients wrote a share each,
-// likewise.
+// JoinLoads returns the figures of a load that several clients wrote, each its share, as if one
+// client had written it.
 func JoinLoads(cfg LoadConfig, t *tally.Tally, parts []*result.Load) (*result.Load, error) {
 	out, err := result.LoadOf(t)
 	out.BatchSize = cfg.BatchSize

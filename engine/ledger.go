@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Written is what became of a batch.
+// Written records the fate of a batch.
 type Written struct {
 	Rows  int64
-	Begin time.Duration // when it was handed to the target, since the phase began; Never: it was not
-	Acked time.Duration // when the target acknowledged it; Never: it did not
+	Begin time.Duration // when it was handed to the target, since the phase began; Never: not handed over
+	Acked time.Duration // when the target acknowledged it; Never: not acknowledged
 }
 
-// Never is when something that did not happen happened.
+// Never stands for the time of an event that did not happen.
 const Never = time.Duration(-1)
 
-// ledger knows which batches are acknowledged, and from that the watermark.
+// ledger tracks the acknowledged batches and derives the watermark from them.
 type ledger struct {
 	// watermark is the time, in nanoseconds since 1970, before which every row
 	// of the dataset is acknowledged; math.MinInt64 at first.
@@ -26,7 +26,7 @@ type ledger struct {
 
 	mu       sync.Mutex // guards what follows
 	lateness int64
-	newest   int64 // time of a row read so far
+	newest   int64 // largest time read so far
 	written  []Written
 	pending  []pendingBatch // read and not acknowledged
 	ended    bool           // no further batch will be read
@@ -43,8 +43,8 @@ func newLedger(lateness time.Duration) *ledger {
 	return l
 }
 
-// read takes a batch that was read from the dataset, in the dataset's order,
-// with its smallest and largest time.
+// read records a batch read from the dataset, in the dataset's order, with its smallest and largest
+// time.
 func (l *ledger) read(rows int64, first, newest int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *ledger) read(rows int64, first, newest int64) {
 	l.newest = max(l.newest, newest)
 }
 
-// noteLoaded takes the largest time of rows that are there already.
+// noteLoaded sets the largest time of the rows that the target has already.
 func (l *ledger) noteLoaded(newest int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,9 +67,9 @@ func (l *ledger) begin(number int, at time.Duration) {
 	l.written[number].Begin = at
 }
 
-// noteAcked notes an acknowledgement. All rows before the lowest time that is not
-// acknowledged are: that is the smallest time of the pending batches, or of
-// those to be read, none of whose rows is later than the dataset's lateness.
+// noteAcked records an acknowledgement. Every row before the lowest unacknowledged time is
+// acknowledged. That time is the smallest one of the pending batches or of the unread ones, whose
+// rows are at most the dataset's lateness behind the newest row read.
 func (l *ledger) noteAcked(number int, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,15 +82,15 @@ func (l *ledger) noteAcked(number int, at time.Duration) {
 	l.watermark.Store(lowest)
 }
 
-// end says that all batches were read.
+// end records that all batches were read.
 func (l *ledger) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true
 }
 
-// freeUpTo returns the watermark, or math.MaxInt64 once all rows are acknowledged: nothing of
-// this client's keeps others back any longer.
+// freeUpTo returns the watermark, or math.MaxInt64 once all rows are acknowledged and this client
+// no longer holds the others back.
 func (l *ledger) freeUpTo() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,16 +100,15 @@ func (l *ledger) freeUpTo() int64 {
 	return l.watermark.Load()
 }
 
-// acks turns the rows that one writer's receipts acknowledge into batches: a
-// writer may keep rows back, and acknowledge them with a later batch. A nil one
-// notes nothing.
+// acks converts the row counts of one writer's receipts into acknowledged batches: a writer may
+// keep rows back and acknowledge them with a later batch. A nil acks does nothing.
 type acks struct {
 	ledger *ledger
-	rows   int64 // acknowledged, of the batches that are not
-	sent   []int // batches, in their order
+	rows   int64 // acknowledged rows of batches that are not acknowledged as a whole
+	sent   []int // batches, in order
 }
 
-// sending notes a batch, which numbers from 1.
+// sending records that a batch is sent; batch numbers start at 1.
 func (a *acks) sending(number int64, at time.Duration) {
 	if a != nil {
 		a.ledger.begin(int(number-1), at)

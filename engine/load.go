@@ -21,47 +21,45 @@ import (
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// LoadConfig says how to load.
+// LoadConfig configures a load.
 type LoadConfig struct {
 	Workers   int            // connections writing at once, at least 1
-	BatchSize int            // rows a write, at least 1
-	Period    time.Duration  // of the recorded rates, shorter where the load is; 0: one for the whole load
-	Log       *oplog.Section // where each batch is recorded; nil: nowhere
+	BatchSize int            // rows per write, at least 1
+	Period    time.Duration  // period of the recorded rates, shorter if the load is shorter; 0: one rate for the whole load
+	Log       *oplog.Section // records each batch; nil: batches are not recorded
 	Retry     retry.Policy   // of batches that failed
-	// Owner says which worker, from 0, writes a batch; nil: whoever is free.
+	// Owner returns the worker, from 0, that writes a batch; nil: any free worker.
 	Owner func(*series.Batch) int
-	// InOrder has several workers write rows in order: each writes series of its own, as
-	// Owner says or else dealt to them, and no batch is written whose rows are newer by
-	// more than that than those of one that is not written yet. Its target's writers keep
-	// nothing back. 0: they may overtake each other.
+	// InOrder makes several workers write rows in order. Each worker writes its own series, as
+	// Owner says or else as dealt, and no batch is written while its rows are newer by more than
+	// InOrder than the rows of an unwritten batch. The target's writers must not keep rows back. 0:
+	// batches may overtake each other.
 	InOrder time.Duration
-	Start   Start // says when the clock starts; nil: once all workers are connected
-	// Acked, where it is not nil, is called between the last acknowledgement
-	// and settling, whose time includes it.
+	Start   Start // determines when the clock starts; nil: once all workers are connected
+	// Acked, unless nil, is called between the last acknowledgement and settling. The settling time
+	// includes the call.
 	Acked func(context.Context)
 	Pulse func() *pulse.Pulse // as in QueryConfig
-	// Visible says how is found out, on the clock, that the rows are visible.
+	// Visible configures how the load checks, on the clock, that its rows are visible.
 	Visible Visibility
 }
 
-// Load writes the whole dataset to a prepared target and waits until the
-// target has settled. The clock starts when cfg.Start says. On an
-// error the result holds what had been done by then; its Rows are always the
-// rows that the target accepted.
+// Load writes the whole dataset to a prepared target and waits until the target has settled. The
+// clock starts when cfg.Start says. After an error the result covers the work done until then; its
+// Rows always counts the rows that the target accepted.
 func Load(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
 	l, err := send(ctx, cfg, fillsOf(&cfg, d), t, progress)
 	return l.settle(ctx, d.Schema(), t, err)
 }
 
-// Send is Load without the settling: for one of several clients, each of which writes
-// its share.
+// Send is Load without settling. It is for a client that writes only its share of the dataset.
 func Send(ctx context.Context, cfg LoadConfig, d workload.Dataset, t driver.DB, progress Progress) (*result.Load, error) {
 	l, err := send(ctx, cfg, fillsOf(&cfg, d), t, progress)
 	return &l.out, err
 }
 
-// fillsOf returns what fills batches with the rows of a dataset, in the ways of workers
-// that write as cfg says, which it completes.
+// fillsOf returns the functions that fill batches with rows of a dataset: one shared by all
+// workers, or one per worker. It completes cfg accordingly.
 func fillsOf(cfg *LoadConfig, d workload.Dataset) []func(*batch) error {
 	if cfg.Workers == 1 {
 		cfg.InOrder = 0
@@ -77,15 +75,15 @@ func fillsOf(cfg *LoadConfig, d workload.Dataset) []func(*batch) error {
 	return fills
 }
 
-// LoadLines writes the rows of a source as they are, as Load writes batches.
-// The target's writers are driver.LineWriters. Values are not counted.
+// LoadLines writes the lines of a source unparsed, in batches, as Load writes rows. The target's
+// writers must be driver.LineWriters. Values are not counted.
 func LoadLines(ctx context.Context, cfg LoadConfig, lines *ingest.Lines, t driver.DB, progress Progress) (*result.Load, error) {
-	cfg.Owner, cfg.InOrder = nil, 0 // of lines nobody knows whose they are
+	cfg.Owner, cfg.InOrder = nil, 0 // the series of an unparsed line is unknown
 	l, err := send(ctx, cfg, []func(*batch) error{linesOf(lines, cfg.BatchSize)}, t, progress)
 	return l.settle(ctx, cfg.Visible.Schema, t, err)
 }
 
-// send connects the workers, and runs the clock until all is written.
+// send connects the workers and runs the clock until all batches are written.
 func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t driver.DB, progress Progress) (*loader, error) {
 	l := newLoader(cfg, oplog.Cell{}, fills, progress)
 	defer l.close()
@@ -95,7 +93,7 @@ func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t dri
 		l.start, err = cfg.Start.clock(ctx)
 	}
 	if err != nil {
-		l.out, _ = l.figures() // of nothing
+		l.out, _ = l.figures() // an empty load
 		return l, err
 	}
 	err = l.run(ctx)
@@ -106,8 +104,7 @@ func send(ctx context.Context, cfg LoadConfig, fills []func(*batch) error, t dri
 	return l, err
 }
 
-// settle returns the figures of a load, once the target has settled, unless an error
-// ended it.
+// settle returns the figures of a load once the target has settled, or at once if err is not nil.
 func (l *loader) settle(ctx context.Context, schema *series.Schema, t driver.DB, err error) (*result.Load, error) {
 	if err == nil {
 		err = Settle(ctx, l.cfg, l.start, schema, t, l.collectLoaded(), &l.out)
@@ -115,7 +112,7 @@ func (l *loader) settle(ctx context.Context, schema *series.Schema, t driver.DB,
 	return &l.out, err
 }
 
-// collectLoaded is what the workers have written.
+// collectLoaded describes the rows that the workers have written.
 func (l *loader) collectLoaded() Loaded {
 	return Loaded{Sample: rowsToLookFor(l.connections), Accepted: l.out.Rows}
 }
@@ -134,8 +131,8 @@ type loader struct {
 	out         result.Load // once it has ended
 }
 
-// newLoader returns the loader of a part of a load, which the cell says. There is one
-// that fills batches, or one for each worker.
+// newLoader returns the loader for the part of a load that the cell describes. There is one fill
+// function for all workers, or one per worker.
 func newLoader(cfg LoadConfig, cell oplog.Cell, fills []func(*batch) error, progress Progress) *loader {
 	cell.Kind, cell.Workers = oplog.Load, cfg.Workers
 	l := &loader{cfg: cfg, order: newOrder(cfg.InOrder), tally: tally.New(cell, cfg.Period), progress: progress}
@@ -150,7 +147,7 @@ func newLoader(cfg LoadConfig, cell oplog.Cell, fills []func(*batch) error, prog
 	return l
 }
 
-// supplyOf returns where a worker's batches come from.
+// supplyOf returns the supply that a worker takes batches from.
 func (l *loader) supplyOf(worker int) *supply { return l.supplies[worker%len(l.supplies)] }
 
 func (l *loader) connect(ctx context.Context, t driver.DB) error {
@@ -167,16 +164,14 @@ func (l *loader) connect(ctx context.Context, t driver.DB) error {
 	return nil
 }
 
-// close closes all connections; after an orderly end that is harmless, and without
-// news.
+// close closes all connections and ignores errors; after a successful run they are closed already.
 func (l *loader) close() {
 	for _, c := range l.connections {
 		_ = c.close()
 	}
 }
 
-// run runs one reader, or one for each worker, and all workers to the end of the
-// dataset.
+// run runs all workers, and one reader or one per worker, until the end of the dataset.
 func (l *loader) run(ctx context.Context) error {
 	ready := newQueues(l.cfg.Workers, cap(l.supplies[0].free), l.cfg.Owner != nil)
 	group, ctx := errgroup.WithContext(ctx)
@@ -220,8 +215,7 @@ func (l *loader) read(ctx context.Context, s *supply, ready queues) error {
 	}
 }
 
-// owner is the worker that writes a batch, or the first where it is whoever is
-// free.
+// owner returns the worker that writes a batch, or the first worker if any may write it.
 func (l *loader) owner(b *batch) int {
 	if l.cfg.Owner == nil {
 		return 0
@@ -229,7 +223,7 @@ func (l *loader) owner(b *batch) int {
 	return l.cfg.Owner(&b.Batch)
 }
 
-// figures brings together what the workers did, when they are done.
+// figures merges the workers' records after they have ended.
 func (l *loader) figures() (result.Load, error) {
 	for _, c := range l.connections {
 		c.recorder.Close(l.tally)
@@ -245,10 +239,10 @@ func (l *loader) figures() (result.Load, error) {
 	return out, err
 }
 
-// Settle calls cfg.Acked and waits until the target has settled: until all that was written,
-// in tables of the schema, is visible to queries and background work is idle, also for the
-// target's return as cfg.Retry allows. It notes in out how many seconds after the start of
-// the load that was. A nil schema: nothing is looked for.
+// Settle calls cfg.Acked and waits until the target has settled: all written rows, in the tables of
+// the schema, are visible to queries and background work is idle. If the target becomes
+// unreachable, Settle retries as cfg.Retry allows. It stores in out the time from the start of the
+// load until then, in seconds. With a nil schema it does not look for rows.
 func Settle(ctx context.Context, cfg LoadConfig, start time.Time, schema *series.Schema, t driver.DB, w Loaded, out *result.Load) error {
 	if cfg.Acked != nil {
 		cfg.Acked(ctx)
@@ -269,9 +263,9 @@ func Settle(ctx context.Context, cfg LoadConfig, start time.Time, schema *series
 	}
 }
 
-// settle waits once. Where the target must be watched, its rows are looked for meanwhile: they
-// may become visible while nothing seems to be going on. Else they are looked for once the
-// target says that it has settled.
+// settle waits once. If the target must be watched (IdleSince), settle looks for its rows
+// meanwhile, since they may become visible while the target appears idle. Otherwise it looks for
+// them after the target reports that it has settled.
 func settle(ctx context.Context, s *sight, t driver.DB) (time.Time, *result.Visible, error) {
 	if s == nil {
 		at, err := driver.Settled(ctx, t)

@@ -20,30 +20,30 @@ import (
 
 // loop is the state that the workers of one type share.
 type loop struct {
-	cfg      QueryConfig // with BurnIn and Least of the share alone
+	cfg      QueryConfig // BurnIn and Least cover this share only
 	whole    Source
 	burnIn   int        // of the whole
 	source   Source     // of the share
-	count    int        // queries that it has
-	block    []Rendered // those of them that are rendered, from place base on
+	count    int        // number of queries in the share
+	block    []Rendered // rendered queries of the share, from place base on
 	base     int
 	progress Progress
 	workers  []*worker
 	clock    clock
 
-	origin time.Time // of the clock, which stands still while queries are rendered
+	origin time.Time // start of the clock, which is paused while queries are rendered
 	tally  *tally.Tally
 
-	// What the time box looks at while others are at work.
+	// The counters that the time box uses while workers run.
 	first    atomic.Int64 // start of the first query that counts, nanoseconds since origin; -1: none yet
 	recorded atomic.Int64 // queries that ended and have a time
 	started  atomic.Int64 // operations that began, burn-in included
 	warmed   atomic.Int64 // queries of the warm-up
 
-	out result.Queries // beside what the tally tells
+	out result.Queries // figures that are not in the tally
 }
 
-// newLoop returns a loop whose queries come by a schedule; empty: a closed loop.
+// newLoop returns a loop whose queries arrive by a schedule; an empty schedule is a closed loop.
 func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress) *loop {
 	l := &loop{cfg: cfg, whole: source, burnIn: cfg.BurnIn, source: shareOf(source, cfg.Share), progress: progress}
 	l.cfg.BurnIn, l.count = cfg.Share.CountOf(cfg.BurnIn), l.source.Len()
@@ -56,17 +56,17 @@ func newLoop(cfg QueryConfig, schedule string, source Source, progress Progress)
 	return l
 }
 
-// place is where the i-th query of the share stands in the whole, in which the first one
-// comes again after the last one: its operation's sequence.
+// place returns the sequence number of the i-th query of the share within the whole source. The
+// first query comes again after the last one.
 func (l *loop) place(i int) int {
 	return i/l.count*l.whole.Len() + l.cfg.Share.Place(i%l.count)
 }
 
-// queryAt is the i-th query, from the first one again after the last one.
+// queryAt returns the i-th query, starting again after the last one.
 func (l *loop) queryAt(i int) *Rendered { return &l.block[i%l.count-l.base] }
 
-// load renders the block that has the i-th query, unless it is there. Nobody
-// works meanwhile, and the clock stands still.
+// load renders the block that contains the i-th query, unless it is loaded. No worker runs
+// meanwhile, and the clock is paused.
 func (l *loop) load(ctx context.Context, i int) error {
 	place := i % max(l.count, 1)
 	if place >= l.base && place < l.base+len(l.block) || l.count == 0 {
@@ -78,13 +78,13 @@ func (l *loop) load(ctx context.Context, i int) error {
 		return fmt.Errorf("rendering queries: %w", err)
 	}
 	if l.base = place; further {
-		runtime.GC() // what rendering leaves behind is no work for the clock to see
+		runtime.GC() // collects the garbage of rendering off the clock
 	}
 	l.origin = l.origin.Add(time.Since(begin))
 	return nil
 }
 
-// renderedEnd is the first of the queries up to some end that is not rendered.
+// renderedEnd returns the index of the first query that is not rendered, at most end.
 func (l *loop) renderedEnd(end int) int {
 	return min(end, l.base+len(l.block))
 }
@@ -99,15 +99,14 @@ func (l *loop) overtime() bool {
 	return passed >= l.cfg.TimeBox && (recorded >= int64(l.cfg.Least) || passed >= BoxExtension*l.cfg.TimeBox)
 }
 
-// run connects the workers, has each of them work until there is nothing left
-// to do, again and again as long as there is more, and fills in the result.
-// More is called while nobody works; nil: there is none. Beside, unless nil,
-// runs along with them.
+// run connects the workers and runs work on all of them, once, and again as long as more returns
+// true. It then fills in the result. more, unless nil, is called while no worker runs. beside,
+// unless nil, runs concurrently with the workers.
 func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, *worker) error, more func(context.Context) (bool, error), beside func(context.Context) error) error {
 	defer l.clock.start(l.cfg.Pulse, l.cfg.Client)()
 	defer func() {
 		for _, w := range l.workers {
-			w.querier.Close() // reading only: nothing is lost with the connection
+			w.querier.Close() // read only: nothing to lose
 		}
 	}()
 	for i := range l.cfg.Workers {
@@ -118,7 +117,7 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 		l.workers = append(l.workers, &worker{loop: l, number: i, querier: q})
 	}
 
-	// runAll has all workers work at once, and waits for them.
+	// runAll runs all workers concurrently and waits for them.
 	runAll := func(work func(context.Context, *worker) error, beside func(context.Context) error) error {
 		group, groupCtx := errgroup.WithContext(ctx)
 		for _, w := range l.workers {
@@ -159,9 +158,9 @@ func (l *loop) run(ctx context.Context, t driver.DB, work func(context.Context, 
 	return l.withhold(ctx, t, err)
 }
 
-// withhold puts what concerns only the type into the result, and returns
-// every other error. A connection that broke concerns the type where the target
-// still answers: the next type has connections of its own.
+// withhold stores an error that concerns only this query type in the result, and returns every
+// other error. A lost connection concerns only the type if the target still answers, since the next
+// type opens its own connections.
 func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 	var wrong *wrongAnswer
 	if errors.As(err, &wrong) {
@@ -182,12 +181,12 @@ func (l *loop) withhold(ctx context.Context, t driver.DB, err error) error {
 	return nil
 }
 
-// figures are those of all workers together, when they are done.
+// figures returns the figures of all workers after they have ended.
 func (l *loop) figures() (*result.Queries, error) {
 	return figures(&l.cfg, l.tally, l.whole, &l.out)
 }
 
-// figures are those that a tally of queries of a source tells, and what is known beside.
+// figures returns the figures of a tally of queries of a source, completed by the known ones.
 func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Queries) (*result.Queries, error) {
 	q, err := result.QueriesOf(t)
 	q.Unsupported, q.Withheld, q.Failed = known.Unsupported, known.Withheld, known.Failed
@@ -199,8 +198,8 @@ func figures(cfg *QueryConfig, t *tally.Tally, source Source, known *result.Quer
 	return &q, err
 }
 
-// distinct counts the different queries at the places that count: of a type with
-// few, they come again.
+// distinct counts the different queries at the places that count; a type with few different queries
+// repeats them.
 func distinct(source Source, counts func(place int) bool) int {
 	var seen []uint64 // a bit an ID
 	different := 0
@@ -220,8 +219,7 @@ func distinct(source Source, counts func(place int) bool) int {
 	return different
 }
 
-// wrongAnswer is the error of a query whose answer has another number of rows than the
-// right one.
+// wrongAnswer is the error of a query whose answer has an unexpected number of rows.
 type wrongAnswer struct {
 	id     int
 	reason string
@@ -270,14 +268,14 @@ func (w *worker) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// query runs the i-th query, from the first one again after the last one, and
-// records it. Due is the arrival that it is, nil in a closed loop.
+// query runs the i-th query, starting again after the last one, and records it. due is its arrival,
+// nil in a closed loop.
 func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	q := w.queryAt(i)
 	w.started.Add(1)
 	place := w.place(i)
 	op := oplog.Op{BurnIn: i < w.cfg.BurnIn, Sequence: int64(place), Query: int64(q.ID)}
-	var sink query.Sink // a nil interface has the rows only counted
+	var sink query.Sink // if nil, rows are only counted
 	var answer *Answered
 	var kept *limit.Sink
 	if w.cfg.Capture.reads() {
@@ -303,9 +301,9 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	}
 	w.recorder.Add(&op)
 	switch {
-	case op.Outcome == oplog.AtLeast && q.Rows != AnyRows && op.Rows > q.Rows: // it would not have become right
+	case op.Outcome == oplog.AtLeast && q.Rows != AnyRows && op.Rows > q.Rows: // more time would not have helped
 		return &wrongAnswer{q.ID, fmt.Sprintf("%d rows in the answer, %d expected, when it was cut off", op.Rows, q.Rows)}
-	case op.Outcome == oplog.AtLeast: // what it took is a lower bound
+	case op.Outcome == oplog.AtLeast: // the time is a lower bound
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("query %d: %w", q.ID, err)
 	case kept != nil && kept.Came() > q.Rows:
@@ -324,7 +322,7 @@ func (w *worker) query(ctx context.Context, i int, due *arrival) error {
 	if !op.Paused {
 		w.recorded.Add(1)
 	}
-	if i < w.count { // later ones are the same queries, which others may run at the same time
+	if i < w.count { // later runs repeat these queries, possibly at the same time
 		w.cfg.Capture.count(place%w.whole.Len(), op.Rows)
 	}
 	if answer != nil {

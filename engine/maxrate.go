@@ -12,26 +12,25 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// FindMaxRate runs the queries at several steady rates, each as QueryOpen does, and
-// returns what was measured at the highest one that is kept: nothing of it is
-// saturated, no query is cut off, and the response time meets the objective.
-// Where no rate is kept these are the figures of the lowest one. A rate that
-// fails is tried a second time. cfg.Schedule
-// does not count; cfg.TimeBox or cfg.Count, one of which must be given, says
-// how long a try takes. A time box becomes longer, up to ten times, where at
-// that rate too few queries come to tell the objective's percentile (see
-// rate.Objective.MinimumCount), and once more where too few of those that came count, since
-// the client stood still during some. A try that cannot be judged even so ends the
-// search as its last one, since a lower rate would bring even fewer. A withheld
-// result ends the search and is returned.
+// FindMaxRate runs the queries at several constant rates, each as QueryOpen does, and returns the
+// figures of the highest rate that is kept: the target is not saturated, no query is cut off, and
+// the response time meets the objective. If no rate is kept it returns the figures of the lowest
+// one. A rate that fails is tried a second time.
+//
+// cfg.Schedule is ignored; each try is limited by cfg.TimeBox or cfg.Count, and one of them is
+// required. A time box is extended up to tenfold if the rate brings too few queries to determine
+// the objective's percentile (see rate.Objective.MinimumCount), and once more if too few queries
+// count because the client was paused during the others. A try that is inconclusive even then ends
+// the search, since a lower rate would bring even fewer queries. A withheld result ends the search
+// and is returned.
 func FindMaxRate(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate.Objective, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	return FindMaxRateBy(ctx, cfg, s, keep, func(ctx context.Context, cfg OpenConfig) (*result.Queries, error) {
 		return QueryOpen(ctx, cfg, t, source, progress)
 	})
 }
 
-// FindMaxRateBy is FindMaxRate where somebody else runs the queries of each try, as
-// QueryOpen would.
+// FindMaxRateBy is FindMaxRate with a function that runs the queries of each try, as QueryOpen
+// would.
 func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate.Objective, run func(context.Context, OpenConfig) (*result.Queries, error)) (*result.Queries, error) {
 	var best *result.Queries
 	kept, log, box := false, cfg.Log, cfg.TimeBox
@@ -84,7 +83,7 @@ func FindMaxRateBy(ctx context.Context, cfg OpenConfig, s rate.Search, keep rate
 	return best, err
 }
 
-// What ends a search without being an error of it.
+// Errors that end a search and are not returned.
 var (
 	errNoFigure = errors.New("the queries have no figure")
 	errTooFew   = errors.New("too few answers")
@@ -93,9 +92,9 @@ var (
 // maxExtension is how many times longer than the time box a try may take.
 const maxExtension = 10
 
-// tryTime is how long a try takes that needs so many answers at a rate: the time
-// box, or longer. A quarter more arrivals are due than are needed, since queries do
-// not count during which the client stood still. Without a time box it is 0.
+// tryTime returns the duration of a try that needs a number of answers at a rate: the time box, or
+// longer. It allows for a quarter more arrivals than needed, since queries do not count while the
+// client is paused. Without a time box it is 0.
 func tryTime(box time.Duration, least int64, rate float64) time.Duration {
 	if box == 0 || least == 1 {
 		return box
@@ -104,10 +103,10 @@ func tryTime(box time.Duration, least int64, rate float64) time.Duration {
 	return max(box, time.Duration(enough*float64(time.Second)))
 }
 
-// sound reports whether a rate was kept to and every query was answered.
+// sound reports whether the schedule was kept and every query was answered.
 func sound(q *result.Queries) bool { return q.Open.Saturated == "" && q.AtLeast == 0 }
 
-// failure says why a rate is not kept; empty: it is.
+// failure returns why a rate is not kept; empty: it is kept.
 func failure(q *result.Queries, keep rate.Objective) string {
 	switch {
 	case q.Open.Saturated != "":

@@ -92,9 +92,9 @@ func TestFindMaxRateNeedsAnswers(t *testing.T) {
 	}
 }
 
-// Queries during which the client stood still do not count: more are due than the
-// percentile needs, and where too few of them count the try is longer once more. It
-// ends the search only at ten times the time box.
+// Queries during which the client was paused do not count: the schedule has more arrivals than the
+// percentile needs, and if too few of them count the try is extended once more. The search ends
+// only at ten times the time box.
 func TestFindMaxRateWhereQueriesDoNotCount(t *testing.T) {
 	keep := rate.Objective{Statistic: "p99", Below: time.Second}
 	for name, test := range map[string]struct {

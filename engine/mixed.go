@@ -21,71 +21,67 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// MixedConfig says how to write and query at once.
+// MixedConfig configures a phase that writes and queries at the same time.
 type MixedConfig struct {
 	LoadConfig               // of the writers
 	Queriers   int           // connections querying at once, each one query at a time; at least 1
 	Duration   time.Duration // no batch begins later; 0: until the whole dataset is written
 	Timeout    time.Duration // a query is cut off after this; 0: never
 
-	// Share of all operations, batches and queries, that are batches: above 0
-	// and below 1. Neither side then gets ahead of the other: batches and
-	// queries begin in a fixed order, each when one of its workers is free. 0:
-	// each side goes at its own rate.
+	// Share is the fraction of batches among all operations, batches and queries: above 0 and below
+	// 1. Batches and queries then begin in a fixed order, each when one of its workers is free, so
+	// that neither side gets ahead. 0: each side goes at its own rate.
 	Share float64
-	// RowRate says when rows are due; a batch is due with its last row. Batches
-	// for which no writer is free wait: nothing is dropped. Writing ends with
-	// the schedule. Nil: writers write as fast as they can.
+	// RowRate says when rows are due; a batch is due with its last row. Batches wait for a free
+	// writer, and none is dropped. Writing ends with the schedule. Nil: writers write as fast as
+	// they can.
 	RowRate pace.Schedule
-	// QueryRate says when queries are due. Nil: each querier runs the next one when it has
-	// its answer.
+	// QueryRate says when queries are due. Nil: each querier runs its next query when it has the
+	// answer.
 	QueryRate pace.Schedule
-	Queue     int // arrivals of QueryRate that may wait for a querier; a further one is dropped
+	Queue     int // maximum number of QueryRate's arrivals that wait for a querier; arrivals beyond it are dropped
 
-	Loaded   int64         // first rows of the dataset, which the target has and has settled
-	Start    time.Time     // of the dataset: no window begins earlier
-	Lateness time.Duration // of the dataset: oracle.Survey has it
+	Loaded   int64         // number of the dataset's first rows, which the target has loaded and settled
+	Start    time.Time     // start of the dataset: no window begins earlier
+	Lateness time.Duration // lateness of the dataset, from oracle.Survey
 	Windows  workload.Windows
 	Align    bool   // windows start on a bucket border: query.Query.Align
-	Keep     int    // answers of each type wanted in full, at least 1; see Sample
-	Seed     string // of the samples of answers that are kept
+	Keep     int    // number of answers of each type to keep in full, at least 1; see Sample
+	Seed     string // seed of the samples of answers
 
-	Part MixedPart // what this client does of the phase, where several do it together
+	Part MixedPart // this client's part, if several clients run the phase
 }
 
-// MixedQueries is the queries of one type, run in turn. Their windows are
-// moved: see Mixed.
+// MixedQueries is the queries of one type, run in turn. RunMixed moves their windows.
 type MixedQueries struct {
 	Type    string
 	Queries []query.Query
-	Weight  int // how often it is run in comparison with other types; 0: once
-	// Log is where each query that was run is recorded, those whose
-	// answers are kept as in the burn-in; nil: nowhere. It costs a recorder a
-	// querier.
+	Weight  int // relative frequency of this type; 0: 1
+	// Log records each query; queries whose answers are kept are marked as burn-in. Nil: queries
+	// are not recorded. Each querier has its own recorder.
 	Log *oplog.Section
 }
 
-// Render puts a query into the target's language: driver.Driver has one.
+// Render renders a query for the target; every driver.Driver has one.
 type Render func(*query.Query, *series.Schema) (driver.Request, error)
 
-// RunMixed writes what follows the loaded rows of the dataset, and meanwhile runs
-// queries of all types in turn, by their weights. It then lets the target settle.
+// RunMixed writes the rows behind the loaded rows of the dataset, and meanwhile runs queries of all
+// types in turn, by their weights. It then lets the target settle.
 //
-// Every query lies below the watermark: the time before which, when it was
-// run, every row of the dataset had been acknowledged. Config.Windows places
-// it between Config.Start and the watermark; so where it lies depends on the
-// query and the watermark alone. Rows written meanwhile are not asked for,
-// and the whole dataset tells the right answer. A type none of whose windows
-// fits yet is passed over.
+// Every query lies below the watermark: the time before which every row of the dataset had been
+// acknowledged when the query was run. cfg.Windows places it between cfg.Start and the watermark,
+// so that its place depends on the query and the watermark alone. No query covers rows written
+// meanwhile, so the whole dataset determines the expected answer. A type without a fitting window
+// is skipped for now.
 //
-// Of several clients the watermark is the least of theirs, as a client last heard it:
-// one that is older than the true one, or equal to it, and never newer. See MixedPart.
+// With several clients, the watermark is the minimum of the clients' watermarks as last received.
+// It may lag behind the true one but is never ahead of it. See MixedPart.
 //
-// A failed query ends its type: the result is withheld and says why. Answers
-// are not compared here: verify.RunMixed does it, off the clock, from the journal.
-// The error is for what concerns more than a type. The phase ends with the
-// writes: queries that are due and wait for a querier then are counted, and not
-// run. A client that does a part of it does not let the target settle.
+// A failed query ends its type: the result is withheld and says why. RunMixed does not compare
+// answers; verify.RunMixed does so from the journal, off the clock. The error is for failures that
+// concern more than one type. The phase ends with the writes: queries that are due and wait for a
+// querier then are counted and not run. A client that runs only a part of the phase does not let
+// the target settle.
 func RunMixed(ctx context.Context, cfg MixedConfig, d workload.Dataset, t driver.DB, render Render, types []MixedQueries, progress Progress) (*result.Mixed, *Journal, error) {
 	m := newMixed(cfg, d, render, types, progress)
 	defer m.close()
@@ -122,10 +118,10 @@ type mixed struct {
 	writing atomic.Int64 // workers that have not written all
 
 	types []*mixedType
-	order []int        // of types, which is gone through again and again
+	order []int        // order of types, repeated
 	drawn atomic.Int64 // queries drawn
 	early atomic.Int64
-	// waiting is how many queries were in the queue when the writes ended.
+	// waiting is the number of queries in the queue when the writes ended.
 	waiting atomic.Int64
 	lag     *measure.Latency // of all that were due
 }
@@ -133,7 +129,7 @@ type mixed struct {
 func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQueries, progress Progress) *mixed {
 	queue := cfg.Queue
 	if cfg.Share > 0 {
-		queue = 0 // a query begins in its place among the batches
+		queue = 0 // a query begins at its place among the batches
 	}
 	m := &mixed{
 		cfg: cfg, dataset: d, render: render,
@@ -150,7 +146,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	m.read, m.ready = make(chan *batch, cap(m.supply().free)), newQueues(cfg.Workers, 0, cfg.Owner != nil)
 	var weights []int
 	share, seed := cfg.Part.Share, cfg.Seed
-	if !share.Single() { // each client takes a sample of its own queries, however far it comes
+	if !share.Single() { // each client samples its own queries, however many it runs
 		seed += fmt.Sprintf(" share %d of %d", share.Index+1, share.Count)
 	}
 	for _, q := range types {
@@ -162,7 +158,7 @@ func newMixed(cfg MixedConfig, d workload.Dataset, render Render, types []MixedQ
 	return m
 }
 
-// run connects everybody, passes over the loaded rows, and then runs the clock.
+// run connects all workers, skips the loaded rows, and then runs the clock.
 func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	defer m.clock.start(m.cfg.LoadConfig.Pulse, false)()
 	if err := m.connect(ctx, t); err != nil {
@@ -222,11 +218,12 @@ func (m *mixed) run(ctx context.Context, t driver.DB) error {
 	return err
 }
 
-// supply is the only one: queries are about the dataset's first rows.
+// supply returns the only supply: all workers share it, since queries refer to the dataset's first
+// rows.
 func (m *mixed) supply() *supply { return m.supplies[0] }
 
-// skipLoaded passes over the rows that the target has. These are the first ones of the
-// dataset, whoever wrote them, so each client knows the same watermark to begin with.
+// skipLoaded skips the rows that the target has. They are the first rows of the dataset, whoever
+// wrote them, so every client begins with the same watermark.
 func (m *mixed) skipLoaded(ctx context.Context) error {
 	m.whole = &placedReader{Reader: m.dataset.Open()}
 	newest := int64(math.MinInt64)
@@ -267,7 +264,7 @@ func (r *placedReader) Next(b *series.Batch, most int) error {
 	return err
 }
 
-// describe is what the result says of the configuration.
+// describe returns a result that contains the configuration.
 func (c *MixedConfig) describe() result.Mixed {
 	out := result.Mixed{
 		Share: c.Share, Duration: c.Duration.Seconds(), Windows: string(c.Windows),
@@ -282,5 +279,5 @@ func (c *MixedConfig) describe() result.Mixed {
 	return out
 }
 
-// paced reports whether a side goes by a rate.
+// paced reports whether writing or querying follows a rate.
 func (c *MixedConfig) paced(rate pace.Schedule) bool { return rate != nil && c.Share == 0 }

@@ -25,8 +25,8 @@ func TestMixedEndsWithSchedule(t *testing.T) {
 	}
 }
 
-// No batch begins after the end of the phase, though it was ready before; and
-// what was handed to the target are the first rows of the dataset.
+// No batch begins after the end of the phase, even if it was ready before, and the target was
+// handed the first rows of the dataset.
 func TestMixedEndsInTime(t *testing.T) {
 	const duration = 250 * time.Millisecond // far more than a goroutine waits for a processor
 	for name, set := range map[string]func(*engine.MixedConfig){

@@ -20,8 +20,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// clients runs a mixed phase by several clients, of which each has a target. When one fails
-// the others are stopped, as a coordinator does it.
+// clients runs a mixed phase with a client per target. If one fails it stops the others, as a
+// coordinator does.
 func clients(t *testing.T, cfg engine.MixedConfig, d workload.Dataset, render engine.Render, types []engine.MixedQueries, targets ...driver.DB) ([]*result.Mixed, []*engine.Journal, []error) {
 	t.Helper()
 	n := len(targets)
@@ -44,7 +44,7 @@ func clients(t *testing.T, cfg engine.MixedConfig, d workload.Dataset, render en
 	return outs, journals, errs
 }
 
-// lastRows asks many times for the newest row of each host.
+// lastRows returns n queries for the newest row of each host.
 func lastRows(n int) []engine.MixedQueries {
 	types := lastRow()
 	for len(types[0].Queries) < n {
@@ -55,8 +55,9 @@ func lastRows(n int) []engine.MixedQueries {
 	return types
 }
 
-// No client asks for what another one has not written: while the second one hangs, queries of
-// both end where its rows do. The first one goes on querying until the last one has written.
+// No client queries rows that another client has not written: while the second client hangs,
+// queries of both end where its rows end. The first client continues to query until the second one
+// has written all its rows.
 func TestWatermarkOfClients(t *testing.T) {
 	release := make(chan struct{})
 	released := func() bool {

@@ -37,7 +37,7 @@ func (m *mixed) dispatchQueries(ctx, phase context.Context) error {
 	return err
 }
 
-// dueTimes is when the client's arrivals are, of those of all.
+// dueTimes returns the times of this client's share of the arrivals.
 func (m *mixed) dueTimes() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		n := 0
@@ -50,8 +50,8 @@ func (m *mixed) dueTimes() iter.Seq[time.Duration] {
 	}
 }
 
-// patience is how long a querier at its own rate waits until it
-// looks again whether a window fits.
+// patience is the time that a querier at its own rate waits until it checks again whether a window
+// fits.
 const patience = time.Millisecond
 
 // mixedWorker runs queries over a connection of its own.
@@ -79,7 +79,7 @@ func (m *mixedWorker) queryAll(ctx, phase context.Context) error {
 				return ctx.Err()
 			}
 			if phase.Err() != nil && m.cfg.Share == 0 {
-				m.waiting.Add(1) // too late: nothing is written any more
+				m.waiting.Add(1) // too late: the writes have ended
 				continue
 			}
 			if ran, err := m.query(ctx, a); err != nil {
@@ -105,7 +105,7 @@ func (m *mixedWorker) queryAll(ctx, phase context.Context) error {
 	return ctx.Err()
 }
 
-// watermark is that of all clients, as this one knows it; math.MinInt64: there is none yet.
+// watermark returns the watermark of all clients, as known to this one; math.MinInt64: none yet.
 func (m *mixed) watermark() int64 {
 	if m.cfg.Part.Peers != nil {
 		return m.least.Load()
@@ -113,9 +113,9 @@ func (m *mixed) watermark() int64 {
 	return m.ledger.watermark.Load()
 }
 
-// draw takes the next type and query in turn, of those that are the client's, and places
-// it below the watermark. It returns the type, -1 where none fits, and the query with its
-// place among those drawn for the type.
+// draw returns the next type and query of this client's share, placed below the watermark: the
+// index of the type, or -1 if no query fits, and the query with its place among the queries drawn
+// for the type.
 func (m *mixed) draw() (kind, place int, q query.Query) {
 	watermark := m.watermark()
 	if watermark == math.MinInt64 {
@@ -143,8 +143,8 @@ func (m *mixed) draw() (kind, place int, q query.Query) {
 	return -1, 0, query.Query{}
 }
 
-// query runs one query, if there is one, for an arrival, whose n stands for
-// nothing here.
+// query draws a query and runs it for an arrival, whose n is not used. It returns false if no query
+// fits.
 func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err error) {
 	kind, place, q := m.draw()
 	if kind < 0 {
@@ -174,7 +174,7 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 	answer.At, answer.Rows = op.Start, op.Rows
 	t.record(&op, &answer)
 	switch {
-	case err == nil || op.Outcome == oplog.AtLeast: // of one that was cut off, what it took is a lower bound
+	case err == nil || op.Outcome == oplog.AtLeast: // the time of a query that was cut off is a lower bound
 	case ctx.Err() != nil:
 		return true, fmt.Errorf("query %d of %s: %w", q.ID, q.Type, err)
 	case errors.Is(err, driver.ErrUnreachable):
@@ -200,19 +200,20 @@ func (m *mixedWorker) query(ctx context.Context, due arrival) (ran bool, err err
 // wholeAnswer reports whether an answer is kept whole.
 func wholeAnswer(q *query.Query, s *series.Schema) bool { return !q.Stored() || KeepsWhole(q, s) }
 
-// fewGroups is how many rows a Last answer has at most that is kept whole.
+// fewGroups is the maximum number of rows of a Last answer that is kept whole.
 const fewGroups = 10_000
 
-// KeepsWhole reports whether the answer to a Last query is kept whole, though it is of stored
-// rows: of rows that share the newest time any one is right, which a digest cannot tell.
+// KeepsWhole reports whether the answer to a Last query is kept whole although it contains stored
+// rows. If several rows share the newest time, any of them is a valid answer, and a digest cannot
+// check that.
 func KeepsWhole(q *query.Query, s *series.Schema) bool {
 	_, last := q.Shape.(query.Last)
 	return last && s.Series <= fewGroups
 }
 
-// interleave returns in which order types of these weights are run, as their
-// positions: each as often as its weight says in a round, and spread over it as
-// evenly as can be (smooth weighted round robin, as nginx chooses its servers).
+// interleave returns the order in which types with these weights are run, as indexes: in a round
+// each type occurs as often as its weight says, spread as evenly as possible (smooth weighted round
+// robin, as nginx selects servers).
 func interleave(weights []int) []int {
 	total := 0
 	for _, w := range weights {

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// lastRow asks for the newest row of each host, which fits below any watermark.
+// lastRow queries the newest row of each host, which fits below any watermark.
 func lastRow() []engine.MixedQueries {
 	return []engine.MixedQueries{{Type: "lastpoint", Queries: []query.Query{{Type: "lastpoint", Table: "cpu", Shape: query.Last{By: "hostname", Fields: []string{"usage_user"}}}}}}
 }
@@ -118,7 +118,7 @@ func TestWatermarkAllowsForLateness(t *testing.T) {
 	}
 }
 
-// What fails ends the phase, or the type alone, and says what it was.
+// A failure ends the phase, or only its type, and is reported.
 func TestMixedFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
@@ -127,7 +127,7 @@ func TestMixedFails(t *testing.T) {
 		do    func() error
 		gone  error  // why the target does not describe itself
 		end   error  // wanted of the phase
-		text  string // in the error, or in what is said of the type
+		text  string // in the error or in the type's result
 	}{
 		"batch":       {write: func(b *series.Batch) error { return errors.New("disk full") }, end: errors.ErrUnsupported, text: "writer 0, batch 1 (rows 1 to 100, cpu from 2016-01-01T00:00:00Z to 2016-01-01T00:00:00Z): disk full"},
 		"unreachable": {do: func() error { return driver.ErrUnreachable }, gone: driver.ErrUnreachable, end: driver.ErrUnreachable, text: "query 0 of lastpoint: cannot be reached"},

@@ -25,8 +25,8 @@ type mixedType struct {
 	full, counted reservoir
 }
 
-// newMixedType returns a type that is run by a schedule, empty: whenever a querier
-// is free.
+// newMixedType returns a type whose queries arrive by a schedule; an empty schedule means whenever
+// a querier is free.
 func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, seed string) *mixedType {
 	t := &mixedType{
 		queries: q.Queries, log: q.Log, out: result.MixedType{Type: q.Type, Wanted: keep},
@@ -37,7 +37,7 @@ func newMixedType(q MixedQueries, schedule string, queriers, keep, count int, se
 	return t
 }
 
-// end ends the type, for the reason that its first end gives.
+// end ends the type. Only the first call sets the reason.
 func (t *mixedType) end(set func(*result.MixedType)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,8 +46,8 @@ func (t *mixedType) end(set func(*result.MixedType)) {
 	}
 }
 
-// record adds an operation of the type to its figures, and the answer to its samples:
-// an answer that is not kept in full is counted.
+// record adds an operation to the figures of the type, and its answer to the samples. An answer
+// that is not kept in full may be kept as its number of rows.
 func (t *mixedType) record(op *oplog.Op, a *Answered) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,8 +79,8 @@ func (m *mixed) finish() (*Journal, error) {
 	return j, errors.Join(err, mixedFigures(&m.out, m.tally, tallies))
 }
 
-// mixedFigures fills in what the operations tell: the batches, and the queries of each of
-// the result's types.
+// mixedFigures fills in the figures derived from operations: the batches, and the queries of each
+// type in the result.
 func mixedFigures(out *result.Mixed, writes *tally.Tally, types []*tally.Tally) (err error) {
 	last := writes.Span.Last
 	for _, t := range types {
@@ -97,7 +97,7 @@ func mixedFigures(out *result.Mixed, writes *tally.Tally, types []*tally.Tally) 
 	return err
 }
 
-// typeFigures fills in the figures of a type for a phase of the given number of seconds.
+// typeFigures fills in the figures of a type; wall is the length of the phase in seconds.
 func typeFigures(out *result.MixedType, t *tally.Tally, wall float64) error {
 	q, err := result.QueriesOf(t)
 	out.Executed, out.AtLeast = q.Executed, q.AtLeast

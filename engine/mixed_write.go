@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/engine/pace"
 )
 
-// readAhead reads the dataset, batch by batch, until nobody wants more.
+// readAhead reads the dataset, batch by batch, until no more batches are wanted.
 func (m *mixed) readAhead(ctx, wanted context.Context) error {
 	defer close(m.read)
 	for {
@@ -31,9 +31,9 @@ func (m *mixed) readAhead(ctx, wanted context.Context) error {
 	}
 }
 
-// hand gives a batch to its worker, or to the next one that is free, if it is
-// free before the phase is over: taken reports whether. Batches are handed out
-// in their order, so that who waits for its worker holds the others up.
+// hand passes a batch to its worker, or to any free one, and reports whether it was taken before
+// the phase was over. Batches are passed in order, so a batch that waits for its worker delays the
+// following ones.
 func (m *mixed) hand(ctx, open context.Context, b *batch) (taken bool, err error) {
 	if open.Err() == nil {
 		select {
@@ -45,8 +45,8 @@ func (m *mixed) hand(ctx, open context.Context, b *batch) (taken bool, err error
 	return false, ctx.Err()
 }
 
-// opening returns a context that ends with ctx, or when no further batch may
-// begin.
+// opening returns a context that ends with ctx, or at the end of Duration, when no further batch
+// may begin.
 func (m *mixed) opening(ctx context.Context) (open context.Context, cancel context.CancelFunc) {
 	if m.cfg.Duration <= 0 {
 		return ctx, func() {}
@@ -54,8 +54,7 @@ func (m *mixed) opening(ctx context.Context) (open context.Context, cancel conte
 	return context.WithDeadline(ctx, m.start.Add(m.cfg.Duration))
 }
 
-// dispatchBatches hands the batches out, as fast as they are taken or when
-// they are due.
+// dispatchBatches passes batches to the workers when they are due, or as fast as they are taken.
 func (m *mixed) dispatchBatches(ctx context.Context, enough func()) error {
 	defer m.ready.close()
 	defer enough()
@@ -72,11 +71,10 @@ func (m *mixed) dispatchBatches(ctx context.Context, enough func()) error {
 	return nil
 }
 
-// paceBatches hands a batch out when its last row is due; of several clients, whose rows
-// alternate, when the last row is that was read for it, which is not later by more than
-// the rows of a batch. Where the next one
-// is due only after the end of the phase it waits for that end, so that
-// queries are run until then.
+// paceBatches passes a batch on when its last row is due. With several clients, whose rows
+// alternate, it counts the rows that were read to fill the batch, including the other clients'
+// rows. If the next batch is due only after the end of the phase, paceBatches waits for that end,
+// so that queries run until then.
 func (m *mixed) paceBatches(ctx, open context.Context) error {
 	pacer, err := pace.NewPacer(m.start)
 	if err != nil {
@@ -87,7 +85,7 @@ func (m *mixed) paceBatches(ctx, open context.Context) error {
 	if !more {
 		return nil
 	}
-	rows := int64(0) // of all clients, that are due
+	rows := int64(0) // due rows of all clients
 	for due := range m.cfg.RowRate.Arrivals() {
 		for rows++; b.place <= rows; {
 			if m.cfg.Duration > 0 && due >= m.cfg.Duration {
@@ -111,8 +109,8 @@ func (m *mixed) paceBatches(ctx, open context.Context) error {
 	return nil
 }
 
-// alternate hands out batches and queries in their proportion: after the n-th
-// batch the queries up to n × (1-share)/share.
+// alternate passes batches and queries on in their proportion: after the n-th batch, queries up to
+// n × (1-share)/share.
 func (m *mixed) alternate(ctx context.Context, enough func()) error {
 	defer close(m.queue)
 	defer m.ready.close()

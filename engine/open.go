@@ -19,42 +19,39 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// OpenConfig says how to run the queries of one type by a schedule.
+// OpenConfig configures an open loop of the queries of one type.
 type OpenConfig struct {
-	// In an open loop the burn-in is the first arrivals, dropped ones
-	// included, and the time box ends by intended starts: no arrival is due
-	// that long after the first recorded one, or later.
+	// In an open loop the burn-in is the first arrivals, including dropped ones. The time box ends
+	// by intended starts: no arrival is due that long, or longer, after the first recorded one.
 	QueryConfig
 	Schedule pace.Schedule
 	Count    int // arrivals, burn-in and dropped ones included; 0: until the time box or the schedule ends
-	Queue    int // arrivals that may wait for a worker, 0 or more; 0: one that finds all workers busy is dropped
+	Queue    int // maximum number of arrivals that wait for a worker; 0: an arrival that finds all workers busy is dropped
 }
 
 // arrival is a query that is due.
 type arrival struct {
 	n   int
 	due time.Duration // since origin
-	lag time.Duration // by how much it was released later
+	lag time.Duration // delay of its release
 }
 
-// openLoop is a loop whose workers run what a schedule brings.
+// openLoop is a loop whose workers run the arrivals of a schedule.
 type openLoop struct {
 	*loop
 	open    OpenConfig
 	queue   chan arrival
 	dropped *tally.Recorder
-	waiting int64         // in the queue when the last one came
+	waiting int64         // queue length at the last arrival
 	behind  time.Duration // lag of the last arrival
 }
 
-// QueryOpen runs the queries when the schedule says, in their order and from
-// the first one again after the last one, however slow the answers are. What
-// is due goes into a queue that all workers take from; what finds the queue
-// full is dropped and counted. Besides the service time, the result has the
-// response time, from the intended start to the last byte of the answer: if
-// the target stalls, so does every user who comes in the meantime (Gil Tene,
-// How NOT to Measure Latency: coordinated omission). What waits when the
-// schedule ends is still run. Errors and withheld results are those of
+// QueryOpen runs the queries in order, starting again after the last one, when the schedule says,
+// however slow the answers are. Arrivals go into a queue that all workers share; arrivals that find
+// the queue full are dropped and counted. Besides the service time, the result has the response
+// time, from the intended start to the last byte of the answer: if the target stalls, so does every
+// user who arrives in the meantime (Gil Tene, How NOT to Measure Latency: coordinated omission).
+// Queries that wait when the schedule ends are still run. Errors and withheld results are those of
 // Query.
 func QueryOpen(ctx context.Context, cfg OpenConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	o := openLoop{loop: newLoop(cfg.QueryConfig, cfg.Schedule.String(), source, progress), open: cfg, queue: make(chan arrival, cfg.Queue)}
@@ -69,7 +66,8 @@ func QueryOpen(ctx context.Context, cfg OpenConfig, t driver.DB, source Source, 
 	return out, errors.Join(err, figuresErr)
 }
 
-// loadDue renders what the schedule will run: it waits for nobody.
+// loadDue renders all queries that the schedule will run, since the schedule cannot wait for
+// rendering.
 func (o *openLoop) loadDue(ctx context.Context) error {
 	if err := o.load(ctx, 0); err != nil || len(o.block) == o.count {
 		return err
@@ -81,7 +79,7 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 		}
 	}
 	if len(o.block) < needed {
-		o.block = append(make([]Rendered, 0, needed), o.block...) // what comes next replaces it
+		o.block = append(make([]Rendered, 0, needed), o.block...) // the next Render call overwrites the block
 	}
 	for len(o.block) < needed {
 		more, err := o.source.Render(ctx, len(o.block))
@@ -93,8 +91,8 @@ func (o *openLoop) loadDue(ctx context.Context) error {
 	return nil
 }
 
-// dueTimes is when the arrivals of the share are due, burn-in included, that count, schedule
-// and time box leave.
+// dueTimes returns the times of this share's arrivals, burn-in included, within count, schedule and
+// time box.
 func (o *openLoop) dueTimes() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		n, start := 0, time.Duration(0)
@@ -135,7 +133,7 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 	if o.count == 0 {
 		return nil
 	}
-	o.dropped = o.tally.Recorder(o.cfg.Log, o.cfg.Workers, o.origin) // a worker more
+	o.dropped = o.tally.Recorder(o.cfg.Log, o.cfg.Workers, o.origin) // has its own worker number
 	err := release(ctx, o.origin, o.dueTimes(), o.queue, func(a arrival, taken bool) {
 		if !taken {
 			o.dropped.Add(&oplog.Op{
@@ -154,8 +152,8 @@ func (o *openLoop) dispatch(ctx context.Context) error {
 	return nil
 }
 
-// release puts arrivals into a queue when they are due, since start, and says of
-// each whether there was room for it.
+// release puts arrivals into a queue when they are due, relative to start, and calls each with
+// whether the queue had room.
 func release(ctx context.Context, start time.Time, due iter.Seq[time.Duration], queue chan<- arrival, each func(a arrival, taken bool)) error {
 	pacer, err := pace.NewPacer(start)
 	if err != nil {
@@ -180,16 +178,15 @@ func release(ctx context.Context, start time.Time, due iter.Seq[time.Duration], 
 	return nil
 }
 
-// A schedule was not kept where arrivals were dropped, or where in the end
-// more than this share of all arrivals, and more than a few, had not been taken
-// up: then the rate of those that were is below the rate asked for by as much,
-// and more time would only have made the queue longer.
+// A schedule was not kept if arrivals were dropped, or if at the end more than this share of all
+// arrivals, and more than a few, had not been started. The achieved rate is then below the
+// scheduled one by as much, and more time would only have made the queue longer.
 const (
 	backlogShare = 0.05
 	backlogFew   = 5
 )
 
-// saturation says in which way a schedule was not kept.
+// saturation describes how a schedule was not kept; empty: it was kept.
 func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) string {
 	late := int64(behind.Seconds() * o.Offered) // due, and not even released
 	if o.Dropped == 0 && float64(o.Waiting+late) <= max(backlogFew, backlogShare*float64(o.Arrivals)) {
@@ -209,7 +206,7 @@ func saturation(o *result.OpenLoop, perSecond float64, behind time.Duration) str
 	return text.String()
 }
 
-// rate returns operations a second to three digits or the last whole one.
+// rateText formats operations per second, rounded to three digits or to a whole number.
 func rateText(perSecond float64) string {
 	if perSecond <= 0 {
 		return "0"

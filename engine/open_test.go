@@ -118,8 +118,7 @@ func TestStallShows(t *testing.T) {
 	}
 }
 
-// scripted is a schedule of which all is due at once, and whose iteration the
-// test follows.
+// scripted is a schedule whose arrivals are all due at once; the test follows its iteration.
 type scripted func(yield func(time.Duration) bool)
 
 func (s scripted) Arrivals() iter.Seq[time.Duration] { return iter.Seq[time.Duration](s) }
@@ -140,7 +139,7 @@ func TestDropped(t *testing.T) {
 		return driver.Cost{Rows: 2}, nil
 	}}
 	schedule := scripted(func(yield func(time.Duration) bool) {
-		// Later than the engine counts what is waiting at the end.
+		// Releases the answers after the engine has counted the waiting arrivals.
 		defer time.AfterFunc(200*time.Millisecond, func() { close(release) })
 		for n := range 20 {
 			if n == 2 {

@@ -16,54 +16,52 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// QueryConfig says how to run the queries of one type.
+// QueryConfig configures how the queries of one type are run.
 type QueryConfig struct {
 	Workers int           // connections querying at once, each one query at a time; at least 1
 	BurnIn  int           // queries run first and not recorded
 	TimeBox time.Duration // no query starts later than this after the first recorded one; 0: none
-	// Least is how many queries are to be recorded: for them a closed loop extends
-	// its TimeBox, up to BoxExtension times. 0: what comes is enough.
+	// Least is the minimum number of recorded queries: a closed loop extends its TimeBox for them,
+	// up to BoxExtension times. 0: no minimum.
 	Least   int
 	Timeout time.Duration // a query is cut off after this; 0: never
-	// Until ends a closed loop, before its queries or its TimeBox do, once the
-	// median is known to this share on both sides, as stats.Stopping has it; 0:
-	// it does not.
+	// Until ends a closed loop, before its queries or its TimeBox do, once the median is known
+	// within this share on both sides, as defined by stats.Stopping; 0: disabled.
 	Until float64
-	Log   *oplog.Section // where each query is recorded; nil: nowhere
-	// Share is the part of the queries that this client runs, of several that run them
-	// together. Workers and the queue of an open loop are this client's, and everything
-	// else is the whole's: the source, BurnIn, Least, the schedule and its arrivals.
+	Log   *oplog.Section // records each query; nil: queries are not recorded
+	// Share is this client's part of the queries if several clients run them together. Workers and
+	// the queue of an open loop are this client's; everything else describes the whole: the source,
+	// BurnIn, Least, the schedule and its arrivals.
 	Share workload.Share
-	Start Start // says when the clock starts; nil: once all workers are connected and warm
+	Start Start // determines when the clock starts; nil: once all workers are connected and warm
 	// First is the place of the first query among those drawn for its type.
 	First   int
 	WarmUp  WarmUp
-	Capture *Capture // keeps answers to be compared; nil: none
-	// Client says that the processor time is measured that this process itself uses for each
-	// query: not for a target that runs in it.
+	Capture *Capture // keeps answers for comparison; nil: keeps none
+	// Client measures the processor time that this process uses for each query. It must not be set
+	// for a target that runs in this process.
 	Client bool
-	// Pulse begins what notices that this process stands still, and measures its processor
-	// time; it is stopped when all has run. Nil: nothing does.
+	// Pulse starts a detector of pauses of this process, which also measures its processor time. It
+	// is stopped at the end. Nil: pauses are not detected.
 	Pulse func() *pulse.Pulse
 }
 
-// BoxExtension is how many times its time box a closed loop may take to record
+// BoxExtension is the factor by which a closed loop may exceed its time box to record
 // QueryConfig.Least queries.
 const BoxExtension = 10
 
-// WarmUp is what each connection runs before the clock starts, so that
-// neither it nor the target's caches are cold where others' are not. Nothing of
-// it is recorded, and the rows of its answers are not compared.
+// WarmUp is run on each connection before the clock starts, so that neither the connection nor the
+// target's caches are cold. Nothing of it is recorded, and its answers are not compared.
 type WarmUp struct {
-	Queries []Rendered    // others than those that are measured; none: no warm-up
-	Time    time.Duration // at least so long, over and over; 0: as many as warmUpQueries and warmUpTime allow
+	Queries []Rendered    // other queries than the measured ones; none: no warm-up
+	Time    time.Duration // minimum duration, repeating the queries; 0: as warmUpQueries and warmUpTime allow
 }
 
-// A connection is warm after so many queries, or after the first one behind which
-// so much time had passed. Without a warm-up the first to fourth query of a phase
-// took 2.3, 1.3, 1.4 and 1.2 times the median of those from the seventh on in
-// DuckDB, 1.5, 1.2, 1.5 and 1.1 times in SQLite, and 2.6, 1.3, 1.5 and 0.7 times
-// in PostgreSQL (geometric means over the phases of six rounds, two busy cores).
+// A connection is warm after warmUpQueries queries, or after the first query that ends later than
+// warmUpTime. Without a warm-up the first to fourth query of a phase took 2.3, 1.3, 1.4 and 1.2
+// times the median of the seventh and later ones in DuckDB, 1.5, 1.2, 1.5 and 1.1 times in SQLite,
+// and 2.6, 1.3, 1.5 and 0.7 times in PostgreSQL (geometric means over the phases of six rounds, two
+// busy cores).
 const (
 	warmUpQueries = 3
 	warmUpTime    = 20 * time.Millisecond
@@ -73,32 +71,31 @@ const (
 type Rendered struct {
 	ID      int
 	Request driver.Request
-	Rows    int64 // that the answer must have; AnyRows: nobody knows
-	Values  int   // in each of them, as query.Query.Values has it
-	Free    int64 // bytes of free texts that each has at most
-	// Columns are those of the answer, for a Capture, which reads it whole or else
-	// into a digest.
+	Rows    int64 // rows expected in the answer; AnyRows: unknown
+	Values  int   // values per row, from query.Query.Values
+	Free    int64 // maximum bytes of free text per row
+	// Columns describes the answer for a Capture, which reads it whole if Whole is set, else into a
+	// digest.
 	Columns []query.Column
 	Whole   bool
 }
 
-// AnyRows stands in Rendered.Rows of queries whose answers nobody knows: their rows
-// are counted, and compared with nothing.
+// AnyRows is the value of Rendered.Rows if the expected answer is unknown: rows are counted and not
+// compared.
 const AnyRows = -1
 
-// Query runs the queries in their order and measures the time
-// from sending each to the last byte of its answer. A wrong number of rows
-// ends the type: the result is withheld and says why. A query without an answer ends
-// it as failed, as does a connection that breaks, where the target answers on a new one. The error
-// is for what concerns more than the type: ctx's end, or a target that is
-// gone.
+// Query runs the queries in order and measures the time from sending each query to the last byte of
+// its answer. A wrong number of rows ends the type: the result is withheld and says why. A query
+// without an answer ends the type as failed, and so does a lost connection if the target answers on
+// a new one. The error is for failures that concern more than the type: the end of ctx, or an
+// unreachable target.
 //
-// Where the source renders no more than a block of them, the workers pause at its
-// end until the next one is rendered; the clock stands still meanwhile, that of
-// the time box, of the throughput and of the operation log.
+// If the source renders blocks of queries, the workers pause at the end of a block until the next
+// one is rendered. The clock of the time box, of the throughput and of the operation log is paused
+// meanwhile.
 //
-// It is a closed loop: each worker runs its next query when it has the answer, so a target
-// that stalls gets fewer. QueryOpen is the open one.
+// Query is a closed loop: each worker runs its next query when it has the answer, so a target that
+// stalls receives fewer queries. QueryOpen is the open loop.
 func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, progress Progress) (*result.Queries, error) {
 	l := newLoop(cfg, "", source, progress)
 	stage := newStage(l.cfg, l.count)
@@ -135,9 +132,9 @@ func Query(ctx context.Context, cfg QueryConfig, t driver.DB, source Source, pro
 	return out, errors.Join(err, figuresErr)
 }
 
-// stage is the queries that are run until the stop rule looks: all of them
-// where there is none. It looks while no query is on its way, so that looking
-// makes none of them slower.
+// stage is the range of queries to run before the stop rule is evaluated: all queries if there is
+// no rule. The rule is evaluated while no query is in flight, so that it does not slow any of them
+// down.
 type stage struct {
 	cfg   QueryConfig
 	count int
@@ -146,7 +143,7 @@ type stage struct {
 	next     atomic.Int64 // query to run
 	end      int          // first query that is not run in this stage
 	overtime atomic.Bool  // the time box ended
-	enough   bool         // the rule has seen enough
+	enough   bool         // the rule was satisfied
 }
 
 func newStage(cfg QueryConfig, count int) *stage {
@@ -158,11 +155,11 @@ func newStage(cfg QueryConfig, count int) *stage {
 	return s
 }
 
-// extend lets the stage go on to the next look.
+// extend extends the stage to the next evaluation.
 func (s *stage) extend() { s.end = min(s.cfg.BurnIn+s.rule.Next(), s.count) }
 
-// hasMore reports whether another stage follows the one that has ended, or more of
-// it, of which the queries were not rendered yet.
+// hasMore reports whether another stage follows, or the rest of this one, whose queries were not
+// rendered yet.
 func (s *stage) hasMore(l *loop) bool {
 	if rendered := l.renderedEnd(s.end); rendered < s.end && !s.overtime.Load() {
 		s.next.Store(int64(rendered))
@@ -173,7 +170,7 @@ func (s *stage) hasMore(l *loop) bool {
 	}
 	times := recordedTimes(l.tally.QuerySeconds()[s.cfg.BurnIn:s.end])
 	if missing := s.rule.Next() - len(times); missing > 0 {
-		s.next.Store(int64(s.end)) // some have no time
+		s.next.Store(int64(s.end)) // some queries have no recorded time
 		s.end = min(s.end+missing, s.count)
 		return true
 	}
@@ -185,12 +182,12 @@ func (s *stage) hasMore(l *loop) bool {
 	return true
 }
 
-// recordedTimes returns the times without those that were not recorded.
+// recordedTimes removes the zeros, which stand for queries without a recorded time.
 func recordedTimes(each []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(each), func(seconds float64) bool { return seconds == 0 })
 }
 
-// stopRule says what ended the last stage.
+// stopRule describes why the last stage ended.
 func (s *stage) stopRule() string {
 	rule := result.StoppedByCount
 	if s.overtime.Load() {

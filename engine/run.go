@@ -10,13 +10,13 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// clock is what looks at the client itself while operations are under way.
+// clock observes the client itself while operations are in flight.
 type clock struct {
 	pulse  *pulse.Pulse
 	client bool // processor time is measured
 }
 
-// start starts the pulse, if there is to be one, and returns what ends it.
+// start starts the pulse if begin is not nil, and returns the function that stops it.
 func (c *clock) start(begin func() *pulse.Pulse, client bool) (stop func()) {
 	*c = clock{client: client}
 	if begin != nil {
@@ -25,9 +25,9 @@ func (c *clock) start(begin func() *pulse.Pulse, client bool) (stop func()) {
 	return c.pulse.Stop
 }
 
-// run runs one query, cuts it off after the timeout, unless that is 0, and puts
-// into the operation how it ended, when, since start, and how large its answer was.
-// The error is why there is none; of one that was cut off it is one too.
+// run runs one query and cuts it off after the timeout, unless that is 0. It stores in op the
+// outcome, the start relative to start, the duration, and the size of the answer. It returns the
+// query's error, including when the query was cut off.
 func (c *clock) run(ctx context.Context, q driver.Querier, timeout time.Duration, request driver.Request, sink query.Sink, start time.Time, op *oplog.Op) error {
 	limited, cancel := withTimeout(ctx, timeout)
 	defer cancel()
@@ -62,7 +62,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 	return ctx, func() {}
 }
 
-// failureOutcome is how an operation ended that returned an error.
+// failureOutcome returns the outcome of an operation that returned an error.
 func failureOutcome(ctx context.Context) oplog.Outcome {
 	if ctx.Err() != nil {
 		return oplog.Interrupted

@@ -6,35 +6,48 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Sample chooses at random which answers of a phase are compared. Each operation has a
-// position, and each position a priority: a number that a seed decides, which nobody
-// else knows. The sample is the answers with the highest priorities, as many as are
-// wanted, or all where there are no more. So
+// Sample chooses at random which answers of a phase are compared. Each operation has a position,
+// and each position a priority: a number derived from a secret seed. The sample is the wanted
+// number of answers with the highest priorities, or all answers if there are fewer. Hence
+//
+//   - each answer has the same chance, independent of the others: that an
+//     answer is kept says nothing about the next one;
+//
+//   - the sample does not depend on events such as the time an answer took;
+//
+//   - all targets with as many answers have the same queries in it, and so has a
+//     part of a run that is repeated;
+//
+//   - several clients can determine it together: it is contained in the union of
+//     their samples.
 //
 //   - each answer is in it with the same chance, whatever became of others: that an
 //     answer is kept, or is not, says nothing about the next one;
+//
 //   - it does not depend on what happened, such as how long an answer took;
+//
 //   - all targets with as many answers have the same queries in it, and a part of a run
 //     that is done again has them again;
+//
 //   - several clients find it together: it is in what each of them keeps.
 //
-// The choice falls when an answer has been read, and every answer is read in the same
-// way. A target cannot tell them apart while it answers.
+// The choice is made after an answer was read, and every answer is read in the same way. A target
+// cannot distinguish sampled answers while it answers.
 //
-// The zero value chooses nothing.
+// The zero value chooses no answers.
 type Sample struct {
 	key    uint64
 	wanted int
 }
 
-// NewSample returns a sample of wanted answers. Each text makes another sample of the
-// same seed.
+// NewSample returns a sample of wanted answers. Different texts give different samples of the same
+// seed.
 func NewSample(seed, text string, wanted int) Sample {
 	return Sample{xxhash.Sum64String(seed + "\x00" + text), wanted}
 }
 
-// priority is that of a position: SplitMix64 from the key on, which gives different
-// positions different numbers.
+// priority returns the priority of a position: SplitMix64 from the key on, which maps different
+// positions to different numbers.
 func (s Sample) priority(position int64) uint64 {
 	x := s.key + uint64(position)*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -48,8 +61,8 @@ type reservoir struct {
 	kept []Answered // a heap, whose first element has the lowest priority
 }
 
-// offer offers an answer, and returns the one that has no place in the sample any more,
-// or never had; nil: there is room for all.
+// offer adds an answer and returns the one that is not, or no longer, in the sample; nil: there is
+// room for all.
 func (r *reservoir) offer(a *Answered) (rejected *Answered) {
 	switch {
 	case r.wanted == 0:

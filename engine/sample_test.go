@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// sampledQueries returns which of so many operations a sample has, offered in an order.
+// sampledQueries returns the operations in a sample when they are offered in the given order.
 func sampledQueries(s engine.Sample, order []int64) map[int64]bool {
 	c := &engine.Capture{Sample: s}
 	for _, n := range order {

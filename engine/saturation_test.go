@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// A schedule that is not kept is named as the user reads it; a few that wait
-// are no backlog.
+// The text about a missed schedule names it as the user wrote it; a few waiting arrivals are not a
+// backlog.
 func TestSaturation(t *testing.T) {
 	for _, test := range []struct {
 		loop   result.OpenLoop

@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
-// dealt is so many rows of each of five devices for three clients, of which one has a
-// single device.
+// dealt returns a dataset with a number of rows for each of five devices, dealt to three clients;
+// one client has a single device.
 func dealt(t testing.TB, rows int) (workload.Sharded, func(*series.Batch) int) {
 	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -6,18 +6,16 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Source is the queries of one type, rendered for the target when they are
-// needed: a million rendered ones take more memory than a run needs for all else.
-// It is used by one goroutine at a time.
+// Source provides the queries of one type, rendered for the target on demand: a million rendered
+// queries would take more memory than the rest of a run. It is used by one goroutine at a time.
 type Source interface {
-	// Len is how many queries there are.
+	// Len returns the number of queries.
 	Len() int
-	// ID is that of the query at a place, from 0 to before Len: at least 0, and the
-	// same for equal queries.
+	// ID returns the ID of the query at a place, from 0 to Len()-1. IDs are at least 0, and equal
+	// for equal queries.
 	ID(place int) int
-	// Render returns queries from that place on, in their order: at least one, and
-	// as many as it sees fit. They are valid until the next call. Nothing is
-	// measured meanwhile.
+	// Render returns the queries from a place on, in order: at least one, and as many as the source
+	// chooses. They are valid until the next call. Nothing is measured meanwhile.
 	Render(ctx context.Context, place int) ([]Rendered, error)
 }
 
@@ -33,7 +31,7 @@ func (l List) ID(place int) int { return l[place].ID }
 // Render implements Source.
 func (l List) Render(_ context.Context, place int) ([]Rendered, error) { return l[place:], nil }
 
-// shareOf is the queries of a source that are of a share.
+// shareOf returns the queries of a source that belong to a share.
 func shareOf(s Source, share workload.Share) Source {
 	if share.Single() {
 		return s

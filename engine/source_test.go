@@ -15,8 +15,7 @@ import (
 	"github.com/tsmark/tsmark/engine/pace"
 )
 
-// blocky is a Source of some blocks, each of which takes time to render and
-// replaces the one before.
+// blocky is a Source of several blocks. Each takes time to render and replaces the previous one.
 type blocky struct {
 	engine.List
 	size     int
@@ -60,8 +59,7 @@ func counting() (*stub, *atomic.Int64, func() map[string]int) {
 	}}, &busy, func() map[string]int { mu.Lock(); defer mu.Unlock(); return ran }
 }
 
-// Of queries that are rendered block by block each is run once, and the clock
-// stands still while they are rendered.
+// Every query of a Source that renders blocks runs once, and the clock is paused during rendering.
 func TestBlocks(t *testing.T) {
 	const n, takes = 95, 20 * time.Millisecond
 	for name, cfg := range map[string]engine.QueryConfig{
@@ -91,8 +89,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// A time box ends by the clock that stands still, and then no further block is
-// rendered.
+// A time box ends by the clock that is paused during rendering, and no further block is rendered
+// then.
 func TestBlocksInATimeBox(t *testing.T) {
 	s, busy, _ := counting()
 	source := &blocky{List: queries(100_000), size: 20, takes: 10 * time.Millisecond, busy: busy}

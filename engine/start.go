@@ -8,13 +8,12 @@ import (
 	"github.com/tsmark/tsmark/engine/pace"
 )
 
-// Start is called once, when all of a phase is connected and warm, and returns the moment
-// at which its clock starts, until which the phase waits: so several clients can begin
-// together. Its error ends the phase. A nil Start is at once. A phase that fails
-// before does not call it.
+// Start is called once, when all workers of a phase are connected and warm. It returns the time at
+// which the phase starts its clock, so that several clients can begin together. Its error ends the
+// phase. A nil Start is the current time. A phase that fails earlier does not call it.
 type Start func(context.Context) (time.Time, error)
 
-// clock waits until the clock starts, and returns that moment with a monotonic reading.
+// clock waits until the clock starts, and returns that time with a monotonic reading.
 func (s Start) clock(ctx context.Context) (time.Time, error) {
 	if s == nil {
 		return time.Now(), nil

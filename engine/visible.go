@@ -17,54 +17,54 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Visibility says how a load finds out on the clock that its rows are visible: it queries
-// rows of it, and has the target count them. A target that acknowledges rows and stores them
-// later has not settled until then. The zero value does not look.
+// Visibility configures how a load checks, on the clock, that its rows are visible: it queries some
+// of its rows, and counts the rows of the target. A target that acknowledges rows and stores them
+// later has not settled until then. The zero value checks nothing.
 type Visibility struct {
 	Render Render // nil: no rows are queried
-	// Before is how many rows the tables had before the load; below 0: how many rows they
-	// should have is not known, and they are not counted.
+	// Before is the number of rows that the tables had before the load; below 0: unknown, and rows
+	// are not counted.
 	Before int64
-	Count  bool // rows are counted if the target has CountRows
-	// Patience is for how long nothing further may become visible before the clock stops: the
-	// census then finds what is lost, or waits for it. 0: two seconds.
+	Count  bool // count the rows if the target has CountRows
+	// Patience is how long the visible rows may remain unchanged before the clock stops: the census
+	// then finds the lost rows, or waits for them. 0: two seconds.
 	Patience time.Duration
-	// Schema is that of lines, whose rows are counted alone.
+	// Schema is the schema of a load of lines, whose rows are only counted.
 	Schema *series.Schema
 }
 
 const (
-	// drawnRows is how many of its rows each worker remembers that were drawn at random, and
-	// how many of its last batch; lookedRows is how many of each are looked for.
+	// drawnRows is the number of random rows, and of rows of its last batch, that each worker
+	// remembers; lookedRows is how many of each are queried.
 	drawnRows       = 8
 	lookedRows      = 10
 	visiblePatience = 2 * time.Second // see Visibility.Patience
-	// countedTables is of how many tables rows are counted at most.
+	// countedTables is the maximum number of tables whose rows are counted.
 	countedTables = 50
 )
 
-// The time between two looks.
+// The interval between two checks, which grows.
 const (
 	firstSight   = time.Millisecond
 	longestSight = 50 * time.Millisecond
 )
 
-// written is what a worker remembers of the rows that it wrote: some of its last batch, and
-// some drawn at random from all. It allocates nothing per batch.
+// written remembers some rows that a worker wrote: some of its last batch, and some drawn at random
+// from all. It allocates nothing per batch.
 type written struct {
-	random      *mathrand.Rand // nobody can foresee it; nil: nothing is remembered
+	random      *mathrand.Rand // unpredictable; nil: no rows are remembered
 	last, drawn [drawnRows]placed
-	lasts       int // of last
-	draws       int // of drawn
+	lasts       int // number of rows in last
+	draws       int // number of rows in drawn
 	batches     int64
 }
 
-// placed is where a row is.
+// placed identifies a row.
 type placed struct {
 	table  *series.Table
 	series uint32
 	time   int64
-	field  int // that has a value
+	field  int // a field that has a value
 }
 
 func newWritten() *written {
@@ -73,7 +73,7 @@ func newWritten() *written {
 	return &written{random: mathrand.New(mathrand.NewChaCha8(seed))}
 }
 
-// add remembers rows of a batch.
+// add remembers some rows of a batch.
 func (w *written) add(b *series.Batch) {
 	if w == nil || len(b.Runs) == 0 {
 		return
@@ -95,7 +95,8 @@ func (w *written) add(b *series.Batch) {
 	}
 }
 
-// take notes a row; false: it has no value, and there are systems in which it does not exist.
+// take stores the place of a row; false: the row has no value, and some systems do not store such
+// rows.
 func (p *placed) take(run *series.Run, row int) bool {
 	for f := range run.Columns {
 		if !run.Lacks(f, row) {
@@ -106,7 +107,8 @@ func (p *placed) take(run *series.Run, row int) bool {
 	return false
 }
 
-// rowsToLookFor returns some of the rows that the workers of a load remember: the last ones and others.
+// rowsToLookFor returns some of the rows that the workers of a load remember: last rows and random
+// ones.
 func rowsToLookFor(connections []*connection) []oracle.Row {
 	var lasts, drawn []placed
 	var random *mathrand.Rand
@@ -126,27 +128,27 @@ func rowsToLookFor(connections []*connection) []oracle.Row {
 	return rows
 }
 
-// Loaded is what a load has written, for Settle to look for.
+// Loaded describes the rows that a load has written.
 type Loaded struct {
-	Sample   []oracle.Row // rows that are looked for; nil: none is
+	Sample   []oracle.Row // rows to query; nil: none
 	Accepted int64        // rows
 }
 
-// sight is a look at whether rows are visible.
+// sight checks whether rows are visible.
 type sight struct {
 	cfg     Visibility
 	target  driver.DB
 	schema  *series.Schema
-	lookups []oracle.Lookup // of rows that were not seen yet
+	lookups []oracle.Lookup // of rows not seen yet
 	loaded  Loaded
-	querier driver.Querier // for lookups; nil: none is open
+	querier driver.Querier // for lookups; nil: not connected
 
-	tables  []*series.Table // that are counted; nil: none is
+	tables  []*series.Table // tables to count; nil: none
 	counted int64
 	out     result.Visible
 }
 
-// newSight prepares a look; nil: there is nothing to look for.
+// newSight prepares the check; nil: there is nothing to check.
 func newSight(cfg Visibility, schema *series.Schema, t driver.DB, w Loaded) *sight {
 	s := &sight{cfg: cfg, target: t, schema: schema, loaded: w}
 	if cfg.Render != nil {
@@ -161,12 +163,12 @@ func newSight(cfg Visibility, schema *series.Schema, t driver.DB, w Loaded) *sig
 	return s
 }
 
-// await looks until all is visible, or, once settled is closed, nothing further has become so
-// for a while. It returns when all was.
+// await repeats the check until all rows are visible or, once settled is closed, no further rows
+// have become visible for a while. It returns the time of the last check.
 func (s *sight) await(ctx context.Context, settled <-chan struct{}) (at time.Time, err error) {
 	defer s.disconnect()
 	var progress poll.Progress
-	since := time.Time{} // nothing further became visible
+	since := time.Time{} // start of the time without further visible rows
 	err = poll.Until(ctx, firstSight, longestSight, func() (bool, error) {
 		begin := time.Now()
 		done, err := s.look(ctx)
@@ -200,12 +202,12 @@ func (s *sight) missing() string {
 	return fmt.Sprintf("%d of %d rows", s.cfg.Before+s.loaded.Accepted-s.counted, s.cfg.Before+s.loaded.Accepted)
 }
 
-// look looks once for what was not seen yet, and reports whether all is there.
+// look checks once for the rows not seen yet, and reports whether all are visible.
 func (s *sight) look(ctx context.Context) (bool, error) {
 	for len(s.lookups) > 0 {
 		seen, err := s.sees(ctx, &s.lookups[0])
 		switch {
-		case err != nil && answered(ctx, err): // the system has no such query, or cannot run it
+		case err != nil && answered(ctx, err): // the system does not support the query
 			s.out.Unlooked, s.lookups = err.Error(), nil
 		case err != nil || !seen:
 			return false, err
@@ -214,7 +216,7 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 			s.lookups = s.lookups[1:]
 		}
 	}
-	s.disconnect() // counting may need the only connection that the server takes
+	s.disconnect() // counting may need the only connection that the server accepts
 	if s.tables == nil {
 		return true, nil
 	}
@@ -238,8 +240,8 @@ func (s *sight) look(ctx context.Context) (bool, error) {
 	return s.counted >= s.cfg.Before+s.loaded.Accepted, nil
 }
 
-// answered reports whether a query failed by what the target has against it: neither is the
-// target gone, nor may another try help.
+// answered reports whether the target rejected a query for good: it is reachable, and another try
+// cannot help.
 func answered(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !errors.Is(err, driver.ErrUnreachable) && driver.AsTemporary(err) == nil
 }
@@ -265,7 +267,7 @@ func (s *sight) sees(ctx context.Context, l *oracle.Lookup) (bool, error) {
 	return seen, err
 }
 
-// disconnect closes the connection that rows are looked for with.
+// disconnect closes the connection used for lookups.
 func (s *sight) disconnect() {
 	if s.querier != nil {
 		s.querier.Close() // reading only

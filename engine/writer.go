@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 )
 
-// work writes batches until there are none, and then what the writer kept back.
-// Of what a mixed phase writes, acks tells its ledger; nil: there is none.
+// work writes all batches, and then flushes the writer. In a mixed phase acks records
+// acknowledgements in the ledger; otherwise it is nil.
 func (l *loader) work(ctx context.Context, c *connection, batches <-chan *batch, acks *acks) error {
 	c.start, c.recorder = l.start, l.tally.Recorder(l.cfg.Log, c.worker, l.start)
 	last := int64(0)
@@ -61,7 +61,8 @@ func (l *loader) write(ctx context.Context, c *connection, b *batch, acks *acks)
 	return nil
 }
 
-// flush ends a worker's work, behind the batch of that number.
+// flush sends the rows that the writer kept back, and closes the connection. last is the number of
+// the last batch.
 func (l *loader) flush(ctx context.Context, c *connection, last int64, acks *acks) error {
 	begin := time.Now()
 	receipt, err := c.flush(ctx)
@@ -83,9 +84,9 @@ func (l *loader) flush(ctx context.Context, c *connection, last int64, acks *ack
 	return nil
 }
 
-// ackTime returns when rows were acknowledged, or else when they were sent: of a
-// protocol without acknowledgements nothing later is known. Where a writer says
-// neither, it is now.
+// ackTime returns when rows were acknowledged, or else when they were sent, since a protocol
+// without acknowledgements has no later time. If a receipt has neither, it returns the current
+// time.
 func ackTime(r driver.Receipt) time.Time {
 	switch {
 	case !r.Acked.IsZero():

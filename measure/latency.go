@@ -69,10 +69,9 @@ func (l *Latency) Count() int64 { return l.hist.TotalCount() }
 // mean is that in nanoseconds; 0 where nothing was recorded.
 func (l *Latency) mean() float64 { return l.total.float() / float64(max(l.Count(), 1)) }
 
-// Trim returns what is left without so many of the shortest durations and
-// so many of the longest; nothing where these are all. Where it leaves
-// something out, figures that were exact are the histogram's, good to three
-// significant digits, but for an end that stays.
+// Trim returns l without the given numbers of shortest and longest durations; an empty Latency if
+// none remain. If it removes any, exact figures become the histogram's, accurate to three
+// significant digits, except at an end that is not trimmed.
 func (l *Latency) Trim(shortest, longest int64) *Latency {
 	if shortest <= 0 && longest <= 0 {
 		return l
@@ -145,8 +144,7 @@ func Percentiles() []Percentile {
 	}
 }
 
-// Holds reports whether so many durations tell the quantile q; nothing tells
-// none.
+// Holds reports whether Count durations are enough to determine the quantile q.
 func (s *Summary) Holds(q float64) bool { return Holds(s.Count, q) }
 
 // Summary returns the figures of everything recorded so far.
@@ -175,10 +173,10 @@ func (l *Latency) Summary() Summary {
 	}
 }
 
-// Quantile returns a duration in seconds that at least the fraction q (0 to 1)
-// of all durations does not exceed: the one of the nearest rank (see Rank),
-// rounded up to three significant digits, but never beyond the maximum; 0 where
-// nothing was recorded. Whether so many durations tell it is for Holds to say.
+// Quantile returns a duration in seconds that at least the fraction q (0 to 1) of all durations
+// does not exceed: the one of the nearest rank (see Rank), rounded up to three significant digits,
+// but never beyond the maximum; 0 if nothing was recorded. Holds reports whether there are enough
+// durations to determine it.
 func (l *Latency) Quantile(q float64) float64 { return l.atRank(Rank(l.Count(), q)) }
 
 // Median returns the median in seconds, of an even number of durations the mean
@@ -213,10 +211,10 @@ type Point struct {
 	Seconds  float64
 }
 
-// Curve returns n points (n ≥ 2) of the percentile curve, evenly spaced on the
-// axis log(1/(1-q)), which gives each further nine of a percentile the same
-// room; each is as Quantile has it. The curve begins at quantile 0 and ends with
-// the maximum, which stands at 1-1/(2·Count). It is nil where nothing was recorded.
+// Curve returns n points (n ≥ 2) of the percentile curve, evenly spaced on the axis log(1/(1-q)),
+// which gives each further nine of a percentile the same space. The values are those of Quantile.
+// The curve begins at quantile 0 and ends with the maximum at 1-1/(2·Count). It is nil if nothing
+// was recorded.
 func (l *Latency) Curve(n int) []Point {
 	if l.Count() == 0 {
 		return nil
@@ -303,7 +301,7 @@ func Restore(encoded string, exact Summary) (*Latency, error) {
 	return l, nil
 }
 
-// spread sets what is known of the durations beside the histogram.
+// spread sets the figures of the durations that the histogram does not contain.
 func (l *Latency) spread(mean, deviation float64) {
 	n := l.Count()
 	l.total = nearest(new(big.Float).Mul(big.NewFloat(mean), big.NewFloat(float64(n))))

@@ -6,9 +6,8 @@ import (
 	"math/bits"
 )
 
-// sum is a sum of 128 bits. What is added in another order comes to the same:
-// so the figures of several workers are those of their operations put into one
-// row, to the last bit.
+// sum is a 128-bit sum. It does not depend on the order of addition, so the sum over several
+// workers equals the sum over their operations in one sequence, to the last bit.
 type sum struct{ high, low uint64 }
 
 func (s *sum) add(high, low uint64) {
@@ -43,9 +42,9 @@ func nearest(f *big.Float) sum {
 	return sum{n.Rsh(n, 64).Uint64(), low.Uint64()}
 }
 
-// deviation returns the standard deviation of so many numbers, from their sum
-// and that of their squares. The difference is taken of whole numbers: where
-// they are large and alike, nothing is lost.
+// deviation returns the standard deviation of n numbers from their sum and the sum of their
+// squares. It subtracts integers, so it loses no precision if the numbers are large and nearly
+// equal.
 func deviation(n int64, total, squares sum) float64 {
 	count, plain := big.NewInt(n), total.big()
 	distance := count.Mul(count, squares.big())

@@ -33,8 +33,8 @@ func TestMiddleMean(t *testing.T) {
 	}
 }
 
-// What is left out of a histogram is what sorting would leave out, to three
-// significant digits; ends that stay are exact.
+// Trimming a histogram removes the same durations as sorting, to three significant digits;
+// untrimmed ends are exact.
 func TestWithout(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {

@@ -9,10 +9,9 @@ import (
 // heed is how long a pacer sleeps at most before it looks at its context.
 const heed = 10 * time.Millisecond
 
-// Pacer holds a goroutine back until what it does is due. It sleeps for most
-// of the wait, and spins for the rest (spin, some tens of microseconds on
-// Linux): sleeping alone overshoots. While it spins it yields to whatever else
-// can run. It is used by one goroutine.
+// Pacer delays a goroutine until an event is due. It sleeps for most of the wait and spins for the
+// rest (spin, some tens of microseconds on Linux), since sleeping alone overshoots. While it spins
+// it yields to other goroutines. It is used by one goroutine.
 type Pacer struct {
 	start time.Time
 	sleeper
@@ -24,10 +23,9 @@ func NewPacer(start time.Time) (*Pacer, error) {
 	return p, p.open()
 }
 
-// Wait returns once the time since start is due, or ctx has ended, whose error
-// it then returns within some milliseconds. What is due already does not wait.
-// lag is by how much Wait came late: release minus due, 0 or more. It allocates
-// nothing.
+// Wait waits until due, relative to start, or until ctx ends, and then returns ctx's error within
+// some milliseconds. It does not wait for a time that has passed. lag is the delay of the release
+// after due, 0 or more. Wait allocates nothing.
 func (p *Pacer) Wait(ctx context.Context, due time.Duration) (lag time.Duration, err error) {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -121,8 +121,8 @@ func lateness(l *measure.Latency, late float64) string {
 		s.Median*1e6, s.P90*1e6, s.P99*1e6, s.P999*1e6, 100*share(l, late), late*1e6)
 }
 
-// Nothing is released before its time, nor is lag hidden: what was due long
-// ago returns at once and says how late it is.
+// Nothing is released early, and lag is reported: Wait returns at once for times long past and
+// returns how late it is.
 func TestPacerWait(t *testing.T) {
 	start := time.Now()
 	p, err := pace.NewPacer(start)

@@ -14,7 +14,7 @@ const (
 	poissonPrefix = "poisson:"
 )
 
-// Bounds of what Parse accepts.
+// Limits of Parse.
 const (
 	MinRate = 1e-6               // arrivals a second that are not 0: one in eleven days
 	MaxRate = 1e9                // arrivals a second: one a nanosecond
@@ -29,7 +29,7 @@ const (
 //	poisson:1000/s             Poisson with seed 0
 //	poisson:1000/s:7           Poisson with seed 7
 //
-// An error is one line that quotes what is wrong and says what is wanted.
+// An error is one line that quotes the mistake and describes the expected form.
 func Parse(text string) (Schedule, error) {
 	s, err := parse(text)
 	if err != nil {

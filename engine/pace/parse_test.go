@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// An error quotes what is wrong and says what is wanted.
+// An error quotes the mistake and describes the expected form.
 func TestParseErrors(t *testing.T) {
 	const rate = "want a number from 0.000001 to 1000000000 and /s, such as 1000/s"
 	const held = "want one above 0 and up to 10000h0m0s, with its unit, such as 10s or 1h30m"
@@ -72,8 +72,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is accepted is printed so that it is read as the same, and
-// has arrivals in order; what is refused gives one line.
+// FuzzParse checks that accepted schedules survive printing and parsing and have arrivals in order,
+// and that errors are one line.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"1000/s", "0.1/s", "ramp:0..5000/s:60s", "ramp:10..0/s:1ns", "steps:100/s:10s,0/s:1s,200/s:10s", "poisson:1000/s:7",

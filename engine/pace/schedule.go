@@ -13,17 +13,17 @@ import (
 
 // Schedule is when arrivals are due. Its String is what Parse reads.
 type Schedule interface {
-	// Arrivals are the intended starts in order, each as the time since the
-	// schedule began, to the nanosecond. They never fall, may be equal, and
-	// are the same whenever they are asked for. They end with the schedule, or
-	// with the longest time.Duration. Going on to the next allocates nothing.
+	// Arrivals returns the intended starts in order, relative to the beginning of the schedule, to
+	// the nanosecond. They never decrease, may be equal, and are the same in every call. They end
+	// with the schedule, or with the longest time.Duration. Advancing to the next arrival allocates
+	// nothing.
 	Arrivals() iter.Seq[time.Duration]
 	String() string
 }
 
-// Where the rate is known at each moment, arrival n (from 0) is due when the
-// integral of the rate passes n. So the first one is due as soon as the rate
-// is above 0, and what is left of a step adds to the next one.
+// In schedules with a defined rate at each time, arrival n (from 0) is due when the integral of the
+// rate exceeds n. The first one is therefore due as soon as the rate is above 0, and the remainder
+// of a step carries over to the next one.
 
 // Constant is a steady number of arrivals a second, 0 or more, without an end.
 // The zero value has no arrivals.

@@ -19,8 +19,8 @@ type Phase struct {
 	sharedAt time.Time
 }
 
-// New returns the phase of so many clients, who hear of each other's values once in that
-// time: so what they hear is mostly old, as it is over a network.
+// New returns a phase with a number of clients. They receive each other's values at the given
+// interval, so the values are mostly outdated, as over a network.
 func New(clients int, every time.Duration) *Phase {
 	return &Phase{clients: clients, every: every, values: map[string]map[int]int64{}, least: map[string]int64{}}
 }

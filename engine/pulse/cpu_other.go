@@ -4,5 +4,5 @@ package pulse
 
 import "time"
 
-// processTime is not known: a process that is busy itself is taken as one that stood still.
+// processTime is unknown here, so a process that is itself busy counts as paused.
 func processTime() time.Duration { return 0 }

@@ -1,5 +1,5 @@
-// Package pulse notices when this process itself stood still: it was stopped, or had no
-// processor. What was measured meanwhile says nothing of a target.
+// Package pulse detects pauses of this process: it was stopped or had no processor. Measurements
+// taken during a pause do not describe the target.
 package pulse
 
 import (
@@ -16,7 +16,7 @@ const (
 	latest = 25 * time.Millisecond
 	// An operation is taken as paused where gaps make up this share of it, or more.
 	share = 0.01
-	// most bounds what is remembered: gaps so close to each other that there are more become one.
+	// most is the maximum number of gaps remembered; beyond it, the closest gaps are merged.
 	most = 1024
 )
 
@@ -27,7 +27,7 @@ type Pulse struct {
 	cpu   func() time.Duration // that the process has used
 
 	last   atomic.Int64 // beat
-	gapEnd atomic.Int64 // of the last gap; 0: there was none
+	gapEnd atomic.Int64 // end of the last gap; 0: no gap yet
 
 	running atomic.Int64 // operations between Begin and End
 
@@ -123,8 +123,8 @@ func (p *Pulse) Begin() time.Duration {
 	return p.cpu()
 }
 
-// End returns the processor time that an operation took of this process: of what the whole
-// process used meanwhile, its part among those that were under way.
+// End returns the processor time of this process that an operation used: its part of the process's
+// time, divided among the operations in flight.
 func (p *Pulse) End(begun time.Duration) time.Duration {
 	if p == nil {
 		return 0
@@ -133,9 +133,9 @@ func (p *Pulse) End(begun time.Duration) time.Duration {
 	return used / time.Duration(p.running.Add(-1)+1)
 }
 
-// Paused reports whether the process stood still for a part of an operation that began at
-// a time and took so long. Whoever asks counts as a beat that is due: the operation may be
-// the first to go on.
+// Paused reports whether the process was paused during an operation with the given start and
+// duration. The call itself counts as a beat that is due, since the operation may be the first to
+// continue after the pause.
 func (p *Pulse) Paused(begin time.Time, took time.Duration) bool {
 	if p == nil {
 		return false

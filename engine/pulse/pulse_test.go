@@ -41,7 +41,7 @@ func TestPaused(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	// Of a long operation a short gap is no matter.
+	// A short gap does not matter to a long operation.
 	long := beats(stopped...)
 	for now := 170 * ms; now < 20*time.Second; now += period {
 		long.beat(now)
@@ -56,7 +56,7 @@ func TestPaused(t *testing.T) {
 	none.Stop()
 }
 
-// What is remembered is bounded.
+// The number of remembered gaps is bounded.
 func TestManyGaps(t *testing.T) {
 	p := beats()
 	for i := range 3 * most {

@@ -15,8 +15,8 @@ type Objective struct {
 	Below     time.Duration // above 0
 }
 
-// Parse reads an objective as users write it: p99<10ms. An error is
-// one line that says what is wanted.
+// Parse parses an objective as users write it: p99<10ms. An error is one line that describes the
+// expected form.
 func Parse(text string) (Objective, error) {
 	name, bound, ok := strings.Cut(text, "<")
 	o := Objective{Statistic: strings.TrimSpace(name)}

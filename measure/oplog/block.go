@@ -18,7 +18,7 @@ const (
 // burnIn is added to an outcome in the log.
 const burnIn = 128
 
-// paused is added to an outcome in the log, of which there are fewer.
+// paused is the flag added to an outcome; all outcomes are smaller.
 const paused = 64
 
 // columns is how a block's operations look as columns; the number of each in

@@ -84,13 +84,13 @@ func (w *frameWriter) fail(err error) {
 	}
 }
 
-// Errors of logs that are not whole. Both wrap what was wrong and where.
+// Errors of incomplete logs. Errors that wrap them say what is wrong and where.
 var (
-	// ErrTruncated means that a log ends before its end frame: the program
-	// that wrote it was killed, or the file was cut. What was read before is
-	// right.
+	// ErrTruncated means that a log ends before its end frame: the program that wrote it was
+	// killed, or the file was cut. The operations read before are valid.
 	ErrTruncated = errors.New("the operation log was cut off")
-	// ErrDamaged means that a log was changed after it was written, or is none.
+	// ErrDamaged means that a log was changed after it was written, or that the file is not an
+	// operation log.
 	ErrDamaged = errors.New("the operation log is damaged")
 )
 

@@ -10,17 +10,17 @@ import (
 // Merged is what Merge did.
 type Merged struct {
 	Operations int64
-	// Truncated is why logs have no end, by index of log; what they had until
-	// then was merged.
+	// Truncated holds the errors of truncated logs, by index of log. Their operations up to the
+	// truncation were merged.
 	Truncated map[int]error
 }
 
-// Merge writes one log of several, those of other clients or other runs. It
-// begins when the first of them began, by the wall clocks of their clients, and
-// times are moved accordingly; workers are numbered anew, so that those of
-// different clients stay apart; cells that are equal become one. Blocks come in
-// the order of their first operations. What a truncated log has is merged, and
-// the result's end counts such logs. Memory is a few blocks for each log.
+// Merge merges several logs, of other clients or other runs, into one. The merged log begins when
+// the first of them began, by the wall clocks of their clients, and times are shifted accordingly.
+// Workers are renumbered so that those of different clients stay distinct, and equal cells become
+// one. Blocks are in the order of their first operations. The contents of a truncated log are
+// merged, and the end frame of the result counts such logs. Merge keeps a few blocks per log in
+// memory.
 func Merge(out io.Writer, logs ...*Reader) (Merged, error) {
 	m := merger{cells: make(map[Cell]uint32), workers: make(map[[2]int]uint32)}
 	if len(logs) == 0 {
@@ -124,8 +124,7 @@ func (m *merger) cell(c Cell) (uint32, error) {
 	return id, nil
 }
 
-// advance reads the next block of a log, which is no source any more after its
-// last one.
+// advance reads the next block of a log, and removes the log from the sources after its last block.
 func (m *merger) advance(s *source) error {
 	ops, err := s.log.block()
 	switch {

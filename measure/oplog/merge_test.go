@@ -78,7 +78,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Of a log that was cut off, what it has is merged, and that is not forgotten.
+// The contents of a truncated log are merged, and the truncation is reported.
 func TestMergeTruncated(t *testing.T) {
 	cell := Cell{Kind: Load, Target: "a"}
 	one := logAt(t, 0, sequence{cell, 0, []Op{{Rows: 1}}})

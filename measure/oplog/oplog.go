@@ -1,30 +1,27 @@
-// Package oplog keeps every single operation of a run in a compact file, so
-// that each figure can be derived again later, and others that nobody thought
-// of during the run.
+// Package oplog stores every operation of a run in a compact file, so that each figure can be
+// derived again later, as well as figures that were not planned at the time of the run.
 //
 // # Format, version 1
 //
-// A log is a stream that is only appended to. It begins with the eight bytes
-// of the magic, "tsmkops" and the version as one byte (0x01). Frames follow,
-// each of them
+// A log is an append-only stream. It begins with the eight bytes of the magic, "tsmkops" and the
+// version as one byte (0x01). Frames follow, each with the layout
 //
 //	kind     1 byte
 //	length   4 bytes, little endian, of the payload
 //	check    4 bytes, little endian: CRC-32C of kind, length and payload
 //	payload
 //
-// of one of the kinds
+// and one of these kinds
 //
 //	'H'  header, the first frame: a Header as JSON
 //	'C'  a cell as JSON, ahead of its operations; the n-th such frame declares cell n-1
 //	'B'  a block: operations of one worker in one cell, in the order recorded; zstd (RFC 8878)
 //	'E'  the end, which Close writes: an End as JSON; nothing follows it
 //
-// A block is unpacked to three unsigned varints (LEB128), which are cell,
-// worker and number of operations, and then columns in rising order of number,
-// each of them: its number (1 byte), its coding (1 byte), the length of its
-// data (unsigned varint), its data. A column that is missing is zero
-// throughout. With z a signed varint (zigzag), the codings are
+// A block unpacks to three unsigned varints (LEB128), which are cell, worker and number of
+// operations, and then columns in ascending order of number. Each column has its number (1 byte),
+// its coding (1 byte), the length of its data (unsigned varint), and its data. A missing column is
+// zero throughout. With z a signed varint (zigzag), the codings are
 //
 //	0  plain     z for each operation
 //	1  constant  one z for all operations
@@ -39,13 +36,13 @@
 //	5  intended start minus start         11  values
 //	6  lag                                12  client
 //
-// where the flags are 128 for the burn-in and 64 for an operation during which the client
-// stood still, an end is start plus duration, times are in nanoseconds, and sums wrap
-// around at 64 bits. Integers are chosen by what closed loops make small: a
-// worker begins where it ended, so starts cost a byte or two.
+// where the flags are 128 for the burn-in and 64 for an operation during which the client was
+// paused, an end is start plus duration, times are in nanoseconds, and sums wrap around at 64 bits.
+// The columns keep integers small in closed loops: a worker starts where it ended, so starts take a
+// byte or two.
 //
-// A log that was cut off, say by kill -9, is read up to its last whole frame,
-// and the reader says that it was cut off.
+// A log that was truncated, for example by kill -9, is read up to its last whole frame, and the
+// reader returns ErrTruncated.
 package oplog
 
 import (
@@ -71,9 +68,9 @@ type Op struct {
 	Sent     time.Duration // of a batch: from Start until its last byte was handed over
 	Rows     int64         // in the answer, or accepted
 	Bytes    int64         // of the answer, or handed over
-	Values   int64         // in a batch, those that are NULL left out; in an answer, with them
-	// Paused says that the client itself stood still meanwhile, as it was stopped or had no
-	// processor: the Duration does not count.
+	Values   int64         // in a batch, without NULLs; in an answer, with them
+	// Paused means that the client itself was paused during the operation, as it was stopped or had
+	// no processor: the Duration does not count.
 	Paused bool
 	Client time.Duration // processor time that the client itself used for a query
 }
@@ -88,11 +85,11 @@ const (
 	Flushed                       // no batch: what a writer still held was sent, and acknowledged unless Duration is 0
 	AtLeast                       // cut off by the time limit: Duration is a lower bound
 	Failed                        // the target refused it or is gone
-	Wrong                         // answered, but not with what was expected
+	Wrong                         // answered, but not with the expected answer
 	Stale                         // answered exactly for an older state of the data
 	Dropped                       // due while the queue was full, and never started
 	Interrupted                   // ended by the end of the run
-	Retried                       // a batch that failed and was sent again: the operation that ended it stands apart
+	Retried                       // a batch that failed and was sent again; the operation that ended it is a separate one
 	Started                       // no operation: the clock of a load started, at Start
 	Outcomes                      // their number
 )

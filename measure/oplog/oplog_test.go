@@ -81,7 +81,7 @@ func equal(a, b []sequence) bool {
 	})
 }
 
-// extreme returns operations of any values, most of which are far out.
+// extreme returns operations with arbitrary values, most of them large.
 func extreme(r *rand.Rand, n int) []Op {
 	value := func() int64 {
 		switch r.IntN(6) {
@@ -130,7 +130,7 @@ func closedLoop(r *rand.Rand, n, worker, workers int) []Op {
 	return ops
 }
 
-// What was written is read again, whatever it is, across the ends of blocks.
+// Reading returns the operations that were written, whatever their values, across block boundaries.
 func TestReadIsWhatWasWritten(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	load := Cell{Kind: Load, Target: "a"}

@@ -71,11 +71,10 @@ func (r *Reader) Cells() []Cell { return r.cells }
 // End returns what the log's end says; it is zero before Next returned io.EOF.
 func (r *Reader) End() End { return r.end }
 
-// Next reads the next operation: those of one worker and cell in the order
-// recorded, those of different ones mixed block by block. It returns io.EOF
-// after the last operation of a whole log, and otherwise an error that wraps
-// ErrTruncated or ErrDamaged or is the underlying reader's; all operations up
-// to there are right. It allocates nothing.
+// Next reads the next operation. Operations of one worker and cell come in the order recorded;
+// those of different ones are mixed block by block. It returns io.EOF after the last operation of a
+// complete log, and otherwise an error that wraps ErrTruncated or ErrDamaged, or the underlying
+// reader's error; all operations before the error are valid. It allocates nothing.
 func (r *Reader) Next(op *Op) error {
 	for len(r.pending) == 0 {
 		ops, err := r.block()

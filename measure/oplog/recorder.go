@@ -62,8 +62,7 @@ func (r *Recorder) Record(op Op) {
 	}
 }
 
-// resume looks for a block after none was free, and counts what is lost
-// meanwhile.
+// resume looks for a free block after none was free, and counts the operations lost meanwhile.
 func (r *Recorder) resume() bool {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
@@ -74,7 +73,7 @@ func (r *Recorder) resume() bool {
 	return true
 }
 
-// Close hands over what is left. The recorder must not be used afterwards.
+// Close passes the remaining operations to the writer. The recorder must not be used afterwards.
 func (r *Recorder) Close() {
 	if r == nil {
 		return

@@ -48,8 +48,7 @@ const (
 	flushPeriod = time.Second
 )
 
-// item is what is to be written: a cell, or the rest of a block, which is free
-// afterwards.
+// item is queued for writing: a cell, or the contents of a block, which is free afterwards.
 type item struct {
 	cell  *Cell
 	block *block
@@ -253,9 +252,9 @@ func (w *Writer) Err() error {
 // LostOps returns how many operations are not in the log.
 func (w *Writer) LostOps() int64 { return w.lost.Load() }
 
-// Close writes what is left and the end of the log, and returns the first
-// error. It does not close what NewWriter was given. All recorders must have
-// been closed: what they record later is lost.
+// Close writes the remaining operations and the end of the log, and returns the first error. It
+// does not close the underlying writer. All recorders must be closed before: operations recorded
+// later are lost.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	closed := w.closed

@@ -96,7 +96,7 @@ func TestNilRecordsNothing(t *testing.T) {
 	}
 }
 
-// What was flushed is in the log though nothing was closed, as after kill -9.
+// Flushed operations are in the log even if nothing was closed, as after kill -9.
 func TestFlush(t *testing.T) {
 	var out bytes.Buffer
 	w, r := begin(t, &out)
@@ -298,8 +298,8 @@ func BenchmarkRecordAll(b *testing.B) {
 	finish(b, w, r)
 }
 
-// BenchmarkRecordWorkers is as many workers as there are processors, all of
-// which do nothing but record: the log need not keep up, and says what it lost.
+// BenchmarkRecordWorkers runs a worker per processor, each recording all the time: the log need not
+// keep up, and reports the operations it lost.
 func BenchmarkRecordWorkers(b *testing.B) {
 	w, err := NewWriter(io.Discard, Header{})
 	if err != nil {

@@ -27,11 +27,11 @@ type Comparison struct {
 	// interval: then the medians and the pairs of repeats tell different things.
 	Ratio    Value     `json:"ratio"`
 	Interval *Interval `json:"interval,omitempty"` // of the ratio; nil: too few figures
-	// P is the probability of a difference as large as this, or larger, if
-	// there were none.
+	// P is the probability of a difference at least as large as this one if the samples did not
+	// differ.
 	P float64 `json:"p"`
-	// SmallestP is what P could be at best with so many figures. Where it is
-	// not below Alpha no difference can be shown.
+	// SmallestP is the smallest possible P for samples of this size. If it is not below Alpha no
+	// difference can be shown.
 	SmallestP float64 `json:"smallest_p"`
 }
 
@@ -61,7 +61,7 @@ func Compare(a, b []float64) Comparison {
 	}
 	c.P = min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
 
-	// A ratio never stands beside medians of which it is not the quotient.
+	// The ratio always is the quotient of the reported medians.
 	c.Ratio, c.Interval = c.B.Median.Ratio(c.A.Median), RatioInterval(a, b, Alpha)
 	if c.Ratio.Bound != Unknown && c.Interval != nil && !c.Interval.Holds(c.Ratio) {
 		c.Ratio, c.Interval = Value{0, Unknown}, nil
@@ -106,7 +106,7 @@ func pairs(a, b []float64) spans {
 	return s.sortBounds()
 }
 
-// logRatio bounds the logarithm of y by x, each of which may be cut off.
+// logRatio bounds the logarithm of y/x, where x and y may be cut off.
 func logRatio(x, y float64) (lo, hi float64) {
 	lo = math.Log(math.Abs(y)) - math.Log(math.Abs(x))
 	hi = lo
@@ -154,14 +154,16 @@ func SmallestP(n, m int) float64 {
 	return min(1, 2*math.Exp(-combin.LogGeneralizedBinomial(float64(n+m), float64(n))))
 }
 
-// ComparePaired compares the latencies of the same queries in one repeat of each
-// side, given in the order of the queries. The ratio is that of the medians. The
-// interval is that of the median of the queries' ratios, so that what makes one query
-// harder than another cancels, and nil where it does not hold the ratio or where there are
-// too few independent queries; it and the sign
-// test's p-value count as many independent queries as the series is worth (see Within). That holds for these two repeats: what
-// differs from repeat to repeat is not in it, so that even a small p-value does
-// not show that the systems differ. Both samples have the same length.
+// ComparePaired compares the latencies of the same queries in one repeat of each side, in the order
+// of the queries. Both samples have the same length. The ratio is that of the medians.
+//
+// The interval is that of the median of the queries' ratios, so that differences in difficulty
+// between queries cancel. It is nil if it does not contain the ratio, or if there are too few
+// independent queries. The interval and the p-value of the sign test are based on the number of
+// independent queries that the series is worth (see Within).
+//
+// The result describes these two repeats only and contains no variation between repeats, so even a
+// small p-value does not show that the systems differ.
 func ComparePaired(a, b []float64) Comparison {
 	c := Comparison{A: EstimateRepeat(a), B: EstimateRepeat(b), P: 1, SmallestP: 1}
 	if len(a) == 0 {
@@ -169,7 +171,7 @@ func ComparePaired(a, b []float64) Comparison {
 		return c
 	}
 	var s spans
-	var signs []float64 // 1: B took longer, 0: A; those of which nobody knows are left out
+	var signs []float64 // 1: B took longer, 0: A took longer; undecided pairs are omitted
 	for i := range a {
 		lo, hi := logRatio(a[i], b[i])
 		s.lo, s.hi = append(s.lo, lo), append(s.hi, hi)
@@ -193,9 +195,9 @@ func ComparePaired(a, b []float64) Comparison {
 	return c
 }
 
-// signTest is the two-sided sign test of a series of 0 and 1, and the smallest p-value of
-// so many. It counts as many of them as are independent: not more than a share, which the
-// series itself may lower.
+// signTest returns the p-value of the two-sided sign test of a series of 0 and 1, and the smallest
+// possible p-value for as many signs. It counts the independent signs: at most a share of the
+// series, which the series itself may reduce.
 func signTest(signs []float64, share float64) (p, smallest float64) {
 	if len(signs) == 0 {
 		return 1, 1
@@ -207,9 +209,9 @@ func signTest(signs []float64, share float64) (p, smallest float64) {
 	return min(1, 2*coin.CDF(rarer)), min(1, 2*coin.CDF(0))
 }
 
-// Holm corrects p-values for their number (Holm 1979, Scandinavian Journal of
-// Statistics 6): the probability that any of those below Alpha is a false
-// alarm is below Alpha. The order is kept.
+// Holm corrects p-values for multiple comparisons (Holm 1979, Scandinavian Journal of Statistics
+// 6): the probability that any value below Alpha is a false alarm is below Alpha. It keeps the
+// order.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
@@ -224,8 +226,8 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// GeometricMean is the geometric mean of figures, of which those less than 0
-// were cut off; then the mean is less than 0 too. It is 0 where there are none.
+// GeometricMean returns the geometric mean of figures. Figures less than 0 were cut off, and make
+// the mean less than 0 too. It returns 0 for no figures.
 func GeometricMean(figures []float64) float64 {
 	if len(figures) == 0 {
 		return 0
@@ -252,9 +254,9 @@ func Quantile(sample []float64, q float64) float64 {
 	return lo
 }
 
-// Median is the median of a sample, of an even number the mean of the two in
-// the middle; less than 0 where those that were cut off
-// leave open by how much it is larger, 0 where it is empty.
+// Median returns the median of a sample, for an even number the mean of the middle two. It is less
+// than 0 if figures that were cut off leave open how much larger it is, and 0 if the sample is
+// empty.
 func Median(sample []float64) float64 {
 	if len(sample) == 0 {
 		return 0

@@ -18,7 +18,7 @@ func dip(x []float64) float64 {
 	if n < 4 || x[0] == x[n-1] {
 		return 1 / (2 * float64(max(n, 1)))
 	}
-	lo, hi, widest := 0, n-1, 1.0 // widest: in steps, two of which the dip spans
+	lo, hi, widest := 0, n-1, 1.0 // widest is in steps; the dip is half of it
 	for {
 		under, over := hull(x, lo, hi, 1), hull(x, lo, hi, -1)
 		left, right, gap := mode(x, under, over)
@@ -51,8 +51,8 @@ func hull(x []float64, lo, hi int, side float64) []int {
 	return corners
 }
 
-// height is where the side of a hull stands at x[i], which lies between its
-// first and last corner.
+// height returns the height of a side of the hull at x[i], which lies between the side's first and
+// last corner.
 func height(x []float64, corners []int, i int) float64 {
 	k, _ := slices.BinarySearch(corners[1:len(corners)-1], i)
 	a, b := corners[k], corners[k+1]
@@ -62,9 +62,9 @@ func height(x []float64, corners []int, i int) float64 {
 	return float64(a) + float64(b-a)*(x[i]-x[a])/(x[b]-x[a])
 }
 
-// mode finds where the two sides are farthest apart, and the stretch around it
-// that ends at the nearest corner of the other side. The upper side stands one
-// step higher: on the sample's distribution after each step.
+// mode finds the widest gap between the two sides, and the interval around it up to the nearest
+// corners of the other side. The upper side is one step higher: it follows the sample's
+// distribution after each step.
 func mode(x []float64, under, over []int) (left, right int, gap float64) {
 	left, right = under[0], under[len(under)-1]
 	for _, i := range under {
@@ -140,8 +140,8 @@ func dipLimit(n float64) float64 {
 	return (a.limit + part*(b.limit-a.limit)) / math.Sqrt(n)
 }
 
-// spread sorts the magnitudes of a sample and puts equal ones side by side
-// within the smallest step between different ones: a clock's tick is no mode.
+// spread sorts the magnitudes of a sample and spreads equal ones evenly within the smallest step
+// between different ones, since a clock's tick is not a mode.
 func spread(sample []float64) []float64 {
 	x := magnitudes(sample)
 	slices.Sort(x)

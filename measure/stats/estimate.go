@@ -65,13 +65,12 @@ func orderStatistics(sorted []float64, level float64) benchmath.Summary {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(sorted), &benchmath.DefaultThresholds), level)
 }
 
-// EstimateRepeat says what the latencies of one repeat, in order of time, have in
-// common. Neighbours are alike, so that they are worth fewer independent ones:
-// Effective (see independent). The interval is that of order statistics of so many
-// figures, read off the sample at the same fractions (Bahadur's representation
-// of quantiles, which holds for dependent figures: Sen 1968, Annals of
-// Mathematical Statistics 39; Heidelberger and Lewis 1984, Operations Research
-// 32). There is none where fewer than leastIndependent figures remain.
+// EstimateRepeat estimates the median of the latencies of one repeat, in order of time. Neighbors
+// are correlated, so the latencies are worth fewer independent ones: Effective (see independent).
+// The interval is that of order statistics of Effective figures, read off the sample at the same
+// fractions (Bahadur's representation of quantiles, which holds for dependent figures: Sen 1968,
+// Annals of Mathematical Statistics 39; Heidelberger and Lewis 1984, Operations Research 32). There
+// is no interval for fewer than leastIndependent figures.
 func EstimateRepeat(latencies []float64) Estimate {
 	e := Estimate{N: len(latencies), Censored: countCensored(latencies), CV: variation(latencies)}
 	if e.N == 0 {
@@ -116,12 +115,12 @@ func dependent(n int, effective float64) (lo, hi int, level float64, ok bool) {
 	return lo, hi, ci.Confidence, true
 }
 
-// independent is how many independent figures a series with that median is worth: the
-// fewer of two counts. One divides by the autocorrelation time that is seen, of which a
-// short series shows too little: by it alone, 46 % of intervals of 20 figures contain the
-// median where neighbours correlate by 0.9 (TestCoverageOfDependentFigures). The other divides by that of an autoregressive
-// series with the largest correlation of neighbours that is credible: by ranks, two
-// standard errors above the one that is seen.
+// independent returns the number of independent figures that a series with this median is worth:
+// the smaller of two estimates. The first divides the length by the observed autocorrelation time,
+// which a short series underestimates: with it alone, 46 % of the intervals of 20 figures contain
+// the median if neighbors correlate by 0.9 (TestCoverageOfDependentFigures). The second divides by
+// the autocorrelation time of an autoregressive series with the largest credible correlation of
+// neighbors: the observed rank correlation plus two standard errors.
 func independent(series []float64, median float64) float64 {
 	const standardErrors = 2
 	n := float64(len(series))
@@ -138,9 +137,9 @@ func independent(series []float64, median float64) float64 {
 	return max(1, n/tau)
 }
 
-// autoregressive is the autocorrelation time of whether so many figures of a Gaussian
-// AR(1) series exceed their median, where neighbours correlate by r: the sum of
-// 2/pi asin(r^k) over all lags.
+// autoregressive returns the autocorrelation time of the indicator that a figure exceeds the
+// median, for n figures of a Gaussian AR(1) series whose neighbors correlate by r: the sum of 2/pi
+// asin(r^k) over all lags.
 func autoregressive(r float64, n int) float64 {
 	const negligible = 1e-4
 	tau := 1.0
@@ -151,7 +150,7 @@ func autoregressive(r float64, n int) float64 {
 	return tau
 }
 
-// ranks says of each figure how many are smaller, and counts half of those that are equal.
+// ranks returns for each figure the number of smaller ones, plus half the number of equal ones.
 func ranks(series []float64) []float64 {
 	order := make([]int, len(series))
 	for i := range order {

@@ -34,8 +34,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// A system made 5 % slower is found in 95 % of the comparisons at least where
-// repeats vary by 1 %; how far that goes stands in the package's documentation.
+// A system made 5 % slower is found in at least 95 % of the comparisons if repeats vary by 1 %. The
+// package documentation has the power for other variations.
 func TestPower(t *testing.T) {
 	if own := variation(newBench(9, 0).medians(1000, 1)); math.Abs(own-ownNoise) > ownNoise/10 {
 		t.Errorf("a repeat's median varies by %v without its level", own)
@@ -207,8 +207,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// What was cut off takes part as at least its limit, and what it leaves open is
-// said.
+// A figure that was cut off counts as at least its limit, and the resulting uncertainty is
+// reported.
 func TestCensored(t *testing.T) {
 	const cut = -30
 	for _, c := range []struct {
@@ -282,9 +282,8 @@ func TestQuantileIsNearestRank(t *testing.T) {
 	}
 }
 
-// Whatever the figures are, a ratio is the quotient of the two medians and lies in its
-// interval; or there is none, and no interval either. Samples of two clusters are those
-// whose pairs and medians tell different things.
+// For any figures, a ratio is the quotient of the two medians and lies in its interval; otherwise
+// both are missing. In samples of two clusters the pairs and the medians can disagree.
 func TestRatioIsOfTheMedians(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	sample := func(n int) []float64 {

@@ -2,15 +2,14 @@ package stats
 
 import "math"
 
-// Stopping says when a sample that grows tells enough: when the interval of its
-// median, as Within has it, lies within a share of the median on both sides.
+// Stopping decides when a growing sample is large enough: when the interval of its median, from
+// Within, lies within a share of the median on both sides.
 //
-// Whoever looks after every figure and stops at the first interval that is
-// narrow enough picks those that are narrow by chance, and they hold the median
-// less often than their level says (Armitage, McPherson and Rowe 1969, Journal
-// of the Royal Statistical Society A 132). So it looks rarely, each time at half
-// as many figures again, not before there are LeastToStop, and wants what it
-// sees two times in a row.
+// A rule that looks after every figure and stops at the first narrow interval selects intervals
+// that are narrow by chance, which contain the median less often than their level says (Armitage,
+// McPherson and Rowe 1969, Journal of the Royal Statistical Society A 132). Stopping therefore
+// looks rarely, each time after half as many figures again, not before LeastToStop figures, and
+// requires two narrow intervals in a row.
 type Stopping struct {
 	share  float64
 	next   int

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// drawUntilStopped draws latencies, of which the logarithms have the deviation and depend
-// on their neighbours, until the rule has enough or there are most. It returns
-// the interval, and at how many it stopped.
+// drawUntilStopped draws latencies whose logarithms have the given deviation and autocorrelation,
+// until the rule has enough or there are most. It returns the interval and the number of latencies.
 func drawUntilStopped(seed uint64, share, deviation, rho float64, most int) (Estimate, int) {
 	latencies := logarithmic(process(seed, most, rho, deviation))
 	rule := NewStopping(share)

@@ -17,14 +17,13 @@ const (
 	Unknown Bound = "unknown"  // it may be anything; the figure is 0
 )
 
-// Value is a figure, or what is known of it.
+// Value is a figure or its known bounds.
 type Value struct {
 	Figure float64 `json:"figure"`
 	Bound  Bound   `json:"bound,omitempty"`
 }
 
-// Mark is what stands before the figure where people read it: "", "≥" or "≤";
-// "?" where nothing is known.
+// Mark returns the sign to print before the figure: "", "≥" or "≤", or "?" if nothing is known.
 func (v Value) Mark() string {
 	switch v.Bound {
 	case AtLeast:
@@ -58,8 +57,7 @@ func (v Value) Ratio(other Value) Value {
 	return Value{v.Figure / other.Figure, v.Bound}
 }
 
-// valueOf is what is known of a figure between lo and hi, which may be
-// infinite.
+// valueOf returns the Value of a figure between lo and hi, which may be infinite.
 func valueOf(lo, hi float64) Value {
 	switch {
 	case lo == hi:
@@ -75,9 +73,9 @@ func valueOf(lo, hi float64) Value {
 // exp is valueOf where lo and hi are logarithms.
 func exp(lo, hi float64) Value { return valueOf(math.Exp(lo), math.Exp(hi)) }
 
-// spans is a sample of which each figure is known to lie between two. The k-th
-// smallest figure lies between the k-th smallest of lo and of hi: so order
-// statistics, and medians, are bounded by those of the two.
+// spans is a sample with a lower and an upper bound of each figure. The k-th smallest figure lies
+// between the k-th smallest of lo and of hi, so order statistics, and medians, are bounded by those
+// of lo and hi.
 type spans struct{ lo, hi []float64 }
 
 // spansOf is a sample as Summarize and others take it.

@@ -78,7 +78,7 @@ func (e *Estimate) warn(sample, stretches []float64) {
 	}
 }
 
-// worthOf says how many figures there are and what they are worth.
+// worthOf describes the number of figures and how many independent ones they are worth.
 func worthOf(n, worth int) string {
 	switch {
 	case n == 1:
@@ -100,7 +100,7 @@ func logarithms(sample []float64) []float64 {
 
 // outliers are the figures whose logarithms are far out.
 func outliers(sample []float64) []Outlier {
-	const least = 5 // figures of which quartiles say anything
+	const least = 5 // the smallest number of figures with meaningful quartiles
 	if len(sample) < least {
 		return nil
 	}
@@ -147,10 +147,10 @@ func trend(x []float64) (tau, p float64) {
 	return tau, min(1, 2*inversions(n, few))
 }
 
-// inversions is the probability that a random order of n has so many
-// inversions or fewer.
+// inversions returns the probability that a random permutation of n has at most the given number of
+// inversions.
 func inversions(n, most int) float64 {
-	p := make([]float64, most+1) // of exactly so many, for orders of length 1
+	p := make([]float64, most+1) // of exactly this many inversions, for permutations of length 1
 	p[0] = 1
 	for length := 2; length <= n; length++ {
 		next := make([]float64, most+1)
@@ -168,9 +168,9 @@ func inversions(n, most int) float64 {
 	return sum
 }
 
-// batches are the medians of 20 stretches of a series, or of fewer where 20
-// would be so short that neighbours depend on each other: five autocorrelation
-// times at least. What is left over at the end goes to the last.
+// batches returns the medians of 20 consecutive parts of a series, or of fewer parts if neighboring
+// parts would depend on each other: a part has at least five autocorrelation times. The last part
+// includes the remainder.
 func batches(series []float64, tau float64) []float64 {
 	const most, apart = 20, 5
 	count := min(most, int(float64(len(series))/(apart*tau)))

@@ -33,8 +33,8 @@ func (r *Recorder) Add(op *oplog.Op) {
 	}
 }
 
-// Close hands over to the log what is left, and adds all of it to a tally: no two
-// do so at once. A nil recorder has nothing.
+// Close passes the remaining operations to the log and adds all operations to a tally. Calls must
+// not be concurrent. Closing a nil recorder does nothing.
 func (r *Recorder) Close(into *Tally) {
 	if r == nil {
 		return

@@ -11,24 +11,23 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 )
 
-// Tally is what the operations of one cell come to so far. It is used by one
-// goroutine; Merge brings several together.
+// Tally accumulates the operations of one cell. It is used by one goroutine; Merge combines
+// several.
 //
-// What counts is, of a load, all of its operations; of queries, those that were
-// answered or cut off, behind the burn-in, and whose answers were not taken to be
-// compared. In a mixed phase queries whose answers were taken count too, and only
-// their time does not.
+// Of a load, all operations count. Of queries, those count that were answered or cut off after the
+// burn-in and whose answers were not captured for comparison. In a mixed phase queries with
+// captured answers count too, except for their time.
 type Tally struct {
 	Cell     oplog.Cell
 	Outcomes [oplog.Outcomes]int64 // operations by how they ended
 
-	// Paused is how many operations ended well while the client itself stood still: queries
-	// of them do not count, and of batches only the time does not. PausedTime is what they
-	// took together.
+	// Paused is the number of successful operations during which the client itself was paused: such
+	// queries do not count, and of such batches only the time does not count. PausedTime is their
+	// total duration.
 	Paused     int64
 	PausedTime time.Duration
 
-	Rows, Bytes, Values int64 // of what counts
+	Rows, Bytes, Values int64 // of operations that count
 	Service             *measure.Latency
 	Response            *measure.Latency // of the same operations, from when they were due; nil: no schedule
 	Span                Span             // from the start of the first to the end of the last that counts
@@ -89,8 +88,8 @@ func New(cell oplog.Cell, period time.Duration) *Tally {
 	return t
 }
 
-// NewWorker returns an empty tally of the same cell, for a worker of its own. Both
-// share the times of each query, of which no two workers may have the same.
+// NewWorker returns an empty tally of the same cell for one worker. Both share the times of each
+// query, and no two workers may set the time of the same query.
 func (t *Tally) NewWorker() *Tally {
 	beside := New(t.Cell, t.rates.period)
 	t.each.reserve()
@@ -279,8 +278,8 @@ func ofEach[F any](t *Tally, figure func(*worker) F) []F {
 	return list
 }
 
-// Wall is how long queries were run, in seconds: in a closed loop less the workers' part of what
-// operations took that were left out. 0 where nothing counts.
+// Wall returns how long queries were run, in seconds; in a closed loop without the time that
+// workers spent on operations that do not count, divided by the workers. It is 0 if nothing counts.
 func (t *Tally) Wall() float64 {
 	if t.Executed == 0 {
 		return 0

@@ -36,7 +36,7 @@ func TestRates(t *testing.T) {
 	}{
 		{10 * time.Second, time.Second, 7, 156_250 * time.Microsecond},
 		{200 * time.Millisecond, 2550 * time.Millisecond, 103, 25 * time.Millisecond},
-		{200 * time.Millisecond, time.Minute, 301, 200 * time.Millisecond}, // what ends at a minute stands in the next step
+		{200 * time.Millisecond, time.Minute, 301, 200 * time.Millisecond}, // an operation that ends at a minute belongs to the next step
 		{0, 50 * time.Millisecond, 1, 50 * time.Millisecond},
 	} {
 		points := loadTally(test.period, test.took).Rates()
@@ -45,7 +45,7 @@ func TestRates(t *testing.T) {
 			if rows += p.Rows; i < len(points)-1 && p.At != time.Duration(i+1)*test.step {
 				t.Fatalf("period %v: point %d stands at %v", test.period, i, p.At)
 			}
-			// What was accepted at the end of a step stands in the next one.
+			// Rows accepted at the end of a step belong to the next one.
 			if want := p.At / time.Millisecond; rows != int64(want) && rows != int64(want)-1 {
 				t.Errorf("period %v: %d rows up to %v", test.period, rows, p.At)
 			}
@@ -73,8 +73,7 @@ func TestLoadBegins(t *testing.T) {
 	}
 }
 
-// Queries have a time each, and those that were cut off one below 0; one that comes again
-// has no further one.
+// Each query has one time, below 0 if it was cut off; a repeated query has no further one.
 func TestQueries(t *testing.T) {
 	q := tally.New(oplog.Cell{Kind: oplog.Query, Workers: 2, Queries: 3}, 0)
 	for i, outcome := range []oplog.Outcome{oplog.OK, oplog.OK, oplog.AtLeast, oplog.OK, oplog.Failed} {
