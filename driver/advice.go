@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Concern is a setting of a server that distorts what is measured while it has some
-// values.
+// Concern is a server setting whose values can distort a measurement.
 type Concern struct {
 	Setting string                  // as the server names it
 	Wrong   func(value string) bool // see Is and IsNot
@@ -25,8 +24,8 @@ func IsNot(values ...string) func(string) bool {
 	return func(v string) bool { return !slices.Contains(values, v) }
 }
 
-// ShorterThan returns a Wrong for which durations are wrong that are shorter, but 0, by
-// which servers mean no limit. A value is one of Go's durations; what is none is not wrong.
+// ShorterThan returns a Wrong that reports durations shorter than d. It accepts 0, which servers use
+// for no limit. Values are Go durations; anything else is accepted.
 func ShorterThan(d time.Duration) func(string) bool {
 	return func(v string) bool {
 		has, err := time.ParseDuration(v)
@@ -34,8 +33,8 @@ func ShorterThan(d time.Duration) func(string) bool {
 	}
 }
 
-// LessThan returns a Wrong for which numbers are wrong that are less, but 0, by which
-// servers mean no limit. What is no number is not wrong.
+// LessThan returns a Wrong that reports numbers less than n. It accepts 0, which servers use for no
+// limit, and text that is not a number.
 func LessThan(n float64) func(string) bool {
 	return func(v string) bool {
 		has, err := strconv.ParseFloat(v, 64)

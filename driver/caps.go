@@ -18,8 +18,8 @@ type Caps struct {
 
 	MaxWriters    int  // connections that can write at once, while others wait their turn; 0: any number
 	OneConnection bool // the server takes one connection: a second one would wait for ever
-	// ShowsInParts says that the rows of one batch become visible apart, so that an answer
-	// may lack some of them: it is right for no state of whole batches.
+	// ShowsInParts means that the rows of one batch become visible separately, so a query result may
+	// match no state of whole batches.
 	ShowsInParts bool
 	Dedupes      bool // a row that is sent twice, with the same series and time, is there once when the load has settled
 	MakesColumns bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Optional.Grow
@@ -76,8 +76,8 @@ func (s Stored) String() string {
 	return s.As + ", " + s.Mapped
 }
 
-// Mapped says, in the order of series.Types, which types that a schema's fields
-// have are none of the system's own, and what their values become; empty: all are.
+// Mapped lists, in the order of series.Types, the types of the schema's fields that the system has no
+// type for, and the types that replace them. It is empty if the system has all of them.
 func (c *Caps) Mapped(s *series.Schema) string {
 	if c.Types == nil || s == nil {
 		return ""

@@ -13,10 +13,9 @@ import (
 // Driver is a database system that tsmark knows to drive.
 type Driver struct {
 	Name    string   // as users write it: duckdb
-	Help    string   // one line: what it is, and its write path
+	Help    string   // one line: the system and its write path
 	Options []Option // all that Open understands
-	// Caps is what it can and cannot do with the options, which have passed
-	// Resolve.
+	// Caps returns the system's capabilities under options that have passed Resolve.
 	Caps func(Options) Caps
 	// Profiles are settings by which users of the system would run it, such as
 	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
@@ -45,9 +44,9 @@ type Driver struct {
 	// Missing says why this build of tsmark cannot open the system, and how to get one
 	// that can: it was built without cgo. It renders queries all the same. Empty: it can.
 	Missing string
-	// StandIn says what the script servers/NAME starts in place of a server of the
-	// system as its users run it, as Description.StandIn does of what answers; some
-	// scripts do only without a variant that they have. Empty: it starts the system.
+	// StandIn describes the substitute that the script servers/NAME starts instead of the system as its
+	// users run it, as Description.StandIn does for the system that answers. Some scripts need a
+	// substitute for one variant only. Empty: the script starts the system.
 	StandIn string
 	// UserServer describes a server that users provide. No script in the folder servers
 	// starts it, so the built-in experiment databases and CI omit it, and tests
@@ -126,9 +125,9 @@ func Verbatim(text string, _ Options) (Request, error) { return Request{Text: te
 // Env is what a run lends to a database.
 type Env struct {
 	Dir string // folder of the target's own files: an embedded database may live there
-	// Create says that a database which is not there yet is to be made: the file
-	// of an embedded one by Open, one of a server by Create. Without it Open of
-	// what is not there fails, says how to load it, and makes nothing.
+	// Create means that a missing database is to be created: an embedded one by Open, one on a server
+	// by Create. Without it, Open fails if the database is missing, says how to load it, and creates
+	// nothing.
 	Create bool
 	// Locks is the longest that a statement which changes tables waits for the
 	// locks of others; 0: as long as its context lets it.
@@ -173,15 +172,15 @@ type Required interface {
 	// the number of tables: what grows with the series belongs to the writers. It
 	// makes all or nothing where the system can.
 	Create(context.Context, *series.Schema) error
-	// Drop drops objects that Objects has listed, and what depends on them; an object
-	// that is gone is no error. It drops all or nothing where the system can, and
-	// nothing that others' objects need. The note stays, unless nothing else does.
+	// Drop drops objects that Objects has listed, with the objects that depend on them. An object that
+	// no longer exists is not an error. Drop is atomic where the system allows it, and spares
+	// everything that other objects need. It keeps the note unless no other object of tsmark is left.
 	Drop(context.Context, []Object) error
 	// Note returns the text that SetNote stored. It is called where Objects lists
 	// one with Note set; a note in another form is an error. Empty: none was stored.
 	Note(context.Context) (string, error)
-	// SetNote replaces the note, as a whole or not at all. The note has an object
-	// of its own, which SetNote makes, with what it needs, if it does not exist.
+	// SetNote replaces the whole note atomically. The note has an object of its own; SetNote creates it
+	// if it does not exist.
 	SetNote(ctx context.Context, text string) error
 	// NewWriter opens a worker's own connection for writing. Workers are
 	// numbered from 0.
@@ -236,22 +235,20 @@ type Description struct {
 
 // Writer is one worker's connection for writing.
 //
-// After an error of Write or Flush it is only good for Close. Where that error
-// wraps a Temporary, the caller may open a new Writer of the same worker with
-// NewWriter, which may fail with ErrUnreachable or a Temporary while the server
-// is not back, and give it every batch again whose rows no Receipt has
-// accepted: that of the failed Write, and those before it of which rows were
-// kept back. So nothing that was kept back is carried over to the new Writer.
-// What is not the rows' own, such as a row a series, is the target's to bring
-// in order: a batch must be whole when the second try succeeds.
+// After an error from Write or Flush, only Close may be called. If the error wraps a Temporary, the
+// caller may open a new Writer for the same worker with NewWriter, which may fail with ErrUnreachable
+// or a Temporary while the server is down. The caller then sends again every batch with rows that no
+// Receipt has accepted: the batch of the failed Write, and earlier batches whose rows were still
+// buffered. A new Writer therefore starts with an empty buffer. The target itself repairs other state,
+// such as its row for each series: a batch must be complete once its second attempt succeeds.
 //
-// A Receipt beside an error counts the rows that were accepted all the same.
+// A Receipt returned with an error counts the rows that were accepted anyway.
 type Writer interface {
 	// Write sends the batch, which belongs to the caller again on return. It
 	// ends in bounded time when the server falls silent, and with ctx.
 	Write(context.Context, *series.Batch) (Receipt, error)
-	// Flush sends what Write kept back, and waits for what is not
-	// acknowledged yet where the protocol acknowledges.
+	// Flush sends the rows that Write buffered, and waits for outstanding acknowledgements if the
+	// protocol has them.
 	Flush(context.Context) (Receipt, error)
 	// Close releases the connection.
 	Close() error
@@ -293,10 +290,9 @@ type Census struct {
 // right only where there is no value.
 type Content struct {
 	Count int64
-	// Sum is one of whole numbers, modulo 2^64 in two's complement, or of doubles,
-	// as the system holds the field: of integers; of booleans, the number of those
-	// that are true; of times, nanoseconds since 1970; of dates, days since 1970;
-	// of texts and blobs, what oracle.TextSum makes of each.
+	// Sum is the sum of integers modulo 2^64 in two's complement, or of doubles, depending on how the
+	// system stores the field. The summands are integers; booleans, with true as 1; times, as
+	// nanoseconds since 1970; dates, as days since 1970; and oracle.TextSum of each text or blob.
 	Sum *query.Value
 	// Min and Max are the least and the largest value; of texts by their bytes.
 	Min, Max *query.Value

@@ -16,8 +16,8 @@ type Endpoint struct {
 	Opened bool
 	// Secret says that a password or a token goes there.
 	Secret bool
-	// Probe connects and returns how the connection is encrypted; nil: it is not, or that
-	// cannot be told. Its error says what is wrong in one line, and wraps ErrUnreachable
-	// where nothing answers.
+	// Probe connects and returns the state of TLS; nil: the connection is not encrypted, or the driver
+	// cannot find out. The error states the problem in one line, and wraps ErrUnreachable if nothing
+	// answers.
 	Probe func(context.Context) (*tls.ConnectionState, error)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Errors that a DB wraps with what it was doing.
+// Errors that a DB wraps with the operation that failed.
 var (
 	// ErrUnreachable means that the system does not answer.
 	ErrUnreachable = errors.New("cannot be reached")
@@ -13,13 +13,12 @@ var (
 	ErrExisting = errors.New("holds data that tsmark did not create")
 )
 
-// Temporary is an error after which the same rows may be sent again: the
-// connection was cut, the server restarts, or it asked to be given time. A
-// Writer wraps in it whatever a second try may fix, and nothing else: a row
-// that the server finds wrong stays wrong.
+// Temporary is an error after which the same rows may be sent again: the connection was cut, the server
+// is restarting, or it requested a delay. A Writer wraps every error that a retry may fix, and no
+// other: a retry does not help a row that the server rejects.
 type Temporary struct {
 	Err error // what happened, and in which operation
-	// After is how long the server asked to wait; 0: it did not say.
+	// After is the delay that the server requested; 0: none.
 	After time.Duration
 	// Refused says that the server stored none of the rows, as with a 429.
 	// Else some or all of them may be stored, as where the connection was cut

@@ -36,7 +36,7 @@ type Object struct {
 	// Data says that it may hold data: a place that has such a one, and no note,
 	// is not tsmark's.
 	Data bool
-	// Note says that the note stands in it.
+	// Note means that the object holds the note.
 	Note bool
 	// InTheWay says that nothing may be created beside it, whatever its name,
 	// unless tsmark made it.

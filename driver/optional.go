@@ -29,8 +29,8 @@ type Optional struct {
 	// Objects. Its error wraps ErrUnreachable if an endpoint that rows or queries need does
 	// not answer; it also reports rights that the user lacks, if that is cheap to find out.
 	Inspect func(context.Context) error
-	// ConnectionLimit returns how many connections of this user the server accepts at most,
-	// including those that are open now. Most 0: any number. Nil: any number, as far as known.
+	// ConnectionLimit returns the largest number of connections that the server accepts from this user,
+	// including those that are open now. Most 0: unlimited. Nil: no limit is known.
 	ConnectionLimit func(context.Context) (Bound, error)
 	// ReadClock reads the server's clock once, by the cheapest request that returns it, over a
 	// connection that is already open if the protocol keeps one.
@@ -38,8 +38,8 @@ type Optional struct {
 	// FreeSpace returns the folder of the data on the server's host (empty: unknown), and the
 	// bytes that are free there (-1: unknown).
 	FreeSpace func(context.Context) (folder string, free int64, err error)
-	// Advise returns the settings of the server that distort what is measured, as far as the
-	// server reports settings to this user.
+	// Advise returns the server settings that distort the measurement, among the settings that the
+	// server shows to this user.
 	Advise func(context.Context) ([]Advice, error)
 	// EffectiveOptions reads back what the server made of each option that was given and set
 	// there: a pooler in between may have dropped it, or the server may lack it. Settings of
@@ -68,13 +68,13 @@ type Optional struct {
 	// is, when Settle first saw the server idle. Nil: Settle need not watch the server for a
 	// while, so the server is idle since it returned.
 	IdleSince func() time.Time
-	// FlushMemory makes the system write to its files what it keeps in memory, or in a
-	// write-ahead log only, after Settle. It is called after a load, off the clock, and before
-	// Footprint, which reports what is pending in any case. Its error says why the system
-	// cannot. Nil: Settle leaves nothing in memory, or nothing can write it.
+	// FlushMemory makes the system write data to its files that Settle leaves in memory or only in a
+	// write-ahead log. It is called after a load, outside the measurement, and before Footprint, which
+	// reports pending data in any case. Its error says why the system cannot flush. Nil: Settle leaves
+	// nothing in memory, or the system has no way to flush it.
 	FlushMemory func(context.Context) error
-	// Upkeep says in words what maintenance the system has done to the objects by itself since
-	// they were made, such as PostgreSQL's autovacuum, and what is left to do; empty: unknown.
+	// Upkeep describes the maintenance that the system has done to the objects on its own since they
+	// were created, such as PostgreSQL's autovacuum, and the maintenance still pending; empty: unknown.
 	// It is cheap.
 	Upkeep func(context.Context, []Object) (string, error)
 
@@ -173,8 +173,8 @@ type Read struct {
 // Bound is a limit of connections.
 type Bound struct {
 	Most int64
-	// Why names the limit, who set it, and how to raise it, to follow a statement of what
-	// exceeds it.
+	// Why names the limit, who set it, and how to raise it. It follows a statement that says how the
+	// limit is exceeded.
 	Why string
 }
 

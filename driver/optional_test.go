@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// Wherever within the round trip, and within the unit, the server read its clock, its true
-// offset is within what is told.
+// TestOffset checks that the clock's true offset is within the reported bounds wherever in the round
+// trip, and in the unit of the clock, the server read it.
 func TestOffset(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.UTC)
 	for _, trip := range []time.Duration{0, time.Millisecond, time.Minute} {

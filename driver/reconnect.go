@@ -6,10 +6,9 @@ import (
 	"fmt"
 )
 
-// Reconnect returns a new Querier of a worker whose connection broke, once the
-// system has answered: a Querier that sends requests over HTTP can be had
-// without a server. The error, which says what did not work, means that the
-// system counts as gone.
+// Reconnect returns a new Querier for a worker whose connection broke, after the system has answered a
+// ping: a Querier over HTTP can be created without a server. After an error, the system counts as
+// unreachable; the error says what failed.
 func Reconnect(ctx context.Context, db DB, worker int) (Querier, error) {
 	q, err := db.NewQuerier(ctx, worker)
 	if err != nil {

@@ -21,9 +21,8 @@ type Refusal struct {
 	Problem string // one line, with what to do
 }
 
-// Refuse compares what is known of a dataset with what the system can hold. Nil:
-// it can hold it. The target's name is for the problem; no schema: it is not
-// known.
+// Refuse compares the known properties of a dataset with the system's limits. It returns nil if the
+// system can store the dataset. The error names the target. A nil schema is unknown.
 func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal {
 	if err := c.tables(s); err != nil {
 		return &Refusal{Problem: fmt.Sprintf("target %s: %v", target, err)}
@@ -80,12 +79,11 @@ func (c *Caps) remedied(t series.Trait, otherwise string) string {
 	return c.Lacks[t] + "; " + otherwise
 }
 
-// Checker finds values that a system cannot hold in rows of which nothing is
-// known beforehand, such as those of a file. Rows of one series and time it does
-// not find: the census does.
+// Checker finds values that a system cannot store, in rows whose values are not known beforehand, such
+// as rows of a file. It does not find two rows of the same series and time; the census does.
 type Checker struct {
 	caps *Caps
-	seen map[*series.Table]series.Bitmap // series whose tags are right
+	seen map[*series.Table]series.Bitmap // series whose tags have been checked
 	text []byte
 }
 

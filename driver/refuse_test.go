@@ -60,8 +60,8 @@ func TestRefuse(t *testing.T) {
 	refused(t, limits.Refuse("q", nil, series.Values{}), "", "") // nothing is known
 }
 
-// A schema that the system cannot hold is refused before what is in it, whether
-// it is known beforehand or of a file.
+// TestRefuseSchema checks that a schema that the system cannot store is refused before its values are
+// checked, whether they are known beforehand or come from a file.
 func TestRefuseSchema(t *testing.T) {
 	caps := driver.Caps{Last: time.Unix(0, 0), Schema: func(s *series.Schema) error {
 		if len(s.Tables) > 1 {
@@ -93,8 +93,8 @@ func refused(t *testing.T, got *driver.Refusal, setting, says string) {
 	}
 }
 
-// Rows of which nothing is known are checked one by one; what stands where there
-// is no value is nobody's.
+// TestChecker checks rows whose values are not known beforehand one by one. The contents of columns at
+// a missing value are ignored.
 func TestChecker(t *testing.T) {
 	types := []series.Type{series.Int, series.Float, series.Int32, series.Timestamp, series.Float32}
 	table := &series.Table{Name: "cpu", Tags: []series.Tag{{Key: "host", Values: names{"a", "", "b\nc", `d\`, `e\f`}}}}
@@ -162,8 +162,8 @@ type names []string
 
 func (n names) Append(dst []byte, s uint32) ([]byte, bool) { return append(dst, n[s]...), true }
 
-// What workloads tell of their values is true: no row has anything else. On it
-// stands that nobody looks at values while they are written.
+// TestWorkloadsKnowTheirValues checks that the values of workloads are as the workloads declare.
+// Writers rely on this and do not check values.
 func TestWorkloadsKnowTheirValues(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 5_000_000, time.UTC)
 	spec := workload.Spec{Seed: 3, Scale: 12, Start: start, End: start.Add(6 * time.Hour), Interval: 90 * time.Second}

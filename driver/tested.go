@@ -51,8 +51,8 @@ func (d *Driver) instead() string {
 	return ", but against " + d.StandIn
 }
 
-// Adapter says of a server that users bring which versions the suite has passed on, to
-// stand behind "adapter"; empty: a script starts the server, or there is none.
+// Adapter describes the versions of a user-provided server that the suite has passed on, as the text
+// after "adapter". It is empty if a script starts the server, or if there is no server.
 func (d *Driver) Adapter() string {
 	switch {
 	case d.UserServer == nil:

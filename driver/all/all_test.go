@@ -226,7 +226,7 @@ func TestScaleOutIsTold(t *testing.T) {
 		}
 		folder := d.Name
 		if folder == "timescaledb" {
-			folder = "postgres" // of which it is a variant
+			folder = "postgres" // the variants of a system share its folder
 		}
 		want := "no"
 		if joins.MatchString(textOf(t, filepath.Join(root, "driver", "db", folder), "*.go")) {
@@ -238,7 +238,8 @@ func TestScaleOutIsTold(t *testing.T) {
 	}
 }
 
-// bringing: of a server that users bring it is said how, and what stands in for it in CI.
+// bringing checks that the page of a system with user-provided servers explains how to provide one, and
+// which system replaces it in CI.
 func bringing(t *testing.T, root string, d *driver.Driver) {
 	t.Helper()
 	if d.UserServer.How == "" {

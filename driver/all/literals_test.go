@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Literals of each driver that takes users' texts: a text, a time between two steps of a
-// microsecond, and a regular expression, where that is no text.
+// TestLiterals checks the literals of each driver that runs users' query texts: a text, a time between
+// two microseconds, and a regular expression if its literal differs from a text's.
 func TestLiterals(t *testing.T) {
 	at := time.Date(2016, time.January, 1, 12, 0, 0, 1500, time.UTC)
 	want := map[string][4]string{

@@ -26,7 +26,7 @@ func rows(t testing.TB) (*series.Schema, *series.Batch) {
 	return d.Schema(), &b
 }
 
-// encoded returns what makes the batches of rows over and over again.
+// encoded returns a function that repeatedly encodes the batches of rows.
 func encoded(t testing.TB, layout string) (encode func(), number int) {
 	t.Helper()
 	o, err := new(Driver()).Resolve(map[string]string{optionLayout: layout})
@@ -67,7 +67,7 @@ func TestEncodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkWrite is a batch to a server. What it allocates is gocql's.
+// BenchmarkWrite writes a batch to a server. Its allocations are gocql's.
 func BenchmarkWrite(b *testing.B) {
 	d := conformance.OpenAt(b, Driver(), conformance.TestServer(b, Driver(), "database", "tsmark_bench")).Required.(*database)
 	schema, batch := rows(b)

@@ -13,9 +13,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// censusOfValues is a census in the narrow layout: the server counts all partitions of the
-// tables of values, whose names say what they are of. Rows are counted where a field is sure
-// to be in each.
+// censusOfValues takes a census in the narrow layout. The server counts all partitions of the tables of
+// values, whose names identify the series, field and day. Rows are counted by a field that each row
+// has, if there is one.
 func (d *database) censusOfValues(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields)), Times: driver.Content{Min: &query.Value{}, Max: &query.Value{}}}
 	for i, f := range t.Fields {

@@ -35,11 +35,11 @@ const testCluster = "tsmark test setup"
 // standIn says what servers/cassandra starts.
 const standIn = "Cassandra in tsmark's test setup (one node, 768 MB of heap, quick compiler), not a server set up for figures"
 
-// open connects, and looks whether the server can do what the options ask for.
+// open connects, and checks that the server supports the options.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	d := &database{link: newLink(o), layout: newLayout(o)}
 	if err := d.fits(ctx, env.Create); err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -147,7 +147,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// EffectiveOptions implements driver.DB: a keyspace that was there before keeps what it has.
+// EffectiveOptions implements driver.DB. An existing keyspace keeps its settings.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	durable, there, err := d.durable(ctx)
 	if err != nil || !there {
@@ -207,8 +207,8 @@ func (d *database) busy(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// Footprint implements driver.DB: nothing that CQL tells is the size of the rows. What
-// system_views.disk_usage has are whole MiB, of one node, without what is in memory.
+// Footprint implements driver.DB. CQL has no way to read the size of the rows: system_views.disk_usage
+// has whole MiB, of one node, without data in memory.
 func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, nil
 }

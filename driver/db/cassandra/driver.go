@@ -1,10 +1,9 @@
-// Package cassandra drives Apache Cassandra by CQL, through Apache's Go driver.
+// Package cassandra is the driver for Apache Cassandra, over CQL with Apache's Go driver.
 //
-// A table of rows has a partition for each series and span of time, in which the rows
-// stand by their times, the newest first. Beside it stands a registry,
-// <table>_series: which partitions there are, and the tags of each series. A query
-// reads the registry, sends a statement for each partition that it needs, several at
-// once, and puts the answers together.
+// A table of rows has a partition for each series and span of time, with rows ordered by time, the
+// newest first. A registry for each table, <table>_series, lists the partitions and the tags of each
+// series. A query reads the registry, runs a statement for each partition that it needs, several of
+// them concurrently, and merges the results.
 package cassandra
 
 import (

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// each calls do with all numbers below n, up to so many at once, and returns when no
-// call is under way. The first error ends it.
+// each calls do with all numbers below n, with at most atOnce calls at a time, and returns when no call
+// is running. The first error stops further calls.
 func each(ctx context.Context, atOnce, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

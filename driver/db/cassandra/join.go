@@ -71,7 +71,7 @@ func (p *plan) narrowArgs(at *partition, field string) []any {
 	return args
 }
 
-// nanoseconds are those of milliseconds, or the bound of what 64 bits can say.
+// nanoseconds converts milliseconds to nanoseconds, and saturates at the bounds of an int64.
 func nanoseconds(ms int64) int64 {
 	const unit = int64(time.Millisecond)
 	return max(math.MinInt64/unit, min(ms, math.MaxInt64/unit)) * unit

@@ -26,8 +26,7 @@ const longestName = 48
 // names quotes names.
 var names = &sql.Dialect{Words: " add allow alter and apply asc authorize batch begin by columnfamily create default delete desc describe drop entries execute from full grant if in index infinity insert into is keyspace limit materialized mbean mbeans modify nan norecursive not null of on or order primary rename replace revoke schema select set table to token truncate unlogged unset update use using view where with "}
 
-// ident is a name as it stands in statements. One that begins with an underscore needs
-// quotes.
+// ident is a name as an identifier in statements. A name that begins with an underscore needs quotes.
 func ident(name string) string {
 	if strings.HasPrefix(name, "_") {
 		return sql.DoubleQuotes.Wrap(name)
@@ -50,7 +49,7 @@ func tableName(name string) string {
 
 func registryName(t *series.Table) string { return tableName(t.Name) + registrySuffix }
 
-// layout says where tables are and what they look like.
+// layout determines the names and the columns of tables.
 type layout struct {
 	options  driver.Options
 	keyspace string
@@ -66,7 +65,7 @@ func newLayout(o driver.Options) *layout {
 	}
 }
 
-// in is a table of the keyspace as it stands in statements.
+// in is the qualified name of a table in the keyspace.
 func (l *layout) in(table string) string { return ident(l.keyspace) + "." + ident(table) }
 
 func (l *layout) rows(t *series.Table) string     { return l.in(tableName(t.Name)) }

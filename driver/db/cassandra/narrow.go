@@ -23,10 +23,10 @@ const (
 	valueColumn     = "value"
 )
 
-// separator stands between the series, the field and the day in a partition's name.
+// separator separates the series, the field and the day in the name of a partition.
 const separator = '#'
 
-// dayFormat is how a day stands in a partition's name.
+// dayFormat is the format of a day in the name of a partition.
 const dayFormat = "2006-01-02"
 
 // valueTable is a table of the values of one type.
@@ -47,8 +47,8 @@ func valueTableOf(t series.Type) valueTable {
 	return valueTable{"series_bigint", "bigint"}
 }
 
-// stored are the fields of which a table's rows have values, metric.NullField among them
-// where a row may have no other.
+// stored returns the fields that are stored for the rows of a table, including metric.NullField if a
+// row may have no other field.
 func stored(t *series.Table) []series.Field {
 	fields := slices.Clone(t.Fields)
 	if slices.Contains(metric.Stored(t), metric.NullField) {
@@ -57,7 +57,7 @@ func stored(t *series.Table) []series.Field {
 	return fields
 }
 
-// valueTables are those that a schema's fields need.
+// valueTables returns the tables of values that a schema's fields need.
 func valueTables(s *series.Schema) (all []valueTable) {
 	for _, t := range s.Tables {
 		for _, f := range stored(t) {
@@ -144,7 +144,7 @@ func placed(id string) (key, field string, ok bool) {
 // statement for each of the fields.
 type narrowPlan struct {
 	Key    int           `json:"key"`    // where the registry has the name of the series
-	Fields []narrowField `json:"fields"` // those that are columns come first
+	Fields []narrowField `json:"fields"` // columns of the result come first
 	Shown  int           `json:"shown"`  // how many are columns
 	Above  *float64      `json:"above,omitempty"`
 }

@@ -85,7 +85,8 @@ func TestDivideValues(t *testing.T) {
 	}
 }
 
-// Values of one time are a row, of which what is not above a threshold is left out.
+// TestJoined checks that values of equal time form a row, and that rows not above a threshold are
+// dropped.
 func TestJoined(t *testing.T) {
 	above := 2.0
 	p := &narrowPlan{Shown: 1, Above: &above, Fields: []narrowField{{Name: "a"}, {Name: "b", Above: true}}}

@@ -81,7 +81,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.DB. Of a series' spans each writer tells the registry anew.
+// Join implements driver.DB. Each writer registers the spans of a series again.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -21,11 +21,10 @@ type plan struct {
 
 	// Statements says how many statements the request has.
 	Statements string `json:"statements"`
-	// Values are those that the registry is asked about, one statement each; nil: it is
-	// asked once, without.
+	// Values are the parameters of statements on the registry, one statement for each value; nil: one
+	// statement without a parameter.
 	Values []string `json:"values,omitempty"`
-	// Numbers are the values that the tag has which stands there in the registry; nil:
-	// any.
+	// Numbers are the accepted values of the tag at index Number in the registry; nil: any value.
 	Numbers []float64 `json:"numbers,omitempty"`
 	Number  int       `json:"number,omitempty"`
 	// Present are the tags of the registry without which a series does not count.
@@ -34,7 +33,7 @@ type plan struct {
 	// The window, in milliseconds; nil: there is no bound.
 	Start *int64  `json:"start,omitempty"`
 	End   *int64  `json:"end,omitempty"`
-	Above []bound `json:"above,omitempty"` // what is bound behind the window
+	Above []bound `json:"above,omitempty"` // thresholds, whose parameters follow the window
 	Span  int64   `json:"span"`            // of a partition, in milliseconds
 
 	Narrow *narrowPlan `json:"narrow,omitempty"` // nil: the layout is wide

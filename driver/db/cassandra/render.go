@@ -41,7 +41,7 @@ type renderer struct {
 	schema *series.Schema
 	plan   plan
 	tags   []string // of the registry that are read, in their order
-	err    error    // the first thing that cannot be said; what was rendered is then worth nothing
+	err    error    // the first construct that cannot be expressed; the rendered text is then invalid
 }
 
 // unsupported says that CQL has no such query.
@@ -49,7 +49,7 @@ func (r *renderer) unsupported(format string, args ...any) {
 	r.err = cmp.Or(r.err, fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 }
 
-// tag returns where a tag stands among those that are read from the registry.
+// tag returns the index of a tag among the tags read from the registry.
 func (r *renderer) tag(key string) int {
 	if i := slices.Index(r.tags, key); i >= 0 {
 		return i

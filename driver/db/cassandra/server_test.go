@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// keyspaces counts those that tests have made.
+// keyspaces counts the keyspaces that tests have created.
 var keyspaces atomic.Int64
 
 // server returns options that lead to a keyspace of the test's own. Others may be given

@@ -54,9 +54,8 @@ func (l *link) get(ctx context.Context) (*gocql.Session, error) {
 	return s, err
 }
 
-// renew has the next get return a session that answers, where a server answers at all:
-// one that was restarted has cut the connections of before. It is for what does not
-// run beside measured operations.
+// renew makes the next get return a working session if a server answers: a restarted server has cut the
+// earlier connections. It must not be called during measured operations.
 func (l *link) renew(ctx context.Context) error {
 	s, err := l.get(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// cell is a value that is written, encoded where it stands, so that binding it
-// allocates nothing. It implements gocql.Marshaler.
+// cell is a value to write. It is encoded in place, so that binding it allocates nothing. It implements
+// gocql.Marshaler.
 type cell struct {
 	fixed [8]byte
 	text  []byte // of a text or blob; nil: fixed

@@ -75,7 +75,7 @@ func (w *writer) divideValues(t *tableWriter) (bytes int64) {
 	return bytes
 }
 
-// reserve makes room for so many values. The memory is used again.
+// reserve makes room for the given number of values, and reuses the memory.
 func (t *tableWriter) reserve(values int) {
 	t.ids, t.id = t.ids[:0], t.id[:0]
 	if values <= len(t.entries) {

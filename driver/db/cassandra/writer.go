@@ -43,7 +43,7 @@ type tableWriter struct {
 	places    []place
 	announced []place // whose spans are new
 
-	// Memory of the rows, used again: each has so many cells and arguments.
+	// Reused memory of rows; each row has a fixed number of cells and arguments.
 	cells   []cell
 	args    []any
 	entries []gocql.BatchEntry
@@ -57,7 +57,7 @@ type insertValue struct {
 	field series.Field
 }
 
-// place is where a row of the batch stands, and its partition.
+// place is the position of a row in the batch, with its partition.
 type place struct {
 	series   uint32
 	run, row int32
@@ -116,7 +116,7 @@ func insert(table string, columns ...string) string {
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
 }
 
-// noSpans says of so many series that none of their spans was written.
+// noSpans returns the state of series none of whose spans was written.
 func noSpans(count uint32) []int64 {
 	spans := make([]int64, count)
 	for i := range spans {

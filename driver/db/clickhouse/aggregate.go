@@ -14,10 +14,9 @@ import (
 // viewEnd ends the name of the view that fills an aggregate.
 const viewEnd = "_view"
 
-// aggregates is how a continuous aggregate is kept: as an AggregatingMergeTree that a
-// materialized view fills with each batch. What was there before is filled in by the
-// view's query.
-// TSBS's layout has none: its texts know of none, and it is for these.
+// aggregates implements continuous aggregates as an AggregatingMergeTree that a materialized view fills
+// with each batch. The view's query fills in the existing rows. TSBS's layout, which exists for TSBS's
+// query texts, has no aggregates because these texts do not use any.
 func aggregates(o driver.Options) *sqlkit.Aggregates {
 	if o[optionLayout] == layoutTSBS {
 		return nil

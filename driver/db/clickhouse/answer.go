@@ -29,7 +29,7 @@ type column struct {
 	kind     string
 	nullable bool
 	nulls    proto.ColUInt8 // 1: NULL
-	low      bool           // values are a dictionary of LowCardinality, and keys say where each value stands in it
+	low      bool           // values is the dictionary of a LowCardinality column, and keys holds an index for each value
 	keys     []uint32
 	keys8    proto.ColUInt8 // as they were read
 	keys16   proto.ColUInt16
@@ -41,8 +41,8 @@ type column struct {
 // begin says that another answer comes.
 func (a *answer) begin(sink query.Sink) { a.sink, a.rows = sink, 0 }
 
-// Blocks beyond these are none that a server sends. Of a row of 1,000 columns the
-// largest block that ClickHouse makes by itself has 65,409.
+// Servers do not send blocks beyond these limits. The largest block that ClickHouse builds by itself
+// from rows of 1,000 columns has 65,409 rows.
 const (
 	maxBlockRows  = 1 << 21
 	maxBlockCells = 1 << 27
@@ -108,7 +108,7 @@ func (a *answer) emit(rows int) error {
 	return nil
 }
 
-// inside returns what stands between the parentheses of a type with that name.
+// inside returns the text between the parentheses of a type with the given name.
 func inside(kind, name string) (string, bool) {
 	if rest, ok := strings.CutPrefix(kind, name+"("); ok && strings.HasSuffix(rest, ")") {
 		return rest[:len(rest)-1], true
@@ -320,7 +320,7 @@ func (c *column) value(i int, v *query.Value) {
 	c.get(i, v)
 }
 
-// texts is a column of texts, none of which is longer than a row may be.
+// texts is a column of texts that limits their length to the longest row.
 type texts struct{ proto.ColStr }
 
 // DecodeColumn implements proto.Column.

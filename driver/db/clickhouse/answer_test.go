@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// repeated is a block so many times over.
+// repeated reads as the given number of copies of a block.
 type repeated struct {
 	block []byte
 	times int
@@ -52,7 +52,7 @@ func rowsOf(t *testing.T, text string) (query.Answer, error) {
 	return got, err
 }
 
-// Values of each type are what they were.
+// TestValues checks that values of each type are decoded correctly.
 func TestValues(t *testing.T) {
 	eight := func(n uint64) string { return string(binary.LittleEndian.AppendUint64(nil, n)) }
 	low := eight(1) + eight(lowOwn|lowUpdate) + eight(3) + "\x00\x01x\x02yz" + eight(3) + "\x02\x00\x01"

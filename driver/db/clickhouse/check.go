@@ -31,7 +31,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT toUnixTimestamp64Micro(now64(6))")
 }
 
-// FreeSpace implements driver.DB: what is free on the fullest of the server's disks.
+// FreeSpace implements driver.DB: the free space on the fullest of the server's disks.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT argMin(path, unreserved_space), toInt64(min(unreserved_space)) FROM system.disks WHERE type IN ('Local', 'local')")
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	}
 	found := driver.AdviseOn(concerns, told)
 	builds, err := sqlkit.QueryRows(ctx, d.admin, "SELECT name, value FROM system.build_options WHERE name IN ('BUILD_TYPE', 'CXX_FLAGS')")
-	for _, row := range builds { // of which some builds tell nothing
+	for _, row := range builds { // some builds report nothing
 		name, value := row[0].String(), row[1].String()
 		if err == nil && (strings.EqualFold(value, "debug") || name == "CXX_FLAGS" && strings.Contains(value, "-fsanitize")) {
 			found = append(found, driver.Advice{Setting: name, Value: "debug or with sanitizers", Effect: "the server is several times slower than a release", Fix: "use a release build"})

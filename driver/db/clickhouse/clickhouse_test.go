@@ -139,7 +139,7 @@ func TestTLS(t *testing.T) {
 	for protocol, port := range map[string]string{"native": "port", "http": "http_port"} {
 		options := server(t, "protocol", protocol)
 		options[port] = encrypted(t, net.JoinHostPort(options["host"], options[port]))
-		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options)) // it is no plain server
+		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options)) // the server uses TLS
 		options["tls"] = "on"
 		stub.Says(t, conformance.TryAt(t, clickhouse.Driver(), options), "certificate", "trusted", "give tls=insecure")
 		options["tls"] = "insecure"
@@ -153,7 +153,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// encrypted returns the port of what speaks TLS before an address.
+// encrypted returns the port of a TLS proxy in front of an address.
 func encrypted(t *testing.T, to string) string {
 	t.Helper()
 	web := httptest.NewTLSServer(nil) // for its certificate

@@ -58,7 +58,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		Aggregates: aggregates(o),
 	}
 	if err := d.fits(ctx); err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -82,8 +82,8 @@ func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: o}
 }
 
-// fits finds out what the server is. Over HTTP it is the first request, of which a
-// connection is made.
+// fits reads the server's version and abilities. Over HTTP it sends the first request, which opens a
+// connection.
 func (d *database) fits(ctx context.Context) error {
 	if d.config.http {
 		bounded, cancel := d.config.wire.Bounded(ctx)
@@ -172,7 +172,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 // Join implements driver.DB.
 func (d *database) Join(_ context.Context, schema *series.Schema) error { return d.Regrow(schema) }
 
-// Drop implements driver.DB. Views come before what they look at.
+// Drop implements driver.DB. It drops views before the tables that they read.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, nil, func(c sqlkit.Conn) error {
 		for _, kind := range [...]string{"view", "dictionary", sqlkit.KindTable} {
@@ -204,10 +204,10 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
-// CheckText implements driver.DB: the server's parser takes the text apart and
-// writes it down again, without comments, so its first word tells what it does, and it is described as a subquery. The text
-// goes there as a value: a server that takes several statements would run what follows a
-// text that closes a parenthesis. Servers have this function from version 23.10 on.
+// CheckText implements driver.DB. The server's parser parses the text and formats it without comments,
+// so its first word is the kind of statement; then the server describes it as a subquery. The text is
+// sent as a value: a server that accepts several statements would run statements after a text that
+// closes a parenthesis. Servers have this function since version 23.10.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT formatQuerySingleLine("+literal(text)+")")
 	if err != nil {
@@ -242,8 +242,8 @@ func (d *database) steps() []driver.Step {
 	return able
 }
 
-// own is the condition on the column table of ClickHouse's own tables that it is one
-// of those which Create has made.
+// own returns a condition on the column table of ClickHouse's system tables that selects the tables
+// that Create has created.
 func (d *database) own() (string, error) {
 	l, err := d.Layout()
 	if err != nil {

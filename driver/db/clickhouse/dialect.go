@@ -81,8 +81,8 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("fromUnixTimestamp64Nano(%s - positiveModulo(%[1]s, %d), 'UTC')", nanoseconds(expression), width.Nanoseconds())
 }
 
-// neighbor makes the value Nullable: what is not there would be its default else.
-// Of lag and lead, which are younger, these are what all versions have.
+// neighbor makes the value Nullable: a missing value would be the type's default otherwise. All
+// versions have these functions; lag and lead are newer.
 func neighbor(function, value, partition, order string) string {
 	return fmt.Sprintf("%sInFrame(toNullable(%s)) OVER (PARTITION BY %s ORDER BY %s ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
 		function, value, partition, order)
@@ -130,12 +130,12 @@ func tsbsFigures(t series.Type, column string) sqlkit.Figures {
 	return figures(t, column)
 }
 
-// quoted returns a name as it stands in SQL, and literal a text.
+// quoted returns a name as an identifier of SQL, and literal returns a text as a literal.
 func quoted(name string) string   { return newDialect(nil).Ident(name) }
 func literal(value string) string { return newDialect(nil).Text(value) }
 
-// reservedWords are those that ClickHouse would not take as names without quotes, or
-// in whose place it would read something else in some place.
+// reservedWords are the words that ClickHouse does not accept as unquoted names, or parses as something
+// else in some contexts.
 const reservedWords = " all and anti any array as asc asof between by case cast columns cross date date_add date_sub desc distinct div else" +
 	" end escape except exists extract false fetch fill final first following for format from full global grouping group having if ilike in" +
 	" inf infinity inner interpolate intersect interval into is join key last left like limit mod nan not null nulls offset on or order" +

@@ -1,11 +1,10 @@
-// Package clickhouse drives ClickHouse, over its native protocol by ch-go or over
-// HTTP. On both ways rows go as blocks of columns, filled straight from batches, and
-// answers come as such.
+// Package clickhouse is the driver for ClickHouse, over its native protocol with ch-go or over HTTP.
+// Over both, rows are sent and received as blocks of columns, and blocks are filled directly from
+// batches.
 //
-// Each table of the schema becomes a MergeTree in the order of tags and time, the
-// tags of a row standing in it. In the layout of TSBS's loader rows refer to a table
-// of tags instead: see package query/sql. Beside them stands tsmark_mark, which says
-// what was loaded and what tsmark made.
+// Each table of the schema becomes a MergeTree, ordered by tags and time, whose rows contain their
+// tags. In the layout of TSBS's loader, rows refer to a table of tags instead: see package query/sql.
+// The additional table tsmark_mark records the loaded dataset and the objects that tsmark created.
 package clickhouse
 
 import (

@@ -201,7 +201,7 @@ type tag interface {
 	add(numbers []uint32) error // of series
 }
 
-// newTag returns a column for a tag of so many series.
+// newTag returns a column for a tag of n series.
 func newTag(t *series.Tag, n uint32) tag {
 	if t.Numeric() {
 		d := new(proto.ColFloat64)
@@ -266,7 +266,7 @@ type text struct {
 	key   uint32 // in its dictionary
 }
 
-// codeNull is the code of what is not there; codes begin with 1.
+// codeNull is the code of a missing value; codes begin with 1.
 const codeNull = 1
 
 // code returns the code of a series' value.

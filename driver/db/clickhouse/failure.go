@@ -63,7 +63,7 @@ func (c *config) connectingTo() string {
 	return fmt.Sprintf("connecting to %s as user %s", c.location(), c.User)
 }
 
-// entry explains an exception by which a server lets nobody in; nil: it is none.
+// entry explains an exception with which a server refuses a login; nil: it is a different exception.
 func (c *config) entry(f *failure) error {
 	switch f.code {
 	case codeWrongPassword, codeNeedsPassword, codeUnknownUser, codeAuthentication:

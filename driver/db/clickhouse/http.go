@@ -133,8 +133,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// broken explains an error of reading an answer. What a server found out only while it
-// answered stands at the end of what it sent.
+// broken explains an error of reading a response. An exception that the server found after it had begun
+// to respond is at the end of the body.
 func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
 	switch {
 	case err == nil:
@@ -188,7 +188,7 @@ func (c *httpConn) Insert(ctx context.Context, statement string, columns proto.I
 }
 
 // Ping implements sqlkit.Remote.
-func (c *httpConn) Ping(context.Context) error { return nil } // a request opens what is missing
+func (c *httpConn) Ping(context.Context) error { return nil } // a request opens a missing connection
 
 // Closed implements sqlkit.Remote.
 func (c *httpConn) Closed() bool { return c.closed }
@@ -209,7 +209,7 @@ func explained(status int, text []byte) error {
 	return err
 }
 
-// said makes an error of what a server says, which is an exception's text.
+// said converts a server's message, which is the text of an exception, to an error.
 func said(_ int, text []byte) error {
 	line := httpwire.OneLine(string(text))
 	if rest, ok := strings.CutPrefix(line, exceptionMark); ok {
@@ -221,7 +221,7 @@ func said(_ int, text []byte) error {
 	return errors.New(line)
 }
 
-// body is the body of an answer, of which it keeps the end.
+// body is the body of a response. It keeps a copy of the end.
 type body struct {
 	from   io.Reader
 	n      int64

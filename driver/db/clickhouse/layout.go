@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// design is how tables are declared, by the options. sqlkit.Design knows names and
-// what clashes; what stands behind a column's name here depends on the table.
+// design is how tables are declared under the options. sqlkit.Design handles names and their
+// collisions; here, the definition of a column depends on its table.
 type design struct {
 	options driver.Options
 	wide    bool
@@ -24,7 +24,7 @@ func newDesign(o driver.Options) *design {
 	return &design{options: o, wide: layout != layoutNormalized && layout != layoutTSBS, tsbs: layout == layoutTSBS}
 }
 
-// Types of tags and of what refers to them.
+// Types of tags and of columns that refer to tags.
 const (
 	tagText       = "LowCardinality(Nullable(String))"
 	tagNumber     = "Nullable(Float64)"
@@ -54,8 +54,7 @@ func tsbsColumns(columns []string, rows bool) []string {
 	return append(append([]string{date}, columns...), tsbsMore+" String DEFAULT ''")
 }
 
-// tsbsTaken returns an error for a table one of whose columns has the name of one of
-// TSBS's own.
+// tsbsTaken returns an error for a table with a column named like one of TSBS's own columns.
 func tsbsTaken(s *series.Schema) error {
 	for _, t := range s.Tables {
 		for _, name := range t.ColumnNames() {

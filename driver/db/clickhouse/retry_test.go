@@ -71,7 +71,8 @@ func given(options map[string]string) (list []string) {
 	return list
 }
 
-// What is stored in part is not refused, and what a server asks time for is.
+// TestWhatIsRefused checks that a partly stored batch does not count as refused, and that one after
+// which the server requests a delay does.
 func TestWhatIsRefused(t *testing.T) {
 	busy := func() error { return (&failure{code: codeTooManyParts, text: "Too many parts"}).explained() }
 	for _, stored := range []bool{false, true} {

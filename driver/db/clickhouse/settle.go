@@ -17,8 +17,8 @@ const (
 	idleFor = 500 * time.Millisecond
 )
 
-// Settle implements driver.DB. Acknowledged rows are visible. What is left are merges
-// of the parts that they came as, which go on until the server finds none worth it.
+// Settle implements driver.DB. Acknowledged rows are visible. Settle waits for the merges of their
+// parts, which continue until the server finds no merge worthwhile.
 func (d *database) Settle(ctx context.Context) error {
 	own, err := d.own()
 	var since time.Time

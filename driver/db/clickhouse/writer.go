@@ -48,7 +48,7 @@ func (l *loader) Begin(context.Context, *series.Batch) error {
 // Commit implements sqlkit.Loader.
 func (l *loader) Commit(context.Context) (time.Time, error) { return l.sent, nil }
 
-// Rollback implements sqlkit.Loader. What was stored stays.
+// Rollback implements sqlkit.Loader. Stored rows remain.
 func (l *loader) Rollback(_ context.Context, cause error) {
 	l.d.doubt.Store(true)
 	if t := driver.AsTemporary(cause); t != nil && l.stored {

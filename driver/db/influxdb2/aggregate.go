@@ -43,8 +43,8 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 	return request, nil
 }
 
-// fluxFrom is flux of a query that is answered from an aggregate: what is kept is folded as
-// values are, sums and counts by sum, and means are made of these two at last.
+// fluxFrom is flux for a query that is answered from an aggregate. Stored aggregates are folded like
+// values, sums and counts by adding them up; means are computed last, from sums and counts.
 func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket string) (driver.Request, error) {
 	of, err := aggregateOf(m, s)
 	if err == nil {
@@ -135,9 +135,9 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	})
 }
 
-// fills are the queries that write an aggregate of the rows from a time to before another,
-// both on borders of buckets: one for each aggregate that is kept, and one that counts rows.
-// Their answers, which are what they have written, are left out.
+// fills returns the queries that write an aggregate of the rows from a time to before another, both on
+// bucket boundaries: one query for each stored aggregate, and one that counts rows. The queries drop
+// their results, which are the points they have written.
 func (d *database) fills(t *series.Table, m *query.Materialized, from, to time.Time) (all []flow) {
 	r := renderer{q: &query.Query{Start: from, End: to}, table: t, bucket: d.settings.bucket}
 	fill := func(a query.Aggregate, name string, fields ...string) {

@@ -24,12 +24,12 @@ type retentionRule struct {
 	ShardSeconds int64  `json:"shardGroupDurationSeconds,omitempty"`
 }
 
-// rules are those that the options ask for.
+// rules returns the retention rules that the options set.
 func (s *settings) rules() []retentionRule {
 	return []retentionRule{{Type: "expire", EverySeconds: int64(s.retention.Seconds()), ShardSeconds: int64(s.shard.Seconds())}}
 }
 
-// find returns the bucket of the options; nil: there is none.
+// find returns the bucket of the options; nil: it does not exist.
 func (d *database) find(ctx context.Context) (*bucket, error) {
 	var found struct {
 		Buckets []bucket `json:"buckets"`
@@ -44,7 +44,7 @@ func (d *database) find(ctx context.Context) (*bucket, error) {
 	return &found.Buckets[0], nil
 }
 
-// organisations returns the ids of those that the token shows, by their names.
+// organisations returns the ids of the organisations that the token can see, by name.
 func (d *database) organisations(ctx context.Context) (map[string]string, error) {
 	var found struct {
 		Orgs []struct{ ID, Name string } `json:"orgs"`

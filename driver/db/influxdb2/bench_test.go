@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// manyRows is an answer of so many rows.
+// manyRows returns a response with n rows.
 func manyRows(n int) string {
 	return "#datatype,string,long,dateTime:RFC3339,string,double,long\r\n,result,table,_time,hostname,a,b\r\n" +
 		strings.Repeat(",_result,0,2016-01-01T00:00:00Z,host_17,58.5,61\r\n", n) + "\r\n"

@@ -48,13 +48,13 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 	})
 }
 
-// witnesses returns values of fields of which each row has at least one. Flux has a table
-// for each series and field: of rows that all have the first one, that tells all.
+// witnesses returns the values of fields such that each row has at least one of them. Flux has a table
+// for each series and field; if all rows have the first field, its values are enough.
 func (d *database) witnesses(t *series.Table) flow {
 	return d.all(t, influx.Rows{Query: &query.Query{}, Table: t}.Witnesses(nil)...)
 }
 
-// moments asks for the first and the last time.
+// moments reads the first and the last time.
 func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
 	for function, to := range map[string]*query.Value{"first": out.Min, "last": out.Max} {
@@ -74,8 +74,8 @@ func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Con
 	return nil
 }
 
-// contents asks for what the values of fields come to: a query for each figure, since
-// each costs a pass over the values.
+// contents reads the figures of the values of fields, with one query per figure, since each figure
+// costs a pass over the values.
 func (d *database) contents(ctx context.Context, t *series.Table, out []driver.Content) error {
 	every := func(series.Type) bool { return true }
 	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // to InfluxDB

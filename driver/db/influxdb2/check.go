@@ -38,7 +38,7 @@ func (d *database) config(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// FreeSpace implements driver.DB: engine-path. What is free there the server does not tell.
+// FreeSpace implements driver.DB. It returns engine-path; the server does not report the free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	told, err := d.config(ctx)
 	if folder = told["engine-path"]; !strings.HasPrefix(folder, "/") {
@@ -47,7 +47,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return folder, -1, operators(err)
 }
 
-// operators says who is told settings, where somebody else asked.
+// operators adds to an error of a request for settings which users may read them.
 func operators(err error) error {
 	if err == nil {
 		return nil

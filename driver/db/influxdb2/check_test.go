@@ -32,8 +32,8 @@ func TestCheck(t *testing.T) {
 	stub.Says(t, err, "it tells its settings to an operator's token alone")
 }
 
-// What is pending is what the cache holds. After a snapshot InfluxDB 2.7.12 goes on telling the
-// size of that snapshot, which is in files.
+// TestPending checks that the cache's size counts as pending. After a snapshot, InfluxDB 2.7.12 keeps
+// reporting the size of the snapshot, which is in files.
 func TestPending(t *testing.T) {
 	const figures = `storage_shard_disk_size{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} 94208
 storage_cache_disk_bytes{bucket="b",engine="tsm1",id="1",path="/nowhere/b/autogen/1",walPath="/nowhere/b/autogen/1"} 2.37468e+06

@@ -24,7 +24,7 @@ type reader struct {
 	body   httpwire.Counted
 
 	buffer     []byte
-	start, end int  // what was read and not looked at yet
+	start, end int  // the bytes that were read and not scanned yet
 	over       bool // the answer has ended
 
 	kinds  []kind // of the table's columns, the first being that of annotations
@@ -121,7 +121,7 @@ func (r *reader) line() ([]byte, error) {
 	}
 }
 
-// fill reads more behind what was not looked at yet.
+// fill reads more bytes after those that were not scanned yet.
 func (r *reader) fill() error {
 	if r.start > 0 {
 		r.end = copy(r.buffer, r.buffer[r.start:r.end])
@@ -308,8 +308,8 @@ func (r *reader) each(line []byte, take func(int, []byte) error) error {
 	return nil
 }
 
-// field returns the field of a line that begins at i, and where the next one begins:
-// behind the line's end, if there is none.
+// field returns the field of a line that begins at i, and where the next one begins, which is beyond
+// the end of the line after the last field.
 func (r *reader) field(line []byte, i int) (field []byte, next int, err error) {
 	if i == len(line) || line[i] != '"' {
 		n := bytes.IndexByte(line[i:], ',')

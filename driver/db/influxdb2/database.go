@@ -82,9 +82,8 @@ func (d *database) Close() error {
 	return d.own.querier.Close()
 }
 
-// greet asks for the version, sets the server up where it was never and the options
-// ask for that, and looks for the organisation, and for the bucket where it must be
-// there.
+// greet reads the version. If the options request it, greet initializes a server that was never set up.
+// It then looks up the organisation, and the bucket if it must exist.
 func (d *database) greet(ctx context.Context, existing bool) error {
 	if err := d.health(ctx); err != nil {
 		return err
@@ -118,7 +117,7 @@ func (d *database) greet(ctx context.Context, existing bool) error {
 	return err
 }
 
-// health asks for what the server says of itself to everybody.
+// health reads the information that the server gives without credentials.
 func (d *database) health(ctx context.Context) error {
 	var health struct{ Name, Version string }
 	err := d.api.Call(ctx, http.MethodGet, "/health", nil, nil, &health)

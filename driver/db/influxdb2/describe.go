@@ -19,7 +19,7 @@ var told = []string{
 // Describe implements driver.DB.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.version, Location: d.Address() + "/" + d.settings.bucket, Settings: map[string]string{}, Elsewhere: "bucket"}
-	config, _ := d.config(ctx) // nothing to a token that is no operator's
+	config, _ := d.config(ctx) // only an operator token may read it
 	for _, name := range told {
 		if v, ok := config[name]; ok {
 			out.Settings[name] = v

@@ -1,10 +1,10 @@
-// Package influxdb2 drives InfluxDB 2.x, a server. Rows are written as line protocol to
-// /api/v2/write; queries are run in Flux at /api/v2/query, whose answers in annotated
-// CSV are read as they come, or in InfluxQL at /query.
+// Package influxdb2 is the driver for InfluxDB 2.x. It writes rows as line protocol to /api/v2/write.
+// It runs queries in Flux at /api/v2/query, and decodes the results in annotated CSV as they arrive; or
+// in InfluxQL at /query.
 //
-// Each table of the schema becomes a measurement of one bucket, its tags tags and its
-// fields fields; a numeric tag is a field, as TSBS has it. What was loaded stands in the
-// description of the bucket, which says whose it is.
+// Each table of the schema becomes a measurement of one bucket, with its tags as tags and its fields as
+// fields; a numeric tag is a field, as in TSBS. The description of the bucket records the loaded
+// dataset, and whether tsmark created the bucket.
 package influxdb2
 
 import (

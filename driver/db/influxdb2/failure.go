@@ -12,8 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// explained returns what an answer whose status is none of success says, in one
-// line, with how to fix it.
+// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
 func explained(status int, body []byte) error {
 	var e struct {
 		Message string `json:"message"`
@@ -33,7 +32,7 @@ func explained(status int, body []byte) error {
 	return said(message)
 }
 
-// said makes one line of what the server says, with how to fix it.
+// said turns a message of the server into a one-line error that says how to fix it.
 func said(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range []struct{ words, how string }{

@@ -73,7 +73,7 @@ func named(names ...string) []column {
 	return list
 }
 
-// flow is a stream of tables: where it comes from, and what is done to it.
+// flow is a pipeline in Flux: a source of tables, and the functions applied to it.
 type flow []string
 
 // to returns the flow with further steps.
@@ -147,8 +147,8 @@ func (r *renderer) source(fields ...string) flow {
 	return f
 }
 
-// wholes returns rows with the fields as columns, of which conditions hold that no
-// value alone can tell.
+// wholes returns rows with the fields as columns, restricted by the conditions that need several values
+// of a row.
 func (r *renderer) wholes(fields ...string) flow {
 	fields = distinct(fields, r.judged())
 	f := r.source(fields...).to(pivot(timeColumn))
@@ -196,7 +196,7 @@ func (r *renderer) conditions() []string {
 	return all
 }
 
-// checkFilter returns an error where the values of a filter on a number are none.
+// checkFilter returns an error if a filter on a numeric tag has a value that is not a number.
 func (r *renderer) checkFilter() error {
 	in := r.q.In
 	if in == nil || !r.numeric(in.Key) {
@@ -221,10 +221,10 @@ func (r *renderer) numbers(keys ...string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" || !r.numeric(key) })
 }
 
-// values returns the values of fields, each with the name of its field, and those of
-// witnesses: fields of which each row has one. It also returns what these are then
-// called. Values of series stand apart, which is in the order of time; where a key is a
-// number, and so none of the series', those of keys.
+// values returns the values of fields, each with the name of its field, and the values of witnesses:
+// fields such that each row has at least one of them. It also returns the fields that mark a row as
+// present. The values of each series form a table in the order of time; if a key is a number, and
+// therefore not part of a series' key, the tables are those of the keys.
 func (r *renderer) values(fields, keys, witnesses []string) (f flow, present []string) {
 	numbers := r.numbers(keys...)
 	if judged := r.judged(); len(numbers) == 0 {
@@ -295,9 +295,9 @@ func (r *renderer) folded(o folding) (flow, []column) {
 	return f.to(pivoted(o.keys...)...), answer
 }
 
-// pivoted makes columns of fields, in rows of the keys. The pivot of Flux 0.196 takes the
-// columns of all tables for where they are in the first: so those that it keeps are
-// copies, which stand in one order, under names of tsmark's own while it works.
+// pivoted turns fields into columns, in rows identified by the keys. The pivot of Flux 0.196 assumes
+// that the columns of all tables have the positions they have in the first one. Therefore the kept
+// columns are copies in a fixed order, and have names of tsmark's own during the pivot.
 func pivoted(keys ...string) []string {
 	steps, copies, names := []string{group(fieldColumn)}, make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
@@ -331,8 +331,8 @@ func (r *renderer) totals(q query.Totals) (flow, []column) {
 	return f, append(named(keys...), values...)
 }
 
-// buckets renders the Buckets shape. Each series is folded first, by the storage, and
-// then what came of the series; but means of means would be others.
+// buckets renders the Buckets shape. The storage folds each series first, and the partial results are
+// folded next. Means are an exception: a mean of means would be a different value.
 func (r *renderer) buckets(q query.Buckets) (flow, []column) {
 	var groups []string
 	if q.GroupBy != "" {
@@ -553,7 +553,7 @@ func distinct(lists ...[]string) []string {
 	return names
 }
 
-// text returns a text as it stands in Flux, where ${ begins an expression.
+// text returns a text literal of Flux, in which ${ would begin an expression.
 func text(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", `\${`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(value) + `"`
 }

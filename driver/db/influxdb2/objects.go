@@ -21,7 +21,7 @@ const (
 	kindDescription = "description"
 )
 
-// ours begins the description of a bucket that tsmark made; the note stands behind it.
+// ours begins the description of a bucket that tsmark created; the note follows it.
 const ours = "made by tsmark: "
 
 // Objects implements driver.DB: measurements, and the bucket itself where tsmark did not
@@ -161,9 +161,8 @@ func (d *database) Grow(schema *series.Schema) error {
 	return nil
 }
 
-// Drop implements driver.DB. A bucket with a note, of which nothing else would be left,
-// goes as a whole and comes back with the note: else the index would keep the series of
-// before.
+// Drop implements driver.DB. If nothing but the note would be left in a bucket, it drops the bucket and
+// creates it again with the note: otherwise the index would keep the old series.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	if err := d.drop(ctx, objects); err != nil {
 		return fmt.Errorf("clearing %s: %w", d.where(), err)

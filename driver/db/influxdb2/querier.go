@@ -106,7 +106,7 @@ func (c *console) run(ctx context.Context, f flow, columns []column, sink query.
 	return err
 }
 
-// ask returns the rows of a query.
+// ask runs a query and returns its rows.
 func (c *console) ask(ctx context.Context, f flow, columns ...string) ([][]query.Value, error) {
 	var answer query.Answer
 	err := c.run(ctx, f, named(columns...), limit.Own(&answer))

@@ -65,8 +65,8 @@ func label(labels, name string) string {
 	return ""
 }
 
-// Settle implements driver.DB. Rows are visible once they are acknowledged;
-// what is waited for is the end of compactions of the bucket's shards.
+// Settle implements driver.DB. Rows are visible once they are acknowledged; Settle waits for the end of
+// compactions in the bucket's shards.
 func (d *database) Settle(ctx context.Context) error {
 	since, err := poll.Idle(ctx, look, idleFor, func() (bool, error) {
 		all, err := d.figures(ctx)

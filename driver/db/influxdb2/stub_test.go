@@ -71,7 +71,7 @@ func TestWriteFails(t *testing.T) {
 	})
 }
 
-// What is sent is what the options say.
+// TestWrite checks that requests are sent as the options say.
 func TestWrite(t *testing.T) {
 	var address, authorization, body string
 	options := served(t, func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func TestWrite(t *testing.T) {
 
 const table = "#datatype,string,long,dateTime:RFC3339,string,double,long,boolean\r\n,result,table,_time,host,a,b,c\r\n"
 
-// Answers are read exactly; what is not whole is an error.
+// TestAnswers checks that results are decoded exactly, and that a truncated one is an error.
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct{ body, rows string }{
 		"values": {table + ",_result,0,2016-01-01T00:00:00.000000001Z,\"a \"\"b\"\",\r\nc\",-5e-324,-9223372036854775808,true\r\n,_result,0,1969-12-31T23:59:59Z,,,,\r\n\r\n",

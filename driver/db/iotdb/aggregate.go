@@ -15,8 +15,7 @@ import (
 // errNoInto is why the table model has no aggregates.
 var errNoInto = fmt.Errorf("%w: the table model of IoTDB 2.0.1 has no INSERT of a query (Only support insert by values, error 701); %s=%s has aggregates", query.ErrUnsupported, optionModel, modelTree)
 
-// aggregateOf returns the devices of an aggregate as a table, each of whose rows has all its
-// measurements.
+// aggregateOf returns the devices of an aggregate as a table in which each row has all measurements.
 func (l *tree) aggregateOf(m *query.Materialized, s *series.Schema) (*series.Table, error) {
 	t := s.Table(m.Table)
 	switch {

@@ -66,8 +66,8 @@ const (
 
 var errShort = errors.New("a block of the answer breaks off")
 
-// block reads the rows of a block: how many columns of which types, how many rows, how
-// each column is encoded, the times, the columns.
+// block decodes the rows of a block: the number and the types of the columns, the number of rows, the
+// encoding of each column, the times, and the columns.
 func (a *answer) block(data []byte, each func([]query.Value) (int64, error)) (rows int64, err error) {
 	r := source{rest: data}
 	columns := int(r.uint32())
@@ -152,7 +152,7 @@ func (a *answer) value(v *query.Value, c *cursor, kind string) error {
 // cursor is a column of a block, read row by row.
 type cursor struct {
 	kind  byte
-	nulls []byte // bits from the highest; nil: there is none
+	nulls []byte // bits from the highest; nil: no value is NULL
 	once  bool   // the first value is that of all rows
 	code  byte
 	bits  []byte

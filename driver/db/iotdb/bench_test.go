@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// encoded returns what makes the tablets of a batch of cpu-only over and over again.
+// encoded returns a function that repeatedly encodes the tablets of a cpu-only batch.
 func encoded(t testing.TB, given ...string) (encode func(), rows int) {
 	t.Helper()
 	o := conformance.Resolved(t, Driver(), given...)
@@ -107,7 +107,8 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A block that breaks off anywhere is an error, and none reads beyond its end.
+// TestShortBlocks checks that a block truncated at any byte is an error, and is never read beyond its
+// end.
 func TestShortBlocks(t *testing.T) {
 	timed := false
 	var a answer

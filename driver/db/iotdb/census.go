@@ -29,19 +29,18 @@ func exact(c *driver.Content) bool {
 	return largest*float64(c.Count) < 1<<53
 }
 
-// fieldsAtOnce is how many fields one statement asks about, and figuresAtOnce and
-// devicesAtOnce how many figures of how many devices: the server refuses statements for
-// which it may lack memory, and 2.0.1 reckons with 1.5 KB a device and 0.36 KB a figure
-// of a device, however few rows there are. It was 18 MB to count a field of 12,000 devices,
-// of which a server with 1.5 GB of heap had less left.
+// fieldsAtOnce is the number of fields per statement; figuresAtOnce and devicesAtOnce are the numbers
+// of figures and devices. The server refuses statements for which it may lack memory. Version 2.0.1
+// estimates 1.5 KB for each device and 0.36 KB for each figure of a device, however few rows there are.
+// Counting a field of 12,000 devices took 18 MB, more than a server with a 1.5 GB heap had left.
 const (
 	fieldsAtOnce  = 100
 	figuresAtOnce = 4_000
 	devicesAtOnce = 500
 )
 
-// together joins parts of a table, as many as one statement of so many columns may have
-// behind FROM.
+// together joins parts of a table, as many as a statement with the given number of columns may have
+// after FROM.
 func together(parts []string, columns int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for some := range slices.Chunk(parts, max(min(figuresAtOnce/columns, devicesAtOnce), 1)) {
@@ -113,9 +112,8 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 	return told.values["n"].Int, nil
 }
 
-// contents asks for what values come to in parts of a table, some at a time, and adds the
-// answers up. It asks by columns that have names of their own: those of a measurement
-// that no device has are left out of the answer.
+// contents computes the figures of values in parts of a table, some at a time, and adds the results up.
+// Its columns have aliases: the result lacks the columns of a measurement that no device has.
 func (d *database) contents(ctx context.Context, t *series.Table, parts []string, fields []series.Field, out *driver.Census) error {
 	by := d.counting(t)
 	columns := []string{by.rows + " AS n", by.first + " AS t0", by.last + " AS t1"}

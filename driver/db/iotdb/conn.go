@@ -97,9 +97,8 @@ func (c *conn) login(ctx context.Context) error {
 	})
 }
 
-// call has the connection end what do waits for when ctx ends. An error that is none
-// of the server's own leaves the connection in the middle of something: it is then
-// closed.
+// call makes the connection end whatever do waits for when ctx ends. After an error that does not come
+// from the server, the state of the connection is undefined, and call closes it.
 func (c *conn) call(ctx context.Context, do func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -178,7 +177,7 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (driver.
 
 // reader takes the rows of an answer.
 type reader interface {
-	// columns are those that the server names, with their types.
+	// columns receives the names and the types of the columns.
 	columns(names, types []string) error
 	// take takes the values of a row, the time first where there is one.
 	take(values []query.Value) (rows int64, err error)
@@ -258,7 +257,7 @@ func (c *conn) queryOnce(ctx context.Context, text string, to reader) (cost driv
 	return cost, c.failed(ctx, err)
 }
 
-// read reads the blocks of an answer, and fetches those that have not come yet.
+// read decodes the blocks of a result, and fetches the remaining ones.
 func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text string, milliseconds int64, to reader) (rows int64, err error) {
 	blocks, more := reply.QueryResult_, reply.MoreData != nil && *reply.MoreData
 	for {

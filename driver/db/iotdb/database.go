@@ -40,7 +40,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	d.admin = sqlkit.NewLink(d.config.connect, false)
 	err := d.fits(ctx, env.Create)
 	if err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -140,7 +140,8 @@ func (d *database) alone(ctx context.Context) error {
 	return err
 }
 
-// ListProcesses implements driver.DB: of all nodes, of which one is connected to.
+// ListProcesses implements driver.DB. It lists the nodes of the cluster, of which tsmark connects to
+// one.
 func (d *database) ListProcesses(ctx context.Context) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
 	var addresses []string
@@ -263,9 +264,9 @@ func bucket(at, width int64) int64 { return query.BucketOf(at, time.Duration(wid
 // every second.
 const look = 200 * time.Millisecond
 
-// Settle implements driver.DB: what is in memory goes into files. Rows that came
-// behind later ones are in files of their own, which the server brings together by
-// compactions: these are over when the files keep their size.
+// Settle implements driver.DB. It writes the data in memory to files. Rows that arrived out of order
+// are in files of their own, which the server merges by compactions; these have ended when the sizes of
+// the files no longer change.
 func (d *database) Settle(ctx context.Context) error {
 	err := d.flush(ctx)
 	since := time.Now()
@@ -289,7 +290,7 @@ func (d *database) Settle(ctx context.Context) error {
 // IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
-// flush has what is in memory written into files.
+// flush makes the server write the data in memory to files.
 func (d *database) flush(ctx context.Context) error {
 	_, named := d.names()
 	return d.run(ctx, "FLUSH "+named)

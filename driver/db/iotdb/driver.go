@@ -1,11 +1,11 @@
-// Package iotdb drives Apache IoTDB, over its Thrift service as its Go client
-// generates it. Rows go in tablets, encoded straight from batches, sorted by device
-// and time; answers are read block by block.
+// Package iotdb is the driver for Apache IoTDB. It uses the Thrift service, as generated for IoTDB's Go
+// client. Rows are sent as tablets, encoded directly from batches and sorted by device and time;
+// results are decoded block by block.
 //
-// A series of a table is the device root.<database>.<table>.<value of each tag> of the
-// tree model, its fields and its tags that are numbers are measurements. In the table
-// model it has rows of a table. Beside the tables stands tsmark_mark, which says what
-// was loaded and what tsmark made.
+// In the tree model, a series of a table is the device root.<database>.<table>.<value of each tag>. Its
+// fields and its numeric tags are measurements. In the table model, a series is a set of rows in a
+// table. The additional table tsmark_mark records the loaded dataset and the objects that tsmark
+// created.
 package iotdb
 
 import (

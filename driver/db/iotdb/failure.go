@@ -66,7 +66,7 @@ func code(err error) int32 {
 	return 0
 }
 
-// refusing is an error of reading an answer that is none of the connection's.
+// refusing marks an error of reading a result that does not come from the connection.
 func refusing(err error) error {
 	if err == nil {
 		return nil

@@ -21,8 +21,8 @@ const (
 type model interface {
 	// names are those of the database as the server lists it, and as statements have it.
 	names() (listed, named string)
-	// makeDatabase and dropDatabase are statements. What they make may be there, and
-	// what they drop may not.
+	// makeDatabase and dropDatabase return statements. The database may exist before the first, and may
+	// be missing before the second.
 	makeDatabase() string
 	dropDatabase() string
 	// render returns a query's request.
@@ -30,7 +30,7 @@ type model interface {
 	// kind is what users call an object, and named its name of a table's.
 	kind() string
 	named(table string) string
-	// objects lists what is in the database, which is there.
+	// objects lists the objects in the database, which must exist.
 	objects(context.Context, sqlkit.Conn) ([]driver.Object, error)
 	// columns are those of a table, by which its object is known, sorted.
 	columns(*series.Table) []string
@@ -44,7 +44,7 @@ type model interface {
 	// note's, which may be there.
 	path(name string) string
 	makeNote() string
-	// tablets returns what makes the tablets of a writer.
+	// tablets returns the encoder of a writer's tablets.
 	tablets(*writer, *series.Schema) tablets
 	// counting says how the values of a table are counted, and parts what of it: what
 	// statements may have behind FROM one after the other.

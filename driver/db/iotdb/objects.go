@@ -73,8 +73,8 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// run runs statements of which it is no error that they make what is there, or drop
-// what is not.
+// run runs statements. Errors that an object to create exists, or that an object to drop does not, are
+// ignored.
 func (d *database) run(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		err := d.admin.Exec(ctx, text)
@@ -89,9 +89,8 @@ func (d *database) run(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// Drop implements driver.DB. A database of which nothing but the note would be left
-// goes as a whole and comes back with the note: else files would keep what is deleted
-// until they are compacted.
+// Drop implements driver.DB. If only the note would be left, it drops the database and creates it again
+// with the note: otherwise the files would keep deleted data until a compaction.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	if err := d.drop(ctx, objects); err != nil {
 		return fmt.Errorf("clearing %s: %w", d.place(), err)

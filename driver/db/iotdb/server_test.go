@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// databases counts those that tests have made.
+// databases counts the databases that tests have created.
 var databases atomic.Int64
 
 // server returns options that lead to a database of the test's own. Others may be given
@@ -52,9 +52,8 @@ func TestConformanceTable(t *testing.T) {
 	conformance.RunDespite(t, iotdb.Driver(), server(t, "model", "table"), tableFaults()...)
 }
 
-// tableFaults are what 2.0.1-beta cannot do in the table model although the SQL is
-// right: docs/iotdb-errata.md has each with its statement. What it answers wrongly the
-// dialect does not ask it.
+// tableFaults lists correct SQL that 2.0.1-beta cannot run in the table model; docs/iotdb-errata.md has
+// a statement for each. The dialect avoids statements with wrong results.
 func tableFaults() []*conformance.Fault {
 	return []*conformance.Fault{{
 		// SELECT name, date_bin(1h, time) FROM trucks WHERE speed IS NOT NULL GROUP BY 1, 2
@@ -67,8 +66,8 @@ func tableFaults() []*conformance.Fault {
 	}}
 }
 
-// Templates change how devices come by their measurements; the newest rows of those
-// with gaps are n/a.
+// TestConformanceTemplate checks templates, which change how devices get their measurements. The newest
+// rows of devices with gaps are n/a.
 func TestConformanceTemplate(t *testing.T) {
 	conformance.Long(t)
 	conformance.RunWrites(t, iotdb.Driver(), server(t, "schema", "template", "compression", "gzip"))

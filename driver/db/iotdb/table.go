@@ -52,9 +52,9 @@ func tableDialect(unit time.Duration) *sql.Dialect {
 	}
 }
 
-// largest is the largest value of a group. Up to 2.0.10 max() of doubles is NULL in
-// groups none of whose values is positive (apache/iotdb#18300), and max_by is right, but
-// looks at no statistics of files. Groups by all tags of a table have no such fault.
+// largest is the largest value of a group. Up to 2.0.10, max() of doubles is NULL in groups without a
+// positive value (apache/iotdb#18300). max_by returns the correct value, but does not use the
+// statistics of files. Groups by all tags of a table do not have this bug.
 func largest(t *series.Table, by string, f series.Field, column string) string {
 	texts, _ := split(t)
 	if whole := len(texts) == 1 && texts[0].Key == by; whole || f.Type != series.Float && f.Type != series.Float32 {
@@ -78,8 +78,8 @@ func (l *table) render(q *query.Query, s *series.Schema) (driver.Request, error)
 	return driver.Request{Text: text}, err
 }
 
-// newestBooleans reports whether a query asks for booleans of the newest row of each value of
-// a tag that is a number.
+// newestBooleans reports whether a query reads booleans of the newest row for each value of a numeric
+// tag.
 func newestBooleans(q *query.Query, t *series.Table) bool {
 	last, ok := q.Shape.(query.Last)
 	if !ok {
@@ -95,12 +95,12 @@ func (l *table) makeDatabase() string          { return "CREATE DATABASE IF NOT 
 func (l *table) dropDatabase() string          { return "DROP DATABASE IF EXISTS " + l.sql.Ident(l.name) }
 func (l *table) kind() string                  { return sqlkit.KindTable }
 
-// named is the name of a table. The server takes that of a tablet for a path of the tree
-// model: 2.0.1-beta stores the rows of what is none elsewhere, or refuses them. In
-// backquotes it takes any name, and keeps them.
+// named quotes the name of a table. The server takes the name in a tablet for a path of the tree model:
+// 2.0.1-beta refuses rows of a name that is not a valid path, or stores them elsewhere. In backquotes
+// it accepts any name, and keeps the backquotes.
 func (l *table) named(table string) string { return node(strings.ToLower(table)) }
 
-// path is what is called so, as statements have it, whatever database a session is in.
+// path is the qualified name in statements, independent of the session's database.
 func (l *table) path(name string) string { return l.sql.Ident(l.name) + "." + l.sql.Ident(name) }
 
 // column is one of a table beside the time.

@@ -23,7 +23,7 @@ type tableTablets struct {
 	parts []tablePart
 }
 
-// tableTarget is what is known of a table beside that.
+// tableTarget is the state of a table in the table model, in addition to target.
 type tableTarget struct {
 	name       string
 	columns    *columns

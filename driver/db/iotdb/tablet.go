@@ -44,7 +44,7 @@ func (e *encoder) times(dst []byte, runs []*series.Run, places []byseries.Place)
 	return dst, nil
 }
 
-// column begins a column of so many rows.
+// column begins a column of the given number of rows.
 func (e *encoder) column(rows int) {
 	n := rows/8 + 1
 	e.nulls = slices.Grow(e.nulls[:0], n)[:n]
@@ -115,7 +115,7 @@ func (e *encoder) field(dst []byte, runs []*series.Run, places []byseries.Place,
 	return dst
 }
 
-// appendNothing appends what stands in the place of a missing value.
+// appendNothing appends the placeholder of a missing value.
 func appendNothing(dst []byte, kind series.Type) []byte {
 	switch kind {
 	case series.Bool:

@@ -27,8 +27,8 @@ func (c *creator) add(path string, all []measurement) {
 	}
 }
 
-// create creates, in one call, what was added; nil: nothing. To such a call the server
-// does not report what is there already, since another writer has created it.
+// create creates the added paths in one call; it does nothing on a nil creator. For such a call, the
+// server does not report paths that exist because another writer has created them.
 func (c *creator) create(ctx context.Context, by *conn) error {
 	if c == nil || len(c.statements) == 0 {
 		return nil

@@ -21,7 +21,7 @@ type fold struct {
 // having is a condition on a column, or on its ratio to another one.
 type having struct {
 	At      int              `json:"at"`
-	Over    int              `json:"over,omitempty"` // 0: none, since the first column is no number
+	Over    int              `json:"over,omitempty"` // 0: no divisor, since the first column is not a number
 	Compare query.Comparison `json:"compare"`
 	Value   float64          `json:"value"`
 }
@@ -90,7 +90,7 @@ func copyRow(dst, row []query.Value) []query.Value {
 	return dst
 }
 
-// accumulate adds a sum or a count, of which NULL is none.
+// accumulate adds a sum or a count; NULL counts as 0.
 func accumulate(total *query.Value, v query.Value) {
 	switch {
 	case v.Kind == query.Null:

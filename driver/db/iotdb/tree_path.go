@@ -115,7 +115,7 @@ func (n *nodes) cut(path []byte, skip int) error {
 		if skip > 0 {
 			continue
 		}
-		// Where the text moved as it grew, what was cut before stays where it was.
+		// If appending moved the text, earlier slices still refer to the old array.
 		value := n.text[begin:len(n.text):len(n.text)]
 		switch {
 		case string(value) == missing:

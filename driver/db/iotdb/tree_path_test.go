@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// What stands in a path comes out of it as it went in.
+// TestNodes checks that a value in a path is decoded unchanged.
 func TestNodes(t *testing.T) {
 	values := []string{"host_0", "eu-west-1", "", "null", `\null`, "root", "Root", `\\root`, "time", "Time", "TIME", `\time`, "timestamp", "Timestamp", "times", "a.b", "x`y", "`", "1.5e3", "Ωμέγα 服", "*", "o'brien", `\`}
 	path := "root.db.t"

@@ -42,13 +42,13 @@ type plan struct {
 	// first counts the rows of a group.
 	Groups [][2]string `json:"groups,omitempty"`
 	Down   bool        `json:"down,omitempty"` // groups come in descending order
-	// Counted is the column that counts the rows of a bucket, where HAVING does not leave
-	// out those that have none; nil: it does.
+	// Counted is the column that counts the rows of a bucket, for statements in which HAVING does not
+	// drop empty buckets; nil: HAVING does.
 	Counted *int `json:"counted,omitempty"`
-	// Fold makes a row of those of several devices; nil: each has its own.
+	// Fold merges the rows of several devices into one; nil: each device has its own rows.
 	Fold *fold `json:"fold,omitempty"`
-	// Last says that the answer is of SELECT LAST: a row a measurement, of which
-	// these are those of a row, and the first that of its time.
+	// Last marks the result of SELECT LAST, which has a row for each measurement. It lists the
+	// measurements of a row; the first one sets the row's time.
 	Last []string `json:"last,omitempty"`
 }
 
@@ -68,7 +68,7 @@ const (
 	fromMoment = "moment" // a value that is a time
 	fromTag    = "tag"    // a node of the path
 	fromValue  = "value"
-	fromCount  = "count" // a value of which none is 0
+	fromCount  = "count" // a count: a missing value is 0
 	fromWhole  = "whole" // a sum of counts, which IoTDB makes of doubles
 	fromRatio  = "ratio" // of two sums
 )
@@ -149,8 +149,8 @@ func (r *planned) columns(names, _ []string) error {
 	return nil
 }
 
-// levelGroup is a value of a node, and which of the answer's columns are its
-// aggregates; -1: there is none.
+// levelGroup is a value of a node and the indexes of its aggregates among the result's columns; -1: no
+// such column.
 type levelGroup struct {
 	value query.Value
 	of    []int
@@ -366,8 +366,7 @@ func lastValue(text, kind string) (query.Value, error) {
 	return query.Value{}, fmt.Errorf("the last value %q has the type %s, which was not asked for", text, kind)
 }
 
-// end implements reader: it hands on the last device of SELECT LAST, and what was
-// folded.
+// end implements reader. It passes on the last device of SELECT LAST, and the folded rows.
 func (r *planned) end() (int64, error) {
 	rows, err := r.endDevice()
 	if err != nil || r.Fold == nil {

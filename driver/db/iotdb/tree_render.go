@@ -44,7 +44,7 @@ type treeRenderer struct {
 	columns []string // that are selected
 	// aggregate is what the query is answered from, table being its devices; nil: rows.
 	aggregate *query.Materialized
-	err       error // the first thing that the tree model cannot say; what was rendered is then worth nothing
+	err       error // the first construct that the tree model cannot express; the rendered text is then invalid
 }
 
 // unsupported says that the tree model cannot say the query.
@@ -344,9 +344,9 @@ func (r *treeRenderer) buckets(s query.Buckets) {
 	}
 }
 
-// window returns the GROUP BY of buckets, and the bounds where the buckets' are wider.
-// It needs a range, every bucket of which is computed: where the query has none, a
-// statement before asks for the first and the last time.
+// window returns the GROUP BY of buckets, and a WHERE with the query's bounds if the buckets extend
+// beyond them. GROUP BY needs a range, and the server computes every bucket in it. For a query without
+// a range, an earlier statement reads the first and the last time.
 func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 	start, end := r.bounds()
 	width := int64(s.Width / r.unit)

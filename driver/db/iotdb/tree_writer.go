@@ -25,7 +25,7 @@ type treeTablets struct {
 	request rpc.TSInsertTabletsReq
 }
 
-// treeTarget is what is known of a table beside that.
+// treeTarget is the state of a table in the tree model, in addition to target.
 type treeTarget struct {
 	prefix  string           // of the paths of its devices
 	of      map[int]*columns // by the number of fields that rows have
@@ -68,7 +68,7 @@ func (w *treeTablets) add(t *target) error {
 	return nil
 }
 
-// columns returns those of rows with so many fields.
+// columns returns the columns for rows with the given number of fields.
 func (w *treeTablets) columns(t *target, of *treeTarget, width int) *columns {
 	c := of.of[width]
 	if c == nil {

@@ -100,8 +100,7 @@ func measurements(t *series.Table, fields []series.Field, held map[series.Type]d
 	return all
 }
 
-// split returns a table's tags that are texts, by which series are told apart, and
-// those that are numbers, which are measurements.
+// split separates a table's tags: texts, which identify series, and numbers, which are measurements.
 func split(t *series.Table) (texts, numeric []*series.Tag) {
 	for i := range t.Tags {
 		if tag := &t.Tags[i]; tag.Numeric() {

@@ -15,9 +15,9 @@ import (
 // maxFrame is the most bytes of a message of the server's that are read.
 const maxFrame = limit.MaxRow
 
-// wire is Thrift's framed transport over a connection: each message stands behind its
-// length. Thrift's own sets the connection's deadlines by itself, which are the
-// context's here, and copies each message once more.
+// wire is Thrift's framed transport over a connection: each message follows its length. Thrift's own
+// transport manages the deadlines of the connection, which here belong to the context, and copies each
+// message once more.
 type wire struct {
 	conn *limit.Conn
 	in   *bufio.Reader
@@ -32,8 +32,7 @@ func newWire(c *limit.Conn) *wire {
 	return &wire{conn: c, in: bufio.NewReaderSize(c, 64<<10), out: make([]byte, 4, 64<<10), open: true}
 }
 
-// begin says that another message is to be written: what is left of an earlier one
-// that failed is dropped.
+// begin starts a message, and drops the rest of an earlier message that failed.
 func (w *wire) begin() { w.out = w.out[:4] }
 
 // Open implements thrift.TTransport.

@@ -16,7 +16,7 @@ type tablets interface {
 	begin()
 	// add encodes the rows of a table, which the writer has sorted, behind its buffer.
 	add(*target) error
-	// send sends what was added, and returns how many bytes that is beside the buffer.
+	// send sends the added tablets. It returns the number of bytes sent in addition to the buffer.
 	send(context.Context) (int, error)
 }
 
@@ -51,8 +51,8 @@ type writer struct {
 	sorter  *byseries.Sorter
 	encoder encoder
 	tablets tablets
-	// buffer is memory of requests, used again. What stands in it is cut out when all is
-	// encoded, since it moves as it grows.
+	// buffer is reused for requests. It moves as it grows, so it is sliced only after everything is
+	// encoded.
 	buffer []byte
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// endpoints are driver.Driver's. Encryption begins within the protocol: what was agreed
-// on is seen when the certificate is looked at.
+// endpoints implements driver.Driver's Endpoints. Encryption begins within the protocol; its parameters
+// are read when the certificate is verified.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	c := newConfig(connection.Of(o))
 	return []driver.Endpoint{{

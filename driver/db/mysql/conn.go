@@ -26,7 +26,7 @@ type config struct {
 	sessions   *sync.Map // of open connections: the server's numbers
 }
 
-// sqlMode has what does not fit be an error, whatever the server's mode is.
+// sqlMode makes invalid and truncated values errors, whatever the server's own mode.
 const sqlMode = "STRICT_ALL_TABLES"
 
 func newConfig(s connection.Settings) *config {
@@ -36,7 +36,7 @@ func newConfig(s connection.Settings) *config {
 		c.Net, c.Addr, c.host = "unix", s.Host, "127.0.0.1"
 	}
 	c.User, c.Passwd, c.DBName, c.ParseTime, c.CheckConnLiveness = s.User, s.Password, s.Database, true, false
-	c.Logger = mysql.Logger(&mysql.NopLogger{}) // what it would say is in errors
+	c.Logger = mysql.Logger(&mysql.NopLogger{}) // errors contain its messages
 	c.Params = map[string]string{"sql_mode": "'" + sqlMode + "'", "time_zone": "'+00:00'", "max_error_count": "64"}
 	c.TLS = s.Encryption()
 	return c
@@ -286,8 +286,8 @@ func (c *conn) rollback(ctx context.Context) {
 	_ = c.Exec(ctx, "ROLLBACK") // why is known already
 }
 
-// kill has the server end what this connection was doing, which the library only
-// stops waiting for: it would slow down what is measured next.
+// kill makes the server end the statement of this connection. The library only stops waiting for it,
+// and a running statement would slow down the next measurements.
 func (c *conn) kill() {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()

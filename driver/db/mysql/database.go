@@ -56,8 +56,8 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		},
 		Place: c.location(),
 		Own:   d.admin,
-		// What tsmark made bears its identity as comment, which stays when a table is
-		// written anew.
+		// Tables that tsmark created carry their identity as a comment, which remains when a table is
+		// rebuilt.
 		List: `SELECT CASE table_type WHEN 'VIEW' THEN 'view' WHEN 'SEQUENCE' THEN 'sequence' ELSE 'table' END, table_name,
 			IF(table_comment LIKE 'made by tsmark, %', table_comment, CONCAT(COALESCE(create_time, ''), ' ', table_comment)), '', ''
 			FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type <> 'TEMPORARY' ORDER BY table_type DESC, table_name`,
@@ -73,7 +73,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		err = d.load(ctx)
 	}
 	if err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -262,7 +262,7 @@ func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.C
 	return err
 }
 
-// Drop implements driver.DB. Views come before what they look at.
+// Drop implements driver.DB. It drops views before the tables that they read.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	all := make([]string, len(objects))
 	for i, o := range objects {
@@ -334,9 +334,9 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 	})
 }
 
-// Settle implements driver.DB. Acknowledged rows are visible. What is left is to
-// bring them from the log into the files, which the server would do later while
-// queries are run. A user who may not order that settles without.
+// Settle implements driver.DB. Acknowledged rows are visible. Settle flushes pages from the log to the
+// files, which the server would do later, during queries. If the user lacks the privilege for it,
+// Settle succeeds without the flush.
 func (d *database) Settle(ctx context.Context) error {
 	l, err := d.Layout()
 	if err == nil {
@@ -442,7 +442,7 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 	return figures, nil
 }
 
-// Close implements driver.DB. The server's settings are again what they were.
+// Close implements driver.DB. It restores the server's settings.
 func (d *database) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()

@@ -42,8 +42,8 @@ func timeLiteral(t time.Time) string {
 	return "TIMESTAMP'" + t.UTC().Format("2006-01-02 15:04:05.999999") + "'"
 }
 
-// bucket counts from a start of a bucket before all times, since DIV rounds towards
-// zero. TO_SECONDS costs half of what TIMESTAMPDIFF does.
+// bucket counts from a bucket boundary before all times, since DIV rounds towards zero. TO_SECONDS
+// costs half as much as TIMESTAMPDIFF.
 func bucket(width time.Duration, expression string) string {
 	const before = 10_000_000_000 // seconds before 1970: in 1653
 	if width%time.Second == 0 {
@@ -66,7 +66,7 @@ func wholeBucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
 }
 
-// quoted returns a name as it stands in SQL, and literal a text.
+// quoted returns a name as an identifier of SQL, and literal returns a text as a literal.
 func quoted(name string) string   { return newDialect(nil).Ident(name) }
 func literal(value string) string { return newDialect(nil).Text(value) }
 

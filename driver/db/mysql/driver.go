@@ -1,13 +1,11 @@
-// Package mysql drives MySQL and MariaDB, over their wire protocol by
-// go-sql-driver/mysql. Rows go through LOAD DATA LOCAL INFILE, encoded straight
-// from batches, or through INSERTs of many rows, as texts or prepared; answers are
-// read in binary form.
+// Package mysql is the driver for MySQL and MariaDB, over their wire protocol with go-sql-driver/mysql.
+// Rows are loaded with LOAD DATA LOCAL INFILE, encoded directly from batches, or with multi-row
+// INSERTs, as texts or prepared; results are decoded from the binary format.
 //
-// In the layout of TSBS's loader for TimescaleDB each table of the schema becomes
-// a table of rows, and its series a table of tags: see package query/sql. A row's
-// tags_id is its series' number. Wide tables have the tags beside the fields. Narrow
-// ones have a row a value.
-// Beside them stands tsmark_mark, which says what was loaded and what tsmark made.
+// In the layout of TSBS's loader for TimescaleDB, each table of the schema becomes a table of rows, and
+// its series a table of tags: see package query/sql. A row's tags_id is the number of its series. Wide
+// tables have tags and fields in the same table. Narrow tables have a row for each value. The
+// additional table tsmark_mark records the loaded dataset and the objects that tsmark created.
 package mysql
 
 import (

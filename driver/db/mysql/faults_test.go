@@ -17,8 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/mysql"
 )
 
-// What goes wrong with a server ends in one clear line, or in figures that say what
-// happened.
+// TestFaults checks that a server failure leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "mysql") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{

@@ -27,8 +27,8 @@ func batch(table *series.Table, rows int) *series.Batch {
 	return &b
 }
 
-// LOAD DATA LOCAL makes warnings of what does not fit, and stores something else. A
-// batch with such a row is not stored, and the error says what was wrong.
+// TestWarningsAreErrors checks that a batch with a value out of range is not stored, and that the error
+// names the problem. LOAD DATA LOCAL turns such errors into warnings, and stores other values.
 func TestWarningsAreErrors(t *testing.T) {
 	for _, method := range []string{"load", "insert", "prepared"} {
 		options := server(t, "method", method)
@@ -150,7 +150,8 @@ func TestNoQueryCache(t *testing.T) {
 	}
 }
 
-// Tags are what they were, whatever stands in them, and are told apart by each byte.
+// TestTagsAreBytes checks that tags are stored unchanged whatever characters they contain, and that
+// comparisons distinguish every byte.
 func TestTagsAreBytes(t *testing.T) {
 	values := conformance.Names{`a\b`, `a\\b`, "line\nbreak", "tab\there", "o'brien", `"`, "`", "%", "a", "a ", "A", "ä", "", `\N`, "NULL"}
 	for _, layout := range []string{"normalized", "wide", "narrow"} {
@@ -315,7 +316,7 @@ func TestFootprint(t *testing.T) {
 		conformance.Write(t, db, b)
 		files := int64(2) // cpu and tags
 		if partition != "" {
-			files += 9 // 500 seconds, and what is later
+			files += 9 // 500 seconds, and the partition for later times
 		}
 		const file = 64 << 10 // the least
 		if n, err := db.Footprint(t.Context()); err != nil || n.Bytes < files*file {

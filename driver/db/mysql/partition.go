@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// partitions makes those that a batch needs and that are not there yet. It is done
-// before the batch's transaction, since it ends those that are open.
+// partitions adds the partitions that a batch needs and that do not exist yet. It runs before the
+// batch's transaction, because adding partitions ends open transactions.
 func (l *loader) partitions(ctx context.Context, b *series.Batch) error {
 	length := l.d.options.Duration(optionPartition)
 	if length == 0 {

@@ -118,17 +118,17 @@ func (w *preparedWriter) Close() {
 	}
 }
 
-// parameters are those of rows that wait. It implements cells. What is boxed is kept
-// where it can be: the texts, whose length is their column's, are written into memory
-// of their own, and what rows have of a series is made once. Only numbers are boxed
-// each time, which takes 8 bytes but for whole numbers below 256, and texts that have
-// another length than the one before in their place, which takes 24.
+// parameters are the parameters of pending rows. It implements cells. It avoids boxing: a text is
+// written into memory that is reused as long as the column's texts have the same length, and the values
+// of a series are boxed once. Only numbers are boxed each time, which takes 8 bytes except for whole
+// numbers below 256, and texts whose length differs from the previous one in their place, which takes
+// 24.
 type parameters struct {
 	values []sqldriver.NamedValue
 	slots  []slot // memory for texts, by the place among the values
 	of     *sqlkit.Kept[any]
 	names  []any  // of fields
-	last   int64  // time, of which many in a row are often the same
+	last   int64  // the previous time, which consecutive rows often share
 	time   []byte // its text
 	bytes  int64  // of the values
 }

@@ -12,7 +12,7 @@ import (
 // row, by an index or of a table. They know no bytes.
 func (d *database) MeasureReads(ctx context.Context, q driver.Request) (read driver.Read, ok bool, err error) {
 	err = d.admin.Do(ctx, func(c *conn) error {
-		// Asking for the counters reads rows too: the first two answers tell how many.
+		// Reading the counters reads rows too: the first two results tell how many.
 		var counts [3]int64
 		for i := range counts {
 			if i == 2 {

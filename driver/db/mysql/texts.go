@@ -52,7 +52,7 @@ func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int6
 	if err != nil {
 		return 0, explained(err)
 	}
-	// LOCAL makes warnings of errors, and what is stored then is not what was sent.
+	// LOCAL turns errors into warnings, and then stores values that differ from the sent ones.
 	var first string
 	err = w.l.conn.rows(ctx, "SHOW WARNINGS LIMIT 1", func(row []query.Value) error {
 		first = fmt.Sprintf("%s (%s %s)", row[2], row[0], row[1])
@@ -67,7 +67,7 @@ func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int6
 	return r.bytes, complete(stored, r.sent)
 }
 
-// complete returns an error where the server stored other than what was sent.
+// complete returns an error if the server stored a different number of rows than were sent.
 func complete(stored, sent int64) error {
 	if stored != sent {
 		return fmt.Errorf("the server stored %d rows of %d", stored, sent)
@@ -140,7 +140,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill encodes rows until the text has so many bytes.
+// fill encodes rows until the text reaches the given size in bytes.
 func (r *reader) fill(bytes int) error {
 	for ; len(r.runs) > 0; r.runs, r.row = r.runs[1:], 0 {
 		for run := r.runs[0]; r.row < run.Rows(); r.row++ {
@@ -217,13 +217,13 @@ func (w *texts) tags(dst []byte, tags []series.Tag, s uint32) ([]byte, error) {
 	return dst, nil
 }
 
-// literal appends a text as it stands in the form.
+// literal appends a text as a literal of the form.
 func (w *texts) literal(dst, value []byte) []byte {
 	return append(appendEscaped(append(dst, w.quote...), value), w.quote...)
 }
 
-// begin, and what follows, implement cells. Each value has behind it what stands
-// between two, which end replaces.
+// begin and the methods after it implement cells. Each value is followed by a separator, and end
+// replaces the last one.
 func (w *texts) begin() { w.to = append(w.to, w.form.begin...) }
 func (w *texts) end()   { w.to = append(w.to[:len(w.to)-1], w.form.end...) }
 func (w *texts) null()  { w.to = append(append(w.to, w.absent...), w.between) }
@@ -243,7 +243,7 @@ func (w *texts) text(c *series.Column, row, length int) {
 }
 func (w *texts) name(f int) { w.to = append(append(w.to, w.names[f]...), w.between) }
 
-// moment appends a time, of which many in a row are often the same.
+// moment appends a time, and reuses the text if it equals the previous time.
 func (w *texts) moment(ns int64) {
 	if w.time == nil || ns != w.last {
 		w.time, w.last = w.formatted(w.time[:0], ns, timeForm), ns

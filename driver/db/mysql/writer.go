@@ -63,8 +63,8 @@ func (l *loader) Commit(ctx context.Context) (sent time.Time, err error) {
 	return sent, nil
 }
 
-// Rollback implements sqlkit.Loader. What was not committed when the connection was
-// cut is not stored.
+// Rollback implements sqlkit.Loader. A transaction that was not committed when the connection was cut
+// is not stored.
 func (l *loader) Rollback(ctx context.Context, cause error) {
 	if t := driver.AsTemporary(cause); t != nil && !l.committed {
 		t.Refused = true

@@ -45,8 +45,8 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return driver.Reading{Sent: asked, Received: answered, Server: time.UnixMilli(int64(seconds*1000 + 0.5)), Unit: time.Millisecond}, nil
 }
 
-// FreeSpace implements driver.DB: --storage.tsdb.path, within the folder in which the
-// server was started. What is free there it does not tell.
+// FreeSpace implements driver.DB. The folder is --storage.tsdb.path, relative to the server's working
+// directory. The server does not report the free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	flags, err := d.flags(ctx)
 	if err != nil {

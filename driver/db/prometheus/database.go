@@ -52,8 +52,8 @@ type server struct {
 	reaches  time.Duration // else they look back so far
 }
 
-// open connects, and finds out whether a Prometheus answers that takes the
-// credentials, and what it can do.
+// open connects, and checks that a Prometheus answers, accepts the credentials, and has the required
+// features.
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *settings) writes() lineproto.Endpoint {
 	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: explained}, s.requests())
 }
 
-// explained says what an answer says whose status is none of success.
+// explained converts a response with an unsuccessful status to an error.
 func explained(status int, body []byte) error {
 	return promql.Explained(nil, advice())(status, body)
 }

@@ -63,9 +63,9 @@ func options() []driver.Option {
 	)
 }
 
-// inOrder is half of what a block of the server spans, unless it has other flags
-// (--storage.tsdb.min-block-duration): samples that are older by more than others are
-// refused, or go the way of late ones.
+// inOrder is half of the time range of a block, unless the server has other flags
+// (--storage.tsdb.min-block-duration). Samples that are older than others by more than this are
+// refused, or are handled as late samples.
 const inOrder = time.Hour
 
 func caps(driver.Options) driver.Caps {

@@ -20,8 +20,8 @@ import (
 // maxPoints is how many points of a series Prometheus returns for a range query.
 const maxPoints = 11_000
 
-// render renders a query as one instant or range query in PromQL, as Prometheus 3
-// understands it: closed says what it is in Prometheus 2.
+// render renders a query as one instant or range query in PromQL for Prometheus 3; closed converts it
+// to Prometheus 2.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	p, err := promql.Render(language{}, q, s, promql.Interval(o))
 	if err != nil {
@@ -96,8 +96,8 @@ func seconds(ms int64) string {
 	return fmt.Sprintf("%d.%03d", ms/1000, ms%1000)
 }
 
-// long is a range that Prometheus 3 no longer computes to the nanosecond: it does so
-// in seconds, with doubles, of which it cuts off what is less than a millisecond.
+// long is the shortest range that Prometheus 3 does not compute exactly: it computes in seconds as
+// doubles, and truncates them to milliseconds.
 const long = int64(30 * 24 * time.Hour / time.Millisecond)
 
 // Duration implements promql.Language. A long one has 0.4 ms more.
@@ -224,8 +224,8 @@ func (language) Mean(r *promql.Renderer, field string, s promql.Span, by []strin
 		r.Grouped("sum", over(r, "count_over_time", field, s), by...)
 }
 
-// ZeroShare implements promql.Language: the mean of what compares with 0, at the
-// steps at which there are rows.
+// ZeroShare implements promql.Language: the mean of a comparison with 0, at the steps at which there
+// are rows.
 func (l language) ZeroShare(r *promql.Renderer, field string, s promql.Span, by []string) (string, error) {
 	if r.Interval == 0 {
 		return "", metric.Unsupported("PromQL counts no samples that are 0, but steps of a subquery at which they are; give the option %s where all rows stand at its multiples", promql.IntervalOption)

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/metric"
 )
 
-// Prometheus 2, whose ranges contain both of their ends, has ranges a millisecond
-// shorter. What stands in quotes stays.
+// TestClosed checks that ranges are a millisecond shorter for Prometheus 2, whose ranges contain both
+// of their ends. Quoted text is not changed.
 func TestClosed(t *testing.T) {
 	for expression, want := range map[string]string{
 		`m[60s]`:     `m[59s999ms]`,

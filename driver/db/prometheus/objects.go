@@ -48,9 +48,9 @@ func (d *database) Grow(schema *series.Schema) error {
 	return nil
 }
 
-// Drop implements driver.DB. The head, which is what the server has in memory, keeps
-// deleted series, hides what is written of them again, and has samples that came late
-// which cannot be deleted: so it is emptied into blocks, of which they are.
+// Drop implements driver.DB. The head, the server's in-memory block, keeps deleted series and hides
+// samples that are written to them again, and its late samples cannot be deleted. Therefore Drop first
+// writes the head to blocks, from which samples can be deleted.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	if len(objects) == 0 {
 		return nil
@@ -137,14 +137,14 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	return d.own.SetNote(ctx, language{}, text, d)
 }
 
-// KeepNote implements promql.NoteStore: what is visible is in the write-ahead log.
+// KeepNote implements promql.NoteStore. Visible samples are in the write-ahead log already.
 func (d *database) KeepNote(context.Context) error { return nil }
 
 // noteAge is how old the first note is where the server may have a short retention.
 const noteAge = 10 * 24 * time.Hour
 
-// WriteNote implements promql.NoteStore. The note is no newer than any sample, which
-// would be late then.
+// WriteNote implements promql.NoteStore. The note is never newer than the existing samples, because
+// later samples would count as late then.
 func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error {
 	at, ok, err := d.newest(ctx)
 	switch {

@@ -90,7 +90,7 @@ func connected(t *testing.T, s *fault.Server, given ...string) (*database, error
 		var err error
 		db, err = open(t.Context(), driver.Env{Create: true}, resolved)
 		if err != nil && strings.Contains(err.Error(), "Service Unavailable") && time.Since(begin) < time.Minute {
-			return false, nil // it asks for credentials before it is ready
+			return false, nil // it requires credentials before it is ready
 		}
 		return true, err
 	})
@@ -114,7 +114,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A server that asks for credentials takes those of the options, and no others.
+// TestCredentials checks that a server that requires credentials accepts those of the options, and no
+// others.
 func TestCredentials(t *testing.T) {
 	// bcrypt of stub.Secret.
 	s := script(t, "PROMETHEUS_WEB=basic_auth_users: {joe: $2b$04$GEW1xzGEtDyTjl2v9QY3MOzxdxiKot63PV3rSiZHyW6zHNU9tzArW}")
@@ -130,7 +131,7 @@ func TestCredentials(t *testing.T) {
 	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 }
 
-// late is rows of which the second is older than the first.
+// late returns two rows, of which the second is older than the first.
 func late() (*series.Schema, *series.Batch) {
 	table := conformance.Table("usage")
 	b := new(series.Batch)
@@ -165,7 +166,7 @@ func TestTLS(t *testing.T) {
 	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 }
 
-// A proxy that asks for a bearer token takes that of the options.
+// TestToken checks that a proxy that requires a bearer token accepts the token of the options.
 func TestToken(t *testing.T) {
 	host, port := conformance.Address(t, "prometheus")
 	behind := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)})
@@ -189,9 +190,9 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// A server that takes no late samples is loaded by several workers, whose rows are in
-// order; what comes late is refused, in a line, and for good. Once it has samples the
-// look at it says so before a load.
+// TestNoLateSamples checks that several workers can load a server that accepts no late samples if their
+// rows are in order, and that late samples are refused permanently with a one-line error. Once the
+// server has samples, the check before a load reports the limitation.
 func TestNoLateSamples(t *testing.T) {
 	d, err := connected(t, script(t, "PROMETHEUS_LATE=0s"))
 	if err != nil {
@@ -247,8 +248,8 @@ func TestNoLateSamples(t *testing.T) {
 	}
 }
 
-// Without the admin API nothing can be deleted, in a line; with it, what is written
-// again after it was deleted is there once, however often.
+// TestDrop checks that dropping without the admin API is a one-line error, and that with it, rows that
+// are written again after they were dropped appear exactly once, however often this is repeated.
 func TestDrop(t *testing.T) {
 	d, err := connected(t, script(t, "PROMETHEUS_ADMIN=no"))
 	if err != nil {

@@ -45,7 +45,7 @@ func (d *database) Settle(ctx context.Context) error {
 // IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
-// figures are the server's own, of those that it tells, by name: sums over labels.
+// figures returns the names of the server's metrics that tsmark reads, as sums over labels.
 func figures() []string {
 	return []string{
 		"prometheus_tsdb_head_min_time", "prometheus_tsdb_head_max_time", headSeries, "prometheus_tsdb_head_chunks",
@@ -56,7 +56,7 @@ func figures() []string {
 	}
 }
 
-// The figures of which Footprint is made.
+// The metrics that Footprint uses.
 const (
 	blockBytes = "prometheus_tsdb_storage_blocks_bytes"
 	chunkBytes = "prometheus_tsdb_head_chunks_storage_size_bytes"
@@ -75,9 +75,9 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 	return out, err
 }
 
-// Footprint implements driver.DB: the bytes of all blocks of the server, and of what
-// it keeps for the samples in its memory where it says so. Nothing has it make blocks of these
-// at once: a snapshot of the database is a copy of it elsewhere.
+// Footprint implements driver.DB: the bytes of all blocks of the server, and the bytes on disk for
+// samples in its memory, if the server reports them. Nothing makes the server write these to blocks
+// immediately: a snapshot of the database is a copy elsewhere.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.ReadMetrics(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return size, nil
 }
 
-// config is what is read of a server's configuration.
+// config is the part of a server's configuration that tsmark reads.
 type config struct {
 	Storage struct {
 		TSDB struct {

@@ -19,7 +19,7 @@ import (
 // blocks, of two hours each.
 type head struct {
 	mu     sync.Mutex
-	placed atomic.Bool // it stands where the rows begin
+	placed atomic.Bool // the head begins where the rows begin
 }
 
 // writer brings the head to where the rows begin before it writes the first ones.
@@ -47,10 +47,9 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return w.Writer.Write(ctx, b)
 }
 
-// placeHead has the server write to blocks what is much older than the rows of a batch.
-// It passes over the years between, of which it has no samples, only as long as it has
-// no series with late samples alone: with one it would go on in steps of two hours. So a
-// sample of tsmark's own comes before all rows.
+// placeHead makes the server write samples to blocks that are much older than the rows of a batch. The
+// server skips the years without samples in between only if no series has late samples alone; otherwise
+// it advances in steps of two hours. Therefore tsmark writes a sample of its own before all rows.
 func (d *database) placeHead(ctx context.Context, b *series.Batch) error {
 	d.head.mu.Lock()
 	defer d.head.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Place is a row of a batch: the number of its run, of those that were given to Sort, and
-// its row in that.
+// Place identifies a row of a batch by the index of its run among the runs passed to Sort, and its
+// index within the run.
 type Place struct{ Run, Row int32 }
 
 // Group is a series of a batch and its rows: Places from First to before Last.
@@ -30,7 +30,7 @@ type Sorter struct {
 	counts []int32 // of each series its rows, and then where its next one goes
 }
 
-// New returns a sorter for a dataset of so many series.
+// New returns a sorter for a dataset with the given number of series.
 func New(series uint32) *Sorter { return &Sorter{counts: make([]int32, series)} }
 
 // Sort sorts the rows of runs of one table.

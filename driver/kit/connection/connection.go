@@ -36,9 +36,9 @@ const (
 	Insecure = "insecure" // anybody's certificate is taken
 )
 
-// Options lists the options: all but Database as they usually are. What own says
-// of one of them, which it names, takes the place of that; an own Empty also
-// takes that of a default. Any other own option stands behind the one before it.
+// Options lists the connection options, with common settings for all but Database. An option in own
+// replaces the non-empty parts of the common option with the same name; an own Empty also replaces a
+// default. Any other own option follows the own option before it.
 func Options(own ...option.Option) []option.Option {
 	list := []option.Option{
 		{Name: Host, Default: "127.0.0.1", Help: "name or address of the server"},
@@ -96,8 +96,8 @@ func (s Settings) Encryption() *tls.Config {
 	return nil
 }
 
-// Endpoint is a server of which the options say all that is known: a connection is
-// opened there and closed again.
+// Endpoint describes a server that is known from the options alone. Its probe opens a connection and
+// closes it.
 func (s Settings) Endpoint() driver.Endpoint {
 	return driver.Endpoint{
 		Protocol: "TCP", Address: s.Address(), Option: Port, Opened: true, Secret: s.Password != "",
@@ -107,8 +107,8 @@ func (s Settings) Endpoint() driver.Endpoint {
 	}
 }
 
-// Endpoints are the addresses that a run of a driver with the options uses; none where there
-// is no server, or where only the server tells.
+// Endpoints returns the addresses that a run with the options uses. It returns none if there is no
+// server, or if only the server knows them.
 func Endpoints(d *driver.Driver, o driver.Options) ([]driver.Endpoint, error) {
 	if d.Endpoints != nil {
 		return d.Endpoints(o)
@@ -189,9 +189,9 @@ func Local(host string) bool {
 	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
 }
 
-// Failed explains in one line why no connection could be made, where the server did
-// not say: doing is what was tried, trust how to have its certificate trusted, and
-// waited, unless 0, how long nothing came until the wait was ended.
+// Failed explains in one line why a connection failed, for errors that do not come from the server. The
+// text doing describes the attempt, and trust says how to trust the server's certificate. If the
+// attempt timed out, waited is the time-out; otherwise it is 0.
 func Failed(doing, trust string, waited time.Duration, err error) error {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -206,9 +206,9 @@ func Failed(doing, trust string, waited time.Duration, err error) error {
 	return fmt.Errorf("%s: %w: is it up, and are host and port right? (%s)", doing, driver.ErrUnreachable, text)
 }
 
-// Cause is an error of connecting, whose text leaves out the address that doing names already
-// of what the system said to a connection over TCP. Of several attempts, as pgx makes with
-// and without TLS, each thing is said once.
+// Cause is the error of a connection attempt. Its text leaves out the address that doing names already
+// from errors of TCP connections. It removes duplicates from the errors of several attempts, as pgx
+// makes them with and without TLS.
 func Cause(doing string, err error) error {
 	var said []string
 	for _, attempt := range attempts(err) {

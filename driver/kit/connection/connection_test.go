@@ -44,8 +44,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// An address stands in an error once, and one that is another than what was asked for is
-// said.
+// TestFailed checks that an error names an address once, and also names one that differs from the
+// requested address.
 func TestFailed(t *testing.T) {
 	const up = "cannot be reached: is it up, and are host and port right?"
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Err: errors.New("connect: connection refused")}

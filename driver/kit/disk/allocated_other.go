@@ -4,6 +4,6 @@ package disk
 
 import "io/fs"
 
-// allocated returns the length of a file: what its blocks take would have to be asked of
-// the system apart, and files with holes are rare there.
+// allocated returns the length of a file. The allocated size would need another system call, and files
+// with holes are rare on these systems.
 func allocated(info fs.FileInfo) int64 { return info.Size() }

@@ -1,14 +1,12 @@
-// Package disk measures the files of databases that lie on this host, for drivers whose
-// databases do not tell all sizes themselves.
+// Package disk measures the files of databases on this host, for drivers whose databases do not report
+// all sizes.
 //
-// Bytes on disk are those of blocks that the file system keeps, as du counts them, and
-// not the lengths of files: databases make files longer than what is in them, as
-// InfluxDB does with its file of series, of which a new database has 32 MiB and takes
-// some KiB.
+// Sizes are the blocks that the file system allocates, as du counts them, rather than the lengths of
+// files: databases preallocate. InfluxDB's series file, for example, is 32 MiB long in a new database
+// and takes some KiB.
 //
-// What was written a moment ago counts where the kernel counts blocks that it has
-// reserved and not placed yet, as it does on ext4, XFS, Btrfs and tmpfs. ZFS, and NFS,
-// count it some seconds later.
+// Recent writes count if the kernel counts blocks that are reserved but not placed yet, as it does on
+// ext4, XFS, Btrfs and tmpfs. ZFS and NFS count them some seconds later.
 package disk
 
 import (
@@ -26,8 +24,8 @@ type Size struct {
 	Length int64
 }
 
-// Folder returns the size of all files below a folder, without what is not there, such
-// as what a compaction has replaced meanwhile. Folders themselves do not count.
+// Folder returns the total size of the files below a folder. It skips files that disappear during the
+// walk, for example in a compaction, and does not count folders themselves.
 func Folder(folder string) (Size, error) {
 	var total Size
 	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
@@ -45,7 +43,7 @@ func Folder(folder string) (Size, error) {
 	return total, err
 }
 
-// Files returns the size of files, without those that are not there.
+// Files returns the total size of the files that exist.
 func Files(paths ...string) (Size, error) {
 	var total Size
 	for _, path := range paths {

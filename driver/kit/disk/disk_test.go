@@ -11,8 +11,8 @@ import (
 
 const mebi = 1 << 20
 
-// A file that is longer than what was written counts with its blocks; one that was
-// written a moment ago counts whole, though nothing was forced to disk.
+// TestAllocated checks that a sparse file counts with its blocks, and that a file written just before
+// counts completely although nothing forced it to disk.
 func TestAllocated(t *testing.T) {
 	folder := t.TempDir()
 	sparse := filepath.Join(folder, "below", "sparse")
@@ -44,7 +44,7 @@ func TestAllocated(t *testing.T) {
 	}
 }
 
-// What is not there takes nothing.
+// TestAbsent checks that missing files and folders have size 0.
 func TestAbsent(t *testing.T) {
 	if got, err := disk.Folder(filepath.Join(t.TempDir(), "none")); err != nil || got != (disk.Size{}) {
 		t.Errorf("%+v, %v", got, err)

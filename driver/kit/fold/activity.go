@@ -8,9 +8,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Activity makes of each unit's buckets, of which the first part is the mean, what the
-// shapes tell that look at which of them are active. The keys of the fold are the tags of
-// the groups, and then the unit's.
+// Activity computes the results of the activity shapes from the buckets of each unit. The first part of
+// the plan is a bucket's mean. The keys of the fold are the tags of the groups, followed by the tags of
+// the unit.
 type Activity struct {
 	Shape   string           `json:"shape"`
 	Compare query.Comparison `json:"compare,omitempty"`

@@ -60,9 +60,8 @@ func (c *Collector) Full() bool {
 	return c.plan.Rows != nil && c.plan.Rows.Limit > 0 && c.rows >= int64(c.plan.Rows.Limit)
 }
 
-// Take takes a row of a statement's answer, as the plan has it, of a series with the
-// tags. What it keeps of texts stays where it is: both belong to the collector where
-// rows are ordered or compete.
+// Take takes one row, in the layout of the plan, from the result of a statement, with the tags of its
+// series. The collector does not copy texts: where rows are ordered or compete, it owns both slices.
 func (c *Collector) Take(tags, row []query.Value) error {
 	switch {
 	case c.plan.Rows != nil:
@@ -95,7 +94,7 @@ func (c *Collector) stored(tags, row []query.Value) error {
 	return c.Keep(len(c.out))
 }
 
-// Finish hands on what was kept, and returns how many rows there are.
+// Finish passes on the buffered rows and returns the number of rows.
 func (c *Collector) Finish() (int64, error) {
 	switch p := c.plan; {
 	case p.Rows != nil:
@@ -109,7 +108,7 @@ func (c *Collector) Finish() (int64, error) {
 	return c.folded(c.plan.Fold)
 }
 
-// rowsBy hands on what was kept in an order by the first columns.
+// rowsBy passes on the buffered rows in the order of their first columns.
 func (c *Collector) rowsBy(order query.Order, keys, most int) (int64, error) {
 	slices.SortStableFunc(c.kept, func(a, b []query.Value) int {
 		by := query.CompareRows(a[:keys], b[:keys])
@@ -254,8 +253,8 @@ func compare(a, b query.Value) int {
 	return cmp.Compare(a.Int, b.Int)
 }
 
-// Enough reports whether there are as many groups as the plan wants, of those to which
-// nothing is added any more: whole says so of a bucket by its start, in milliseconds.
+// Enough reports whether the collector has as many complete groups as the plan wants. The function
+// whole reports whether the bucket that starts at a time in milliseconds is complete.
 func (c *Collector) Enough(whole func(bucket int64) bool) bool {
 	n := 0
 	for _, g := range c.groups {

@@ -1,6 +1,6 @@
-// Package fold puts together the answers of many statements of which one query consists:
-// a statement for each partition, or for each series. A Plan says how; it is part of the
-// text of a request. Rows of answers have the tags of their series beside them.
+// Package fold merges the results of the statements that make up one query, such as one statement for
+// each partition or for each series. A Plan, which is part of the text of a request, says how. Each row
+// of a result comes with the tags of its series.
 package fold
 
 import (
@@ -20,7 +20,7 @@ type Plan struct {
 
 // Rows hands rows on: the time, the tags, the fields.
 type Rows struct {
-	Tags  []int       `json:"tags,omitempty"` // of those that stand beside a row
+	Tags  []int       `json:"tags,omitempty"` // indexes into the tags of the row's series
 	Order query.Order `json:"order,omitempty"`
 	Limit int         `json:"limit,omitempty"` // 0: all
 }
@@ -43,7 +43,7 @@ type Fold struct {
 	Over    int     `json:"over,omitempty"`  // 1 and the tag that divides these; 0: none
 	Parts   []Part  `json:"parts"`
 	Having  *Having `json:"having,omitempty"`
-	// Activity makes of the buckets of units what is asked about active ones.
+	// Activity computes the results of the activity shapes from the buckets of units.
 	Activity *Activity   `json:"activity,omitempty"`
 	Order    query.Order `json:"order,omitempty"`
 	Limit    int         `json:"limit,omitempty"`
@@ -58,8 +58,8 @@ type Part struct {
 // MakeTag is the Make of a mean of a tag.
 const MakeTag = "tag"
 
-// Columns is how many columns of a statement's answer a part has: what is added up
-// comes with the number of values.
+// Columns returns the number of columns that a part reads from a statement's result. A sum comes with
+// the number of values.
 func (p Part) Columns() int {
 	switch p.Make {
 	case "sum", "avg", MakeZeros:
@@ -76,10 +76,9 @@ type Having struct {
 	query.Condition
 }
 
-// New returns how the answers of a query's statements are put together, and the fields
-// that the statements are about, in the order of the plan's. Tag returns where a tag
-// stands among those beside a row. The language is what has no other queries, for
-// the reason in the error.
+// New returns a plan that merges the results of a query's statements, and the fields that the
+// statements read, in the plan's order. The function tag returns the index of a tag among the tags of a
+// row. The error for a query that cannot be run names the language as the reason.
 func New(q *query.Query, language string, tag func(key string) int) (p Plan, fields []string, err error) {
 	tags := func(keys ...string) (at []int) {
 		for _, key := range keys {
@@ -139,7 +138,7 @@ func New(q *query.Query, language string, tag func(key string) int) (p Plan, fie
 	return p, nil, fmt.Errorf("%w: there is no such query in %s", query.ErrUnsupported, language)
 }
 
-// parts are those that make of each field the same.
+// parts returns one part for each field, with the same aggregate.
 func parts(a query.Aggregate, fields []string) (all []Part) {
 	for range fields {
 		all = append(all, Part{Make: string(a)})

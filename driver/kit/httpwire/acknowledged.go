@@ -12,10 +12,9 @@ import (
 // maxAcknowledgement is how much of an answer is read that has nothing to say.
 const maxAcknowledgement = 1 << 20
 
-// Acknowledged reads the rest of the answer to a write that went well: only at
-// its end is the write acknowledged, and the connection free for the next one.
-// Where the answer breaks off or stands still, nobody knows what was stored, and
-// the error wraps driver.Temporary.
+// Acknowledged reads the rest of the response to a successful write. Only its end acknowledges the
+// write and frees the connection for the next one. If the response is truncated or stalls, it is
+// unknown which rows were stored, and the error wraps driver.Temporary.
 func (c *Client) Acknowledged(ctx context.Context, response *http.Response) error {
 	return c.Said(ctx, response, io.Discard)
 }

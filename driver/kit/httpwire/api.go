@@ -17,20 +17,19 @@ import (
 type API struct {
 	Client *Client
 	System string // as errors name it
-	// Explain makes an error of an answer whose status is none of success.
+	// Explain converts a response with an unsuccessful status to an error.
 	Explain func(status int, body []byte) error
 
 	mu sync.Mutex
 }
 
-// maxAPIAnswer bounds what is read of an answer of an API.
+// maxAPIAnswer limits the bytes read from an API response.
 const maxAPIAnswer = 32 << 20
 
-// ErrNotFound says that the server does not have what was named.
+// ErrNotFound means that the server does not have the requested object.
 var ErrNotFound = errors.New("not found")
 
-// Call sends what in is in JSON, unless it is nil, and reads what comes into out,
-// unless that is nil.
+// Call sends in as JSON, unless it is nil, and decodes the response into out, unless that is nil.
 func (a *API) Call(ctx context.Context, method, path string, parameters url.Values, in, out any) error {
 	text, err := a.Text(ctx, method, path, parameters, in)
 	if err != nil {

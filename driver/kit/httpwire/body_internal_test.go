@@ -41,7 +41,7 @@ func texts() [][]byte {
 	return all
 }
 
-// What does not fit into the connection's buffer arrives as it was given.
+// TestPostLong checks that a body longer than the connection's buffer arrives unchanged.
 func TestPostLong(t *testing.T) {
 	c := server(t)
 	for n := range len(texts()) + 1 {
@@ -61,8 +61,8 @@ func TestPostLong(t *testing.T) {
 	}
 }
 
-// watched counts what net/http hands to the connection as a body, and what it writes
-// itself.
+// watched counts the bytes that net/http passes to the connection as a body, and the bytes that it
+// writes itself.
 type watched struct {
 	conn
 	taken, written *int64

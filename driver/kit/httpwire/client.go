@@ -30,7 +30,7 @@ type Config struct {
 	// Idle is how long a connection may lie idle. Where the server closes it
 	// after a time, less than that; 0: any time.
 	Idle time.Duration
-	// Authorize adds the credentials to a request; nil: there are none.
+	// Authorize adds the credentials to a request; nil: no credentials.
 	Authorize func(*http.Request)
 }
 
@@ -123,8 +123,7 @@ func (c *Client) Ended(ctx context.Context, err error) error {
 	return c.Unanswered(ctx, c.Address(), err)
 }
 
-// Answer is Do for a query: where its status is not 200 it is an error, which
-// explain makes of what it says.
+// Answer is Do for a query. A status other than 200 is an error, which explain makes of the response.
 func (c *Client) Answer(r *http.Request, explain func(status int, body []byte) error) (*http.Response, error) {
 	response, err := c.Do(r)
 	if err != nil || response.StatusCode == http.StatusOK {
@@ -140,8 +139,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // errSilent is the cause of a context that ended with the time-out.
 var errSilent = errors.New("no answer in time")
 
-// Bounded returns a context that ends after the time-out, of which Do then says
-// that the server was silent.
+// Bounded returns a context that ends after the time-out. Do then reports that the server was silent.
 func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
 }

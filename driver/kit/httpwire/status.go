@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// retryAfter reads the value of the header Retry-After (RFC 9110, 10.2.3):
-// seconds, or a date. What it cannot read, or what lies in the past, is 0.
+// retryAfter parses the header Retry-After (RFC 9110, 10.2.3): seconds, or a date. It returns 0 for a
+// malformed header and for a time in the past.
 func retryAfter(header string, now time.Time) time.Duration {
 	const longest = 1 << 32 // seconds; more would not fit a Duration
 	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil {
@@ -25,10 +25,9 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return max(at.Sub(now), 0)
 }
 
-// Refused returns the error of an answer to a write whose status is none of
-// success: a driver.Temporary for 429 and 503, by which servers ask for time and
-// have stored nothing, and for 502 and 504, of which nobody knows what the
-// server behind them did. The cause says what the server said.
+// Refused returns the error of a write whose status is not a success. It is a driver.Temporary for 429
+// and 503, with which servers request a delay and have stored nothing, and for 502 and 504, after which
+// the state of the server behind the proxy is unknown. The cause contains the server's message.
 func Refused(response *http.Response, cause error) error {
 	err := fmt.Errorf("the server answered %d %s: %w", response.StatusCode, http.StatusText(response.StatusCode), cause)
 	switch response.StatusCode {

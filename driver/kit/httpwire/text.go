@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
-// maxExplanation bounds what is read of an answer that says what was wrong.
+// maxExplanation limits the bytes read from an error response.
 const maxExplanation = 64 << 10
 
 // Explained returns as an error what the answer to a request that failed says,
@@ -26,9 +26,9 @@ func Explained(response *http.Response, explain func(status int, body []byte) er
 // longest is how long a text is at most that OneLine keeps whole.
 const longest = 4096
 
-// OneLine returns a text without line breaks. Of a longer one than any server's advice the
-// middle is left out: servers put what they were sent there, the reason before or behind it,
-// and what to do about it at the end.
+// OneLine returns a text without line breaks. It drops the middle of a text longer than any server's
+// advice: servers quote the request there, put the reason before or after it, and the remedy at the
+// end.
 func OneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {
@@ -66,5 +66,5 @@ func (c *Counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Row says that a row came out of what was read.
+// Row records that the bytes read so far have produced a row.
 func (c *Counted) Row() { c.unread.Row() }

@@ -40,7 +40,7 @@ func (r *renderer) totals(q query.Totals) *statement {
 	return s
 }
 
-// groupByGroup is why openGemini cannot answer what comes by time, of several groups.
+// groupByGroup explains why openGemini cannot order the buckets of several groups by time.
 const groupByGroup = "buckets by time, of several groups: openGemini returns them group by group, whatever stands around them"
 
 // buckets renders the Buckets shape. InfluxQL returns a series for each group,

@@ -27,7 +27,7 @@ var advice = []struct{ words, how string }{
 	{"max-concurrent-queries", "raise it in the server's configuration (0: no limit)"},
 }
 
-// Said makes one line of what the server says.
+// Said turns a server's message into a one-line error.
 func Said(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range advice {

@@ -25,11 +25,10 @@ func Pending(cached float64) string {
 	return fmt.Sprintf("%.0f bytes of values are in the server's cache and its write-ahead log, and not yet in compressed files", cached)
 }
 
-// Besides returns the bytes on disk of what lies beside the files that a server
-// counted: the indexes of shards (index-version tsi1; inmem has none on disk) and the
-// database's file of series, whose parts are made longer than what is in them. It fails where the server's folders are not to be
-// found here, as on another host, or are another server's: their files have
-// another size.
+// Besides returns the bytes on disk that the server leaves out of its own count: the indexes of shards
+// (index-version tsi1; inmem has none on disk) and the database's series files, which are preallocated.
+// It fails if the server's folders are not on this host, or if their sizes show that they belong to
+// another server.
 func Besides(shards []Shard, counted int64) (int64, error) {
 	var extra, found int64 // found is in lengths, as the server counts
 	unreadable := false

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// The file of series, which is longer than what is in it, counts with what it takes on
-// disk. The server's own files are recognised by their lengths.
+// TestBesides checks that the preallocated series file counts with its allocated blocks, and that the
+// server's own files are recognised by their lengths.
 func TestBesides(t *testing.T) {
 	root := t.TempDir()
 	shard := influx.Shard{Path: filepath.Join(root, "data", "db", "autogen", "1"), WAL: filepath.Join(root, "wal", "db", "autogen", "1")}

@@ -37,7 +37,7 @@ func Lacks() map[series.Trait]string {
 	}
 }
 
-// Types are the fields of line protocol, of which InfluxDB knows four.
+// Types returns how InfluxDB stores each type: line protocol has four types of field.
 func Types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "boolean"},
@@ -52,8 +52,8 @@ func Types() map[series.Type]driver.Stored {
 	}
 }
 
-// Escaped are the characters that a backslash stands before in names and tags, and
-// EscapedMeasurement in names of measurements.
+// Escaped lists the characters that need a backslash in names and tags; EscapedMeasurement does so for
+// the names of measurements.
 const (
 	Escaped            = ", ="
 	EscapedMeasurement = ", "

@@ -23,8 +23,8 @@ func (r Rows) Sure(field string) bool {
 	return r.Table.EachRowHas(field)
 }
 
-// Witnesses returns fields of which each of the rows has at least one, where none of
-// the returned ones is sure to be there.
+// Witnesses returns fields such that each of the rows has at least one of them. It returns none if each
+// row has one of the returned fields anyway.
 func (r Rows) Witnesses(returned []string) []string {
 	if slices.ContainsFunc(returned, r.Sure) {
 		return nil

@@ -42,8 +42,8 @@ type Querier struct {
 	jsonrows.Querier
 	at    Endpoint
 	texts bool // all values are read as texts
-	// The statement gives the time a name of tsmark's own, which is no part of the
-	// answer: openGemini calls it time all the same.
+	// The statement renames the time to a name of tsmark's own, and the time is not part of the result:
+	// openGemini calls it time all the same.
 	untimed bool
 	more    bool // the newest series or result said that more of it comes
 	// The name of the newest series, and those of its tags and columns.
@@ -226,7 +226,7 @@ func (f rowSink) Row(row []query.Value) error { return f(row) }
 // names, and the name of its series by SeriesName.
 type Shown map[string]string
 
-// SeriesName is no name of a tag or column.
+// SeriesName cannot be the name of a tag or column.
 const SeriesName = ""
 
 // Shows runs statements of SHOW, one after the other.

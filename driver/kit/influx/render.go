@@ -13,10 +13,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// OwnPrefix begins the names of columns that are no part of an answer. Some are
-// there since InfluxQL always returns a time; others since InfluxDB knows values
-// and no rows: a row whose fields in the answer are all NULL is returned only where
-// something else of it is selected as well.
+// OwnPrefix begins the names of columns that do not belong to the result. InfluxQL always returns a
+// time. InfluxDB also has values rather than rows: it returns a row whose selected fields are all NULL
+// only if the statement selects another field as well.
 const OwnPrefix = "tsmark_"
 
 // untimed is the time that InfluxQL always returns, as no part of the answer.
@@ -38,9 +37,8 @@ const (
 	OpenGemini
 )
 
-// Render renders a query as one statement of InfluxQL. The columns of what
-// it returns are those of query.Columns, but for those that begin with
-// OwnPrefix; tags by which the answer is grouped come behind the time.
+// Render renders a query as one statement of InfluxQL. The statement returns the columns of
+// query.Columns and others whose names begin with OwnPrefix; the tags of groups follow the time.
 func Render(q *query.Query, s *series.Schema, by Product) (driver.Request, error) {
 	r := renderer{q: q, table: s.Table(q.Table), schema: s, gemini: by == OpenGemini}
 	text, err := r.render()
@@ -58,7 +56,7 @@ type renderer struct {
 	gemini bool // the server is openGemini
 	// aggregate is what the query is answered from; nil: rows.
 	aggregate *query.Materialized
-	err       error // the first thing that InfluxQL cannot say; what was rendered is then worth nothing
+	err       error // the first construct that InfluxQL cannot express; the rendered text is then invalid
 }
 
 func (r *renderer) render() (string, error) {

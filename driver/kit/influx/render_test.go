@@ -28,8 +28,8 @@ func newest(devices ...string) *query.Query {
 	return q
 }
 
-// InfluxQL merges groups that are asked for apart by the tag, as long as its name
-// comes first.
+// TestGroupsApart checks that InfluxQL merges groups that are read separately in the order of the tag,
+// as long as the tag's name comes first.
 func TestGroupsApart(t *testing.T) {
 	request, err := Render(newest("d_2", "d_10", "d_2"), devices(), InfluxDB)
 	if err != nil {

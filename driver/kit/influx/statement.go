@@ -98,10 +98,10 @@ func (s *statement) write(b *strings.Builder, indent string) {
 // of time end with the present unless they are told otherwise.
 const lastTime = "time <= 9223372036854775806"
 
-// ident returns a name as it stands in InfluxQL.
+// Ident returns a name as an identifier of InfluxQL.
 func Ident(name string) string { return sql.Quote(`""\`).Wrap(name) }
 
-// text returns a text as it stands in InfluxQL.
+// text returns a text as a literal of InfluxQL.
 func text(value string) string { return sql.Backslashes.Wrap(value) }
 
 // Literals are those of InfluxQL.

@@ -68,8 +68,7 @@ func (r *renderer) grouped(group, fields []string, over string) (s *statement, n
 	return s, numbers
 }
 
-// untimed returns a statement around another, whose time is no part of the
-// answer.
+// untimed returns a statement that reads another one and drops its time from the result.
 func (r *renderer) untimed(inner *statement, group []string) *statement {
 	return &statement{columns: slices.Concat([]string{untimed}, idents(group), idents(r.valueNames(r.q.Values()))), inner: inner}
 }
@@ -101,7 +100,7 @@ func (r *renderer) follows(number string, tags []string) bool {
 	return true
 }
 
-// The names of what the statements of an Activity compute.
+// Column names in the statements of an Activity.
 const (
 	measureColumn = "measure"
 	countColumn   = "count"
@@ -111,8 +110,7 @@ const (
 
 const day = 24 * time.Hour
 
-// activeUnits renders the ActiveUnits shape: units with more than so many active
-// buckets.
+// activeUnits renders the ActiveUnits shape: the units with more than a given number of active buckets.
 func (r *renderer) activeUnits(q query.ActiveUnits) *statement {
 	return &statement{
 		columns: []string{untimed, Ident(q.Unit), as(Ident(countColumn), ownName(countColumn))},
@@ -131,8 +129,7 @@ func (r *renderer) activeHours(q query.ActiveHours) *statement {
 	}
 }
 
-// activeShare renders the ActiveShare shape: of a day's buckets those that are
-// active.
+// activeShare renders the ActiveShare shape: the active ones among the buckets of each day.
 func (r *renderer) activeShare(q query.ActiveShare) *statement {
 	if !slices.IsSorted(q.Group) {
 		r.unsupported("an order by tags that is not the alphabetical one of their keys: InfluxQL orders by time alone")
@@ -153,7 +150,8 @@ func (r *renderer) active(a *query.Activity, group []string, column string, widt
 	}
 }
 
-// measured returns the statement of what each unit's buckets are judged by.
+// measured returns the statement that computes the measure by which the buckets of each unit count as
+// active.
 func (r *renderer) measured(a *query.Activity, group []string) *statement {
 	group = append(slices.Clone(group), a.Unit)
 	r.groupable(group...)

@@ -80,7 +80,7 @@ func (c *Console) Run(ctx context.Context, statement string, sink query.Sink) er
 	return nil
 }
 
-// Ask returns the rows that a statement gives.
+// Ask runs a statement and returns its rows.
 func (c *Console) Ask(ctx context.Context, statement string) ([][]query.Value, error) {
 	var answer query.Answer
 	err := c.Run(ctx, statement, limit.Own(&answer))

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/jsonrows"
 )
 
-// querier asks a stub, whose answers are arrays of rows of a text and a number.
+// querier returns a querier of a stub that returns arrays of rows with a text and a number.
 func querier(t *testing.T, answer http.HandlerFunc) *jsonrows.Querier {
 	t.Helper()
 	host, port := stub.HTTP(t, answer)

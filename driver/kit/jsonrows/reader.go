@@ -65,8 +65,7 @@ func (r *Reader) Read(body io.Reader, sink query.Sink, answer func() error) (dri
 	return driver.Cost{Rows: r.Rows, Bytes: r.body.N}, err
 }
 
-// Documents reads documents to the end of the answer, of which there is at least
-// one.
+// Documents reads one or more documents, to the end of the response.
 func (r *Reader) Documents(document func() error) error {
 	for n := 0; ; n++ {
 		if err := document(); err != nil {
@@ -112,7 +111,7 @@ func (r *Reader) Of(members Members) func() error {
 	}
 }
 
-// Each returns a function that reads an array of which element reads each element.
+// Each returns a function that reads an array, and calls element for each of its elements.
 func (r *Reader) Each(element func() error) func() error {
 	return func() error { return r.Array(element) }
 }
@@ -134,7 +133,7 @@ func (r *Reader) Array(element func() error) error {
 	}
 }
 
-// Text reads a text, or what else stands there as JSON has it.
+// Text reads a text. It returns any other value as its JSON text.
 func (r *Reader) Text() (string, error) {
 	token, err := r.decoder.ReadToken()
 	return token.String(), err

@@ -186,7 +186,7 @@ func read(kind jsonrows.Type, text string) ([]query.Value, error) {
 	return got.Rows[0], nil
 }
 
-// What is wrong with an answer is said in a line.
+// TestWrongAnswers checks that a malformed response leads to a one-line error.
 func TestWrongAnswers(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"rows":[]}`: "is this Stub?", `[1]`: "the answer has number where a row was expected", `[[1,2]]`: "more values than there are columns",
@@ -201,8 +201,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// What is read does not stand in the row of before, nor in that of an answer
-// before.
+// TestReadAgain checks that a value does not carry over from the previous row or response.
 func TestReadAgain(t *testing.T) {
 	r := &jsonrows.Reader{System: "Stub"}
 	for range 2 {
@@ -252,8 +251,7 @@ func FuzzParseTime(f *testing.F) {
 	})
 }
 
-// Whatever stands in lines, they become rows of the columns that were asked for, or an
-// error.
+// FuzzLines checks that any input leads to rows of the requested columns, or to an error.
 func FuzzLines(f *testing.F) {
 	for _, text := range []string{`{"a":1,"b":"x"}` + "\n" + `{"b":null}`, `{ "a" : [1] }`, `{"a":1}{}`, `{"\u0061":-1e400}`, `{"a":"2016-01-01T00:00:00"`} {
 		f.Add(text)

@@ -29,9 +29,9 @@ const (
 	Nanoseconds       // a time as a number, since 1970
 	Milliseconds      // likewise
 	Count             // Number, but NULL is 0
-	Text              // a text, or what else stands there as a text
+	Text              // a text; any other value as its JSON text
 	Hex               // a text with two digits for each byte, which are the value
-	Hidden            // is no part of the rows
+	Hidden            // not part of the rows
 )
 
 // maxLabels is the most labels of a series that are read.
@@ -103,8 +103,7 @@ func (r *Reader) Row() error {
 	return r.sink.Row(r.row)
 }
 
-// skipBlanks returns what stands behind blanks, in a row that the decoder has
-// found right.
+// skipBlanks drops leading blanks from a row that the decoder has validated.
 func skipBlanks(row jsontext.Value) jsontext.Value {
 	for row[0] <= ' ' {
 		row = row[1:]
@@ -135,7 +134,7 @@ func length(row jsontext.Value) int {
 	}
 }
 
-// value makes a value of what stands in the answer. Texts lie in r.texts.
+// value converts a JSON value. Texts are stored in r.texts.
 func (r *Reader) value(kind Type, raw jsontext.Value) (query.Value, error) {
 	switch raw[0] {
 	case 'n':

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Conn is a network connection that reads no endless answer, and knows what went over
-// it. As every net.Conn it may be used by several goroutines: a library that gives a
-// connection up drains it by one of its own.
+// Conn is a network connection that limits the size of responses and counts bytes in both directions.
+// As with every net.Conn, several goroutines may use it: a library may drain an abandoned connection in
+// a goroutine of its own.
 type Conn struct {
 	net.Conn
 	Unread Unread

@@ -1,6 +1,6 @@
-// Package limit sees to it that nothing that tsmark asks of a target beside
-// measuring goes on for ever: a target whose server falls silent ends in an
-// error that says what was waited for, how long, and which flag allows more.
+// Package limit bounds everything outside the measurement that tsmark requests from a target. If the
+// server falls silent, the operation ends with an error that names the operation, the time waited, and
+// the flag that raises the limit.
 package limit
 
 import (
@@ -14,13 +14,12 @@ import (
 
 // Limits says how long one call of a target may take.
 type Limits struct {
-	// Statement is for what does not grow with the data: opening, describing,
-	// reading and writing the mark, connecting a worker, measuring the size on
-	// disk. It also bounds how long a statement that changes tables waits for
-	// others' locks.
+	// Statement limits operations that do not grow with the data: opening, describing, reading and
+	// writing the mark, connecting a worker, and measuring the size on disk. It also limits how long a
+	// statement that changes tables waits for others' locks.
 	Statement time.Duration
-	// Step is for what does: preparing, clearing, settling, counting, steps after
-	// a load, and queries that have no time-out of their own.
+	// Step limits operations that grow with the data: preparing, clearing, settling, counting, steps
+	// after a load, and queries without a time-out of their own.
 	Step time.Duration
 }
 
@@ -33,8 +32,8 @@ const (
 // Default is what holds where nobody says anything else.
 func Default() Limits { return Limits{Statement: time.Minute, Step: time.Hour} }
 
-// Late is the error of what took longer than its limit. That of Limits.Statement
-// is a driver.ErrUnreachable.
+// Late is the error of an operation that exceeded its limit. With Limits.Statement it is a
+// driver.ErrUnreachable.
 type Late struct {
 	Limit time.Duration
 	Flag  string // that allows more
@@ -50,8 +49,8 @@ func (l *Late) Is(other error) bool {
 	return other == driver.ErrUnreachable && l.Flag == StatementFlag
 }
 
-// InStatement calls do with a context that ends at the limit Statement; what was
-// being done goes into the error of a limit that was not kept.
+// InStatement calls do with a context that ends at the limit Statement. The error for an exceeded limit
+// contains doing.
 func (l Limits) InStatement(ctx context.Context, doing string, do func(context.Context) error) error {
 	return run(ctx, l.statement(), doing, do)
 }
@@ -85,9 +84,9 @@ func Outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 // nobody waits for it any more: more than Grace and a farewell to the server.
 const abandoned = 2 * Grace
 
-// Call calls do with a context that ends at the limit, and returns what do does.
-// It returns soon after that context has ended even where do does not: what it
-// would have returned is then lost, but given to late, unless that is nil.
+// call calls do with a context that ends at the limit, and returns the result of do. It returns soon
+// after the end of that context even if do does not. It then passes the result of do to late, unless
+// late is nil.
 func call[T any](ctx context.Context, limit *Late, doing string, do func(context.Context) (T, error), late func(T)) (T, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit.Limit, limit)
 	defer cancel()

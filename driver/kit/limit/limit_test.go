@@ -72,7 +72,7 @@ func (q silentQuerier) Do(ctx context.Context, _ driver.Request, _ query.Sink) (
 }
 func (silentQuerier) Close() error { return nil }
 
-// calls are all that a target can be asked, with the limit that each has.
+// calls returns the methods of a target with the limit of each.
 func calls(t driver.DB) map[string]struct {
 	do   func(context.Context) error
 	most time.Duration
@@ -98,8 +98,9 @@ func calls(t driver.DB) map[string]struct {
 	}
 }
 
-// Every call ends at its limit with what was waited for, how long and what allows
-// more, and promptly with its context; also one of a driver that is deaf.
+// TestCallsEnd checks that every call ends at its limit with an error that names the operation, the
+// time waited, and the flag that raises the limit, and promptly with its context; even if the driver
+// ignores its context.
 func TestCallsEnd(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		for doing := range calls(driver.DB{}) {
@@ -197,8 +198,9 @@ func TestOutlive(t *testing.T) {
 	})
 }
 
-// Every optional function of a context ends at a limit too, and says what was being done. A
-// function that the database lacks, the limited database lacks as well.
+// TestOptionalCallsEnd checks that every optional function with a context ends at a limit too, and that
+// its error names the operation. The limited database has exactly the optional functions of the
+// database.
 func TestOptionalCallsEnd(t *testing.T) {
 	names := reflect.TypeFor[driver.Optional]()
 	for i := range names.NumField() {

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// Blocked is the error of what waited for a lock that somebody else holds.
+// Blocked is the error of an operation that waited for a lock held by another session.
 type Blocked struct {
 	Waited time.Duration
 	By     string // who holds it, and how to end that
@@ -20,8 +20,8 @@ func (b *Blocked) Error() string {
 	return fmt.Sprintf("waited %v for a lock in vain: %s; allow more with --%s", b.Waited, b.By, StatementFlag)
 }
 
-// blockers looks for whom a call waits. Statements that change tables have a limit of their own
-// for locks (driver.Env.Locks); those that read wait for as long as a lock is held.
+// blockers finds out who holds the lock that a call waits for. Statements that change tables have a
+// limit of their own for locks (driver.Env.Locks); those that read wait until the lock is released.
 type blockers struct {
 	find  func(context.Context) (holder string, err error) // nil: the server does not report them
 	every time.Duration                                    // between looks

@@ -8,15 +8,15 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// What is kept of the answer to a statement of tsmark's own at most. The lists
-// of tables and settings that it asks for, and its mark, are far smaller.
+// The limits of results of tsmark's own statements. The lists of tables and settings that it reads, and
+// its mark, are far smaller.
 const (
 	OwnRows  = 100_000
 	OwnBytes = 64 << 20 // of texts
 )
 
-// Sink hands the rows of an answer on, as many as may come. What comes beyond is
-// an error at once: the answer may have no end.
+// Sink passes on the rows of a result up to a limit. Any row beyond it is an error immediately, because
+// the result may never end.
 type Sink struct {
 	To    query.Sink
 	Rows  int64 // that may come
@@ -28,9 +28,9 @@ type Sink struct {
 // Own returns a sink for the answer to a statement of tsmark's own.
 func Own(to query.Sink) *Sink { return &Sink{To: to, Rows: OwnRows, Bytes: OwnBytes} }
 
-// Expected returns a sink for an answer of which the number of rows is known, and how many
-// bytes of free texts each has at most. Each may have other texts of a KiB beside what any
-// answer may have.
+// Expected returns a sink for a result with a known number of rows and a known largest size in bytes of
+// each row's free texts. In addition, each row may have a KiB of other texts, and the result as a whole
+// OwnBytes.
 func Expected(to query.Sink, rows, free int64) *Sink {
 	return &Sink{To: to, Rows: rows, Bytes: OwnBytes + (longRow+free)*rows}
 }
@@ -57,14 +57,14 @@ func (s *Sink) Row(row []query.Value) error {
 	return s.To.Row(row)
 }
 
-// Refused is an error of reading an answer that is none of the connection's: a sink
-// took a row no longer, or a value cannot be read.
+// Refused is an error of reading a result that does not come from the connection: the sink rejected a
+// row, or a value cannot be decoded.
 type Refused struct{ Err error }
 
 // Error implements error.
 func (r *Refused) Error() string { return r.Err.Error() }
 
-// AsRefused returns what Refused says of an error, and nil for one that is none.
+// AsRefused returns the error inside a Refused, and nil for any other error.
 func AsRefused(err error) error {
 	if r, ok := errors.AsType[*Refused](err); ok {
 		return r.Err
@@ -72,9 +72,8 @@ func AsRefused(err error) error {
 	return nil
 }
 
-// Unread bounds what a connection reads without a row of an answer coming out
-// of it, which is what it may have to keep: a value, a line, a message. The zero
-// value has read nothing.
+// Unread limits the bytes that a connection reads without completing a row of a result. It may have to
+// buffer them: a value, a line, a message. The zero value has read nothing.
 type Unread struct{ bytes atomic.Int64 }
 
 // MaxRow is how many bytes of an answer are read at most before there is a row.
@@ -88,8 +87,8 @@ func (u *Unread) Read(bytes int) error {
 	return nil
 }
 
-// Row says that a row came out of what was read, or that another answer begins.
-// Of rows that came in one read only the first one costs anything.
+// Row records that the bytes read so far have produced a row, or that another result begins. Only the
+// first of several rows in one read costs anything.
 func (u *Unread) Row() {
 	if u.bytes.Load() != 0 {
 		u.bytes.Store(0)

@@ -20,7 +20,7 @@ func Driver(k driver.Driver, l Limits) driver.Driver {
 		if k.Caps(o).Embedded {
 			most = l.step() // it may have a log to read first
 		}
-		env.Locks = l.Statement - l.Statement/10 // so that the database says what it waits for before the limit ends
+		env.Locks = l.Statement - l.Statement/10 // lets the database name the lock before the limit ends the statement
 		db, err := call(ctx, most, "opening "+k.Name, func(ctx context.Context) (driver.DB, error) {
 			return open(ctx, env, o)
 		}, func(db driver.DB) { _ = db.Close() })
@@ -64,9 +64,9 @@ func Target(db driver.DB, l Limits) driver.DB {
 	return db
 }
 
-// bound replaces the function at f, whose first argument is a context and whose last result an
-// error, by one whose calls end at the limit, or when somebody has locked what they wait for.
-// What was being done is followed by the table or aggregate that the function is given. Nil
+// bound replaces the function at f, whose first parameter is a context and whose last result is an
+// error. Calls of the new function end at the limit, or when another session holds a lock that they
+// need. Their errors say doing, followed by the table or aggregate among the arguments. A nil function
 // stays nil.
 func bound[F any](f *F, locks blockers, limit *Late, doing string) {
 	unbound := reflect.ValueOf(*f)
@@ -91,7 +91,8 @@ func bound[F any](f *F, locks blockers, limit *Late, doing string) {
 	}).Interface().(F)
 }
 
-// object names the table or aggregate among arguments, after a space; empty: there is none.
+// object returns a space and the name of the table or aggregate among arguments, or an empty string if
+// there is no such argument.
 func object(in []reflect.Value) string {
 	for _, v := range in {
 		switch v := v.Interface().(type) {

@@ -32,7 +32,7 @@ func Gzip(level int) Compression {
 	return Compression{Encoding: EncodingGzip, Level: level}
 }
 
-// compressor compresses texts. What it returns holds until its next call.
+// compressor compresses texts. Its result is valid until the next call.
 type compressor func(text [][]byte) ([][]byte, error)
 
 // compressor returns one, with memory that is used again.

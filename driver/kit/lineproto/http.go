@@ -21,10 +21,9 @@ type Endpoint struct {
 	Parameters url.Values
 	Header     http.Header // beside the credentials; nil: that of lines
 	Compress   Compression
-	// Explain makes an error of what the server says beside a status that is none
-	// of success: a *BadLine where it names a line, a driver.Temporary where the
-	// same lines may be sent again and the status, as driver.HTTPStatus reads it,
-	// does not say so.
+	// Explain converts a response with an unsuccessful status to an error: a *BadLine if the server
+	// names a line, a driver.Temporary if the same lines may be sent again and driver.HTTPStatus does
+	// not derive that from the status.
 	Explain func(status int, body []byte) error
 	// Stored makes an error of an answer whose status is one of success and that says
 	// of lines that they were not stored; nil: such an answer has nothing to say.

@@ -114,10 +114,9 @@ func (t *tcpSender) failure(ctx context.Context, err error) error {
 // Abandon implements Sender.
 func (t *tcpSender) Abandon() { t.conn.Close() }
 
-// Close implements Sender. It tells the server that nothing more comes, and waits until it
-// has read everything and closes the connection in its turn: no longer than the timeout,
-// for a slow server can have several MiB before it in the buffers between. A connection
-// that the server broke off is an error: rows are missing.
+// Close implements Sender. It shuts down the sending side, and waits until the server has read
+// everything and closes the connection, up to the timeout: several MiB can be in buffers between tsmark
+// and a slow server. If the server resets the connection, rows are missing, which is an error.
 func (t *tcpSender) Close() error {
 	defer t.conn.Close()
 	half, ok := t.conn.(interface{ CloseWrite() error })

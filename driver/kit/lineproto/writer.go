@@ -26,8 +26,8 @@ type Sender interface {
 	Abandon()
 }
 
-// Loader makes the writers of a database, once it knows what they write. It
-// implements that part of driver.DB; its writers are LineWriters.
+// Loader creates the writers of a database after Prepare. It implements that part of driver.DB; its
+// writers are LineWriters.
 type Loader struct {
 	System string // as errors name it
 	// Open connects.
@@ -42,14 +42,14 @@ type prepared struct {
 	tables  []*series.Table
 }
 
-// Prepare says what is written from now on: the tables of a schema, and how.
+// Prepare sets the tables of a schema and their encoder for new writers.
 func (l *Loader) Prepare(encoder encode.Encoder, s *series.Schema) {
 	l.prepared.Store(&prepared{encoder, s.Tables})
 	l.sent.Store(0)
 }
 
-// Extend is Prepare in the middle of a load: the tables have more tags and fields, and
-// what was sent counts on.
+// Extend is Prepare during a load: tables have gained tags and fields, and the count of sent rows
+// continues.
 func (l *Loader) Extend(encoder encode.Encoder, s *series.Schema) {
 	l.prepared.Store(&prepared{encoder, s.Tables})
 }
@@ -62,8 +62,8 @@ func (l *Loader) Tables() []*series.Table {
 	return nil
 }
 
-// Sent returns how many rows were sent since Prepare that no answer has
-// acknowledged. Over HTTP there are none.
+// Sent returns the number of rows sent since Prepare that no response has acknowledged. It is 0 over
+// HTTP.
 func (l *Loader) Sent() int64 { return l.sent.Load() }
 
 // NewWriter implements driver.DB. Prepare must have been called since the database

@@ -76,8 +76,8 @@ func TestWriteFails(t *testing.T) {
 	})
 }
 
-// What arrives is what was given, compressed or not; the receipt counts the rows
-// and the bytes before they are compressed.
+// TestWrite checks that the server receives the rows unchanged, compressed or not, and that the receipt
+// counts the rows and the uncompressed bytes.
 func TestWrite(t *testing.T) {
 	for _, compress := range []lineproto.Compression{
 		lineproto.Gzip(0), lineproto.Gzip(1), lineproto.Gzip(9), {Encoding: lineproto.EncodingSnappy}, {Encoding: lineproto.EncodingZstd},
@@ -121,7 +121,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// unpacked reads what was compressed.
+// unpacked decompresses data.
 func unpacked(from io.Reader, encoding string) ([]byte, error) {
 	switch encoding {
 	case lineproto.EncodingGzip:
@@ -163,8 +163,8 @@ func dial(t *testing.T, timeout time.Duration, serve func(net.Conn)) (loading, *
 	return writer(t, to, err)
 }
 
-// Over TCP a connection that the server broke off is an error, at the latest
-// when it is closed.
+// TestTCPBrokenOff checks that a TCP connection that the server closes early is an error, when it is
+// closed at the latest.
 func TestTCPBrokenOff(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
 		"reset":  func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); _ = c.(*net.TCPConn).SetLinger(0); c.Close() },
@@ -241,7 +241,8 @@ func TestTCPReadsLate(t *testing.T) {
 	}
 }
 
-// An acknowledgement is none where the protocol has none, and rows are counted.
+// TestTCPReceipt checks that a receipt has no time of acknowledgement if the protocol has no
+// acknowledgements, and that rows are counted.
 func TestTCPReceipt(t *testing.T) {
 	got := make(chan string, 1)
 	w, batch := dial(t, time.Minute, func(c net.Conn) {
@@ -278,7 +279,8 @@ func TestTCPRefused(t *testing.T) {
 	stub.Says(t, failed, "writing to Stub", "it refused what was sent: put: no")
 }
 
-// The context ends what is being sent, and no secret or host is needed to say so.
+// TestTCPContext checks that the context ends a write in progress, and that its error needs no secret
+// or host.
 func TestTCPContext(t *testing.T) {
 	w, batch := dial(t, time.Minute, func(net.Conn) { <-t.Context().Done() })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

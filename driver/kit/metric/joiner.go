@@ -21,7 +21,7 @@ const maxPoints = 1 << 24
 type Joiner struct {
 	plan   *Plan
 	names  map[string]int // columns by the names of metrics
-	groups []group        // by the labels, those that are in use first
+	groups []group        // by the labels, those in use first
 	used   int
 	index  map[string]int // of groups
 	cells  int
@@ -162,7 +162,7 @@ func milliseconds(of query.Value) int64 {
 	return int64(math.Round(of.Float * 1000))
 }
 
-// place returns the row of a time, which it makes where there is none.
+// place returns the row of a time, and inserts it if necessary.
 func (g *group) place(at int64, j *Joiner) (int, error) {
 	row := g.next
 	if row >= len(g.times) || g.times[row] != at {
@@ -176,7 +176,7 @@ func (g *group) place(at int64, j *Joiner) (int, error) {
 			for range fields {
 				g.cells = append(g.cells, math.NaN())
 			}
-			if from := row * fields; from+fields < len(g.cells) { // it came late: what is behind moves
+			if from := row * fields; from+fields < len(g.cells) { // the row is out of order: shift the later ones
 				copy(g.cells[from+fields:], g.cells[from:])
 				for i := range fields {
 					g.cells[from+i] = math.NaN()
@@ -273,7 +273,7 @@ func (j *Joiner) lacks(p place) bool {
 	return false
 }
 
-// below reports whether a value of a row is not above what it must be. NaN is not.
+// below reports whether a value of a row is not above its threshold. NaN is not above it.
 func (j *Joiner) below(p place) bool {
 	for i, f := range j.plan.Fields {
 		if f.Above != nil && !(j.value(p, i) > *f.Above) {
@@ -283,7 +283,7 @@ func (j *Joiner) below(p place) bool {
 	return false
 }
 
-// kept reports whether a row's value fulfils a condition. NaN, which is none, does not.
+// kept reports whether a row's value satisfies a condition. NaN, a missing value, does not.
 func (j *Joiner) kept(p place, c *Condition, v float64) bool {
 	for i, tag := range j.plan.Tags {
 		if tag.Label == c.Over {

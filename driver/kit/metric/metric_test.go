@@ -51,7 +51,7 @@ func TestJoin(t *testing.T) {
 	of := func(name, host string) [][2]string { return [][2]string{{"__name__", name}, {"host", host}} }
 	samples := []sample{
 		{of("cpu_a", "h1"), 20, "2"}, {of("cpu_a", "h2"), 10, "5"}, {of("cpu_b", "h1"), 20, "0.5"},
-		{of("cpu_b", "h1"), 10.001, "7"},                                // earlier than what came
+		{of("cpu_b", "h1"), 10.001, "7"},                                // earlier than the sample before
 		{of(RowName, "h1"), 30, "1"},                                    // a row without a value
 		{append(of("cpu_a", "h2"), [2]string{PartLabel, "1"}), 40, "9"}, // another part of the same series
 	}
@@ -107,8 +107,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A row that lacks what it must have is none; what is hidden is no column. Of the rows
-// that share a tag the newest is chosen before that.
+// TestJoinMust checks that a row without a required value is dropped, and that a hidden column is not
+// part of the row. For tags, the row is dropped before the newest row of each tag is chosen.
 func TestJoinMust(t *testing.T) {
 	of := func(name, host string) [][2]string {
 		return [][2]string{{"__name__", name}, {"host", host}, {"rack", "r"}}

@@ -17,11 +17,11 @@ const (
 	Note      = NoteTable + "_" + NoteField
 )
 
-// ErrNote says that the metric Note is none of tsmark's.
+// ErrNote means that the metric Note was not written by tsmark.
 var ErrNote = fmt.Errorf("the metric %s is not as tsmark leaves it", Note)
 
-// Notes are those that a server has, by when they were set. A note is written beside the
-// one before, which holds until all parts of the newer one are there, and goes then.
+// Notes holds the notes of a server by the times at which they were set. A new note is written next to
+// the previous one, which stays valid until all parts of the new one are visible, and is then deleted.
 type Notes map[int64]*version
 
 // version is a note as it was set once: its parts, and how many there are.
@@ -30,7 +30,7 @@ type version struct {
 	all   int
 }
 
-// NoteParts are those of a note, each of at most so many characters of base64.
+// NoteParts splits a note into base64 parts of at most length characters.
 func NoteParts(text string, length int) []string {
 	var parts []string
 	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString([]byte(text))), length) {
@@ -39,7 +39,7 @@ func NoteParts(text string, length int) []string {
 	return parts
 }
 
-// Add adds a part of a note that has so many.
+// Add adds one part of a note with the given number of parts.
 func (n Notes) Add(at int64, part, all int, content string) {
 	if n[at] == nil {
 		n[at] = &version{parts: map[int]string{}, all: all}
@@ -47,7 +47,7 @@ func (n Notes) Add(at int64, part, all int, content string) {
 	n[at].parts[part] = content
 }
 
-// Newest returns when the newest note was set of those that are whole; 0: there is none.
+// Newest returns the time at which the newest complete note was set; 0: there is no complete note.
 func (n Notes) Newest() (int64, error) {
 	newest := int64(0)
 	for at, v := range n {

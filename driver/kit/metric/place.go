@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// Place returns where a target keeps its data: a server, and what is below the prefix
-// that an option says; empty: there is no such option. It is one place: its metrics have
-// the names of the dataset's tables and fields.
+// Place returns a function that names the place of a target's data: a server, and the value of the
+// prefix option; an empty prefix means that there is no such option. A server with a prefix is one
+// place: its metrics are named after the dataset's tables and fields.
 func Place(system, prefix string) func(driver.Options) string {
 	return func(o driver.Options) string {
 		place := system + " at " + driver.AddressPlace(o[connection.Host], o[connection.Port])

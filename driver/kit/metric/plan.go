@@ -1,11 +1,10 @@
-// Package metric is what systems of metrics share, which hold one number a time
-// and series and know no rows: how the fields of a table become series, what a
-// query's request consists of, and how the series of an answer become rows again.
+// Package metric is shared by the drivers of metric systems, which store one number for each time and
+// series and have no rows. It defines how the fields of a table become series, the parts of a query's
+// request, and how the series of a result become rows again.
 //
-// Each field of a table is a metric of its own, called by both names, as TSBS's
-// cpu_usage_user; the tags are its labels, those that are numbers too. A row is
-// what the samples of one time have in common whose labels are the same: one
-// without any value is a sample of the metric NullField.
+// Each field of a table is a metric, named after the table and the field, as in TSBS's cpu_usage_user.
+// All tags, including numeric ones, are its labels. Samples with equal times and labels form a row. A
+// row without any value is a sample of the metric NullField.
 package metric
 
 import (
@@ -23,7 +22,7 @@ const Own = "tsmark_"
 // NullField is the field of rows without a value of any other.
 const NullField = Own + "null"
 
-// The names of series of an answer that are no field's.
+// The names of series in a result that do not belong to a field.
 const (
 	// RowName: there is a row, whatever fields it has.
 	RowName = Own + "row"
@@ -81,8 +80,8 @@ type Plan struct {
 type Tag struct {
 	Label  string `json:"label"`
 	Number bool   `json:"number,omitempty"`
-	Must   bool   `json:"must,omitempty"`   // a row without it is none, and not the newest
-	Hidden bool   `json:"hidden,omitempty"` // it is no column
+	Must   bool   `json:"must,omitempty"`   // rows without the label are dropped, before the newest are chosen
+	Hidden bool   `json:"hidden,omitempty"` // not a column of the result
 }
 
 // Field is a column that the values of a metric are.
@@ -90,11 +89,11 @@ type Field struct {
 	Name   string `json:"name"`
 	Count  bool   `json:"count,omitempty"`  // none is 0, and NULL nowhere
 	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
-	Must   bool   `json:"must,omitempty"`   // a row without a sample of it is none, once the newest are chosen where One says so
-	Hidden bool   `json:"hidden,omitempty"` // it is no column
+	Must   bool   `json:"must,omitempty"`   // rows without a sample are dropped, after the newest are chosen if One is set
+	Hidden bool   `json:"hidden,omitempty"` // not a column of the result
 	// Divisor is another field, by which the values are divided; empty: none.
 	Divisor string `json:"divisor,omitempty"`
-	// Above is what the value must be greater than, or the row is none.
+	// Above is an exclusive lower bound: rows whose value is not greater are dropped.
 	Above *float64 `json:"above,omitempty"`
 	// Keep is what rows must fulfil, once the newest are chosen where One says so.
 	Keep *Condition `json:"keep,omitempty"`
@@ -117,8 +116,8 @@ func (p *Plan) Field(name string) *Field {
 	return &p.Fields[at]
 }
 
-// Over returns the label of a tag that is a number, by which a condition divides. One that
-// is no column becomes a hidden one.
+// Over returns the label of a numeric tag that a condition divides by. It adds a hidden column for a
+// label that is not a column yet.
 func (p *Plan) Over(label string) string {
 	if label != "" && !slices.ContainsFunc(p.Tags, func(t Tag) bool { return t.Label == label }) {
 		p.Tags = append(p.Tags, Tag{Label: label, Number: true, Hidden: true})

@@ -32,12 +32,12 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	return q.DoBy(ctx, r, sink, q.Ask)
 }
 
-// Ask sends a request, and gives the samples of its answer to the Joiner.
+// Ask sends a request, and passes the samples of its response to the Joiner.
 func (q *Querier) Ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	return q.Querier.Do(ctx, r, &q.Joiner)
 }
 
-// DoBy is Do where a query may be several requests: ask sends them.
+// DoBy is Do for queries that may consist of several requests, which ask sends.
 func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, ask func(context.Context, driver.Request) (driver.Cost, error)) (driver.Cost, error) {
 	var ok bool
 	if q.Plan, ok = r.Plan.(*Plan); !ok {
@@ -78,7 +78,7 @@ func (c *Console) Run(ctx context.Context, p *Plan, sink query.Sink) error {
 	return err
 }
 
-// AtOnce calls do for each of n requests, on so many connections at once at the most, and
+// AtOnce calls do for each of n requests, over at most the given number of concurrent connections, and
 // returns the first error.
 func AtOnce(ctx context.Context, connections, n int, to *httpwire.Config, explain func(status int, body []byte) error, do func(ctx context.Context, c *Console, i int) error) error {
 	var next atomic.Int64

@@ -8,17 +8,17 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/poll"
 )
 
-// Points that are queued on a server have all come once their number has not changed for
-// so many of the intervals at which the server hands its queue on, and for a second at the
-// least. They are counted once each interval, but not more often than so.
+// A server's queue counts as empty once the number of points has been constant for standing intervals
+// at which the server flushes its queue, and for at least a second. The points are counted once per
+// interval, but not more often than every recount.
 const (
 	standing = 5
 	quiet    = time.Second
 	recount  = 200 * time.Millisecond
 )
 
-// Settling waits for points that are queued on a server, of which the server tells nothing.
-// It implements driver.DB.
+// Settling waits for points in a server's queue, whose length the server does not report. It implements
+// driver.DB.
 type Settling struct {
 	since atomic.Pointer[time.Time] // nil: it has not waited
 }

@@ -26,7 +26,7 @@ func TestSettling(t *testing.T) {
 			if err := s.Await(t.Context(), of.interval, grows); err != nil {
 				t.Fatal(err)
 			}
-			// It grew until the third look, and stood from the fourth on.
+			// The number grew until the third look, and was constant from the fourth on.
 			if took, idle := time.Since(begin), s.IdleSince().Sub(begin); idle != 3*of.looks || took != idle+of.stands {
 				t.Errorf("every %v: it waited for %v, idle after %v", of.interval, took, idle)
 			}

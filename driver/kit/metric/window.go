@@ -58,8 +58,8 @@ func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...)
 }
 
-// Witnesses returns fields of which each row has one, in place of fields of which a
-// row may have none; nil: each has.
+// Witnesses returns fields such that each row has at least one of them, for a query of fields that a
+// row may all lack; nil: each row has one of the query's fields.
 func Witnesses(t *series.Table, fields []string) []string {
 	if slices.ContainsFunc(fields, func(f string) bool { return t.EachRowHas(f) }) {
 		return nil
@@ -67,7 +67,7 @@ func Witnesses(t *series.Table, fields []string) []string {
 	return AnyOf(t)
 }
 
-// AnyOf returns fields of which each row has one.
+// AnyOf returns fields such that each row has at least one of them.
 func AnyOf(t *series.Table) []string {
 	var all []string
 	for _, f := range t.Fields {
@@ -79,8 +79,8 @@ func AnyOf(t *series.Table) []string {
 	return append(all, NullField)
 }
 
-// Stored returns the fields of which rows have points: those of a table, and NullField
-// where a row may have no other.
+// Stored returns the metrics in which rows have samples: the fields of a table, and NullField if a row
+// may have no other field.
 func Stored(t *series.Table) []string {
 	var all []string
 	sure := false

@@ -1,6 +1,6 @@
-// Package pgwire speaks PostgreSQL's wire protocol for the targets whose systems
-// understand it: it finds the server as psql would, reads answers straight into
-// sinks, and says in one line what went wrong and how to fix it.
+// Package pgwire implements PostgreSQL's wire protocol for the targets that understand it. It finds the
+// server as psql would, passes rows directly to sinks, and says in one line what failed and how to fix
+// it.
 package pgwire
 
 import (
@@ -79,8 +79,8 @@ func NewConfig(given connection.Settings) (*Config, error) {
 	// Texts of times are only read in this form.
 	pg.RuntimeParams["timezone"], pg.RuntimeParams["datestyle"] = "UTC", "ISO"
 	pg.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		// The server is told to stop: what nobody waits for any more would slow
-		// down what is measured next. If it does not, the connection is given up.
+		// Cancel the query on the server: a query that nobody waits for would slow down the next
+		// measurements. If the server does not cancel it, close the connection.
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
 	return &Config{pg: pg, Timeout: given.Timeout}, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Link is a connection for what is needed now and then.
+// Link is a connection for occasional statements.
 type Link = sqlkit.Link[*Conn]
 
 // NewLink returns a link that is not connected yet. A single one closes its
@@ -31,7 +31,7 @@ func NewLink(c *Config, single bool) *Link {
 type Conn struct {
 	config  *Config
 	pg      *pgconn.PgConn
-	unread  *limit.Unread // what was read since the last row
+	unread  *limit.Unread // bytes read since the last row
 	columns []column      // of the answer being read, kept for the next one
 	row     []query.Value // handed to the sink
 	cut     bool          // in the middle of an answer
@@ -69,7 +69,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// binary asks for all columns of an answer in binary form.
+// binary requests all columns of a result in binary format.
 var binary = []int16{pgtype.BinaryFormatCode}
 
 // Query implements sqlkit.Conn, by the extended protocol. The bytes of its cost are
@@ -86,7 +86,7 @@ func (c *Conn) QueryReadOnly(ctx context.Context, begin, text string, sink query
 	return c.readOnly(ctx, begin, func(b *pgconn.Batch) { b.ExecParams(text, nil, nil, nil, binary) }, sink)
 }
 
-// readOnly is QueryReadOnly of what add adds.
+// readOnly is QueryReadOnly for the statement that add queues.
 func (c *Conn) readOnly(ctx context.Context, begin string, add func(*pgconn.Batch), sink query.Sink) (cost driver.Cost, err error) {
 	c.unread.Row()
 	batch := new(pgconn.Batch)
@@ -144,7 +144,7 @@ func (c *Conn) read(r *pgconn.ResultReader, sink query.Sink) (driver.Cost, error
 	return cost, err
 }
 
-// readRows hands rows to the sink. Its error is none of the connection's.
+// readRows passes rows to the sink. Its error does not come from the connection.
 func (c *Conn) readRows(r *pgconn.ResultReader, sink query.Sink) (cost driver.Cost, err error) {
 	err = c.describe(r.FieldDescriptions(), sink == nil)
 	for err == nil && r.NextRow() {

@@ -59,8 +59,7 @@ func text(src []byte, dst *query.Value) error {
 	return nil
 }
 
-// fixed is the decoder of a type all of whose values have a size, and none of which
-// it cannot read.
+// fixed returns the decoder of a type whose values all have the same size and are all valid.
 func fixed(size int, read func(src []byte, dst *query.Value)) decoder {
 	return func(src []byte, dst *query.Value) error {
 		if len(src) != size {
@@ -125,7 +124,7 @@ func binaryTime(src []byte, dst *query.Value) error {
 // epochDay is 2000-01-01, from which PostgreSQL counts days, in those since 1970.
 const epochDay = 10_957
 
-// The signs of numeric that are no signs.
+// The values in the sign field of numeric other than plus.
 const (
 	numericNegative = 0x4000
 	numericNaN      = 0xc000
@@ -133,8 +132,8 @@ const (
 	numericNegInf   = 0xf000
 )
 
-// binaryNumeric reads a decimal number as the closest double. It is sent as
-// digits to the base 10,000, of which the first has the weight 10,000^weight.
+// binaryNumeric decodes a decimal number to the closest double. The wire format has digits in base
+// 10,000; the first one has the weight 10,000^weight.
 func binaryNumeric(src []byte, dst *query.Value) error {
 	if len(src) < 8 {
 		return sizeError(src, 8)

@@ -101,7 +101,7 @@ func FuzzNumeric(f *testing.F) {
 	})
 }
 
-// FuzzTextTime: what is read is what package time reads.
+// FuzzTextTime checks that times are decoded as package time parses them.
 func FuzzTextTime(f *testing.F) {
 	for _, s := range []string{
 		"2016-01-01 00:00:00+00", "1969-12-31 23:59:59.999999+00", "2016-02-29 12:30:45.5", "2016-01-01T00:00:00.000000Z",

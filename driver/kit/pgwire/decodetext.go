@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// textDecoderOf returns the decoder of a type whose values come as texts. What
-// is no number and no time is a text.
+// textDecoderOf returns the decoder of a type in text format. Types other than numbers and times are
+// decoded as texts.
 func textDecoderOf(oid uint32) decoder {
 	switch oid {
 	case pgtype.Float8OID, pgtype.NumericOID:

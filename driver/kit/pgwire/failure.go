@@ -72,10 +72,10 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 // TooMany is the error of a connection that the server has no place for. It is a
 // driver.ErrUnreachable.
 type TooMany struct {
-	To   string // what was being done
+	To   string // the operation that failed
 	Said string // by the server
-	// Limit says what the limit is, who set it, and how it is raised; empty: nobody has asked
-	// the server, which takes a connection.
+	// Limit names the limit, who set it, and how to raise it. It is empty if the server accepts a
+	// connection, which is how the limit is read.
 	Limit string
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/pgwire"
 )
 
-// A query costs what pgx takes to ask it by itself, in each protocol.
+// TestOverhead compares the cost of a query with that of pgx alone, in each protocol.
 func TestOverhead(t *testing.T) {
 	o := served(t, func(c net.Conn) {
 		b := stub.Welcome(c)

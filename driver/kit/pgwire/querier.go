@@ -16,8 +16,8 @@ type Protocol string
 
 // The protocols.
 const (
-	Extended Protocol = "extended" // parsed and planned anew each time; binary answers
-	Prepared Protocol = "prepared" // each text is parsed when it is first asked, and kept; binary answers
+	Extended Protocol = "extended" // parsed and planned again each time; binary results
+	Prepared Protocol = "prepared" // each text is parsed on its first use, and cached; binary results
 	Simple   Protocol = "simple"   // answers as texts
 )
 
@@ -87,7 +87,7 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 		cost, err := q.conn.read(q.conn.pg.ExecStatement(ctx, statement, nil, nil, binary), sink)
 		return cost, q.conn.failed(ctx, err)
 	case confined && q.protocol == Simple:
-		// The simple protocol itself takes several statements, one of which could end the
+		// The simple protocol itself allows several statements in a text, and one of them could end the
 		// transaction.
 		return q.conn.readOnly(ctx, q.ReadOnly, func(b *pgconn.Batch) { b.ExecParams(r.Text, nil, nil, nil, nil) }, sink)
 	case confined:

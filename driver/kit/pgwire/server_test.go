@@ -131,8 +131,8 @@ func ask(t *testing.T, q *pgwire.Querier, text string) [][]query.Value {
 	return answer.Rows
 }
 
-// A querier keeps a bounded number of statements, and answers whatever was
-// asked how long ago.
+// TestManyPrepared checks that a querier caches a limited number of statements, and runs queries that
+// have been evicted.
 func TestManyPrepared(t *testing.T) {
 	q := querier(t, pgwire.Prepared)
 	for round := range 2 {
@@ -218,7 +218,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkAsk asks the smallest query.
+// BenchmarkAsk runs the smallest query.
 func BenchmarkAsk(b *testing.B) {
 	for _, p := range pgwire.Protocols() {
 		b.Run(string(p), func(b *testing.B) {

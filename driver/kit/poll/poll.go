@@ -47,7 +47,7 @@ type Progress struct {
 	since time.Time
 }
 
-// Stands returns for how long the number has been what it is now.
+// Stands returns how long the number has had its current value.
 func (p *Progress) Stands(now int64) time.Duration {
 	if p.since.IsZero() || now != p.at {
 		p.at, p.since = now, time.Now()

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/poll"
 )
 
-// looks waits until so many looks were made, and returns when each was.
+// looks waits until n checks were made, and returns the time of each.
 func looks(ctx context.Context, n int, failure error) ([]time.Duration, error) {
 	var at []time.Duration
 	begin := time.Now()
@@ -56,8 +56,8 @@ func TestUntilEnds(t *testing.T) {
 	})
 }
 
-// Idle is what has been so for long enough, since the first look of those in a row
-// that found it so.
+// TestIdle checks that Idle returns once the condition has held long enough, counted from the first of
+// an unbroken series of checks that found it true.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -79,7 +79,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A number stands since it changed, or was first seen.
+// TestProgress checks that the duration starts when the number is first seen or changes.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p poll.Progress

@@ -71,7 +71,7 @@ func (c *Console) Note(ctx context.Context, l Language) (string, error) {
 	return notes.Text()
 }
 
-// notes are those that the server has.
+// notes returns the notes on the server.
 func (c *Console) notes(ctx context.Context, l Language) (metric.Notes, error) {
 	p := &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: metric.Note}}}
 	for _, name := range []string{labelVersion, labelPart, labelContent} {
@@ -99,7 +99,7 @@ func (c *Console) notes(ctx context.Context, l Language) (metric.Notes, error) {
 type NoteStore interface {
 	// WriteNote writes parts, which may be visible a little later.
 	WriteNote(context.Context, []NotePart) error
-	// KeepNote brings what is visible to where it is kept.
+	// KeepNote moves the visible note to permanent storage.
 	KeepNote(context.Context) error
 	// Delete deletes series.
 	Delete(ctx context.Context, match string) error

@@ -21,7 +21,7 @@ import (
 type API struct {
 	System  string // as errors name it
 	Wire    *httpwire.Config
-	Prefix  string                  // what stands before /api/v1
+	Prefix  string                  // path before /api/v1
 	Seconds func(ms int64) string   // of milliseconds, as parameters have them
 	Explain func(int, []byte) error // as httpwire.Explained has it
 	// Form returns the parameters of a query, its times excepted. Its error says
@@ -47,8 +47,8 @@ func NewQuerier(a *API) *Querier {
 	return q
 }
 
-// Do implements driver.Querier. A text that is no plan but a path with parameters is
-// sent by GET as it is, as TSBS's are: each sample of the answer is a row.
+// Do implements driver.Querier. A text that is not a plan but a path with parameters, such as TSBS's
+// query texts, is sent by GET unchanged; each sample of the result is a row.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	if q.counted = r.Plan == nil && isPath(r.Text); q.counted {
 		return q.Querier.Querier.Do(ctx, r, sink)

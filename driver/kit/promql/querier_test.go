@@ -40,7 +40,7 @@ func querierOf(t testing.TB, answer http.HandlerFunc) *Querier {
 	})
 }
 
-// manyRows is an answer of ten metrics with so many samples, and its plan.
+// manyRows returns a response of ten metrics with the given number of samples, and its plan.
 func manyRows(n int) (string, *metric.Plan) {
 	p := &metric.Plan{Timed: true, Tags: []metric.Tag{{Label: "hostname"}}}
 	var samples, all []string
@@ -98,7 +98,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/row")
 }
 
-// What is no such API, or hides an error, is told apart.
+// TestAnswers checks that a response from another API, or one that hides an error, is recognised.
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"another server": {`{"hello":1}`, "is this X?"},
@@ -122,7 +122,7 @@ func TestAnswers(t *testing.T) {
 func TestNewest(t *testing.T) {
 	const step, end = 60_000, 60_000 * 30_000
 	for name, c := range map[string]struct {
-		rows   []int64 // of which buckets, counted from 1
+		rows   []int64 // the buckets of the expected rows, counted from 1
 		looked []string
 		want   int64
 	}{

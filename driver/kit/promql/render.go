@@ -18,8 +18,7 @@ import (
 
 const day = int64(24 * time.Hour / time.Millisecond)
 
-// IntervalOption is the name of the option that says of what all rows' times are
-// multiples.
+// IntervalOption is the name of the option for the interval that divides the times of all rows.
 const IntervalOption = "interval"
 
 // Option is that option.
@@ -49,8 +48,8 @@ func Interval(o driver.Options) time.Duration {
 type Language interface {
 	// Name is what users call it.
 	Name() string
-	// Metric returns the name of a field's metric, Label that of a tag's label,
-	// and Ident the latter as it stands in an expression.
+	// Metric returns the name of a field's metric. Label returns the name of a tag's label, and Ident
+	// the label as it is written in an expression.
 	Metric(table, field string) string
 	Label(tag string) string
 	Ident(tag string) string
@@ -82,11 +81,11 @@ type Language interface {
 	Named(expression, name string) string
 	// Only keeps the series whose labels a condition has too.
 	Only(expression string, labels []string, condition string) string
-	// During keeps what is evaluated after a time and before another, where these
-	// are not 0.
+	// During restricts an expression to evaluation times after one time and before another; 0 means no
+	// bound.
 	During(expression string, after, before int64) string
-	// Part tells apart the series of expressions of which one alone has a value at
-	// any time.
+	// Part makes the series of an expression distinct from those of other parts. At any time, only one
+	// of the parts has a value.
 	Part(expression string, number int) string
 	// Union puts expressions together.
 	Union(expressions ...string) string
@@ -258,7 +257,7 @@ func (r *Renderer) Tags() []string {
 
 // Span is a range of samples that a function looks at, in milliseconds.
 type Span struct {
-	Length int64 // of which the last is the one at which it ends
+	Length int64 // including the millisecond at which the span ends
 	Offset int64 // from the time of evaluation back to that
 	At     int64 // the time of evaluation; 0: the query's
 	Last   int64 // its last millisecond, where it is evaluated once; else 0
@@ -279,8 +278,8 @@ func (s Span) Of(l Language, expression, step string) string {
 	return text
 }
 
-// Samples returns the samples of fields in a span: of those rows that are above the
-// query's threshold, if it has one.
+// Samples returns the samples of fields in a span, restricted to the rows above the query's threshold
+// if it has one.
 func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
 	if r.Query.Above == nil {
 		return s.Of(r, r.Selector(fields, demanded...), "")
@@ -291,8 +290,8 @@ func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
 	return s.Of(r, Enclosed(r.Above(fields, demanded...)), ":"+r.Duration(r.Interval))
 }
 
-// Above returns the samples of fields at the time of evaluation, of those rows that are
-// above the query's threshold.
+// Above returns the samples of fields at the time of evaluation, restricted to the rows above the
+// query's threshold.
 func (r *Renderer) Above(fields []string, demanded ...string) string {
 	rows := r.Instant(r.Selector(fields, demanded...))
 	for _, f := range r.Query.Above.All() {
@@ -309,7 +308,7 @@ func (r *Renderer) Grouped(function, of string, by ...string) string {
 // Enclosed puts an expression into parentheses.
 func Enclosed(expression string) string { return "(" + expression + ")" }
 
-// Number returns a number as it stands in an expression.
+// Number formats a number for an expression.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // aggregated returns an aggregate of fields in groups, and what tells of groups

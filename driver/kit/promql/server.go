@@ -29,7 +29,7 @@ func Options(port, portHelp, userHelp, tokenHelp string) []driver.Option {
 	)
 }
 
-// PrefixOption is one that stands before the paths of a server.
+// PrefixOption returns an option for a path in front of the paths of a server.
 func PrefixOption(name, help, example string) driver.Option {
 	return driver.Option{Name: name, Empty: "none", Help: help, Type: option.CheckedBy("path", func(v string) error {
 		if v[0] != '/' || v[len(v)-1] == '/' {
@@ -42,13 +42,12 @@ func PrefixOption(name, help, example string) driver.Option {
 // ErrNotFound says that a server has no such path.
 var ErrNotFound = errors.New("it has no such path")
 
-// echoed is a query as VictoriaMetrics quotes it before it says what was wrong.
+// echoed is the query as VictoriaMetrics quotes it in front of its error message.
 var echoed = regexp.MustCompile(`query="(?:[^"\\]|\\.)*"`)
 
-// Explained returns a function that says, in one line and with how to fix it, what an
-// answer says whose status is none of success. Beside the status 404 any of the words
-// missing say that there is no such path. Advice is how to fix what it says, behind some
-// words of that.
+// Explained returns a function that turns a response with an unsuccessful status into a one-line error
+// that says how to fix it. Like status 404, any of the words in missing mean that the path does not
+// exist. Advice pairs words of a message with the remedy that is appended to it.
 func Explained(missing []string, advice [][2]string) func(status int, body []byte) error {
 	return func(status int, body []byte) error {
 		var e struct {

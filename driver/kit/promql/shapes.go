@@ -24,7 +24,7 @@ func (r *Renderer) plan(timed bool, tags, fields []string) *metric.Plan {
 	return p
 }
 
-// stored says of the plan that its values are those that are stored.
+// stored marks the values of the plan's fields as stored values.
 func (r *Renderer) stored(p *metric.Plan, fields []string) *metric.Plan {
 	for i, f := range fields {
 		p.Fields[i].Single = r.Table.Fields[r.Table.FieldIndex(f)].Type == series.Float32
@@ -153,9 +153,8 @@ func (r *Renderer) unitMeans(q query.UnitMeans) (*metric.Plan, error) {
 	return p, err
 }
 
-// activity renders the shapes that look at each unit's buckets: by subqueries,
-// whose steps are multiples of the bucket's width, so that a bucket stands where it
-// ends.
+// activity renders the shapes that look at the buckets of each unit. It uses subqueries whose steps are
+// multiples of the bucket's width; the value at the end of a bucket stands for the bucket.
 func (r *Renderer) activity() (*metric.Plan, error) {
 	a := r.Query.Activity()
 	if !r.bounded {
@@ -167,7 +166,7 @@ func (r *Renderer) activity() (*metric.Plan, error) {
 	}
 	first, end := floor(r.From, width), floor(r.To, width)+width
 	firstDay, lastDay := floor(first, day), floor(end-1, day)+day
-	// subquery returns what was active in so long a time.
+	// subquery returns the activity over a length of time.
 	subquery := func(length int64, boolean string, by ...string) string {
 		var active string
 		if err == nil {
@@ -208,8 +207,8 @@ func (r *Renderer) activity() (*metric.Plan, error) {
 	return p, err
 }
 
-// active returns an expression that, where a bucket ends, has the units of which it
-// is active; with bool it has all that have samples, as 1 and 0.
+// active returns an expression whose value at the end of a bucket is the units that are active in the
+// bucket; with bool, it has all units with samples, as 1 and 0.
 func (r *Renderer) active(first, end int64, boolean string, by ...string) (string, error) {
 	a, width := r.Query.Activity(), r.Query.Activity().Width.Milliseconds()
 	var parts []string

@@ -19,7 +19,7 @@ import (
 // Figures are the expressions by which a database tells what the values of a
 // column come to. The zero value counts alone.
 type Figures struct {
-	// Sum is what is added up; empty: it cannot be told.
+	// Sum is the expression to add up; empty: the system cannot compute it.
 	Sum string
 	// High are the upper 32 bits of each value, where Sum are the lower ones,
 	// since the sums of whole values would not fit; empty: they do.
@@ -159,7 +159,7 @@ func (c *Counter) times() Figures { return c.Figures(series.Timestamp, c.timeNam
 
 func (c *Counter) timeName() string { return cmp.Or(c.Dialect.TimeName, sql.TimeColumn) }
 
-// columns are those that tell the rows of a table apart.
+// columns returns the columns that identify a row of a table.
 func (c *Counter) columns(t *series.Table) []string {
 	d := c.Dialect
 	names := []string{c.timeName()}

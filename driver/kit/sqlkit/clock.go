@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// ReadClock reads a server's clock by a statement whose answer is one whole number, how
-// many units have passed since 1970. It is asked over a connection that is open.
+// ReadClock reads a server's clock by a statement that returns one whole number: the units since 1970.
+// The function ask runs it over an open connection.
 func ReadClock(ctx context.Context, unit time.Duration, statement string, ask func(ctx context.Context, statement string) ([][]query.Value, error)) (driver.Reading, error) {
 	asked := time.Now()
 	rows, err := ask(ctx, statement)

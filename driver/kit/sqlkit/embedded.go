@@ -45,7 +45,7 @@ type Embedded[S Session] struct {
 	open atomic.Int32 // sessions of these
 }
 
-// ErrClosed is the error of what needs a connection that was closed.
+// ErrClosed is the error of an operation on a closed connection.
 var ErrClosed = errors.New("the connection is closed")
 
 // Path is the name of the option PathOption.

@@ -16,7 +16,8 @@ type Kept[E any] struct {
 	scratch []E
 }
 
-// NewKept returns that of so many series, which render appends to dst.
+// NewKept returns a Kept for the given number of series. The function render appends a series' elements
+// to dst.
 func NewKept[E any](series uint32, render func(dst []E, s uint32) ([]E, error)) *Kept[E] {
 	k := &Kept[E]{render: render, series: series}
 	if series <= maxKept {
@@ -25,7 +26,7 @@ func NewKept[E any](series uint32, render func(dst []E, s uint32) ([]E, error)) 
 	return k
 }
 
-// Of returns what was made of a series. It is good until the next call.
+// Of returns the elements of a series. The result is valid until the next call.
 func (k *Kept[E]) Of(s uint32) (_ []E, err error) {
 	if s >= k.series {
 		return nil, fmt.Errorf("series %d is not of the schema that the database was prepared for", s)

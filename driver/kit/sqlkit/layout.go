@@ -27,8 +27,8 @@ type Table struct {
 	By   string // column by which its rows are found: that tells series apart, or the first tag; empty: none
 	// Fields are those of a table of rows.
 	Fields []series.Field
-	// Make are the statements that make it with its indexes, of which Indexes are
-	// the names that others could bear.
+	// Make lists the statements that create the table and its indexes. Indexes lists the names of
+	// indexes that could collide with other objects.
 	Make    []string
 	Indexes []string
 }
@@ -36,7 +36,7 @@ type Table struct {
 // Design is how a database declares the tables of a schema.
 type Design struct {
 	Dialect *sql.Dialect
-	// What stands behind the names of columns.
+	// The definitions that follow the names of columns.
 	Time   string // of a row: TIMESTAMP NOT NULL
 	Series string // the number of a row's series: INTEGER NOT NULL
 	Key    string // the same in a table of series: INTEGER PRIMARY KEY
@@ -46,7 +46,7 @@ type Design struct {
 
 	MaxName    int    // bytes of a name; 0: any number
 	MaxColumns int    // of a table; 0: any number
-	Instead    string // the option under which tables need fewer columns and names; empty: there is none
+	Instead    string // the option that reduces the number of columns and names; empty: none
 
 	// Make fills in how a table with the declared columns is made.
 	Make func(t *Table, columns []string)
@@ -58,8 +58,8 @@ const (
 	KindIndex = "index"
 )
 
-// Layout lays a schema out. Its error names what does not fit, or what two tables
-// or columns would share.
+// Layout returns the layout of a schema. Its error names the part that does not fit, or the name that
+// two tables or columns would share.
 func (d *Design) Layout(s *series.Schema) (*Layout, error) {
 	l := &Layout{Schema: s}
 	if !d.Dialect.Wide {
@@ -96,7 +96,7 @@ func firstTag(tags []series.Tag) string {
 	return tags[0].Key
 }
 
-// column is one of a table, and what stands behind its name.
+// column is a column of a table: its name and its definition.
 type column struct{ name, kind string }
 
 // ofRows are the columns of a table of rows.

@@ -20,8 +20,8 @@ type Remote interface {
 	Close() error
 }
 
-// Link is a connection for what is needed now and then. It implements Conn. It is
-// opened when it is first used, and again when the server was restarted.
+// Link is a connection for occasional statements. It implements Conn. It connects on first use, and
+// again after the server has restarted.
 type Link[C Remote] struct {
 	connect func(context.Context) (C, error)
 	single  bool

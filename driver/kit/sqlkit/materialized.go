@@ -21,11 +21,11 @@ type Aggregates struct {
 	Kind string
 	// Make returns the statements that make the aggregate of the rows that are there.
 	Make func(*Aggregate) []string
-	// Keep returns those that make an empty one that rows enter as they are written,
-	// and NotKept says why there are none, to stand behind "not supported".
+	// Keep returns the statements that create an empty aggregate which is updated as rows are written.
+	// NotKept is the reason why there are no such statements, to follow "not supported".
 	Keep    func(*Aggregate) []string
 	NotKept string
-	// Alone says that the statements are no transaction: they are run one by one.
+	// Alone means that the statements cannot form a transaction and run one by one.
 	Alone bool
 	// Lacks reports whether an error of a statement says that the system has no such
 	// aggregates, as in an edition without them; nil: none does.
@@ -136,7 +136,7 @@ func (a *Aggregates) keep(m *Aggregate) ([]string, error) {
 	return a.Keep(m), nil
 }
 
-// aggregate is what is known of one before it is made.
+// aggregate returns the description of an aggregate before it is created.
 func (t *Tables) aggregate(s *series.Schema, m *query.Materialized) (*Aggregate, error) {
 	if t.Aggregates == nil {
 		return nil, fmt.Errorf("%w: tsmark makes no aggregates of %s", query.ErrUnsupported, t.Dialect.Name)

@@ -8,8 +8,8 @@ import (
 // SeriesInsert implements SeriesWriter by an INSERT whose values stand in its text,
 // and Row.
 type SeriesInsert struct {
-	// Into stands before the values, and Twice behind them: what becomes of a row that
-	// an earlier try has stored.
+	// Into precedes the values, and Twice follows them: it says what happens to a row that an earlier
+	// attempt has stored.
 	Into, Twice string
 	// Text appends the literal of a text.
 	Text func(dst, value []byte) []byte

@@ -27,8 +27,8 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// Each series is written once, whoever sees it; what was not kept is written
-// again.
+// TestClaims checks that each series is written once, whichever worker sees it first, and again after a
+// rollback.
 func TestClaims(t *testing.T) {
 	tags := []series.Tag{{Key: "host"}}
 	schema := &series.Schema{Series: 100, Tables: []*series.Table{{Name: "a", Tags: tags}, {Name: "b", Tags: tags}, {Name: "c", Tags: []series.Tag{{Key: "host"}}}}}

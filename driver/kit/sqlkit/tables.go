@@ -27,9 +27,10 @@ type Tables struct {
 	// Own is the connection for statements of tsmark's own. Several goroutines may
 	// use it.
 	Own Conn
-	// List is the statement that lists all that is in the place, each before what it
-	// looks at: kind, name, identity, the table that it goes with, or an empty text,
-	// and the schema, or an empty text for that in which tsmark makes its tables.
+	// List is the statement that lists everything in the place, dependent objects before the objects
+	// that they read. Its columns are the kind, the name, the identity, the table that the object
+	// belongs to or an empty text, and the schema or an empty text for the schema in which tsmark
+	// creates its tables.
 	List string
 	// Described says that the identity of List is a description, of any length.
 	Described bool
@@ -41,8 +42,8 @@ type Tables struct {
 	// Made changes a table that was just made, within the same transaction; nil:
 	// nothing is left to do.
 	Made func(context.Context, Conn, Table) error
-	// Undo drops the tables that were made before one that could not be, where
-	// statements that make tables are no transaction; nil: Change undoes them.
+	// Undo drops the tables created before one that failed, in systems without transactional DDL; nil:
+	// Change undoes them.
 	Undo func(context.Context, []driver.Object) error
 	// Aggregates is how continuous aggregates are kept; nil: tsmark makes none.
 	Aggregates *Aggregates

@@ -12,15 +12,15 @@ import (
 
 // Loader is a worker's connection, by which a Writer writes batches.
 type Loader interface {
-	// Begin begins the transaction of a batch. After its error there is none.
+	// Begin begins the transaction of a batch. If it fails, no transaction is open.
 	Begin(context.Context, *series.Batch) error
 	// Rows and Series open what writes the rows of a table, and of a table of series.
 	Rows(*series.Table) (RowWriter, error)
 	Series(*Tags) (SeriesWriter, error)
 	// Commit ends the transaction, and returns when its last byte was handed over.
 	Commit(context.Context) (sent time.Time, err error)
-	// Rollback undoes the transaction, for the error of anything but Begin. What was
-	// opened has been closed.
+	// Rollback undoes the transaction after any error but that of Begin. Everything opened in it has
+	// been closed.
 	Rollback(ctx context.Context, cause error)
 	// Close releases the connection, in which nothing is open.
 	Close() error
@@ -35,8 +35,8 @@ type RowWriter interface {
 
 // SeriesWriter writes the rows of a table of series.
 type SeriesWriter interface {
-	// Add adds the row of a series, whose tags the claims put into it. Flush writes
-	// what was not written yet. Both return the size of what they wrote.
+	// Add adds the row of a series with the tags that c assigned. Flush writes the remaining rows. Both
+	// return the bytes they wrote.
 	Add(c *Claims, s uint32) (bytes int64, err error)
 	Flush(context.Context) (bytes int64, err error)
 	Close()
@@ -192,8 +192,7 @@ func (w *Writer) table(t *series.Table) (*tableRows, error) {
 	return made, nil
 }
 
-// introduce adds the rows of those series of the batch that have none yet, and returns
-// their size.
+// introduce adds rows for the series of the batch that do not have one yet, and returns their size.
 func (t *tableRows) introduce() (bytes int64, err error) {
 	to := t.series
 	if to == nil {
@@ -212,7 +211,7 @@ func (t *tableRows) introduce() (bytes int64, err error) {
 	return bytes, nil
 }
 
-// abandon undoes the transaction. The next batch opens its tables anew.
+// abandon rolls the transaction back. The next batch reopens its tables.
 func (w *Writer) abandon(ctx context.Context, cause error) {
 	series := w.series
 	w.closeTables()

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// record is a loader that notes what it is told, and fails at one thing.
+// record is a loader that records its calls, and fails at one of them.
 type record struct {
 	did    []string
 	failAt string
