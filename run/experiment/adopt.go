@@ -1,6 +1,6 @@
 package experiment
 
-// adopt checks what concerns data that tsmark did not load.
+// adopt checks the settings for data that tsmark did not load.
 func (c *checker) adopt(e *Experiment) {
 	if !e.Adopt {
 		return

@@ -19,10 +19,9 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Check returns the problems with values that are impossible whatever the
-// workload and the targets are, each a *Problem on a line of its own, joined
-// as by errors.Join. It does not know which workloads, kinds, options and
-// query types there are.
+// Check returns the problems with values that are impossible for every workload and target, each a
+// *Problem on its own line, joined as by errors.Join. It does not know the existing workloads,
+// drivers, options and query types.
 func (e *Experiment) Check() error {
 	c := checker{experiment: e}
 	c.fileName("name", e.Name)
@@ -107,7 +106,7 @@ func (e *Experiment) Check() error {
 	}
 	c.texts(e)
 	c.own(q)
-	c.atLeast("queries.verify", q.Verify, 1) // no figure without a checked answer
+	c.atLeast("queries.verify", q.Verify, 1) // every figure needs a checked answer
 	c.mixed(e)
 	c.materialize(e)
 	c.adopt(e)
@@ -116,24 +115,24 @@ func (e *Experiment) Check() error {
 	return errors.Join(c.problems...)
 }
 
-// ParseShare reads a share in per cent, from 0.1% to 50%, as in 2%: 0.02.
+// ParseShare reads a percentage from 0.1% to 50%, such as 2%, as a share: 0.02.
 func ParseShare(text string) (float64, error) { return parseShare(text, "the median", "2%") }
 
 // ParseQuiet reads the share of the CPU that other programs may use.
 func ParseQuiet(text string) (float64, error) { return parseShare(text, "the CPU", "10%") }
 
-// MemoryPath is the path of Experiment.ServerMemory, by which a sweep sets it.
+// MemoryPath is the path of Experiment.ServerMemory in a sweep.
 const MemoryPath = "server-memory"
 
-// AllMemory is the value of Experiment.ServerMemory that limits nothing, for points of a sweep
-// beside others that do.
+// AllMemory is the value of Experiment.ServerMemory without a limit, for a sweep that also has
+// limited points.
 const AllMemory = "all"
 
-// LimitsNothing reports whether a parameter of a sweep is AllMemory. Where a host can limit none,
-// points do not have it.
+// LimitsNothing reports whether a parameter of a sweep is AllMemory. On a host that cannot limit
+// memory, points omit this parameter.
 func LimitsNothing(p result.Parameter) bool { return p.Path == MemoryPath && p.Value == AllMemory }
 
-// leastMemory is the least that ParseMemory takes: of less, no server lives.
+// leastMemory is the minimum for ParseMemory: no server runs with less.
 const leastMemory = 16 << 20
 
 // ParseMemory reads an amount of memory, such as 512MB or 1GiB, in bytes: 16 MiB or more, or 0
@@ -149,7 +148,7 @@ func ParseMemory(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// memory checks to what servers are held.
+// memory checks the memory limit of servers.
 func (c *checker) memory(e *Experiment) {
 	if e.ServerMemory == "" {
 		return
@@ -172,7 +171,7 @@ func parseShare(text, of, example string) (float64, error) {
 	return percent / 100, nil
 }
 
-// columns checks what concerns columns that appear.
+// columns checks the settings for columns that are added during the load.
 func (c *checker) columns(e *Experiment) {
 	const path = "load.columns"
 	switch l := &e.Load; {
@@ -192,7 +191,7 @@ func (c *checker) columns(e *Experiment) {
 	}
 }
 
-// open checks what concerns an open loop.
+// open checks the settings of an open loop.
 func (c *checker) open(e *Experiment) {
 	q := &e.Queries
 	if q.Rate != "" {
@@ -212,8 +211,8 @@ func (c *checker) open(e *Experiment) {
 	c.within("queries.queue", q.Queue, 0, MaxQueries)
 }
 
-// objective checks the objective of a search. Without a time box each try runs the
-// queries of its repeat once: they must be enough for the percentile.
+// objective checks the objective of a search. Without a time box each try runs the queries of its
+// repeat once, so there must be enough of them for the percentile.
 func (c *checker) objective(e *Experiment) {
 	q := &e.Queries
 	keep, err := rate.Parse(q.FindMaxRate)
@@ -228,8 +227,8 @@ func (c *checker) objective(e *Experiment) {
 	}
 }
 
-// texts checks what concerns the texts of queries. TSBS's have windows of their own,
-// and are not written to run beside a load.
+// texts checks the settings for query texts. TSBS's texts have windows of their own and cannot run
+// while rows are written.
 func (c *checker) texts(e *Experiment) {
 	const path = "queries.query-texts"
 	q := &e.Queries
@@ -248,8 +247,8 @@ func (c *checker) texts(e *Experiment) {
 	}
 }
 
-// Bounds that keep a slip of the keyboard from eating the memory: a batch of a
-// worker and the drawn queries are held at once.
+// Bounds that keep a typing error from exhausting memory: a batch per worker and all generated
+// queries are in memory at once.
 const (
 	MaxWorkers   = 10_000
 	MaxBatchSize = 1_000_000 // rows
@@ -257,13 +256,13 @@ const (
 	MaxRepeats   = 1000
 )
 
-// WarmUp is what runs of a query type before it is measured: its first queries, or a time.
+// WarmUp is the work before a query type is measured: its first queries, or a duration.
 type WarmUp struct {
 	Queries int
 	Time    time.Duration
 }
 
-// ParseWarmUp reads a number of queries, as in 100, or a time, as in 5s.
+// ParseWarmUp reads a number of queries, such as 100, or a duration, such as 5s.
 func ParseWarmUp(amount Amount) (w WarmUp, err error) {
 	text := string(amount)
 	if text == "" {
@@ -278,7 +277,7 @@ func ParseWarmUp(amount Amount) (w WarmUp, err error) {
 	return w, nil
 }
 
-// checker gathers problems.
+// checker collects problems.
 type checker struct {
 	experiment *Experiment
 	problems   []error
@@ -307,11 +306,10 @@ func (c *checker) duration(path string, d time.Duration) {
 	}
 }
 
-// maxName bounds the names of files.
+// maxName is the maximum length of file names.
 const maxName = 64
 
-// fileName adds a problem unless the name can be the name of a file on every
-// system.
+// fileName adds a problem unless the name is a valid file name on every system.
 func (c *checker) fileName(path, name string) {
 	switch {
 	case name == "":
@@ -338,7 +336,7 @@ func (c *checker) targets(targets []Target) {
 			continue
 		}
 		c.fileName(path+".name", t.Name)
-		// Names that differ in case only are one file on some systems.
+		// Names that differ only in case are the same file on some systems.
 		same := func(other Target) bool { return strings.EqualFold(other.Name, t.Name) }
 		if first := slices.IndexFunc(targets[:i], same); first >= 0 {
 			c.add(path+".name", "%q is the name of targets[%d] already; give each target its own, as in --target NAME=%s", t.Name, first, t.Driver)

@@ -16,14 +16,13 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// decoder fills an experiment from a YAML tree. The library's own decoder is
-// not used because it stops at the first mistake, speaks of Go types and
-// forgets where the values stood.
+// decoder fills an experiment from a YAML tree. It replaces the library's own decoder, which stops
+// at the first error, mentions Go types and loses the positions of values.
 type decoder struct {
 	file       string
 	experiment *Experiment
 	problems   []error
-	place      Origin // where all that is decoded stands; zero: where its nodes do
+	place      Origin // position of all decoded values; zero: the positions of their nodes
 }
 
 // value decodes the node into v by v's type. A node without a value leaves v
@@ -76,7 +75,7 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
 	fields := make(map[string]reflect.Value)
 	var keys []string
-	var settings *workload.Settings // whose sections have the names of workloads
+	var settings *workload.Settings // its sections are named after workloads
 	for i := range v.NumField() {
 		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ","); key != "" {
 			keys = append(keys, key)
@@ -99,11 +98,11 @@ func (d *decoder) section(n ast.Node, path string, v reflect.Value) {
 	}, keys)
 }
 
-// settings decodes a mapping whose keys are a workload's to judge.
+// settings decodes a mapping whose keys only the workload can check.
 func (d *decoder) settings(n ast.Node, path, workload string, s *workload.Settings) {
 	d.mapping(n, path, "options", func(key, path string, value ast.Node) bool {
 		var text string
-		if list, ok := value.(*ast.SequenceNode); ok { // of names, which may as well stand in one text
+		if list, ok := value.(*ast.SequenceNode); ok { // a list of names, which may also be written as one text
 			var items []string
 			d.value(list, path, reflect.ValueOf(&items).Elem())
 			text = strings.Join(items, ", ")
@@ -115,7 +114,7 @@ func (d *decoder) settings(n ast.Node, path, workload string, s *workload.Settin
 	}, nil)
 }
 
-// options decodes a mapping whose keys are the kind's to judge.
+// options decodes a mapping whose keys only the driver can check.
 func (d *decoder) options(n ast.Node, path string, o *Options) {
 	decoded := make(Options)
 	d.mapping(n, path, "options", func(key, path string, value ast.Node) bool {
@@ -129,7 +128,7 @@ func (d *decoder) options(n ast.Node, path string, o *Options) {
 	}
 }
 
-// choices decodes a value, or a list of them.
+// choices decodes a value or a list of values.
 func (d *decoder) choices(n ast.Node, path string, c *ownqueries.Choices) {
 	if one, ok := scalar(n); ok {
 		*c = ownqueries.Choices{one}
@@ -138,8 +137,7 @@ func (d *decoder) choices(n ast.Node, path string, c *ownqueries.Choices) {
 	d.list(n, path, reflect.ValueOf(c).Elem())
 }
 
-// mapping calls entry for each key of the node; false means that the key is
-// none of the known.
+// mapping calls entry for each key of the node; false means that the key is unknown.
 func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path string, value ast.Node) bool, known []string) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
@@ -150,7 +148,7 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 	for _, item := range m.Values {
 		key, ok := scalar(item.Key)
 		if null, is := item.Key.(*ast.NullNode); is {
-			key, ok = null.GetToken().Value, true // own data have a setting of that name
+			key, ok = null.GetToken().Value, true // the workload own has a setting of that name
 		}
 		if !ok {
 			d.at(item.Key, path, "a key must be plain text")
@@ -167,10 +165,10 @@ func (d *decoder) mapping(n ast.Node, path, of string, entry func(key, path stri
 	}
 }
 
-// instead is what may be meant by a key that is none of the known. One that looks like
-// none of them is an option of the driver's where a target has a section of these.
+// instead suggests a known key for an unknown one. If no key is similar and the section of a target
+// has options, it suggests the driver's options.
 func instead(key string, known []string) string {
-	if (key == "system" || key == "kind") && slices.Contains(known, "driver") { // what else people call it
+	if (key == "system" || key == "kind") && slices.Contains(known, "driver") { // other common names
 		return `; did you mean "driver"?`
 	}
 	if slices.Contains(known, optionsKey) {
@@ -179,10 +177,10 @@ func instead(key string, known []string) string {
 	return suggest.Names(key, known)
 }
 
-// optionsKey is that of the section of a driver's options.
+// optionsKey is the key of the section with a driver's options.
 const optionsKey = "options"
 
-// list decodes a sequence into the slice, in place of what it held.
+// list decodes a sequence into the slice and replaces its elements.
 func (d *decoder) list(n ast.Node, path string, v reflect.Value) {
 	s, ok := n.(*ast.SequenceNode)
 	if !ok {
@@ -248,7 +246,7 @@ func (d *decoder) time(n ast.Node, path string, p *time.Time) {
 	*p = x.UTC()
 }
 
-// wrong adds a problem with a value that is not what is wanted.
+// wrong adds a problem with a value that has the wrong type.
 func (d *decoder) wrong(n ast.Node, path, wanted string) {
 	found := "something else"
 	switch s, ok := scalar(n); {
@@ -271,7 +269,7 @@ func (d *decoder) add(path, format string, args ...any) {
 	d.problems = append(d.problems, d.experiment.Problem(path, format, args...))
 }
 
-// at adds a problem with a node that need not be a value.
+// at adds a problem with a node, which need not be a value.
 func (d *decoder) at(n ast.Node, path, format string, args ...any) {
 	d.problems = append(d.problems, &Problem{Path: path, Origin: d.origin(n), Text: fmt.Sprintf(format, args...)})
 }
@@ -291,7 +289,7 @@ func (d *decoder) origin(n ast.Node) Origin {
 	return o
 }
 
-// scalar returns the text of a scalar as it was written, without quotes.
+// scalar returns the text of a scalar as written, without quotes.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -304,8 +302,8 @@ func scalar(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// join returns the path of the key below the path. A key that is no plain
-// word is quoted, so that a path stays on one line.
+// join returns the path of the key below the path. It quotes a key that is not a plain word, so
+// that a path stays on one line.
 func join(path, key string) string {
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return !isNameRune(r) }) || slices.Contains([]rune(key), '.') {
 		key = strconv.Quote(key)

@@ -9,27 +9,23 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// MaxCombinations bounds the combinations of a matrix, of which each may take
-// minutes.
+// MaxCombinations limits the combinations of a matrix. Each may take minutes.
 const MaxCombinations = 1000
 
-// Expand returns the runs that the experiment stands for, one without
-// Parameters where nothing but options of targets is swept over, or nothing at
-// all.
+// Expand returns the runs of the experiment: a single run without Parameters if the matrix sweeps
+// over options of targets only, or if there is no matrix.
 //
-// The combinations are those of GitHub Actions' matrix: every value of each
-// axis with every value of the others, the last axis changing fastest. An entry
-// of Exclude takes out all combinations that have its values. Then an entry of
-// Include is added to each combination whose values of axes it agrees with, and
-// is one of its own, behind the others, where there is none. What a combination
-// does not set is as elsewhere in the experiment.
+// Combinations work as in GitHub Actions' matrix: every value of each axis with every value of the
+// others, the last axis changing fastest. An entry of Exclude removes all combinations with its
+// values. Then an entry of Include is added to each combination that has the same values on the
+// axes; without such a combination it becomes a combination of its own, after the others.
+// Parameters that a combination does not set keep the experiment's values.
 //
-// Values of options do not make runs of their own: each combination of a
-// target's own ones is a target in the run, named after them as in
-// duckdb-threads-2, so that they take turns and are compared. Options that
-// Include alone sets, one value in each run, leave the name.
+// Values of options do not create runs: each combination of a target's options becomes a target in
+// the run, named after them, such as duckdb-threads-2, so that these targets are interleaved and
+// compared. Options that only Include sets, with one value per run, do not appear in the name.
 //
-// The error is problems joined, as Check's.
+// The error joins problems, as the error of Check does.
 func (e *Experiment) Expand() ([]Point, error) {
 	x := expander{checker: checker{experiment: e}}
 	if len(e.Matrix) == 0 && len(e.Include) == 0 {
@@ -51,10 +47,10 @@ func (e *Experiment) Expand() ([]Point, error) {
 // expander turns a matrix into points.
 type expander struct {
 	checker
-	axes Matrix // as the experiment's, values being written as textOf does
+	axes Matrix // the experiment's axes, with values as written by textOf
 }
 
-// choice is a parameter, and where its value was written.
+// choice is a parameter and the position where its value was written.
 type choice struct {
 	result.Parameter
 	key    key
@@ -62,7 +58,7 @@ type choice struct {
 	kept   bool // it is the experiment's own value
 }
 
-// product returns every value with every other.
+// product returns the combinations of all values.
 func (x *expander) product() [][]choice {
 	combinations := make([][]choice, min(len(x.experiment.Matrix), 1))
 	for _, axis := range x.experiment.Matrix {
@@ -74,7 +70,7 @@ func (x *expander) product() [][]choice {
 			c, ok := x.choice(at, result.Parameter{Path: axis.Path, Value: text})
 			if !ok {
 				if c.Path == "" {
-					break // said once
+					break // reported once
 				}
 				continue
 			}
@@ -105,8 +101,8 @@ func (x *expander) product() [][]choice {
 	return combinations
 }
 
-// choice checks a parameter at a path of the matrix's sections. Where there is
-// nothing that it could set, it adds a problem and has no path.
+// choice checks a parameter at a path of the matrix's sections. If there is no such key it adds a
+// problem and returns a choice without a path.
 func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 	e := x.experiment
 	k, ok := e.find(p.Path)
@@ -116,7 +112,7 @@ func (x *expander) choice(at string, p result.Parameter) (choice, bool) {
 	}
 	c := choice{Parameter: p, key: k, origin: e.origin(at)}
 	if k.target >= 0 {
-		return c, true // the kind judges
+		return c, true // the driver checks it
 	}
 	d := decoder{experiment: &Experiment{origins: make(map[string]Origin)}, place: c.origin}
 	d.set(k, at, p.Value)
@@ -150,7 +146,7 @@ func (x *expander) entry(at string, entry Combination) (choices []choice, ok boo
 	return choices, ok
 }
 
-// exclude takes out what Exclude names.
+// exclude removes the combinations that Exclude names.
 func (x *expander) exclude(combinations [][]choice) [][]choice {
 	all := combinations
 	for i, entry := range x.experiment.Exclude {
@@ -185,7 +181,7 @@ func (x *expander) unmatched(at string, choices []choice) {
 	}
 }
 
-// value returns what a combination gives to a path; empty: nothing.
+// value returns the value of a path in a combination; empty: not set.
 func value(c []choice, path string) string {
 	for _, v := range c {
 		if v.Path == path {
@@ -195,7 +191,7 @@ func value(c []choice, path string) string {
 	return ""
 }
 
-// include adds what Include names.
+// include adds the combinations of Include.
 func (x *expander) include(combinations [][]choice) [][]choice {
 	original := len(combinations)
 	for i, entry := range x.experiment.Include {

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Expect is what another run of the experiment had, to which this one is held.
-// Where the dataset or the queries differ nothing is measured: the figures could
-// not be compared. Other versions are named in the report, since they may be
-// what is to be compared. What is left out is not looked at.
+// Expect has the expected properties of a run, from another run of the experiment. If the dataset
+// or the queries differ nothing is measured, because the figures could not be compared. Differing
+// versions are only reported, since comparing them may be the purpose. Missing keys are not
+// checked.
 type Expect struct {
 	Dataset string  `yaml:"dataset,omitempty"` // fingerprint of its specification
 	Queries Options `yaml:"queries,omitempty"` // fingerprints by query type
@@ -19,7 +19,7 @@ type Expect struct {
 	Targets Options `yaml:"targets,omitempty"` // versions of the systems, by the names of targets
 }
 
-// fingerprint is what workload.Spec.Fingerprint and query.Fingerprint return.
+// fingerprint matches results of workload.Spec.Fingerprint and query.Fingerprint.
 var fingerprint = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 func (c *checker) expect(x *Expect) {
@@ -34,8 +34,8 @@ func (c *checker) expect(x *Expect) {
 	}
 }
 
-// CheckExpected returns a *Problem where the dataset, or the queries of a type, are
-// not as expected; nil: they are, or nothing is expected.
+// CheckExpected returns a *Problem if the dataset, or the queries of a type, differ from the
+// expected ones; nil: they match, or none are expected.
 func (e *Experiment) CheckExpected(dataset string, queries map[string]string) error {
 	x := &e.Expect
 	differs := func(path, what, found, expected string) error {
@@ -52,8 +52,8 @@ func (e *Experiment) CheckExpected(dataset string, queries map[string]string) er
 	return nil
 }
 
-// OtherTool says in which way this tsmark is not the expected one; empty: it
-// is, or none is expected.
+// OtherTool says how this tsmark differs from the expected one; empty: it does not, or none is
+// expected.
 func (x *Expect) OtherTool(version, commit string) string {
 	if (x.Tsmark == "" || x.Tsmark == version) && (x.Commit == "" || x.Commit == commit) {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A run is held to what it knows of what is expected, and to nothing else.
+// A run is checked against the expected values that it knows, and no others.
 func TestCheckExpected(t *testing.T) {
 	const a, b = "0123456789abcdef", "fedcba9876543210"
 	for name, c := range map[string]struct {

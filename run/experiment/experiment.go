@@ -1,6 +1,5 @@
-// Package experiment holds what tsmark can be told to do. An experiment is
-// the only thing that runs: a command line is turned into one, and its YAML
-// form runs the same again elsewhere.
+// Package experiment defines experiments. tsmark runs nothing else: a command line is converted to
+// an experiment, and its YAML form repeats the same run elsewhere.
 package experiment
 
 import (
@@ -15,255 +14,242 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// Experiment is a workload, the systems to measure with it, and how to load
-// and query them. Default gives one that runs; Check says whether its values
-// are possible. The yaml tags are the keys of the file, in its order.
+// Experiment is a workload, the systems to measure with it, and the way to load and query them.
+// Default returns a runnable one; Check validates its values. The yaml tags are the keys of the
+// file, in order.
 type Experiment struct {
 	Name string `yaml:"name"` // shown in lists and reports; usable as a file name
-	// Notes are what a reader should know of where the experiment comes from, each
-	// on one line. They change nothing.
+	// Notes describe the origin of the experiment for readers, each on one line. They have no
+	// effect.
 	Notes    []string      `yaml:"notes,omitempty"`
 	Workload workload.Spec `yaml:"workload"`
-	// Digest asks for the content digest of the dataset's rows: see
-	// generate.Digest.
+	// Digest requests the content digest of the dataset's rows: see generate.Digest.
 	Digest bool `yaml:"digest,omitempty"`
-	// InputFormats are formats of databases' loaders, such as influx: how large the dataset
-	// would be as a file of each is recorded.
+	// InputFormats are file formats of database loaders, such as influx. The run records the size
+	// of the dataset in each.
 	InputFormats []string `yaml:"input-formats,flow,omitempty"`
 	Targets      []Target `yaml:"targets"` // measured in this order
-	// Adopt has targets queried that hold the dataset already, though tsmark did not load
-	// it: TSBS did. Nothing is loaded or dropped; what is there is compared with the
-	// dataset first.
+	// Adopt runs queries on targets that already hold the dataset, although tsmark did not load it:
+	// TSBS did. Nothing is loaded or dropped; the existing data is compared with the dataset first.
 	Adopt   bool    `yaml:"adopt,omitempty"`
 	Load    Load    `yaml:"load"`
 	Queries Queries `yaml:"queries"`
 	Mixed   Mixed   `yaml:"mixed,omitempty"`
-	// Materialize has targets keep a continuous aggregate, and asks queries from it too.
+	// Materialize creates a continuous aggregate on targets and queries it too.
 	Materialize Materialize `yaml:"materialize,omitempty"`
 	Timeouts    Timeouts    `yaml:"timeouts,omitempty"`
-	// RequireQuiet is the share of the machine's CPU time that other programs may
-	// use, as ParseQuiet reads it: a host that is not that quiet refuses the run,
-	// and a phase in which it was not is repeated. Empty: a noisy phase is marked.
+	// RequireQuiet is the share of the machine's CPU time that other programs may use, as
+	// ParseQuiet reads it: on a busier host tsmark refuses the run, and it repeats a phase that was
+	// too noisy. Empty: noisy phases are marked.
 	RequireQuiet string `yaml:"require-quiet,omitempty"`
-	// ServerMemory is how much memory each server that tsmark starts may use, as
-	// ParseMemory reads it; empty or AllMemory: as much as there is.
+	// ServerMemory is the memory limit of each server that tsmark starts, as ParseMemory reads it;
+	// empty or AllMemory: no limit.
 	ServerMemory string `yaml:"server-memory,omitempty"`
-	// Matrix makes a sweep of the experiment, whose points Expand tells. Exclude
-	// takes combinations of its values out, Include adds to them.
+	// Matrix makes the experiment a sweep with the points that Expand returns. Exclude removes
+	// combinations of its values, Include adds some.
 	Matrix  Matrix        `yaml:"matrix,omitempty"`
 	Exclude []Combination `yaml:"exclude,omitempty"`
 	Include []Combination `yaml:"include,omitempty"`
-	// Expect is what a run of the experiment elsewhere had.
+	// Expect has the properties of an earlier run of the experiment.
 	Expect Expect `yaml:"expect,omitempty"`
 
-	origins map[string]Origin // by path, where a value came from
+	origins map[string]Origin // origin of values, by path
 }
 
-// Target is one system under test. One kind can take part several times
-// under other names.
+// Target is one system under test. A driver can have several targets with different names.
 type Target struct {
 	Name   string `yaml:"name"`   // unique in the experiment; usable as a file name
 	Driver string `yaml:"driver"` // of the database system, such as duckdb
-	// Profile and Durability name sets of options that the kind offers; Options
-	// stand above them. Empty: the options' defaults.
+	// Profile and Durability name sets of options that the driver offers; Options override them.
+	// Empty: the options' defaults.
 	Profile    string  `yaml:"profile,omitempty"`
 	Durability string  `yaml:"durability,omitempty"`
 	Options    Options `yaml:"options,omitempty"`
-	// Exporter is the address of a Prometheus node exporter on the server's
-	// host, Metrics that of the server's own metrics in the same format, as
-	// http://db1:9100/metrics; empty: none.
+	// Exporter is the address of a Prometheus node exporter on the server's host, Metrics that of
+	// the server's own metrics in the same format, such as http://db1:9100/metrics; empty: none.
 	Exporter string `yaml:"exporter,omitempty"`
 	Metrics  string `yaml:"metrics,omitempty"`
-	// Restart is a command, for sh, that restarts the target's server and
-	// returns when it has been told to; empty: none. Only with Queries.Cache.
+	// Restart is a shell command that restarts the target's server and returns once the restart was
+	// requested; empty: none. Only with Queries.Cache.
 	Restart string `yaml:"restart,omitempty"`
-	// Start is a command, for sh, that runs the target's server in the
-	// foreground, {dir} standing for a folder that its files go to and {port}
-	// for the first of ten free ports; empty: the server runs already. tsmark
-	// starts it when the target has its first turn and stops it at the end.
-	// {servers} stands for the folder of tsmark's own scripts. Options can be {port+1} to {port+9} where a server has several ports.
+	// Start is a shell command that runs the target's server in the foreground; empty: the server
+	// runs already. tsmark replaces {dir} with a folder for the server's files, {port} with the
+	// first of ten free ports, and {servers} with the folder of tsmark's own scripts. It starts the
+	// server before the target's first round and stops it at the end. Options can contain {port+1}
+	// to {port+9} if a server has several ports.
 	Start string `yaml:"start,omitempty"`
-	// Idle says what becomes of a server from Start while other targets have
-	// their turn: IdlePause, also if empty, IdleStop or IdleRun.
+	// Idle is the state of a server from Start while other targets are measured: IdlePause (also if
+	// empty), IdleStop or IdleRun.
 	Idle string `yaml:"idle,omitempty"`
-	// StartFor says what a server from Start is started for: ForRun, also if empty,
-	// or ForSweep, which needs Load.Replace.
+	// StartFor is the lifetime of a server from Start: ForRun (also if empty), or ForSweep, which
+	// requires Load.Replace.
 	StartFor string `yaml:"start-for,omitempty"`
-	// Twin is the name of the target that this one is once more, for a self-test;
-	// empty: none.
+	// Twin is the name of the target that this one duplicates, for a self-test; empty: none.
 	Twin string `yaml:"twin,omitempty"`
 }
 
-// What becomes of a server that tsmark started while another target is
-// measured.
+// States of a server that tsmark started while another target is measured.
 const (
-	IdlePause = "pause" // its processes are held where they are: caches stay, no processor is used
+	IdlePause = "pause" // its processes are suspended: caches remain, no CPU is used
 	IdleStop  = "stop"  // it is stopped and started again: its memory is free for others, its caches are lost
-	IdleRun   = "run"   // nothing: what it does in the background disturbs the others
+	IdleRun   = "run"   // it keeps running: its background work disturbs the others
 )
 
-// What a server is started for.
+// Lifetimes of a server.
 const (
-	ForRun   = "run"   // each run starts one, whose folder holds nothing yet
-	ForSweep = "sweep" // all runs of a sweep, or of a document's experiments, have one, and each replaces what the one before loaded
+	ForRun   = "run"   // each run starts a server with an empty folder
+	ForSweep = "sweep" // all runs of a sweep, or of a document's experiments, share a server, and each replaces the data of the previous one
 )
 
-// Places in Target.Start that tsmark fills in. Servers may stand in options too.
+// Placeholders in Target.Start. Options may contain {servers} too.
 const (
 	StartDir  = "{dir}"
 	StartPort = "{port}"
 	Servers   = "{servers}" // the folder of the scripts of tsmark server, as in {servers}/postgres exec {dir} {port}
 )
 
-// Options is what the user set of a kind's options, each value as written.
+// Options are the user-provided options of a driver, each value as written.
 type Options map[string]string
 
 // Load says how the dataset is written.
 type Load struct {
 	Workers   int   `yaml:"workers"`    // connections that write, at least 1
 	BatchSize int   `yaml:"batch-size"` // rows, at least 1
-	Repeats   int   `yaml:"repeats"`    // the dataset is loaded so often, at least once
+	Repeats   int   `yaml:"repeats"`    // number of loads of the dataset, at least 1
 	Limit     int64 `yaml:"limit"`      // rows at most; 0: all
-	// After names what is done once the data has settled, such as analyze: steps
-	// that the kind of target offers, in this order. Targets without a step of
-	// the name leave it out.
+	// After names steps to run once the data has settled, such as analyze, in this order. Targets
+	// whose drivers lack a step skip it.
 	After           []string      `yaml:"after,flow,omitempty"`
 	ReportingPeriod time.Duration `yaml:"reporting-period"` // between two records of the rate; 0: none
-	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left
-	// Retry is how often, or how long, a batch is sent again after a failure that
-	// time may fix, as retry.Parse reads it. Empty: not at all.
+	Replace         bool          `yaml:"replace"`          // drop a dataset that an earlier load left behind
+	// Retry is the number of attempts, or the time, for sending a batch again after a failure that
+	// may be temporary, as retry.Parse reads it. Empty: no retries.
 	Retry string `yaml:"retry,omitempty"`
 	// Columns is ColumnsAppear, or empty: tables are created with all columns.
 	Columns string `yaml:"columns,omitempty"`
-	// File is where the rows come from, in TSBS's influx or timescaledb
-	// format, "-" being standard input. Empty: they are generated. The workload
-	// says which dataset it holds.
+	// File is the source of the rows, in TSBS's influx or timescaledb format; "-" is standard
+	// input. Empty: they are generated. The workload specifies the dataset in the file.
 	File string `yaml:"file,omitempty"`
-	// SkipBadLines is how many rows of File that are none may be passed over.
+	// SkipBadLines is the maximum number of malformed rows of File that are skipped.
 	SkipBadLines int64 `yaml:"skip-bad-lines,omitempty"`
 }
 
-// ColumnsAppear stands in Load.Columns where tables are created with the tags and fields
-// that the first rows have, and later rows bring those of Workload.NewTags and NewFields:
-// the system makes the columns, or cannot be loaded so.
+// ColumnsAppear is the value of Load.Columns for tables that are created with the tags and fields
+// of the first rows. Later rows introduce those of Workload.NewTags and NewFields: either the
+// system adds the columns, or it cannot be loaded in this way.
 const ColumnsAppear = "appear"
 
-// Timeouts says how long tsmark waits for what it asks of targets beside
-// measuring, as limit.Limits has it. 0: limit.Default's.
+// Timeouts are the time limits of requests to targets outside of measurements, as in limit.Limits.
+// 0: limit.Default's.
 type Timeouts struct {
-	Statement time.Duration `yaml:"statement,omitempty"` // what does not grow with the data
-	Step      time.Duration `yaml:"step,omitempty"`      // what does, such as counting
+	Statement time.Duration `yaml:"statement,omitempty"` // for requests whose cost does not grow with the data
+	Step      time.Duration `yaml:"step,omitempty"`      // for requests whose cost does, such as counting
 }
 
-// Limits returns the time-outs, and the defaults where they are 0.
+// Limits returns the time-outs, with defaults in place of 0.
 func (t Timeouts) Limits() limit.Limits {
 	l := limit.Default()
 	return limit.Limits{Statement: cmp.Or(t.Statement, l.Statement), Step: cmp.Or(t.Step, l.Step)}
 }
 
-// Queries says which queries are run, and how.
+// Queries defines the queries to run and how to run them.
 type Queries struct {
-	// Types are query types in the order in which they run; or AllTypes or
-	// CoreTypes, alone or followed by types with Without before them, which are left out. None: nothing is
-	// run, and the experiment is a load.
+	// Types are query types in order of execution; or AllTypes or CoreTypes, alone or followed by
+	// types to leave out, each prefixed with Without. Empty: no queries are run, and the experiment
+	// is a load.
 	Types   []string `yaml:"types,flow"`
 	Count   int      `yaml:"count"`   // different queries a type, at least 1
 	Workers int      `yaml:"workers"` // connections that run queries, at least 1
-	// Repeats is how often all types are run, each time of a target opened
-	// anew. 0: DefaultRepeats where several targets are compared, else once.
+	// Repeats is the number of times that all types are run; the target is opened again for each
+	// repeat. 0: DefaultRepeats if several targets are compared, else 1.
 	Repeats int `yaml:"repeats"`
-	// WarmUp is what runs of each type before every repeat and is not recorded, as ParseWarmUp
-	// reads it: 100 of Count, or 5s. Empty: nothing.
+	// WarmUp is the work of each type before every repeat that is not recorded, as ParseWarmUp
+	// reads it: 100 of Count, or 5s. Empty: none.
 	WarmUp Amount `yaml:"warm-up,omitempty"`
-	// Cache is CacheCold, or empty: caches are as earlier work left them.
+	// Cache is CacheCold, or empty: caches are not changed.
 	Cache   string        `yaml:"cache,omitempty"`
-	TimeBox time.Duration `yaml:"time-box"` // asking one type, all repeats together, ends after it; 0: never
+	TimeBox time.Duration `yaml:"time-box"` // time limit for a type, over all repeats; 0: none
 	Timeout time.Duration `yaml:"timeout"`  // of a single query; 0: none
-	// Until ends asking a type in a repeat early, once the interval of its
-	// median lies within so much of it: "2%". Empty: it does not. See
-	// stats.Stopping.
+	// Until ends a type in a repeat early, once the confidence interval of its median lies within
+	// this share of it: "2%". Empty: it does not. See stats.Stopping.
 	Until string `yaml:"until,omitempty"`
-	// Rate is the schedule by which queries come, as pace.Parse reads it. Empty:
-	// each worker sends the next query when it has its answer.
+	// Rate is the arrival schedule of queries, as pace.Parse reads it. Empty: each worker sends the
+	// next query once it has its answer.
 	Rate string `yaml:"rate,omitempty"`
-	// FindMaxRate is an objective, as rate.Parse reads it: the
-	// highest rate that keeps it is looked for.
+	// FindMaxRate is an objective, as rate.Parse reads it: tsmark searches for the highest rate
+	// that keeps it.
 	FindMaxRate string `yaml:"find-max-rate,omitempty"`
-	// Queue is how many queries that came by Rate or FindMaxRate may wait for a
-	// worker; what comes beyond is dropped. 0: DefaultQueue.
+	// Queue is the maximum queue length with Rate or FindMaxRate; arrivals beyond it are dropped.
+	// 0: DefaultQueue.
 	Queue int `yaml:"queue,omitempty"`
-	// Texts is TextsEqual, as when empty, or TextsTSBS.
+	// Texts is TextsEqual (also if empty), or TextsTSBS.
 	Texts string `yaml:"query-texts,omitempty"`
-	// Windows says where windows lie: see workload.Windows.
+	// Windows is the position of windows: see workload.Windows.
 	Windows workload.Windows `yaml:"windows,omitempty"`
-	// AlignWindows starts every window on a bucket border, for systems that
-	// can have no other.
+	// AlignWindows starts every window on a bucket boundary, for systems that support no other
+	// windows.
 	AlignWindows bool `yaml:"align-windows,omitempty"`
-	// Own are query types that users declare, beside the workload's: see package
-	// ownqueries. They count among its core. Files name files of further ones, which
-	// ReadOwn puts behind them.
+	// Own are query types declared by users, in addition to the workload's: see package ownqueries.
+	// They belong to the core types. Files names files with more declarations, which ReadOwn
+	// appends.
 	Own   []ownqueries.Query `yaml:"own,omitempty"`
 	Files []string           `yaml:"files,flow,omitempty"`
 	// Settings are the parameters of the workload's queries.
 	Settings workload.Settings `yaml:",inline"`
-	// Seed draws the queries. 0: each run has a random one, so that no server has answered
-	// its queries before; the run records it. The dataset's seed draws TSBS's own queries.
+	// Seed is the seed for generating the queries. 0: each run has a random seed, so that no server
+	// has answered its queries before; the run records it. The dataset's seed generates TSBS's own
+	// queries.
 	Seed int64 `yaml:"seed,omitempty"`
-	// Verify is how many answers of each type and target are compared with the
-	// oracle's, at least 1: of a random sample of what was measured. See
-	// engine.Sample.
+	// Verify is the number of answers of each type and target that are compared with the oracle's,
+	// at least 1: a random sample of the measured answers. See engine.Sample.
 	Verify int `yaml:"verify"`
-	// CheckSeed chooses the sample. Empty: a random number, as nobody should
-	// foresee what is compared; the run records it.
+	// CheckSeed is the seed of the sample. Empty: a random number, so that no target can predict
+	// the sample; the run records it.
 	CheckSeed string `yaml:"check-seed,omitempty"`
 }
 
-// What Queries.Texts can be.
+// Values of Queries.Texts.
 const (
-	TextsEqual = "equal" // all targets are asked the same, each in its own language
-	// TextsTSBS has each target run what TSBS's generator writes for its system. These
-	// texts do not ask all the same, so no answer is verified, and no two targets are
-	// compared.
+	TextsEqual = "equal" // all targets run the same query, each in its own language
+	// TextsTSBS runs the texts that TSBS's generator writes for each system. These texts differ in
+	// meaning, so no answer is verified, and no targets are compared.
 	TextsTSBS = result.TextsTSBS
 )
 
 // Verbatim reports whether the queries are TSBS's texts.
 func (q *Queries) Verbatim() bool { return q.Texts == TextsTSBS }
 
-// CacheCold stands in Queries.Cache where of each type one query is run a
-// repeat, of a target opened again, its files being dropped from the page cache
-// before.
+// CacheCold is the value of Queries.Cache for cold caches: for each type, a repeat runs one query
+// on a target that was opened again after its files were dropped from the page cache.
 const CacheCold = "cold"
 
-// DefaultQueue is how many queries of an open loop may wait.
+// DefaultQueue is the default queue length of an open loop.
 const DefaultQueue = 1000
 
-// Open reports whether queries come by a schedule of their own.
+// Open reports whether queries arrive by a schedule of their own.
 func (q *Queries) Open() bool { return q.Rate != "" || q.FindMaxRate != "" }
 
-// DefaultRepeats is how often queries are run and the dataset is loaded where
-// targets are compared: the fewest with which a rank test over many query types
-// and the loads together can tell two apart.
+// DefaultRepeats is the number of query repeats and loads if targets are compared: the smallest
+// number with which a rank test over many query types and the loads together can distinguish two
+// targets.
 const DefaultRepeats = 6
 
-// QueryRepeats returns how often all query types are run.
+// QueryRepeats returns the number of times that all query types are run.
 func (e *Experiment) QueryRepeats() int { return e.repeats(e.Queries.Repeats) }
 
-// LongestLoads is how long the loads of all targets may take together to be
-// repeated where nobody said how often.
+// LongestLoads is the maximum total time of the loads of all targets for repeating them by default.
 const LongestLoads = 30 * time.Second
 
-// LoadRepeats returns how often the dataset is loaded, and whether that is only
-// so as long as all loads together take no longer than LongestLoads: else each
-// target is loaded once.
+// LoadRepeats returns the number of loads of the dataset, and whether it only applies if all loads
+// together take no longer than LongestLoads; otherwise each target is loaded once.
 func (e *Experiment) LoadRepeats() (repeats int, ifShort bool) {
-	if e.Load.File == "-" { // which can be read only once
+	if e.Load.File == "-" { // standard input can be read only once
 		return max(e.Load.Repeats, 1), false
 	}
 	return e.repeats(e.Load.Repeats), e.Load.Repeats == 0
 }
 
-// repeats is how often something is measured; given is 0 where nobody said.
+// repeats returns a number of repeats; given is 0 if the user set none.
 func (e *Experiment) repeats(given int) int {
 	switch {
 	case given > 0:
@@ -274,8 +260,7 @@ func (e *Experiment) repeats(given int) int {
 	return 1
 }
 
-// TimeBoxOfRepeat returns the time that asking a type may take in one repeat;
-// 0: no limit.
+// TimeBoxOfRepeat returns the time limit of a type in one repeat; 0: no limit.
 func (e *Experiment) TimeBoxOfRepeat() time.Duration {
 	if e.Queries.TimeBox == 0 {
 		return 0
@@ -283,20 +268,18 @@ func (e *Experiment) TimeBoxOfRepeat() time.Duration {
 	return max(e.Queries.TimeBox/time.Duration(e.QueryRepeats()), 1)
 }
 
-// AllTypes stands in Queries.Types for every type that the workload has.
+// AllTypes in Queries.Types selects every type of the workload.
 const AllTypes = "all"
 
-// CoreTypes stands in Queries.Types for the types that the workload counts among
-// its core: one of each kind.
+// CoreTypes in Queries.Types selects the workload's core types: one of each category.
 const CoreTypes = "core"
 
-// Without stands before a type in Queries.Types that is left out of all, or of core.
+// Without is the prefix of a type in Queries.Types that is left out of AllTypes or CoreTypes.
 const Without = "-"
 
-// Default returns the experiment that runs where nothing is asked for: a day
-// of 50 hosts' CPU figures in DuckDB and SQLite, and one query type of each kind in
-// six rounds, in a time box of 1.2 seconds a type. These sizes end within a minute.
-// What a file or command line leaves out is as here.
+// Default returns the default experiment: a day of CPU metrics of 50 hosts in DuckDB and SQLite,
+// and one query type of each category in six rounds, with a time box of 1.2 seconds per type. It
+// finishes within a minute. Files and command lines override its values.
 func Default() *Experiment {
 	return &Experiment{
 		Name: "default",
@@ -325,9 +308,8 @@ func Default() *Experiment {
 	}
 }
 
-// Choose returns which of a workload's types are run. Types that are named by
-// name need not be among them; position i of Types is to be looked up as
-// Named(i).
+// Choose returns the selected types of a workload. Types selected by name may be unknown; the
+// caller looks up position i of Types as Named(i).
 func (q *Queries) Choose(known []workload.QueryType) []string {
 	if !q.chosenByWord() {
 		return q.Types
@@ -341,7 +323,7 @@ func (q *Queries) Choose(known []workload.QueryType) []string {
 	return chosen
 }
 
-// runs reports whether a type of the core is run.
+// runs reports whether a core type is run.
 func (q *Queries) runs(name string) bool {
 	if q.chosenByWord() {
 		return !slices.Contains(q.Types, Without+name)
@@ -349,12 +331,12 @@ func (q *Queries) runs(name string) bool {
 	return slices.Contains(q.Types, name)
 }
 
-// chosenByWord reports whether a word stands for many types: AllTypes or CoreTypes.
+// chosenByWord reports whether a word selects many types: AllTypes or CoreTypes.
 func (q *Queries) chosenByWord() bool {
 	return len(q.Types) > 0 && (q.Types[0] == AllTypes || q.Types[0] == CoreTypes)
 }
 
-// Named returns the type that position i of Types names; empty: a word for many.
+// Named returns the type at position i of Types; empty: a word that selects many types.
 func (q *Queries) Named(i int) string {
 	if i == 0 && q.chosenByWord() {
 		return ""

@@ -9,34 +9,34 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Materialize has each target that can keep a continuous aggregate of a table, and asks
-// query types from the rows and from the aggregate. The zero value makes none.
+// Materialize creates a continuous aggregate of a table on each target that supports it, and runs
+// query types on the rows and on the aggregate. The zero value creates none.
 type Materialize struct {
 	Bucket time.Duration `yaml:"bucket"` // width of the aggregate's buckets; 0: no aggregate
-	// Table is the table of rows; empty: that of the first of Types.
+	// Table is the table of rows; empty: the table of the first of Types.
 	Table string `yaml:"table,omitempty"`
-	// Aggregates are some of mean, max, min, sum and count; none: those that Types ask.
+	// Aggregates are some of mean, max, min, sum and count; empty: those that Types use.
 	Aggregates []string `yaml:"aggregates,flow,omitempty"`
-	// Fields are those that are aggregated; none: those that Types ask.
+	// Fields are the aggregated fields; empty: those that Types use.
 	Fields []string `yaml:"fields,flow,omitempty"`
-	// Types are those of Queries.Types that are asked from the aggregate too; none: all
-	// that it can answer. Their windows are aligned as by Queries.AlignWindows.
+	// Types are the types of Queries.Types that are also run on the aggregate; empty: all that it
+	// can answer. Their windows are aligned as by Queries.AlignWindows.
 	Types []string `yaml:"types,flow,omitempty"`
-	// WhileLoading loads once more, with an aggregate that is kept up meanwhile: what
-	// that costs, and how soon the aggregate has every row.
+	// WhileLoading loads once more with an aggregate that is maintained during the load, to measure
+	// the cost and the delay until the aggregate includes every row.
 	WhileLoading bool `yaml:"while-loading,omitempty"`
 }
 
-// On reports whether aggregates are made.
+// On reports whether aggregates are created.
 func (m *Materialize) On() bool { return m.Bucket > 0 }
 
-// meanWord is how experiments call query.Avg.
+// meanWord is the name of query.Avg in experiments.
 const meanWord = "mean"
 
-// AggregateWords lists what Materialize.Aggregates may name.
+// AggregateWords lists the valid values of Materialize.Aggregates.
 func AggregateWords() []string { return []string{meanWord, "max", "min", "sum", "count"} }
 
-// AggregateWord returns how experiments call an aggregate.
+// AggregateWord returns the name of an aggregate in experiments.
 func AggregateWord(a query.Aggregate) string {
 	if a == query.Avg {
 		return meanWord
@@ -44,7 +44,7 @@ func AggregateWord(a query.Aggregate) string {
 	return string(a)
 }
 
-// Chosen returns the aggregates that are named.
+// Chosen returns the selected aggregates.
 func (m *Materialize) Chosen() []query.Aggregate {
 	var list []query.Aggregate
 	for _, word := range m.Aggregates {

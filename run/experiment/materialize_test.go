@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a section cannot mean is said where it stands.
+// Errors in the section name their position.
 func TestMaterialize(t *testing.T) {
 	for _, c := range []struct{ section, want string }{
 		{"{bucket: 1h}", ""},

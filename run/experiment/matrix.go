@@ -17,23 +17,23 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Matrix is the parameters of a sweep: every value of each goes with every
-// value of the others, the last one changing fastest.
+// Matrix is the parameters of a sweep: the combinations of all values, the last parameter changing
+// fastest.
 type Matrix []Axis
 
-// Axis is a parameter and the values that it takes in turn.
+// Axis is a parameter with its values.
 type Axis struct {
-	// Path is that of a key, such as load.workers, or targets.NAME.OPTION for an
-	// option, or the profile or durability, of the target of that name.
+	// Path is the path of a key, such as load.workers, or targets.NAME.OPTION for an option, the
+	// profile or the durability of the target of that name.
 	Path   string
-	Values []string // as written; of keys that hold lists, items joined by commas
+	Values []string // as written; for keys with lists, items joined by commas
 }
 
-// Combination is values of different parameters that belong together.
+// Combination is a set of values of different parameters.
 type Combination []result.Parameter
 
-// ParseAxis reads the value of a --sweep flag, PATH=VALUE[,VALUE]…. Whether
-// there is such a path, Expand finds out.
+// ParseAxis reads the value of a --sweep flag, PATH=VALUE[,VALUE]…. Expand checks whether the path
+// exists.
 func ParseAxis(text string) (Axis, error) {
 	path, values, ok := strings.Cut(text, "=")
 	if !ok || path == "" || values == "" {
@@ -42,7 +42,7 @@ func ParseAxis(text string) (Axis, error) {
 	return Axis{path, strings.Split(values, ",")}, nil
 }
 
-// Set adds an axis, in the place of the one with its path.
+// Set adds an axis and replaces one with the same path.
 func (m *Matrix) Set(a Axis) {
 	if i := slices.IndexFunc(*m, func(other Axis) bool { return other.Path == a.Path }); i >= 0 {
 		(*m)[i] = a
@@ -51,7 +51,7 @@ func (m *Matrix) Set(a Axis) {
 	*m = append(*m, a)
 }
 
-// MarshalYAML implements yaml.BytesMarshaler: an axis a line.
+// MarshalYAML implements yaml.BytesMarshaler: one axis per line.
 func (m Matrix) MarshalYAML() ([]byte, error) {
 	var b strings.Builder
 	for _, a := range m {
@@ -64,7 +64,7 @@ func (m Matrix) MarshalYAML() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// MarshalYAML implements yaml.BytesMarshaler: all on one line.
+// MarshalYAML implements yaml.BytesMarshaler, on one line.
 func (c Combination) MarshalYAML() ([]byte, error) {
 	items := make([]string, len(c))
 	for i, p := range c {
@@ -94,17 +94,17 @@ func (d *decoder) combination(n ast.Node, path string, c *Combination) {
 	}, nil)
 }
 
-// key is what a parameter sets: a field of the experiment, a setting of its
-// workload, or an option of one of its targets.
+// key is the destination of a parameter: a field of the experiment, a setting of its workload, or
+// an option of a target.
 type key struct {
-	index   []int  // of the field, from the experiment on
-	setting string // which of the workload's settings; empty: the field holds none
-	target  int    // index in Targets; -1: a field or a setting is set
+	index   []int  // of the field, starting at the experiment
+	setting string // name of the workload's setting; empty: the key is a field
+	target  int    // index in Targets; -1: a field or a setting
 	option  string // of the target, or profile or durability
 }
 
-// text returns what an experiment has there, which is not of a target, as
-// experiments write it.
+// text returns the experiment's value of a key that does not belong to a target, as experiments
+// write it.
 func (k key) text(e *Experiment) string {
 	v := reflect.ValueOf(e).Elem().FieldByIndex(k.index)
 	if k.setting != "" {
@@ -113,7 +113,7 @@ func (k key) text(e *Experiment) string {
 	return textOf(v)
 }
 
-// set gives the decoder's experiment the value that the text means there.
+// set sets the key to the value of a text.
 func (d *decoder) set(k key, path, text string) {
 	v := reflect.ValueOf(d.experiment).Elem().FieldByIndex(k.index)
 	if k.setting != "" {
@@ -123,7 +123,7 @@ func (d *decoder) set(k key, path, text string) {
 	d.assign(path, text, v)
 }
 
-// find returns what a path of the matrix sets.
+// find returns the key of a path of the matrix.
 func (e *Experiment) find(path string) (key, bool) {
 	found, longest := key{target: -1}, 0
 	for i, t := range e.Targets {
@@ -139,7 +139,7 @@ func (e *Experiment) find(path string) (key, bool) {
 		setting, of := strings.CutPrefix(path, f.path)
 		switch {
 		case f.settings && of && strings.Contains(setting, "."):
-			return key{index: f.index, setting: setting, target: -1}, true // the workload judges
+			return key{index: f.index, setting: setting, target: -1}, true // the workload checks it
 		case path == f.path && !f.settings:
 			return key{index: f.index, target: -1}, true
 		}
@@ -147,9 +147,8 @@ func (e *Experiment) find(path string) (key, bool) {
 	return key{}, false
 }
 
-// Paths lists the keys that a matrix can set, such as load.workers, in the order of the
-// file. Settings of workloads, and options of targets, are not among them: workloads and
-// drivers know these.
+// Paths lists the keys that a matrix can set, such as load.workers, in the order of the file. It
+// excludes settings of workloads and options of targets, which only workloads and drivers know.
 func Paths() []string {
 	var paths []string
 	for _, f := range fields() {
@@ -160,7 +159,7 @@ func Paths() []string {
 	return paths
 }
 
-// hint is the tail of an error about a path that sets nothing.
+// hint returns the end of an error about an unknown path.
 func (e *Experiment) hint(path string) string {
 	section, rest, _ := strings.Cut(path, ".")
 	if section == "targets" {
@@ -186,8 +185,7 @@ func (e *Experiment) hint(path string) string {
 	return suggest.Names(section, append(sections, "targets"))
 }
 
-// Take takes the value at a path, whose keys are those of sections, from another
-// experiment.
+// Take copies the value at a path of section keys from another experiment.
 func (e *Experiment) Take(path string, from *Experiment) {
 	to, of := reflect.ValueOf(e).Elem(), reflect.ValueOf(from).Elem()
 	for key := range strings.SplitSeq(path, ".") {
@@ -200,15 +198,15 @@ func (e *Experiment) Take(path string, from *Experiment) {
 	to.Set(of)
 }
 
-// field is a key of the file that holds a value, or all settings of the workload
-// in a section, whose path then ends with a dot.
+// field is a key of the file with a value, or all settings of the workload in a section; its path
+// then ends with a dot.
 type field struct {
 	path     string
 	index    []int
 	settings bool
 }
 
-// fields lists the keys of the sections that are no lists.
+// fields lists the keys of the sections that are not lists.
 func fields() []field {
 	var list []field
 	var walk func(t reflect.Type, path string, index []int)
@@ -226,7 +224,7 @@ func fields() []field {
 			case f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]():
 				walk(f.Type, join(path, name), inner)
 			case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.String:
-			case path != "", name == MemoryPath: // name, targets and the matrix itself are none
+			case path != "", name == MemoryPath: // name, targets and the matrix itself are excluded
 				list = append(list, field{join(path, name), inner, false})
 			}
 		}
@@ -235,7 +233,7 @@ func fields() []field {
 	return list
 }
 
-// assign gives the field the value that the text means there.
+// assign sets the field to the value of a text.
 func (d *decoder) assign(path, text string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -251,7 +249,7 @@ func (d *decoder) assign(path, text string, v reflect.Value) {
 	}
 }
 
-// plain returns the node of a text that stands in a file without quotes.
+// plain returns the node of a text that is written without quotes.
 func plain(text string) ast.Node {
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err == nil && len(tree.Docs) == 1 && tree.Docs[0].Body != nil {
@@ -262,8 +260,7 @@ func plain(text string) ast.Node {
 	return ast.String(token.New(text, text, &token.Position{}))
 }
 
-// textOf returns the value of a field as experiments write it, the same for
-// whatever means the same.
+// textOf returns the value of a field as experiments write it; equal values have equal texts.
 func textOf(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case time.Duration:
@@ -276,7 +273,7 @@ func textOf(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// optionText returns a text as a YAML scalar, whole numbers without quotes.
+// optionText returns a text as a YAML scalar, with whole numbers unquoted.
 func optionText(value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
 		return value

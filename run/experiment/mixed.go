@@ -9,42 +9,41 @@ import (
 	"github.com/tsmark/tsmark/engine/pace"
 )
 
-// Mixed says how the last part of each load is written while the experiment's
-// queries are run: by Writes, by rates, or, where none is given,
-// as fast as the target goes. The zero value has no such part.
+// Mixed defines how the last part of each load is written while the experiment's queries run: by
+// Writes, by rates, or, with neither, as fast as the target allows. The zero value has no mixed
+// phase.
 type Mixed struct {
-	Loaded int `yaml:"loaded"` // percent of the rows that are loaded before, alone: 1 to 99; 0: no mixed part
-	// Writes is how many of a hundred operations are batches, the others being queries, as in
-	// 80, or how many batches come to one query, as in 4:1: see ParseWrites. Empty: each
-	// side goes at its own rate.
+	Loaded int `yaml:"loaded"` // percentage of the rows that are loaded alone before: 1 to 99; 0: no mixed phase
+	// Writes is the percentage of batches among all operations, such as 80, or the number of
+	// batches per query, such as 4:1: see ParseWrites. Empty: writes and queries have independent
+	// rates.
 	Writes    Amount        `yaml:"writes,omitempty"`
-	RowRate   string        `yaml:"row-rate,omitempty"`   // schedule of rows, as pace.Parse reads it; empty: as fast as they are taken
-	QueryRate string        `yaml:"query-rate,omitempty"` // schedule of queries; empty: each querier sends the next when it has its answer
+	RowRate   string        `yaml:"row-rate,omitempty"`   // schedule of rows, as pace.Parse reads it; empty: as fast as the target accepts them
+	QueryRate string        `yaml:"query-rate,omitempty"` // schedule of queries; empty: each worker sends the next query once it has its answer
 	Queriers  int           `yaml:"queriers,omitempty"`   // connections that query; 0: as many as Queries.Workers
-	Duration  time.Duration `yaml:"duration,omitempty"`   // then the rest is loaded alone; 0: until all is written
-	// Weights is how often each of Queries.Types is run in comparison with the
-	// others, in their order, as in 3:1:1; empty: all alike.
+	Duration  time.Duration `yaml:"duration,omitempty"`   // the rest is then loaded alone; 0: until all rows are written
+	// Weights are the relative frequencies of Queries.Types, in order, such as 3:1:1; empty: all
+	// equal.
 	Weights string `yaml:"weights,omitempty"`
 }
 
-// On reports whether a part of each load is mixed.
+// On reports whether each load has a mixed phase.
 func (m *Mixed) On() bool { return m.Loaded > 0 }
 
-// Share returns the share of batches in all operations; 0: each side goes at its
-// own rate.
+// Share returns the share of batches among all operations; 0: independent rates.
 func (m *Mixed) Share() float64 {
-	share, _ := ParseWrites(m.Writes) // Check judges it
+	share, _ := ParseWrites(m.Writes) // Check reports the error
 	return share
 }
 
-// MaxWeight bounds each of Mixed.Weights, and MaxBatches the batches to one query.
+// MaxWeight limits each of Mixed.Weights, and MaxBatches the batches per query.
 const (
 	MaxWeight  = 1000
 	MaxBatches = 1_000_000
 )
 
-// ParseWrites reads how many of a hundred operations are batches, from 1 to 99, or how many
-// batches come to one query, as in 4:1, and returns the share of batches; of 0 and an empty text 0.
+// ParseWrites reads a percentage of batches among operations, from 1 to 99, or a number of batches
+// per query, such as 4:1, and returns the share of batches; for 0 and an empty text it returns 0.
 func ParseWrites(amount Amount) (share float64, err error) {
 	text := string(amount)
 	batches, ratio := strings.CutSuffix(text, ":1")
@@ -60,7 +59,7 @@ func ParseWrites(amount Amount) (share float64, err error) {
 	return 0, fmt.Errorf("must be how many of a hundred operations are batches, from 1 to 99, or batches to one query, from 1:1 to %d:1, not %q", MaxBatches, text)
 }
 
-// ParseWeights reads Mixed.Weights; nil: all alike.
+// ParseWeights reads Mixed.Weights; nil: all equal.
 func ParseWeights(text string) ([]int, error) {
 	if text == "" {
 		return nil, nil

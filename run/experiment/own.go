@@ -14,10 +14,9 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// ReadOwn puts what the files of Queries.Files declare behind Queries.Own, in their
-// order, and names no files any more: the experiment then stands for itself, wherever
-// it is run again. Names of files are from a folder on; they may leave it. The errors
-// are *Problem, as those of Parse.
+// ReadOwn appends the declarations of the files in Queries.Files to Queries.Own, in order, and
+// clears Files, so that the experiment is self-contained. File names are relative to a folder and
+// may leave it. The errors are *Problem, as those of Parse.
 func (e *Experiment) ReadOwn(folder string) error {
 	for i, name := range e.Queries.Files {
 		if !filepath.IsAbs(name) {
@@ -35,7 +34,7 @@ func (e *Experiment) ReadOwn(folder string) error {
 	return nil
 }
 
-// AddOwn puts what a file declares behind Queries.Own.
+// AddOwn appends the declarations of a file to Queries.Own.
 func (e *Experiment) AddOwn(name string) error {
 	data, err := readFile(name)
 	if err != nil {
@@ -52,8 +51,8 @@ func readFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// addOwn is AddOwn of a file that was read. A declaration with neither shape nor texts
-// has these in files beside it.
+// addOwn is AddOwn for the contents of a file. A declaration with neither shape nor texts has its
+// texts in files next to it.
 func (e *Experiment) addOwn(file string, data []byte) error {
 	body, err := document(file, data, "own query", "docs/own-queries.md shows some")
 	if err != nil {
@@ -86,14 +85,14 @@ func (e *Experiment) addOwn(file string, data []byte) error {
 	return errors.Join(d.problems...)
 }
 
-// maxTexts bounds the texts of an experiment, which stand in its file when it is stored.
+// maxTexts limits the size of the texts, which are stored in the experiment's file.
 const maxTexts = maxFile / 2
 
-// ownPath is that of declared query types.
+// ownPath is the path of declared query types.
 const ownPath = "queries.own"
 
-// Extend returns the workload with the declared query types, of a dataset that it makes.
-// Its errors are *Problem, joined as by errors.Join, or the workload's own.
+// Extend returns the workload with the declared query types, for a dataset of the workload. Its
+// errors are *Problem, joined as by errors.Join, or the workload's own.
 func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.Workload, error) {
 	if err := ownqueries.Fit(e.Queries.Own, w, spec); err != nil {
 		return nil, e.ownProblem(err)
@@ -101,7 +100,7 @@ func (e *Experiment) Extend(w workload.Workload, spec workload.Spec) (workload.W
 	return ownqueries.AddQueries(w, e.Queries.Own), nil
 }
 
-// own checks the declared query types, whatever the workload is.
+// own checks the declared query types without knowing the workload.
 func (c *checker) own(q *Queries) {
 	if len(q.Files) > 0 {
 		c.add("queries.files", "are read with the file of an experiment, and can be given nowhere else")
@@ -125,8 +124,8 @@ func (c *checker) own(q *Queries) {
 	}
 }
 
-// ownProblem returns the problems with declared query types that package ownqueries
-// found, each with the place where it was written; other errors as they are.
+// ownProblem returns the problems that package ownqueries found in declared query types, each with
+// its position; it returns other errors unchanged.
 func (e *Experiment) ownProblem(err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -139,7 +138,7 @@ func (e *Experiment) ownProblem(err error) error {
 			p := e.Problem(ownPath+bad.Path, "%s", bad.Problem)
 			switch {
 			case bad.Line == 0:
-			case p.Origin.File != "" && p.Origin.Line == 0: // the text is a file
+			case p.Origin.File != "" && p.Origin.Line == 0: // the text is a whole file
 				p.Origin.Line, p.Origin.Column = bad.Line, bad.Column
 			default:
 				p.Text = fmt.Sprintf("line %d, column %d of the text: %s", bad.Line, bad.Column, p.Text)

@@ -23,8 +23,8 @@ func ownFiles(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// What files declare stands behind what the experiment declares, and the experiment reads
-// back as it is written, texts of several lines and numbers included.
+// Declarations of files follow those of the experiment, and Parse reads what Marshal writes,
+// including multi-line texts and numbers.
 func TestReadOwn(t *testing.T) {
 	dir := ownFiles(t, map[string]string{
 		"queries/two.yaml": "- name: two\n  window: 90m\n  parameters:\n    - {name: least, values: [1, 2.5]}\n",
@@ -62,7 +62,7 @@ func TestReadOwn(t *testing.T) {
 	}
 }
 
-// Mistakes are named where they stand: in the file of declarations, or of the text.
+// Errors name their position: in the file of declarations, or in the text.
 func TestReadOwnWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -94,7 +94,7 @@ func TestReadOwnWrong(t *testing.T) {
 	}
 }
 
-// Own data have a setting whose name is a word of YAML's.
+// The workload own has a setting whose name is a YAML keyword.
 func TestKeyNull(t *testing.T) {
 	e, err := Parse("e.yaml", []byte("workload:\n  name: own\n  own: {files: a.csv, null: NA}\n"))
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 // Point is one run of a sweep.
 type Point struct {
 	Experiment *Experiment       // without a matrix
-	Parameters result.Parameters // what the matrix sweeps over, but for options of targets, as it is here
+	Parameters result.Parameters // swept parameters with their values, without options of targets
 }
 
-// Settings lists the parameters that a matrix can set, but for options of targets
-// and what is not set of the workload's own, as they are here.
+// Settings lists the current values of the parameters that a matrix can set, without options of
+// targets and unset settings of the workload.
 func (e *Experiment) Settings() result.Parameters {
 	var list result.Parameters
 	for _, f := range fields() {
@@ -34,8 +34,7 @@ func (e *Experiment) Settings() result.Parameters {
 	return list
 }
 
-// points makes a point of all combinations that differ in options of targets
-// only.
+// points merges combinations that differ only in options of targets into one point.
 func (x *expander) points(combinations [][]choice) []Point {
 	type group struct{ set, options []choice }
 	var groups []group
@@ -54,10 +53,10 @@ func (x *expander) points(combinations [][]choice) []Point {
 				groups[i].options = append(groups[i].options, v)
 			}
 		}
-		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // the end of this combination
+		groups[i].options = append(groups[i].options, choice{key: key{target: -1}}) // end of this combination
 	}
-	// A target is named after its options that are swept over, or, where there are none,
-	// after all if it is in a run with several values of them.
+	// A target is named after its swept options. Without these it is named after all its options if
+	// the run has several values of them.
 	naming := make([]func(path string) bool, len(x.experiment.Targets))
 	for i := range naming {
 		swept := func(path string) bool {
@@ -88,8 +87,7 @@ func fieldsOf(combinations [][]choice) []choice {
 	return list
 }
 
-// complete returns the values that the fields have with a combination, and one
-// text for all of them.
+// complete returns the values of the fields for a combination, and a text that identifies them.
 func (x *expander) complete(combination, fields []choice) (set []choice, name string) {
 	for _, f := range fields {
 		i := slices.IndexFunc(combination, func(v choice) bool { return v.Path == f.Path })
@@ -104,9 +102,8 @@ func (x *expander) complete(combination, fields []choice) (set []choice, name st
 	return set, name
 }
 
-// point sets parameters in a copy of the experiment. The options of the
-// combinations stand one after the other, each with an end; naming says of each target
-// which of them its name has.
+// point sets parameters in a copy of the experiment. options has the options of the combinations in
+// sequence, each with an end marker; naming tells for each target which options appear in its name.
 func (x *expander) point(set, options []choice, naming []func(path string) bool) Point {
 	e := *x.experiment
 	e.Matrix, e.Exclude, e.Include = nil, nil, nil
@@ -158,8 +155,8 @@ func variants(target int, options []choice) [][]choice {
 	return list
 }
 
-// variant adds target i with other options to e, which is a point. Its name has those
-// that are naming.
+// variant adds target i with other options to e, which is a point. The name includes the options
+// selected by naming.
 func (x *expander) variant(e *Experiment, i int, options []choice, naming func(path string) bool) {
 	t := x.experiment.Targets[i]
 	t.Options = maps.Clone(t.Options)
@@ -185,8 +182,7 @@ func (x *expander) variant(e *Experiment, i int, options []choice, naming func(p
 	e.Targets = append(e.Targets, t)
 }
 
-// variantName makes the name of a variant of target i one that is a file's and
-// no other target's.
+// variantName turns the name of a variant of target i into a valid and unique file name.
 func (x *expander) variantName(e *Experiment, i int, name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !isNameRune(r) {

@@ -9,20 +9,18 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Origin is the place where the user wrote a value: a flag, or a position in
-// a file.
+// Origin is the place where the user wrote a value: a flag, or a position in a file.
 type Origin struct {
-	Flag   string // as typed, such as --batch-size; empty: the value stands in File
+	Flag   string // as typed, such as --batch-size; empty: the value is in File
 	File   string
-	Line   int // from 1; 0: the value is what the file leaves out
-	Column int // from 1, in characters; 0: the line is all that is known
-	// Key is that of the file where its keys are not an experiment's, such as
-	// DEVICE_NUMBER. It then says more than the path of the value.
+	Line   int // from 1; 0: the value is missing in the file
+	Column int // from 1, in characters; 0: only the line is known
+	// Key is the key in a file that is not an experiment, such as DEVICE_NUMBER. It is then more
+	// helpful than the path of the value.
 	Key string
 }
 
-// String returns the flag, or file:line:column, as far as they are known, with
-// the key.
+// String returns the flag, or file:line:column, as far as known, with the key.
 func (o Origin) String() string {
 	if o.Flag != "" {
 		return o.Flag
@@ -42,13 +40,13 @@ func (o Origin) String() string {
 
 // Problem is an error in a value of an experiment, on one line.
 type Problem struct {
-	Path   string // YAML path of the value, such as targets[0].options.threads; empty: the whole
+	Path   string // YAML path of the value, such as targets[0].options.threads; empty: the whole experiment
 	Origin Origin // zero: the value is a default, or was set by a program
-	Text   string // what is wrong and how to fix it
+	Text   string // error and advice
 }
 
-// Error returns the text behind the place where the user can fix it: a flag
-// alone, a position in a file together with the path, or the path alone.
+// Error returns the text, prefixed with the place to fix: a flag, a position in a file together
+// with the path, or the path alone.
 func (p *Problem) Error() string {
 	var parts []string
 	if p.Origin != (Origin{}) {
@@ -60,14 +58,13 @@ func (p *Problem) Error() string {
 	return strings.Join(append(parts, p.Text), ": ")
 }
 
-// Problem returns a *Problem with the value at the path, knowing where the
-// value came from. It serves those who find out later what Check cannot know:
-// workloads, kinds, options, query types.
+// Problem returns a *Problem with the value at the path and its origin. Callers report errors that
+// Check cannot find: unknown workloads, drivers, options and query types.
 func (e *Experiment) Problem(path, format string, args ...any) *Problem {
 	return &Problem{Path: path, Origin: e.origin(path), Text: fmt.Sprintf(format, args...)}
 }
 
-// SpecProblem tells where the user wrote the setting that a workload rejects.
+// SpecProblem adds the origin of a setting that a workload rejects.
 func (e *Experiment) SpecProblem(err error) error {
 	var bad *workload.SpecError
 	if !errors.As(err, &bad) {
@@ -79,17 +76,17 @@ func (e *Experiment) SpecProblem(err error) error {
 	}
 	problem := e.Problem(path, "%s", bad.Problem)
 	if problem.Origin == (Origin{}) {
-		return bad // a default: its name alone says more than a path
+		return bad // a default: its name is more helpful than a path
 	}
 	return problem
 }
 
-// FromFlag records that the flag set the value at the path and all below it,
-// so that problems with them name the flag. It is given with its dashes, and
-// with its value where it can be repeated: "--target duckdb,threads=2".
+// FromFlag records that the flag set the value at the path and all values below it, so that
+// problems name the flag. The flag includes its dashes, and its value if it can be repeated:
+// "--target duckdb,threads=2".
 func (e *Experiment) FromFlag(path, flag string) { e.From(path, Origin{Flag: flag}) }
 
-// From records where the value at the path, and all below it, was written.
+// From records the origin of the value at the path and all values below it.
 func (e *Experiment) From(path string, o Origin) {
 	if e.origins == nil {
 		e.origins = make(map[string]Origin)
@@ -102,8 +99,8 @@ func (e *Experiment) From(path string, o Origin) {
 	e.origins[path] = o
 }
 
-// origin returns the origin of the value at the path, of the closest section
-// around it where it was left out, or zero.
+// origin returns the origin of the value at the path, or of the closest enclosing section if the
+// value is missing, or zero.
 func (e *Experiment) origin(path string) Origin {
 	for {
 		if o, ok := e.origins[path]; ok || path == "" {
@@ -113,5 +110,5 @@ func (e *Experiment) origin(path string) Origin {
 	}
 }
 
-// isBoundary reports whether a path goes on below at the byte.
+// isBoundary reports whether the byte separates elements of a path.
 func isBoundary(c byte) bool { return c == '.' || c == '[' }

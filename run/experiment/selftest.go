@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// selfTestLoads is how often a self-test loads, where the experiment loads once:
-// so often a difference between two targets could be shown.
+// selfTestLoads is the number of loads in a self-test of an experiment that loads once: enough to
+// detect a difference between two targets.
 const selfTestLoads = DefaultRepeats
 
-// twinSuffix ends the name, and the path, of a target that takes part twice.
+// twinSuffix ends the name and the path of a duplicated target.
 const twinSuffix = "-again"
 
-// SelfTest has each target of the experiment take part twice, with the same
-// options and a path of its own, so that what they differ by is what this machine
-// and these settings cannot resolve.
+// SelfTest duplicates each target of the experiment, with the same options and a path of its own.
+// Differences between the duplicates are below the resolution of this machine and these settings.
 func (e *Experiment) SelfTest() error {
 	if e.Load.File == "-" {
 		return e.Problem("load.file", "standard input can be read only once, and a self-test loads several times; name a file")
 	}
 	if slices.ContainsFunc(e.Targets, func(t Target) bool { return t.Twin != "" }) {
-		return nil // it is one
+		return nil // it already is a self-test
 	}
 	for i, t := range slices.Clone(e.Targets) {
 		if slices.ContainsFunc(e.Targets, func(other Target) bool { return other.Name == t.Name+twinSuffix }) {
@@ -40,7 +39,7 @@ func (e *Experiment) SelfTest() error {
 	return nil
 }
 
-// twins finds targets that are to be the same as another and are not.
+// twins finds duplicates that differ from their original.
 func (c *checker) twins(targets []Target) {
 	for i, t := range targets {
 		if t.Twin == "" {

@@ -15,8 +15,8 @@ func ParseSetting(text string) (path, value string, err error) {
 	return path, value, nil
 }
 
-// Set gives the key at a path, as the matrix names it, the value that the text means there.
-// The origin is where the user wrote it.
+// Set sets the key at a path of the matrix to the value of a text. The origin is where the user
+// wrote it.
 func (e *Experiment) Set(path, value string, o Origin) error {
 	k, ok := e.find(path)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 //
 //	[NAME=]DRIVER[,OPTION=VALUE]…
 //
-// The name is the kind's where none is given. A value cannot hold a comma
-// here; in a file it can. profile and durability are not options, but name sets
-// of them; start, idle and start-for are those of Target. Kind and options are not looked up.
+// The default name is the driver's. A value cannot contain a comma here; in a file it can. profile
+// and durability are not options, but name sets of them; start, idle and start-for are fields of
+// Target. Driver and options are not looked up.
 func ParseTarget(text string) (Target, error) {
 	const form = "write [NAME=]DRIVER[,OPTION=VALUE]…"
 	parts := strings.Split(text, ",")

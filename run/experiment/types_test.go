@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Words stand for the types of a workload; what stands behind them is left out.
+// Words select types of a workload; prefixed names after them are left out.
 func TestChoose(t *testing.T) {
 	known := []workload.QueryType{{Name: "a", Core: true}, {Name: "b"}, {Name: "c", Core: true}}
 	for _, c := range []struct{ types, want []string }{

@@ -17,15 +17,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Parsing takes time quadratic in the depth of nesting and more, of which a
-// file that is no experiment may have plenty.
+// Limits for untrusted files: parsing time is at least quadratic in the nesting depth.
 const (
 	maxFile    = 64 << 10 // bytes
 	maxNesting = 100      // brackets open at once; an experiment needs three
 )
 
-// nested returns how many brackets are open at once. It does not know quotes,
-// between which nobody leaves so many open either.
+// nested returns the maximum number of brackets open at once. It ignores quotes: no quoted text
+// contains that many.
 func nested(data []byte) int {
 	open, most := 0, 0
 	for _, c := range data {
@@ -40,11 +39,10 @@ func nested(data []byte) int {
 	return most
 }
 
-// Parse reads an experiment from YAML. What the file leaves out is as in
-// Default, and a target without a name has its kind's. The errors are
-// *Problem, one for each mistake and on one line each, joined as by
-// errors.Join; file is the name that they give. Values are not judged
-// otherwise: see Check.
+// Parse reads an experiment from YAML. Missing keys have the values of Default, and a target
+// without a name has its driver's. The errors are *Problem, one per mistake and on one line each,
+// joined as by errors.Join, with file as the file's name. Values are not validated further: see
+// Check.
 func Parse(file string, data []byte) (*Experiment, error) {
 	body, err := document(file, data, "experiment", "tsmark run --print shows one")
 	if err != nil {
@@ -69,13 +67,13 @@ func Parse(file string, data []byte) (*Experiment, error) {
 	return e, nil
 }
 
-// whole is a problem with a file as a whole.
+// whole returns a problem with a file as a whole.
 func whole(file, format string, args ...any) *Problem {
 	return &Problem{Origin: Origin{File: file, Line: 1, Column: 1}, Text: fmt.Sprintf(format, args...)}
 }
 
-// document returns the only document of a file, which is to hold what is named; example
-// says where one can be seen. Its error is a *Problem.
+// document returns the only document of a file; what names its expected contents, and example says
+// where to find an example. Its error is a *Problem.
 func document(file string, data []byte, what, example string) (ast.Node, error) {
 	if len(data) > maxFile {
 		return nil, whole(file, "is larger than %d bytes: not an %s; %s", maxFile, what, example)
@@ -83,8 +81,8 @@ func document(file string, data []byte, what, example string) (ast.Node, error) 
 	if nested(data) > maxNesting {
 		return nil, whole(file, "opens more than %d brackets within each other: not an %s", maxNesting, what)
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the mark that some editors put first
-	// Duplicate keys are found below, where the message can say the path.
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // the byte order mark that some editors write
+	// Duplicate keys are found below, where the message can include the path.
 	tree, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, syntaxProblem(file, err)
@@ -99,7 +97,7 @@ func document(file string, data []byte, what, example string) (ast.Node, error) 
 	return nil, whole(file, "holds %d documents; an %s is one", len(docs), what)
 }
 
-// ofTSBS reports whether a file is one that tsbs_load config writes.
+// ofTSBS reports whether a file is a configuration written by tsbs_load config.
 func ofTSBS(n ast.Node) bool {
 	m, ok := n.(*ast.MappingNode)
 	return ok && slices.ContainsFunc(m.Values, func(item *ast.MappingValueNode) bool {
@@ -108,8 +106,7 @@ func ofTSBS(n ast.Node) bool {
 	})
 }
 
-// syntaxProblem puts the parser's error, which shows the source over several
-// lines, on one.
+// syntaxProblem shortens the parser's error, which shows several lines of the source, to one line.
 func syntaxProblem(file string, err error) *Problem {
 	p := &Problem{Origin: Origin{File: file, Line: 1, Column: 1}}
 	message := err.Error()
@@ -125,8 +122,8 @@ func syntaxProblem(file string, err error) *Problem {
 	return p
 }
 
-// Marshal returns the experiment as YAML that Parse reads as the same
-// experiment. Keys stand in the order of the types' fields.
+// Marshal returns the experiment as YAML that Parse reads as the same experiment. Keys are in the
+// order of the types' fields.
 func Marshal(e *Experiment) ([]byte, error) {
 	data, err := yaml.MarshalWithOptions(e,
 		yaml.IndentSequence(true),
@@ -139,8 +136,8 @@ func Marshal(e *Experiment) ([]byte, error) {
 	return data, nil
 }
 
-// MarshalYAML implements yaml.BytesMarshaler: options by name on one line, and
-// those that are whole numbers without quotes.
+// MarshalYAML implements yaml.BytesMarshaler: options by name on one line, with whole numbers
+// unquoted.
 func (o Options) MarshalYAML() ([]byte, error) {
 	items := make([]string, 0, len(o))
 	for _, name := range slices.Sorted(maps.Keys(o)) {
@@ -152,12 +149,11 @@ func (o Options) MarshalYAML() ([]byte, error) {
 // Amount is a text that may be a whole number, such as 100 or 5s.
 type Amount string
 
-// MarshalYAML implements yaml.BytesMarshaler: whole numbers stand without quotes.
+// MarshalYAML implements yaml.BytesMarshaler, with whole numbers unquoted.
 func (a Amount) MarshalYAML() ([]byte, error) { return []byte(optionText(string(a))), nil }
 
-// quoted returns the text as a YAML scalar, in double quotes unless it is
-// plain beyond doubt. The library by itself leaves texts bare that it then
-// reads as something else.
+// quoted returns the text as a YAML scalar, in double quotes unless it is certainly plain. The
+// library leaves texts unquoted that it then reads as another type.
 func quoted(s string) string {
 	special := func(r rune) bool { return !isNameRune(r) && r != '/' }
 	if token.IsNeedQuoted(s) || strings.ContainsFunc(s, special) || strings.IndexAny(s, "-.") == 0 {
@@ -166,8 +162,8 @@ func quoted(s string) string {
 	return s
 }
 
-// DurationText returns d as experiments write it, which is d.String() without
-// the zero minutes and seconds at its end: 24h, 1m, 1h30m.
+// DurationText returns d as experiments write it: d.String() without trailing zero minutes and
+// seconds: 24h, 1m, 1h30m.
 func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -34,7 +34,7 @@ func TestMarshalDefault(t *testing.T) {
 	}
 }
 
-// Every key has its place, and what is left out is as in Default.
+// Every key is parsed, and missing keys have the value of Default.
 func TestParse(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "full.yaml"))
 	if err != nil {
@@ -136,7 +136,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// What Marshal writes, Parse reads as the same, whatever the texts are.
+// Parse restores what Marshal writes, whatever the texts are.
 func TestRoundTrip(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -179,7 +179,7 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 		},
 	}
 	for range rng.IntN(3) {
-		target := Target{Name: text() + "x", Driver: text()} // an empty name becomes the kind
+		target := Target{Name: text() + "x", Driver: text()} // an empty name defaults to the driver
 		for range rng.IntN(4) {
 			if target.Options == nil {
 				target.Options = make(Options)
@@ -203,7 +203,7 @@ func randomExperiment(rng *rand.Rand) *Experiment {
 	return e
 }
 
-// randomText returns a text made of what YAML treats in ways of its own.
+// randomText returns a text of parts that YAML treats specially.
 func randomText(rng *rand.Rand) string {
 	parts := []string{
 		"a", "é", "0", "1", "7", "x", "-", ".", ":", " ", "#", ",", "[", "]", "{", "}", "'", `"`, `\`, "/", "\n", "\r", "\t",
@@ -236,8 +236,8 @@ func TestShortDuration(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, Parse neither panics nor accepts what it cannot
-// write again, and each line of an error says where.
+// For any file, Parse neither panics nor accepts values that cannot be written again, and each line
+// of an error names a position.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"default.yaml", "full.yaml"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
