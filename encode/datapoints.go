@@ -10,17 +10,17 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// DataPoints is what a system wants of the bodies of KairosDB's requests to
-// /api/v1/datapoints: https://kairosdb.github.io/docs/restapi/AddDataPoints.html.
+// DataPoints describes the body that a system expects in KairosDB's requests to /api/v1/datapoints:
+// https://kairosdb.github.io/docs/restapi/AddDataPoints.html.
 //
-// A batch is an array in which each metric of each series stands once, with its points
-// in the order of the rows. Whole numbers are longs, the others doubles: of a Bool 0 or
-// 1, of a Date its days since 1970. A Timestamp or a text cannot be written. A tag that
-// is a number is a tag as the others. Times are milliseconds.
+// A batch is an array that contains each metric of each series once, with its points in the order
+// of the rows. Integers are longs, other numbers doubles; a Bool is 0 or 1, a Date its days since
+// 1970. A Timestamp or a text cannot be written. A numeric tag is written like the others. Times
+// are milliseconds.
 type DataPoints struct {
 	// Metric returns the name of a field's metric.
 	Metric func(table, field string) string
-	// Null is the field of which a row without any value has a point.
+	// Null is the field that has a point in rows without any value.
 	Null string
 	// Untagged is the key and the value of the tag of series that have no other.
 	Untagged [2]string
@@ -48,8 +48,8 @@ func (d DataPoints) New(s *series.Schema) Encoder {
 	return e
 }
 
-// tags returns a function that appends the tags of a series, and what stands between
-// them and the points.
+// tags returns a function that appends the tags of a series and the text between them and the
+// points.
 func (d DataPoints) tags(t *series.Table) func([]byte, uint32) []byte {
 	return func(dst []byte, of uint32) []byte {
 		start := len(dst)
@@ -87,7 +87,7 @@ type dataPoints struct {
 // pointTable is what the series of a table have in common. The metric of rows without a
 // value is the last one.
 type pointTable struct {
-	names [][]byte // per field, what stands before the tags
+	names [][]byte // per field, the text before the tags
 	tags  seriesText
 }
 

@@ -11,7 +11,7 @@ import (
 // Encoder writes the rows of one schema in one format. It is safe for
 // concurrent use.
 type Encoder interface {
-	// AppendHeader appends what stands before the first row; often nothing.
+	// AppendHeader appends the text before the first row, often nothing.
 	AppendHeader(dst []byte) []byte
 	// Append appends all rows of the batch in their order. It allocates only
 	// to make dst larger.

@@ -62,8 +62,8 @@ func TestNullsAndMixedTables(t *testing.T) {
 	}
 }
 
-// What stands in the way of a reader of lines is escaped, a row without values
-// is kept, and names are the system's.
+// Characters that are special to a reader of lines are escaped, a row without values is kept, and
+// names follow the system's rules.
 func TestLineProtocolOfASystem(t *testing.T) {
 	table := &series.Table{
 		Name:   "our table",

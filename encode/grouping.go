@@ -6,14 +6,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// grouping sorts rows by their series, for formats in which a series stands once with
-// all its samples. Its memory is used again.
+// grouping groups rows by series, for formats that contain each series once with all its samples.
+// Its memory is reused.
 type grouping struct {
 	tables []*series.Table
-	slots  [][]int32 // by table and series, one more than where its group stands
+	slots  [][]int32 // by table and series: index of the group plus 1
 	groups []group
 	rows   []rowAt // of the groups, one group after the other
-	fill   []int32 // per group, how many rows stand there so far
+	fill   []int32 // per group, number of rows so far
 }
 
 // group is the rows of one table and series in the batch.

@@ -11,22 +11,22 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NewLineProtocol returns the encoder of InfluxDB's line protocol as TSBS
-// writes it for influx, questdb and victoriametrics: tags that a series lacks
-// and fields without a value are left out, as is a row without any field;
-// integers carry the suffix i; numeric tags become the first fields, without
-// it; nothing is escaped. Of types that TSBS does not have, a Bool is t or f, an
-// Int32 an integer, a Float32 the float of 64 bits that equals it, a Text or Blob
-// a string in quotes, in which a backslash stands before quotes and backslashes, and
-// nothing before a line break; a Timestamp is an integer, its nanoseconds, as is a Date,
-// its days.
+// NewLineProtocol returns the encoder of InfluxDB's line protocol as TSBS writes it for influx,
+// questdb and victoriametrics. Missing tags and fields without a value are omitted, and so are rows
+// without any field. Integers have the suffix i; numeric tags become the first fields, without it.
+// Nothing is escaped.
+//
+// Of the types that TSBS does not have, a Bool is t or f, an Int32 an integer, a Float32 the 64-bit
+// float that equals it, a Text or Blob a quoted string with a backslash before quotes and
+// backslashes but not before line breaks, a Timestamp the integer of its nanoseconds, and a Date
+// the integer of its days.
 func NewLineProtocol(s *series.Schema) Encoder { return LineProtocol{}.New(s) }
 
 // LineProtocol is what a system wants of line protocol beyond what TSBS writes.
 // The zero value is TSBS's.
 type LineProtocol struct {
-	// Escape are the characters that a backslash stands before in names and in
-	// the values of tags. All are ASCII.
+	// Escape lists the characters that are escaped by a backslash in names and in tag values. All
+	// are ASCII.
 	Escape string
 	// EscapeTable is Escape of names of tables; empty: the same.
 	EscapeTable string
@@ -56,8 +56,8 @@ type LineProtocol struct {
 	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
 	// multiples of it.
 	Unit time.Duration
-	// EscapeText are the control characters that a backslash stands before in texts, as
-	// one does before quotes and backslashes.
+	// EscapeText lists the control characters that are escaped by a backslash in texts, in addition
+	// to quotes and backslashes.
 	EscapeText string
 	// OneLine says that a line break in a text is a backslash and the letter n, so that
 	// each row is one line.
@@ -124,7 +124,7 @@ func (l LineProtocol) table(t *series.Table) lineTable {
 	return lt
 }
 
-// name returns a name as it stands in a line.
+// name returns a name as written in a line.
 func (l LineProtocol) name(mapped func(string) string, n string) string {
 	if mapped != nil {
 		n = mapped(n)
@@ -145,7 +145,7 @@ func (l LineProtocol) appendTag(dst []byte, t *series.Tag, key string, series ui
 	return append(l.escape(dst, value), after...)
 }
 
-// escape puts backslashes into what stands from start on.
+// escape inserts backslashes into dst from start on.
 func (l LineProtocol) escape(dst []byte, start int) []byte {
 	if l.Escape == "" || !bytes.ContainsAny(dst[start:], l.Escape) {
 		return dst
@@ -308,8 +308,7 @@ func (e *lineValues) appendSingle(dst []byte, v float64) []byte {
 	return appendFloat(dst, v)
 }
 
-// appendText appends a text as it stands between quotes. One whose length is known has
-// nothing to escape.
+// appendText appends a quoted text. A text whose length is known needs no escaping.
 func (e *lineValues) appendText(dst []byte, c *series.Column, row, length int) []byte {
 	if length > 0 {
 		return series.AppendText(dst, c.Ints[row], length)
@@ -323,7 +322,7 @@ func (e *lineValues) appendText(dst []byte, c *series.Column, row, length int) [
 	return append(dst, text...)
 }
 
-// escapes reports whether a backslash stands before a character of a text in quotes.
+// escapes reports whether a character of a quoted text needs a backslash.
 func (e *lineValues) escapes(c byte) bool {
 	return c == '"' || c == '\\' || c < ' ' && (c == '\n' && e.oneLine || strings.IndexByte(e.escapeText, c) >= 0)
 }

@@ -12,8 +12,7 @@ type LineSizer struct {
 	memory []byte
 }
 
-// sizedTable is a table and the lengths of what begins the lines of its series;
-// 0: not known yet.
+// sizedTable is a table with the lengths of the line heads of its series; 0: not computed yet.
 type sizedTable struct {
 	lineTable
 	heads []uint32
@@ -56,7 +55,7 @@ func (z *LineSizer) Size(run *series.Run) int64 {
 	return size
 }
 
-// headLength returns the length of what begins each line of a series.
+// headLength returns the length of the beginning that all lines of a series share.
 func (z *LineSizer) headLength(table *sizedTable, series uint32) int {
 	if table.heads[series] == 0 {
 		z.memory = table.series.append(z.memory[:0], series)
@@ -121,8 +120,8 @@ func (z *LineSizer) value(table *sizedTable, run *series.Run, f, row int) (n int
 	}
 }
 
-// bare returns what is to be added for rows without any value: the length of
-// what stands for one, or less than 0, as such rows are left out.
+// bare returns the size to add for rows without any value: the length of their replacement, or less
+// than 0, as such rows are omitted.
 func (z *LineSizer) bare(table *sizedTable, run *series.Run) (size int64) {
 	for row, s := range run.Series {
 		if hasValue(run, row) {

@@ -18,7 +18,7 @@ type Puts struct {
 	Metric func(table, field string) string
 	// Name makes a name of a tag, or a tag's value, one that the system can have.
 	Name func(string) string
-	// Null is the field of which a row without any value has a point.
+	// Null is the field that has a point in rows without any value.
 	Null string
 	// Untagged is the key and the value of the tag of series that have no other.
 	Untagged [2]string
@@ -67,7 +67,7 @@ type puts struct {
 // putTable is what the points of a table have in common. The metric of rows without a
 // value is the last one.
 type putTable struct {
-	names [][]byte // per field, what stands before the time
+	names [][]byte // per field, the text before the time
 	tags  seriesText
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Each point stands with its metric and its tags; a row without a value has one of its own.
+// Each point is written with its metric and tags; a row without values has a point of its own.
 func TestPuts(t *testing.T) {
 	table := &series.Table{
 		Name: "m", Tags: []series.Tag{{Key: "h", Values: tagged{"a", ""}}},

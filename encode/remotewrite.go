@@ -22,10 +22,10 @@ type RemoteWrite struct {
 	// Metric returns the name of a field's metric, Label that of a tag's label.
 	Metric func(table, field string) string
 	Label  func(tag string) string
-	// Null is the field of which a row without any value has a sample.
+	// Null is the field that has a sample in rows without any value.
 	Null string
-	// Symbols says that requests are of the version 2 of the protocol, in which each
-	// text stands once, and else of the version 1.
+	// Symbols selects version 2 of the protocol, which contains each text once; otherwise requests
+	// use version 1.
 	Symbols bool
 }
 
@@ -123,13 +123,13 @@ type written struct {
 	empty  bool    // it has rows without a value
 
 	before, after []byte
-	request       []byte   // version 2: what stands behind the symbols
+	request       []byte   // version 2: the data after the symbols
 	refs          []uint32 // of the labels of the series at hand
 	used          []uint32 // symbols of the request, by their place in it
 	places        []uint32 // by symbol, one more than its place in the request
 }
 
-// stamp is a time as it stands in a sample: a field, whose last bytes are 0.
+// stamp is an encoded time of a sample: a field, padded with zero bytes.
 type stamp struct {
 	word uint64
 	size uint8
@@ -224,7 +224,7 @@ type symbols struct {
 
 func newSymbols() *symbols {
 	s := &symbols{numbers: map[string]uint32{}}
-	s.numberOf("") // which stands first in every request
+	s.numberOf("") // which every request begins with
 	return s
 }
 
@@ -246,7 +246,7 @@ type seriesLabels struct {
 	values []uint32 // by series and key; 0: it lacks the tag
 }
 
-// labels returns those of so many series.
+// labels returns the labels of count series.
 func (s *symbols) labels(count uint32, before, after []series.Tag) seriesLabels {
 	l := seriesLabels{before: len(before)}
 	tags := slices.Concat(before, after)
@@ -268,7 +268,7 @@ func (s *symbols) labels(count uint32, before, after []series.Tag) seriesLabels 
 	return l
 }
 
-// place returns where a symbol stands in the request.
+// place returns the index of a symbol in the request.
 func (w *written) place(symbol uint32) uint32 {
 	if w.places[symbol] == 0 {
 		w.used = append(w.used, symbol)
@@ -290,7 +290,7 @@ func (w *written) appendSymbols(dst []byte, b *series.Batch) []byte {
 		t := &w.of.tables.values[g.table]
 		w.stamp(b, g)
 		w.refs = w.refs[:0]
-		name := 0 // where that of the metric stands
+		name := 0 // index of the metric's name
 		values := t.labels.values[int(g.series)*len(t.labels.keys):][:len(t.labels.keys)]
 		for k, value := range values {
 			if k == t.labels.before {

@@ -113,7 +113,7 @@ func decodeSamples(t testing.TB, request []byte, symbols bool) map[string][]stri
 	return out
 }
 
-// someBatch is random rows of two tables, one of which has NULLs and short rows.
+// someBatch returns random rows of two tables; one table has NULLs and short rows.
 func someBatch(r *rand.Rand) (*series.Schema, *series.Batch) {
 	tags := []series.Tag{{Key: "host", Values: series.Numbered{Prefix: "h"}}, {Key: "Zone", Values: present{0: "a", 2: "Ω"}}, {Key: "w", Type: series.Float, Values: present{1: "0.5"}}}
 	sparse := &series.Table{Name: "load", Tags: tags, Widths: []uint32{2, 1, 3, 3}, Fields: []series.Field{{Name: "n", Type: series.Int}, {Name: "f", Type: series.Float}, {Name: "b", Type: series.Bool}}}

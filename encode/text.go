@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// An encoder keeps the text before the fields of rows ready of so many series, and of
-// so many bytes in all tables. Beyond that it is put together row by row, so that
-// memory does not grow with the tags of millions of series.
+// An encoder precomputes the text before the fields of rows for at most maxReadySeries series and
+// maxReadyText bytes in all tables. Beyond that it builds the text for each row, so that memory
+// does not grow with the tags of millions of series.
 const (
 	maxReadySeries = 1 << 18
 	maxReadyText   = 64 << 20

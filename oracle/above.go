@@ -50,8 +50,7 @@ func exceeds(run *series.Run, field, row int, threshold float64) bool {
 	return c.Floats[row] > threshold
 }
 
-// wholeExceeds compares a whole number, of which doubles do not tell all apart
-// beyond 2^53.
+// wholeExceeds compares an integer exactly; beyond 2^53 a float64 cannot represent every integer.
 func wholeExceeds(v int64, threshold float64) bool {
 	if math.Abs(threshold) < 1<<53 {
 		return float64(v) > threshold

@@ -55,8 +55,8 @@ func (f *family) visitStretches(e *evaluator, visit func(*strand, []stretch)) {
 	}
 }
 
-// assembleNewest lets the newest rows of cells compete. It returns false where several rows
-// share the newest time of a group: cells keep one of them, and any of them is right.
+// assembleNewest merges the newest rows of cells. It returns false if several rows share the newest
+// time of a group: cells keep only one of them, and any of them is a correct answer.
 func (f *family) assembleNewest(e *evaluator, part *newestCells) bool {
 	tied := map[int]bool{}
 	f.visitStretches(e, func(s *strand, of []stretch) {

@@ -66,10 +66,9 @@ func read(t testing.TB, d workload.Dataset) (rows int) {
 	}
 }
 
-// BenchmarkPass sets the time of a pass with so many checks of each query type
-// against that of reading the dataset, which takes turns with it: x-reading is
-// how many times longer the pass takes, cpu-x-reading how many times as much of
-// the processors. A pass of 0 checks only surveys.
+// BenchmarkPass compares a pass with a number of checks of each query type to reading the dataset,
+// alternating the two: x-reading is the ratio of their wall times, cpu-x-reading that of their
+// processor times. A pass with 0 checks only surveys.
 func BenchmarkPass(b *testing.B) {
 	for _, on := range benchedDatasets() {
 		d, err := on.use.Dataset(on.spec)

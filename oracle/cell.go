@@ -29,7 +29,7 @@ func (c *cell) foldFloat(a query.Aggregate, v float64) {
 	}
 }
 
-// put makes a NULL the folded value, which it stays where there was none to fold.
+// put sets a NULL value to the folded one; it remains NULL if no values were folded.
 func (c *cell) put(v *query.Value, a query.Aggregate, kind query.Kind) {
 	switch {
 	case a == query.Count:

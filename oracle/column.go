@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// columns keeps aggregates of fields and of numeric tags: a column of cells for
-// each different one that some query of the family asks for.
+// columns holds aggregates of fields and of numeric tags: a column of cells for each different
+// aggregate that a query of the family needs.
 type columns struct {
 	all   []*column
 	cells int // that are in use
@@ -244,9 +244,9 @@ func addSmallest[T number](to []T, from []T, rows, cells []int32) (odd bool) {
 	return odd
 }
 
-// foldCells folds the values of cells, which have so many rows. Sums of sums have no
-// greater bound of their rounding error than one sum of all values has, which adds
-// up more numbers in a row.
+// foldCells folds the values of cells with the given total number of rows. The bound of the
+// rounding error of a sum of sums is not greater than that of one sum of all values, which adds
+// more numbers in sequence.
 func (c *column) foldCells(cells []int32, rows int64) cell {
 	to := cell{n: rows}
 	if c.absent != nil {

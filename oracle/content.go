@@ -19,10 +19,9 @@ type Content struct {
 	// number of booleans that are true, nanoseconds of times, days of dates. Of
 	// texts and blobs it is the sum of TextSum.
 	Whole Whole
-	// Float is the sum of floats. It differs from the exact one by no more than
-	// one rounding and a second-order term: see newFloats. Size is the sum of their
-	// absolute values, not less than the exact one. Both mean nothing where
-	// values are NaN or infinite, of which there are Special.
+	// Float is the sum of floats. It differs from the exact sum by at most one rounding and a
+	// second-order term: see newFloats. Size is the sum of their absolute values, at least the
+	// exact one. Both are meaningless if any values are NaN or infinite, which Special counts.
 	Float, Size float64
 	Special     int64
 	// Min and Max are the least and the largest value, of texts by their bytes.

@@ -65,8 +65,8 @@ func Countable(q *query.Query) bool {
 	return false
 }
 
-// watch takes a query to count, whose index follows that of the one before. It
-// returns false for queries of which only an evaluator knows the count.
+// watch adds a query to count; its index follows that of the previous query. It returns false if
+// only an evaluator can count the rows of the query.
 func (c *counter) watch(index int, q *query.Query) (bool, error) {
 	for len(c.queries) <= index {
 		c.queries = append(c.queries, nil)

@@ -21,14 +21,14 @@ type evaluator struct {
 	needed     int64  // rows that any answer has, being limited and unordered; 0: all
 	found      int64  // of these
 	fields     []int
-	role       role // what it does with rows
+	role       role // how it processes rows
 	aggregate  query.Aggregate
-	width      int64 // Buckets, in nanoseconds; 0: there are none
+	width      int64 // width of buckets, in nanoseconds; 0: no buckets
 	order      query.Order
 	limit      int                   // of an answer that has an order; 0: none
 	keys       []string              // tags that rows are grouped by, or that stand in the answer
-	groups     *grouping             // by the only key; nil: there is none
-	whole      *grouping             // series without a number lack a tag of Present; nil: there is none
+	groups     *grouping             // by the only key; nil: no key
+	whole      *grouping             // series without a number lack a tag of Present; nil: Present is empty
 	tags       []*grouping           // Last: of each further tag
 	condition  *query.RatioCondition // Last
 	over       []float64             // Last: per series, what Having divides by; nil: nothing

@@ -63,8 +63,8 @@ func (e *evaluator) expectation() Expectation {
 	return x
 }
 
-// choice returns the newest rows of a group that stay in the answer, any one of which is
-// right, and whether they differ or others do not stay.
+// choice returns the newest rows of a group that remain in the answer, any one of them correct, and
+// whether they differ or others do not remain.
 func (e *evaluator) choice(rows []newestRow) (c query.Choice, several bool) {
 	for i := range rows {
 		if !e.having(rows[i].values, rows[i].series) {

@@ -11,19 +11,16 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// family answers queries that tell rows apart by the same tags, buckets and
-// threshold, and that differ in their windows, the values they filter on, their
-// fields and their aggregates.
+// family answers queries that distinguish rows by the same tags, buckets and threshold. The queries
+// differ in their windows, filter values, fields and aggregates.
 //
-// It looks at each row once, however many queries need it. The series that
-// no query of the family tells apart are a strand; the bounds of the windows that
-// concern a strand, and those of the buckets, cut its time into stretches, within
-// which no query tells rows apart either. A row is added to the cell of its strand
-// and stretch, and an answer is put together from cells.
+// It processes each row once, however many queries need it. A strand is a set of series that no
+// query of the family distinguishes. The bounds of the windows of the queries about a strand, and
+// the bounds of buckets, divide its time into stretches; no query distinguishes rows within one.
+// Each row is added to the cell of its strand and stretch, and answers are assembled from cells.
 //
-// There is a cell for a strand and stretch that has rows and that a query needs
-// about: each query adds two stretches at most to each strand that it is about,
-// beside those that its buckets take anyway.
+// There is a cell for each strand and stretch that has rows and that a query needs: each query adds
+// at most two stretches to each strand it covers, in addition to those of its buckets.
 type family struct {
 	familyKey
 	members   []*evaluator
@@ -32,7 +29,7 @@ type family struct {
 
 	strandOf []int32 // per series; -1: no query needs it
 	strands  []strand
-	buckets  []int64 // that have cells, ascending
+	buckets  []int64 // buckets with cells, ascending
 
 	rows []int64 // per cell
 	part part
@@ -41,7 +38,7 @@ type family struct {
 	selected, cells []int32 // rows that queries need, and the cell of each
 }
 
-// familyKey is what the queries of a family have in common.
+// familyKey is common to the queries of a family.
 type familyKey struct {
 	table   *series.Table
 	keeps   keeps
@@ -53,7 +50,7 @@ type familyKey struct {
 	columns string // where whole rows are kept: the answer's tags and fields
 }
 
-// demand is the queries about a value of the filter, and when they are.
+// demand describes the queries about a value of the filter, and their windows.
 type demand struct {
 	members     []*evaluator
 	bounds      []int64 // of their windows, ascending
@@ -61,7 +58,7 @@ type demand struct {
 	strands     []int32 // that it is about, by group
 }
 
-// strand is series that no query of the family tells apart.
+// strand is a set of series that no query of the family distinguishes.
 type strand struct {
 	series    uint32 // one of them
 	group     int32
@@ -161,8 +158,8 @@ func (f *family) start(groups *groupings) error {
 	return nil
 }
 
-// filters returns the groupings by the tag of the filter and by those that must
-// be present, nil where there is none.
+// filters returns the groupings by the tag of the filter and by the tags that must be present; nil
+// if the queries have no filter or no such tags.
 func (f *family) filters(groups *groupings) (in, whole *grouping, err error) {
 	if f.in != "" {
 		if in, err = groups.groupBy(f.table, f.in); err != nil {
@@ -175,7 +172,7 @@ func (f *family) filters(groups *groupings) (in, whole *grouping, err error) {
 	return in, whole, err
 }
 
-// demandsOf adds a member to what is needed of each value that it filters on.
+// demandsOf adds a member to the demand of each value that it filters on.
 func (f *family) demandsOf(demandOf []*demand, in *grouping, e *evaluator) (of []*demand) {
 	numbers := []int32{0}
 	if in != nil {
@@ -337,8 +334,8 @@ func search(in []stretch, from int64) int {
 	return low
 }
 
-// stretchesBetween returns the strand's stretches in a window, each of whose bounds lies
-// between two of them.
+// stretchesBetween returns the strand's stretches in a window. Both bounds of the window lie
+// between two stretches.
 func (s *strand) stretchesBetween(start, end int64) []stretch {
 	from := s.stretches[search(s.stretches, start):]
 	return from[:search(from, end)]

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// However many rows have arrived, the answers are those of a dataset that has
-// no others, and what was not touched has not changed.
+// For any number of arrived rows, the answers are those of a dataset with just these rows, and
+// answers about untouched parts have not changed.
 func TestGrowingAgreesWithPass(t *testing.T) {
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
 		s := spec(35, 25*time.Hour)

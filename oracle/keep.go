@@ -26,7 +26,7 @@ func keepsFor(e *evaluator) keeps {
 	case e.role != takes:
 		return aggregates
 	case e.needed > 0:
-		return nothing // any rows are right, if they are so many
+		return nothing // any rows are correct if their number is
 	case e.order != query.Unordered || e.set != nil:
 		return everything
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/workload/iotdb"
 )
 
-// A survey tells the lateness that was asked for, within each series, however
-// devices take turns and sensors have times of their own.
+// A survey determines the lateness within each series, even if devices alternate and sensors have
+// their own times.
 func TestSurveyOfLateRows(t *testing.T) {
 	start := time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, settings := range map[string]workload.Settings{

@@ -23,8 +23,8 @@ type newestRow struct {
 // wins reports whether a row of that time is one of the kind's newest.
 func (n *newest) wins(kind int, t int64) bool { return t >= n.newestTime(kind) }
 
-// keep copies a row that wins, whose last columns are so many fields and whose texts
-// may lie in memory that is used again.
+// keep copies a winning row, which ends with the given number of field columns. The memory of its
+// texts may be reused by the caller.
 func (n *newest) keep(kind int, row []query.Value, fields int, series uint32) {
 	if short := kind + 1 - len(n.kinds); short > 0 {
 		n.kinds = append(n.kinds, make([][]newestRow, short)...)
@@ -49,8 +49,7 @@ func (r *newestRow) copy(row []query.Value, fields int, series uint32) {
 	r.series = series
 }
 
-// newestTime returns the time of the kind's newest rows, the smallest int64 where there
-// is none.
+// newestTime returns the time of the kind's newest rows, the smallest int64 if there are no rows.
 func (n *newest) newestTime(kind int) int64 {
 	if kind >= len(n.kinds) || len(n.kinds[kind]) == 0 {
 		return math.MinInt64

@@ -24,17 +24,16 @@ type Expectation struct {
 	Query *query.Query
 	Rows  int64 // of the answer
 
-	// One of these is set for a query that was asked for in full: the whole
-	// answer of the Buckets and Totals shapes and of ordered rows, which have the
-	// digest as well; the digest of the others.
+	// One of these is set for a full query: Answer for the Buckets and Totals shapes and for
+	// ordered rows, which have the digest as well; Digest for all others.
 	Answer *query.Answer
 	Digest *query.Digest
-	// Any says that the answer is any so many of the rows that match, and that
-	// neither is set: see Unmatched.
+	// Any means that any subset of the matching rows with the expected number of rows is a correct
+	// answer, and that neither Answer nor Digest is set: see Unmatched.
 	Any bool
-	// Choices are the groups of a Last query, where several rows share the newest time of a
-	// group and any one of them is right. The answer and the digest have the first ones. Nil:
-	// there is one right answer.
+	// Choices are the groups of a Last query if several rows share the newest time of a group, so
+	// that any one of them is correct. Answer and Digest contain the first ones. Nil: the correct
+	// answer is unique.
 	Choices []query.Choice
 }
 
@@ -44,30 +43,28 @@ const AnyNumber = -1
 // Expectations are those of one pass.
 type Expectations struct {
 	Survey  Survey
-	Full    []Expectation // in the order of the queries asked for in full
+	Full    []Expectation // in the order of the full queries
 	Counted []int64       // rows of the answers, in the order of the queries only counted; or AnyNumber
 }
 
 // batchRows is the size of the oracle's batches.
 const batchRows = 4096
 
-// Pass reads the dataset once and returns its size, the answers to the full
-// queries and the row counts of the counted ones. Where a largest or smallest
-// value of a field with a NaN is asked for, several rows share the newest time of a group,
-// or late rows meet queries that are only counted, it reads the dataset a second time for these.
+// Pass reads the dataset once and returns its size, the answers to the full queries and the row
+// counts of the counted ones. It reads the dataset a second time for queries that need the minimum
+// or maximum of a field with a NaN, that have several rows at the newest time of a group, or that
+// are only counted and affected by late rows.
 //
-// Full queries share their work: see family. Each row is looked at once for all
-// queries that filter, group and bucket alike, whatever their windows; all 16
-// devops types have seven such families.
+// Full queries share their work: see family. Each row is processed once for all queries with the
+// same filter, grouping and buckets, whatever their windows; all 16 devops types together have
+// seven such families.
 //
-// Memory is proportional to the series, to the full answers that are kept
-// (Expectation says which), to the number of queries, and to the cells of the
-// families: for each combination of values that a family tells apart and that
-// some query is about, one for each bucket, and two at most for each query's
-// window, where there are rows; 24 bytes for each of these, and 8 to 16 for each
-// field asked for. The counted queries themselves, of which there may be
-// millions, are not kept. The sequence of them, which may be nil, gives the same
-// each time. Pass calls progress with the rows of each batch.
+// Memory is proportional to the number of series, the full answers that are kept (see Expectation),
+// the number of queries, and the cells of the families. A family has cells for each combination of
+// values that it distinguishes and that some query is about: one per bucket, and at most two per
+// query window, where there are rows. A cell takes 24 bytes, and 8 to 16 for each field queried.
+// The counted queries, possibly millions, are not kept; their sequence may be nil and must yield
+// the same queries each time. Pass calls progress with the rows of each batch.
 func Pass(ctx context.Context, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query], progress func(rows int)) (*Expectations, error) {
 	return PassSampling(ctx, d, Drawing{}, full, counted, progress)
 }
@@ -101,9 +98,8 @@ func PassSampling(ctx context.Context, d workload.Dataset, rows Drawing, full []
 	return out, nil
 }
 
-// Rows returns the whole answer to q, in its order where it has one; of rows with
-// a limit, some of those that match. Unlike Pass it keeps row answers as well,
-// however large they are.
+// Rows returns the whole answer to q, in its order if it has one; for rows with a limit, some of
+// the matching rows. Unlike Pass it also keeps row answers, however large they are.
 func Rows(ctx context.Context, d workload.Dataset, q *query.Query) (*query.Answer, error) {
 	answers, err := RowsOfEach(ctx, d, []query.Query{*q})
 	if err != nil {

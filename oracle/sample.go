@@ -28,8 +28,8 @@ type Row struct {
 	Table  *series.Table
 	Series uint32
 	Time   int64 // nanoseconds since 1970
-	// Fields are places among the table's fields: those that rows of the series have, or a
-	// random part of them where they are very many. At least one has a value.
+	// Fields are indexes of the table's fields: the fields of the series, or a random subset if
+	// there are very many. At least one has a value.
 	Fields []int
 	Values []query.Value // of Fields
 }
@@ -45,8 +45,8 @@ type Sampler struct {
 	most   int
 }
 
-// NewSampler draws so many rows of a schema's tables. What it draws follows from the seed
-// and the dataset.
+// NewSampler returns a Sampler that draws a number of rows from a schema's tables. The sample is
+// determined by the seed and the dataset.
 func NewSampler(s *series.Schema, seed string, rows int) *Sampler {
 	return &Sampler{
 		random: rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed + " rows")))),
@@ -118,8 +118,7 @@ func valueOf(run *series.Run, field, row int) query.Value {
 	return query.Value{Kind: kind, Int: c.Ints[row]}
 }
 
-// Rows returns what was drawn, without rows that have no value: there are systems in which
-// these do not exist.
+// Rows returns the sampled rows, except rows without any value, which some systems do not store.
 func (s *Sampler) Rows() []Row {
 	var rows []Row
 	for _, t := range s.order {

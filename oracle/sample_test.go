@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// sample draws from so many rows of each of two tables, of which one has a hundredth of them.
+// sample draws from two tables with the given number of rows; one of them has a hundredth of it.
 func sample(seed string, rows, wanted int) []oracle.Row {
 	schema := &series.Schema{Series: 1, Tables: []*series.Table{
 		{Name: "large", Fields: []series.Field{{Name: "f", Type: series.Int}}},

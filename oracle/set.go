@@ -28,8 +28,8 @@ func (e *evaluator) operate() {
 	}
 }
 
-// countAfter returns how often a row is in the answer of an operation on equal
-// operands, in each of which it is so often.
+// countAfter returns the number of times that a row occurs in the result of a set operation on
+// equal operands that each contain it the given number of times.
 func countAfter(s *query.Set, times int) int {
 	switch {
 	case s.Operation == query.Except:
@@ -42,10 +42,9 @@ func countAfter(s *query.Set, times int) int {
 	return times
 }
 
-// FindUnmatched returns a row of an answer to q that does not match, or that is
-// there more often than in the dataset; nil where all rows match. It is for
-// queries of which any so many rows are an answer, and passes over the dataset
-// until the last of them is found.
+// FindUnmatched returns a row of an answer to q that does not match, or that occurs more often than
+// in the dataset; nil if all rows match. It is for queries for which any subset of the matching
+// rows is an answer, and it reads the dataset until all rows are found.
 func FindUnmatched(ctx context.Context, d workload.Dataset, q *query.Query, found *query.Answer) ([]query.Value, error) {
 	schema := d.Schema()
 	unlimited := *q

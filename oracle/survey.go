@@ -29,7 +29,7 @@ type Survey struct {
 	// Repeats says that rows of one series and time may come more than once, so
 	// that different rows cannot be counted by series and time.
 	Repeats bool
-	// Sample is a random sample of the rows; nil: none was asked for.
+	// Sample is a random sample of the rows; nil: not requested.
 	Sample []Row
 }
 
@@ -52,9 +52,9 @@ type Surveyor struct {
 	order  []*tableSurvey
 	newest int64 // time of a row so far
 
-	late  *lateness         // nil: not asked for
-	sizer *encode.LineSizer // nil: the size as line protocol is not asked for
-	// sampler draws rows; nil: no sample is asked for.
+	late  *lateness         // nil: not requested
+	sizer *encode.LineSizer // nil: the size as line protocol is not requested
+	// sampler draws rows; nil: no sample is requested.
 	sampler *Sampler
 }
 
@@ -94,8 +94,9 @@ func (v *Surveyor) Add(b *series.Batch) {
 	}
 }
 
-// functions are what adds runs between them, at once: one the rows and their
-// times, one their size, one the sample, and so many others the values of a share of the fields each.
+// functions returns the functions that process runs concurrently: one counts the rows and their
+// times, one their size, one draws the sample, and each of the others processes the values of a
+// share of the fields.
 func (v *Surveyor) functions(parts int) []func([]span) {
 	each := func(do func(*series.Run)) func([]span) {
 		return func(runs []span) {
@@ -145,7 +146,7 @@ func (v *Surveyor) addRows(run *series.Run) {
 	v.tables[run.Table].addRows(run)
 }
 
-// Result sums up what has passed.
+// Result summarizes the rows surveyed so far.
 func (v *Surveyor) Result() Survey {
 	out := v.survey
 	for i, t := range v.order {
@@ -168,7 +169,7 @@ func (v *Surveyor) Result() Survey {
 	return out
 }
 
-// tableSurvey is what is known of a table so far.
+// tableSurvey holds the statistics of a table so far.
 type tableSurvey struct {
 	table  *series.Table
 	rows   int64
@@ -198,7 +199,7 @@ func (s *tableSurvey) addRows(run *series.Run) {
 	}
 }
 
-// addFields adds the values of one of so many shares of the fields.
+// addFields adds the values of one of parts shares of the fields.
 func (s *tableSurvey) addFields(run *series.Run, part, parts int) {
 	for f := part; f < len(run.Columns); f += parts {
 		c := &run.Columns[f]
@@ -217,7 +218,7 @@ func (s *tableSurvey) addFields(run *series.Run, part, parts int) {
 	}
 }
 
-// addValues adds the values of a column that are not NULL, of which there may be few.
+// addValues adds the values of a column that are not NULL. It is efficient if there are few.
 func (s *tableSurvey) addValues(f int, c *series.Column, rows int) {
 	for i, nulls := range c.Nulls {
 		first := i << 6
@@ -234,8 +235,8 @@ func (s *tableSurvey) addValues(f int, c *series.Column, rows int) {
 	}
 }
 
-// result is the census. Tables that share tags and have rows of the same series
-// share what is known of these.
+// result returns the census. Tables that share tags and have rows of the same series share the
+// statistics of the series.
 func (s *tableSurvey) result(before *tableSurvey) Census {
 	if before != nil && s.sameSeries(before) {
 		s.all, s.texts = before.all, before.texts

@@ -9,8 +9,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// BenchmarkSurvey is one batch of cpu-only: what it holds, and its size as line
-// protocol as well.
+// BenchmarkSurvey surveys one batch of cpu-only: its contents, and also its size as line protocol.
 func BenchmarkSurvey(b *testing.B) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 123, Scale: 100, Start: start, End: start.Add(time.Hour), Interval: 10 * time.Second})

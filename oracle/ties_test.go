@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Of rows that share the newest time of a group any one is right, whole: in windows and
-// without, and while the dataset grows. A query without such rows has one right answer.
+// If rows share the newest time of a group, any one of them is correct as a whole: with and without
+// windows, and while the dataset grows. A query without such rows has one correct answer.
 func TestTies(t *testing.T) {
 	s := spec(60, 10*time.Minute)
 	d, err := tsbs.CPUOnly().Dataset(s)
@@ -101,7 +101,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// A pass accepts every answer that the documents say is right where several are.
+// A pass accepts every answer that the documentation calls correct if there are several.
 func TestTiesOfDocuments(t *testing.T) {
 	documents, err := meaning.Documents()
 	if err != nil {

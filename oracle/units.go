@@ -252,7 +252,7 @@ func newTally(width, sums int) *tally {
 	return &tally{width: width, sums: sums, keys: map[string][]query.Value{}, sumsOf: map[string][]sum{}}
 }
 
-// lookUp returns the sums of the key, of which the first values count.
+// lookUp returns the sums of a key: the first values of the argument.
 func (t *tally) lookUp(key []query.Value) []sum {
 	key = key[:t.width]
 	text := ""
@@ -368,7 +368,7 @@ func (u *units) starts() [][]query.Value {
 		if of == nil {
 			continue
 		}
-		before := true // the first bucket is no start
+		before := true // the first bucket does not count as a start
 		for _, span := range of.inOrder() {
 			now := u.isActive(&span)
 			if now && !before {

@@ -5,10 +5,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// put writes the value of a field, of that kind, to its place in a row of an
-// answer, which had values of the same field only. A text stands in e.texts until
-// the next row. What has pointers is written for texts alone: it is what takes
-// time.
+// put writes the value of a field of a kind to its place in a row of an answer that held only
+// values of the same field before. A text is valid in e.texts until the next row. Only texts write
+// pointers, which is the slow part.
 func (e *evaluator) put(v *query.Value, kind query.Kind, run *series.Run, field, row int) {
 	c := &run.Columns[field]
 	switch {

@@ -10,9 +10,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Check returns an error for an invalid query about a table: a value of its shape
-// that has no meaning, a name that the table does not have, or a field that it
-// takes for a number and that is none.
+// Check returns an error if the query is invalid for a table: if a value of its shape is
+// meaningless, the table lacks a name, or a field used as a number has another type.
 func (q *Query) Check(table *series.Table) error {
 	if q.Shape == nil {
 		return errors.New("it has no shape")

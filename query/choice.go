@@ -2,8 +2,8 @@ package query
 
 import "fmt"
 
-// Choice is a group of a Last answer: rows that share the newest time, any one of which is
-// right.
+// Choice is a group of a Last answer: rows that share the newest time. Any one of them is a correct
+// answer.
 type Choice struct {
 	Rows [][]Value
 	// Optional says that the group may be missing: another row of that time does not fulfil
@@ -11,8 +11,8 @@ type Choice struct {
 	Optional bool
 }
 
-// CompareChoices is Compare for a Last query of which several answers are right: a row of
-// each choice. All values of a row must be of one stored row.
+// CompareChoices is Compare for a Last query with several correct answers: one row of each choice.
+// All values of a row must come from one stored row.
 func CompareChoices(q *Query, cols []Column, choices []Choice, found *Answer) *Difference {
 	groups := make(map[string]*Choice, len(choices))
 	for i := range choices {
@@ -44,7 +44,7 @@ func CompareChoices(q *Query, cols []Column, choices []Choice, found *Answer) *D
 	return nil
 }
 
-// groupColumn is where the tag of a Last answer stands, behind the time.
+// groupColumn is the index of the tag's column in a Last answer, after the time.
 const groupColumn = 1
 
 func (c *Choice) differs(cols []Column, row []Value) *Difference {

@@ -97,7 +97,7 @@ func compareValues(a, b Value) int {
 
 // Difference is the first way in which an answer is not the expected one.
 type Difference struct {
-	Problem  string // what is wrong: missing row, unexpected row, wrong value, wrong order
+	Problem  string // missing row, unexpected row, wrong value, or wrong order
 	Expected string // the row expected; empty for an unexpected one
 	Found    string // the row found; empty for a missing one
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Digest is a Sink that keeps an answer's number of rows and a sum that does
-// not depend on their order. It stands for row answers too large to keep,
-// whose values are those that were stored and so compare exactly.
+// Digest is a Sink that keeps the number of rows of an answer and a sum that does not depend on
+// their order. It represents row answers that are too large to keep. Their values are stored ones,
+// so they compare exactly.
 type Digest struct {
 	columns []Column
 	rows    int64

@@ -57,8 +57,8 @@ func (m *Materialized) StoredAggregates() []Aggregate {
 // Column is the name of the column of a field's aggregate.
 func (Materialized) Column(a Aggregate, field string) string { return string(a) + "_" + field }
 
-// StoredFields returns the fields of an aggregate of a table: the number of rows, and what is kept
-// of each field. Sums are doubles.
+// StoredFields returns the fields of an aggregate of a table: the number of rows, and the
+// aggregates of each field. Sums are doubles.
 func (m *Materialized) StoredFields(t *series.Table) ([]series.Field, error) {
 	stored := []series.Field{{Name: RowCount, Type: series.Int}}
 	for _, field := range m.Fields {

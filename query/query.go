@@ -19,8 +19,8 @@ type Query struct {
 	End   time.Time // rows before; zero: no bound
 	In    *TagIn
 	Above *Above
-	// Present are tags that a row must have, beside those that a filter or the
-	// shape demands: see Demands.
+	// Present are tags that a row must have, in addition to those that a filter or the shape
+	// requires: see Demands.
 	Present []string
 
 	Shape Shape
@@ -47,7 +47,7 @@ type Order string
 
 // The orders.
 const (
-	Unordered  Order = ""     // any order is right
+	Unordered  Order = ""     // any order is correct
 	Ascending  Order = "asc"  // by the columns that tell rows apart: see Keys; texts bytewise
 	Descending Order = "desc" // the reverse: newest first
 )
@@ -122,9 +122,8 @@ func (q *Query) Stored() bool {
 	return false
 }
 
-// Demands returns the tags that a row must have, once each: those of Present,
-// and those that the shape groups or orders by. A filter on a tag demands it as
-// well.
+// Demands returns the distinct tags that a row must have: those of Present, and those that the
+// shape groups or orders by. A filter on a tag requires the tag as well.
 func (q *Query) Demands() []string { return distinct(q.Present, q.outline().demands) }
 
 // NamedFields returns the fields that the query names, once each.

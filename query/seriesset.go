@@ -15,8 +15,8 @@ type SeriesSet struct {
 	scratch []byte
 }
 
-// NewSeriesSet returns an empty set of series of the table, which are told by all
-// of its tags, or without those that are numbers.
+// NewSeriesSet returns an empty set of series of the table, identified by all of its tags, or by
+// all tags except numeric ones.
 func NewSeriesSet(t *series.Table, numeric bool) *SeriesSet {
 	s := &SeriesSet{hashes: make(map[uint64]struct{})}
 	for i := range t.Tags {

@@ -15,7 +15,7 @@ type Shape interface {
 	store(*record)
 }
 
-// outline is what is to be known of a shape where shapes need not be told apart.
+// outline describes a shape for code that need not distinguish shapes.
 type outline struct {
 	name    string   // the stored one
 	time    string   // name of the answer's time; empty: it has none
@@ -300,7 +300,7 @@ func (q *Query) Activity() *Activity {
 	return nil
 }
 
-// outputs is the outline of a shape with so many group tags and one value.
+// outputs returns the outline of a shape with the given group tags and values.
 func (a *Activity) outputs(time string, keys, group []string, values ...value) outline {
 	return outline{name: "activity", time: time, keys: keys, values: values, numbers: []string{a.Field},
 		demands: append(slices.Clone(group), a.Unit)}

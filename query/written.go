@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Written is what a text asks for that somebody wrote in a database's language: of its
-// answer nothing is known, neither columns nor rows, unless another system's answer is
-// taken for the right one. It stands in a query for what was drawn to fill the text in,
-// beside the query's window.
+// Written is the shape of a query text that a user wrote in a database's language. Neither the
+// columns nor the rows of its answer are known, unless another system's answer is taken as the
+// expected one. In a query it holds the values drawn to fill in the text, in addition to the
+// query's window.
 type Written struct {
 	// Texts identifies the texts, so that queries of others are other queries.
 	Texts      string
@@ -69,9 +69,9 @@ func (q *Query) WithAnswer(right *Answer) *Query {
 	return &answered
 }
 
-// differs returns the first difference between the answer that is taken for the right
-// one and another one: by the places of columns and, where the order is not part of it,
-// with rows in order of what compares exactly.
+// differs returns the first difference between the expected answer and another one. Columns are
+// compared by position. If the order of rows is not significant, rows are compared in the order of
+// their exactly comparable values.
 func (w *Written) differs(expected, found *Answer) *Difference {
 	if len(expected.Rows) != len(found.Rows) {
 		return &Difference{Problem: fmt.Sprintf("%d rows, %d expected", len(found.Rows), len(expected.Rows))}

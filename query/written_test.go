@@ -53,7 +53,7 @@ func TestCompareWritten(t *testing.T) {
 	}
 }
 
-// Queries of texts are stored and read as they are, but for what was answered.
+// User-written queries survive storing and reading, except for their answers.
 func TestStoreWritten(t *testing.T) {
 	q := query.Query{Type: "x", ID: 3, Table: "cpu", Shape: query.Written{Texts: "0123", Ordered: true, Parameters: []query.Parameter{{Name: "hosts", Values: []string{"a"}}, {Name: "least", Values: []string{"1"}, Number: true}}}}
 	stored, err := json.Marshal(q)

@@ -225,8 +225,7 @@ func (b *Batch) Times() (first, last int64) {
 	return first, last
 }
 
-// covering returns the bitmap with room for n rows, of which those that it did
-// not have are not marked.
+// covering returns the bitmap extended to n rows; the added rows are not marked.
 func (b Bitmap) covering(n int) Bitmap {
 	for len(b) < (n+63)/64 {
 		b = append(b, 0)
@@ -285,8 +284,7 @@ func (b *Batch) Add(t *Table) *Run {
 // have tables, most of them.
 const near = 32
 
-// earlier returns where an earlier run of the table stands in spare; -1: there
-// is none.
+// earlier returns the index of an earlier run of the table in spare; -1: not found.
 func (b *Batch) earlier(t *Table) int {
 	for at := len(b.spare) - 1; at >= max(0, len(b.spare)-near); at-- {
 		if b.spare[at].Table == t {

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Rows are dealt to parts in their order, with what they lack, behind what is there.
+// Rows are appended to the parts in order, including their NULLs and missing tags.
 func TestDeal(t *testing.T) {
 	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "a", Type: series.Int}, {Name: "b", Type: series.Float}}}
 	var b series.Batch

@@ -200,9 +200,9 @@ func (t *Table) FieldIndex(name string) int {
 type Schema struct {
 	Tables []*Table
 	Series uint32 // series are numbered 0 to Series-1 in all tables alike
-	// First and Last are bounds of the times of rows, both inclusive, and Step is
-	// something of which all are multiples since 1970; zero: nobody knows. A language
-	// whose queries need a beginning and an end takes these for queries about all rows.
+	// First and Last are inclusive bounds of the times of rows, and all times are multiples of Step
+	// since 1970; zero: unknown. Languages whose queries need a beginning and an end use the bounds
+	// for queries over all rows.
 	First, Last time.Time
 	Step        time.Duration
 }

@@ -18,10 +18,9 @@ func Texts(length int) int64 {
 	return n
 }
 
-// AppendText appends the text of so many characters that a number from 0 to
-// below Texts(length) stands for: its digits to the base 62, the first one
-// first, written as 0 to 9, A to Z and a to z. Texts of one length are in the
-// order of their numbers.
+// AppendText appends the text of the given length that represents a number from 0 to below
+// Texts(length): its digits to base 62, most significant first, written as 0 to 9, A to Z and a to
+// z. Texts of one length sort like their numbers.
 func AppendText(dst []byte, number int64, length int) []byte {
 	var text [MaxText]byte
 	for i := length - 1; i >= 0; i-- {
@@ -32,8 +31,8 @@ func AppendText(dst []byte, number int64, length int) []byte {
 	return append(dst, text[:length]...)
 }
 
-// ParseText returns the number that a text of at most MaxText characters stands
-// for, and false for a longer one or one with other characters.
+// ParseText returns the number that a text of at most MaxText characters represents, and false if
+// the text is longer or contains other characters.
 func ParseText(text []byte) (number int64, ok bool) {
 	if len(text) > MaxText {
 		return 0, false
@@ -55,8 +54,8 @@ func ParseText(text []byte) (number int64, ok bool) {
 	return number, true
 }
 
-// lengthBits is how many bits of what stands in Ints for a text of a free field say its
-// length. The others say where in Column.Bytes it begins.
+// lengthBits is the number of bits in Ints that hold the length of a free text. The other bits hold
+// its offset in Column.Bytes.
 const lengthBits = 16
 
 // SetText makes text the value of a row of a free field, whose bytes it copies. The text

@@ -57,8 +57,7 @@ func BenchmarkAppendText(b *testing.B) {
 // hard are texts that something may take for its own.
 var hard = []string{"", "plain", "it's \"so\"", "two\nlines\\", "Ωμέγα 😀", strings.Repeat("x", series.MaxFreeText), "a\x00b"}
 
-// freeRows is a batch of so many rows with a free text in each that is not NULL: every
-// third one.
+// freeRows fills a batch with a number of rows, each with a free text; every third text is NULL.
 func freeRows(b *series.Batch, table *series.Table, rows int) {
 	b.Reset()
 	run := b.Add(table)

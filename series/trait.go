@@ -71,9 +71,8 @@ func Escaped(text []byte) bool {
 	return bytes.IndexByte(text, '\n') >= 0 || Ambiguous(text)
 }
 
-// Ambiguous reports whether line protocol cannot tell a backslash of a text from
-// one that escapes: it stands at the end, or before a comma, a space or an equals
-// sign.
+// Ambiguous reports whether line protocol cannot distinguish a backslash of a text from an escaping
+// one: a backslash at the end, or before a comma, a space or an equals sign.
 func Ambiguous(text []byte) bool {
 	for i, b := range text {
 		if b == '\\' && (i+1 == len(text) || slices.Contains([]byte(", ="), text[i+1])) {

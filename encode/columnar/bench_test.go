@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// counter counts what is written.
+// counter counts the bytes written.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -25,11 +25,11 @@ const (
 	// maxCells bounds the values that all tables together hold back, to 64 MiB.
 	// Row groups of wide tables are shorter.
 	maxCells = 8 << 20
-	// maxText bounds the bytes of free texts that a table holds back, to so many and those
-	// of fewRows rows more.
+	// maxText is the maximum size in bytes of the free texts that a table buffers, plus those of
+	// fewRows rows.
 	maxText = 64 << 20
 	fewRows = 1 << 10
-	// bufferSize makes few writes of what the libraries write in small pieces.
+	// bufferSize combines the small writes of the libraries.
 	bufferSize = 256 << 10
 	// timeColumn is the name of the first column.
 	timeColumn = "time"
@@ -39,8 +39,8 @@ const (
 type Format struct {
 	Name string // also the file name's extension
 	Help string
-	// open returns what opens the files of a dataset whose row groups have at
-	// most so many rows. The files may share memory: they are written in turn.
+	// open returns a function that opens the files of a dataset, with row groups of at most the
+	// given number of rows. The files may share memory: they are written in turn.
 	open func(rows int) func(io.Writer, *table) (file, error)
 }
 
@@ -56,7 +56,7 @@ func Formats() []Format {
 type file interface {
 	// write appends the rows that the table holds as one row group.
 	write(*table) error
-	// close writes what stands behind the last row.
+	// close writes the data after the last row.
 	close() error
 }
 

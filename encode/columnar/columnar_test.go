@@ -267,7 +267,7 @@ func readArrow(t *testing.T, data []byte) rows {
 	return got
 }
 
-// What is read back is what was written, in all use cases.
+// Reading returns the rows that were written, in all use cases.
 func TestReadBack(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, use := range tsbs.Workloads() {
@@ -315,7 +315,7 @@ type listed []string
 
 func (l listed) Append(dst []byte, s uint32) ([]byte, bool) { return append(dst, l[s]...), l[s] != "" }
 
-// odd returns a dataset of what use cases lack.
+// odd returns a dataset with features that the use cases lack.
 func odd() (*series.Schema, []*series.Batch) {
 	full := &series.Table{
 		Name: "full",

@@ -88,8 +88,7 @@ func parquetSchema(of *series.Table) (*schema.GroupNode, *pq.WriterProperties, e
 		} else {
 			add(key, pq.Repetitions.Optional, schema.StringLogicalType{}, pq.Types.ByteArray)
 		}
-		// What is written by its code passes the statistics by, which would
-		// then say that nothing is NULL.
+		// Writing dictionary codes bypasses the statistics, which would then report no NULLs.
 		properties = append(properties, pq.WithDictionaryFor(key, true), pq.WithStatsFor(key, false))
 	}
 	for _, f := range of.Fields {

@@ -21,12 +21,11 @@ type table struct {
 	fields []column // as in the table
 }
 
-// column is the values of one field. What is NULL is zero, so that equal rows
-// give equal files.
+// column holds the values of one field. NULLs are zero, so that equal rows give equal files.
 type column struct {
 	ints   []int64
 	floats []float64
-	free   *texts.List // of a free field, in place of ints; nil: it is none
+	free   *texts.List // of a free field, instead of ints; nil: not a free field
 	valid  []byte      // bit r%8 of byte r/8: row r has a value
 	nulls  int         // rows without
 }
@@ -56,8 +55,8 @@ func newTable(of *series.Table, tags []*tag, rows int) *table {
 
 func (t *table) rows() int { return len(t.times) }
 
-// full reports whether the rows are to be written, of which a row group has at most so
-// many.
+// full reports whether the buffered rows must be written; a row group has at most the given number
+// of rows.
 func (t *table) full(rows int) bool {
 	if !t.free {
 		return t.rows() == rows

@@ -84,7 +84,7 @@ func (w *frameWriter) fail(err error) {
 	}
 }
 
-// Errors of incomplete logs. Errors that wrap them say what is wrong and where.
+// Errors of incomplete logs, wrapped with the cause and the place.
 var (
 	// ErrTruncated means that a log ends before its end frame: the program that wrote it was
 	// killed, or the file was cut. The operations read before are valid.

@@ -67,10 +67,10 @@ func orderStatistics(sorted []float64, level float64) benchmath.Summary {
 
 // EstimateRepeat estimates the median of the latencies of one repeat, in order of time. Neighbors
 // are correlated, so the latencies are worth fewer independent ones: Effective (see independent).
-// The interval is that of order statistics of Effective figures, read off the sample at the same
+// The interval consists of order statistics of Effective figures, read off the sample at the same
 // fractions (Bahadur's representation of quantiles, which holds for dependent figures: Sen 1968,
-// Annals of Mathematical Statistics 39; Heidelberger and Lewis 1984, Operations Research 32). There
-// is no interval for fewer than leastIndependent figures.
+// Annals of Mathematical Statistics 39; Heidelberger and Lewis 1984, Operations Research 32). Fewer
+// than leastIndependent figures have no interval.
 func EstimateRepeat(latencies []float64) Estimate {
 	e := Estimate{N: len(latencies), Censored: countCensored(latencies), CV: variation(latencies)}
 	if e.N == 0 {

@@ -86,14 +86,12 @@ type Dialect struct {
 	// DecimalMeans says that means of whole numbers are decimals, of few digits, or
 	// are made of sums that overflow.
 	DecimalMeans bool
-	// NoWith says that it knows neither WITH nor window functions: what is made of what
-	// was aggregated stands in subqueries, and what looks from a row to its neighbor
-	// cannot be said.
+	// NoWith means that the system supports neither WITH nor window functions: computations on
+	// aggregates become subqueries, and comparisons of a row with its neighbor cannot be expressed.
 	NoWith bool
 	// NoSets says that it knows no set operations.
 	NoSets bool
-	// EmptyGroups says that a tag's groups of which conditions leave no row may come all
-	// the same, as NULLs.
+	// EmptyGroups means that groups of a tag without matching rows may be returned as NULLs.
 	EmptyGroups bool
 	// Long is its type of whole numbers of 64 bits; empty: BIGINT.
 	Long string
@@ -115,11 +113,10 @@ type Dialect struct {
 	// tables by an index of series and time, and finds none where a constant is equal to
 	// its second column.
 	NoEqualTimes bool
-	// Nested says that it knows no WITH: what that would name stands in subqueries.
+	// Nested means that the system does not support WITH: named subqueries are written in place.
 	Nested bool
-	// Neighbor returns the expression of a value in the row before (lag) or behind it
-	// (lead) in the order of a column within a partition; NULL where there is none.
-	// Nil: as standard SQL has it.
+	// Neighbor returns the expression of a value in the previous row (lag) or the next row (lead)
+	// in the order of a column within a partition; NULL if there is no such row. Nil: standard SQL.
 	Neighbor func(function, value, partition, order string) string
 }
 
@@ -158,7 +155,7 @@ const (
 // CountExpression returns the expression that is counted for values of a column.
 func (d *Dialect) CountExpression(t series.Type, column string) string {
 	if t == series.Bool && d.NoBooleanNulls {
-		return "CAST(" + column + " AS INT)" // what is never NULL need not be counted, and QuestDB cannot
+		return "CAST(" + column + " AS INT)" // a column that is never NULL needs no count, and QuestDB cannot count it
 	}
 	return column
 }

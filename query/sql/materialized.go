@@ -55,16 +55,16 @@ func (d *Dialect) checkMaterialized(m *query.Materialized, s *series.Schema) err
 type MaterializedColumn struct {
 	Name       string // as SQL
 	Expression string // that makes it of rows
-	Value      string // what is aggregated of a row; empty: of a column by which rows are grouped, and of the number of rows
-	// Aggregate is what it holds of a field; empty: it is one by which rows are grouped.
-	// That of query.RowCount is query.Count.
+	Value      string // the aggregated expression of a row; empty: a column that rows are grouped by, or the number of rows
+	// Aggregate is the aggregate of the field; empty: rows are grouped by the column. That of
+	// query.RowCount is query.Count.
 	Aggregate query.Aggregate
 	Field     string // that is aggregated; empty: none
 }
 
-// MaterializedColumns returns the columns of an aggregate: the time, those that tell
-// series apart, the aggregates, and the number of rows. Row stands before the columns of
-// rows; empty: nothing does.
+// MaterializedColumns returns the columns of an aggregate: the time, the columns that identify
+// series, the aggregates, and the number of rows. row is the prefix of the columns of rows, and may
+// be empty.
 func (d *Dialect) MaterializedColumns(m *query.Materialized, s *series.Schema, row string) ([]MaterializedColumn, error) {
 	if err := d.checkMaterialized(m, s); err != nil {
 		return nil, err

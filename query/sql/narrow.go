@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// fromRows writes where rows come from: their table, or what makes rows of a
-// narrow one's values, with the conditions on series and times, and with a further
-// one, or an empty one.
+// fromRows writes the source of rows: their table, or a subquery that makes rows of a narrow
+// table's values, with the conditions on series and times, and with a further condition unless that
+// is empty.
 func (r *renderer) fromRows(indent, further string) {
 	if !r.Narrow {
 		r.line("%sFROM %s", indent, r.rows)

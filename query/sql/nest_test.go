@@ -2,7 +2,7 @@ package sql
 
 import "testing"
 
-// What WITH names stands where it is used, as deep as that is.
+// The subqueries named by WITH are written where they are used, at any depth.
 func TestNest(t *testing.T) {
 	const (
 		nested = "WITH buckets AS (\n  SELECT a\n  FROM rows\n), changes AS (\n  SELECT b\n  FROM buckets\n)\nSELECT c\nFROM changes\nWHERE d"

@@ -9,15 +9,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Quote is how a name or a text stands between quotes: the character before it,
-// the one behind it, and the one that is put before the latter within it, as
-// before itself. Without the third nothing can hold the closing quote, as in
-// TDengine's names. Behind a backslash a line break stands as \n, as MySQL,
-// ClickHouse and InfluxQL read it.
+// Quote describes how a name or a text is quoted: the character before it, the one after it, and
+// the one that escapes the closing quote and itself. Without the third, a name cannot contain the
+// closing quote, as in TDengine. If the escape is a backslash, a line break is written as \n, as
+// MySQL, ClickHouse and InfluxQL read it.
 type Quote string
 
-// The quotes of standard SQL, those that databases have for names instead, and
-// texts with backslashes.
+// The quotes of standard SQL, the quotes that databases use for names instead, and texts with
+// backslashes.
 const (
 	DoubleQuotes Quote = `"""`
 	SingleQuotes Quote = "'''"
@@ -78,8 +77,8 @@ func (d *Dialect) CheckNames(t *series.Table) error {
 	return nil
 }
 
-// Ident returns the name of a table or column as it stands in SQL: quoted
-// where it must be, bare where that reads better.
+// Ident returns the name of a table or column as written in SQL: quoted if necessary, else bare,
+// which is easier to read.
 func (d *Dialect) Ident(name string) string {
 	if d.Spell != nil {
 		name = d.Spell(name)

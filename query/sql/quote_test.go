@@ -43,8 +43,8 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// unquote reads what stands between quotes at the beginning of a statement as a
-// database does, and returns what comes behind it.
+// unquote reads the quoted text at the beginning of a statement as a database does, and returns it
+// with the rest of the statement.
 func unquote(q Quote, statement string) (text, behind string) {
 	var b strings.Builder
 	rest := statement[1:]
@@ -67,7 +67,7 @@ func unquote(q Quote, statement string) (text, behind string) {
 	return b.String(), "the quote does not end"
 }
 
-// What is taken reads back, and ends where its quotes end.
+// Accepted text reads back unchanged and ends at its closing quote.
 func FuzzQuote(f *testing.F) {
 	for _, text := range []string{"", "cpu", `a"b`, "it's", "`", "]]", `\`, `\'`, `\\n`, "\n", "日本\"", "';--", "\x00", "\xff'"} {
 		f.Add(text)
@@ -114,7 +114,7 @@ func TestSQLiteReadsQuotes(t *testing.T) {
 	}
 }
 
-// A dialect quotes as it says, and refuses what it cannot.
+// A dialect quotes as declared, and rejects text that it cannot quote.
 func TestDialectQuotes(t *testing.T) {
 	d := testDialect()
 	d.Names, d.Texts = "``", Backslashes

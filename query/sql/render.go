@@ -284,7 +284,8 @@ func (r *renderer) aggregates(from, by string, a query.Aggregate, fields []strin
 	return columns
 }
 
-// asDouble returns what makes a field's values doubles, where their mean were none.
+// asDouble returns an expression that converts a field to double if the mean of its values would
+// not be one.
 func (r *renderer) asDouble(field string) string {
 	if r.DecimalMeans && r.table.Fields[r.table.FieldIndex(field)].Type.UsesInts() {
 		return " * 1e0"

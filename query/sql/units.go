@@ -229,8 +229,7 @@ func (r *renderer) falsehood(column string) string {
 	return "NOT " + column
 }
 
-// differ returns the condition that two computed booleans differ, of which the
-// second may be NULL.
+// differ returns the condition that two computed booleans differ. The second one may be NULL.
 func (r *renderer) differ(a, b string) string {
 	condition := fmt.Sprintf("%s <> %s", a, b)
 	if r.NoBooleanNulls {
