@@ -137,8 +137,8 @@ func (a *appender) failure() error {
 	return failure(duck.ErrorDataMessage(data))
 }
 
-// Close releases the appender. It may hand what it holds to the session's
-// transaction, which the caller then rolls back.
+// Close releases the appender. It may flush its buffer to the session's transaction, which the caller
+// then rolls back.
 func (a *appender) Close() {
 	duck.DestroyDataChunk(&a.chunk)
 	duck.AppenderDestroy(&a.raw)

@@ -51,8 +51,8 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 				Figures: figures,
 				Text:    func(sum string) string { return "CAST(" + sum + " AS VARCHAR)" }, // a HUGEINT
 			},
-			// The identity of a table is its columns, and the comment that tsmark gives it:
-			// DuckDB numbers tables anew each time a file is opened.
+			// The identity of a table is its columns, and the comment that tsmark gives it: DuckDB
+			// numbers tables from scratch each time a file is opened.
 			List: `SELECT 'table', table_name, concat_ws(' ', comment, (SELECT string_agg(concat_ws(' ', column_name, data_type, is_nullable), ', ' ORDER BY column_index)
 					FROM duckdb_columns() AS c WHERE c.table_oid = t.table_oid AND c.database_oid = t.database_oid)), '', CASE schema_name WHEN 'main' THEN '' ELSE schema_name END
 				FROM duckdb_tables() AS t WHERE NOT internal
@@ -84,8 +84,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 	return d.db(), nil
 }
 
-// openRaw opens the file with the settings, of which empty ones are left to
-// DuckDB.
+// openRaw opens the file with the settings, except empty ones.
 func openRaw(path string, settings map[string]string) (raw duck.Database, err error) {
 	var config duck.Config
 	if duck.CreateConfig(&config) != duck.StateSuccess {
@@ -175,8 +174,8 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// Settle implements driver.DB. DuckDB works in the background only where
-// a commit makes it: what is left is to bring the log into the file.
+// Settle implements driver.DB. DuckDB works in the background only after a commit: Settle only has to
+// checkpoint the log.
 func (d *database) Settle(ctx context.Context) error {
 	if err := d.Exec(ctx, "CHECKPOINT"); err != nil {
 		return fmt.Errorf("settling DuckDB: %w", err)

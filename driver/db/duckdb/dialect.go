@@ -55,8 +55,7 @@ func figures(t series.Type, column string) sqlkit.Figures {
 	return f
 }
 
-// reservedWords are those that DuckDB's duckdb_keywords() puts into the category
-// "reserved" or "type_function".
+// reservedWords are the words of category "reserved" or "type_function" in DuckDB's duckdb_keywords().
 const reservedWords = " all analyse analyze and anti any array as asc asof asymmetric at" +
 	" authorization binary both by case cast check collate collation column" +
 	" columns concurrently constraint create cross default deferrable desc" +

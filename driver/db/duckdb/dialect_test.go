@@ -31,7 +31,8 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// Questions can be rendered by any tsmark, with DuckDB in it or not.
+// TestRenderNeedsNoDatabase checks that every build of tsmark can render queries, with or without
+// DuckDB.
 func TestRenderNeedsNoDatabase(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{Name: "order", Fields: []series.Field{{Name: "a", Type: series.Int}}}}}
 	q := query.Query{Table: "order", Shape: query.Rows{Fields: []string{"a"}}}
@@ -50,7 +51,8 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// The list of reserved words is DuckDB's own, where DuckDB is there to ask.
+// TestReservedWordsAreDuckDBs compares the list of reserved words with DuckDB's own, in builds with
+// DuckDB.
 func TestReservedWordsAreDuckDBs(t *testing.T) {
 	db, err := open(t.Context(), driver.Env{Dir: t.TempDir(), Create: true}, nil)
 	switch {

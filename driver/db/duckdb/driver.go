@@ -1,11 +1,9 @@
-// Package duckdb drives DuckDB, which runs inside tsmark's own process. Rows
-// go through its appender in whole column vectors, answers are read from its
-// result vectors in place.
+// Package duckdb is the driver for DuckDB, which runs in tsmark's own process. Rows are loaded through
+// its appender in whole column vectors, and results are read from its result vectors in place.
 //
-// Each table of the schema becomes a table of rows, and its series a table of
-// tags: see package query/sql. A row's tags_id is its series' number. Beside
-// them stands tsmark_mark, which says what was loaded and which tables tsmark
-// made.
+// Each table of the schema becomes a table of rows, and its series a table of tags: see package
+// query/sql. A row's tags_id is the number of its series. The additional table tsmark_mark records the
+// loaded dataset and the tables that tsmark created.
 package duckdb
 
 import (

@@ -455,7 +455,7 @@ func TestLifecycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const block = 262144 // one may be free, in which the note stood before
+	const block = 262144 // one block may be free, which held the note before
 	if n, err := db.Footprint(t.Context()); err != nil || n.Bytes > info.Size() || n.Bytes < info.Size()-block {
 		t.Errorf("footprint after settling: %+v, %v; the file has %d", n, err, info.Size())
 	}

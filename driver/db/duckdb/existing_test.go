@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// What tsmark did not create is named, and dropped only if it was, whatever refers to
-// what. What came up in between stays, and is a reason to refuse.
+// TestClear checks that objects which tsmark did not create are named, and are dropped only if they
+// were named, whatever they depend on. An object created in between stays, and the drop is refused.
 func TestClear(t *testing.T) {
 	db := conformance.Open(t, duckdb.Driver(), "")
 	for _, s := range []string{
@@ -51,7 +51,7 @@ func TestClear(t *testing.T) {
 	conformance.Query(t, db, "SELECT of FROM refers") // was not named
 }
 
-// In a marked file only what has a name that is needed is in the way.
+// TestClearBesideMark checks that in a marked file only objects with a needed name are in the way.
 func TestClearBesideMark(t *testing.T) {
 	db := conformance.Open(t, duckdb.Driver(), "")
 	conformance.Prepare(t, db, 10, conformance.Table("a"))

@@ -81,10 +81,10 @@ func (s *session) CheckText(text string) error {
 	return nil
 }
 
-// refusedFunctions matches names of functions that act when a SELECT with them is prepared, and of
-// those that run a text as SQL. enable_logging with a file ends the process by an exception that
-// nobody catches where access to files is off. DuckDB's names have no escapes: whoever calls a
-// function has to write its name.
+// refusedFunctions matches names of functions that have effects when a SELECT with them is prepared,
+// and of functions that run a text as SQL. enable_logging with a file ends the process with an uncaught
+// exception if access to files is off. DuckDB's names have no escapes, so a call must contain the
+// function's name.
 var refusedFunctions = regexp.MustCompile(`(?i)\b((enable|disable|truncate)\w*_log(ging|s)|write_log|query|query_table|json_execute_serialized_sql|(force_)?checkpoint|(enable|disable)_profil\w+)\b`)
 
 // checkFunctions refuses a text with such a name.

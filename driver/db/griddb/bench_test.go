@@ -28,8 +28,8 @@ func rows(t testing.TB, scale uint32) (*series.Schema, *series.Batch) {
 	return d.Schema(), &b
 }
 
-// encoded returns what makes the statements of a batch over and over again, as if its
-// containers were there.
+// encoded returns a function that repeatedly encodes the statements of a batch, as if its containers
+// existed.
 func encoded(t testing.TB, layout string, scale uint32) (encode func(), number int) {
 	t.Helper()
 	o, err := new(Driver()).Resolve(map[string]string{optionLayout: layout})

@@ -48,7 +48,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return list, nil
 }
 
-// silent says why a node tells nothing beside rows; nil: its system service may be asked.
+// silent says why a node reports nothing beyond rows; nil: its system service may be used.
 func (s *system) silent() error {
 	if s.url == "" {
 		return driver.Unknown("nothing is sent to the node's system service (" + optionSystemPort + "=0), which alone tells it")
@@ -56,7 +56,7 @@ func (s *system) silent() error {
 	return nil
 }
 
-// section returns a part of what the service says.
+// section returns a section of the system service's response.
 func (s *system) section(ctx context.Context, path, name string) (map[string]any, error) {
 	if err := s.silent(); err != nil {
 		return nil, err

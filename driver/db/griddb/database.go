@@ -39,7 +39,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 		}
 	}
 	if err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -123,8 +123,8 @@ func (d *database) prepared() (map[*series.Table]*registry, error) {
 // shipped.
 const logInterval = 1200 * time.Millisecond
 
-// logged waits until what was made by Create and SetNote is in the server's log: a kill
-// within that time would leave rows without the mark that says whose they are.
+// logged waits until the objects created by Create and SetNote are in the server's log: a kill before
+// that could leave rows without the mark that identifies their creator.
 func (d *database) logged(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(time.Unix(0, d.made.Load()).Add(logInterval)))
 	defer timer.Stop()

@@ -1,11 +1,10 @@
-// Package griddb drives GridDB by its NoSQL protocol: rows by puts into many containers
-// at once, queries by TQL.
+// Package griddb is the driver for GridDB, over its NoSQL protocol. Rows are written by puts into many
+// containers per request, and queries are run in TQL.
 //
-// Each series has a container of its own, as GridDB's users do: <table>_<number>, a
-// TIME_SERIES whose row key is the time. Beside them stands a registry, <table>_series:
-// which containers there are, and the tags of each series. A query reads the registry,
-// sends statements for the series that it needs, many at once, and puts the answers
-// together.
+// Each series has a container of its own, as GridDB's users have it: <table>_<number>, a TIME_SERIES
+// whose row key is the time. A registry for each table, <table>_series, lists the containers and the
+// tags of each series. A query reads the registry, runs statements for the series that it needs, many
+// of them concurrently, and merges the results.
 package griddb
 
 import (

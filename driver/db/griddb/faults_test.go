@@ -23,8 +23,7 @@ func faulty(t *testing.T) fault.Target {
 	}
 }
 
-// What goes wrong with a server ends in one clear line, or in figures that say what
-// happened.
+// TestFaults checks that a server failure leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) { fault.Run(t, faulty(t)) }
 
 // And so it does where queries go to the SQL interface.

@@ -10,8 +10,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/replay"
 )
 
-// framing is GridDB's protocol: messages behind 20 bytes, the last four of which say how
-// long they are.
+// framing is GridDB's protocol: messages follow a header of 20 bytes, whose last four are the length.
 type framing struct{}
 
 const headSize = 20

@@ -15,8 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
-// link leads to the cluster. Its own session is for what does not run beside measured
-// operations.
+// link connects to the cluster. Its own session must not be used during measured operations.
 type link struct {
 	connection.Settings
 	options driver.Options
@@ -38,7 +37,7 @@ func (l *link) config() (client.Config, error) {
 	list, err := members(l.options)
 	encryption := l.Encryption()
 	if encryption != nil {
-		encryption.ServerName = "" // each node's is what it is reached by
+		encryption.ServerName = "" // each node is verified by the address it is reached at
 	}
 	return client.Config{
 		Members: list, Provider: l.options[optionProvider], Cluster: l.options[optionCluster],
@@ -77,8 +76,7 @@ func (l *link) connect(ctx context.Context) (*client.Client, error) {
 	return l.cluster, err
 }
 
-// open opens a session of a worker's own. Where the cluster is not as it was it is asked
-// anew.
+// open opens a session for one worker. If the cluster has changed, it discovers the cluster again.
 func (l *link) open(ctx context.Context, reads bool) (*client.Session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -258,7 +256,7 @@ func (l *link) failed(ctx context.Context, err error) error {
 	return err
 }
 
-// forget has the cluster asked anew who owns partitions.
+// forget makes the next session read the owners of partitions again.
 func (l *link) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

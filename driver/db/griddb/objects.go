@@ -92,8 +92,8 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// containers are those that Create makes: of each table the registry, and in the layout
-// table that of its rows.
+// containers returns the containers that Create creates: the registry of each table, and in the layout
+// table the container of its rows.
 func (l *layout) containers(schema *series.Schema) (all []client.Container) {
 	for _, t := range schema.Tables {
 		all = append(all, l.registry(t))

@@ -9,10 +9,10 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/fold"
 )
 
-// plan is a request: its statements, and how their answers are put together. It is the
-// Plan of a driver.Request, whose text is a line of JSON, the statement that reads the registry,
-// and those for each series, one a line. In these $series, $from and $to stand for what is
-// known only then.
+// plan is a request: its statements, and how their results are merged. It is the Plan of a
+// driver.Request, whose text consists of a line of JSON, the statement that reads the registry, and the
+// statements for each series, one per line. In these, $series, $from and $to are placeholders for
+// values that are known only after the registry was read.
 type plan struct {
 	Registry string   `json:"-"`
 	Series   []string `json:"-"`
@@ -56,7 +56,7 @@ func (p *plan) request() (driver.Request, error) {
 	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + strings.Join(p.Series, "\n"), Plan: p}, err
 }
 
-// The marks in statements for what is known only when they are sent.
+// Placeholders in statements for values that are known only when the statements are sent.
 const (
 	markSeries = "$series"
 	markFrom   = "$from"

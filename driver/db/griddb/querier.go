@@ -27,8 +27,8 @@ type querier struct {
 	closed   bool
 }
 
-// known is what a querier knows of a table. Containers that were made again have other
-// numbers: then the server says that there is none, and the querier looks again.
+// known is a querier's knowledge of a table. Containers that were dropped and created again have other
+// numbers: the server then reports a missing container, and the querier looks it up again.
 type known struct {
 	registry *client.Container
 	rows     *client.Container // any of the rows'; nil: none was there
@@ -231,13 +231,13 @@ func (x *execution) knowRows(ctx context.Context) error {
 	return nil
 }
 
-// pageOf is how many rows of a container come at a time, so that a message has room for
-// them and so many bytes of free texts in each.
+// pageOf returns the number of rows per page of a container such that a page fits in a message even if
+// each row has free texts of the given size in bytes.
 func pageOf(c *client.Container, texts, page int64) int64 {
 	return max(1, min(page, limit.MaxRow/(64+int64(client.NewLayout(c.Columns).Size)+texts)))
 }
 
-// ask sends the statements for series.
+// ask runs the statements for series.
 func (x *execution) ask(ctx context.Context) error {
 	switch w := x.plan.Windows; {
 	case w == nil:

@@ -37,9 +37,8 @@ func (r *registry) id(of uint32) (int64, bool) {
 	return id - 1, id != 0
 }
 
-// ensure makes the containers of series that have none. The registry says before that a
-// container is tsmark's, and after which it is: a kill between leaves none of which
-// nobody knows whose it is.
+// ensure creates the missing containers of series. A container is registered as tsmark's before it is
+// created, so a kill in between never leaves a container of unknown origin.
 func (r *registry) ensure(ctx context.Context, d *database, s *client.Session, all []uint32) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,8 +59,8 @@ func (r *registry) ensure(ctx context.Context, d *database, s *client.Session, a
 	return nil
 }
 
-// forget has the containers of all series made once more, which changes those nothing that
-// are there: a kill of the server takes what was made just before, and nobody knows which.
+// forget makes ensure create the containers of all series again, which has no effect on existing ones:
+// a kill of the server loses the most recent ones, and there is no way to know which.
 func (r *registry) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +99,7 @@ func (r *registry) make(ctx context.Context, d *database, s *client.Session, mis
 	return nil
 }
 
-// strangers says which of the containers that are to be made somebody else has made.
+// strangers returns an error if one of the containers to create exists and was not created by tsmark.
 func (r *registry) strangers(ctx context.Context, s *client.Session, missing []uint32, wanted []client.Container) error {
 	names := make([]string, len(wanted))
 	for i := range wanted {

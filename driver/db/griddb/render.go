@@ -52,8 +52,8 @@ func ident(name string) string { return `"` + name + `"` }
 // literal is a text as TQL has it.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// moment is a time as TQL has it, rounded up to the precision of row keys. Before 1970
-// there is none.
+// moment is a time as a literal of TQL, rounded up to the precision of row keys. There are no times
+// before 1970.
 func (l *layout) moment(ns int64) string {
 	unit := int64(l.precision.unit)
 	at := max(0, ns)
@@ -63,7 +63,7 @@ func (l *layout) moment(ns int64) string {
 	return l.precision.literal + "('" + time.Unix(0, at).UTC().Format(l.precision.format) + "')"
 }
 
-// tag returns where a tag stands among those that are read from the registry.
+// tag returns the index of a tag among the tags read from the registry.
 func (r *renderer) tag(key string) int {
 	if i := slices.Index(r.tags, key); i >= 0 {
 		return i
@@ -290,8 +290,8 @@ func (r *renderer) partial() bool {
 	return !f.Buckets || known
 }
 
-// aggregates renders the statements of which each aggregates a field of a series, after
-// the one that counts its rows. Sums and means come from the same sum and that number.
+// aggregates renders one statement for each field of a series that aggregates the field, after the one
+// that counts the series' rows. Sums and means use the same sum and that count.
 func (r *renderer) aggregates() error {
 	r.plan.Partial = true
 	r.plan.Columns = []int{}

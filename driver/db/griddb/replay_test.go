@@ -16,8 +16,9 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// What is said to a server in a load of some rows, their census and queries of each form,
-// in each layout, and by SQL. The whole suite's conversations would be 50 MB.
+// TestReplayed compares the conversation with a server for a load of some rows, their census, and
+// queries of each form, in each layout and over SQL. The conversations of the whole suite would be 50
+// MB.
 func TestReplayed(t *testing.T) {
 	for name, given := range map[string]map[string]string{
 		"series": {"layout": "series"}, "table": {"layout": "table"}, "statements": {"aggregate": "statements"}, "sql": {"layout": "table", "language": "sql"},

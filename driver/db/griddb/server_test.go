@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/griddb"
 )
 
-// databases counts those that tests have made.
+// databases counts the databases that tests have created.
 var databases atomic.Int64
 
 // server returns options that lead to a database of the test's own. Others may be given

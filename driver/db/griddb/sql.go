@@ -57,8 +57,8 @@ func renderSQL(q *query.Query, s *series.Schema, o driver.Options) (driver.Reque
 	return driver.Request{Text: text}, err
 }
 
-// reservedWords are those that 5.9 does not take as names of tables and columns without
-// quotes, or in whose place it reads something else.
+// reservedWords are the words that 5.9 does not accept as unquoted names of tables and columns, or
+// parses as something else.
 const reservedWords = " add all alter and as between by case cast collate commit create cross current" +
 	" current_timestamp delete distinct drop else escape except exists extract false following from full" +
 	" grant group having identified if in index inner insert intersect into is isnull join left limit" +
@@ -93,7 +93,7 @@ func (q *sqlQuerier) connect(ctx context.Context) error {
 	if err == nil {
 		fresh, err = client.OpenSQL(ctx, c, q.worker)
 	}
-	if err != nil { // the broken connection is closed once more, or asked for another time
+	if err != nil { // q.conn stays the broken connection, so that Close and another connect work
 		return fmt.Errorf("opening a connection for reading by SQL, at port %s: %w", q.db.options[optionSQLPort], q.db.connecting(ctx, err))
 	}
 	q.conn = fresh

@@ -34,7 +34,7 @@ func newSystem(o driver.Options) *system {
 // patience is how long the system service may take.
 const patience = 5 * time.Second
 
-// ask returns what the service says.
+// ask requests a resource of the system service.
 func (s *system) ask(ctx context.Context, path string) (answer map[string]any, err error) {
 	if s.url == "" {
 		return nil, errors.New("nothing is sent to it")
@@ -69,8 +69,8 @@ var told = map[string][]string{
 	"cluster":     {"replicationNum"},
 }
 
-// describe adds what the service tells. That it does not answer is no error, unless
-// nobody waits any longer.
+// describe adds the information of the system service. A service that does not answer is not an error,
+// unless the context has ended.
 func (s *system) describe(ctx context.Context, out *driver.Description) error {
 	out.Version = "unknown: nothing was sent to the system service (option " + optionSystemPort + ")"
 	out.Durability = "as the node's logWriteMode says, which is not known here: by default the log is forced to disk each second"

@@ -109,7 +109,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return receipt, nil
 }
 
-// gather finds out which rows of the batch are of which series.
+// gather groups the rows of the batch by series.
 func (w *writer) gather(b *series.Batch) error {
 	for _, t := range w.active {
 		t.runs = t.runs[:0]
@@ -227,7 +227,7 @@ func (w *writer) encodeRows() {
 	}
 }
 
-// encodeTables appends the rows of tables, of which each has one container.
+// encodeTables appends the rows of tables that have one container each.
 func (w *writer) encodeTables(groups []groupAt) {
 	for len(groups) > 0 {
 		n, rows := 0, 0
@@ -251,8 +251,8 @@ func (w *writer) encodeTables(groups []groupAt) {
 	}
 }
 
-// appendRows fills the rows of a series from the first one on, of those that were appended
-// at a place. So many columns stand before the time.
+// appendRows fills in the rows of a series, beginning with row first of the rows appended at the offset
+// at. The given number of columns precedes the time.
 func (t *tableWriter) appendRows(dst []byte, at, first, total int, g *byseries.Group, before int) []byte {
 	size := t.schema.Size
 	rows := t.Places[g.First:g.Last]

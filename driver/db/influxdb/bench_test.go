@@ -60,7 +60,7 @@ func TestReadAllocatesNothingPerRow(t *testing.T) {
 	}
 }
 
-// manyRows is an answer of so many rows.
+// manyRows returns a response with n rows.
 func manyRows(n int) string {
 	row := `[1451606400000000000,"host_17",58.5,2,24.25,61,22,63.125,6,44,80,38],`
 	return `{"results":[{"statement_id":0,"series":[{"name":"cpu","columns":["time","hostname","a","b","c","d","e","f","g","h","i","j"],"values":[` +

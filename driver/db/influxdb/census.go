@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// fieldsAtOnce is how many fields one statement asks about, whose length servers
-// limit.
+// fieldsAtOnce is the number of fields per statement; servers limit the length of a statement.
 const fieldsAtOnce = 200
 
 // Census implements driver.DB. InfluxDB counts the values of fields; where
@@ -61,7 +60,7 @@ func (d *database) digest(ctx context.Context, t *series.Table, field string, ou
 	}))
 }
 
-// moments asks for the first and the last time.
+// moments reads the first and the last time.
 func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Content) error {
 	out.Min, out.Max = new(query.Value), new(query.Value)
 	for newest, to := range map[bool]*query.Value{false: out.Min, true: out.Max} {
@@ -95,10 +94,9 @@ func figures() []figure { // the first one counts
 	}
 }
 
-// contents asks for what the values of fields come to: a statement for each
-// figure, since each costs a pass over the values, and the server's answer to a
-// statement is waited for so long as the option says. How many booleans are true
-// takes a statement of its own.
+// contents reads the figures of the values of fields. It runs a statement for each figure, since each
+// costs a pass over the values, and the time-out of the option applies to each statement. Counting the
+// booleans that are true needs another statement.
 func (d *database) contents(ctx context.Context, t *series.Table, fields []series.Field) ([]driver.Content, error) {
 	out := make([]driver.Content, len(fields))
 	for _, f := range figures() {
@@ -117,7 +115,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 	return out, nil
 }
 
-// compute asks for a figure of fields, and puts it into their contents.
+// compute reads a figure of fields and stores it in their contents.
 func (d *database) compute(ctx context.Context, t *series.Table, f figure, fields []series.Field, out []driver.Content, where ...string) error {
 	var names []string
 	var to []*driver.Content
@@ -178,7 +176,7 @@ func (s *seriesKeys) Row(row []query.Value) error {
 	}
 	clear(s.row)
 	text := row[0].Text
-	var key, part []byte // of a tag: what stands before its =, and what since then; the measurement has no key
+	var key, part []byte // of a tag: the text before its =, and the text since then; the measurement has no key
 	tags := false        // the measurement, which may have an equals sign, is behind
 	for i := 0; i <= len(text); i++ {
 		switch {

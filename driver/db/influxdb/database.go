@@ -93,7 +93,7 @@ func (d *database) Close() error {
 	return errors.Join(d.own.Close(), d.shows.Close(), d.groups.Close())
 }
 
-// greet asks for the version, and for the database where it must be there.
+// greet reads the version, and looks up the database if it must exist.
 func (d *database) greet(ctx context.Context, existing bool) error {
 	if _, _, err := d.version(ctx); err != nil {
 		return err

@@ -1,11 +1,9 @@
-// Package influxdb drives InfluxDB 1.x, a server. Rows are written as line
-// protocol to /write, text made straight from batches; queries are run in
-// InfluxQL at /query, whose answers are read as they come.
+// Package influxdb is the driver for InfluxDB 1.x. It writes rows as line protocol to /write, encoded
+// directly from batches. It runs queries in InfluxQL at /query, and decodes the results as they arrive.
 //
-// Each table of the schema becomes a measurement of one database, its tags
-// tags and its fields fields; a numeric tag is a field, as TSBS has it. What was
-// loaded stands in a measurement of its own, tsmark_mark, with a retention
-// policy of its own, so that no query meets it.
+// Each table of the schema becomes a measurement of one database, with its tags as tags and its fields
+// as fields; a numeric tag is a field, as in TSBS. The measurement tsmark_mark records the loaded
+// dataset. It has a retention policy of its own, so that no query reads it.
 package influxdb
 
 import (
@@ -92,8 +90,8 @@ func productOf(server string) influx.Product {
 // writes is where a statement of TSBS's writes to.
 var writes = regexp.MustCompile(`\sINTO "[^"]*"`)
 
-// tsbsRequest is the Request of driver.TSBS. Of TSBS's texts one writes what it makes
-// on the way into the database, which tsmark's queries never do.
+// tsbsRequest is the Request of driver.TSBS. One of TSBS's query texts writes an intermediate result
+// into the database, which tsmark's queries never do.
 func tsbsRequest(text string, _ driver.Options) (driver.Request, error) {
 	if into := writes.FindString(text); into != "" {
 		return driver.Request{}, fmt.Errorf("%w: TSBS's text writes into the database (SELECT …%s), among the data that is measured", query.ErrUnsupported, into)

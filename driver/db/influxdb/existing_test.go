@@ -56,7 +56,7 @@ func schema() *series.Schema {
 	return &series.Schema{Tables: []*series.Table{conformance.Table("usage")}, Series: 3}
 }
 
-// Nothing that tsmark did not make is dropped, but what was named.
+// TestExistingData checks that tsmark drops objects that it did not create only if they are named.
 func TestExistingData(t *testing.T) {
 	ctx := t.Context()
 	d := started(t, "tsmark_test existing")
@@ -182,7 +182,7 @@ func TestEmptyDatabaseOfOthers(t *testing.T) {
 	stub.Says(t, session.New(d.db()).Prepare(ctx, schema(), session.Mark{}), "retention policy theirs; drop it or give another database")
 }
 
-// The options make the database what they say.
+// TestDescribe checks that the database has the properties that the options set.
 func TestDescribe(t *testing.T) {
 	version, durability := "1.", "fsync, before it is acknowledged"
 	if product() == geminiServer {

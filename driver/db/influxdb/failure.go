@@ -12,8 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// explained returns what an answer whose status is none of success says, in one
-// line, with how to fix it.
+// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
 func explained(status int, body []byte) error {
 	var e struct {
 		Error string `json:"error"`

@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A server that asks for credentials takes those of the options, of the
+// TestCredentials checks that a server that requires credentials accepts those of the options or of the
 // environment, and no others.
 func TestCredentials(t *testing.T) {
 	if product() == geminiServer {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Each shard's cache is written out by a backup of what is newer than all files, at the port that
-// the server names; what it refuses, and a port that nobody reaches, is an error that says so.
+// TestFlushMemory checks that a backup of data newer than all files writes each shard's cache to files,
+// over the port that the server reports. A refusal and an unreachable port are errors that say so.
 func TestFlushMemory(t *testing.T) {
 	backups := func(answer string) (port string, asked chan string) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

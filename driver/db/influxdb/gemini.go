@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// openGemini is another server that speaks the protocol of InfluxDB 1.x. What it says
-// and does otherwise is here.
+// openGemini is another server that speaks the protocol of InfluxDB 1.x. This file contains the
+// differences in its messages and its behavior.
 const openGemini = "openGemini"
 
 // Its index takes new series once a second; before that their rows are in no answer.
@@ -85,9 +85,8 @@ func (d *database) geminiNote(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// flushGemini has it write to files what it has in memory, and waits for the end, as it
-// else does by itself once nothing came for 5 s. Then it waits until the index takes no
-// more series.
+// flushGemini makes the server write the data in memory to files, as it does by itself after 5 s
+// without writes, and waits for the end. Then it waits until the index has taken in all new series.
 func (d *database) flushGemini(ctx context.Context) (time.Time, error) {
 	client := d.own.Client
 	request, err := client.Request(ctx, http.MethodPost, "/debug/ctrl", url.Values{"mod": {"flush"}}, nil)
@@ -152,8 +151,8 @@ func (d *database) geminiSeries(ctx context.Context, t *series.Table, keys []str
 	})
 }
 
-// gone waits until the database is no longer there: openGemini drops it after it has
-// said so, and refuses what is about it meanwhile.
+// gone waits until the database no longer exists: openGemini responds to a drop before it is complete,
+// and meanwhile refuses statements about the database.
 func (d *database) gone(ctx context.Context) error {
 	return poll.Until(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
 		there, err := d.exists(ctx)
@@ -170,7 +169,7 @@ func beingDropped(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "is being delete")
 }
 
-// onceDropped lists objects when what was going has gone.
+// onceDropped lists objects after pending drops have completed.
 func onceDropped(ctx context.Context, list func() ([]driver.Object, error)) (objects []driver.Object, err error) {
 	begin := time.Now()
 	err = poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {

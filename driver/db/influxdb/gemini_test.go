@@ -65,7 +65,8 @@ func TestWhichServer(t *testing.T) {
 	}
 }
 
-// A load has settled when what was in memory is in files, and no more series come.
+// TestGeminiSettles checks that a load has settled once the data in memory is in files and the index
+// takes in no more series.
 func TestGeminiSettles(t *testing.T) {
 	begin := time.Now()
 	const grows = 300 * time.Millisecond
@@ -92,8 +93,8 @@ func TestGeminiSettles(t *testing.T) {
 	stub.Says(t, refuses.Settle(t.Context()), "it does not flush: it answered with status 403")
 }
 
-// A note whose retention policy is there comes late after a kill, and is waited for; without
-// the policy there is none.
+// TestGeminiNoteComesLate checks that a note whose retention policy exists may appear late after a kill
+// and is waited for. Without the policy, there is no note.
 func TestGeminiNoteComesLate(t *testing.T) {
 	for name, test := range map[string]struct {
 		policy, text string
@@ -193,8 +194,8 @@ func TestGeminiHolds(t *testing.T) {
 	}
 }
 
-// Series are read by the names of tags, of which openGemini leaves out those that a series
-// lacks.
+// TestGeminiSeries checks that series are read by the names of tags; openGemini leaves out the tags
+// that a series lacks.
 func TestGeminiSeries(t *testing.T) {
 	s := settingsOf(t, served(t, gemini("", func(string) string {
 		return `{"results":[{"series":[{"name":"m","tags":{"b":"x,a=y"},"columns":["time","count"],"values":[[0,1]]},{"name":"m","tags":{"a":"1","b":"2"},"columns":["time","count"],"values":[[0,1]]}]}]}`

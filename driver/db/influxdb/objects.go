@@ -156,9 +156,8 @@ func (d *database) Grow(schema *series.Schema) error {
 	return nil
 }
 
-// Drop implements driver.DB. A database with a note, of which nothing else would
-// be left, goes as a whole and comes back with the note: else its file of series
-// would keep those of before.
+// Drop implements driver.DB. If nothing but the note would be left in a database, it drops the database
+// and creates it again with the note: otherwise its series file would keep the old series.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.dropAll(ctx, objects)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// A query costs what net/http takes to ask it by itself.
+// TestOverhead compares the cost of a query with that of net/http alone.
 func TestOverhead(t *testing.T) {
 	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, manyRows(1)) })
 	querier := influx.NewQuerier(settingsOf(t, options).endpoint())

@@ -19,8 +19,8 @@ const (
 	look    = 50 * time.Millisecond
 )
 
-// Settle implements driver.DB. Rows are visible once they are acknowledged;
-// what is waited for is the end of compactions of the database's shards.
+// Settle implements driver.DB. Rows are visible once they are acknowledged; Settle waits for the end of
+// compactions in the database's shards.
 func (d *database) Settle(ctx context.Context) error {
 	idle := func() (time.Time, error) {
 		return poll.Idle(ctx, look, idleFor, func() (bool, error) { return d.compacting(ctx) })

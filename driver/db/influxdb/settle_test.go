@@ -39,8 +39,8 @@ func settled(t *testing.T, answer http.HandlerFunc) *database {
 	return d
 }
 
-// The server has to be watched for longer than its own period; the load has
-// settled when what was watched began.
+// TestSettledWhenIdlenessBegan checks that the server is watched for longer than its own period, and
+// that the load counts as settled from the start of that time.
 func TestSettledWhenIdlenessBegan(t *testing.T) {
 	begin := time.Now()
 	const busy = 300 * time.Millisecond

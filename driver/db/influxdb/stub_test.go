@@ -116,7 +116,7 @@ func TestWriteFails(t *testing.T) {
 	})
 }
 
-// What is sent is what the options say.
+// TestWrite checks that requests are sent as the options say.
 func TestWrite(t *testing.T) {
 	var body, address string
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -177,8 +177,8 @@ func TestContextEndsAQuery(t *testing.T) {
 	}
 }
 
-// Answers are read exactly, whatever parts they come in; what is not whole is an
-// error.
+// TestAnswers checks that results are decoded exactly, however they are split into reads, and that a
+// truncated one is an error.
 func TestAnswers(t *testing.T) {
 	const begin = `{"results":[{"statement_id":0,"series":[{"name":"cpu","tags":{"dc":"","host":"a\"b"},"columns":["time","tsmark_n","x"],"values":[`
 	for name, test := range map[string]struct {

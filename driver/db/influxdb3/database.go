@@ -84,7 +84,7 @@ func (d *database) Close() error {
 	return d.own.conn.Close()
 }
 
-// greet asks for the version, and looks for the database where it must be there.
+// greet reads the version, and looks up the database if it must exist.
 func (d *database) greet(ctx context.Context, existing bool) error {
 	err := d.api.Call(ctx, http.MethodGet, "/ping", nil, nil, &d.server)
 	switch {
@@ -142,7 +142,7 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 
 // TakesLines implements driver.DB.
 func (d *database) TakesLines(format string, s *series.Schema) bool {
-	// Where tags come first in other lines is no matter: the table has its columns.
+	// The position of tags in other lines does not matter: the table exists with its columns.
 	return format == "influx" && d.settings.unit == time.Nanosecond && !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 })
 }
 
@@ -160,9 +160,9 @@ func (d *database) Describe(context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// Footprint implements driver.DB: the Parquet files of the tables that Create has made. Nothing
-// has the server write them at once: it does when its write-ahead log has so many files as
-// wal-snapshot-size says (600 as shipped, one a second).
+// Footprint implements driver.DB: the Parquet files of the tables that Create created. Nothing makes
+// the server write them immediately: it writes them when its write-ahead log has as many files as
+// wal-snapshot-size says (600 by default, one a second).
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	var size driver.Footprint
 	var rows, stored int64

@@ -88,8 +88,8 @@ func timed(q *query.Query, s *series.Schema, column string) bool {
 	return s.Table(q.Table).FieldIndex(column) < 0
 }
 
-// reservedWords are those that DataFusion does not take as the name of a table or a
-// column without quotes, or in whose place it reads something else.
+// reservedWords are the words that DataFusion does not accept as unquoted names of tables or columns,
+// or parses as something else.
 const reservedWords = " all analyze any as by case cast cluster cube current_date current_time" +
 	" current_timestamp distinct distribute else end except exclude exists" +
 	" explain false fetch from group having intersect interval into join lateral" +

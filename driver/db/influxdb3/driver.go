@@ -1,10 +1,10 @@
-// Package influxdb3 drives InfluxDB 3, a server: Core or Enterprise. Rows are written as
-// line protocol to /api/v3/write_lp; queries are run in SQL, by Flight SQL or Arrow
-// Flight, whose answers are read batch by batch, or at /api/v3/query_sql.
+// Package influxdb3 is the driver for InfluxDB 3, Core or Enterprise. It writes rows as line protocol
+// to /api/v3/write_lp. It runs queries in SQL, over Flight SQL or Arrow Flight, whose results are
+// decoded batch by batch, or at /api/v3/query_sql.
 //
-// Each table of the schema becomes one table of a database: the time, a dictionary of
-// texts for each tag, a column for each field; a numeric tag is a field, as TSBS has it.
-// Beside them stands tsmark_mark, which says what was loaded and what tsmark made.
+// Each table of the schema becomes one table of a database: the time, a dictionary of texts for each
+// tag, and a column for each field; a numeric tag is a field, as in TSBS. The additional table
+// tsmark_mark records the loaded dataset and the objects that tsmark created.
 package influxdb3
 
 import (
@@ -85,7 +85,7 @@ func options() []driver.Option {
 		driver.Option{Name: optionToken, Secret: true, Empty: "from " + tokenVariable + ", or none", Help: "token; a load needs one that may create and delete databases and tables"},
 		driver.Option{Name: connection.Database, Default: "tsmark", Help: "database, created if it does not exist; tsmark drops it before another load if tsmark created it"},
 	)
-	// A token is all that the server asks for.
+	// The server authenticates by token only.
 	var list []driver.Option
 	for _, o := range all {
 		if o.Name != connection.User && o.Name != connection.Password {

@@ -30,8 +30,7 @@ type badLine struct {
 	Message string `json:"error_message"`
 }
 
-// explained returns what an answer whose status is none of success says, in one line,
-// with how to fix it.
+// explained turns a response with an unsuccessful status into a one-line error that says how to fix it.
 func explained(code int, body []byte) error {
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -73,7 +72,7 @@ func refused(code int, body []byte) error {
 	return &lineproto.BadLine{Number: lines[0].Number, Err: said(lines[0].Message)}
 }
 
-// said makes one line of what the server says, with how to fix it.
+// said turns a message of the server into a one-line error that says how to fix it.
 func said(message string) error {
 	line := httpwire.OneLine(message)
 	for _, a := range []struct{ words, how string }{
@@ -91,7 +90,7 @@ func said(message string) error {
 	return errors.New(line)
 }
 
-// failed explains what a call over gRPC ended with, of which so many rows had come.
+// failed explains the error of a gRPC call after the given number of rows.
 func (c *flightConn) failed(ctx context.Context, rows int64, err error) error {
 	if ctx.Err() != nil {
 		return c.wire().Unanswered(ctx, c.wire().Address(), err)

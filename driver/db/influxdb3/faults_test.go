@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// What goes wrong with the stand-in ends in one clear line, or in figures that say what
-// happened. Of what InfluxDB 3 does then it tells nothing.
+// TestFaults checks that a failure of the stand-in leads to one clear line, or to figures that show it.
+// It does not show how InfluxDB 3 itself behaves.
 func TestFaults(t *testing.T) { faults(t, readFlightSQL) }
 
 func TestFaultsFlight(t *testing.T) { faults(t, readFlight) }

@@ -41,8 +41,8 @@ func newFlight(s *settings) *flightConn { return &flightConn{settings: s} }
 
 func (c *flightConn) wire() *httpwire.Config { return &c.settings.wire }
 
-// connect makes a connection where there is none, or where the one that there was
-// waits to try again: a server that is back is found at once.
+// connect opens a connection if there is none, or if the existing one is waiting to try again: it then
+// finds a restarted server immediately.
 func (c *flightConn) connect() error {
 	if c.conn != nil && c.conn.GetState() == connectivity.TransientFailure {
 		if err := c.Close(); err != nil {
@@ -62,8 +62,8 @@ func (c *flightConn) connect() error {
 		grpc.WithNoProxy(), // whose work would be measured as the server's
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, MaxDelay: time.Second}, MinConnectTimeout: wire.Timeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
-		// Without a retry by the client, and without a window that grows by pinging the
-		// server, what is measured is one call.
+		// Without retries by the client, and without a flow-control window that grows by pinging the
+		// server, each measurement is of one call.
 		grpc.WithDisableRetry(), grpc.WithInitialWindowSize(8<<20), grpc.WithInitialConnWindowSize(8<<20), grpc.WithReadBufferSize(128<<10),
 	)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *flightConn) read(ctx context.Context, ticket *flight.Ticket, sink query
 	return nil
 }
 
-// counted counts what comes of an answer.
+// counted counts the data of a response.
 type counted struct {
 	stream flight.FlightService_DoGetClient
 	cost   *driver.Cost
@@ -226,7 +226,7 @@ func (c *console) run(ctx context.Context, statement string, sink query.Sink) er
 	return err
 }
 
-// ask returns the rows that a statement gives.
+// ask runs a statement and returns its rows.
 func (c *console) ask(ctx context.Context, statement string) ([][]query.Value, error) {
 	var answer query.Answer
 	err := c.run(ctx, statement, limit.Own(&answer))

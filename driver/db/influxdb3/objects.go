@@ -159,8 +159,8 @@ func (d *database) Grow(schema *series.Schema) error {
 	return nil
 }
 
-// Drop implements driver.DB. A database of tsmark's, of which nothing else would be
-// left, goes as a whole.
+// Drop implements driver.DB. If nothing else would be left in a database that tsmark created, it drops
+// the database.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	if err := d.drop(ctx, objects); err != nil {
 		return fmt.Errorf("clearing %s: %w", d.where(), err)
@@ -197,7 +197,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// delete deletes something, at once and not only in some days. What is gone is no error.
+// delete deletes an object immediately instead of in some days. A missing object is not an error.
 func (d *database) delete(ctx context.Context, path string, what url.Values) error {
 	what.Set("hard_delete_at", "now")
 	err := d.api.Call(ctx, http.MethodDelete, path, what, nil, nil)

@@ -28,7 +28,7 @@ type column struct {
 	small  arrow.Array // of whole numbers of other sizes, and of reals
 	bools  *array.Boolean
 	texts  texts
-	index  *array.Dictionary // whose values the others are; nil: there is none
+	index  *array.Dictionary // whose values the other columns are; nil: no dictionary
 }
 
 // texts are a column of texts.

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Answers of many rows come while the server works on them: what goes wrong in the
-// middle of one, on either side, is an error, and the connection takes the next query.
+// TestStreams checks results of many rows that arrive while the server computes them: a failure in the
+// middle of one, on either side, is an error, and the connection remains usable.
 func TestStreams(t *testing.T) {
 	for _, read := range []string{readFlightSQL, readFlight, readHTTP} {
 		t.Run(read, func(t *testing.T) {
@@ -76,7 +76,7 @@ func testStreams(t *testing.T, db driver.DB, read string) {
 	})
 	says := "ivide by zero"
 	if read == readHTTP {
-		says = "cut off after" // lines have no place for what went wrong
+		says = "cut off after" // the format of lines has no place for an error
 	}
 	stub.Says(t, err, says)
 	// The server divides a dear projection among its cores: later rows may come first.

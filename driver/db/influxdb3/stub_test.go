@@ -48,7 +48,7 @@ func (a *answers) GetFlightInfo(ctx context.Context, d *flight.FlightDescriptor)
 	return &flight.FlightInfo{Endpoint: []*flight.FlightEndpoint{{Ticket: &flight.Ticket{Ticket: d.Cmd}}}}, nil
 }
 
-// DoGet answers by a ticket, in which the statement stands.
+// DoGet sends the result of the statement in a ticket.
 func (a *answers) DoGet(ticket *flight.Ticket, to flight.FlightService_DoGetServer) error {
 	return a.send(string(ticket.Ticket), to)
 }
@@ -222,7 +222,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What goes wrong with an answer is one line, which says how to fix it.
+// TestAnswersThatFail checks that a failed response leads to a one-line error that says how to fix it.
 func TestAnswersThatFail(t *testing.T) {
 	batch := sample(t, 3)
 	endless := func(_ string, to flight.FlightService_DoGetServer) error {
@@ -342,8 +342,8 @@ func BenchmarkRows(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/row")
 }
 
-// Batches go to the endpoint with the parameters that the options ask for, and each
-// answer of the server's becomes the right error.
+// TestWrites checks that batches are sent to the endpoint with the parameters of the options, and that
+// each response of the server becomes the correct error.
 func TestWrites(t *testing.T) {
 	for given, want := range map[string]string{
 		"":                   "accept_partial=false&db=tsmark&no_sync=false&precision=nanosecond",
@@ -383,7 +383,7 @@ func TestWrites(t *testing.T) {
 	})
 }
 
-// api is a server's interface of HTTP, of which every request is kept.
+// api is the HTTP interface of a server that records every request.
 type api struct {
 	requests  []string
 	databases string
@@ -457,8 +457,8 @@ two lines`); err != nil {
 	}
 }
 
-// A database of tsmark's of which nothing would be left goes as a whole; of one that
-// somebody made, only the tables do.
+// TestDrop checks that a database that tsmark created is dropped if nothing would be left in it, and
+// that only the tables are dropped in a database that a user created.
 func TestDrop(t *testing.T) {
 	for _, made := range []bool{true, false} {
 		columns := listOf(t, []string{"table_name", "column_name", "data_type"},

@@ -24,7 +24,7 @@ const (
 	pathDelete  = "/api/v1/datapoints/delete"
 	pathNames   = "/api/v1/metricnames"
 	pathVersion = "/api/v1/version"
-	// pathSetup is a file by which servers/kairosdb says what it starts.
+	// pathSetup is a file in which servers/kairosdb describes the server that it starts.
 	pathSetup = "/tsmark-test-setup"
 )
 

@@ -30,7 +30,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return notes.Text()
 }
 
-// notes are those that the server has.
+// notes returns the notes on the server.
 func (d *database) notes(ctx context.Context) (metric.Notes, error) {
 	answers, err := d.find(ctx, &request{Start: metric.Earliest, End: metric.Latest, Metrics: []subQuery{
 		{Name: metric.Note, GroupBy: []groupBy{{"tag", []string{tagPart, tagParts}}}, ExcludeTags: true},

@@ -15,8 +15,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Objects implements driver.DB: the metrics, without those that the server writes of
-// itself.
+// Objects implements driver.DB. It lists the metrics, without the server's metrics about itself.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	names, err := d.names(ctx)
 	if err != nil {
@@ -73,8 +72,9 @@ const deleters = 8
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	first, last, connections := int64(firstTime), int64(lastTime), 1 // H2 takes a second or more for some ten thousand points
 	if d.settings.queued {
-		// Only a deletion of all times there are has the server forget which metrics it has
-		// listed in Cassandra: what is loaded after any other is in no list, and never found.
+		// Only a deletion over the full range of times removes a metric from the server's list in
+		// Cassandra. After any other deletion, data that is loaded later is in no list, and is never
+		// found.
 		first, last, connections = math.MinInt64, math.MaxInt64, deleters
 	}
 	return metric.AtOnce(ctx, connections, len(objects), &d.settings.wire, explained, func(ctx context.Context, c *metric.Console, i int) error {
@@ -110,8 +110,8 @@ type found struct {
 	}
 }
 
-// figure returns the one point that an aggregate of a window is, and its time; NULL: there
-// are no points.
+// figure returns the single point of an aggregate over a window, and its time; NULL: there are no
+// points.
 func (f *found) figure() (at int64, v query.Value, err error) {
 	switch {
 	case len(f.Results) != 1 || len(f.Results[0].Values) > 1:

@@ -85,7 +85,7 @@ func (r *renderer) shape() error {
 		}
 		return r.activity(s.Activity, s.Unit, whole("count"), filter("lte", float64(s.More)))
 	case query.ActiveHours:
-		// The name of a metric stands for what was made of it.
+		// The metric's name identifies the aggregate made from it.
 		r.plan.Fields = []metric.Field{{Name: metric.Name(r.Table, s.Field)}}
 		days := aggregator{Name: "count", ranges: &ranges{Sampling: sampling{1, "days"}, Align: true}}
 		return r.activity(s.Activity, s.Unit, days, whole("avg"), aggregator{Name: "scale", Factor: s.Width.Hours()})
@@ -93,8 +93,8 @@ func (r *renderer) shape() error {
 	return metric.Unsupported("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each")
 }
 
-// columns adds the columns of tags and of fields to the plan. Groups have the tags by:
-// those that a row must have and that are no columns are hidden ones.
+// columns adds the columns of tags and of fields to the plan. Groups are by the tags in by; those that
+// a row must have and that are not columns of the result become hidden columns.
 func (r *renderer) columns(tags, by, fields []string) {
 	demanded := r.Demands()
 	tag := func(key string, hidden bool) {
@@ -115,7 +115,7 @@ func (r *renderer) columns(tags, by, fields []string) {
 	}
 }
 
-// stored says of the plan that its values are those that are stored.
+// stored marks the values of the plan's fields as stored values.
 func (r *renderer) stored() {
 	for i := range r.plan.Fields {
 		for _, f := range r.table.Fields {
@@ -301,9 +301,9 @@ func (r *renderer) rows(fields []string, tag string) error {
 	return r.witnesses(fields, r.all())
 }
 
-// last renders the Last shape: of each metric of each series the newest point, of which
-// those of the newest time are the row. What these must fulfil is the client's: a filter
-// leaves the newest point out without a trace.
+// last renders the Last shape: the newest point of each metric of each series; the points with the
+// newest time form the row. The client applies the conditions: a filter on the server would drop the
+// newest point and return an older one.
 func (r *renderer) last(s query.Last) error {
 	r.columns(append([]string{s.By}, s.Tags...), r.all(), s.Fields)
 	r.stored()
@@ -340,13 +340,13 @@ func (r *renderer) means(s query.Means) error {
 			return err
 		}
 	}
-	if s.Having != nil { // of which no row is without
+	if s.Having != nil { // every row has a value of this field
 		return nil
 	}
 	return r.witnesses(fields, by, whole("count"))
 }
 
-// further adds a field to those that are columns, as a hidden one, where it is none.
+// further adds a field as a hidden one, unless it is among fields.
 func (r *renderer) further(fields []string, field string) []string {
 	if slices.Contains(fields, field) {
 		return fields
@@ -363,7 +363,7 @@ func kept(c query.Comparison, value float64) aggregator {
 	return filter(map[query.Comparison]string{query.Greater: "lte", query.Less: "gte", query.AtLeast: "lt"}[c], value)
 }
 
-// activity renders what is made of the active buckets of each unit.
+// activity renders the shapes that look at the active buckets of each unit.
 func (r *renderer) activity(a query.Activity, unit string, made ...aggregator) error {
 	if a.Zeros {
 		return metric.Unsupported("KairosDB leaves points out by a filter, and then does not know how many there were")

@@ -13,8 +13,8 @@ type request struct {
 	Metrics []subQuery `json:"metrics"`
 }
 
-// subQuery is one of the queries of a request: the points of a metric's series, put
-// together in groups, of which each passes through the aggregators.
+// subQuery is one of the queries of a request: the points of a metric's series in groups. Each group
+// passes through the aggregators.
 type subQuery struct {
 	Name        string              `json:"name"`
 	Tags        map[string][]string `json:"tags,omitempty"`
@@ -30,7 +30,7 @@ type groupBy struct {
 	Tags []string `json:"tags"`
 }
 
-// aggregator is a step of those that points pass through.
+// aggregator is one step of the pipeline that points pass through.
 type aggregator struct {
 	Name string `json:"name"`
 	*ranges
@@ -39,8 +39,8 @@ type aggregator struct {
 	Factor    float64  `json:"factor,omitempty"`
 }
 
-// ranges says of an aggregator how long the ranges are of which it makes a point each,
-// and where they begin. A range without a point has none.
+// ranges sets the length and the beginning of the ranges that an aggregator reduces to one point each.
+// An empty range has no point.
 type ranges struct {
 	Sampling sampling `json:"sampling"`
 	// Align says that they begin at midnight UTC, or a full second, before the window

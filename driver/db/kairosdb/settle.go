@@ -32,9 +32,8 @@ func (d *database) visible(ctx context.Context, at int64) error {
 	})
 }
 
-// Settle implements driver.DB. H2 has each point before its request is answered. For
-// Cassandra they are queued, of which the server tells nothing: they are counted until no
-// more appear.
+// Settle implements driver.DB. H2 stores each point before the server responds. For Cassandra, points
+// are queued, and the server does not report the queue: Settle counts the points until no more appear.
 func (d *database) Settle(ctx context.Context) error {
 	var count func(context.Context) (int64, error)
 	if d.settings.queued {

@@ -71,7 +71,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A server that is none is told by its version.
+// TestGreet checks that another server is recognised by its version.
 func TestGreet(t *testing.T) {
 	for body, ok := range map[string]bool{`{"version": "KairosDB 1.3.0-1"}`: true, `{"version":"2.7"}`: false, `<html>`: false} {
 		d := served(t, stub.Saying(http.StatusOK, "", body))
@@ -175,7 +175,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// Series that have a tag are asked of Cassandra alone, and quotes are doubled for H2.
+// TestTags checks that only Cassandra is queried for series that have a tag, and that quotes are
+// doubled for H2.
 func TestTags(t *testing.T) {
 	lacking := conformance.Names{"o'brien", conformance.Missing}
 	table := &series.Table{Name: "m", Tags: []series.Tag{{Key: "host", Values: lacking}, {Key: "rack", Values: series.Numbered{}}}, Fields: []series.Field{{Name: "a", Type: series.Float}}, Dense: true}

@@ -122,7 +122,7 @@ func (d *database) greet(ctx context.Context) error {
 	return nil
 }
 
-// needed are settings of the server without which some of what tsmark does fails.
+// needed are the server settings without which some operations of tsmark fail.
 var needed = []struct{ name, value, why string }{
 	{"tsd.http.request.enable_chunked", "true", "it refuses larger batches"},
 	{"tsd.http.query.allow_delete", "true", "it deletes nothing, so that no data can be replaced"},
@@ -148,7 +148,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newQuerier(d.settings), nil
 }
 
-// testSetup is the setting by which servers/opentsdb says what it starts.
+// testSetup is the setting in which servers/opentsdb describes the server that it starts.
 const testSetup = "tsmark.test_setup"
 
 // described are the settings that reports have.
@@ -158,7 +158,7 @@ var described = []string{
 	"tsd.uid.lru.enable",
 }
 
-// Describe implements driver.DB. The regions of HBase are none of what the server tells.
+// Describe implements driver.DB. The server does not report the regions of HBase.
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{
 		Version: d.version, Location: d.Address(),
@@ -189,9 +189,9 @@ func (s *settings) points(of *series.Schema) encode.Encoder {
 	return encode.Puts{Metric: metricOf, Name: name, Null: metric.NullField, Untagged: [2]string{untagged, "1"}}.New(of)
 }
 
-// sender opens a connection on which points are written. Over HTTP the server says of each
-// that was not stored why: of all when HBase has acknowledged them, or, without sync, of
-// those that it could not read.
+// sender opens a connection on which points are written. Over HTTP the server gives a reason for each
+// point that it did not store: for all points after HBase has acknowledged them, or, without sync, only
+// for points that it could not parse.
 func (s *settings) sender(ctx context.Context) (lineproto.Sender, error) {
 	parameters := url.Values{"details": {""}}
 	if s.sync {

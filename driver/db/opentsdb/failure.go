@@ -34,8 +34,8 @@ func (s *summary) err() error {
 	return fmt.Errorf("%d of the batch's points were not stored: %s", s.Failed, why)
 }
 
-// stored is lineproto.Endpoint.Stored: points of which HBase failed are told beside the status
-// 200. They may be sent again.
+// stored implements lineproto.Endpoint.Stored. The server lists the points that HBase did not store in
+// a response with the status 200. They may be sent again.
 func stored(body []byte) error {
 	var s summary
 	if err := json.Unmarshal(body, &s); err != nil || s.Success+s.Failed == 0 {

@@ -11,8 +11,8 @@ import (
 // digits behind it: /20 is a blank.
 const escape = '/'
 
-// allowed reports whether names and values can have the character. The server takes all
-// letters, and stores those that Latin 1 has not as question marks.
+// allowed reports whether names and values can have the character. The server accepts all letters, and
+// stores letters outside of Latin 1 as question marks.
 func allowed(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }
@@ -37,7 +37,7 @@ func name(text string) string {
 	return string(out)
 }
 
-// text is what name made a name of. What is none of its names stays as it is.
+// text decodes a name that name has encoded. It returns any other text unchanged.
 func text(name string) string {
 	if strings.IndexByte(name, escape) < 0 {
 		return name

@@ -25,7 +25,7 @@ type annotation struct {
 	Notes       string `json:"notes"`
 }
 
-// annotation returns the note; nil: there is none.
+// annotation returns the note; nil: there is no note.
 func (d *database) annotation(ctx context.Context) (*annotation, error) {
 	answer, err := d.own.Get(ctx, http.MethodGet, pathAnnotation, url.Values{"start_time": {noteTime}})
 	if err != nil {

@@ -50,8 +50,8 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// lookers is how many connections look which metrics have points: a server keeps the
-// names of all that it ever had, and is asked about one at a time.
+// lookers is the number of connections that check which metrics have points: a server keeps the names
+// of all metrics it ever had, and each needs a request.
 const lookers = 8
 
 // having tells of each metric whether it has points.
@@ -146,7 +146,7 @@ func (d *database) knows(ctx context.Context, kind, name string) (bool, error) {
 	if err == nil {
 		err = json.Unmarshal(answer, &names)
 	}
-	return slices.Contains(names, name), err // of those that begin so the shortest is the first
+	return slices.Contains(names, name), err // the shortest of the names with this prefix comes first
 }
 
 // How often is looked whether points are gone.
@@ -207,7 +207,7 @@ func (d *database) empty(ctx context.Context, name string) error {
 	return err
 }
 
-// figures are what a census asks for, in the order of Content's.
+// figures are the aggregates that a census reads, in the order of Content's fields.
 var figures = [...]string{"count", "sum", "min", "max"}
 
 // CountRows implements driver.DB.
@@ -284,8 +284,8 @@ func (d *database) figure(ctx context.Context, t *series.Table, fields []string,
 // within the other, in milliseconds.
 var widths = [...]int64{24 * hour, hour, 60_000, 1000, 1}
 
-// times returns the first and the last time of a table's rows, NULL where there are none.
-// The server tells no times of points that it aggregates, but which buckets have some.
+// times returns the first and the last time of a table's rows, NULL if the table is empty. The server
+// does not report the times of points that it aggregates, only the buckets that have points.
 func (d *database) times(ctx context.Context, t *series.Table) (first, last *query.Value, err error) {
 	begin := metric.Window{From: firstTime, To: metric.Latest}
 	end := begin
@@ -306,8 +306,8 @@ func (d *database) times(ctx context.Context, t *series.Table) (first, last *que
 	return &query.Value{Kind: query.Time, Int: begin.From * 1e6}, &query.Value{Kind: query.Time, Int: end.From * 1e6}, nil
 }
 
-// bounds returns when the first and the last bucket of a window begin that have points;
-// 0: there are none.
+// bounds returns the starts of the first and of the last bucket of a window that have points; 0: there
+// are no points.
 func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window, width int64) (first, last int64, err error) {
 	r, p := newRequest(w), metric.Plan{Timed: true}
 	for _, f := range metric.AnyOf(t) {

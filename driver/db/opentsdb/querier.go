@@ -16,9 +16,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// querier is a connection that runs queries, each of which is up to three requests, sent
-// one after the other: the lines of its plan's expression. Plan.Step is the width of
-// buckets, at whose multiples the times of points are put.
+// querier is a connection that runs queries. A query is up to three consecutive requests, which are the
+// lines of its plan's expression. Plan.Step is the width of buckets; the times of points are rounded
+// down to its multiples.
 type querier struct {
 	metric.Querier
 	body    string // of the request at hand
@@ -49,7 +49,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	return q.DoBy(ctx, r, sink, q.ask)
 }
 
-// ask sends the requests of the plan, and gives the points of their answers to the Joiner.
+// ask sends the requests of the plan, and passes the points of the responses to the Joiner.
 func (q *querier) ask(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	var total driver.Cost
 	i := -1
@@ -106,9 +106,8 @@ func (q *querier) Row(point []query.Value) error {
 	return q.Joiner.Row(q.point)
 }
 
-// reader returns the function that reads an answer: an array of series, of which each has
-// its metric and its tags before its points. Tags by which the series is not grouped are
-// none of the row's.
+// reader returns the function that decodes a response: an array of series, each with its metric and its
+// tags before its points. Tags that do not group the series are ignored.
 func (q *querier) reader() func() error {
 	series := q.Of(jsonrows.Members{
 		"metric": func() error {

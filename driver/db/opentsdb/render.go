@@ -86,7 +86,7 @@ func (r *renderer) columns(tags, fields []string) {
 	}
 }
 
-// hidden adds tags to the plan that are no columns, and tell rows apart.
+// hidden adds tags to the plan that are not columns of the result, but distinguish rows.
 func (r *renderer) hidden(tags []string) {
 	for _, key := range tags {
 		if !slices.ContainsFunc(r.plan.Tags, func(t metric.Tag) bool { return t.Label == name(key) }) {
@@ -118,8 +118,8 @@ func (r *renderer) request(w metric.Window) error {
 	return err
 }
 
-// filters returns those that select series: by the tags that a row must have, and by
-// values. Groups are made by them as well.
+// filters returns the filters that select series: by the tags that a row must have, and by values. They
+// also define the groups.
 func (r *renderer) filters(by []string, grouped bool) []filter {
 	var out []filter
 	keys := r.Demands()
@@ -214,7 +214,7 @@ func (r *renderer) averaged(by []string) error {
 // divisor ends the name of the column that counts a metric's points.
 const divisor = "//count"
 
-// numbered reports whether a metric stands in several sub-queries.
+// numbered reports whether a metric occurs in several sub-queries.
 func (r *renderer) numbered() bool {
 	return slices.ContainsFunc(r.plan.Fields, func(f metric.Field) bool { return f.Divisor != "" })
 }
@@ -266,7 +266,7 @@ func (r *renderer) unitMeans(s query.UnitMeans) error {
 	return r.request(w)
 }
 
-// further returns fields with another one, which is hidden where it is none of them.
+// further adds a field to fields as a hidden one, unless it is among them.
 func (r *renderer) further(fields []string, field string) []string {
 	if slices.Contains(fields, field) {
 		return fields
@@ -323,8 +323,8 @@ func (r *renderer) buckets(s query.Buckets) error {
 	return nil
 }
 
-// rows renders the rows shapes: the points themselves, of which the client leaves out rows
-// that are not above a threshold.
+// rows renders the rows shapes: the points themselves. The client drops rows that are not above a
+// threshold.
 func (r *renderer) rows(fields []string, tag string) error {
 	r.columns(group(tag), fields)
 	r.plan.Timed = true
@@ -361,9 +361,9 @@ func (r *renderer) raw(fields []string, w metric.Window) error {
 // HBase's holds of a series.
 const hour = int64(time.Hour / time.Millisecond)
 
-// last renders the Last shape: of each series the number of points in each hour, and then
-// all points since the earliest of the series' newest hours, of which the client chooses
-// the newest. Rows above a threshold are chosen of all.
+// last renders the Last shape: first the number of points in each hour for each series, then all points
+// since the earliest of the series' newest hours. The client chooses the newest of these. Rows above a
+// threshold are chosen from all points.
 func (r *renderer) last(s query.Last) error {
 	r.columns(append([]string{s.By}, s.Tags...), s.Fields)
 	r.plan.Timed, r.plan.One = true, true

@@ -45,9 +45,8 @@ func newRequest(w metric.Window) request {
 // all is the downsampling that makes one point of the window.
 const all = "0all-"
 
-// bucketed is the downsampling that makes a point of each bucket of a width: buckets
-// begin at its multiples since 1970, and the server leaves out those that begin before
-// the window.
+// bucketed is the downsampling that makes a point of each bucket of a width. Buckets begin at multiples
+// of the width since 1970, and the server drops those that begin before the window.
 func bucketed(width int64, function string) string {
 	return strconv.FormatInt(width, 10) + "ms-" + function
 }

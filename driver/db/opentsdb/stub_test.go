@@ -24,8 +24,8 @@ func plan() driver.Request {
 	return driver.Request{Plan: &p}
 }
 
-// An answer is read to its last byte, and one that is cut off anywhere is an error. A tag
-// that is no group's tells no rows apart.
+// TestAnswers checks that a response is read to its last byte, and that one truncated at any byte is an
+// error. A tag that is not in a group does not distinguish rows.
 func TestAnswers(t *testing.T) {
 	text := answered
 	d := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
@@ -121,8 +121,8 @@ func TestLostPoints(t *testing.T) {
 	}
 }
 
-// A server that is none is told by its version, and one that is set up otherwise by its
-// settings.
+// TestGreet checks that another server is recognised by its version, and a server with unsuitable
+// settings by these.
 func TestGreet(t *testing.T) {
 	for body, ok := range map[string]bool{`{"version":"2.4.1","short_revision":"a"}`: true, `{"version":"2.7"}`: false, `<html>`: false} {
 		d := served(t, stub.Saying(http.StatusOK, "", body))

@@ -49,7 +49,7 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 	d := &database{variant: v, options: o, config: config, admin: link(), meter: link(), locks: env.Locks}
 	d.Tables = d.tables()
 	if err := d.admin.Do(ctx, func(c *pgwire.Conn) error { return d.fits(ctx, c) }); err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -76,9 +76,8 @@ func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: o}
 }
 
-// tables is what is alike in SQL databases. OIDs stay what they are when rows are
-// written anew, as by TRUNCATE, VACUUM FULL and CLUSTER; what is an extension's is
-// left out.
+// tables is the part that SQL databases share. OIDs do not change when a table is rewritten, as by
+// TRUNCATE, VACUUM FULL and CLUSTER. Objects of extensions are left out.
 func (d *database) tables() sqlkit.Tables {
 	held := types(d.options)
 	return sqlkit.Tables{
@@ -169,8 +168,8 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// standIn says that a PostgreSQL which says of itself what it was compiled by is one in
-// WebAssembly, such as PGlite. Empty: it is a server.
+// standIn describes a PostgreSQL whose version says that it was compiled to WebAssembly, such as
+// PGlite. Empty: it is a server.
 func standIn(version, system string) string {
 	if !strings.Contains(version, "emcc") && !strings.Contains(version, "Emscripten") {
 		return ""
@@ -220,8 +219,8 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 	})
 }
 
-// Footprint implements driver.DB: the tables with their indexes, partitions and
-// what is stored apart.
+// Footprint implements driver.DB: the tables with their indexes, their partitions and their TOAST
+// tables.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	l, err := d.Layout()
 	if err == nil {
@@ -298,7 +297,7 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return d.Regrow(schema)
 }
 
-// Drop implements driver.DB. Views come before what they look at.
+// Drop implements driver.DB. It drops views before the tables that they read.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	err := d.change(ctx, sqlkit.Names(objects), func(c sqlkit.Conn) error {
 		functions, err := keepers(ctx, c, sqlkit.Names(objects))

@@ -31,10 +31,10 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("date_bin('%s', %s, TIMESTAMPTZ '1970-01-01 00:00:00+00')", sql.Interval(width), expression)
 }
 
-// Quoted returns a name as it stands in SQL.
+// Quoted returns a name as an identifier of SQL.
 func Quoted(name string) string { return newDialect().Ident(name) }
 
-// Literal returns a text as it stands in SQL.
+// Literal returns a text as a literal of SQL.
 func Literal(text string) string { return newDialect().Text(text) }
 
 // figures are the expressions for what the values of a column come to that has a
@@ -62,7 +62,7 @@ func figures(as, column string) sqlkit.Figures {
 	return f
 }
 
-// reservedWords are those that pg_get_keywords() puts into the category R or T.
+// reservedWords are the words of category R or T in pg_get_keywords().
 const reservedWords = " all analyse analyze and any array as asc asymmetric authorization" +
 	" binary both case cast check collate collation column concurrently" +
 	" constraint create cross current_catalog current_date current_role" +

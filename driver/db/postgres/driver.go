@@ -1,14 +1,13 @@
-// Package postgres drives PostgreSQL, over its wire protocol by pgx. Rows go
-// through COPY in its binary form, encoded straight from batches, or through
-// prepared statements of many rows; answers are read in binary form.
+// Package postgres is the driver for PostgreSQL, over its wire protocol with pgx. Rows are loaded with
+// binary COPY, encoded directly from batches, or with prepared multi-row statements; results are
+// decoded from the binary format.
 //
-// In the layout of TSBS's loader for TimescaleDB each table of the schema
-// becomes a table of rows, and its series a table of tags: see package
-// query/sql. A row's tags_id is its series' number. Wide tables have the tags
-// beside the fields. Narrow ones have a row a value. Beside them stands
-// tsmark_mark, which says what was loaded and what tsmark made.
+// In the layout of TSBS's loader for TimescaleDB, each table of the schema becomes a table of rows, and
+// its series a table of tags: see package query/sql. A row's tags_id is the number of its series. Wide
+// tables have tags and fields in the same table. Narrow tables have a row for each value. The
+// additional table tsmark_mark records the loaded dataset and the objects that tsmark created.
 //
-// Extensions of PostgreSQL are targets of their own, made by NewKind.
+// Extensions of PostgreSQL are drivers of their own, made by NewKind.
 package postgres
 
 import (
@@ -156,7 +155,7 @@ func (v Variant) tsbs() *driver.TSBS {
 	}}
 }
 
-// ownOptions are those that say how data is laid out, written and queried.
+// ownOptions are the options for the layout of data, and for the methods of writing and querying.
 func ownOptions() []driver.Option {
 	var protocols []string
 	for _, p := range pgwire.Protocols() {

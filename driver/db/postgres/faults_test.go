@@ -8,8 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/postgres"
 )
 
-// What goes wrong with a PostgreSQL ends in one clear line, or in figures that
-// say what happened.
+// TestFaults checks that a failure of PostgreSQL leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "postgres") // tells how, where servers are not to be started
 	fault.Run(t, fault.Target{

@@ -20,9 +20,9 @@ type bound struct {
 	driver.Bound
 }
 
-// bounds are the limits that hold for the user: of the server, of the user, and of the
-// database. What is -1 is none, and superusers have neither of the last two. They are not
-// direct where a pooler, or something else, stands between, which may take more.
+// bounds returns the connection limits that apply to the user: those of the server, of the user, and of
+// the database. A limit of -1 is unlimited, and the last two do not apply to superusers. They are not
+// direct if a pooler or another intermediary, which may accept more connections, is in between.
 func (d *database) bounds(ctx context.Context) (all []bound, direct bool, err error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, `SELECT m.setting::bigint, m.source::text, coalesce(m.sourcefile, '')::text, current_setting('superuser_reserved_connections')::bigint,
 		u.rolname::text, u.rolsuper::int, u.rolconnlimit::bigint, b.datname::text, b.datconnlimit::bigint, coalesce(inet_server_port(), 0)::bigint

@@ -68,7 +68,8 @@ func TestConnectionLimits(t *testing.T) {
 	}
 }
 
-// What stands between, such as a pooler, may take more connections than the server does.
+// TestPooled checks that an intermediary, such as a pooler, may accept more connections than the
+// server.
 func TestPooled(t *testing.T) {
 	options := server(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

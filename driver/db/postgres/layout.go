@@ -17,7 +17,7 @@ type Table = sqlkit.Table
 // Regclass is the name of a table as a text in SQL that PostgreSQL reads as a table.
 func Regclass(t Table) string { return Literal(Quoted(t.Name)) }
 
-// layout lays a schema out. Its error names what does not fit.
+// layout returns the layout of a schema. Its error names the part that does not fit.
 func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, error) {
 	number := "integer"
 	if wideNumbers(s) {
@@ -78,7 +78,7 @@ func makeTable(o driver.Options, t *Table, columns []string) {
 	}
 }
 
-// tableKind is what is made of a table that holds rows, and storage its settings.
+// tableKind returns the kind of table for rows, and storage returns its storage parameters.
 func tableKind(o driver.Options) string {
 	if o[optionUnlogged] == on {
 		return "UNLOGGED TABLE"

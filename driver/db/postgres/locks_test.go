@@ -61,7 +61,7 @@ func TestLockedByOthers(t *testing.T) {
 	if strings.Contains(err.Error(), "\n") || errors.Is(err, driver.ErrUnreachable) {
 		t.Errorf("several lines, or the server counts as gone: %q", err)
 	}
-	// What could not be dropped is still what it was.
+	// A failed drop changes nothing.
 	if mark, err := session.New(db).Mark(t.Context()); err != nil || mark.Tool != "first" {
 		t.Errorf("after that: %+v, %v", mark, err)
 	}

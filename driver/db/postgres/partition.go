@@ -9,9 +9,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// partitions makes those that a batch needs and that are not there yet. It is done
-// outside the batch's transaction: an open one would keep others from attaching
-// theirs.
+// partitions adds the partitions that a batch needs and that do not exist yet. It runs outside the
+// batch's transaction, because an open transaction would keep other workers from attaching partitions.
 func (l *loader) partitions(ctx context.Context, b *series.Batch) error {
 	length := l.d.options.Duration(optionPartition)
 	if length == 0 {

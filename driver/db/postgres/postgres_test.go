@@ -53,7 +53,8 @@ func TestExisting(t *testing.T) {
 	}
 }
 
-// A batch is whole or not there, and a writer says what is wrong with a row.
+// TestRowsThatDoNotFit checks that a batch is stored completely or not at all, and that the writer's
+// error names the problem with a row.
 func TestRowsThatDoNotFit(t *testing.T) {
 	for _, layout := range []string{"normalized", "wide", "narrow"} {
 		for _, method := range []string{"copy", "insert"} {

@@ -9,9 +9,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// MeasureReads implements driver.DB by EXPLAIN ANALYZE: the rows that scans took up,
-// those that a condition left out among them, and the blocks that were found in memory or
-// read from disk.
+// MeasureReads implements driver.DB with EXPLAIN ANALYZE: the rows that scans read, including rows
+// removed by a filter, and the blocks found in memory or read from disk.
 func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	block, err := sqlkit.QueryRow(ctx, d.admin, "SELECT current_setting('block_size')::bigint")
 	if err != nil {

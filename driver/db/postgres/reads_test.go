@@ -6,7 +6,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// Rows are those that scans took up, of all loops; blocks are told once, by the top.
+// TestExplained checks that the rows of scans are added up over all loops, and that blocks count once,
+// at the top of the plan.
 func TestExplained(t *testing.T) {
 	text := `[{"Plan": {"Node Type": "Aggregate", "Actual Rows": 3, "Actual Loops": 1, "Shared Hit Blocks": 7, "Shared Read Blocks": 2, "Plans": [
 		{"Node Type": "Append", "Actual Rows": 40, "Actual Loops": 1, "Shared Hit Blocks": 7, "Shared Read Blocks": 2, "Plans": [

@@ -12,10 +12,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Settle implements driver.DB. Acknowledged rows are visible. What is left
-// is to bring them from the log into the files, which a checkpoint would do
-// later while queries are run, and what vacuums or analyzes the tables at
-// the moment. A user who may not order a checkpoint settles without.
+// Settle implements driver.DB. Acknowledged rows are visible. Settle runs a checkpoint, which would
+// otherwise run later, during queries, and waits for running vacuums and analyzes of the tables. If the
+// user lacks the privilege for a checkpoint, Settle succeeds without it.
 func (d *database) Settle(ctx context.Context) error {
 	err := d.admin.Do(ctx, func(c *pgwire.Conn) error {
 		if err := d.idle(ctx, c); err != nil {
@@ -37,7 +36,7 @@ func (d *database) Settle(ctx context.Context) error {
 // stateNotPermitted is the SQLSTATE insufficient_privilege.
 const stateNotPermitted = "42501"
 
-// The time between two looks at what is at work.
+// The time between two checks for running maintenance.
 const (
 	firstLook = 2 * time.Millisecond
 	lastLook  = 50 * time.Millisecond
@@ -71,7 +70,7 @@ func (d *database) steps() []driver.Step {
 	return steps
 }
 
-// listed returns the steps without what they do.
+// listed returns the steps without their functions.
 func (v Variant) listed() []driver.Step {
 	var steps []driver.Step
 	for _, s := range v.steps() {
@@ -116,7 +115,7 @@ func (d *database) step(ctx context.Context, s Step) error {
 	return nil
 }
 
-// cluster writes a table anew in the order of its index of series and time.
+// cluster rewrites a table in the order of its index on series and time.
 func cluster(ctx context.Context, c sqlkit.Conn, _ driver.Options, t Table) error {
 	if t.By == "" {
 		return nil

@@ -30,7 +30,7 @@ func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.C
 		if err == nil {
 			return nil
 		}
-		c.Rollback(ctx) // the error says what is wrong
+		c.Rollback(ctx) // return the earlier error
 		var refused *pgwire.Error
 		if errors.As(err, &refused) && refused.SQLState() == pgwire.StateLocked {
 			return fmt.Errorf("waited %v for a lock in vain: %s; allow more with --%s", d.locks, holder(ctx, c, tables), limit.StatementFlag)
@@ -60,7 +60,7 @@ func holder(ctx context.Context, c sqlkit.Conn, tables []string) string {
 // tables there.
 func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	if d.options[optionConnections] == connectionsOne {
-		return "", nil // it would wait for what it is to look at
+		return "", nil // the statement would wait for the lock that it is to report
 	}
 	text, err := heldBy(ctx, d.meter, `(t.oid, l.pid) IN (SELECT w.relation, unnest(pg_blocking_pids(w.pid)) FROM pg_locks AS w JOIN pg_stat_activity AS s ON s.pid = w.pid
 		WHERE NOT w.granted AND s.application_name = 'tsmark' AND w.relation IN (SELECT oid FROM named))`, "true")
@@ -70,8 +70,8 @@ func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// heldBy says who has locks of which the condition holds, in one line; empty: nobody.
-// Named are the tables of the schema that the other condition selects.
+// heldBy says in one line who holds locks that match the condition which; empty: nobody. The condition
+// named selects tables of the schema; WITH named is the result.
 func heldBy(ctx context.Context, c sqlkit.Conn, which, named string) (string, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, fmt.Sprintf(`WITH named AS (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND %s)
 		SELECT t.relname, l.mode, l.pid::bigint, coalesce(a.usename, ''), coalesce(a.application_name, ''), coalesce(host(a.client_addr), 'this socket'),

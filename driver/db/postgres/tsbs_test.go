@@ -26,10 +26,9 @@ import (
 const timeBucket = `CREATE FUNCTION time_bucket(width interval, ts timestamptz) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS
 	$$ SELECT date_bin(width, ts, timestamptz '2000-01-03 00:00:00+00') $$`
 
-// TestOracleByTSBS runs the queries that TSBS wrote for TimescaleDB, over
-// TSBS's schema, and holds the oracle to their answers. What differs between
-// their meaning and tsmark's stands in docs/tsbs-errata.md. Trucks that lack a
-// tag are left out: of them the texts make several trucks.
+// TestOracleByTSBS runs TSBS's queries for TimescaleDB on TSBS's schema, and compares the oracle's
+// results with theirs. docs/tsbs-errata.md lists the differences in meaning between TSBS's queries and
+// tsmark's. Trucks without a tag are left out: the texts count each of them as several trucks.
 func TestOracleByTSBS(t *testing.T) {
 	for _, use := range []workload.Workload{tsbs.CPUOnly(), tsbs.IoT()} {
 		t.Run(use.Name(), func(t *testing.T) { compareTexts(t, use) })
@@ -184,7 +183,7 @@ func wholeHours(a *query.Answer, columns []query.Column) []query.Column {
 	return columns
 }
 
-// readings are those that are not zero.
+// readings are the readings other than the zero value.
 var readings = map[string]reading{
 	"high-cpu-all": {found: hostOfID},
 	"high-cpu-1":   {found: hostOfID},
@@ -194,7 +193,7 @@ var readings = map[string]reading{
 	"single-last-loc": {expected: keep(1, 2, 3, 4), keys: 1},
 	"low-fuel":        {expected: keep(1, 2, 3), keys: 1},
 	"high-load":       {expected: keep(1, 2, 3), keys: 1},
-	// The driver stands in the texts alone.
+	// Only the query texts have the driver as a column.
 	"stationary-trucks":          {found: pick(0), expected: keep(0), keys: 1},
 	"long-driving-sessions":      {found: pick(0)},
 	"long-daily-sessions":        {found: pick(0)},

@@ -21,8 +21,8 @@ type Variant struct {
 	StandIn    string          // as driver.Driver has it
 	Tested     []driver.Tested // as driver.Driver has it
 	Profiles   []driver.Profile
-	// TSBS is the format of TSBS's query texts for it, which are about the normalized
-	// layout; empty: there are none.
+	// TSBS is the format of TSBS's query texts for the variant, which need the normalized layout;
+	// empty: there are no such texts.
 	TSBS string
 	// Bucket is that of its dialect.
 	Bucket func(width time.Duration, expression string) string

@@ -48,7 +48,7 @@ func (l *loader) Begin(ctx context.Context, b *series.Batch) error {
 	return l.partitions(ctx, b)
 }
 
-// first returns what stands before the first statement of a transaction.
+// first returns the text before the first statement of a transaction.
 func (l *loader) first() string {
 	if !l.several || l.begun {
 		return ""
@@ -70,13 +70,13 @@ func (l *loader) Commit(ctx context.Context) (sent time.Time, err error) {
 	return sent, nil
 }
 
-// Rollback implements sqlkit.Loader. What was not committed when the connection
-// was cut is not stored.
+// Rollback implements sqlkit.Loader. A transaction that was not committed when the connection was cut
+// is not stored.
 func (l *loader) Rollback(ctx context.Context, cause error) {
 	if t := driver.AsTemporary(cause); t != nil && l.begun {
 		t.Refused = true
 	}
-	l.conn.Rollback(ctx) // the cause says what is wrong
+	l.conn.Rollback(ctx) // return the cause
 	l.begun = false
 }
 

@@ -73,7 +73,7 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return []driver.Object{object(kindOf("M"), renamedAggregate(m).Name())}, nil
 }
 
-// Materialize implements driver.DB. The view comes to what is there by itself.
+// Materialize implements driver.DB. The view includes existing rows by itself.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	text, err := d.settings.view(m, s)
 	if err != nil {

@@ -43,8 +43,8 @@ func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("timestamp_floor('%s', %s)", sql.InUnits(width, [...]string{"d", "h", "m", "s", "", "U", ""}), expression)
 }
 
-// reservedWords are those that QuestDB does not take as the name of a table or a
-// column, or in whose place it reads something else.
+// reservedWords are the words that QuestDB does not accept as names of tables or columns, or parses as
+// something else.
 const reservedWords = " add all alter and as asc asof between by case cast create cross declare default" +
 	" delete desc distinct drop else end except exists explain false fill from" +
 	" full group grouping having ilike in index inner insert intersect into is join" +

@@ -32,7 +32,8 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// A query asks for the names that QuestDB has, in every place.
+// TestNamesOfAQuery checks that a query uses the names under which QuestDB stores tables and columns,
+// in every clause.
 func TestNamesOfAQuery(t *testing.T) {
 	schema := &series.Schema{Tables: []*series.Table{{
 		Name:   "it's",

@@ -1,11 +1,9 @@
-// Package questdb drives QuestDB, a server. Rows are written as line protocol
-// (ILP) over HTTP or TCP, as text made straight from batches; queries are
-// sent over the PostgreSQL protocol or over REST.
+// Package questdb is the driver for QuestDB. It writes rows as line protocol (ILP) over HTTP or TCP,
+// encoded directly from batches. It runs queries over the PostgreSQL protocol or over REST.
 //
-// Each table of the schema becomes one table: the designated timestamp, a
-// SYMBOL for each tag (a DOUBLE for a numeric one), a LONG or DOUBLE for each
-// field. Beside them stands tsmark_mark, which says what was loaded and what
-// tsmark made.
+// Each table of the schema becomes one table: the designated timestamp, a SYMBOL for each tag (a DOUBLE
+// for a numeric one), and a LONG or DOUBLE for each field. The additional table tsmark_mark records the
+// loaded dataset and the objects that tsmark created.
 package questdb
 
 import (

@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
-// explained returns what an answer whose status is none of success says, in one
-// line.
+// explained turns a response with an unsuccessful status into a one-line error.
 func explained(status int, body []byte) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// What goes wrong with a QuestDB server ends in one clear line, or in figures
-// that say what happened.
+// TestFaults checks that a failure of a QuestDB server leads to one clear line, or to figures that show
+// it.
 func TestFaults(t *testing.T) {
 	conformance.Address(t, "questdb") // only where servers can be had
 	fault.Run(t, fault.Target{

@@ -88,5 +88,5 @@ func lines() encode.LineProtocol {
 	}
 }
 
-// quoted returns a name as it stands in SQL.
+// quoted returns a name as an identifier of SQL.
 func quoted(name string) string { return newDialect().Ident(name) }

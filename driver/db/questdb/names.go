@@ -10,9 +10,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Characters that QuestDB has in no name, those that it has in names of tables
-// alone, and those with which these neither begin nor end. Control characters it
-// has nowhere.
+// Characters that QuestDB allows in no name, characters that it allows only in names of tables, and
+// characters with which these neither begin nor end. It allows control characters nowhere.
 const (
 	outside        = ". "
 	neverInNames   = `?,'"\/:)(+*%~` + "\ufeff"

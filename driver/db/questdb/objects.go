@@ -13,7 +13,7 @@ import (
 
 const kindTable = "table"
 
-// kinds are those of tables() that are none of rows of their own.
+// kindOf returns the kind of an object in tables() that is not a table with rows of its own.
 func kindOf(letter string) string {
 	switch letter {
 	case "V":
@@ -82,7 +82,7 @@ func (d *database) Grow(schema *series.Schema) error {
 	return nil
 }
 
-// Drop implements driver.DB. Views go before what they look at.
+// Drop implements driver.DB. It drops views before the tables that they read.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	for _, kind := range []string{kindOf("V"), kindOf("M"), kindTable} {
 		for _, o := range objects {
@@ -125,10 +125,9 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return rows[0][0].String(), nil
 }
 
-// SetNote implements driver.DB. The table has no write-ahead log: an UPDATE is there
-// when it has been answered, and writes the column anew before it commits, so that
-// after a crash there is the old note or the new one. In a table without a row it
-// changes nothing.
+// SetNote implements driver.DB. The table has no write-ahead log: an UPDATE is complete when the server
+// responds. It rewrites the column before it commits, so a crash leaves either the old note or the new
+// one. In a table without a row it changes nothing.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	err := d.own.Exec(ctx, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s VARCHAR)", sqlkit.NoteTable, sqlkit.NoteColumn))
 	if err != nil {
@@ -145,8 +144,8 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 	return d.own.Exec(ctx, fmt.Sprintf("UPDATE %s SET %s = %s", sqlkit.NoteTable, sqlkit.NoteColumn, literal))
 }
 
-// Inspect implements driver.DB. Only TCP is connected to: what goes over HTTP
-// goes to the port and with the credentials that have been tried.
+// Inspect implements driver.DB. It connects over TCP only: HTTP uses the port and the credentials that
+// have been tried already.
 func (d *database) Inspect(ctx context.Context) error {
 	lines, err := d.Open(ctx)
 	if err == nil {

@@ -80,7 +80,7 @@ func TestCredentials(t *testing.T) {
 	stub.Says(t, err, "the environment's QDB_CLIENT_CONF is not as QuestDB's clients have it")
 }
 
-// What goes to another machine is encrypted unless somebody says otherwise.
+// TestTLS checks that connections to another machine are encrypted unless an option says otherwise.
 func TestTLS(t *testing.T) {
 	for given, want := range map[string]string{
 		"127.0.0.1": "off", "localhost": "off", "::1": "off", "db.example": "on", "10.0.0.1": "on",

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// A query over REST costs what net/http takes to ask it by itself.
+// TestOverhead compares the cost of a query over REST with that of net/http alone.
 func TestOverhead(t *testing.T) {
 	const answer = `{"query":"SELECT","columns":[{"name":"hostname","type":"SYMBOL"},{"name":"usage","type":"DOUBLE"}],"timestamp":-1,"dataset":[["host_1",58.1]],"count":1}`
 	options := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })

@@ -114,7 +114,7 @@ func TestExistingTables(t *testing.T) {
 	refused(run.Prepare(t.Context(), own, session.Mark{}), "table cpu, which is not the one that tsmark made under that name; drop it or give another server")
 	must("SELECT salary FROM cpu")
 
-	// Without a mark all is somebody's, and only what was named goes.
+	// Without a mark, all data counts as a user's, and only the named objects are dropped.
 	must("DROP TABLE " + sqlkit.NoteTable)
 	_, err := run.Mark(t.Context())
 	refused(err, "table cpu, view seen, table trades; give another server")

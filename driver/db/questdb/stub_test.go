@@ -120,7 +120,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// A certificate that nobody vouches for is taken only where that was asked for.
+// TestCertificate checks that an untrusted certificate is accepted only if an option says so.
 func TestCertificate(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"columns":[{"type":"STRING"}],"dataset":[["QuestDB 9"]],"count":1}`)
@@ -215,7 +215,8 @@ func TestSettle(t *testing.T) {
 	stub.Says(t, never.Settle(patient), "has applied nothing of its write-ahead log for 100ms: table cpu stands at transaction 4 of 7")
 }
 
-// An acknowledgement is none where the protocol has none, and rows are counted.
+// TestTCPReceipt checks that a receipt has no time of acknowledgement if the protocol has no
+// acknowledgements, and that rows are counted.
 func TestTCPReceipt(t *testing.T) {
 	_, port := stub.TCP(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
 	d, batch := dataset(t, settingsOf(t, map[string]string{optionProtocol: protocolTCP, optionILPPort: port}))

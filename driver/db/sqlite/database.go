@@ -59,7 +59,7 @@ func openFile(ctx context.Context, path string, options driver.Options) (driver.
 	if err := d.Open(ctx); err != nil {
 		return driver.DB{}, fmt.Errorf("%s %w", path, err)
 	}
-	// What is no database at all shows here.
+	// A file that is not a database fails here.
 	if err := d.Exec(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil {
 		_ = d.Close()
 		return driver.DB{}, fmt.Errorf("%s %w", path, err)
@@ -197,8 +197,8 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 		left, err = d.Objects(ctx)
 	}
 	if err == nil && !slices.ContainsFunc(left, func(o driver.Object) bool { return !o.Note }) {
-		// The file shrinks only so, and would count for a later load. Others' tables
-		// would be written anew, and might number their rows otherwise.
+		// Only VACUUM shrinks the file, whose size would count in a later load. It would rewrite users'
+		// tables, and might renumber their rows, so it runs only if there are none.
 		err = d.Exec(ctx, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
 	if err != nil {

@@ -52,9 +52,8 @@ func figures(t series.Type, column string) sqlkit.Figures {
 	return f
 }
 
-// reservedWords are those that SQLite would not take as names without quotes, or
-// in whose place it would read something else in some place. Its other keywords
-// are names wherever they can be.
+// reservedWords are the words that SQLite does not accept as unquoted names, or parses as something
+// else in some contexts. It accepts its other keywords wherever names are allowed.
 const reservedWords = " add all alter and as autoincrement between case cast check collate" +
 	" commit constraint create current_date current_time current_timestamp" +
 	" default deferrable delete distinct drop else escape except exists" +

@@ -1,11 +1,11 @@
-// Package sqlite drives SQLite, which runs inside tsmark's own process, as its own
-// C code or as a translation of that to Go. Rows are bound to prepared statements
-// of many rows each, answers are read from its own memory.
+// Package sqlite is the driver for SQLite, which runs in tsmark's own process, as its own C code or as
+// a translation of that to Go. Rows are bound to prepared multi-row statements, and results are read
+// from SQLite's memory.
 //
-// Each table of the schema becomes a table of rows, and its series a table of
-// tags: see package query/sql. A row's tags_id is its series' number, its time
-// an integer, the nanoseconds since 1970. Beside them stands tsmark_mark, which
-// says what was loaded and what tsmark made.
+// Each table of the schema becomes a table of rows, and its series a table of tags: see package
+// query/sql. A row's tags_id is the number of its series, and its time an integer in nanoseconds since
+// 1970. The additional table tsmark_mark records the loaded dataset and the objects that tsmark
+// created.
 package sqlite
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// What tsmark did not create is named, and dropped only if it was; what came up in
-// between stays, and is a reason to refuse.
+// TestClear checks that objects which tsmark did not create are named, and are dropped only if they
+// were named. An object created in between stays, and the drop is refused.
 func TestClear(t *testing.T) {
 	path := file(t, "CREATE TABLE cpu AS SELECT 42 AS answer", `CREATE TABLE "say ""hi""" (a PRIMARY KEY)`,
 		"CREATE VIEW seen AS SELECT * FROM cpu", "CREATE INDEX fast ON cpu (answer)", "CREATE VIRTUAL TABLE found USING rtree(id, low, high)")
@@ -43,7 +43,7 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// In a marked file only what has a name that is needed is in the way.
+// TestClearBesideMark checks that in a marked file only objects with a needed name are in the way.
 func TestClearBesideMark(t *testing.T) {
 	for name, c := range map[string]struct{ planted, named string }{
 		"table": {"CREATE TABLE disk (a)", `table disk`},

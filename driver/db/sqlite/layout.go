@@ -87,5 +87,5 @@ func keys(a *sqlkit.Aggregate) string {
 	return strings.Join(append(names[1:], names[0]), ", ")
 }
 
-// quoted returns a name as it stands in SQL.
+// quoted returns a name as an identifier of SQL.
 func quoted(name string) string { return newDialect().Ident(name) }

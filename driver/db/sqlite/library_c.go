@@ -98,7 +98,7 @@ const hasC = true
 // cLibrary is SQLite's own C code. Its numbers are those of its translation.
 type cLibrary struct{ db *C.sqlite3 }
 
-// openC opens the file, which it makes where there is none.
+// openC opens the file, and creates it if it does not exist.
 func openC(path string) (library, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))

@@ -14,7 +14,7 @@ type goLibrary struct {
 	db  uintptr
 }
 
-// openGo opens the file, which it makes where there is none.
+// openGo opens the file, and creates it if it does not exist.
 func openGo(path string) (library, error) {
 	l := &goLibrary{tls: libc.NewTLS()}
 	name, err := libc.CString(path)

@@ -12,7 +12,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// An option reaches every connection, and Describe says what it amounts to.
+// TestOptionsReachEveryConnection checks that an option applies to every connection, and that Describe
+// reports its effect.
 func TestOptionsReachEveryConnection(t *testing.T) {
 	for _, test := range []struct {
 		journal, synchronous, durability string
@@ -62,7 +63,8 @@ func TestOptionErrors(t *testing.T) {
 	}
 }
 
-// A file that is only asked keeps the journal that it was loaded with.
+// TestExistingKeepsItsJournal checks that a file which is only queried keeps the journal mode of its
+// load.
 func TestExistingKeepsItsJournal(t *testing.T) {
 	for loaded, other := range map[string]string{"wal": "delete", "delete": "wal"} {
 		dir := t.TempDir()

@@ -18,10 +18,10 @@ import (
 // The driver of the package that compiles it would allocate for every value on its
 // way; here values go over as cells, those of many rows in one call.
 type library interface {
-	// compile compiles the first statement of a text, and returns what stands behind
-	// it. It is nil where there is none.
+	// compile compiles the first statement of a text, and returns the text after it. c is nil if the
+	// text has no statement.
 	compile(text string) (c compiled, rest string, code int32)
-	// message says what a result code means, by what went wrong last.
+	// message explains a result code by the most recent error.
 	message(code int32) string
 	interrupt() // ends the statement that runs, from another goroutine
 	close()
@@ -32,7 +32,7 @@ type compiled interface {
 	columns() int
 	// row steps to the next row and reads its columns.
 	row([]cell) (code int32)
-	// run binds all parameters and steps. The texts stay what they are until reset.
+	// run binds all parameters and steps. The texts must not change before reset.
 	run(cells []cell, texts []byte) (code int32)
 	reset(texts bool) // says whether there were texts
 	finalize()
@@ -141,7 +141,7 @@ func (s *session) read(c compiled, sink query.Sink) (cost driver.Cost, err error
 	}
 }
 
-// value returns what was read. A text is SQLite's own memory. Times are integers:
+// value returns the value that was read. A text points to SQLite's memory. Times are integers, because
 // SQLite has no type for them.
 func (c *cell) value() query.Value {
 	switch c.kind {
@@ -162,8 +162,8 @@ func (c *cell) value() query.Value {
 // memory makes a pointer of an address outside Go's heap.
 func memory(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// statement is a compiled statement without an answer. What is bound to its
-// parameters, in their order, is gathered and handed over when it runs.
+// statement is a compiled statement without a result. It collects its parameters in order, and binds
+// them when it runs.
 type statement struct {
 	compiled
 	s     *session
@@ -196,7 +196,7 @@ func (st *statement) bindBytes(kind int32, v []byte) {
 	st.texts = append(st.texts, v...)
 }
 
-// exec runs the statement. What was bound is gone afterwards.
+// exec runs the statement, and clears its parameters.
 func (st *statement) exec() (err error) {
 	if code := st.run(st.cells, st.texts); code != lib.SQLITE_DONE {
 		err = explain(code, st.s.message(code))

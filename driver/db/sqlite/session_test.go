@@ -140,8 +140,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// Settling folds the log into the file, replacing shrinks the file, closing
-// minds what is open.
+// TestLifecycle checks that settling checkpoints the log, that replacing data shrinks the file, and
+// that closing fails while statements are open.
 func TestLifecycle(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir)

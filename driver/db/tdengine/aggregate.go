@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// aggregateOf returns the super table of an aggregate as a table of a schema: its fields
-// are what is kept, and its tags those of the rows.
+// aggregateOf returns the super table of an aggregate as a table of a schema: its fields are the stored
+// aggregates, and its tags are those of the rows.
 func (d *design) aggregateOf(m *query.Materialized, s *series.Schema) (*series.Table, error) {
 	t := s.Table(m.Table)
 	switch {
@@ -66,13 +66,13 @@ func (r *renderer) merged(a query.Aggregate, field string) string {
 	return kept(a, a)
 }
 
-// stream is the statement that makes the stream of an aggregate. It computes with each batch:
-// of MAX_DELAY, whose load was no faster, 3.3.0.1 sometimes left out the last window for good,
-// and WINDOW_CLOSE waits for rows behind it. A window that has passed is computed again for
-// rows that come late, as those of several writers do. Beside the series' table stand its
-// tags, for the aggregate to have them. The tables are called as the server likes: names made
-// of names have no bound. The history is taken in where there is none, too: without it rows
-// that came soon after were lost.
+// stream returns the statement that creates the stream of an aggregate. The stream computes with each
+// batch: with MAX_DELAY, under which loads were not faster, 3.3.0.1 sometimes never wrote the last
+// window, and WINDOW_CLOSE waits for rows after the window. A closed window is computed again for late
+// rows, which loads with several writers have. The stream's tables have the tags of the series' table,
+// so that the aggregate has them too. The server names these tables: names composed of other names have
+// no bound on their length. The stream fills in the history even if the table is empty: without it,
+// rows that came soon after were lost.
 func (d *database) stream(m *query.Materialized, t *series.Table, of *series.Table) string {
 	r := renderer{design: d.design, q: &query.Query{Table: m.Table}, table: t}
 	columns, made := []string{d.design.time(), query.RowCount}, []string{"_wstart", "count(*)"}
@@ -106,8 +106,8 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return []driver.Object{{Kind: kindStable, Name: of.Name}, {Kind: kindStream, Name: d.streamOf(m)}}, nil
 }
 
-// Materialize implements driver.DB, by a stream, which takes in what is there by
-// itself, and goes by the times of rows.
+// Materialize implements driver.DB with a stream, which fills in existing rows by itself, and uses the
+// times of rows.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	of, err := d.design.aggregateOf(m, s)
 	if err != nil {
@@ -160,9 +160,9 @@ func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int
 	return rows[0][0].Int, nil
 }
 
-// AggregateFootprint implements driver.DB. What the stream has written may be in
-// memory yet, and is put into files first. Of those that hold few rows of each series the
-// server tells no size.
+// AggregateFootprint implements driver.DB. The rows that the stream has written may still be in memory;
+// they are first written to files. The server does not report the size of files that hold few rows of
+// each series.
 func (d *database) AggregateFootprint(ctx context.Context, m *query.Materialized) (int64, error) {
 	if err := d.Settle(ctx); err != nil {
 		return -1, err

@@ -66,8 +66,8 @@ const (
 
 var errShort = errors.New("a block of the answer breaks off")
 
-// read reads a message with a block of so many columns and hands its rows to the sink,
-// if there is one.
+// read decodes a message with a block of the given number of columns, and passes its rows to the sink
+// unless that is nil.
 func (b *block) read(message []byte, columns int, sink query.Sink) (rows int64, err error) {
 	if len(message) < blockAt+blockHead {
 		return 0, errShort
@@ -109,7 +109,7 @@ func (b *block) read(message []byte, columns int, sink query.Sink) (rows int64, 
 	return rows, nil
 }
 
-// begin takes a column off the data, and returns what is left of it.
+// begin decodes a column from the data, and returns the remaining data.
 func (c *column) begin(kind byte, rows, length int, data []byte) ([]byte, error) {
 	c.kind, c.width = kind, 0
 	if int(kind) < len(widths) {

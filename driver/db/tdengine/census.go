@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// ListSeries implements driver.DB: tags stand in tables, of which each has rows.
+// ListSeries implements driver.DB. Tags belong to tables, and each of these tables has rows.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	var keys []string
 	for i := range t.Tags {

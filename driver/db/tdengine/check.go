@@ -43,8 +43,8 @@ func (d *database) variables(ctx context.Context, node, like string) (map[string
 	return told, err
 }
 
-// FreeSpace implements driver.DB: the first folder of data of the first data node. What is
-// free there the server does not tell.
+// FreeSpace implements driver.DB. It returns the first data folder of the first data node; the server
+// does not report the free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	told, err := d.variables(ctx, "1", "dataDir")
 	if err != nil || len(told["dataDir"]) == 0 || !filepath.IsAbs(told["dataDir"][0]) {

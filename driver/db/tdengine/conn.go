@@ -111,7 +111,7 @@ func addText[T string | []byte](c *conn, name string, value T) {
 	c.out = append(appendJSON(c.out, value), '"')
 }
 
-// appendJSON appends a text as it stands between the quotes of JSON.
+// appendJSON appends a text in the form that it has between the quotes of JSON.
 func appendJSON[T string | []byte](dst []byte, text T) []byte {
 	from := 0
 	for i := range len(text) {
@@ -135,8 +135,7 @@ func appendJSON[T string | []byte](dst []byte, text T) []byte {
 	return append(dst, text[from:]...)
 }
 
-// send sends the request. No text goes that is none of UTF-8: the server would close the
-// connection.
+// send sends the request. It rejects invalid UTF-8, for which the server would close the connection.
 func (c *conn) send() error {
 	c.out = append(c.out, "}}"...)
 	if !utf8.Valid(c.out) {
@@ -166,7 +165,7 @@ type said struct {
 	Statement uint64 `json:"stmt_id"`
 }
 
-// ask sends the request and reads the answer, or the server's error.
+// ask sends the request and reads the response, or the server's error.
 func (c *conn) ask() (said, error) {
 	if err := c.send(); err != nil {
 		return said{}, err
@@ -195,7 +194,7 @@ func (c *conn) hear() (s said, err error) {
 	return s, nil
 }
 
-// receive reads a message of at most so many bytes.
+// receive reads a message of at most the given number of bytes.
 func (c *conn) receive(most int64) (kind int, err error) {
 	const part = limit.MaxRow / 2
 	c.net.Unread.Row()
@@ -226,9 +225,8 @@ func (s *said) mostOf(rows int) int64 {
 	return max(limit.MaxRow, int64(min(rows, mostRows))*row)
 }
 
-// call has the connection end what do waits for when ctx ends. An error that is none
-// of the server's own leaves the connection in the middle of something: it is then
-// closed.
+// call makes the connection end whatever do waits for when ctx ends. After an error that does not come
+// from the server, the state of the connection is undefined, and call closes it.
 func (c *conn) call(ctx context.Context, do func() error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

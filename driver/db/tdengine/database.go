@@ -38,7 +38,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	d := &database{options: o, config: c, design: newDesign(o), name: o[connection.Database]}
 	d.admin = sqlkit.NewLink(func(ctx context.Context) (*conn, error) { return c.connect(ctx, "") }, false)
 	if err := d.fits(ctx, env.Create); err != nil {
-		_ = d.Close() // the first error says what is wrong
+		_ = d.Close() // return the first error
 		return nil, err
 	}
 	return d, nil
@@ -173,8 +173,8 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 // go as a whole.
 const madeWhole = "tsmark made this database"
 
-// objects lists what is in the database; whole: tsmark made that itself. The tables of
-// super tables come and go with these.
+// objects lists the objects in the database; whole means that tsmark created the database itself. The
+// tables of super tables are not listed, as they are dropped with these.
 func (d *database) objects(ctx context.Context) (objects []driver.Object, whole bool, err error) {
 	set, err := d.settings(ctx)
 	if err != nil || set == nil {
@@ -313,9 +313,9 @@ func (d *database) prepared() (*series.Schema, error) {
 	return d.schema, nil
 }
 
-// Drop implements driver.DB. A database that tsmark made and of which nothing but the note
-// would be left goes as a whole and comes back with the note, so that it has the
-// settings of the options.
+// Drop implements driver.DB. If nothing but the note would be left in a database that tsmark created,
+// it drops the database and creates it again with the note, so that the settings of the options take
+// effect.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	present, whole, err := d.objects(ctx)
 	for _, o := range present {
@@ -375,7 +375,7 @@ func isStream(o driver.Object) int {
 // noteLength is the most bytes of a note.
 const noteLength = 60_000
 
-// noteRow returns when the note's only row is, and what it says.
+// noteRow returns the time and the text of the note's only row.
 func (d *database) noteRow(ctx context.Context) (row []query.Value, err error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SELECT CAST(ts AS BIGINT), content FROM "+d.in(note)+" ORDER BY ts DESC LIMIT 1")
 	if err != nil || len(rows) == 0 {
@@ -445,9 +445,9 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	})
 }
 
-// Settle implements driver.DB: what is in memory goes into files, and it waits until no rows
-// are left there. Acknowledged rows are visible before; whether the server merges files
-// afterwards it does not tell.
+// Settle implements driver.DB. It writes the data in memory to files, and waits until no rows are left
+// in memory. Acknowledged rows are visible before that. The server does not report whether it merges
+// files afterwards.
 func (d *database) Settle(ctx context.Context) error {
 	const again = 50 // looks until it is told once more: a commit that ran may have missed rows
 	looks := 0

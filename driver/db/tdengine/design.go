@@ -180,7 +180,7 @@ func (d *design) create(t *series.Table) string {
 	return fmt.Sprintf("CREATE STABLE %s (%s) TAGS (%s)", d.Ident(t.Name), strings.Join(columns, ", "), strings.Join(tags, ", "))
 }
 
-// words are those that TDengine reads as its own where they stand without backticks.
+// words are the words that TDengine parses as keywords unless they are in backticks.
 const words = " _c0 _irowts _isfilled _qduration _qend _qstart _rowts _tags _wduration _wend _wstart account accounts add aggregate alive all alter analyze and anti " +
 	"any apps arbgroups as asc asof at_once balance batch_scan between bigint binary bnode bnodes bool buffer bufsize bwlimit by cache cachemodel cachesize " +
 	"case cast child client_version cluster column comment comp compact compacts compress connection connections conns consumer consumers contains count " +

@@ -1,12 +1,11 @@
-// Package tdengine drives TDengine 3, a server, through taosAdapter. Rows are written as
-// SQL with the rows of many tables in one INSERT, over REST, or over WebSocket, which has
-// prepared statements too; queries go over WebSocket, whose blocks are decoded in place, or
-// over REST.
+// Package tdengine is the driver for TDengine 3, through taosAdapter. It writes rows as SQL, with rows
+// of many tables in one INSERT, over REST or WebSocket; WebSocket has prepared statements too. It runs
+// queries over WebSocket, whose blocks are decoded in place, or over REST.
 //
-// Each table of the schema becomes a super table: the time ts, a column for each field, and
-// its tags; each of its series is a table of that, called <table>_<number>, which the
-// writer of its first row makes. Beside them stands tsmark_mark, which says what was loaded
-// and what tsmark made.
+// Each table of the schema becomes a super table with the time ts, a column for each field, and its
+// tags. Each series is a table of the super table, called <table>_<number>, which the writer of its
+// first row creates. The additional table tsmark_mark records the loaded dataset and the objects that
+// tsmark created.
 package tdengine
 
 import (
@@ -139,8 +138,8 @@ func caps(o driver.Options) driver.Caps {
 	return driver.Caps{
 		Language: "TDengine SQL",
 		Dedupes:  true,
-		// Rows of a table that come late are merged into those that are there, and a statement
-		// is dear by its tables, of which it has fewer where each writer has tables of its own.
+		// The server merges late rows of a table into the existing ones. The cost of a statement
+		// depends on the number of its tables, which is lower if each writer has tables of its own.
 		InOrder:       driver.InSeries,
 		TimePrecision: unitOf(o),
 		First:         first(o.Int(optionKeep)),

@@ -9,8 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/db/tdengine"
 )
 
-// What goes wrong with a server ends in one clear line, or in figures that say what
-// happened.
+// TestFaults checks that a server failure leads to one clear line, or to figures that show it.
 func TestFaults(t *testing.T) {
 	fault.Run(t, fault.Target{
 		Kind: tdengine.Driver(), Server: fault.Script(t, "tdengine"),

@@ -38,9 +38,9 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return size, nil
 }
 
-// files are the bytes of the database's files on this host. Not ok: there are none here,
-// or the server does not say where, or these are another server's: they hold less than
-// the blocks that it tells of.
+// files returns the size of the database's files on this host. ok is false if the files are not here,
+// if the server does not say where they are, or if these are another server's: they are smaller than
+// the blocks that the server reports.
 func (d *database) files(ctx context.Context, blocks int64) (bytes int64, ok bool) {
 	groups, err := sqlkit.QueryRows(ctx, d.admin, "SELECT dnode_id, vgroup_id FROM information_schema.ins_vnodes WHERE db_name = '"+d.name+"'")
 	if err != nil || len(groups) == 0 {
@@ -96,7 +96,7 @@ type distribution struct {
 	pending int64 // rows in files that are not merged into blocks yet, whose bytes it does not tell
 }
 
-// distributed asks the server. Empty name: of all super tables.
+// distributed reads the distribution of blocks. Empty name: of all super tables.
 func (d *database) distributed(ctx context.Context, name string) (sum distribution, err error) {
 	objects, _, err := d.objects(ctx)
 	for _, o := range objects {
@@ -122,7 +122,7 @@ var (
 	unmerged  = regexp.MustCompile(`Stt_Rows=\[([0-9]+)\]`)
 )
 
-// told is the figure that a pattern finds in a text, 0 where there is none.
+// told is the figure that a pattern finds in a text, or 0.
 func told(pattern *regexp.Regexp, text string) (figure float64) {
 	if found := pattern.FindStringSubmatch(text); found != nil {
 		_, _ = fmt.Sscan(found[1], &figure)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Files of rows and of metadata count, the log does not; a vgroup may lie in several
-// folders, and one that lies on another host is none of 0 bytes.
+// TestFilesOfAVnode checks that files of rows and of metadata count, and that the log does not. A
+// vgroup may be in several folders. One on another host is missing, and does not have 0 bytes.
 func TestFilesOfAVnode(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	for name, bytes := range map[string]int{

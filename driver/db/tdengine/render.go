@@ -12,10 +12,10 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// render returns the query as one SELECT. TDengine groups by time in windows (INTERVAL)
-// and by tags in partitions, and neither by expressions nor with WITH: what other
-// systems' SQL says so stands in subqueries here. Its error wraps query.ErrUnsupported
-// for what it cannot say.
+// render returns the query as one SELECT. TDengine groups by time in windows (INTERVAL), and by tags in
+// partitions. It has no groups by expressions and no WITH, so constructs that need these in other
+// systems are subqueries here. For a query that cannot be expressed, the error wraps
+// query.ErrUnsupported.
 func render(q *query.Query, s *series.Schema, d *design) (string, error) {
 	r := renderer{design: d, q: q, table: s.Table(q.Table)}
 	if r.table == nil {

@@ -29,7 +29,7 @@ func mask(from replay.Side, message []byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(nil, 0), message[8:]...)
 }
 
-// The conversations of the suite with a server of TDengine's are still what they were.
+// TestReplayed checks that the suite's conversations with a TDengine server have not changed.
 func TestReplayed(t *testing.T) {
 	replay.Run(t, replay.Subject{Driver: tdengine.Driver(), Framing: replay.WebSocket{Mask: mask}}, func(t *testing.T, d driver.Driver, given map[string]string) {
 		given["database"] = "recorded"

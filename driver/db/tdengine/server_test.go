@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// databases counts those that tests have made.
+// databases counts the databases that tests have created.
 var databases atomic.Int64
 
 // server returns options that lead to a database of the test's own. Others may be given

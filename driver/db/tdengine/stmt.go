@@ -144,7 +144,8 @@ func (b *binder) create(ctx context.Context, t *tableWriter) (err error) {
 	return flush()
 }
 
-// bind sends every so many-th series, beginning with one.
+// bind sends the series at index first, first + n, first + 2n and so on, where n is the number of the
+// binder's connections.
 func (b *binder) bind(l *lane, t *tableWriter, first int) error {
 	statement, err := l.prepared(t)
 	if err != nil {
@@ -195,8 +196,8 @@ func (l *lane) prepared(t *tableWriter) (uint64, error) {
 	return answer.Statement, nil
 }
 
-// bindHead is what stands before a block that is bound: numbers of the request, of the
-// statement and of what is to be done.
+// bindHead is the size of the header of a bound block: the numbers of the request, of the statement and
+// of the action.
 const (
 	bindHead   = 24
 	bindAction = 2

@@ -94,7 +94,7 @@ func TestEncodeBlock(t *testing.T) {
 	}
 }
 
-// BenchmarkBind is the client's work on a batch, but for what it sends and waits for.
+// BenchmarkBind measures the client's work on a batch, without sending and waiting.
 func BenchmarkBind(b *testing.B) {
 	schema, batch := conformance.CPURows(b)
 	o, err := resolved()

@@ -82,7 +82,8 @@ func TestPasswordRefused(t *testing.T) {
 	}
 }
 
-// The rows of a table are counted by the server; some answer with no row where there are none.
+// TestCountRows checks that the server counts the rows of a table; some servers return no row for an
+// empty table.
 func TestCountRows(t *testing.T) {
 	rows := [][]any{{41}}
 	c := stub(t, func(action, sql string, c *websocket.Conn) string {

@@ -93,7 +93,7 @@ func TestStatementsOfTexts(t *testing.T) {
 	}
 }
 
-// A block may be longer than what is read of an answer without a row, as its rows are.
+// TestLongBlock checks that a block may be longer than the limit of bytes without a row, like its rows.
 func TestLongBlock(t *testing.T) {
 	const rows, length = 700, 50_000 // 35 MB
 	row := []any{strings.Repeat("x", length)}

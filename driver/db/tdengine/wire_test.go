@@ -93,7 +93,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// A block that breaks off anywhere is an error, and so is one with other columns.
+// TestBlockBrokenOff checks that a block truncated at any byte is an error, and so is one with other
+// columns.
 func TestBlockBrokenOff(t *testing.T) {
 	whole := blockOf(everyKind, everyRow())
 	for n := range whole {

@@ -34,9 +34,9 @@ type carrier interface {
 	Close() error
 }
 
-// writer implements driver.Writer: it sends the rows of a batch as SQL, all tables of it
-// in as few INSERTs as their length allows. A table is made by the INSERT of its first
-// row, by each writer anew: one that is there is left as it is.
+// writer implements driver.Writer. It sends the rows of a batch as SQL, with all its tables in as few
+// INSERTs as their length limit allows. The INSERT of its first row creates a table. Each writer does
+// so independently; an existing table does not change.
 type writer struct {
 	by     carrier
 	unit   int64
@@ -132,7 +132,7 @@ func (w *writer) gather(b *series.Batch) error {
 	return nil
 }
 
-// statements makes the statements of what was gathered, and has each sent.
+// statements encodes the gathered rows as statements, and calls send for each.
 func (w *writer) statements(send func() error) error {
 	w.begin()
 	for _, t := range w.active {
@@ -219,7 +219,7 @@ func (w *writer) name(t *tableWriter, of uint32) error {
 	return nil
 }
 
-// using adds of which super table a table is, and what its tags are.
+// using appends the super table of a table, and the values of its tags.
 func (w *writer) using(dst []byte, t *tableWriter, of uint32) ([]byte, error) {
 	dst = append(append(append(dst, " USING "...), t.of...), " TAGS ("...)
 	for i := range t.table.Tags {

@@ -13,9 +13,9 @@ import (
 // refreshed is how often the policy of an aggregate that is kept up brings it up to date.
 const refreshed = "10 seconds"
 
-// aggregates is how TimescaleDB keeps a continuous aggregate: as a view of its own, which
-// is refreshed as a whole after the load, or by a policy. One that is kept up is asked
-// together with the rows that the policy has not come to: a real-time aggregate.
+// aggregates implements continuous aggregates with TimescaleDB's own views. A view is refreshed
+// completely after the load, or by a policy. A query of a view with a policy adds the rows that the
+// policy has not reached: a real-time aggregate.
 func aggregates() *sqlkit.Aggregates {
 	view := func(a *sqlkit.Aggregate, only bool) string {
 		return fmt.Sprintf("CREATE MATERIALIZED VIEW %s WITH (timescaledb.continuous, timescaledb.materialized_only = %t) AS\n%s\nWITH NO DATA", a.Ident, only, a.Select)
@@ -26,8 +26,9 @@ func aggregates() *sqlkit.Aggregates {
 			return []string{view(a, true), fmt.Sprintf("CALL refresh_continuous_aggregate(%s, NULL, NULL)", postgres.Literal(a.Ident))}
 		},
 		Keep: func(a *sqlkit.Aggregate) []string {
-			// In batches, of which newer releases take the newest first, a real-time aggregate
-			// lacks rows until the policy has come to the oldest: its watermark is past them.
+			// The policy refreshes in one batch. Newer releases refresh batches from the newest to the
+			// oldest, so a real-time aggregate lacks rows until the policy has reached the oldest: its
+			// watermark is past them.
 			policy := fmt.Sprintf("PERFORM add_continuous_aggregate_policy(%s, start_offset => NULL, end_offset => NULL, schedule_interval => INTERVAL '%s'", postgres.Literal(a.Ident), refreshed)
 			return []string{view(a, false), fmt.Sprintf("DO $$ BEGIN\n  %[1]s, buckets_per_batch => 0);\nEXCEPTION WHEN undefined_function THEN\n  %[1]s);\nEND $$", policy)}
 		},

@@ -27,7 +27,7 @@ func Driver() driver.Driver {
 	return postgres.NewKind(postgres.Variant{
 		Name:   "timescaledb",
 		System: "TimescaleDB",
-		// PGlite, which stands in where the extension is not installed, takes one connection.
+		// PGlite, the stand-in if the extension is not installed, accepts one connection.
 		StandIn:    "TimescaleDB in PGlite (WebAssembly), not a PostgreSQL server",
 		TestServer: driver.Options{"user": "postgres", "password": "@servers/password", "database": "postgres", "connections": "one"},
 		Help:       "TimescaleDB 2, hypertables in TSBS's layout, written by COPY in binary form",
@@ -70,7 +70,7 @@ type release int
 // The releases since which there are ways that older ones lack.
 const (
 	byRange         release = 213 // create_hypertable(…, by_range(…))
-	withColumnstore release = 218 // what was called compression
+	withColumnstore release = 218 // formerly called compression
 )
 
 // installed returns the extension's version in the database.

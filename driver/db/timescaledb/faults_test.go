@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver/db/timescaledb"
 )
 
-// A server that falls silent ends whatever it is asked within its limit, with one
-// connection at a time, too. The other faults are PostgreSQL's.
+// TestFaults checks that every operation on a silent server ends within its limit, also with one
+// connection at a time. The other faults are tested with PostgreSQL.
 func TestFaults(t *testing.T) {
 	conformance.Long(t) // PostgreSQL's are CI's, of the same code
 	options := server(t)

@@ -20,7 +20,7 @@ func adopts(s *series.Schema, o driver.Options) error {
 	return lineproto.SaysAll(s)
 }
 
-// numberTagged returns the first table with a tag that is a number; nil: there is none.
+// numberTagged returns the first table with a numeric tag; nil: there is no such table.
 func numberTagged(s *series.Schema) *series.Table {
 	for _, t := range s.Tables {
 		for i := range t.Tags {

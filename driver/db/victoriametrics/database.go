@@ -166,7 +166,7 @@ func (s *settings) writes() lineproto.Endpoint {
 	return e
 }
 
-// explained says what an answer says whose status is none of success.
+// explained converts a response with an unsuccessful status to an error.
 func explained(status int, body []byte) error {
 	if most := mostPoints.FindSubmatch(body); most != nil {
 		return metric.Unsupported("the server returns at most %s points of a series; raise its -search.maxPointsPerTimeseries", most[1])

@@ -113,7 +113,7 @@ func caps(o driver.Options) driver.Caps {
 	return c
 }
 
-// queriedName is metric.Limits.Name of what remote write writes, which has any name.
+// queriedName implements metric.Limits.Name for remote write, which accepts any name.
 func queriedName(name string) string {
 	if name == "" || strings.Contains(name, "\n") {
 		return "MetricsQL cannot say"
@@ -121,8 +121,8 @@ func queriedName(name string) string {
 	return ""
 }
 
-// types are the types of values of which VictoriaMetrics holds some digits as a
-// double. It has no texts; the nanoseconds of times have too many digits.
+// types are the types of values that VictoriaMetrics stores as a double with a limited number of
+// digits. It has no texts, and times in nanoseconds have too many digits.
 func types() map[series.Type]driver.Stored {
 	rounded := fmt.Sprintf("rounded to %d digits", digits)
 	return map[series.Type]driver.Stored{
@@ -139,8 +139,8 @@ func types() map[series.Type]driver.Stored {
 // (-maxLabelsPerTimeseries), without its name.
 const maxLabels = 29
 
-// checkSchema returns an error for tables that VictoriaMetrics cannot have, of whose
-// names a function tells.
+// checkSchema returns an error for tables that VictoriaMetrics cannot store. The function name returns
+// the problem with a name.
 func checkSchema(s *series.Schema, name func(string) string) error {
 	limits := metric.Limits{System: "VictoriaMetrics", Types: types(), Name: name}
 	if err := limits.Check(s); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// What the server says, in words of VictoriaMetrics 1.150, keeps its reason and the advice
-// however long the query is that it repeats before them. Too many points are no failure.
+// TestExplained checks that an error of VictoriaMetrics 1.150 keeps its reason and the advice however
+// long the query is that it quotes before them. Too many points are not a failure.
 func TestExplained(t *testing.T) {
 	long := `max(max_over_time({__name__="cpu_usage_user",hostname=~\"` + strings.Repeat("host_1|", 1000) + `\"}[2s])) by (hostname)`
 	say := func(reason string) []byte {

@@ -11,9 +11,9 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// What is in memory is no size on disk: it is pending until a snapshot, which is deleted again,
-// has it written out. Old versions do not tell it, and new ones do whether or not tsmark may
-// take a snapshot.
+// TestFlushMemory checks that data in memory does not count as size on disk. It is pending until a
+// snapshot, which is then deleted, flushes it. Old versions do not report it; new ones do, whether or
+// not tsmark may take a snapshot.
 func TestFlushMemory(t *testing.T) {
 	const untold = "this version does not tell how much of it is in its memory"
 	figures := func(inMemory string) string {

@@ -45,8 +45,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 // manyNames are more than a server of tsmark's alone has: all are taken to be there.
 const manyNames = 2000
 
-// alive reports whether a metric has series: the index keeps the names of those that
-// were deleted.
+// alive reports whether a metric has series: the index keeps the names of deleted series.
 func (d *database) alive(ctx context.Context, name string) (bool, error) {
 	parameters := ever("{" + promql.Matches("__name__", []string{name}) + ", " + promql.Uncached() + "}")
 	parameters.Set("limit", "1") // which old versions do not know
@@ -137,8 +136,8 @@ func (d *database) WriteNote(ctx context.Context, parts []promql.NotePart) error
 	return err
 }
 
-// KeepNote implements promql.NoteStore: it brings what is in the server's memory to its
-// disk. A server that does not let tsmark do so has it there seconds later.
+// KeepNote implements promql.NoteStore: it flushes the server's memory to disk. A server that does not
+// let tsmark do so flushes it within seconds.
 func (d *database) KeepNote(ctx context.Context) error {
 	err := d.FlushMemory(ctx)
 	if errors.Is(err, driver.ErrUnreachable) || ctx.Err() != nil {

@@ -82,7 +82,8 @@ func TestFaults(t *testing.T) {
 	fault.Run(t, fault.Target{Kind: Driver(), Server: fault.Script(t, "victoriametrics"), Patience: 20 * time.Second, Cannot: cannot})
 }
 
-// A server that asks for credentials takes those of the options, and no others.
+// TestCredentials checks that a server that requires credentials accepts those of the options, and no
+// others.
 func TestCredentials(t *testing.T) {
 	conformance.Address(t, "victoriametrics")
 	s := fault.Script(t, "victoriametrics", "httpAuth_username=joe", "httpAuth_password="+stub.Secret)

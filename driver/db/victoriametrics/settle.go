@@ -92,12 +92,12 @@ func (d *database) appear(ctx context.Context) (time.Time, error) {
 // IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
-// figuresOf are the server's own, of those that it tells, by name and type.
+// figuresOf lists the names and types of the server's metrics that tsmark reads.
 var figuresOf = []string{"vm_active_merges", "vm_pending_rows", dataSize, "vm_parts", "vm_rows_added_to_storage_total",
 	"vm_rows_ignored_total", "vm_new_timeseries_created_total", "vm_slow_row_inserts_total", "vm_cache_size_bytes"}
 
-// ReadMetrics implements driver.DB. Behind vmauth, or in a cluster, the figures are
-// other processes', and there are none.
+// ReadMetrics implements driver.DB. It returns no metrics behind vmauth or in a cluster, where they
+// would be those of other processes.
 func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) {
 	out := map[string]float64{}
 	err := d.exposed(ctx, func(name, labels string, value float64) {
@@ -301,8 +301,7 @@ func (d *database) check(flags map[string]string) error {
 	return nil
 }
 
-// retained is how long a server keeps samples: a number of months, or of what its
-// last letter says.
+// retained parses a retention period: a number of months, or of the unit in its last letter.
 func retained(period string) time.Duration {
 	units := map[byte]float64{'h': 1, 'd': 24, 'w': 7 * 24, 'M': 31 * 24, 'y': 365 * 24}
 	hours := 31 * 24.0
@@ -313,7 +312,7 @@ func retained(period string) time.Duration {
 	}
 	n, err := strconv.ParseFloat(period, 64)
 	if err != nil {
-		n = 1e9 // it cannot be read: the census finds what is lost
+		n = 1e9 // malformed: the census finds lost rows
 	}
 	return time.Duration(min(n*hours, 2e6) * float64(time.Hour))
 }

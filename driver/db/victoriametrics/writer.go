@@ -46,7 +46,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	if err != nil {
 		return receipt, err
 	}
-	// What is left may be of several months: it has memory of its own.
+	// The rest may cover several months, so it has a writer and memory of its own.
 	rest := writer{Writer: w.Writer}
 	later, err := rest.Write(ctx, &w.parts[1])
 	later.Rows += receipt.Rows

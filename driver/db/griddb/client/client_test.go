@@ -251,7 +251,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// An answer in pages is read to its end, and what it is worth counts once.
+// TestPages checks that all pages of a result are read, and that its cost counts once.
 func TestPages(t *testing.T) {
 	of := &Container{Name: "a@2", Partition: 2, ID: 9, Type: TimeSeries, Columns: []Column{{"time", Timestamp, true}, {"v", Long, false}}, Keys: 1}
 	layout := NewLayout(of.Columns)
@@ -299,7 +299,8 @@ func boolean(v bool) int {
 	return 0
 }
 
-// An error of what takes answers ends a pipeline, and the session can be used further.
+// TestRefusedAnswer checks that an error from take ends a pipeline, and that the session remains
+// usable.
 func TestRefusedAnswer(t *testing.T) {
 	s := session(t, 4, func(r *request) [][]byte {
 		return [][]byte{r.reply(0, ints(1), []byte{resultAggregate}, ints(17), longs(1), []byte{byte(Long)}, longs(42))}
@@ -343,7 +344,7 @@ func TestCountRows(t *testing.T) {
 	}
 }
 
-// What is not GridDB's protocol ends a connection, in one line.
+// TestNoGridDB checks that a response in another protocol ends a connection with a one-line error.
 func TestNoGridDB(t *testing.T) {
 	for name, say := range map[string]func(r *request) [][]byte{
 		"HTTP":           func(*request) [][]byte { return [][]byte{[]byte("HTTP/1.1 400 Bad Request\r\n\r\n")} },

@@ -26,7 +26,7 @@ type Config struct {
 	Members []string
 	// Provider is a URL that returns the cluster's members, in place of Members.
 	Provider string
-	// HTTP asks the provider; nil: http.DefaultClient.
+	// HTTP sends requests to the provider; nil: http.DefaultClient.
 	HTTP *http.Client
 
 	Cluster     string // name of the cluster; empty: not checked
@@ -59,7 +59,7 @@ type Client struct {
 
 	mu         sync.Mutex // guards what follows
 	partitions int
-	owners     []string // addresses of the partitions' owners; empty: to be asked for
+	owners     []string // addresses of the partitions' owners; empty: unknown yet
 	database   int64
 }
 
@@ -73,8 +73,7 @@ func Open(ctx context.Context, c Config) (*Client, error) {
 	return client, client.Refresh(ctx)
 }
 
-// Refresh finds out anew who owns the partitions, as is due where a server has denied a
-// statement.
+// Refresh reads again who owns the partitions. It is needed after a node has denied a statement.
 func (c *Client) Refresh(ctx context.Context) error {
 	members, err := membersOf(ctx, c.config, serviceTransaction)
 	if err != nil {
@@ -101,7 +100,7 @@ const (
 	serviceSQL         = "sql"
 )
 
-// membersOf returns the addresses of a service that may be asked.
+// membersOf returns the addresses of a service on the cluster's members.
 func membersOf(ctx context.Context, c Config, service string) ([]string, error) {
 	if c.Provider == "" {
 		if len(c.Members) == 0 {
@@ -116,7 +115,7 @@ func membersOf(ctx context.Context, c Config, service string) ([]string, error) 
 	return list, nil
 }
 
-// provided asks the provider.
+// provided reads the addresses from the provider.
 func provided(ctx context.Context, c Config, service string) ([]string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Provider, nil)
 	if err != nil {
@@ -161,7 +160,7 @@ func parseMembers(text []byte, service string) ([]string, error) {
 	return list, nil
 }
 
-// discover asks a member about the cluster, and its master about the partitions.
+// discover reads the cluster from a member, and the partitions from its master.
 func (c *Client) discover(ctx context.Context, member string) error {
 	at, database, err := dial(ctx, c.config, member)
 	if err != nil {
@@ -200,7 +199,7 @@ func (c *Client) discover(ctx context.Context, member string) error {
 	return nil
 }
 
-// cluster asks a node how many partitions there are, and who the master is.
+// cluster reads the number of partitions and the address of the master from a node.
 func (c *conn) cluster(ctx context.Context) (partitions int, master string, self bool, err error) {
 	id := c.begin(stmtPartitionAddress, 0)
 	c.out = append(c.out, 0, 0, 0, 0, 1)
@@ -230,7 +229,7 @@ func (r *reader) address() string {
 	return net.JoinHostPort(net.IP(ip).String(), strconv.Itoa(int(uint16(r.int()))))
 }
 
-// owners asks the master who owns the partitions, or who has a copy of them. A partition
+// owners reads the owners of the partitions, or the nodes with a copy, from the master. A partition
 // that has no owner now has the address "".
 func (c *conn) owners(ctx context.Context, partitions int, backup bool) ([]string, error) {
 	all := make([]string, partitions)
@@ -385,8 +384,8 @@ func (s *Session) call(ctx context.Context, st statement, partition int, body fu
 	return c.call(ctx, st, id)
 }
 
-// PutContainer makes a container where there is none of the name. One that is there
-// must have the same columns. It returns the container with where it is.
+// PutContainer creates a container unless it exists. An existing one must have the same columns. It
+// returns the container with its partition and its number.
 func (s *Session) PutContainer(ctx context.Context, of Container) (Container, error) {
 	of.Partition = Partition(of.Name, s.client.Partitions())
 	s.ids++
@@ -461,8 +460,8 @@ func (s *Session) ContainerNames(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// CreateDatabase makes a database where there is none of the name, for which the user must
-// be an administrator. The session must be one of the public database.
+// CreateDatabase creates a database unless it exists. The user must be an administrator, and the
+// session must be one of the public database.
 func (s *Session) CreateDatabase(ctx context.Context, name string) error {
 	return s.administer(ctx, stmtPutDatabase, name, 0, 0, 0, 0, 0, 0)
 }
@@ -480,9 +479,8 @@ func (s *Session) administer(ctx context.Context, st statement, name string, res
 	return err
 }
 
-// Unconnected returns a session of a cluster of so many partitions that nobody has: what
-// it sends goes nowhere, and nothing is answered. It is for measuring how statements are
-// made.
+// Unconnected returns a session of an imaginary cluster with the given number of partitions. It
+// discards all requests and receives no responses. It is for measuring how statements are encoded.
 func Unconnected(partitions int) *Session {
 	c := &Client{partitions: partitions, owners: make([]string, partitions)}
 	for i := range c.owners {

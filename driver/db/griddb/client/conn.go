@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// ErrProtocol means that a server sends what is not GridDB's protocol.
+// ErrProtocol means that a server does not speak GridDB's protocol.
 var ErrProtocol = errors.New("it does not speak GridDB's NoSQL protocol")
 
 // conn is a connection to a node. One goroutine uses it at a time.
@@ -94,7 +94,7 @@ func (c *conn) failed(ctx context.Context, err error) error {
 		err = fmt.Errorf("the server has closed the connection: %w", io.ErrUnexpectedEOF)
 	}
 	c.broken = err
-	_ = c.net.Close() // the first error says what is wrong
+	_ = c.net.Close() // return the first error
 	return err
 }
 

@@ -11,9 +11,8 @@ type Error struct {
 	Code    int    // GridDB's number of the error
 	Name    string // of the error, where the server gives one
 	Message string
-	// Denied says that the node is not, or not now, one that may carry it out: it does
-	// not own the partition, or the cluster is not in service. Asking anew who owns
-	// it may help.
+	// Denied means that the node cannot execute the statement, or cannot do so now: it does not own the
+	// partition, or the cluster is not in service. Refreshing the owners may help.
 	Denied bool
 	// Broken says that the connection cannot be used any more.
 	Broken bool
@@ -65,8 +64,7 @@ const (
 	resultDenied  = 3
 )
 
-// failure reads what a server says of a statement that it did not carry out: errors, the
-// first of which another one has caused.
+// failure reads the errors of a statement that failed. Each error is the cause of the one before it.
 func (r *reader) failure(result byte) error {
 	e := &Error{Denied: result == resultDenied, Broken: result == resultBroken}
 	for i := range r.count(24) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Flags of what a container's key has beside its name.
+// Flags of the parts of a container's key other than its name.
 const (
 	keyDatabase     = 1 << 0
 	keyLarge        = 1 << 1
@@ -43,7 +43,7 @@ func NameCharacter(c rune) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("_.-/=", c)
 }
 
-// Partition returns the partition of a container, of so many.
+// Partition returns the partition of a container in a cluster with the given number of partitions.
 func Partition(name string, partitions int) int {
 	base, affinity, found := strings.Cut(name, "@")
 	if found {

@@ -53,7 +53,7 @@ type call struct {
 // Answer is what a server says of a statement.
 type Answer struct {
 	Err       error      // the server's, of this statement alone
-	Container *Container // of Pipeline.Container; nil: there is none of the name
+	Container *Container // of Pipeline.Container; nil: no container has the name
 	Rows      *Rows      // of a query for rows: all, or the next page of them
 	Value     *Value     // of a query for an aggregate; nil: it has none
 	Bytes     int        // of the message
@@ -181,7 +181,7 @@ func (p *Pipeline) Drop(name string) {
 	}
 }
 
-// The properties of containers that are asked for.
+// The properties of containers that are read.
 const (
 	propertyID     = 0
 	propertySchema = 1
@@ -210,7 +210,7 @@ func (p *Pipeline) names(partition int) {
 	}
 }
 
-// Query adds a statement of TQL to a container. Rows come in pages of so many; 0: in one.
+// Query adds a statement of TQL on a container. Rows come in pages of the given size; 0: in one page.
 func (p *Pipeline) Query(of *Container, tql string, page int64) {
 	if page <= 0 {
 		page = maxPage
@@ -242,7 +242,7 @@ type Schema struct {
 	precise bool
 }
 
-// NewSchema returns what is to be known of containers to put rows into them.
+// NewSchema returns the information on containers that is needed to put rows into them.
 func NewSchema(of *Container) *Schema {
 	return &Schema{NewLayout(of.Columns), appendSchema([]byte{byte(of.Type)}, of.Columns, of.Keys), precise(of.Columns)}
 }
@@ -269,8 +269,8 @@ func (p *Pipeline) BeginPut(partition int, schemas ...*Schema) bool {
 	return true
 }
 
-// BeginRows begins so many rows of a container, given by its number, whose schema is one
-// of those of BeginPut.
+// BeginRows begins rows of the container with the given number. The schema is an index into the schemas
+// of BeginPut.
 func (p *Pipeline) BeginRows(container int64, schema, rows int) {
 	c := p.current.conn
 	dst := c.out
@@ -288,7 +288,7 @@ func (p *Pipeline) BeginRows(container int64, schema, rows int) {
 // Buffer returns the message that is being made, for rows to be appended to.
 func (p *Pipeline) Buffer() []byte { return p.current.conn.out }
 
-// SetBuffer says what has become of it.
+// SetBuffer replaces the buffer after the caller has appended to it.
 func (p *Pipeline) SetBuffer(b []byte) { p.current.conn.out = b }
 
 // EndRows ends the rows of a container.
@@ -308,11 +308,10 @@ func (p *Pipeline) Bytes() (n int64) {
 	return n
 }
 
-// Run sends the statements, and hands on each answer, with the statement's place in the
-// pipeline, as it comes: of a query for rows in pages, several. An answer's bytes hold
-// until the function returns. Its error ends the pipeline: what was not sent yet is not
-// sent, and Run returns the error once the answers have come that are under way. The
-// pipeline is empty then.
+// Run sends the statements, and passes each response to take as it arrives, with the index of its
+// statement in the pipeline. A query with pages has several responses. The bytes of a response are
+// valid until take returns. An error from take ends the pipeline: Run sends no further statements, and
+// returns the error after the outstanding responses have arrived. The pipeline is then empty.
 func (p *Pipeline) Run(ctx context.Context, take func(i int, a *Answer) error) error {
 	defer p.Reset()
 	if p.err != nil {
@@ -359,7 +358,7 @@ func (p *Pipeline) Run(ctx context.Context, take func(i int, a *Answer) error) e
 // Sent returns when the last bytes of a pipeline of the session had been handed over.
 func (s *Session) Sent() time.Time { return s.last }
 
-// next is a page of an answer that is to be asked for.
+// nextPage is a page of a result that must still be requested.
 type nextPage struct {
 	call         int
 	rowSet, from int64
@@ -488,7 +487,7 @@ func (p *Pipeline) read(r *reader, of *call, a *Answer, following bool, more *ne
 	return r.err
 }
 
-// container reads what is told of a container.
+// container reads the description of a container.
 func (r *reader) container(name string, partition int) *Container {
 	if !r.bool() {
 		return nil
@@ -515,7 +514,7 @@ func (r *reader) container(name string, partition int) *Container {
 	return c
 }
 
-// The kinds of what answers of queries consist of.
+// The kinds of sections in the responses to queries.
 const (
 	resultRows      = 0
 	resultAggregate = 1
@@ -562,7 +561,7 @@ func (p *Pipeline) page(r *reader, of *call, a *Answer) error {
 	}
 	a.Rows = &a.rows
 	layout := of.container.rows
-	if layout == nil { // nobody asked the server about the container
+	if layout == nil { // the container was not looked up
 		layout = newLayout(of.container.Columns, of.container.Type == Collection)
 	}
 	return a.rows.init(layout, n, r.b)
@@ -589,8 +588,8 @@ func (v *Value) read(r *reader) error {
 	return r.err
 }
 
-// Put adds a statement that puts rows into a container, of which each value is nil,
-// bool, int64, float64, a string, []byte, or a time.Time, as the columns have them.
+// Put adds a statement that puts rows into a container. Each value is nil, or a bool, int64, float64,
+// string, []byte or time.Time, matching its column.
 func (p *Pipeline) Put(of *Container, rows ...[]any) {
 	schema := NewSchema(of)
 	if len(rows) == 0 || !p.BeginPut(of.Partition, schema) {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Layout is how rows of some columns are laid out in messages: rows of one size one
-// behind the other, each with its NULLs as bits, and behind them all what has no fixed
-// size.
+// Layout is the layout of rows in messages: rows of equal size one after the other, each with its NULLs
+// as bits, followed by a variable part for all values without a fixed size.
 type Layout struct {
 	Columns []Column
 	// Size is how many bytes a row has in the fixed part.
@@ -17,16 +16,15 @@ type Layout struct {
 	// Variable are the columns whose values stand in the variable part, in their order.
 	Variable []int
 
-	offsets []int // of the columns in a row; of those of the variable part, their place there
+	offsets []int // of the columns in a row; for columns of the variable part, their index there
 	nulls   int   // where the bits are
 	offset  int   // where a row says where its variable part begins
-	// uncounted says that the number of values that stands before a row's variable part
-	// is 0, as the SQL interface has it.
+	// uncounted means that the count of values in front of a row's variable part is 0, as in the SQL
+	// interface.
 	uncounted bool
 }
 
-// NewLayout returns the layout of rows that are written, and of those of a TimeSeries
-// that are read.
+// NewLayout returns the layout of rows to write, and of rows read from a TimeSeries.
 func NewLayout(columns []Column) *Layout { return newLayout(columns, false) }
 
 // newLayout is NewLayout; rows of a Collection that are read begin with their number.
@@ -56,9 +54,8 @@ func newLayout(columns []Column, numbered bool) *Layout {
 	return l
 }
 
-// Extend appends the fixed part of so many rows, whose bytes are zero, and returns
-// where it begins. A row whose columns are not in the variable part begins at multiples
-// of Size behind that.
+// Extend appends the fixed part of the given number of rows, filled with zeros, and returns its offset.
+// The fixed part of row i begins at offset + i * Size.
 func (l *Layout) Extend(dst []byte, rows int) (extended []byte, at int) {
 	at = len(dst)
 	n := rows * l.Size
@@ -78,9 +75,8 @@ func (l *Layout) Offset(column int) int { return l.offsets[column] }
 // SetNull says that a value is NULL. In the variable part it is empty beside.
 func (l *Layout) SetNull(row []byte, column int) { row[l.nulls+column/8] |= 1 << (column % 8) }
 
-// BeginVariable says where the variable part of a row begins, whose columns the caller
-// appends then, in their order, each behind its AppendSize. The rows are those that
-// Extend appended at a place.
+// BeginVariable records where the variable part of a row begins. The caller then appends the variable
+// columns in their order, each after its AppendSize. Extend appended the rows at the offset at.
 func (l *Layout) BeginVariable(dst []byte, at, row, rows int) []byte {
 	binary.LittleEndian.PutUint64(dst[at+row*l.Size+l.offset:], uint64(len(dst)-at-rows*l.Size))
 	return AppendSize(dst, len(l.Variable))
@@ -195,7 +191,7 @@ func (t Type) float(b []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// appendRow puts a row among those that were appended at a place.
+// appendRow stores a row among the rows that were appended at the offset at.
 func (l *Layout) appendRow(dst []byte, at, row, rows int, values []any) ([]byte, error) {
 	if len(values) != len(l.Columns) {
 		return dst, fmt.Errorf("%d values for %d columns", len(values), len(l.Columns))

@@ -34,8 +34,8 @@ func (t Type) String() string {
 	return names[t]
 }
 
-// width is how many bytes a value takes in the fixed part of a row; 0: it stands in the
-// variable part.
+// width is the size in bytes of a value in the fixed part of a row; 0: the value is in the variable
+// part.
 func (t Type) width() int {
 	switch t {
 	case Bool, Byte:

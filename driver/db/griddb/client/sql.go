@@ -81,10 +81,10 @@ func (s *SQL) Close() error {
 	return nil
 }
 
-// Query runs a statement that reads, and hands on its rows as they come, as many at a time
-// as the server likes: 5.9 sends a megabyte, whatever a client wishes. What is handed on has Rows and Bytes, and holds
-// until the function returns. Columns have the names of the statement. The function's error
-// ends the query: the server drops what it has left of it before the next one.
+// Query runs a statement that reads, and passes its rows to take as they arrive. The server chooses how
+// many rows it sends at a time: 5.9 sends a megabyte, regardless of the client. The Answer passed to
+// take has Rows and Bytes, and is valid until take returns. Columns have the names in the statement. An
+// error from take ends the query: the server drops the rest of it before the next query.
 func (s *SQL) Query(ctx context.Context, statement string, take func(a *Answer) error) error {
 	s.last++
 	more, err := s.ask(ctx, sqlQuery, statement, take)
@@ -94,7 +94,7 @@ func (s *SQL) Query(ctx context.Context, statement string, take func(a *Answer) 
 	return err
 }
 
-// ask sends a request and reads its answer.
+// ask sends a request and reads its response.
 func (s *SQL) ask(ctx context.Context, kind uint32, statement string, take func(a *Answer) error) (more bool, err error) {
 	c := s.conn
 	if c.broken != nil {
@@ -112,7 +112,7 @@ func (s *SQL) ask(ctx context.Context, kind uint32, statement string, take func(
 	c.out = binary.LittleEndian.AppendUint32(c.out, kind)
 	c.out = binary.LittleEndian.AppendUint64(c.out, uint64(s.last))
 	c.out = binary.LittleEndian.AppendUint64(c.out, uint64(closed))
-	c.out = append(c.out, 0, 0, 0) // no transaction was begun; it is no second try; nothing is bound
+	c.out = append(c.out, 0, 0, 0) // no transaction is open; not a retry; no parameters
 	var o options
 	c.out, o = beginOptions(c.out)
 	c.out = o.string(c.out, optDatabase, s.database)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// sqlAnswer is the body of an answer with rows, as a server lays them out: no number of
-// values stands before a row's texts but 0.
+// sqlAnswer returns the body of a result with rows as a server encodes them: the count of values in
+// front of a row's texts is always 0.
 func sqlAnswer(more bool, columns []Column, rows ...[]any) []byte {
 	schema := ints(uint32(len(columns)))
 	for _, c := range columns {
@@ -96,8 +96,8 @@ func openSQL(t *testing.T, answer func(r *request, s sqlRequest) [][]byte) *SQL 
 	return c
 }
 
-// Rows of every type come as they are, NULLs too, page by page; and what was not read to
-// its end is closed by the next query.
+// TestSQL checks that rows of every type, including NULLs, arrive unchanged page by page, and that the
+// next query closes one that was not read to its end.
 func TestSQL(t *testing.T) {
 	all := columns()
 	var asked []sqlRequest

@@ -27,7 +27,7 @@ const magic = 65021048
 
 const (
 	protocolVersion = 15
-	headerSize      = 20 // of any message: magic, an address, a port, a place of -1, and the size of what follows
+	headerSize      = 20 // of any message: magic, an address, a port, a partition of -1, and the size of the body
 )
 
 // The options of requests.
@@ -41,7 +41,7 @@ const (
 	optApplication       = 11009
 )
 
-// The versions of what servers can do, as requests say them.
+// The versions of server features in requests.
 const (
 	featurePrecise = 5 // TIMESTAMP(6) and (9)
 	featureLatest  = 7
@@ -50,8 +50,8 @@ const (
 // options appends the options of a request: those of ids from 11000 on stand in a range
 // of their own.
 type options struct {
-	at   int // where their size stands
-	span int // where the range's size stands; 0: there is none
+	at   int // offset of their size
+	span int // offset of the size of the range; 0: there is no range
 }
 
 func beginOptions(dst []byte) ([]byte, options) {

@@ -138,8 +138,8 @@ func addressOf(t *testing.T, address string) []byte {
 	return append(append([]byte{}, net.ParseIP(host).To4()...), ints(uint32(n))...)
 }
 
-// welcome answers what a session begins with: a cluster of one node with so many
-// partitions. Other requests are answered by a function.
+// welcome answers the requests at the start of a session as a cluster of one node with the given number
+// of partitions. The function rest answers other requests.
 func welcome(t *testing.T, self func() string, partitions int, rest func(r *request) [][]byte) func(r *request) [][]byte {
 	return func(r *request) [][]byte {
 		switch r.statement {
@@ -152,7 +152,7 @@ func welcome(t *testing.T, self func() string, partitions int, rest func(r *requ
 		case stmtPartitionAddress:
 			r.int()
 			at := addressOf(t, self())
-			if len(r.b) > 0 { // asks for the master
+			if len(r.b) > 0 { // a request for the master
 				return [][]byte{r.reply(0, ints(uint32(partitions)), []byte{0, 0, 1, 0}, at)}
 			}
 			return [][]byte{r.reply(0, ints(uint32(partitions)), []byte{1}, at, []byte{0})}

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/conformance/stub/front"
 )
 
-// Connections are encrypted where the client asks for it, behind the first request, and
-// nobody's certificate is trusted that is not known.
+// TestTLS checks that connections are encrypted after the first request if the client requests it, and
+// that an unknown certificate is not trusted.
 func TestTLS(t *testing.T) {
 	var s *stub
 	s = serve(t, welcome(t, func() string { return s.address() }, 4, func(r *request) [][]byte {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// errShort says that a message ends before what it should have.
+// errShort means that a message is truncated.
 var errShort = errors.New("the message breaks off")
 
 // appendString appends a text behind its length.
@@ -22,7 +22,7 @@ func appendBool(dst []byte, v bool) []byte {
 	return append(dst, 0)
 }
 
-// AppendSize appends a size of 1, 4 or 8 bytes, as stands before texts of rows.
+// AppendSize appends a size in 1, 4 or 8 bytes, as it precedes texts in rows.
 func AppendSize(dst []byte, n int) []byte {
 	switch {
 	case n < 1<<7:
@@ -33,7 +33,7 @@ func AppendSize(dst []byte, n int) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(n)<<2|2)
 }
 
-// sizeOf reads such a size, and returns how many bytes it takes; 0: there is none.
+// sizeOf decodes a size, and returns its length in bytes; 0: the message is truncated.
 func sizeOf(b []byte) (n, length int) {
 	switch {
 	case len(b) == 0:
@@ -111,7 +111,7 @@ func (r *reader) size() int {
 	return n
 }
 
-// count reads how many elements follow, of which each has so many bytes at least.
+// count reads the number of elements that follow, each of which has at least the given number of bytes.
 func (r *reader) count(least int) int {
 	n := int(r.int())
 	if r.err == nil && (n < 0 || n > len(r.b)/least) {
