@@ -126,7 +126,7 @@ func sayer(w io.Writer) func(string) {
 	}
 }
 
-// accessFlags are the flags of what agents and their coordinator show each other.
+// accessFlags are the flags by which agents and their coordinator authenticate each other.
 type accessFlags struct {
 	prefix string
 	pair   string // files of the certificate and its key
@@ -147,7 +147,7 @@ func (g *accessFlags) add(prefix, token, authority, certificate string) func(*co
 	}
 }
 
-// read is what they say.
+// read returns the access that the flags define.
 func (g *accessFlags) read(cmd *cobra.Command) (access broker.Access, err error) {
 	access = g.Access
 	f := cmd.Flags()

@@ -83,7 +83,7 @@ func (f *farFleet) start(host int, args ...string) *exec.Cmd {
 		f.t.Fatal(err)
 	}
 	f.running = append(f.running, cmd)
-	f.t.Cleanup(func() { _ = cmd.Process.Kill() }) // those that go on although the test has ended
+	f.t.Cleanup(func() { _ = cmd.Process.Kill() }) // for processes that outlive the test
 	return cmd
 }
 
@@ -167,8 +167,8 @@ func small() []string {
 		"--query-type", "single-groupby-1-1-1", "--queries", "40"}
 }
 
-// Far apart, with losses: all is loaded once, every answer is right, and each agent did its
-// share.
+// Far apart, with losses: all rows are loaded once, every answer is correct, and each agent
+// does its share.
 func TestAgentsFarApart(t *testing.T) {
 	for _, c := range []struct {
 		driver driver.Driver
@@ -212,8 +212,8 @@ func TestAgentsFarApart(t *testing.T) {
 	}
 }
 
-// checkShares holds what is withheld of a run to the shares that nobody finished: nothing
-// stands without one of its shares, and nothing is withheld for another reason. It reports
+// checkShares compares the withheld figures of a run with the shares that no agent finished:
+// a figure is withheld if and only if one of its shares is missing. It reports
 // whether a share of a load was hit.
 func (f *farFleet) checkShares(when string, run *result.Run, code int) (hit bool) {
 	t := f.t
@@ -246,9 +246,9 @@ func (f *farFleet) checkShares(when string, run *result.Run, code int) (hit bool
 // coordinatorStops is how many coordinators of each database are stopped, each in a run of its own.
 const coordinatorStops = 6
 
-// A coordinator that is stopped for longer than its agents wait for it loses them and the phase
-// at hand, and nothing else: what is withheld is what they did not finish, and resume completes
-// a run that ended early.
+// A coordinator that is stopped for longer than its agents wait for it loses only them and
+// the current phase: the withheld figures are the ones that the agents did not finish, and
+// resume completes a run that ended early.
 func TestCoordinatorStopped(t *testing.T) {
 	f := newFleet(t, postgres.Driver(), 3, 9)
 	most, random := killSeries(t, coordinatorStops)
@@ -290,8 +290,8 @@ func TestCoordinatorStopped(t *testing.T) {
 // kills is how many agents of each database die, each in a run of its own.
 const kills = 25
 
-// An agent that dies at any moment is named where it had a share, what it loaded is taken
-// over or withheld, and nothing is wrong without a word.
+// An agent that dies at any time is named if it had a share, its rows are loaded by another
+// agent or withheld, and every wrong result is reported.
 func TestAgentsKilled(t *testing.T) {
 	for _, d := range []driver.Driver{questdb.Driver(), postgres.Driver()} {
 		t.Run(d.Name, func(t *testing.T) { testAgentsKilled(t, newFleet(t, d, 3, 2)) })
@@ -330,9 +330,9 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 	}
 }
 
-// An agent that is cut off from its coordinator, though not from the database, stops
-// loading. Its share is named; where rows that are sent again replace those before, another
-// agent takes it over, and the load stands.
+// An agent that is cut off from its coordinator, but not from the database, stops
+// loading. Its share is named; if rows that are sent again replace the earlier ones, another
+// agent takes the share over, and the load is valid.
 func TestAgentsCutOff(t *testing.T) {
 	for _, c := range []struct {
 		driver driver.Driver
@@ -457,8 +457,8 @@ func TestCoordinatorKilled(t *testing.T) {
 // coordinatorKills is how many coordinators of each database die, each in a run of its own.
 const coordinatorKills = 6
 
-// A coordinator that dies at any moment loses nothing that cannot be done again: resume finds
-// the agents, and what was loaded is whole, without a row of a share that went on.
+// A coordinator that dies at any time loses only work that can be repeated: resume finds
+// the agents, and the loaded data is complete, without a row of a share that went on.
 func TestCoordinatorKilledAnytime(t *testing.T) {
 	for _, d := range []driver.Driver{questdb.Driver(), postgres.Driver()} {
 		t.Run(d.Name, func(t *testing.T) { testCoordinatorKilled(t, newFleet(t, d, 3, 8)) })

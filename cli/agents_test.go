@@ -43,7 +43,7 @@ func (l *saidLines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// forget forgets what was said.
+// forget drops the collected lines.
 func (l *saidLines) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +81,7 @@ func (f *nearFleet) until(pattern string) []string {
 	return nil
 }
 
-// run starts a coordinator, by a command of tsmark, with so many agents, of which each is for
-// one run.
+// run starts a coordinator, by a command of tsmark, and the agents, each for one run.
 func (f *nearFleet) run(agents int, command string, args ...string) (coordinator *exec.Cmd, list []*exec.Cmd) {
 	f.t.Helper()
 	if f.dir == "" {
@@ -100,7 +99,7 @@ func (f *nearFleet) run(agents int, command string, args ...string) (coordinator
 	return coordinator, list
 }
 
-// joinHint is how a coordinator says that agents join: its URL, and what they must allow.
+// joinHint matches a coordinator's instructions for agents: its URL, and the permissions they must grant.
 const joinHint = `which join by: tsmark agent --join ([a-z]+://127\.0\.0\.1:[0-9]+)(?: --token @FILE)?(.*)\n`
 
 // ended waits until a program has ended, and returns its exit status.
@@ -384,7 +383,7 @@ func TestAgentKilledMixed(t *testing.T) {
 	}
 }
 
-// Databases that agents load beside each other hold the dataset, and every answer is right.
+// Databases that several agents load concurrently hold the dataset, and every answer is correct.
 func TestAgentsOnServers(t *testing.T) {
 	for name, given := range map[string]func(*testing.T) map[string]string{
 		"postgres": func(t *testing.T) map[string]string {
@@ -418,7 +417,7 @@ func TestAgentsOnServers(t *testing.T) {
 	}
 }
 
-// loadAndQuery loads a target by two agents, and has three others query what is there.
+// loadAndQuery loads a target by two agents, and then queries it by three others.
 func (f *nearFleet) loadAndQuery(target string) {
 	f.t.Helper()
 	for _, step := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// What is here is never replaced: neither a run of the same id, nor anything
+// Stored runs are never replaced: neither by a run of the same id, nor by the others
 // when one of several runs is refused.
 func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	dir, kind := t.TempDir(), memory.Driver("memory")
@@ -69,8 +69,8 @@ func TestImportRefusesAnotherRunOfTheSameID(t *testing.T) {
 	}
 }
 
-// A run of which a figure was changed is refused, whatever its checksum says; one without
-// its log is imported, and said not to have been checked.
+// A run with a changed figure is refused, whatever its checksum; a run without
+// its log is imported and reported as unchecked.
 func TestImportRefusesDoctoredFigures(t *testing.T) {
 	dir, kind := t.TempDir(), memory.Driver("memory")
 	args := []string{"tsmark", "run", "--verbose", "--results", dir, "--target", "memory", "--scale", "40", "--log-interval", "10m",

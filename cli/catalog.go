@@ -17,7 +17,7 @@ import (
 type catalog struct {
 	workloads   []workload.Workload
 	drivers     []driver.Driver
-	pulse       func() *pulse.Pulse // notices during measurements that tsmark stands still; nil: nothing does
+	pulse       func() *pulse.Pulse // detects pauses of tsmark during measurements; nil: no detection
 	sampleRows  int                 // see runner.Catalog
 	calibration time.Duration       // likewise
 	rowPatience time.Duration       // likewise

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// The formats of what tsmark check found.
+// The formats of the findings of tsmark check.
 const (
 	checkText = "text"
 	checkJSON = "json"

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// emptyQuestDB answers as a QuestDB without tables does, and counts what else is asked.
+// emptyQuestDB answers like a QuestDB without tables, and counts all other requests.
 func emptyQuestDB(t *testing.T) (target string, others *int) {
 	t.Helper()
 	others = new(int)
@@ -74,7 +74,7 @@ func TestWrongPGPort(t *testing.T) {
 	}
 }
 
-// A trial finds targets that lose or change what is written, and passes a right one.
+// A trial finds targets that lose or change rows, and passes a correct one.
 func TestCheckTraps(t *testing.T) {
 	for _, kind := range []driver.Driver{lying("empty"), lying("stores-zeroes"), lying("drops-rows"), memory.Driver("memory")} {
 		code := exitWithheld

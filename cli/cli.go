@@ -1,5 +1,5 @@
-// Package cli is tsmark's command line: a file a command, each of which turns
-// flags into what the other packages take.
+// Package cli is tsmark's command line: one file per command, which turns
+// flags into the arguments of the other packages.
 package cli
 
 import (
@@ -58,7 +58,7 @@ type app struct {
 	audience       *audience         // nil: nobody watches runs
 	team           teamFlags
 	fleet          *fleet // agents that do the runs; nil: this process does
-	page           string // file of the newest report; empty: there is none
+	page           string // file of the newest report, or empty
 }
 
 func knownCatalog() catalog {

@@ -44,11 +44,11 @@ func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	}
 }
 
-// BashCompletion writes the script by which bash completes the command line, with what
-// each word is where descriptions are wanted.
+// BashCompletion writes the script by which bash completes the command line, with a
+// description of each word if descriptions are wanted.
 //
-// It is cobra's, but for commas: bash's printf %q puts a backslash before them, cobra's
-// script then takes only completions that begin as what was typed, and nobody types
+// It is cobra's, except for commas: bash's printf %q puts a backslash before them, cobra's
+// script then takes only completions with the typed prefix, and nobody types
 // --target questdb\,host.
 func BashCompletion(root *cobra.Command, w io.Writer, descriptions bool) error {
 	var script bytes.Buffer
@@ -200,7 +200,7 @@ func (s *settings) completeSweep(_ *cobra.Command, args []string, word string) (
 	if strings.Contains(word, "=") {
 		return nil, noFiles
 	}
-	e := experiment.Default() // what is wrong with the command line shows when it runs
+	e := experiment.Default() // errors in the command line are reported when it runs
 	if len(args) > 0 {
 		if read, err := s.app.readExperiment(args[0]); err == nil {
 			e = read

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/conformance/fault"
 )
 
-// connectionsTo starts a PostgreSQL of the test's own, which takes so many connections (0: as
+// connectionsTo starts a PostgreSQL of the test's own with a maximum number of connections (0: as
 // it is shipped), and returns options that lead to it, and the same as a target.
 func connectionsTo(t *testing.T, most int) (options map[string]string, target string) {
 	t.Helper()
@@ -33,7 +33,7 @@ func connectionsTo(t *testing.T, most int) (options map[string]string, target st
 	return options, target
 }
 
-// sessions is how many connections a PostgreSQL has beside the one that asks.
+// sessions returns the number of connections of a PostgreSQL, not counting its own.
 func sessions(t *testing.T, options map[string]string) (n int) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), fmt.Sprintf("postgres://%s:%s@%s:%s/%s", options["user"], options["password"], options["host"], options["port"], options["database"]))
@@ -47,7 +47,7 @@ func sessions(t *testing.T, options map[string]string) (n int) {
 	return n
 }
 
-// manyWorkers are the flags of a run of a thousand workers, each of which has something to do.
+// manyWorkers are the flags of a run of a thousand workers with enough work for each.
 func manyWorkers(target string, workers int) []string {
 	return []string{
 		"--target", target, "--replace", "--use-case", "cpu-only", "--scale", "1000", "--log-interval", "30s", "--timestamp-end", "2016-01-01T01:30:00Z",
@@ -56,8 +56,8 @@ func manyWorkers(target string, workers int) []string {
 	}
 }
 
-// A thousand workers of four agents load a PostgreSQL that takes so many connections, and
-// query it: all rows are there and every answer is right. Of its sessions none is left.
+// A thousand workers of four agents load and query a PostgreSQL whose connections just
+// suffice: all rows arrive, every answer is correct, and all sessions are closed afterwards.
 func TestThousandConnections(t *testing.T) {
 	conformance.Long(t)
 	conformance.Address(t, "postgres") // tells how, where servers are not to be started
@@ -138,8 +138,8 @@ func TestTooManyConnections(t *testing.T) {
 	}
 }
 
-// refusesConnections holds what was said by a command for whose workers a server has not
-// connections enough: in one line what was met, and why.
+// refusesConnections checks the output of a command whose server has too few connections for its
+// workers: one line with the limit that was hit, and the reason.
 func (f *nearFleet) refusesConnections(code int, said, met string) {
 	f.t.Helper()
 	if code != exitTarget || f.newest().Passed() {

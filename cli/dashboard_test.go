@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// dashboard is what Grafana needs of docs/grafana/tsmark.json to ask the database.
+// dashboard is the part of docs/grafana/tsmark.json by which Grafana queries the database.
 type dashboard struct {
 	Templating struct {
 		List []struct{ Name, Type, Query string }

@@ -59,8 +59,8 @@ support, with the reasons. It connects to no server.`,
 	return cmd
 }
 
-// described is what is known of a driver without opening a database, with its
-// default options.
+// described is the description of a driver with its default options, without opening a
+// database.
 type described struct {
 	Name          string            `json:"name"`
 	Help          string            `json:"help"`
@@ -68,7 +68,7 @@ type described struct {
 	Missing       string            `json:"missing,omitempty"`  // why this build cannot open it
 	Tested        string            `json:"tested,omitempty"`   // of servers that a script starts: versions on which the suite passed
 	StandIn       string            `json:"stand_in,omitempty"` // what tsmark server start starts in place of the system
-	ResultCache   string            `json:"result_cache"`       // what it has, and how it is turned off
+	ResultCache   string            `json:"result_cache"`       // the cache, and how it is turned off
 	Adapter       string            `json:"adapter,omitempty"`  // of servers that users bring: which versions the suite passed on
 	Server        string            `json:"server,omitempty"`   // how such a server is to be had
 	TimePrecision time.Duration     `json:"time_precision_ns"`
@@ -79,7 +79,7 @@ type described struct {
 	Profiles      []driver.Profile  `json:"profiles"`
 	Durabilities  []driver.Profile  `json:"durabilities"`
 	Steps         []driver.Step     `json:"after_load"`
-	UseCases      []useCase         `json:"use_cases"`   // those that have queries
+	UseCases      []useCase         `json:"use_cases"`   // the use cases with queries
 	Unsupported   []unsupportedType `json:"unsupported"` // each once
 }
 

@@ -51,7 +51,7 @@ func TestRetry(t *testing.T) {
 			if c.code != exitDone {
 				return
 			}
-			// Max over duplicates is the same, so that all answers are right.
+			// Max over duplicates is the same, so all answers are correct.
 			stdout.Reset()
 			args = []string{"tsmark", "verify", "x", "--results", results, "--query-type", "single-groupby-1-1-1"}
 			if code := execute(t.Context(), args, &stdout, &stderr, catalog); code != exitDone {
@@ -124,7 +124,7 @@ func breaking(name string, at int, failure error, gone bool) driver.Driver {
 }
 
 // As many acknowledged rows are lost as others are stored twice: the number of
-// rows is right, and the different ones are counted.
+// rows is correct, and the different ones are counted.
 func TestMaskedLosses(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	catalog := testCatalog(tsbs.Workloads(), []driver.Driver{lie.Apply(memory.Driver("x"), lie.Masks())})

@@ -19,8 +19,8 @@ import (
 // forceAsk is what --force says without a place.
 const forceAsk = "ask"
 
-// forceFlag adds --force. It is no part of an experiment: a file that is handed
-// on must not drop anybody's data.
+// forceFlag adds --force. It does not belong to an experiment: an experiment file that is
+// passed on must not drop anybody's data.
 func forceFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArray("force", nil, "drop existing data that tsmark did not create and that is in the way, from the `place` of a target; without a place, list it and ask for confirmation")
 	cmd.Flags().Lookup("force").NoOptDefVal = forceAsk
@@ -58,7 +58,7 @@ func (d dropping) decide(_ context.Context, place string, named []string) error 
 		return fmt.Errorf("%s; there is no terminal for a confirmation; name the place if it may be dropped: --force=%s", lost, place)
 	}
 	fmt.Fprintf(d.out, "F%s\nDrop it? Type yes: ", lost[1:])
-	answer, _ := bufio.NewReader(d.in).ReadString('\n') // nothing is no yes
+	answer, _ := bufio.NewReader(d.in).ReadString('\n') // no input means no
 	if strings.TrimSpace(answer) != "yes" {
 		return fmt.Errorf("%s; it stays", lost)
 	}

@@ -43,7 +43,7 @@ func foreign(t *testing.T, command string, status result.Status) (file, id strin
 }
 
 // An imported run executes nothing: it is marked, never resumed, and repeated
-// only by who has seen what it does.
+// only after the user has confirmed its commands.
 func TestImportedRunExecutesNothing(t *testing.T) {
 	kind := memory.ChangeCaps(memory.Driver("server"), func(c *driver.Caps) { c.Embedded = false })
 	kind.Options = []driver.Option{{Name: "host", Default: "127.0.0.1"}, {Name: "port", Default: "1"}}
@@ -99,7 +99,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 				t.Errorf("%v: %q", args, said)
 			}
 		}
-		// What it has loaded is not here.
+		// The data that it loaded is not available here.
 		if _, said := try(t, kind, "tsmark", "query", "server", "--query-type", "lastpoint", "--results", dir); strings.Contains(said, id) {
 			t.Errorf("its databases are looked for: %s", said)
 		}
@@ -127,7 +127,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 	}
 }
 
-// Only a yes lets an imported run be repeated, and what it does is said before.
+// An imported run is repeated only after a yes, and its actions are shown before.
 func TestTrust(t *testing.T) {
 	e := experiment.Default()
 	e.Targets = []experiment.Target{{Name: "a\x1b[2J", Driver: "pg", Start: "rm -rf ~", Restart: "again", Metrics: "http://m",

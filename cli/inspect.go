@@ -68,7 +68,7 @@ have less than half of their columns in common.`,
 			shown := a.newDisplay(defaultPeriod)
 			task := shown.Start("inspecting", "rows", 0)
 			found, err := owndata.Inspect(cmd.Context(), spec, func(rows int) { task.Add(int64(rows)) })
-			task.Fail("") // what it found is on standard output
+			task.Fail("") // the findings are on standard output
 			shown.Close()
 			if err != nil {
 				return inspectProblem(err)
@@ -98,7 +98,7 @@ func inspectProblem(err error) error {
 	return errors.New(bad.Problem)
 }
 
-// writeInspection writes an experiment, with what is known of the rows as comments.
+// writeInspection writes an experiment, with facts about the rows as comments.
 func writeInspection(out io.Writer, found *owndata.Inspection) error {
 	var text strings.Builder
 	for _, fact := range found.Facts {
@@ -125,12 +125,12 @@ func writeInspection(out io.Writer, found *owndata.Inspection) error {
 	return err
 }
 
-// survey reads the files of an experiment whose rows are people's own, and completes its
-// workload by what it found.
+// survey reads the files of an experiment with user-provided rows, and completes its
+// workload from them.
 func (a *app) survey(ctx context.Context, e *experiment.Experiment) error {
 	w, err := a.catalog.workload(e.Workload.Name)
 	if err != nil {
-		return nil // the plan says where it stands
+		return nil // the plan reports its place
 	}
 	spec, err := a.surveySpec(ctx, w, e.Workload)
 	var bad *workload.SpecError

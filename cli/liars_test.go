@@ -18,7 +18,7 @@ func TestLiars(t *testing.T) {
 	closed := []string{"--query-type", "lastpoint,single-groupby-1-1-1,high-cpu-1", "--queries", "60", "--time-box", "0s"}
 	ways := map[string]struct {
 		flags    []string
-		withheld int // at least so many of the types
+		withheld int // minimum number of withheld types
 	}{
 		"closed":  {closed, 3},
 		"repeats": {append([]string{"--repeats", "6"}, closed...), 3},

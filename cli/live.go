@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/report/live/page"
 )
 
-// The flags that show runs while they go on. They are no part of an experiment: who
-// watches changes nothing of it.
+// The flags that show runs in progress. They do not belong to an experiment: watching
+// does not change it.
 const (
 	webFlag        = "web"
 	prometheusFlag = "prometheus"
@@ -38,7 +38,7 @@ func liveFlags(cmd *cobra.Command) {
 	f.String(certFlag, "", "serve both over TLS with `CERT[,KEY]`, PEM files of the certificate, followed by its intermediate certificates, and of its key; one file may hold both")
 }
 
-// besideWeb refuses an address that stands behind --web with a blank between, where it is
+// besideWeb refuses an address that follows --web after a blank, since it is then
 // an argument of the command: an experiment, a target or a run.
 func besideWeb(cmd *cobra.Command, args []string) error {
 	f := cmd.Flags().Lookup(webFlag)
@@ -120,8 +120,8 @@ func pairOf(value string) (certificate, key string) {
 	return certificate, key
 }
 
-// certificateOf reads a certificate and its key; nil: there is none. Errors have nothing
-// of the key.
+// certificateOf reads a certificate and its key. It returns nil if the value is empty. Errors
+// do not quote the key.
 func certificateOf(value string) (*tls.Certificate, error) {
 	if value == "" {
 		return nil, nil
@@ -138,8 +138,8 @@ func certificateOf(value string) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// tokenOf reads the token of a file that is named as @FILE. Errors have nothing of what
-// may be one.
+// tokenOf reads the token from a file named as @FILE. Errors do not quote a value that may be
+// a token.
 func tokenOf(value string) (string, error) {
 	token, named, err := secret.FromFile(value)
 	switch {

@@ -121,8 +121,7 @@ run --target gone --scale 10 --log-interval 10m --query-type lastpoint --queries
 	}
 }
 
-// several matches command lines that have several things wrong, each of which is said on
-// a line of its own; figures matches lines about what went well.
+// several matches command lines with several errors, reported on a line each; figures matches lines about successes.
 var (
 	several = regexp.MustCompile(`two.yaml|--target a=.* --target b=|--iotdb-config`)
 	figures = regexp.MustCompile(`(?m)^(?:point |load|computing|count|calibrating|query|compare|breaks|gone).*(?:=.*|/s|verified|as expected|at most)\n`)

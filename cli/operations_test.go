@@ -15,8 +15,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Every operation of a run is in the log beside it: what the run says that was
-// loaded and asked, the log adds up to.
+// Every operation of a run is in the log beside it: the log adds up to the
+// loaded rows and the queries of the run.
 func TestOperationLog(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"closed": {"--workers", "2", "--warm-up", "2", "--repeats", "2", "--time-box", "0s"},
@@ -63,7 +63,7 @@ func TestOperationLog(t *testing.T) {
 					continue
 				}
 				s := got[key]
-				// The time of an operation during which tsmark stood still does not count; the
+				// The time of an operation during which tsmark was paused does not count; the
 				// rows of a batch do, for they were loaded.
 				if op.Paused {
 					s.Paused++

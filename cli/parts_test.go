@@ -19,11 +19,11 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// watched is SQLite that looks before each query at which indexes the database
-// has: they must be those that the target's option makes.
+// watched is SQLite with a check of the database's indexes before each query: they must be
+// the ones that the target's option makes.
 type watched struct {
 	t      *testing.T
-	asked  atomic.Int64 // queries of the workload; reading rows back after a load is none
+	asked  atomic.Int64 // queries of the workload, without the reads after a load
 	fail   string       // the index option of a target that fails once
 	failed bool
 	meddle func() // done once before a database that is loaded is opened; nil: nothing
@@ -79,7 +79,7 @@ func (q watchedQuerier) Do(ctx context.Context, r driver.Request, sink query.Sin
 	if got := answer.Rows[0][0].String(); want != "" && got != want {
 		q.d.w.t.Errorf("the target with index=%s was asked of a database with the indexes %s", q.d.index, got)
 	}
-	// lastpoint asks for the latest time, high-cpu-1 for values above a limit.
+	// lastpoint reads the latest time, high-cpu-1 reads values above a limit.
 	if strings.Contains(r.Text, "max(cpu.time)") || strings.Contains(r.Text, "cpu.usage_user > ") {
 		q.d.w.asked.Add(1)
 	}
@@ -105,7 +105,7 @@ func (w *watched) tsmark(code int, args ...string) (said string) {
 	return strings.Join(strings.Fields(stdout.String()+stderr.String()), " ")
 }
 
-// says fails the test where a part is not in what was said.
+// says fails the test if a part is missing in the output.
 func says(t *testing.T, said string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -115,8 +115,8 @@ func says(t *testing.T, said string, parts ...string) {
 	}
 }
 
-// Targets in one file take their turns one after the other, whatever the file is
-// called, and each is asked of its own tables.
+// Targets in one file run one after the other, whatever the name of the
+// file, and each queries its own tables.
 func TestTargetsInOnePlace(t *testing.T) {
 	dir := t.TempDir()
 	real := filepath.Join(dir, "real")
@@ -166,7 +166,7 @@ func TestOnePlaceUnderTwoNames(t *testing.T) {
 	}
 }
 
-// What was loaded with one layout is not queried as another.
+// Data loaded with one layout is not queried as another.
 func TestQueriedAsLoaded(t *testing.T) {
 	results, path := t.TempDir(), filepath.Join(t.TempDir(), "x.db")
 	w := &watched{t: t}
@@ -218,8 +218,8 @@ func TestLoadedByOthersMeanwhile(t *testing.T) {
 	}
 }
 
-// A target that failed, and whose data another one has taken the place of since,
-// begins anew when the run is resumed.
+// A target that failed, and whose data another target has since replaced,
+// starts again from scratch when the run is resumed.
 func TestResumeOverwritten(t *testing.T) {
 	results, path := t.TempDir(), filepath.Join(t.TempDir(), "x.db")
 	w := &watched{t: t, fail: "both"}

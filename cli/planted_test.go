@@ -216,7 +216,7 @@ func TestPlanted(t *testing.T) {
 					"    options:\n      password: \"" + p.at("an option") + "\"\n      file: \"@" + file + "\"\n      user: ann\n" +
 					"      url: \"postgres://ann:" + url.QueryEscape(p.at("a URL")) + "@db.example/x?sslpassword=" + p.plain("a URL's parameter") + "\"\n" +
 					"      dsn: \"host=ann:" + p.plain("host=") + "@db1 password='" + p.plain("a DSN") + "' passphrase=" + p.plain("a passphrase") + "\"\n"
-				// What is told of a note is what makes it a secret.
+				// A note is redacted only because it contains a known secret.
 				yaml = strings.Replace(yaml, "with "+p["a note"], "with "+p["an option"], 1)
 				delete(p, "a note")
 				if len(p) < 35-9 {
@@ -302,7 +302,7 @@ func echoPostgres(t *testing.T) (port string) {
 		}
 		n := int(begin[head])<<24 | int(begin[head+1])<<16 | int(begin[head+2])<<8 | int(begin[head+3]) - 4
 		body := make([]byte, max(0, min(n, 1<<16)))
-		io.ReadFull(r, body) // a test of what is sent back fails otherwise
+		io.ReadFull(r, body) // otherwise a test of the response fails
 		return body
 	}
 	_, port = stub.TCP(t, func(c net.Conn) {
@@ -319,8 +319,8 @@ func echoPostgres(t *testing.T) (port string) {
 	return port
 }
 
-// echoMySQL is a server that knows the password, of which it is only told a hash, and
-// refuses with it.
+// echoMySQL is a server that knows the password but receives only its hash, and
+// quotes the password in its refusal.
 func echoMySQL(t *testing.T, password string) (port string) {
 	packet := func(number byte, body string) []byte {
 		return append([]byte{byte(len(body)), byte(len(body) >> 8), 0, number}, body...)

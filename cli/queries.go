@@ -22,7 +22,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// The formats of queries beside the kinds of targets: what they mean, and behind a
+// The formats of queries beside the names of drivers: their meaning, and behind a
 // prefix TSBS's own texts, by TSBS's names of databases.
 const (
 	formatJSON = "json"

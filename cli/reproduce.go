@@ -147,8 +147,8 @@ func givenFlags(cmd *cobra.Command) []string {
 	return list
 }
 
-// idle refuses flags that would do nothing beside --report or --print, of which one is
-// given: it runs nothing, and has no use for others than these.
+// idle refuses flags that have no effect with only, the flag --report or --print. That flag
+// runs nothing, and needs only the flags in used.
 func idle(cmd *cobra.Command, only, why string, used ...string) error {
 	var idle []string
 	for _, f := range givenFlags(cmd) {
@@ -281,8 +281,8 @@ func editions(d *document.Document) []edition {
 	return list
 }
 
-// planned are all editions of a document, with plans of those that are to be run. So what
-// is wrong with a target is said before the first of them has run.
+// planned returns all editions of a document, with plans of the ones to run. So an error
+// in a target is reported before the first of them runs.
 func (p *reproducing) planned(d *document.Document, size document.Size, targets []experiment.Target) ([]edition, error) {
 	all := editions(d)
 	if p.reportOnly {
@@ -341,8 +341,8 @@ func (p *reproducing) leaveOut(whole *experiment.Experiment) string {
 	return why
 }
 
-// once is what is wrong with an experiment without its matrix, which has every target once;
-// where nothing is, it is what is wrong with the matrix.
+// once returns the error of an experiment without its matrix, which has every target once.
+// If there is no such error, it returns the error of the matrix.
 func (p *reproducing) once(whole *experiment.Experiment, err error) error {
 	one := *whole
 	one.Matrix, one.Exclude, one.Include = nil, nil, nil
@@ -353,8 +353,8 @@ func (p *reproducing) once(whole *experiment.Experiment, err error) error {
 	return err
 }
 
-// wanted reports whether an edition is to be run: its experiment was chosen, or a chosen
-// claim needs it, or nothing was chosen; and of TSBS's texts that they were asked for.
+// wanted reports whether an edition should run: its experiment was chosen, or a chosen
+// claim needs it, or nothing was chosen. TSBS's texts run only on request.
 func (p *reproducing) wanted(d *document.Document, one edition) bool {
 	e := one.of
 	named := func(name string) bool { return e.Name == name || strings.EqualFold(e.ID, name) }
@@ -421,8 +421,8 @@ func (p *reproducing) printAll(all []edition) error {
 	return nil
 }
 
-// find looks for runs of an edition that are complete. Where it is to be run they have
-// every system that is asked for; where they have not, it says that it runs again.
+// find looks for complete runs of an edition. If the edition should run, they must have
+// every requested system; otherwise it says that the edition runs again.
 func (p *reproducing) find(ctx context.Context, kept *store.Store, d *document.Document, one *edition, size document.Size) error {
 	if one.whole != nil && p.again {
 		return nil
@@ -441,7 +441,7 @@ func (p *reproducing) find(ctx context.Context, kept *store.Store, d *document.D
 	return err
 }
 
-// announce says what is going to be run, and refuses what does not fit this machine.
+// announce prints the plan, and refuses runs that do not fit this machine.
 func (p *reproducing) announce(ctx context.Context, d *document.Document, all []edition, size document.Size, targets []experiment.Target) error {
 	steps, _ := stepsOf("run")
 	n := 0

@@ -84,8 +84,8 @@ func TestTooSmall(t *testing.T) {
 	}
 }
 
-// A run counts as what is asked for where it has every target, whatever it is called, and
-// does the same.
+// A run counts as the requested one if it has every target, under any name, and
+// the same settings.
 func TestLacking(t *testing.T) {
 	file := func(load, targets string) string {
 		return "name: x\nworkload: {name: cpu-only, scale: 10}\nload: {" + load + "}\ntargets: [" + targets + "]\n"

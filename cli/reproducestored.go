@@ -16,7 +16,7 @@ import (
 )
 
 // ended reports whether a run need not be run again: see claims.Ended. All of the
-// document's claims count, not only those that were chosen.
+// document's claims count, not only the chosen ones.
 func ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
 	whole, _ := document.Find(d.Name)
 	return claims.Ended(whole, e, size, run)
@@ -35,9 +35,9 @@ func asStored(sweep *plan.Sweep) (*experiment.Experiment, error) {
 	return experiment.Parse("experiment", text)
 }
 
-// completed returns the runs of the newest experiment of a size that has come to its end
-// as it is asked for; nil: in any case. Where there is none, but one that has come to its
-// end otherwise, it says what that one lacks, in words that follow "was run".
+// completed returns the runs of the newest experiment of a size that ended and matches
+// the requested one; with nil, any one matches. If the only experiment that ended does not
+// match, it returns the missing part, in words that follow "was run".
 func completed(ctx context.Context, kept *store.Store, d *document.Document, e *document.Experiment, size document.Size, asked *experiment.Experiment) (runs []*result.Run, lacks string, err error) {
 	name := d.RunName(e, size)
 	list, err := kept.Runs(ctx)
@@ -81,10 +81,9 @@ func completed(ctx context.Context, kept *store.Store, d *document.Document, e *
 	return nil, lacks, nil
 }
 
-// lacking says what an experiment that was run lacks of one that is asked for; empty:
-// nothing. Other systems than those that are asked for may have taken part. Of a run whose
-// experiment this tsmark cannot read, as of a sweep that was imported, only the drivers
-// are compared.
+// lacking returns what a finished experiment lacks of the requested one, or "". Systems
+// other than the requested ones may have taken part. If this tsmark cannot read the
+// experiment of a run, as for an imported sweep, only the drivers are compared.
 func lacking(text string, run *result.Run, asked *experiment.Experiment) string {
 	if asked == nil {
 		return ""
@@ -123,7 +122,8 @@ func lacking(text string, run *result.Run, asked *experiment.Experiment) string 
 	return ""
 }
 
-// missing are the names of targets that are not among others, of which each stands for one.
+// missing returns the names of targets without a counterpart among the others. Each
+// counterpart counts once.
 func missing(targets, among []experiment.Target, same func(a, b experiment.Target) bool) []string {
 	var names []string
 	left := slices.Clone(among)

@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/servers"
 )
 
-// systems are the targets of all experiments: those that are given, and those that are
-// to be started. Where none is given all of the document's are started.
+// systems returns the targets of all experiments: the user-provided ones and the ones
+// to start. Without user-provided targets all of the document's systems are started.
 func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]experiment.Target, error) {
 	var targets []experiment.Target
 	for _, text := range p.targets {
@@ -88,7 +88,7 @@ const neverPGlite = "timescaledb"
 // variablesOf are those with which a system's script installs and starts its server.
 func variablesOf(s *document.System) []string {
 	variables := s.Variables()
-	if s.Driver == neverPGlite { // PGlite's answers are right, and its figures mean nothing
+	if s.Driver == neverPGlite { // PGlite's answers are correct, but its figures mean nothing
 		variables = append(variables, "TSMARK_TIMESCALEDB=native")
 	}
 	return variables

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// defaultResults is where runs are kept if nobody says where, and the files of
-// those that a database keeps.
+// defaultResults is the default folder of runs, and of the files of runs that a
+// database keeps.
 const defaultResults = "tsmark-results"
 
 // openResults opens the results to add runs to them.

@@ -100,7 +100,7 @@ it had, unless --agents says how many.`,
 	return cmd
 }
 
-// nothingToResume says why there is nothing to do, which is no error.
+// nothingToResume reports why there is nothing to do, which is not an error.
 func (a *app) nothingToResume(format string, why any) error {
 	_, err := fmt.Fprintf(a.stdout, "Nothing to resume: "+format+"\n", why)
 	return err

@@ -66,8 +66,8 @@ func killSeries(t *testing.T, kills int) (int, *rand.Rand) {
 	return kills, rand.New(rand.NewPCG(seed, 2))
 }
 
-// leftovers lists what is in a results folder whose runs have all come to their end, and
-// belongs to none of them: files half written, locks, and folders of killed processes.
+// leftovers lists files in a results folder that do not belong to its runs, which have all
+// ended: partly written files, locks, and folders of killed processes.
 func leftovers(t *testing.T, dir string) (left []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -99,7 +99,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 	whole := len(cells(newest(t, dir)))
 	longest := time.Since(started) / 2 // between two kills: busy machines need longer
 	var finished map[string]any
-	killed, completed, order := 0, 0, "" // that which a run has at first
+	killed, completed, order := 0, 0, "" // the initial order of the run
 	for killed < kills || completed == 0 && killed < 4*kills {
 		cmd := exec.Command("tsmark", args...)
 		cmd.Env = append(os.Environ(), "NO_COLOR=1")
@@ -152,7 +152,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 			}
 			for _, target := range run.Targets {
 				for _, q := range target.Queries {
-					// Whenever it was killed, what had been taken to be compared is there.
+					// Whenever the run was killed, all captured answers are still there.
 					if most := int(q.Sample.Captured); q.Verdict.Checked == 0 || q.Verdict.Checked != most {
 						t.Fatalf("%s of %s: %d answers compared of %d taken", q.Type, target.Name, q.Verdict.Checked, most)
 					}
@@ -176,7 +176,7 @@ func resumeAfterKills(t *testing.T, kills int, more ...string) {
 	t.Logf("%d kills within %v each, %d runs completed", killed, longest, completed)
 }
 
-// newest returns the newest run of a results folder; nil: there is none.
+// newest returns the newest run of a results folder, or nil.
 func newest(t *testing.T, dir string) *result.Run {
 	t.Helper()
 	s, err := store.OpenExisting(t.Context(), dir, nil)
@@ -197,8 +197,8 @@ func newest(t *testing.T, dir string) *result.Run {
 	return run
 }
 
-// cells returns what a run has finished: loads that settled, types that were
-// asked.
+// cells returns the finished cells of a run: loads that settled, types that
+// ran.
 func cells(run *result.Run) map[string]any {
 	found := make(map[string]any)
 	for i := range run.Targets {
@@ -208,7 +208,7 @@ func cells(run *result.Run) map[string]any {
 				found[fmt.Sprintf("load %d of %s", r.Number, t.Name)] = *r.Load
 			}
 			for _, q := range r.Queries {
-				// What was compared, and verdicts, come at the end of a run.
+				// Comparisons and verdicts come at the end of a run.
 				if q.Verdict = (result.Verdict{}); q.Executed > 0 {
 					found[fmt.Sprintf("%s, repeat %d of %s", q.Type, r.Number, t.Name)] = q
 				}

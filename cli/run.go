@@ -309,8 +309,8 @@ func stepsOf(command string) (s plan.Steps, ok bool) {
 	return plan.Steps{}, false
 }
 
-// execute runs an experiment and reports it. What was left out of it is said once it is
-// known that nothing else is wrong.
+// execute runs an experiment and reports it. Omissions are reported once it is
+// known that there are no errors.
 func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, given limits, leftOut []string) error {
 	ctx := cmd.Context()
 	conditions, err := given.conditions()
@@ -326,7 +326,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 			return e.Problem(fmt.Sprintf("targets[%d].name", i), "%s is the name of the run's page; choose another", t.Name)
 		}
 	}
-	if !e.Adopt { // what is there was drawn already
+	if !e.Adopt { // existing data has its seed already
 		a.drawSeed(&e.Workload)
 	}
 	if steps.Load {
@@ -384,7 +384,7 @@ func (a *app) execute(cmd *cobra.Command, e *experiment.Experiment, print bool, 
 	return a.within(runs[0], baseline, conditions)
 }
 
-// continueWork executes what is left of some work, or repeats it, and reports it.
+// continueWork executes the rest of some work, or repeats it, and reports it.
 func (a *app) continueWork(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment, w runner.Work) ([]*result.Run, error) {
 	r, shown, err := a.newRunner(cmd, kept, e)
 	if err != nil {
@@ -395,8 +395,8 @@ func (a *app) continueWork(cmd *cobra.Command, kept *store.Store, e *experiment.
 	return runs, a.reported(cmd.Context(), record, runs, err)
 }
 
-// reported reports what was executed: a sweep, or a run. It turns the error with which that
-// ended into the exit status.
+// reported reports the executed sweep or run, and turns its error
+// into the exit status.
 func (a *app) reported(ctx context.Context, sweep *result.Sweep, runs []*result.Run, err error) error {
 	switch {
 	case len(runs) == 0:
@@ -527,7 +527,7 @@ func (a *app) reportRun(run *result.Run) error {
 // Elsewhere COLUMNS may say the width.
 func (a *app) textOptions() write.Options {
 	options := write.Options{Verbose: a.verbose}
-	options.Width, _ = strconv.Atoi(os.Getenv("COLUMNS")) // anything else is no width
+	options.Width, _ = strconv.Atoi(os.Getenv("COLUMNS")) // any other value is ignored
 	if f, ok := isFile(a.stdout); ok && progress.IsTerminal(f) {
 		options.Color = os.Getenv("NO_COLOR") == ""
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -575,8 +575,8 @@ func (a *app) interrupted(err error, stored string) error {
 	return &status{exitInterrupted, "interrupted; finished work is stored" + stored}
 }
 
-// notStored says what is lost of a run that could not be stored as it ended, and where
-// its figures are; empty: it was stored.
+// notStored describes the losses of a run that could not be stored at its end, and where
+// its figures are. It is empty if the run was stored.
 func (a *app) notStored(err error) string {
 	var lost *runner.NotStoredError
 	if !errors.As(err, &lost) {
@@ -626,8 +626,8 @@ func (a *app) outcome(ctx context.Context, run *result.Run, err error) error {
 	return nil
 }
 
-// unreached gives the error of a run none of whose targets could be reached its exit
-// status; other errors stay as they are.
+// unreached sets the exit status for the error of a run that could not reach any
+// target; other errors stay as they are.
 func unreached(err error) error {
 	if nobody := (*runner.UnreachedError)(nil); errors.As(err, &nobody) {
 		return &status{exitTarget, err.Error()}

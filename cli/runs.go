@@ -221,8 +221,8 @@ func (a *app) writeShared(shown *found, view write.View, format write.Format, fi
 	return err
 }
 
-// addressOf is the address of a page of this name, of which the address, or that
-// of its folder, is given.
+// addressOf returns the address of the page called name. It accepts that address, or that
+// of its folder.
 func addressOf(given, name string) (string, error) {
 	u, err := url.Parse(given)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -234,8 +234,8 @@ func addressOf(given, name string) (string, error) {
 	return u.String(), nil
 }
 
-// formatOf is the format that a file's name asks for; otherwise where it asks
-// for none.
+// formatOf returns the format that the extension of a file implies, or otherwise if it implies
+// none.
 func formatOf(file, otherwise string) string {
 	name := strings.TrimPrefix(filepath.Ext(file), ".")
 	switch name {

@@ -45,9 +45,9 @@ func testCatalog(w []workload.Workload, k []driver.Driver) catalog {
 	return c
 }
 
-// unhurried is what tsmark knows, but that it overlooks when it stands still itself: tests
-// count operations, and the processors that they run on are crowded. It reads few rows
-// back, each of which is a query, since datasets of tests are small, and calibrates shortly.
+// unhurried is the catalog without the detection of pauses: tests count operations, and they
+// run on crowded processors. It also reads back few rows, each with a query of its own, since
+// datasets of tests are small, and calibrates only briefly.
 func unhurried() catalog {
 	known := knownCatalog()
 	known.pulse = pulse.Silent
@@ -84,7 +84,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// commands are those that the scripts have beside testscript's.
+// commands are the commands of the scripts besides testscript's.
 func commands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"status":    cmdStatus,
@@ -182,7 +182,7 @@ func cmdKilled(ts *testscript.TestScript, neg bool, args []string) {
 	_ = stop(ts, syscall.SIGKILL, args)
 }
 
-// stopped is the file of what a program said that a signal stopped.
+// stopped is the file with the output of a program that a signal stopped.
 const stopped = "interrupted.stderr"
 
 // stop runs a program, sends it a signal once what the first argument names is
@@ -280,7 +280,7 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Each command says what it is for and gives examples that parse.
+// Each command has a description and examples that parse.
 func TestHelp(t *testing.T) {
 	a := &app{catalog: knownCatalog()}
 	commands := map[string]bool{}

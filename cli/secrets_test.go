@@ -109,7 +109,7 @@ func (q *leakyQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 }
 
 // leakyArgs is a small run with a secret in an option, one in a URL, and one
-// in the environment. The user's name is no secret, though it is in a URL.
+// in the environment. The user's name is not a secret, though it is in a URL.
 func leakyArgs(dir string, more ...string) []string {
 	return append([]string{"tsmark", "run", "--verbose", "--results", dir, "--scale", "40", "--log-interval", "10m", "--queries", "2", "--verify", "1",
 		"--query-type", "single-groupby-1-1-1,lastpoint",
@@ -208,7 +208,7 @@ func kept(t *testing.T, dir string) {
 	}
 }
 
-// What is wrong with a command line is said without its secrets.
+// Errors in a command line are reported without its secrets.
 func TestSecretsInUsageErrors(t *testing.T) {
 	for name, spec := range map[string]string{
 		"another option":   "leaky,path=x,password=" + plantedPassword,
@@ -228,8 +228,8 @@ func TestSecretsInUsageErrors(t *testing.T) {
 	}
 }
 
-// The stored experiment runs again, and a run is resumed, where the
-// environment has the secrets; elsewhere one line says what is missing.
+// The stored experiment runs again, and a run is resumed, if the
+// environment has the secrets; otherwise one line names the missing ones.
 func TestSecretsAreAskedForAgain(t *testing.T) {
 	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
 	step := "query"

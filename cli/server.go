@@ -251,7 +251,7 @@ func (a *app) installed(ctx context.Context, names []string) (servers.Scripts, e
 	return scripts, nil
 }
 
-// lastLines are the end of what a program said, as lines of an error.
+// lastLines returns the end of a program's output, as lines of an error.
 func lastLines(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -27,7 +27,7 @@ type settings struct {
 	dataset []string // flags that say which dataset it is
 }
 
-// setting is a flag and what it means to an experiment.
+// setting is a flag and its effect on an experiment.
 type setting struct {
 	flag string
 	copy func(to *experiment.Experiment)

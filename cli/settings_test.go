@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// Each flag says which part of an experiment it stands for: there is such a part,
-// and it takes what was given.
+// Each flag names the part of an experiment that it sets: the part exists,
+// and it takes the value.
 func TestFlagsTakeTheirParts(t *testing.T) {
 	s := newSettings(&app{})
 	var cmd cobra.Command

@@ -143,8 +143,8 @@ func (a *app) sweepOutcome(ctx context.Context, runs []*result.Run) error {
 	return worst
 }
 
-// readSweep reads what was found of a sweep. Where only runs of it were
-// imported, what is known of it is what they say.
+// readSweep reads a sweep from the result store. If only its runs were imported, the sweep
+// is derived from them.
 func readSweep(ctx context.Context, kept *store.Store, found store.Found) (*result.Sweep, []*result.Run, error) {
 	var runs []*result.Run
 	for _, id := range found.Runs {

@@ -52,8 +52,8 @@ func TestSecretsInSweeps(t *testing.T) {
 	}
 }
 
-// The value of an option that is none may be a secret, which a parameter of the same
-// value is not: what is said is that the option is none.
+// The value of an unknown option may be a secret, although a parameter of the same
+// value is not one: the error reports only that the option is unknown.
 func TestSweepOfAMistypedOption(t *testing.T) {
 	code, said := try(t, leaky(new(string)), "tsmark", "run", "--results", t.TempDir(), "--target", "leak=leaky,pasword=4", "--sweep", "load.workers=1,4")
 	if code != exitUsage || strings.Count(said, "\n") != 1 || !strings.Contains(said, `has no option "pasword"; did you mean "password"?`) || strings.Contains(said, "is secret") {

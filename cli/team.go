@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/run/shared"
 )
 
-// teamFlags are the flags of a run with agents. They are no part of an experiment: it is the
+// teamFlags are the flags of a run with agents. They do not belong to an experiment: it is the
 // same with any number of clients.
 type teamFlags struct {
 	agents     int
@@ -105,8 +105,8 @@ type divisible interface {
 	Needs() (allow.Needs, error)
 }
 
-// shares refuses what agents cannot share, if there are to be some: nobody need join for
-// that. It notes what they need.
+// shares refuses an experiment that agents cannot share, before any agent needs to join. It
+// notes the requirements of the agents.
 func (g *teamFlags) shares(plan divisible) error {
 	if g.agents == 0 {
 		return nil
@@ -201,7 +201,7 @@ func (o observer) Failed(member string, err error) {
 	o.PhaseObserver.Failed(member, agents.IsLost(err))
 }
 
-// gather waits for the agents that a command's flags ask for, if they do.
+// gather waits for the agents that a command's flags request, if any.
 func (a *app) gather(cmd *cobra.Command) (err error) {
 	g := &a.team
 	if g.agents == 0 || a.fleet != nil { // or a run before has them

@@ -63,7 +63,7 @@ func (t trust) decide(subject, origin string, e *experiment.Experiment) error {
 		return nil
 	}
 	fmt.Fprint(t.out, "Do it? Type yes: ")
-	answer, _ := bufio.NewReader(t.in).ReadString('\n') // nothing is no yes
+	answer, _ := bufio.NewReader(t.in).ReadString('\n') // no input means no
 	if strings.TrimSpace(answer) != "yes" {
 		return fmt.Errorf("%s %s, and is not executed", subject, origin)
 	}

@@ -100,8 +100,8 @@ func TestServer(t testing.TB, d driver.Driver, given ...string) map[string]strin
 }
 
 // Sole waits until no other test, of this process or another, uses the driver's server for
-// tests, and keeps it until the test ends. Tests need that whose server has but one place
-// for rows, no databases of which each test has its own: packages are tested side by side.
+// tests, and keeps it until the test ends. Tests need it if the server has only one place
+// for rows instead of a database for each test, since packages are tested side by side.
 func Sole(t testing.TB, d driver.Driver) {
 	t.Helper()
 	_, port := Address(t, d.Name)

@@ -103,7 +103,7 @@ func (s *suite) check(t *testing.T) {
 		t.Errorf("the trial left something behind: %v", err)
 	}
 	objects, err := db.Objects(ctx)
-	// That the note's name is still listed, as Prometheus does until it forgets a series, is no mark.
+	// A note whose name is still listed does not count: Prometheus lists it until it forgets the series.
 	if at := slices.IndexFunc(objects, func(o driver.Object) bool { return o.Data && !o.Note }); err != nil || at >= 0 {
 		t.Errorf("the trial left %v behind (%v)", objects, err)
 	}

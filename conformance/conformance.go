@@ -62,16 +62,16 @@ func (s *suite) runAll(t *testing.T) {
 	t.Run("what is read", s.reads)
 }
 
-// Fault is one of a server's own: what it says, with an error, to queries that are
-// right. The suite logs these, and fails where none of them comes any more.
+// Fault is a known fault of the server: the error with which it responds to correct
+// queries. The suite logs these, and fails once none of them occurs any more.
 type Fault struct {
 	Why      string   // in words, with where it is reported
-	Messages []string // parts of its errors, of which any will do
+	Messages []string // parts of its errors; any one of them suffices
 	met      int
 }
 
-// RunDespite is Run for a server with known faults. What it answers must be right. With
-// -short it leaves out the workloads that are others on other tables.
+// RunDespite is Run for a server with known faults. Its answers must still be correct. With
+// -short it leaves out the workloads that only differ in their tables.
 func RunDespite(t *testing.T, kind driver.Driver, given map[string]string, faults ...*Fault) {
 	s := newSuite(t, kind, given)
 	s.faults = faults
@@ -276,8 +276,8 @@ func (s *suite) loadAndQuery(t *testing.T, e example, workers int) {
 	s.holds(t, db, env, e, held, expected)
 }
 
-// written has a system that can write what it has in memory to its files, after which nothing
-// is pending.
+// written makes a system write its memory to its files, if it can; afterwards nothing
+// may be pending.
 func (s *suite) written(t *testing.T, db driver.DB) {
 	t.Helper()
 	if db.FlushMemory == nil || s.recorded() {
@@ -315,7 +315,7 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 				t.Errorf("%s: %s", when, c.Problem)
 			}
 		}
-		seen := make(map[string]bool) // types of which a query was run
+		seen := make(map[string]bool) // types with at least one query run
 		for i := range e.queries {
 			q := &e.queries[i]
 			first := !seen[q.Type]
@@ -349,8 +349,8 @@ func (s *suite) recorded() bool {
 	return s.kind.UserServer != nil && s.kind.StandIn == "" && (!Given(s.kind.Name) || os.Getenv("TSMARK_RECORD") != "")
 }
 
-// brief reports whether the suite leaves out what other tests nearly prove, as -short asks.
-// Recordings have all of it.
+// brief reports whether the suite leaves out tests that others nearly cover, as with -short.
+// Recordings include all tests.
 func (s *suite) brief() bool { return testing.Short() && !s.recorded() }
 
 // rowsReadBack is how many rows are read back: drivers differ in rows of other types and
@@ -428,7 +428,7 @@ func (s *suite) open(t *testing.T, env driver.Env) driver.DB {
 	return db
 }
 
-// steps: an open target has those that its kind lists.
+// steps: an open target has the steps that its driver lists.
 func (s *suite) steps(t *testing.T) {
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
 	defer db.Close()
@@ -469,7 +469,7 @@ func (s *suite) mark(t *testing.T) {
 	}
 }
 
-// replace: preparing again leaves nothing of what was there.
+// replace: preparing again removes all existing data.
 func (s *suite) replace(t *testing.T) {
 	ctx := t.Context()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// databases counts those that NewDatabase has made: their names.
+// databases counts the databases that NewDatabase has made, for their names.
 var databases atomic.Int64
 
 // NewDatabase makes a database on the driver's server for tests, and returns options

@@ -101,8 +101,8 @@ func (s *suite) compareAll(t *testing.T, d *dice) int {
 	return answered
 }
 
-// difference returns what is wrong with the target's answer, empty where
-// nothing is, or the error that it is.
+// difference describes how the target's answer differs from the expected one, or is empty
+// if it does not. The error is the target's, if it returned one.
 func difference(t *testing.T, dataset *fixed, q *query.Query, querier driver.Querier, request driver.Request) (string, error) {
 	t.Helper()
 	expected, err := oracle.Rows(t.Context(), dataset, q)

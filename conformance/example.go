@@ -177,8 +177,8 @@ func (e example) about(table *series.Table) example {
 	return e
 }
 
-// ragged is hostile with hosts that have the first fields only. What stands in
-// the columns beyond does not exist.
+// ragged is hostile with hosts that have only the first fields. The values of the
+// missing columns do not exist.
 func (s *suite) ragged() example {
 	e := s.hostile()
 	e.dataset.Schema().Tables[0].Widths = []uint32{3, 2, 1, 3, 1}

@@ -19,8 +19,8 @@ func RunTexts(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).texts(t)
 }
 
-// hardTexts are texts that something between a batch and an answer may take for
-// its own. The last two have so many bytes, which is the most.
+// hardTexts are texts that something between a batch and an answer may interpret as
+// syntax. The last two have exactly longest bytes.
 func (s *suite) hardTexts(longest int) []string {
 	list := []string{
 		"", "plain", " blanks ", "it's", `say "hi"`, `back\slash`, `ends in \`, `\n \N \" \\`, "two\nlines", "\r\n\ttab\n", "a,b=c d;e|f",
@@ -33,8 +33,8 @@ func (s *suite) hardTexts(longest int) []string {
 	return append(list, strings.Repeat("é", longest/2)+"!"[:longest%2], strings.Repeat(`\`, longest-1)+"'")
 }
 
-// noted is a schema of two tables with a field of free texts, none longer than so many
-// bytes: one without NULLs, and one in which some are missing.
+// noted is a schema of two tables with a field of free texts of at most longest
+// bytes: one without NULLs, and one with some missing values.
 func noted(longest int) *series.Schema {
 	tags := []series.Tag{{Key: "device", Values: series.Numbered{Prefix: "d_"}}}
 	fields := []series.Field{{Name: "value", Type: series.Float}, {Name: "note", Type: series.Text, Longest: longest}}
@@ -45,8 +45,8 @@ func noted(longest int) *series.Schema {
 // noters is how many series have free texts.
 const noters = 3
 
-// longestText is how many bytes a free text has at most, as the target says before a load;
-// 0: it holds none. What it says of a longer one has to name the field, in one line.
+// longestText returns the maximum length of a free text in bytes, as the target reports it before a
+// load; 0: it cannot store any. The error for a longer text must name the field, in one line.
 func (s *suite) longestText(t *testing.T) int {
 	t.Helper()
 	refusal := func(longest int) *driver.Refusal { return s.caps.Refuse(s.kind.Name, noted(longest), series.Values{}) }
@@ -62,7 +62,7 @@ func (s *suite) longestText(t *testing.T) int {
 	return n
 }
 
-// freeTexts are rows of the tables with free texts, none longer than so many bytes.
+// freeTexts are rows of the tables with free texts of at most longest bytes.
 func (s *suite) freeTexts(longest int) example {
 	texts := s.hardTexts(longest)
 	f := &fixed{schema: noted(longest)}

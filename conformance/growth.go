@@ -19,16 +19,16 @@ func Grows(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).grows(t)
 }
 
-// grows: where rows bring tags and fields that Create has not made, the system makes room
+// grows: if rows have new tags and fields that Create has not made, the system makes room
 // for them, and older rows have no values there; or it refuses the rows, as Caps says, with
-// an error that is none of a moment.
+// an error that is not temporary.
 func (s *suite) grows(t *testing.T) {
 	ctx := t.Context()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{
 		Name: tsbs.CPUOnly().Name(), Seed: 123, Scale: 40, Start: start, End: start.Add(24 * time.Hour), Interval: s.interval, NewTags: 2, NewFields: 2,
 	})
-	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.ID > 0 }) // the suite asks the others of the same dataset elsewhere
+	e.queries = slices.DeleteFunc(e.queries, func(q query.Query) bool { return q.ID > 0 }) // the suite runs the other queries of this dataset elsewhere
 	schema := e.dataset.Schema()
 	steps, err := e.dataset.(workload.Growing).Steps()
 	if err != nil {

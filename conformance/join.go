@@ -24,9 +24,9 @@ func Joins(t *testing.T, kind driver.Driver, given map[string]string) {
 // joiners is how many processes load beside each other, with two workers each.
 const joiners = 3
 
-// joins: what several processes load beside each other, of which each has opened the target
-// for itself and sends whole series, is the dataset: the census is right, and so are all
-// answers. Who joined has changed nothing, and options that do not allow it are named.
+// joins: several processes load concurrently, each with its own open target and with whole
+// series. Together they load the dataset: the census and all answers are correct. Joining
+// changes nothing, and the error for options that do not allow it names them.
 func (s *suite) joins(t *testing.T) {
 	if s.caps.OneConnection {
 		t.Skip("n/a: its server takes one connection")
@@ -118,7 +118,7 @@ func (s *suite) join(t *testing.T, e example) {
 	s.holds(t, db, env, e, held, expected)
 }
 
-// sameObject reports whether an object of the target is what it was.
+// sameObject reports whether an object of the target is unchanged.
 func sameObject(a, b driver.Object) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && a.Identity == b.Identity && slices.Equal(a.Columns, b.Columns)
 }

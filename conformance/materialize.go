@@ -266,8 +266,8 @@ func (s *suite) othersAggregate(t *testing.T) {
 	}
 }
 
-// reads: a system that tells what it read for a query tells of all rows that the query is
-// about, and of not far more than there are values.
+// reads: a system that reports its reads for a query reports all rows that the query
+// covers, and not far more than there are values.
 func (s *suite) reads(t *testing.T) {
 	ctx := t.Context()
 	e := s.cpuOnly(t, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// meaning: the target answers as the documents of conformance/meaning say. What it
-// cannot answer, or cannot hold, is skipped with its reason.
+// meaning: the target answers as the documents of conformance/meaning define. Cases that it
+// cannot answer or store are skipped with the reason.
 func (s *suite) meaning(t *testing.T) {
 	documents, err := meaning.Documents()
 	if err != nil {

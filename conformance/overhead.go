@@ -10,9 +10,9 @@ import (
 // median.
 const maxOverhead = 15 * time.Microsecond
 
-// Overhead fails the test where a querier takes longer to ask a stub that
-// answers at once than a bare client of the same protocol does. The two ask in
-// turn, so that what else the machine does hits both. It logs the medians.
+// Overhead fails the test if a querier takes longer to query a stub that
+// answers at once than a bare client of the same protocol. The two
+// alternate, so that other load on the machine affects both. It logs the medians.
 func Overhead(t *testing.T, bare, querier func() error) {
 	t.Helper()
 	const warmUp, asked = 500, 5000

@@ -48,7 +48,7 @@ func (s *suite) newDice(seed uint64) *dice {
 // pick returns one of the values.
 func pick[T any](d *dice, from []T) T { return from[d.IntN(len(from))] }
 
-// often reports true in so many of a hundred cases.
+// often reports true in percent of all cases.
 func (d *dice) often(percent int) bool { return d.IntN(100) < percent }
 
 // dataset throws tables, series and rows.

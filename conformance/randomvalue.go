@@ -57,7 +57,7 @@ func (d *dice) float(t series.Type) float64 {
 	return pick(d, []float64{math.MaxFloat64, -math.SmallestNonzeroFloat64, 0, d.NormFloat64(), d.NormFloat64() * 1e200})
 }
 
-// whole throws a value that stands in Ints, often at the bounds of its type.
+// whole draws a value that is stored in Ints, often at the bounds of its type.
 func (d *dice) whole(f *series.Field) int64 {
 	switch f.Type {
 	case series.Bool:

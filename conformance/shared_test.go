@@ -161,7 +161,7 @@ func (d *dice) variant(of *query.Query, id int) query.Query {
 	return q
 }
 
-// newest asks for the newest rows where several are: that which arrived last
+// newest queries the newest rows, with several rows of the same time: the one that arrived last
 // counts.
 func (d *dice) newest(id int) query.Query {
 	table := pick(d, d.data.schema.Tables)
@@ -172,7 +172,7 @@ func (d *dice) newest(id int) query.Query {
 	return q
 }
 
-// inParts is a dataset in batches of so many runs.
+// inParts is a dataset in batches of a number of runs.
 type inParts struct {
 	*fixed
 	runs int

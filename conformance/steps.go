@@ -87,7 +87,7 @@ func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.
 	return db
 }
 
-// Prepare prepares the target for tables of so many series.
+// Prepare prepares the target for tables of seriesCount series.
 func Prepare(t testing.TB, db driver.DB, seriesCount uint32, tables ...*series.Table) {
 	t.Helper()
 	if err := session.New(db).Prepare(t.Context(), schemaOf(seriesCount, tables...), session.Mark{Tool: "test"}); err != nil {
@@ -159,7 +159,7 @@ func Querier(t testing.TB, db driver.DB) driver.Querier {
 	return q
 }
 
-// Query returns the answer to a request, asked through a querier of its own.
+// Query returns the answer to a request, through a querier of its own.
 func Query(t testing.TB, db driver.DB, text string) [][]query.Value {
 	t.Helper()
 	q := Querier(t, db)
@@ -204,7 +204,7 @@ func show(rows [][]query.Value) string {
 }
 
 // Row returns a row of an answer: int and int64 become Int, float64 Float,
-// string Text, nil NULL. A query.Value stays what it is.
+// string Text, nil NULL. A query.Value is kept.
 func Row(values ...any) []query.Value {
 	row := make([]query.Value, len(values))
 	for i, v := range values {

@@ -54,7 +54,7 @@ func (s *suite) types() example {
 	return e
 }
 
-// typeQueries are those that each type of a table's fields must stand: fields
+// typeQueries are queries that each type of a table's fields must pass: fields
 // alone, all together, and the numbers as numbers.
 func typeQueries(table *series.Table, start time.Time) []query.Query {
 	const tag = "device"

@@ -57,8 +57,8 @@ func hostileTexts(language string) []string {
 	}
 }
 
-// ambiguousTexts are texts that drop the table for those who read quotes and comments one
-// way, and a harmless query for others.
+// ambiguousTexts are texts that drop the table for a parser that reads quotes and comments one
+// way, and are a harmless query for others.
 func ambiguousTexts() []string {
 	return []string{
 		"SELECT $$'$$; DROP TABLE TABLE --'",

@@ -20,7 +20,7 @@ import (
 // has a folder with its files, its output, and a note of its process.
 type Background struct {
 	Folder string            // of the servers' folders
-	Among  *process.Children // lists those that are being started; nil: nobody does
+	Among  *process.Children // lists the servers that are being started; may be nil
 }
 
 // StateFolder is where programs of this user keep servers in the background, by the
@@ -43,8 +43,8 @@ type Known struct {
 	Running bool
 }
 
-// note is how a server's process is written down. A folder without one is none of
-// tsmark's.
+// note is the record of a server's process. A folder without one does not belong to
+// tsmark.
 type note struct {
 	PID     int   `json:"pid"`
 	Started int64 `json:"started"` // tells it from a later process of that number
@@ -65,8 +65,8 @@ const (
 // NAME=VALUE a line. One of several variants may need what another does not.
 const optionsFile = "options"
 
-// Options are those that the script of a server wrote down when it started that last, by
-// name; none: the driver's TestServer has all.
+// Options returns the options that the script of a server wrote down at its last start, by
+// name. They are nil if the driver's TestServer has all options.
 func (b Background) Options(name string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(b.Folder, name, dataFolder, optionsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,8 +180,8 @@ func free(first int) bool {
 	return true
 }
 
-// Stop ends a server, which may have ended already. What it stored stays, unless it is
-// to be removed.
+// Stop ends a server, which may have ended already. Its data stays, unless it should
+// be removed.
 func (b Background) Stop(ctx context.Context, name string, remove bool) error {
 	n, err := b.note(name)
 	switch {

@@ -40,7 +40,7 @@ const (
 // it: the servers listen on 127.0.0.1 alone.
 const passwordFile = "password"
 
-// wrapper is the script that is none of a server's.
+// wrapper is the script that does not belong to a server.
 const wrapper = "run"
 
 // Names lists the servers that have a script, sorted. A script is named for the
@@ -98,7 +98,7 @@ func list() []string {
 	return names
 }
 
-// text returns an embedded file; empty: there is none of that name.
+// text returns an embedded file, or "" for an unknown name.
 func text(name string) string {
 	content, err := files.ReadFile(name)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s Scripts) write(name string) error {
 	return err
 }
 
-// digest tells the script of a server, and what it shares with others, from later ones.
+// digest identifies the version of a server's script, including the parts that it shares with others.
 func (s Scripts) digest(name string) (string, error) {
 	own, err := filepath.Glob(filepath.Join(s.folder, name+".*"))
 	if err != nil {
@@ -183,8 +183,8 @@ func (s Scripts) Folder() string { return s.folder }
 // PasswordFile is the file with the password of the servers' users.
 func (s Scripts) PasswordFile() string { return filepath.Join(s.folder, passwordFile) }
 
-// Install sees that a server can be started: it downloads or builds what is missing,
-// which may take minutes the first time. What it says goes to out. The variables,
+// Install makes sure that a server can be started: it downloads or builds missing parts,
+// which may take minutes the first time. The output goes to out. The variables,
 // NAME=value, are for its script.
 func (s Scripts) Install(ctx context.Context, name string, out io.Writer, variables ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.folder, name), "install")

@@ -68,8 +68,8 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// fake are scripts of one server, called questdb, that listens on no port: it runs when
-// its file is there, and says in it what it was given.
+// fake returns scripts of one server, called questdb, without a port: it runs once
+// its file exists, and writes its arguments to it.
 func fake(t *testing.T) Scripts {
 	t.Helper()
 	s := Scripts{t.TempDir()}
@@ -200,8 +200,8 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// Servers for a command leave neither processes nor files, and know of those before
-// them.
+// Servers for a command leave neither processes nor files, and know the servers started
+// before them.
 func TestTemporary(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var servers Temporary

@@ -16,7 +16,7 @@ import (
 // Temporary is servers that are started from nothing and leave nothing. Its zero value
 // has none.
 type Temporary struct {
-	Among *process.Children // lists those that run; nil: nobody does
+	Among *process.Children // lists the running servers; may be nil
 
 	folder    string
 	running   []*process.Process

@@ -48,8 +48,8 @@ func EndsBounded(t testing.TB, do func() error) error {
 			return err
 		case <-time.After(20 * time.Millisecond):
 		}
-		// On a busy machine much may lie around that is no longer used: only
-		// what is left of more than the bound is too much.
+		// A busy machine may have much garbage in memory: only live memory beyond the
+		// bound is too much.
 		if heap() > before+endlessHeap {
 			if live := liveHeap(); live > before+endlessHeap {
 				t.Fatalf("the heap has grown by %d MiB, and it goes on", (live-before)>>20)

@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// fake is a target over the server of the tests. Its sins are what it does
-// wrong, as adapters may.
+// fake is a target over the server of the tests. Its sins are faults that adapters
+// may have.
 func fake(sins string) driver.Driver {
 	k := driver.Driver{
 		Name: "fake",

@@ -18,8 +18,8 @@ import (
 )
 
 // A small server for the tests of the fault suite: this test binary, started
-// again as a process of its own. It stores lines as they come, with sync=on in
-// a file before it answers, else in memory until it is asked to settle.
+// again as a process of its own. It stores lines as they come: with sync=on in
+// a file before it answers, otherwise in memory until a settle request.
 const playServer = "TSMARK_FAKE_SERVER"
 
 func TestMain(m *testing.M) {
@@ -39,7 +39,7 @@ const (
 
 type fakeServer struct {
 	dir  string
-	sins string // what it does wrong
+	sins string // its faults
 
 	mu     sync.Mutex
 	lines  []string
@@ -132,7 +132,7 @@ func (s *fakeServer) write(_ http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// store appends to the file what is not there yet.
+// store appends the lines to the file that are not there yet.
 func (s *fakeServer) store() error {
 	f, err := os.OpenFile(s.rows(), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

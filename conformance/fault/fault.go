@@ -44,7 +44,7 @@ const (
 // Target is a target and the server that fails it.
 type Target struct {
 	Kind    driver.Driver
-	Options map[string]string // beside those that the suite sets: host, and Ports
+	Options map[string]string // in addition to the ones that the suite sets: host, and Ports
 	Server  *Server
 	// Ports are the options that are ports, each with its distance from the
 	// server's first port. Nil: port alone.
@@ -67,10 +67,10 @@ type Target struct {
 	Patience time.Duration
 }
 
-// Run runs the fault suite: what goes wrong with a server must end in one
-// clear line or in figures that say what happened, never in a hang, a short
-// answer or a load that only seems to be whole. The suite fills and replaces
-// what the options lead to, and leaves the server damaged.
+// Run runs the fault suite: every fault of a server must end in one
+// clear line or in figures that report it, never in a hang, a short
+// answer or a load that only seems to be complete. The suite fills and replaces
+// the data that the options lead to, and leaves the server damaged.
 func Run(t *testing.T, f Target) {
 	parts := f.parts()
 	for name := range f.Cannot {
@@ -81,7 +81,7 @@ func Run(t *testing.T, f Target) {
 	f.runParts(t, parts)
 }
 
-// RunOnly runs some parts of the suite, such as those that depend on an
+// RunOnly runs some parts of the suite, for example the parts that depend on an
 // option.
 func RunOnly(t *testing.T, f Target, names ...string) {
 	parts := slices.DeleteFunc(f.parts(), func(p part) bool { return !slices.Contains(names, p.name) })
@@ -140,7 +140,7 @@ func (p part) bounded(ctx context.Context, f *faults) error {
 	go func() { done <- p.run(f, ctx) }()
 	limit := 8 * f.patience()
 	if p.long {
-		limit *= 3 // dozens of trials, each with a database that is made anew
+		limit *= 3 // dozens of trials, each with a new database
 	}
 	select {
 	case err := <-done:
@@ -241,7 +241,7 @@ func (f *faults) rows() (workload.Dataset, *oracle.Survey, error) {
 // loading is a load during which something happens once.
 type loading struct {
 	retry   retry.Policy
-	writers int // 0: two, if the target takes so many
+	writers int // 0: two, if the target allows it
 	after   float64
 	happens func() error          // after that share of the rows, while other workers write
 	acked   func(context.Context) // see engine.LoadConfig
@@ -249,7 +249,7 @@ type loading struct {
 	opened  func(driver.DB) error // before the load
 }
 
-// loaded is what came of one.
+// loaded is the result of a loading.
 type loaded struct {
 	db     driver.DB
 	load   *result.Load
@@ -257,8 +257,8 @@ type loaded struct {
 	survey *oracle.Survey
 }
 
-// load prepares the target and loads. Its own error is for what was not to
-// happen; the caller closes db.
+// load prepares the target and loads. The returned error is for unexpected failures;
+// the caller closes db.
 func (f *faults) load(ctx context.Context, l loading) (*loaded, error) {
 	d, survey, err := f.rows()
 	if err != nil {
@@ -330,7 +330,7 @@ var (
 	isRefusal  = regexp.MustCompile(`(?i)password|authent|authori|credential|user`)
 )
 
-// clear returns why an error is none that a user could be shown.
+// clear returns why an error must not be shown to a user, or nil.
 func (f *faults) clear(err error, wanted *regexp.Regexp) error {
 	switch {
 	case err == nil:

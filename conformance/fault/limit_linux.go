@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
-// limitFiles keeps the server from writing beyond so many bytes of any file,
-// which to it is much like a full disk. It takes no mount, and so no root.
+// limitFiles limits the size of every file that the server writes, in bytes, which
+// to it is much like a full disk. It needs neither a mount nor root.
 func (s *Server) limitFiles(ctx context.Context, bytes uint64) error {
 	tree, err := process.Tree(ctx, s.running.PID())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// trigger makes something happen once so many rows are loaded.
+// trigger starts an action once a number of rows are loaded.
 type trigger struct {
 	rows    atomic.Int64
 	after   int64
@@ -34,7 +34,7 @@ func (t *trigger) progress(rows int) {
 	}
 }
 
-// wait returns what came of it, and that it did not happen.
+// wait returns the result of the action, or an error if the action did not start.
 func (t *trigger) wait() error {
 	if t.happens != nil {
 		t.once.Do(func() { t.err = errors.New("the load ended before anything happened to it") })
@@ -104,7 +104,7 @@ func (f *faults) killedRetried(ctx context.Context) error {
 	return f.whole(counted, "as given")
 }
 
-// killedAcked: what was acknowledged and is gone after a kill is counted, by
+// killedAcked: acknowledged rows that are lost after a kill are counted, at
 // each level of durability.
 func (f *faults) killedAcked(ctx context.Context) error {
 	levels := f.Kind.Durabilities
@@ -140,8 +140,8 @@ func (f *faults) killedAcked(ctx context.Context) error {
 	return nil
 }
 
-// throttled: a server that asks for time is given it, and nothing is stored
-// twice.
+// throttled: a server that requests a delay gets it, and every row is stored
+// once.
 func (f *faults) throttled(ctx context.Context) error {
 	const refusals = 2
 	port := cmp.Or(f.HTTP, "port")

@@ -25,7 +25,7 @@ type wire struct {
 	done  chan struct{} // closed with the wire
 }
 
-// flow is what goes through wires, which can share one. Numbers are bytes of
+// flow counts the traffic of wires, which can share one. Numbers are bytes of
 // answers.
 type flow struct {
 	answered atomic.Int64

@@ -64,7 +64,7 @@ type rowsOnly int64
 
 func (r *rowsOnly) Row([]query.Value) error { *r++; return nil }
 
-// cutQuery: an answer that breaks off is an error, wherever it does.
+// cutQuery: a truncated answer is an error, wherever it ends.
 func (f *faults) cutQuery(ctx context.Context) error {
 	if err := f.fill(ctx); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (f *faults) cutQuery(ctx context.Context) error {
 	return f.cutShort(ctx, largest.Request, largest.rows)
 }
 
-// ask asks twice, the second time with something done just before, and returns
+// ask runs a query twice, the second time right after calling before, and returns
 // the rows and bytes of the second answer.
 func ask(ctx context.Context, db driver.DB, r driver.Request, answered *atomic.Int64, before func(int64)) (rows, bytes int64, err error) {
 	q, err := db.NewQuerier(ctx, 0)
@@ -132,7 +132,7 @@ func ask(ctx context.Context, db driver.DB, r driver.Request, answered *atomic.I
 		return 0, 0, fmt.Errorf("opening a querier: %w", err)
 	}
 	defer q.Close()
-	if _, err := q.Do(ctx, r, nil); err != nil { // what is done once is done
+	if _, err := q.Do(ctx, r, nil); err != nil { // does the one-time work
 		return 0, 0, err
 	}
 	begin := answered.Load()
@@ -145,7 +145,7 @@ func ask(ctx context.Context, db driver.DB, r driver.Request, answered *atomic.I
 	return int64(sink), answered.Load() - begin, err
 }
 
-// greet does what a command does first, and asks a query.
+// greet does the first steps of a command, and runs a query.
 func (f *faults) greet(ctx context.Context, env driver.Env, more map[string]string) error {
 	options, err := f.options(more)
 	if err != nil {
@@ -218,7 +218,7 @@ func (f *faults) wrongDatabase(ctx context.Context) error {
 	return f.refused(ctx, cmp.Or(f.Database, "database"), name, true, regexp.MustCompile(name))
 }
 
-// noTLS: nothing is sent in the clear where TLS was asked for.
+// noTLS: with TLS requested, nothing is sent in the clear.
 func (f *faults) noTLS(ctx context.Context) error {
 	return f.refused(ctx, "tls", "on", false, regexp.MustCompile(`(?i)tls`))
 }

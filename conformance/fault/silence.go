@@ -25,7 +25,7 @@ type opened struct {
 	asks   driver.Request
 }
 
-// demand is something that tsmark asks of a target.
+// demand is an operation of tsmark on a target.
 type demand struct {
 	name string
 	do   func(context.Context, *opened) error
@@ -50,8 +50,8 @@ func (f *faults) steps() []driver.Step {
 	return f.Kind.Caps(options).Steps
 }
 
-// demands are all that a target can be asked, but for opening it, in the order in
-// which a run does.
+// demands are all operations on a target except opening it, in the order of a
+// run.
 func (f *faults) demands() []demand {
 	all := []demand{
 		{name: "describing", do: func(ctx context.Context, o *opened) error { _, err := o.db.Describe(ctx); return err }},
@@ -132,7 +132,7 @@ func (f *faults) silences(ctx context.Context) error {
 		return err
 	}
 	maps.Copy(through, f.hurried()) // of writers
-	again := func() {               // the server speaks, to those who connect anew
+	again := func() {               // the server answers again, but only on new connections
 		flow.quiet.Store(-1)
 		for _, w := range wires {
 			w.cut()
@@ -201,7 +201,7 @@ func (f *faults) hushed(ctx context.Context, s demand, o *opened, cut bool) erro
 	return f.hushEnded(err, time.Since(begin), cut)
 }
 
-// hushEnded judges how something ended that a silent server was asked.
+// hushEnded judges the end of an operation on a silent server.
 func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
 	switch {
 	case err == nil:
@@ -218,7 +218,7 @@ func (f *faults) hushEnded(err error, took time.Duration, cut bool) error {
 	return f.clear(err, isSilence)
 }
 
-// hushedEnds does what has no target yet, or will have none.
+// hushedEnds does the operations that have no target yet, or will have none.
 func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow *flow, again func()) error {
 	plain := f.Kind
 	defer func() { f.Kind = plain }()
@@ -244,7 +244,7 @@ func (f *faults) hushedEnds(ctx context.Context, through map[string]string, flow
 	}
 	flow.quiet.Store(0)
 	begin := time.Now()
-	o.close() // that it cannot say farewell is no error
+	o.close() // closing without a farewell is allowed
 	again()
 	if took := time.Since(begin); took > f.patience() {
 		return fmt.Errorf("closing took %v", took)

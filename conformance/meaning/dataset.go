@@ -28,7 +28,7 @@ type row struct {
 	table  *series.Table
 	series uint32
 	time   int64
-	values map[string]query.Value // by field; without those that are NULL
+	values map[string]query.Value // by field; without NULLs
 }
 
 func newDataset() dataset {
@@ -180,7 +180,7 @@ func (d *dataset) tag(t *series.Table, key string) tagValues {
 	return tag.Values.(tagValues)
 }
 
-// split cuts a text at a character that no backslash stands before.
+// split cuts a text at a character, except after a backslash.
 func split(text string, at byte) []string {
 	var parts []string
 	begin := 0
@@ -230,8 +230,8 @@ func value(text string, kind query.Kind) (v query.Value, err error) {
 	return v, nil
 }
 
-// fields cuts a line at blanks. What stands in double quotes is one field, as Go
-// writes texts.
+// fields cuts a line at blanks. Text in double quotes is one field, in Go's
+// syntax.
 func fields(line string) ([]string, error) {
 	var list []string
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {

@@ -1,5 +1,5 @@
-// Package meaning holds what queries mean as documents that a reader of the
-// field can check: rows, queries about them, and the answers that are right. The
+// Package meaning defines the meaning of queries in documents that a reader of the
+// field can check: rows, queries about them, and the correct answers. The
 // oracle and every driver are held to the same documents.
 //
 // A document is a text file of sections. A section begins at the margin; its
@@ -16,14 +16,14 @@
 //	  time                  truck  load
 //	  2016-01-01T00:00:00Z  a      300.5
 //
-// "numbers" are the tags whose values are numbers. "load" has rows as line
-// protocol writes them, with times in RFC 3339; a field that a row does not have
+// "numbers" are the tags whose values are numbers. "load" has rows in line
+// protocol, with times in RFC 3339; a field that a row does not have
 // is NULL. A "query" names a shape and its fields: query.go lists the words. Its
 // table is the first one unless it names another. "expect" begins with the
-// columns of the answer, and has its rows in their order where the query orders
-// them. Where several answers are right, further ones stand under "or". Where
-// rows of one series and time become one in a database, the last one stays, and
-// "merged" says what is right then. Of any-rows, all rows stand there that match.
+// columns of the answer, and has its rows, in order if the query orders
+// them. If several answers are correct, the others follow under "or". In a database where
+// rows of one series and time become one, the last one stays, and "merged" has the correct
+// answer for it. For any-rows, "expect" has all matching rows.
 package meaning
 
 import (
@@ -46,16 +46,16 @@ type Document struct {
 	Cases []Case
 }
 
-// Case is a query and the answers to it that are right.
+// Case is a query and its correct answers.
 type Case struct {
 	Name   string
-	Line   int // where its query stands
+	Line   int // of the query
 	Query  query.Query
 	answer []query.Answer
 	merged []query.Answer // where rows of one series and time merge; nil: as answer
 }
 
-// Answers returns the answers that are right where all rows are kept.
+// Answers returns the correct answers of a database that keeps all rows.
 func (c *Case) Answers() []query.Answer { return c.answer }
 
 // Documents returns all documents.
@@ -79,8 +79,8 @@ func Documents() ([]*Document, error) {
 	return all, nil
 }
 
-// Check returns what is wrong with an answer, of a database in which rows of one
-// series and time merge or not; empty: nothing.
+// Check returns the error in an answer, or "", for a database in which rows of one
+// series and time merge or not.
 func (d *Document) Check(c *Case, found *query.Answer, merges bool) string {
 	right := c.answer
 	if merges && c.merged != nil {

@@ -18,7 +18,7 @@ query Rows
   tag    host
 `
 
-// What is wrong in a document is told with its line.
+// An error in a document is reported with its line.
 func TestErrorsNameTheLine(t *testing.T) {
 	for _, test := range []struct{ text, line, says string }{
 		{"loads\n", "1", `no section "loads"`},
@@ -45,8 +45,8 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// An answer is held to what stands in the document, also where several are right
-// and where rows merge.
+// An answer is compared with the document, also with several correct answers
+// and with rows that merge.
 func TestCheck(t *testing.T) {
 	const answer = "  time host usage up\n  2016-01-01T00:00:00Z \"a b\" %d true\n"
 	d, err := Parse("x.test", small+"expect\n"+fmt.Sprintf(answer, 1)+"or\n"+fmt.Sprintf(answer, 2)+"merged\n"+fmt.Sprintf(answer, 3))

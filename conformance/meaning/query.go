@@ -60,7 +60,7 @@ func (w *words) add(line string) error {
 	return nil
 }
 
-// list returns what stands behind a word.
+// list returns the values behind a word.
 func (w *words) list(word string) []string {
 	w.used = append(w.used, word)
 	return w.lines[word]

@@ -20,7 +20,7 @@ type player struct {
 	mu       sync.Mutex
 	conns    map[net.Conn]bool
 	recorded []*script
-	over     bool // a problem was found: what comes after it follows from it
+	over     bool // a problem was found, and later problems follow from it
 }
 
 // script is a recorded conversation, and who plays it.
@@ -37,7 +37,7 @@ type part struct {
 	at     int
 }
 
-// play starts a player of conversations with so many ports.
+// play starts a player of conversations on a number of ports.
 func play(f Framing, recorded []conversation, ports int, problem func(string, ...any)) (*player, error) {
 	p := &player{framing: f, problem: problem, conns: make(map[net.Conn]bool)}
 	for i, c := range recorded {
@@ -186,7 +186,7 @@ func (p *player) ended(live *part) {
 // patience is how long clients may take to end their connections, once tests are over.
 const patience = 5 * time.Second
 
-// finish ends the server. What was recorded and not asked for is a problem, unless the
+// finish ends the server. Recorded messages that were not requested are a problem, unless the
 // tests have failed anyway.
 func (p *player) finish(failed func() bool) {
 	for _, l := range p.listeners {

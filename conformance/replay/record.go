@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// recorder stands between clients and the ports of a server, hands on what both say and
-// keeps it.
+// recorder is a proxy between clients and the ports of a server that keeps the messages of
+// both sides.
 type recorder struct {
 	framing   Framing
 	listeners []net.Listener
@@ -77,8 +77,8 @@ func (r *recorder) between(client net.Conn, port int, address string) {
 	r.mu.Unlock()
 }
 
-// hand keeps each message before it hands it on, as it came: so an answer never
-// stands before its request.
+// hand keeps each message before it forwards it, in order of arrival, so that an answer
+// never precedes its request.
 func (r *recorder) hand(c *conversation, framing Connection, from Side, in, out net.Conn) {
 	came := &copied{from: in}
 	stream := bufio.NewReader(came)
@@ -98,7 +98,7 @@ func (r *recorder) hand(c *conversation, framing Connection, from Side, in, out 
 	}
 }
 
-// copied keeps what was read of a connection.
+// copied keeps the bytes read from a connection.
 type copied struct {
 	from  net.Conn
 	bytes []byte

@@ -1,7 +1,7 @@
-// Package replay records the conversations of the conformance suite with a server that
-// somebody brings, and plays them back where there is none: in CI. So what a driver
-// renders, sends and decodes stays as it was when it passed against that server. It
-// tells nothing of how a server behaves, and is never called a test against one.
+// Package replay records the conversations of the conformance suite with a user-provided
+// server, and plays them back without a server: in CI. So the messages that a driver
+// renders, sends and decodes stay the same as when it passed against that server. A replay
+// does not test the behaviour of a server, and is never called a test against one.
 //
 // A driver's test is one function for both:
 //
@@ -11,37 +11,38 @@
 //		})
 //	}
 //
-// It plays what stands in [Folder], text that is packed: zcat shows it. With TSMARK_RECORD=1, and TSMARK_TEST_<NAME>=host:port
-// of a server, a proxy stands between suite and server instead and writes that
-// folder anew: about.txt, with the server's version and the date, and the
+// It plays the recordings in [Folder], packed text: zcat shows it. With TSMARK_RECORD=1, and
+// TSMARK_TEST_<NAME>=host:port
+// of a server, a proxy between suite and server writes that
+// folder from scratch: about.txt, with the server's version and the date, and the
 // conversations as text.
 //
-// # What a recording holds, and how it is held to
+// # Content of a recording, and how it is checked
 //
-// A conversation is what both sides of one connection say, as messages: a
-// [Framing] splits the streams. The fake server answers a client's message with what
-// the server answered to the same message then. A connection is known by what it
-// says, not by when it comes: of the recorded conversations that begin as it has
-// begun, on both sides, it is the first that goes on as it goes on. So connections may
-// interleave in any way. A message that differs in one byte from all that could come
-// is an error, as is a conversation of which a part never came. Only what a
+// A conversation is the messages of both sides of one connection: a
+// [Framing] splits the streams. The fake server answers a client's message with
+// the answer of the server to the same message in the recording. A connection is identified by
+// its messages, not by its time: among the recorded conversations with the same beginning, on
+// both sides, it is the first one with the same next message. So connections may
+// interleave in any way. A message that differs in one byte from all possible ones
+// is an error, as is a conversation with a missing part. Only the parts that a
 // [Connection] masks by name may differ.
 //
-// So the suite must say the same each time: one worker (Run gives the driver
+// So the suite must send the same messages each time: one worker (Run gives the driver
 // Caps.OneConnection, which leaves the test of several writers out), databases with
 // fixed names, numbers of requests that count from 1 and no clock. Numbers that
-// the server gives need no mask: it plays those that it gave. Run sets the flag -short, so
+// the server assigns need no mask: a replay assigns the recorded ones. Run sets the flag -short, so
 // that there is one set of tests.
 //
 // # The text
 //
 // A line "== PORT" begins a conversation with the server's first, second… port. A line
 // "> N" or "< N" begins a message of N bytes of the client's or the server's; the
-// lines behind it, indented, are the bytes. A backslash stands before what is no
-// printable text: \n and \r, \xNN for a byte, \{N} for N zero bytes, \\ for itself. A line ends
-// after \n and wherever it is long, which means nothing. A message of the client's that is long is held
+// lines behind it, indented, are the bytes. Bytes that are not printable text are escaped
+// with a backslash: \n and \r, \xNN for a byte, \{N} for N zero bytes, \\ for itself. A line ends
+// after \n and wherever it is long, which has no meaning. A long message of the client's is stored
 // as its beginning and its SHA-256, "> N sha256:…": a changed byte anywhere still
-// differs. "#5" behind the number makes it the fifth message that is worth it,
+// differs. "#5" behind the number makes it the fifth message that is long enough to repeat,
 // and "> #5" or "< #5" alone is that message again.
 package replay
 
@@ -93,17 +94,17 @@ type Connection interface {
 	// Read takes the next message of a side from its stream, all of it and no byte more
 	// than that. Its error is io.EOF where the stream ends between two messages.
 	Read(from Side, stream *bufio.Reader) ([]byte, error)
-	// Mask returns a message with everything that may differ from run to run put to one
-	// value: a client's random key, a server's time. What it returns is recorded
-	// and compared. It leaves what it is given as it is.
+	// Mask returns a message in which everything that may differ from run to run has a fixed
+	// value: a client's random key, a server's time. The result is recorded
+	// and compared. Mask does not change its argument.
 	Mask(from Side, message []byte) []byte
 	// Answer returns the bytes on the wire of a recorded message of the server's. request
-	// is the client's last message before it, not masked (nil: there was none), for what an
-	// answer repeats of it, as one to a random key.
+	// is the client's last message before it, not masked (nil: no message), for an
+	// answer that repeats a part of it, as one to a random key.
 	Answer(recorded, request []byte) []byte
 }
 
-// Subject is what is recorded.
+// Subject is the subject of a recording.
 type Subject struct {
 	Driver  driver.Driver
 	Framing Framing
@@ -112,9 +113,9 @@ type Subject struct {
 	Name string
 }
 
-// Run runs a suite against the recordings of a subject, or against a server, and records
-// it: see the package. The suite is given the driver, and options that lead to what it is
-// to talk with.
+// Run runs a suite against the recordings of a subject, or against a server while recording
+// it: see the package. The suite receives the driver, and options that lead to the recording
+// or the server.
 func Run(t *testing.T, s Subject, suite func(*testing.T, driver.Driver, map[string]string)) {
 	t.Helper()
 	short(t)
@@ -264,7 +265,7 @@ func version(t *testing.T, d driver.Driver, given map[string]string) string {
 
 const aboutFile = "about.txt"
 
-// About is of which server recordings are, and when they were made.
+// About describes the server of recordings, and their date.
 type About struct {
 	Version string // as the server said it: driver.Description.Version
 	Date    string // YYYY-MM-DD
@@ -272,7 +273,7 @@ type About struct {
 
 func (a About) text() string { return fmt.Sprintf("version: %s\ndate: %s\n", a.Version, a.Date) }
 
-// ReadAbout reads of which server the recordings in a folder are.
+// ReadAbout reads the description of the recordings in a folder.
 func ReadAbout(folder string) (About, error) {
 	text, err := os.ReadFile(filepath.Join(folder, aboutFile))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// byLine is a protocol of lines, of which one that begins with "time" may differ.
+// byLine is a protocol of lines. A line that begins with "time" may differ.
 type byLine struct{}
 
 func (byLine) Connection() Connection { return byLine{} }
@@ -70,7 +70,7 @@ func counting(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// client says lines, and returns what it was told.
+// client sends lines, and returns the replies.
 type client struct {
 	net.Conn
 	from *bufio.Reader
@@ -129,7 +129,7 @@ func recorded(t *testing.T) ([]conversation, []string) {
 	return again, told
 }
 
-// replayed plays a recording to a client, and returns what was wrong.
+// replayed plays a recording to a client, and returns the problem.
 func replayed(t *testing.T, recorded []conversation, use func(net.Addr)) string {
 	t.Helper()
 	var mu sync.Mutex
@@ -147,7 +147,7 @@ func replayed(t *testing.T, recorded []conversation, use func(net.Addr)) string 
 	return strings.Join(problems, "\n")
 }
 
-// What is said as it was recorded is answered as it was.
+// A message that is the same as in the recording gets the same answer.
 func TestReplay(t *testing.T) {
 	all, told := recorded(t)
 	var again []string
@@ -159,7 +159,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// The connections may come the other way round: each is known by what it says.
+// The connections may come in the opposite order: each is identified by its messages.
 func TestOrder(t *testing.T) {
 	same := []conversation{
 		{messages: []message{newMessage(Client, []byte("hello\n")), newMessage(Server, []byte("hi\n")), newMessage(Client, []byte("a\n")), newMessage(Server, []byte("A\n"))}},
@@ -179,8 +179,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A single byte that differs is a problem, in whatever message, short or long; and so is
-// what was left out, and what is said beyond.
+// A single differing byte is a problem, in any message, short or long; so is a missing
+// message, and an additional one.
 func TestChanged(t *testing.T) {
 	all, _ := recorded(t)
 	for ci, c := range all {

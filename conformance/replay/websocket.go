@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// WebSocket is the framing of a server that is spoken to over WebSocket, and on other
-// connections over HTTP. Messages of HTTP are whole requests and answers, bodies as they
-// came. A connection that becomes a WebSocket has those of the handshake, and then those
-// of the frames: their kind, a space, and what they carry, unmasked, in one piece.
+// WebSocket is the framing of a server that speaks WebSocket, and HTTP on other
+// connections. Messages of HTTP are whole requests and answers, with bodies as they
+// came. A connection that becomes a WebSocket has the messages of the handshake, followed by
+// those of the frames: their kind, a space, and their payload, unmasked, in one piece.
 type WebSocket struct {
 	// Mask puts what a message carries, without its kind, to one value where it may
 	// differ from run to run. Nil: nothing does.
@@ -109,7 +109,7 @@ var (
 	chunked = regexp.MustCompile(`(?i)\r\nTransfer-Encoding: chunked\r\n`)
 )
 
-// readBody reads the body behind a head, as it stands on the wire.
+// readBody reads the body behind a head, as it is on the wire.
 func readBody(message []byte, stream *bufio.Reader) ([]byte, error) {
 	more := func(n int) error {
 		from := len(message)

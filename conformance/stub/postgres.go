@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Welcome takes a client of the PostgreSQL protocol in, and returns what it can
-// be answered by.
+// Welcome accepts a client of the PostgreSQL protocol, and returns the backend that
+// answers it.
 func Welcome(c net.Conn) *pgproto3.Backend {
 	b := pgproto3.NewBackend(c, c)
 	if _, err := b.ReceiveStartupMessage(); err != nil {
@@ -42,7 +42,7 @@ func Rows(b *pgproto3.Backend, n int) {
 	}
 }
 
-// UntilSync reads what comes before the next Sync.
+// UntilSync reads all messages up to the next Sync.
 func UntilSync(b *pgproto3.Backend) {
 	for {
 		m, err := b.Receive()
@@ -55,7 +55,7 @@ func UntilSync(b *pgproto3.Backend) {
 	}
 }
 
-// AnswerOne answers what comes before the next Sync, or a simple query, with
+// AnswerOne answers all messages up to the next Sync, or a simple query, with
 // one row.
 func AnswerOne(b *pgproto3.Backend) error {
 	fields := []pgproto3.FieldDescription{{Name: []byte("n"), DataTypeOID: 20, DataTypeSize: 8}}

@@ -52,7 +52,7 @@ func split(t testing.TB, a net.Addr) (host, port string) {
 	return host, port
 }
 
-// Secret is a password for tests, which stands in no error.
+// Secret is a password for tests. It must not appear in errors.
 const Secret = "s3cret"
 
 // Says fails the test unless an error is one line that says all of this, and not

@@ -249,7 +249,7 @@ func TestSystemd(t *testing.T) {
 func TestSSH(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		// Runs on this machine what it was to run on the host, its last argument.
+		// Runs its last argument, the command for the host, on this machine.
 		"ssh":    "echo \"ssh $*\" >>\"$LOG\"; exec bash -c \"${*: -1}\"",
 		"tsmark": "case $1 in agent) token=$(cat \"${5#@}\");; run) sleep 0.5; token=$(cat \"${*: -1}\" 2>/dev/null || cat \"$(echo \"${*: -1}\" | cut -c2-)\");; esac; echo \"tsmark $* ($token)\" >>\"$LOG\"; [ $1 = run ] || exec sleep 600",
 	} {

@@ -86,7 +86,7 @@ func (p *page) newID(title string) string {
 	return unique
 }
 
-// line is the line of the source on which a node stands, as near as can be told.
+// line returns the line of a node in the source, as closely as it is known.
 func (p *page) line(n ast.Node) int {
 	for ; n != nil; n = n.Parent() {
 		if t, ok := n.FirstChild().(*ast.Text); ok {

@@ -32,7 +32,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// files is where the site has files of the repository that are no pages.
+// files is the site's folder for files of the repository that are not pages.
 const files = "files"
 
 // Build writes the site of a repository into a folder, which it creates if necessary. It
@@ -88,7 +88,7 @@ type page struct {
 	ids    map[string]bool // of its headings
 }
 
-// part is what stands under one heading, for the search.
+// part is the text under one heading, for the search.
 type part struct {
 	id, title, text string
 }
@@ -242,7 +242,7 @@ type view struct {
 // Link is another file of the site as this page names it.
 func (v *view) Link(to string) string { return v.relative(to) }
 
-// render writes all pages, the index for the search, and what they share.
+// render writes all pages, the search index, and the shared files.
 func (s *site) render() error {
 	pages, err := template.ParseFS(assets, "assets/page.html")
 	if err != nil {

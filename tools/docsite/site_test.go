@@ -115,7 +115,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// What is wrong with the documents is named with its line, and nothing is written.
+// An error in the documents is reported with its line, and nothing is written.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"docs/more.md", "# More\n\nfirst\nand [x](none.md) there\n\n## A b code C\n", "docs/more.md:4: the link none.md leads to docs/none.md, which does not exist"},

@@ -1,6 +1,6 @@
-// Package front stands before a GridDB server without TLS in tests, and has TLS as one of
-// the Enterprise Edition has it by what its Java client expects: the first request and its
-// answer are plain, and say that all that follows is encrypted.
+// Package front is a TLS front for a GridDB server in tests. It speaks TLS like the
+// Enterprise Edition, as far as its Java client shows: the first request and its
+// answer are plain, and announce that the rest is encrypted.
 package front
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // Front is such a server.
 type Front struct {
-	Certificate string // file of what a client must trust
+	Certificate string // file that a client must trust
 	listener    net.Listener
 	backend     string
 	config      *tls.Config
@@ -48,7 +48,7 @@ func Serve(t testing.TB, backend string) *Front {
 			}
 			f.running.Go(func() {
 				defer func() { _ = c.Close() }()
-				_ = f.between(c) // the client says what is wrong
+				_ = f.between(c) // the client reports the error
 			})
 		}
 	})
@@ -65,7 +65,7 @@ func (f *Front) Address() string { return f.listener.Addr().String() }
 // Encrypted returns how many connections were encrypted.
 func (f *Front) Encrypted() int64 { return f.encrypted.Load() }
 
-// headSize is what stands before each message, its size at the end.
+// headSize is the size of the head of each message; its last field is the message's size.
 const headSize = 20
 
 // message reads one.
@@ -83,8 +83,8 @@ func message(from io.Reader) ([]byte, error) {
 	return all, err
 }
 
-// between hands on the first request and its answer, of which it changes the last two
-// bytes: whether plain connections are taken, and encrypted ones.
+// between forwards the first request and its answer. It changes the last two bytes of the
+// answer: whether plain and encrypted connections are accepted.
 func (f *Front) between(client net.Conn) error {
 	server, err := net.Dial("tcp", f.backend)
 	if err != nil {

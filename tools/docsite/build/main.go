@@ -1,4 +1,4 @@
-// Command build makes the site of the documents, or says what is wrong with them:
+// Command build makes the site of the documents, or reports the errors in them:
 //
 //	go -C tools run ./docsite/build FOLDER
 //

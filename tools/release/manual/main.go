@@ -68,8 +68,8 @@ func bash(root *cobra.Command, file string) error {
 	return errors.Join(cli.BashCompletion(root, out, true), out.Close())
 }
 
-// literal has the help of a command, and of those below it, read as it is written: what
-// makes the pages takes it for Markdown.
+// literal escapes the help of a command and its subcommands, so that it is read literally: the
+// generator of the pages reads it as Markdown.
 func literal(cmd *cobra.Command) {
 	cmd.Short, cmd.Long, cmd.Use = escaped(cmd.Short), escaped(cmd.Long), escaped(cmd.Use)
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {

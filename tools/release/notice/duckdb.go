@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// DuckDB is linked in as libraries that hold the code of others, of which the module with
-// them has no licences. So these are kept here, as they are in DuckDB's own repository.
+// DuckDB is linked in as libraries that contain code of others, without its licences in
+// their module. So the licences are kept here, as they are in DuckDB's own repository.
 //
 //go:embed duckdb
 var duckdbFiles embed.FS
@@ -74,8 +74,8 @@ func ownLibraries() []string {
 	return []string{"autocomplete_extension", "core_functions_extension", "json_extension"}
 }
 
-// hasDuckDB reports whether one of the modules has DuckDB. It is an error where what is
-// bundled with that version is not known.
+// hasDuckDB reports whether one of the modules has DuckDB. It returns an error if the contents
+// of that version are unknown.
 func hasDuckDB(modules []*debug.Module) (bool, error) {
 	at := slices.IndexFunc(modules, func(m *debug.Module) bool { return m.Path == bindings })
 	if at < 0 {

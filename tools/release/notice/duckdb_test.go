@@ -39,8 +39,8 @@ func TestBundledVersion(t *testing.T) {
 	}
 }
 
-// Each part has its licence and each licence its part, and what is linked on some
-// platform is known.
+// Each part has its licence and each licence its part, and all libraries linked on some
+// platform are known.
 func TestBundled(t *testing.T) {
 	parts, err := bundled(modulesWith(bindingsVersion))
 	if err != nil {

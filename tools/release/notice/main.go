@@ -1,13 +1,13 @@
-// Command notice prints the licences of what is linked into a program, to be handed on
-// with it.
+// Command notice prints the licences of all code that is linked into a program, for
+// distribution with it.
 //
 //	go -C tools run ./release/notice PROGRAM > NOTICE
 //	go -C tools run ./release/notice --sbom FILE PROGRAM
 //
-// It goes by the list of modules that the program itself has (go version -m), and prints
+// It uses the list of modules in the program itself (go version -m), and prints
 // every licence file of each as it is in the module. A module without one is an error.
-// What DuckDB bundles is in no module: the licences of that are kept here, and another
-// version of DuckDB is an error until somebody has looked at them. With --sbom the same
+// The code that DuckDB bundles is not in modules: its licences are kept here, and another
+// version of DuckDB is an error until somebody has reviewed them. With --sbom the same
 // parts are added to the program's SBOM, in CycloneDX's JSON.
 package main
 

@@ -8,8 +8,8 @@ import (
 
 func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
-// Each text is there once with all that it is of, those of copied code too; what is not a
-// licence is left out.
+// Each text appears once with all parts that it covers, including copied code; files that
+// are not licences are left out.
 func TestCompose(t *testing.T) {
 	got, err := compose("example.org/program", []part{
 		{"example.org/a v1.0.0", fstest.MapFS{"LICENSE": file("Permission\r\n"), "license.go": file("package a"), "testdata/LICENSE": file("test"), ".x/LICENSE": file("hidden")}, true},
@@ -34,7 +34,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// What has no licence file stops a release.
+// A module without a licence file stops a release.
 func TestNoLicence(t *testing.T) {
 	_, err := compose("example.org/program", []part{{"example.org/a v1.0.0", fstest.MapFS{"a.go": file("package a")}, true}})
 	if err == nil || err.Error() != "licences of example.org/a v1.0.0: has no licence file" {

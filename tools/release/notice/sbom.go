@@ -43,7 +43,7 @@ func licensedAs(b bundle) []licensed {
 	return []licensed{{License: &named{ID: b.licence}}}
 }
 
-// complete adds what comes with DuckDB to a program's SBOM, a file of CycloneDX.
+// complete adds the parts of DuckDB to a program's SBOM, a file of CycloneDX.
 func complete(file, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
