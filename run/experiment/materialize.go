@@ -15,9 +15,9 @@ type Materialize struct {
 	Bucket time.Duration `yaml:"bucket"` // width of the aggregate's buckets; 0: no aggregate
 	// Table is the table of rows; empty: the table of the first of Types.
 	Table string `yaml:"table,omitempty"`
-	// Aggregates are some of mean, max, min, sum and count; empty: those that Types use.
+	// Aggregates are some of mean, max, min, sum and count; empty: the aggregates of Types.
 	Aggregates []string `yaml:"aggregates,flow,omitempty"`
-	// Fields are the aggregated fields; empty: those that Types use.
+	// Fields are the aggregated fields; empty: the fields of Types.
 	Fields []string `yaml:"fields,flow,omitempty"`
 	// Types are the types of Queries.Types that are also run on the aggregate; empty: all that it
 	// can answer. Their windows are aligned as by Queries.AlignWindows.

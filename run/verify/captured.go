@@ -14,30 +14,28 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Taken is an answer that was taken while it was measured, and what is expected.
+// Taken is an answer that was recorded during the measurement, with the expected answer.
 type Taken struct {
 	*engine.Answered
 	Expected *oracle.Expectation
 }
 
-// maxUnmatched bounds the answers of a phase that take a pass over the dataset
-// each: any so many of the rows that match are right, and only their number is
-// known before. Of more answers a part is compared, as evenly spread as the
-// sample is.
+// maxUnmatched limits the answers of a phase that need a pass over the dataset each: any rows that
+// match are correct, and only their number is known in advance. If there are more answers, an
+// evenly spread part of them is compared.
 const maxUnmatched = 5
 
-// Captured compares answers that were taken. Where the digest of rows is not the
-// expected one the target runs the query again, in full, to name the first
-// row that differs; an answer that is right then was wrong all the same, unless
-// the digests show that only floats differ, within the tolerance. With neither a
-// target nor Config.Gone nothing is decided where this is needed, and open is
-// true. The verdict names the first difference. The error is a *result.Failure where
-// the target cannot run the query again and the digests alone prove nothing.
+// Captured compares recorded answers. If the digest of rows differs from the expected one, the
+// target runs the query again, in full, to name the first row that differs. If that second answer
+// is correct, the recorded one was still wrong, unless the digests show that only floats differ,
+// within the tolerance. With neither a target nor Config.Gone nothing is decided in this case, and
+// open is true. The verdict names the first difference. The error is a *result.Failure if the
+// target cannot run the query again and the digests alone prove nothing.
 func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, taken []Taken) (v result.Verdict, open bool, err error) {
 	var querier driver.Querier
 	defer func() {
 		if querier != nil {
-			querier.Close() // reading only
+			querier.Close() // only used for reading
 		}
 	}()
 	step := max((len(taken)+maxUnmatched-1)/maxUnmatched, 1)
@@ -49,7 +47,7 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 		c := check{dataset: d, expected: a.Expected, timeout: cfg.Timeout}
 		columns := a.Expected.Query.Columns(d.Schema().Table(a.Expected.Query.Table))
 		if a.Answer != nil && a.Expected.Answer == nil && !a.Expected.Any && a.Expected.Choices == nil {
-			a.Digest = digestOf(columns, a.Answer) // which is all that is known of the right answer
+			a.Digest = digestOf(columns, a.Answer) // only the digest of the expected answer is known
 		}
 		difference := ""
 		switch {
@@ -111,14 +109,14 @@ func Captured(ctx context.Context, cfg Config, t driver.DB, render Renderer, d w
 func digestOf(columns []query.Column, of *query.Answer) *query.Digest {
 	digest := query.NewDigest(columns)
 	for _, row := range of.Rows {
-		_ = digest.Row(row) // a Digest takes every row
+		_ = digest.Row(row) // a Digest accepts every row
 	}
 	return digest
 }
 
-// undecided is what comes of an answer whose digest is not the expected one, and whose query
-// cannot be run again. Without floats, for which there is a tolerance, the answer is wrong:
-// the difference says so. With floats it may be right: the error is a *result.Failure.
+// undecided returns the result for an answer whose digest differs and whose query cannot be run
+// again. Without floats, which have a tolerance, the answer is wrong, as the difference says. With
+// floats it may be correct: the error is a *result.Failure.
 func undecided(a *Taken, columns []query.Column, again error) (difference string, err error) {
 	if !slices.ContainsFunc(columns, func(c query.Column) bool { return c.Kind == query.Float }) {
 		return fmt.Sprintf("its %d rows are not the expected ones; running the query again: %v", a.Rows, again), nil

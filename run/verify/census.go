@@ -10,27 +10,28 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Sent is what is known of how the rows of a census were sent.
+// Sent describes how the rows of a census were sent.
 type Sent struct {
-	// Acknowledged says that the target accepted every row of the dataset and
-	// said so: those that are missing are lost.
+	// Acknowledged says that the target acknowledged every row of the dataset: missing rows are
+	// lost.
 	Acknowledged bool
-	// Twice is how many rows were sent again although they may have been stored
-	// before, to a target that then keeps both: so many duplicates are possible.
+	// Twice is the number of rows that were sent again although they may have been stored before,
+	// to a target that then keeps both: the maximum number of duplicates.
 	Twice int64
 }
 
-// Census compares what the tables of a target hold with the dataset: rows, and
-// for each field the count, sum, minimum and maximum, the times of the rows and
-// the tags of their series, each as far as the target can tell.
+// Census compares the tables of a target with the dataset: the number of rows, and for each field
+// the count, sum, minimum and maximum, the times of the rows and the tags of their series, each as
+// far as the target can report it.
 //
-// Rows beyond those expected are duplicates as far as rows were sent twice, and
-// no problem. The different rows are then counted and compared, so that
-// duplicates hide no losses; where that cannot be, the result says so.
+// Extra rows are duplicates, and no problem, up to the number of rows sent twice. Distinct rows are
+// then counted and compared, so that duplicates do not hide losses; if that is impossible, the
+// result says so.
 //
-// It calls progress with each table that was compared, unless that is nil.
+// It calls progress for each table that was compared, unless progress is nil.
 //
-// What it cannot find: values that were exchanged within a field, or changed by
+// It cannot detect values that were swapped within a field, or that change a sum of floats by less
+// than SumBound. Rows detects those.
 // less than SumBound in the sum of floats. Rows finds those.
 func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent, progress func()) ([]result.CensusResult, error) {
 	var results []result.CensusResult
@@ -53,7 +54,7 @@ func Census(ctx context.Context, t driver.DB, survey *oracle.Survey, sent Sent, 
 	return results, nil
 }
 
-// census is that of one table.
+// census is the census of one table.
 type census struct {
 	target   driver.DB
 	survey   *oracle.Survey
@@ -86,7 +87,7 @@ func (c *census) take(ctx context.Context) error {
 	if c.result.Problem != "" {
 		return nil
 	}
-	// Duplicates among what was counted are part of every sum.
+	// Every sum includes the duplicates.
 	c.result.Problem = c.compareContents(&counted, different == nil && c.result.Duplicates > 0)
 	if c.result.Problem == "" {
 		c.result.Problem, err = c.compareSeries(ctx)
@@ -94,8 +95,8 @@ func (c *census) take(ctx context.Context) error {
 	return err
 }
 
-// different is the census of different rows where rows were sent twice; nil: all
-// were sent once, or the target cannot tell.
+// different returns the census of distinct rows if rows were sent twice; nil: all were sent once,
+// or the target cannot count them.
 func (c *census) different(ctx context.Context) (*driver.Census, error) {
 	if c.sent.Twice == 0 {
 		return nil, nil
@@ -116,7 +117,7 @@ func (c *census) different(ctx context.Context) (*driver.Census, error) {
 	return &counted, nil
 }
 
-// compareDifferent compares the number of different rows, and of rows.
+// compareDifferent compares the number of distinct rows, and of rows.
 func (c *census) compareDifferent(rows int64, different *driver.Census) {
 	r := &c.result
 	duplicates := rows - different.Rows
@@ -134,7 +135,7 @@ func (c *census) compareDifferent(rows int64, different *driver.Census) {
 	}
 }
 
-// lost says of missing rows that they are lost, where that is known.
+// lost records missing rows as lost if they were acknowledged.
 func (c *census) lost(rows int64) {
 	if c.sent.Acknowledged {
 		c.result.Lost = rows
@@ -159,9 +160,8 @@ func (c *census) compareCounts(counted *driver.Census) {
 	}
 }
 
-// surplus returns how many rows a table has more than expected. Of a system that
-// counts points only it is the largest difference of a field, which no fewer
-// rows can make.
+// surplus returns the number of extra rows in a table. For a system that counts only points it is
+// the largest difference of a field: at least that many rows.
 func (c *census) surplus(counted *driver.Census) int64 {
 	if counted.Rows >= 0 {
 		return counted.Rows - c.expected.Rows
@@ -175,8 +175,7 @@ func (c *census) surplus(counted *driver.Census) int64 {
 	return most
 }
 
-// countProblem returns the first difference. Of so many duplicates each may have
-// a value in any field.
+// countProblem returns the first difference. Each duplicate may have a value in any field.
 func (c *census) countProblem(counted *driver.Census) string {
 	table, duplicates := c.expected.Table, c.result.Duplicates
 	if counted.Rows >= 0 && counted.Rows != c.expected.Rows+duplicates {

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// holds is a target of which only the census is known, by table.
+// holds is a target with only a census, by table.
 type holds struct {
 	driver.Required
 	tables map[string]driver.Census

@@ -13,29 +13,27 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// SumBound is by how much two sums of the same n doubles may differ, of whose
-// absolute values size is the sum or more.
+// SumBound is the largest difference between two sums of the same n doubles, with size at least the
+// sum of their absolute values.
 //
-// Whatever the order in which n doubles are added, one after the other, in
-// pairs, or in parts by many threads, rounding keeps the result within
-// γ(n−1)·Σ|x| of the exact sum, where γ(k) = k·u/(1−k·u) and u = 2⁻⁵³ (Higham,
-// Accuracy and Stability of Numerical Algorithms, 2nd edition, section 4.2), as
-// long as nothing overflows. Compensated sums are nearer. The oracle's own is
-// Neumaier's, within u·Σ|x| and terms of u² (section 4.3). Together that is less
-// than (n+1)·u·Σ|x|·(1+2·n·u), for n up to 2⁵¹; 2 in the place of 1 makes up for the
-// roundings of the bound itself. Of a million values about 50 it is 0.006.
+// Whatever the order in which n doubles are added, one after the other, in pairs, or in parts by
+// many threads, rounding keeps the result within γ(n−1)·Σ|x| of the exact sum, where γ(k) =
+// k·u/(1−k·u) and u = 2⁻⁵³ (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
+// section 4.2), as long as nothing overflows. Compensated sums are nearer. The oracle's own is
+// Neumaier's, within u·Σ|x| and terms of u² (section 4.3). Together that is less than
+// (n+1)·u·Σ|x|·(1+2·n·u), for n up to 2⁵¹; 2 in the place of 1 makes up for the roundings of the
+// bound itself. For a million values around 50 it is 0.006.
 func SumBound(n int64, size float64) float64 {
 	const u = 0x1p-53
 	return float64(n+2) * u * size * (1 + 2*float64(n)*u)
 }
 
-// exactDoubles is up to where doubles hold all whole numbers: sums of whole
-// numbers whose absolute values come to no more are exact in any order.
+// exactDoubles is the limit up to which doubles represent all whole numbers: sums of whole numbers
+// are exact in any order if their absolute values add up to at most this.
 const exactDoubles = 1 << 53
 
-// compareContents returns the first difference of what the values come to; empty:
-// there is none. Where duplicates are among them nothing but counts, which were
-// compared, can be.
+// compareContents returns the first difference in the values' figures; empty: none. If duplicates
+// are included only counts can be compared, which happened before.
 func (c *census) compareContents(counted *driver.Census, duplicates bool) string {
 	problem := ""
 	found := func(p string) {
@@ -64,7 +62,7 @@ func (c *census) compareContents(counted *driver.Census, duplicates bool) string
 	return problem
 }
 
-// compared counts a field that was compared by figures.
+// compared counts a field as compared by the figures by.
 func (c *census) compared(by string) {
 	list := &c.result.Contents.Fields
 	for i := range *list {
@@ -101,8 +99,8 @@ func compareTimes(expected *oracle.Content, found *driver.Content) (by, problem 
 	return strings.Join(figures, ", "), problem
 }
 
-// compareContent compares what the values of a field come to, beside their count.
-// Doubles are held to so many digits; 0: as they are.
+// compareContent compares the figures of a field's values other than their count. Doubles are
+// compared to the given number of digits; 0: exactly.
 func compareContent(f series.Field, expected *oracle.Content, found *driver.Content, digits int) (by, problem string) {
 	rounding := rounding(digits)
 	if f.Type.UsesInts() {
@@ -139,8 +137,8 @@ func compareContent(f series.Field, expected *oracle.Content, found *driver.Cont
 	return strings.Join(figures, ", "), problem
 }
 
-// rounding is the share of a double that a target may be off which holds so many digits; 0
-// digits: nothing.
+// rounding is the relative error of a double on a target that stores the given number of digits;
+// for 0 digits it is 0.
 func rounding(digits int) float64 {
 	if digits == 0 {
 		return 0
@@ -148,8 +146,7 @@ func rounding(digits int) float64 {
 	return math.Pow10(1 - digits)
 }
 
-// nearly reports whether a value is the expected double but for its rounding, of
-// which rounding is the share.
+// nearly reports whether a value equals the expected double within the relative error rounding.
 func nearly(expected, found query.Value, rounding float64) bool {
 	if found.Kind == query.Int {
 		found = query.Value{Kind: query.Float, Float: float64(found.Int)}
@@ -158,7 +155,7 @@ func nearly(expected, found query.Value, rounding float64) bool {
 		math.Abs(expected.Float-found.Float) <= rounding*math.Abs(expected.Float)
 }
 
-// sumText is the expected sum as messages have it.
+// sumText formats the expected sum for messages.
 func sumText(t series.Type, expected *oracle.Content) string {
 	if t.UsesInts() {
 		return expected.Whole.String()
@@ -166,14 +163,14 @@ func sumText(t series.Type, expected *oracle.Content) string {
 	return query.Value{Kind: query.Float, Float: expected.Float}.String()
 }
 
-// sameSum reports whether a sum of a field's values is the expected one.
+// sameSum reports whether a sum of a field's values matches the expected one.
 func sameSum(t series.Type, expected *oracle.Content, found query.Value, rounding float64) bool {
 	switch {
 	case found.Kind == query.Null:
 		return expected.Count == 0
 	case t.UsesInts():
 		return wholeSum(expected, found)
-	case found.Kind == query.Int: // as JSON has a double without a fraction
+	case found.Kind == query.Int: // JSON has no fraction for a whole double
 		found.Float = float64(found.Int)
 	case found.Kind != query.Float:
 		return false
@@ -181,9 +178,9 @@ func sameSum(t series.Type, expected *oracle.Content, found query.Value, roundin
 	return math.Abs(found.Float-expected.Float) <= SumBound(expected.Count, expected.Size)+rounding*expected.Size
 }
 
-// wholeSum reports whether a sum of whole numbers is the expected one: modulo
-// 2^64, since not all systems have more bits; of a system that holds them as
-// doubles, exactly where all partial sums are exact, else within SumBound.
+// wholeSum reports whether a sum of whole numbers matches: modulo 2^64, since some systems have
+// only 64 bits; for a system that returns doubles, exactly if all partial sums are exact, else
+// within SumBound.
 func wholeSum(expected *oracle.Content, found query.Value) bool {
 	switch found.Kind {
 	case query.Null:
@@ -199,8 +196,7 @@ func wholeSum(expected *oracle.Content, found query.Value) bool {
 	return uint64(found.Int) == expected.Whole.Low
 }
 
-// compareSeries compares the tags of the series that have rows; returns the first
-// difference.
+// compareSeries compares the tags of the series that have rows and returns the first difference.
 func (c *census) compareSeries(ctx context.Context) (problem string, err error) {
 	table := c.expected.Table
 	if c.target.ListSeries == nil || len(table.Tags) == 0 {
@@ -229,8 +225,8 @@ func (c *census) compareSeries(ctx context.Context) (problem string, err error) 
 type seriesList struct {
 	expected    *oracle.Census
 	table       *series.Table
-	want, found *query.SeriesSet // nil: no row came yet
-	strange     string           // the first series that is not expected
+	want, found *query.SeriesSet // nil: no row yet
+	strange     string           // the first unexpected series
 }
 
 // Row implements query.Sink.

@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// sum adds up in one of several orders and ways.
+// sum adds values in one of several orders and methods.
 func sum(values []float64, way int) float64 {
 	switch {
 	case way == 0 || len(values) < 3: // one after the other
@@ -38,8 +38,8 @@ func sum(values []float64, way int) float64 {
 	return s
 }
 
-// Sums of the same values in any order lie within the bound of the oracle's, and
-// one that is off by more than twice the bound does not.
+// Sums of the same values in any order are within the bound of the oracle's sum, and a sum that is
+// off by more than twice the bound is not.
 func TestSumBound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 3, 100, 10_000} {
@@ -67,7 +67,7 @@ func TestSumBound(t *testing.T) {
 	}
 }
 
-// surveyed is what the oracle makes of the values of one field.
+// surveyed returns the oracle's figures for the values of one field.
 func surveyed(t *testing.T, kind series.Type, floats []float64, ints []int64) oracle.Content {
 	t.Helper()
 	table := &series.Table{Name: "t", Fields: []series.Field{{Name: "v", Type: kind}}}
@@ -122,7 +122,7 @@ func TestWholeSums(t *testing.T) {
 	}
 }
 
-// tells is a target that tells of contents, and counts different rows.
+// tells is a target that reports contents and counts distinct rows.
 type tells struct {
 	driver.Required
 	census, different driver.Census
@@ -139,8 +139,7 @@ func (f tells) DistinctCensus(context.Context, *series.Table) (driver.Census, er
 	return f.different, f.err
 }
 
-// Each figure that a target tells is held to the dataset's, and the first
-// difference is named.
+// Each figure of a target is compared with the dataset's, and the first difference is named.
 func TestContents(t *testing.T) {
 	table := conformance.Table("a")
 	table.Tags = nil
@@ -221,7 +220,7 @@ func TestContents(t *testing.T) {
 		}
 	}
 
-	// Rows that were sent twice: the different ones are compared, and counted.
+	// If rows were sent twice, distinct rows are counted and compared.
 	twice, fewer, wrong := right(), right(), right()
 	twice.Rows, fewer.Rows, wrong.Fields[0].Sum = 6, 3, whole(1)
 	sent := verify.Sent{Acknowledged: true, Twice: 2}

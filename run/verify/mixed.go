@@ -16,28 +16,26 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// maxExamined bounds the answers of one type, of those that are not right, that
-// are compared with older states.
+// maxExamined limits the unexpected answers of one type that are compared with older states.
 const maxExamined = 50
 
-// Mixed checks the answers of a mixed phase from its journal, off the clock,
-// and fills in what the result says of that. All queries lay below the
-// watermark of their time, so one pass of the oracle knows the right answers.
+// Mixed checks the answers of a mixed phase from its journal, off the clock, and fills in the
+// result. All queries lay below the watermark of their time, so one pass of the oracle determines
+// the correct answers.
 //
-// An answer that is not right is compared with the states that the database
-// went through: the loaded rows, and those of the first so many batches to be
-// acknowledged, or else to be begun, since batches of several writers may
-// become visible in either order; where it is right for none of these, by other orders of
-// batches that were under way at once. Batches of several clients are ordered by the times since
-// the start of the phase, which was one instant for all. Where it is right for one of them it is
-// stale: the latest such state tells since when, at least, rows were missing.
-// Otherwise the type is withheld. Each such look is another pass over the rows
-// written; of each type maxExamined answers are looked at, evenly spread, those
-// kept in full first.
+// An unexpected answer is compared with the states that the database went through: the loaded rows,
+// plus the first batches in order of acknowledgement, or else in order of their start, since
+// batches of several writers may become visible in either order. If it matches none of these, other
+// orders of concurrent batches are tried. Batches of several clients are ordered by the times since
+// the start of the phase, which was the same instant for all. If it matches one of the states, the
+// answer is stale: the latest such state tells since when, at least, rows were missing. Otherwise
+// the type is withheld. Each such comparison needs another pass over the rows written; at most
+// maxExamined answers of each type are examined, evenly spread, answers kept in full first.
 //
 // It calls progress with the rows of each batch of the first pass.
 func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *result.Mixed, progress func(rows int)) error {
-	// Later rows are in no window. Those of several clients are not the dataset's first.
+	// No window contains later rows. With several clients the rows are not the dataset's first
+	// ones.
 	if len(j.Shares) == 1 {
 		rows := j.Loaded
 		for _, w := range j.Shares[0].Writes {
@@ -98,26 +96,26 @@ func Mixed(ctx context.Context, d workload.Dataset, j *engine.Journal, out *resu
 	return nil
 }
 
-// answer is one whose rightness is to be known.
+// answer is an answer to check.
 type answer struct {
 	*engine.Answered
 	kind    int
 	columns []query.Column
 
-	difference string // from the right answer
-	expected   int64  // rows of the right answer
+	difference string // from the correct answer
+	expected   int64  // rows of the correct answer
 	examined   bool
 	stale      bool
 	parts      fit           // how parts of the rows explain the answer
-	beyond     string        // why no part of the rows has this answer; empty: one may, or nobody knows
-	delay      time.Duration // where stale: since the first batch that it lacks was acknowledged
+	beyond     string        // why no part of the rows has this answer; empty: a part may have it, or it is unknown
+	delay      time.Duration // for a stale answer: time since the acknowledgement of the first batch that it lacks
 }
 
 func (a *answer) inFull() bool { return a.Answer != nil || a.Digest != nil }
 
-// gather lists the answers that can be checked, type by type. Those of which
-// only the number of rows is known, and for which the oracle would have to make
-// the whole answer, are left out: it would take as long as all the rest.
+// gather lists the answers that can be checked, by type. It leaves out answers with only the number
+// of rows recorded if the oracle would need to compute the whole answer: that would take as long as
+// all other checks together.
 func gather(j *engine.Journal) []*answer {
 	var all []*answer
 	for kind := range j.Types {
@@ -134,20 +132,19 @@ func gather(j *engine.Journal) []*answer {
 	return all
 }
 
-// differs returns how the answer differs from an expected one; empty: it is
-// that.
+// differs returns the difference between the answer and an expected one; empty: none.
 func (a *answer) differs(x *oracle.Expectation) string {
 	if a.Rows != x.Rows && x.Rows != oracle.AnyNumber && x.Choices == nil {
 		return fmt.Sprintf("%d rows in the answer, %d expected", a.Rows, x.Rows)
 	}
 	switch {
-	case x.Any: // which rows are right, nobody can say of a state that has passed
+	case x.Any: // the correct rows of an earlier state are unknown
 	case x.Choices != nil && a.Answer != nil:
 		found := query.Answer{Rows: slices.Clone(a.Answer.Rows)}
 		if d := query.CompareChoices(&a.Query, a.columns, x.Choices, &found); d != nil {
 			return d.String()
 		}
-	case x.Choices != nil: // nor of a digest, which of them it has
+	case x.Choices != nil: // a digest does not identify the chosen rows
 	case a.Answer != nil && x.Answer == nil:
 		if !digestOf(a.columns, a.Answer).Equal(x.Digest) {
 			return fmt.Sprintf("its %d rows are not the expected ones", a.Rows)
@@ -155,7 +152,7 @@ func (a *answer) differs(x *oracle.Expectation) string {
 	case a.Digest != nil && !a.Digest.Equal(x.Digest):
 		return fmt.Sprintf("its %d rows are not the expected ones", a.Digest.Rows())
 	case a.Answer != nil:
-		found := query.Answer{Rows: slices.Clone(a.Answer.Rows)} // whose order stays to be compared again
+		found := query.Answer{Rows: slices.Clone(a.Answer.Rows)} // the order of a.Answer.Rows must remain for further comparisons
 		if d := query.Compare(&a.Query, a.columns, x.Answer, &found); d != nil {
 			return d.String()
 		}
@@ -163,12 +160,12 @@ func (a *answer) differs(x *oracle.Expectation) string {
 	return ""
 }
 
-// judgement is what comes out of the answers of one type.
+// judgement is the result of checking the answers of one type.
 type judgement struct {
 	out       *result.MixedType
-	doubtful  []*answer // not right
+	doubtful  []*answer // unexpected answers
 	freshness *measure.Latency
-	inParts   bool // the target shows the rows of a batch apart
+	inParts   bool // the target shows the rows of a batch separately
 }
 
 func (t *judgement) take(a *answer, x *oracle.Expectation, s *series.Schema) {
@@ -188,8 +185,8 @@ func (t *judgement) take(a *answer, x *oracle.Expectation, s *series.Schema) {
 	}
 }
 
-// examined chooses the answers that are looked at: those in full, and of the
-// others as many as there is room for, evenly spread.
+// examined selects the answers to examine: those in full, and as many others as the limit allows,
+// evenly spread.
 func (t *judgement) examined() []*answer {
 	chosen := slices.Clone(t.doubtful)
 	if len(chosen) > maxExamined {
@@ -198,7 +195,7 @@ func (t *judgement) examined() []*answer {
 		})
 		rest := slices.IndexFunc(chosen, func(a *answer) bool { return !a.inFull() })
 		if rest < 0 || rest > maxExamined {
-			rest = 0 // of those in full there are too many already
+			rest = 0 // the answers in full already exceed the limit
 		}
 		room := maxExamined - rest
 		for i := range room {
@@ -219,7 +216,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// conclude fills in what became of the doubtful answers.
+// conclude records the results for the doubtful answers.
 func (t *judgement) conclude() error {
 	for _, a := range t.doubtful {
 		switch {
@@ -229,7 +226,7 @@ func (t *judgement) conclude() error {
 			t.out.Stale++
 			t.freshness.Record(a.delay)
 		case t.inParts && a.Rows <= a.expected && a.beyond == "":
-			// Which rows were visible nobody can say. More rows than there are is wrong all the same.
+			// The visible rows are unknown. More rows than exist is wrong in any case.
 			t.out.Stale++
 			t.out.InParts++
 			if a.parts != matches {

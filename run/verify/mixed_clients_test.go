@@ -23,7 +23,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// byClients has several clients do the phase of a dataset's second half, and checks their
+// byClients has several clients execute the phase of a dataset's second half, and checks their
 // answers together.
 func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) *result.Mixed {
 	t.Helper()
@@ -85,8 +85,7 @@ func byClients(t *testing.T, n int, kind driver.Driver, cfg engine.MixedConfig) 
 	return out
 }
 
-// What an exact target answers to several clients is neither stale nor wrong, however they
-// get ahead of each other.
+// Exact answers to several clients are neither stale nor wrong, however far one client gets ahead.
 func TestMixedOfClientsExact(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		var batches atomic.Int64
@@ -110,7 +109,7 @@ func TestMixedOfClientsExact(t *testing.T) {
 	}
 }
 
-// Rows of another client that are shown late make answers stale, and since when is known.
+// Rows of another client that are shown late make answers stale, with a known delay.
 func TestMixedOfClientsStale(t *testing.T) {
 	const delay = 60 * time.Millisecond
 	for n := 2; n <= 4; n++ {
@@ -138,7 +137,7 @@ func TestMixedOfClientsStale(t *testing.T) {
 	}
 }
 
-// A target that lies to one client, or loses a row of one client's, is found out.
+// A target that returns wrong answers to one client, or loses a row of one client, is detected.
 func TestMixedOfClientsWrong(t *testing.T) {
 	var answers, batches atomic.Int64
 	for name, test := range map[string]hindered{
@@ -172,9 +171,9 @@ func TestMixedOfClientsWrong(t *testing.T) {
 	}
 }
 
-// Of batches that are under way at once any may become visible first, neither in the order in
-// which they were begun nor as they were acknowledged. An answer to that is stale; one that is
-// right for no such state is wrong.
+// Concurrent batches may become visible in any order, not only in order of start or
+// acknowledgement. An answer for such a state is stale; an answer that matches no such state is
+// wrong.
 func TestMixedAnyOrder(t *testing.T) {
 	d, err := tsbs.CPUOnly().Dataset(spec())
 	if err != nil {

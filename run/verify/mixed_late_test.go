@@ -15,9 +15,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Rows that come late, or device by device, make no exact target wrong: the
-// watermark lies further back by as much. A watermark that does not allow for
-// it is found out.
+// Rows that come late, or device by device, make no exact target wrong, because the watermark lies
+// further back. A watermark that ignores late rows is detected.
 func TestMixedLateRows(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
@@ -96,8 +95,8 @@ func TestMixedLateRows(t *testing.T) {
 			if wrong, stale := phase(memory.Driver("exact"), survey.Lateness, 100, 0.3); wrong > 0 || stale > 0 {
 				t.Errorf("of an exact target %d types are wrong, %d answers stale", wrong, stale)
 			}
-			// A query must fall between a row and its appearance, which not
-			// every phase brings about.
+			// A query must fall between a row and its appearance, which does not happen in every
+			// phase.
 			shown := func(kind func() driver.Driver, lateness time.Duration, batch int, share float64, mayBeWrong bool) bool {
 				for range 20 {
 					wrong, stale := phase(kind(), lateness, batch, share)

@@ -103,7 +103,7 @@ func slow(kind driver.Driver) driver.Driver {
 	}})
 }
 
-// An exact target is neither stale nor wrong, at every way to go.
+// An exact target is neither stale nor wrong, with every setting.
 func TestMixedExact(t *testing.T) {
 	for name, set := range map[string]func(*engine.MixedConfig){
 		"as fast as it goes": func(*engine.MixedConfig) {},
@@ -139,8 +139,7 @@ func TestMixedExact(t *testing.T) {
 	}
 }
 
-// A target that shows rows late gives stale answers, whose freshness is about
-// by how much.
+// A target that shows rows late gives stale answers, whose freshness is about the delay.
 func TestMixedStale(t *testing.T) {
 	const delay = 60 * time.Millisecond
 	s := spec()
@@ -220,8 +219,7 @@ func (q doFunc) Do(ctx context.Context, r driver.Request, sink query.Sink) (driv
 	return q.do(ctx, q.Querier, r, sink)
 }
 
-// Targets that are wrong in ways of their own are found out, and those that are
-// only odd are not.
+// Targets with various errors are detected, and targets that are only unusual are not.
 func TestMixedWrong(t *testing.T) {
 	writes := func(write func(context.Context, driver.Writer, *series.Batch) (driver.Receipt, error)) hindered {
 		return hindered{writer: func(w driver.Writer) driver.Writer { return writeFunc{w, write} }}
@@ -232,7 +230,7 @@ func TestMixedWrong(t *testing.T) {
 	var batches, answers atomic.Int64
 	for name, test := range map[string]struct {
 		target hindered
-		want   string // in what is said of the type; empty: nothing
+		want   string // part of the type's problem; empty: none
 	}{
 		"a row of a batch lost": {writes(func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
 			run := &b.Runs[0]
@@ -266,7 +264,7 @@ func TestMixedWrong(t *testing.T) {
 		}), ""},
 		// Rows acknowledged by a later receipt.
 		"acknowledged late": {hindered{writer: func(w driver.Writer) driver.Writer { return &lagging{Writer: w} }}, ""},
-		// A protocol that does not acknowledge: what was sent counts.
+		// A protocol without acknowledgements: rows count when they are sent.
 		"not acknowledged": {writes(func(ctx context.Context, w driver.Writer, b *series.Batch) (driver.Receipt, error) {
 			r, err := w.Write(ctx, b)
 			r.Acked = time.Time{}
@@ -338,8 +336,8 @@ func TestMixedShare(t *testing.T) {
 	}
 }
 
-// stalls watches how the machine keeps time: what it returns says by how many
-// seconds, at most, one who wanted to wait for a millisecond waited for longer.
+// stalls observes the machine's scheduling: the function that it returns reports the longest delay,
+// in seconds, beyond a wait of a millisecond.
 func stalls() func() float64 {
 	end, found := make(chan struct{}), make(chan float64)
 	go func() {
@@ -358,15 +356,15 @@ func stalls() func() float64 {
 	return func() float64 { close(end); return <-found }
 }
 
-// Rates are kept on both sides, the phase ends in time, and what is written of
-// the dataset by then is its first part.
+// Both rates are kept, the phase ends in time, and the rows written by then are the dataset's
+// first.
 func TestMixedRates(t *testing.T) {
 	s := spec()
 	cfg := config(s)
 	cfg.RowRate, cfg.QueryRate, cfg.Queue, cfg.Duration = pace.Constant(10_000), pace.Constant(200), 100, 400*time.Millisecond
 	var out *result.Mixed
 	var journal *engine.Journal
-	late := 0.0 // seconds by which the machine itself was, as far as anybody saw
+	late := 0.0 // seconds of scheduling delay observed on the machine
 	for range 5 {
 		stalled := stalls()
 		var err error
@@ -375,12 +373,12 @@ func TestMixedRates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if late = max(stalled(), out.Response.Max, out.Lag.Max); late < 0.03 {
-			break // else it has other work to do: another time, maybe
+			break // the machine is busy: try again later
 		}
 	}
-	// A batch is due every 20 ms, the first one at 20 ms (less the one row that
-	// is due at 0); the twentieth at the very end. Those that were due while the machine stood still at the end are
-	// missing, and a writer that stood still lets queries come for longer.
+	// A batch is due every 20 ms, the first one at 20 ms (less the one row that is due at 0); the
+	// twentieth at the very end. Batches due while the machine was suspended at the end are
+	// missing, and a suspended writer allows queries to arrive for longer.
 	if float64(out.Writes.Rows) < 3800-10_000*late || out.Writes.Rows > 4000 || out.RowRate != "10000/s" || out.Response.Count != out.Writes.Rows/200 {
 		t.Errorf("%d rows written, response %+v, late by %v s", out.Writes.Rows, out.Response, late)
 	}
@@ -402,9 +400,9 @@ func TestMixedRates(t *testing.T) {
 	}
 }
 
-// Of a system that shows the rows of a batch apart an answer without some of them is stale,
-// and not wrong. One that no part of the rows has is wrong: with rows that are not there,
-// without rows that were there before, or with another value, also where it is within the limits of its group.
+// For a system that shows the rows of a batch separately, an answer without some of them is stale
+// and not wrong. An answer that matches no part of the rows is wrong: with nonexistent rows,
+// without rows that were loaded before, or with another value, even within the limits of its group.
 func TestMixedInParts(t *testing.T) {
 	for name, test := range map[string]struct {
 		queries  string
@@ -449,7 +447,7 @@ func TestMixedInParts(t *testing.T) {
 			if (q.Withheld != "") != test.wrong || !test.wrong && (q.InParts == 0 || q.Stale < q.InParts || q.StaleShare() < result.MostStale) {
 				t.Errorf("withheld %q, %d stale, %d of them in parts", q.Withheld, q.Stale, q.InParts)
 			}
-			if !test.wrong && q.Unmatched >= q.InParts { // of some answers the number of rows alone is known
+			if !test.wrong && q.Unmatched >= q.InParts { // for some answers only the number of rows is known
 				t.Errorf("%d of %d answers match no state", q.Unmatched, q.InParts)
 			}
 		})

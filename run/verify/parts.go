@@ -12,20 +12,20 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// rowsOfParts is how many rows are held at most to examine answers in one pass over the
-// dataset. An answer from more rows is held to the limits of its groups.
+// rowsOfParts is the maximum number of rows held to examine answers in one pass over the dataset.
+// An answer from more rows is checked against the limits of its groups.
 const rowsOfParts = 1_000_000
 
-// smallParts is how many missing rows of a group at most are tried in every combination.
+// smallParts is the maximum number of missing rows of a group for trying every combination.
 const smallParts = 12
 
-// fit says how an answer is explained by rows that were not visible yet.
+// fit says how rows that were not yet visible explain an answer.
 type fit int
 
-// The fits, the better ones first.
+// The fits, best first.
 const (
-	matches fit = iota // a state was found that has exactly this answer
-	within             // no state was found, but the answer is not beyond what states can come to
+	matches fit = iota // a state has exactly this answer
+	within             // no state was found, but the answer is within the limits of possible states
 	beyond             // no state has it
 )
 
@@ -74,9 +74,9 @@ func examineParts(ctx context.Context, d workload.Dataset, visible int64, answer
 	return examineLimits(ctx, d, large)
 }
 
-// examineLimits holds answers to the limits of their groups: a maximum, a minimum and a mean of
-// any part of the rows lie between the least and the greatest value, and a count is not above
-// that of all. Of a sum nothing is said.
+// examineLimits checks answers against the limits of their groups: a maximum, a minimum and a mean
+// of any part of the rows lie between the smallest and the largest value, and a count does not
+// exceed the count of all rows. It does not check sums.
 func examineLimits(ctx context.Context, d workload.Dataset, answers []*answer) error {
 	answers = slices.DeleteFunc(answers, func(a *answer) bool { return aggregateOf(a.Query) == query.Sum })
 	if len(answers) == 0 {
@@ -102,7 +102,7 @@ func examineLimits(ctx context.Context, d workload.Dataset, answers []*answer) e
 	return nil
 }
 
-// endsOf returns the limits of each column of each group of a query's answer.
+// endsOf returns the limits of each column in each group of a query's answer.
 func endsOf(q *query.Query, low, high *query.Answer) map[string][]parts {
 	groups := map[string][]parts{}
 	fill := func(rows *query.Answer, set func(*ends, float64)) {
@@ -122,7 +122,8 @@ func endsOf(q *query.Query, low, high *query.Answer) map[string][]parts {
 	return groups
 }
 
-// examineOnce examines answers in one pass over the rows, and one over those that were visible.
+// examineOnce examines answers in one pass over all rows and one over the rows visible before the
+// phase.
 func examineOnce(ctx context.Context, d workload.Dataset, visible int64, answers []*answer) error {
 	queries := make([]query.Query, len(answers))
 	for i, a := range answers {
@@ -141,15 +142,14 @@ func examineOnce(ctx context.Context, d workload.Dataset, visible int64, answers
 	return nil
 }
 
-// parts are the values of a column of a group: those that were visible, and those that may have been missing,
-// in the order of their times.
+// parts are the values of a column in a group, visible and possibly missing ones, ordered by time.
 type parts struct {
 	visible []float64
 	missing []timed
-	ends    *ends // in place of values, where there are too many
+	ends    *ends // limits instead of values if there are too many values
 }
 
-// ends are the least and the greatest value of a column of a group, or the least and the greatest count.
+// ends are the smallest and the largest value, or count, of a column in a group.
 type ends struct{ low, high float64 }
 
 type timed struct {
@@ -157,8 +157,8 @@ type timed struct {
 	value float64
 }
 
-// partsOf returns the parts of each column of each group of a query's answer, from the rows
-// behind it: all of them, and those that were loaded before.
+// partsOf returns the parts of each column in each group of a query's answer, from the underlying
+// rows: all rows, and the rows loaded before.
 func partsOf(q *query.Query, all, before *query.Answer) map[string][]parts {
 	type cell struct {
 		group  string
@@ -208,7 +208,7 @@ func partsOf(q *query.Query, all, before *query.Answer) map[string][]parts {
 	return groups
 }
 
-// examine says how parts of the rows explain an answer, and what they do not explain.
+// examine reports how parts of the rows explain an answer, and the part that remains unexplained.
 func examine(a *answer, groups map[string][]parts) (fit, string) {
 	keys, aggregate, worst := a.Query.Keys(), aggregateOf(a.Query), matches
 	seen := map[string]bool{}
@@ -236,7 +236,7 @@ func examine(a *answer, groups map[string][]parts) (fit, string) {
 		}
 	}
 	if b, ok := a.Query.Shape.(query.Buckets); ok && b.Limit > 0 {
-		return worst, "" // with fewer rows other buckets are among the first
+		return worst, "" // with fewer rows the first buckets may be different ones
 	}
 	for group, columns := range groups {
 		if !seen[group] && slices.ContainsFunc(columns, func(p parts) bool { return len(p.visible) > 0 }) {
@@ -246,7 +246,7 @@ func examine(a *answer, groups map[string][]parts) (fit, string) {
 	return worst, ""
 }
 
-// explain says how an aggregate of the visible values and of some missing ones comes to v.
+// explain reports whether an aggregate of the visible values and some missing ones can be v.
 func (p *parts) explain(aggregate query.Aggregate, v float64) fit {
 	if p.ends != nil {
 		return p.ends.explain(aggregate, v)
@@ -274,7 +274,7 @@ func (p *parts) explain(aggregate query.Aggregate, v float64) fit {
 	return p.explainSum(aggregate == query.Avg, v)
 }
 
-// explain says whether an aggregate of some of the values may come to v.
+// explain reports whether an aggregate of some of the values may be v.
 func (e *ends) explain(aggregate query.Aggregate, v float64) fit {
 	low := e.low
 	if aggregate == query.Count {
@@ -286,7 +286,7 @@ func (e *ends) explain(aggregate query.Aggregate, v float64) fit {
 	return within
 }
 
-// String says of how many values an aggregate is.
+// String returns the number of values of the aggregate.
 func (p *parts) String() string {
 	if p.ends != nil {
 		return fmt.Sprintf("values within %v and %v", p.ends.low, p.ends.high)
@@ -294,7 +294,7 @@ func (p *parts) String() string {
 	return fmt.Sprintf("%d values that were there and %d that were written meanwhile", len(p.visible), len(p.missing))
 }
 
-// near reports whether values are the same but for rounding.
+// near reports whether values are equal within rounding.
 func near(a, b, scale float64) bool { return a == b || math.Abs(a-b) <= 1e-9*scale }
 
 // explainSum is explain for sums and means.
@@ -343,8 +343,8 @@ func (p *parts) explainSum(mean bool, v float64) fit {
 	return within
 }
 
-// limits returns the least and the greatest sum or mean of the visible values, whose sum is given, and
-// of some of the missing ones.
+// limits returns the smallest and the largest sum or mean of the visible values, with the sum
+// given, and some of the missing ones.
 func (p *parts) limits(mean bool, sum float64) (low, high float64) {
 	values := make([]float64, len(p.missing))
 	for i, x := range p.missing {
@@ -375,7 +375,7 @@ func (p *parts) limits(mean bool, sum float64) (low, high float64) {
 	return extreme(-1), extreme(1)
 }
 
-// rowsBehind returns the query for the rows that an aggregate is of.
+// rowsBehind returns the query for the rows of an aggregate.
 func rowsBehind(q query.Query) query.Query {
 	var fields []string
 	tag := ""
@@ -392,7 +392,7 @@ func rowsBehind(q query.Query) query.Query {
 	return q
 }
 
-// rowsOf returns how many rows the groups of a query for counts have at most.
+// rowsOf returns the maximum number of rows in the groups of a query, from their counts.
 func rowsOf(q *query.Query, counts *query.Answer) float64 {
 	if counts == nil {
 		return math.Inf(1)
@@ -409,7 +409,7 @@ func rowsOf(q *query.Query, counts *query.Answer) float64 {
 	return rows
 }
 
-// aggregated returns a query of the same groups with another aggregate, without a limit.
+// aggregated returns a query with the same groups, another aggregate and no limit.
 func aggregated(q query.Query, by query.Aggregate) query.Query {
 	switch s := q.Shape.(type) {
 	case query.Buckets:
@@ -422,7 +422,7 @@ func aggregated(q query.Query, by query.Aggregate) query.Query {
 	return q
 }
 
-// aggregateOf is the aggregate of a query's shape; empty: it has none.
+// aggregateOf returns the aggregate of a query's shape; empty: none.
 func aggregateOf(q query.Query) query.Aggregate {
 	switch s := q.Shape.(type) {
 	case query.Buckets:

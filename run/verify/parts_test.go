@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// An aggregate is explained by rows that were not visible yet only where some part of the rows
-// comes to it. Where there are too many parts to try, it is at least within their limits.
+// Invisible rows explain an aggregate only if some part of the rows has that result. If there are
+// too many parts to try, it must be within their limits.
 func TestParts(t *testing.T) {
 	some := func(visible []float64, missing ...float64) parts {
 		p := parts{visible: visible}
@@ -35,7 +35,7 @@ func TestParts(t *testing.T) {
 		{query.Max, some([]float64{3, 5}, 4, 7, 9), 7, matches},
 		{query.Max, some([]float64{3, 5}, 4, 7, 9), 5, matches},
 		{query.Max, some([]float64{3, 5}, 4, 7, 9), 6, beyond}, // within 5 and 9, and no row has it
-		{query.Max, some([]float64{3, 5}, 4, 7, 9), 4, beyond}, // less than what was there
+		{query.Max, some([]float64{3, 5}, 4, 7, 9), 4, beyond}, // less than the visible maximum
 		{query.Max, some(nil, 4, 7), 4, matches},
 		{query.Max, some(nil, 4, 7), 5, beyond},
 		{query.Min, some([]float64{3, 5}, 4, 1, 2), 2, matches},
@@ -45,12 +45,12 @@ func TestParts(t *testing.T) {
 		{query.Count, some([]float64{3, 5}, 4, 1, 2), 2.5, beyond},
 		{query.Sum, some([]float64{3, 5}, 4, 1), 9, matches},
 		{query.Sum, some([]float64{3, 5}, 4, 1), 10, beyond},
-		{query.Avg, some([]float64{3, 5}, 7, 1), 3, matches}, // without the first of the missing ones
+		{query.Avg, some([]float64{3, 5}, 7, 1), 3, matches}, // without the first missing row
 		{query.Avg, some([]float64{3, 5}, 7, 1), 4.5, beyond},
 		{query.Avg, some(nil, many...), 1, matches},   // 0, 1, 2: the others are missing
 		{query.Avg, some(nil, many...), 1.25, within}, // of four rows: that state was not tried
 		{query.Avg, some(nil, many...), 35.5, beyond}, // more than the greatest value
-		{query.Avg, some(many, many...), 1, beyond},   // what was there weighs as much
+		{query.Avg, some(many, many...), 1, beyond},   // the visible values have the same weight
 		{query.Sum, some([]float64{-1}, many...), 629, matches},
 		{query.Sum, some([]float64{-1}, many...), 628, within},
 		{query.Sum, some([]float64{-1}, many...), 630, beyond},
@@ -61,7 +61,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// An answer from more rows than may be held is held to the limits of its groups.
+// An answer from too many rows is checked against the limits of its groups.
 func TestLimitsOfLargeAnswers(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := workload.Spec{Name: "cpu-only", Seed: 1, Scale: 5, Start: start, End: start.Add(2 * time.Hour), Interval: time.Minute}

@@ -17,14 +17,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Rows reads the rows of a survey's sample back, each by its series and time, and compares
-// them as a whole: so values that were exchanged between rows are found, which keep every
-// sum. The findings go to the census, whose tables with a problem are passed over: how many
-// rows were compared, and the first difference of a table. Floats of a target that rounds
-// are compared by so many digits; 0: as they are. What prevents a comparison, such as a
-// time-out or a connection that broke, is no difference: the census says why rows were not
-// read back. Workers for which the target has no connection leave the rows to the others. The
-// error is ctx's end, or a target that is gone, or gives nobody a connection.
+// Rows reads the rows of a survey's sample back, each by its series and time, and compares whole
+// rows. This detects values that were swapped between rows, which change no sum. It records in the
+// census the number of rows compared and the first difference of each table, and skips tables that
+// already have a problem. Floats of a target that rounds are compared to the given number of
+// digits; 0: exactly. A failure to read rows, such as a time-out or a broken connection, is not a
+// difference: the census says why rows were not read back. Workers without a connection leave the
+// rows to the others. The error is ctx's end, or a target that is gone or accepts no connection.
 func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey *oracle.Survey, digits int, census []result.CensusResult) error {
 	r := rowsRead{cfg: cfg, target: t, render: render, survey: survey, digits: digits, tables: make(map[string]*tableRead)}
 	for i := range census {
@@ -35,7 +34,7 @@ func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey 
 	all := oracle.Lookups(survey.Sample)
 	r.lookups = slices.DeleteFunc(all, func(l oracle.Lookup) bool { return r.tables[l.Table.Name] == nil })
 	err := r.run(ctx)
-	for i := min(r.next.Load(), int64(len(r.lookups))); i < int64(len(r.lookups)); i++ { // left when every connection broke
+	for i := min(r.next.Load(), int64(len(r.lookups))); i < int64(len(r.lookups)); i++ { // rows left over when every connection broke
 		if t := r.tables[r.lookups[i].Table.Name]; r.broken != nil && t.unread == "" {
 			t.unread = r.broken.Error()
 		}
@@ -50,7 +49,7 @@ func Rows(ctx context.Context, cfg Config, t driver.DB, render Renderer, survey 
 	return err
 }
 
-// rowsRead is what the workers share that read rows back.
+// rowsRead is the shared state of the workers that read rows back.
 type rowsRead struct {
 	cfg     Config
 	target  driver.DB
@@ -60,16 +59,16 @@ type rowsRead struct {
 	lookups []oracle.Lookup
 	next    atomic.Int64
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	tables map[string]*tableRead
-	broken error // why a worker lost its connection, or got none; nil: each has one
+	broken error // why a worker lost or did not get its connection; nil: each has one
 }
 
-// tableRead is what became of the rows of a table.
+// tableRead is the result for the rows of a table.
 type tableRead struct {
 	*result.CensusResult
 	unread string // why a row was not compared
-	first  int64  // place of the lookup that found the problem
+	first  int64  // index of the lookup that found the problem
 }
 
 func (r *rowsRead) run(ctx context.Context) error {
@@ -80,7 +79,7 @@ func (r *rowsRead) run(ctx context.Context) error {
 			if err != nil {
 				return r.lose(groupCtx, fmt.Errorf("connecting to read rows back: %w", err))
 			}
-			defer querier.Close() // reading only
+			defer querier.Close() // only used for reading
 			err = r.work(groupCtx, querier)
 			if !driver.Broken(groupCtx, r.target, err) {
 				return err
@@ -92,13 +91,13 @@ func (r *rowsRead) run(ctx context.Context) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err == nil && r.next.Load() == 0: // nobody got a connection
+	case err == nil && r.next.Load() == 0: // no worker got a connection
 		return r.broken
 	}
 	return err
 }
 
-// lose notes why a worker has no connection; others go on.
+// lose records why a worker has no connection; other workers continue.
 func (r *rowsRead) lose(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return why
@@ -109,7 +108,7 @@ func (r *rowsRead) lose(ctx context.Context, why error) error {
 	return nil
 }
 
-// work looks rows up over one connection until none is left.
+// work looks up rows over one connection until none is left.
 func (r *rowsRead) work(ctx context.Context, querier driver.Querier) error {
 	for {
 		i := r.next.Add(1) - 1
@@ -122,7 +121,7 @@ func (r *rowsRead) work(ctx context.Context, querier driver.Querier) error {
 	}
 }
 
-// enough reports whether no more of a table's rows need be read before that of a place.
+// enough reports whether the table's rows before the given index need no more reading.
 func (r *rowsRead) enough(table string, place int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +129,7 @@ func (r *rowsRead) enough(table string, place int64) bool {
 	return t.Problem != "" && t.first < place || t.Contents.Rows == 0 && t.unread != ""
 }
 
-// look reads a row back and notes what came of it.
+// look reads a row back and records the result.
 func (r *rowsRead) look(ctx context.Context, q driver.Querier, place int64) error {
 	l := &r.lookups[place]
 	if r.enough(l.Table.Name, place) {
@@ -161,12 +160,12 @@ func (r *rowsRead) look(ctx context.Context, q driver.Querier, place int64) erro
 	return nil
 }
 
-// mostAtOnce is how many rows an answer to a lookup may have: those of all series that have
+// mostAtOnce is the maximum number of rows in an answer to a lookup: the rows of all series with
 // its tags.
 const mostAtOnce = 100_000
 
-// differs looks a row up, and returns how the one that was found is not it; empty: it is.
-// The error means that there was no answer.
+// differs looks a row up and returns the difference of the row found; empty: none. The error means
+// that there was no answer.
 func (r *rowsRead) differs(ctx context.Context, q driver.Querier, l *oracle.Lookup) (string, error) {
 	request, err := r.render(&l.Query, r.survey.Schema)
 	if err != nil {
@@ -194,9 +193,9 @@ type found struct {
 	digits  int
 
 	rows    int
-	whole   bool   // the row is there
-	nearest string // how a row of the series and time is another one; empty: there is none
-	fields  int    // of it that differ
+	whole   bool   // the expected row was found
+	nearest string // difference of a row with the series and time; empty: no such row
+	fields  int    // number of its fields that differ
 }
 
 // Row implements query.Sink.
@@ -263,7 +262,7 @@ func tagOf(q *query.Query) string {
 	return q.In.Key
 }
 
-// difference is how what was found is not the row; empty: it is.
+// difference describes the difference from the expected row; empty: none.
 func (f *found) difference() string {
 	switch {
 	case f.whole:

@@ -21,8 +21,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Values that were exchanged between rows keep every figure of the census, and rows that
-// are read back differ.
+// Values swapped between rows change no figure of the census, but rows that are read back differ.
 func TestRows(t *testing.T) {
 	for _, kind := range []driver.Driver{lie.Apply(memory.Driver("swaps-values"), lie.Find(lie.Contents(40*60), "swaps-values")), memory.Driver("memory")} {
 		swaps := kind.Name == "swaps-values"
@@ -73,8 +72,8 @@ func readBack(t *testing.T, kind driver.Driver, seed string, scale uint32, worke
 	return census, survey
 }
 
-// A connection that breaks while rows are read back is no difference: the census says that
-// they were not compared, and why. A target that is gone is an error.
+// A connection that breaks while rows are read back is not a difference: the census says why they
+// were not compared. A target that is gone is an error.
 func TestRowsOverBrokenConnections(t *testing.T) {
 	for workers, want := range map[int]int64{1: 4, 2: oracle.SampleRows - 1} {
 		census, survey := readBack(t, disconnecting(5), "a seed", 40, workers)
@@ -85,8 +84,8 @@ func TestRowsOverBrokenConnections(t *testing.T) {
 	}
 }
 
-// A server that takes fewer connections than there are workers has all its rows read over
-// those that it takes; one that takes none is an error.
+// If a server accepts fewer connections than there are workers, all rows are read over the accepted
+// ones; accepting none is an error.
 func TestRowsOverFewConnections(t *testing.T) {
 	census, _ := readBack(t, refusing(1), "a seed", 40, 4)
 	if c := &census[0]; c.Problem != "" || c.Contents.Rows != oracle.SampleRows || c.Contents.RowsUnread != "" {
@@ -104,7 +103,7 @@ func TestRowsOverFewConnections(t *testing.T) {
 	}
 }
 
-// refusing is a driver whose target takes so many connections for queries, over all time.
+// refusing is a driver whose target accepts a limited total number of connections for queries.
 func refusing(most int64) driver.Driver {
 	kind, taken := memory.Driver("refusing"), new(atomic.Int64)
 	open := kind.Open
@@ -128,7 +127,7 @@ func (d *refused) NewQuerier(ctx context.Context, worker int) (driver.Querier, e
 	return d.Required.NewQuerier(ctx, worker)
 }
 
-// disconnecting is a driver one of whose connections breaks at the query of a number.
+// disconnecting is a driver with a connection that breaks at a given query.
 func disconnecting(at int64) driver.Driver {
 	kind, queries := memory.Driver("disconnecting"), new(atomic.Int64)
 	open := kind.Open

@@ -17,14 +17,13 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// traced bounds the answers that are traced in one pass, each of which needs
-// the memory of a whole answer by each order.
+// traced limits the answers traced in one pass. Each needs the memory of a whole answer per order.
 const traced = 64
 
 // traceRows is the size of the batches in which rows are read again.
 const traceRows = 4096
 
-// trace finds the latest older state for which each answer is right.
+// trace finds the latest older state that matches each answer.
 func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers []*answer) error {
 	for _, order := range [][]written{acknowledged(j), begun(j)} {
 		for group := range slices.Chunk(answers, traced) {
@@ -38,7 +37,7 @@ func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers [
 	wrong := map[int]bool{} // types
 	for _, a := range answers {
 		if wrong[a.kind] {
-			continue // it is withheld already
+			continue // the type is already withheld
 		}
 		if orders == nil {
 			orders = possible(j)
@@ -51,26 +50,26 @@ func trace(ctx context.Context, d workload.Dataset, j *engine.Journal, answers [
 	return nil
 }
 
-// written is a batch of a share, by their places.
+// written identifies a batch of a share.
 type written struct{ share, number int }
 
 func (w written) in(j *engine.Journal) engine.Written { return j.Shares[w.share].Writes[w.number] }
 
-// acknowledged returns the acknowledged batches of all shares as they were acknowledged.
+// acknowledged returns the acknowledged batches of all shares in order of acknowledgement.
 func acknowledged(j *engine.Journal) []written {
 	return visible(j, func(w written) time.Duration { return w.in(j).Acked })
 }
 
-// begun returns them as they were begun.
+// begun returns the acknowledged batches in order of their start.
 func begun(j *engine.Journal) []written {
 	return visible(j, func(w written) time.Duration { return w.in(j).Begin })
 }
 
-// possible returns them in orders in which they may have become visible, each at a moment
-// between its begin and its acknowledgement: of each batch a random one, and in every
-// second order at the same part of the time for all batches of a client. They are
-// the same ones for the same journal. Of five batches that are under way, ten orders can
-// be needed to have each set of them; so many at random leave out one set in a thousand.
+// possible returns the batches in orders in which they may have become visible, each at a time
+// between its start and its acknowledgement: a random time per batch, and in every second order the
+// same fraction of the interval for all batches of a client. The orders are the same for the same
+// journal. For five concurrent batches, ten orders can be needed to produce each subset; this many
+// random orders miss one subset in a thousand.
 func possible(j *engine.Journal) [][]written {
 	orders := make([][]written, traced)
 	for n := range orders {
@@ -106,26 +105,26 @@ func visible(j *engine.Journal, by func(written) time.Duration) []written {
 	return order
 }
 
-// tracer follows the states of the database, by several orders at once.
+// tracer follows the states of the database in several orders at once.
 type tracer struct {
 	journal *engine.Journal
 	answers []*answer
 	paths   []path
 	shares  []shareReader
-	held    map[written]*heldBatch // read, and not yet shown by all orders
+	held    map[written]*heldBatch // batches that were read and not yet shown in all orders
 	free    []*series.Batch
 }
 
-// path is the states by one order.
+// path is the sequence of states in one order.
 type path struct {
 	growing *oracle.Growing
-	matches []bool // of each answer: it is right for the state of now
+	matches []bool // whether each answer matches the current state
 }
 
-// heldBatch is the rows of a batch that was written.
+// heldBatch has the rows of a written batch.
 type heldBatch struct {
 	rows  []*series.Batch
-	shown int // orders that have shown it
+	shown int // number of orders that have shown it
 }
 
 // shareReader reads the batches of a share again.
@@ -155,7 +154,7 @@ func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, orders 
 			t.paths[n].matches[i] = t.same(n, i)
 		}
 	}
-	// Orders differ by what is under way at once, so side by side they hold little.
+	// Orders differ only by concurrent batches, so advancing them together holds few batches.
 	for step := range orders[0] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -169,8 +168,8 @@ func traceIn(ctx context.Context, d workload.Dataset, j *engine.Journal, orders 
 	return nil
 }
 
-// open opens the shares behind the loaded rows, which each passes over and the first one
-// tells of.
+// open opens the shares after the loaded rows. Each share skips these rows, and the first one
+// reports them.
 func (t *tracer) open(d workload.Dataset) error {
 	for i := range t.journal.Shares {
 		whole := d.Open()
@@ -193,8 +192,8 @@ func (t *tracer) open(d workload.Dataset) error {
 	return nil
 }
 
-// each reads the next rows and passes them on in batches that stay as they are
-// until they are given back to t.free.
+// each reads the next rows and passes them on in batches, which remain unchanged until they are
+// returned to t.free.
 func (t *tracer) each(from workload.Reader, rows int64, visit func(*series.Batch)) error {
 	for rows > 0 {
 		b := new(series.Batch)
@@ -212,9 +211,8 @@ func (t *tracer) each(from workload.Reader, rows int64, visit func(*series.Batch
 	return nil
 }
 
-// show makes a batch visible by one of the orders. Those before it in its share, whose
-// turn comes later, are held back. There are no more of them than were under
-// way at once.
+// show makes a batch visible in one of the orders. It holds earlier batches of its share that the
+// order shows later: at most as many as were concurrent.
 func (t *tracer) show(n int, w written) error {
 	for share := &t.shares[w.share]; share.read <= w.number; share.read++ {
 		read := &heldBatch{}
@@ -240,8 +238,7 @@ func (t *tracer) show(n int, w written) error {
 	return nil
 }
 
-// compare notes whether an answer is right for the state of now, which a batch
-// has just brought about.
+// compare records whether an answer matches the current state, which a batch has just changed.
 func (t *tracer) compare(n, i int, w written) {
 	a, matched := t.answers[i], t.paths[n].matches[i]
 	matches := t.same(n, i)
@@ -249,14 +246,14 @@ func (t *tracer) compare(n, i int, w written) {
 	if !matched || matches {
 		return
 	}
-	delay := max(a.At-w.in(t.journal).Acked, 0) // another client's clock may say that it came later
+	delay := max(a.At-w.in(t.journal).Acked, 0) // another client's clock may show a later time
 	if a.stale {
 		delay = min(delay, a.delay)
 	}
 	a.stale, a.delay = true, delay
 }
 
-// same reports whether an answer is right for the state of now.
+// same reports whether an answer matches the current state.
 func (t *tracer) same(n, i int) bool {
 	a, growing := t.answers[i], t.paths[n].growing
 	if rows := growing.Rows(i); a.Rows != rows || !a.inFull() {

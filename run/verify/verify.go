@@ -1,5 +1,5 @@
-// Package verify compares what a target holds and answers with what the
-// oracle expects. It runs off the clock.
+// Package verify compares the contents and the answers of a target with the oracle's. It runs off
+// the clock.
 package verify
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Renderer puts a query into the target's language.
+// Renderer renders a query in the target's language.
 type Renderer func(*query.Query, *series.Schema) (driver.Request, error)
 
-// Config says how answers are asked for.
+// Config defines how queries for verification are run.
 type Config struct {
 	Workers int           // connections that run queries, at least 1
 	Timeout time.Duration // after which a query is cut off; 0: never
-	Gone    bool          // the target can be queried no more
-	// Progress is called with each answer that was compared, by several goroutines
-	// at once; nil: nobody wants to know.
+	Gone    bool          // no more queries can be run on the target
+	// Progress is called for each compared answer, concurrently by several goroutines; nil: not
+	// called.
 	Progress func()
 }
 
@@ -39,11 +39,10 @@ func (c *Config) compared() {
 	}
 }
 
-// Answers has the target run the expected queries and compares each answer with
-// the expectation, whose query it may have computed in full again to name the
-// first row that differs. The verdict names the first difference. The error is
-// for what prevents a verdict: ctx's end, a target that is gone, query.ErrUnsupported, or
-// a *result.Failure of a query that had no answer.
+// Answers runs the expected queries on the target and compares each answer with the expected one.
+// The oracle may compute an answer again in full to name the first row that differs. The verdict
+// names the first difference. The error is for failures that prevent a verdict: ctx's end, a target
+// that is gone, query.ErrUnsupported, or a *result.Failure of a query without an answer.
 func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d workload.Dataset, expected []oracle.Expectation) (result.Verdict, error) {
 	checks := make([]check, len(expected))
 	for i := range expected {
@@ -54,7 +53,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 		}
 		checks[i] = check{dataset: d, request: request, expected: x, timeout: cfg.Timeout}
 	}
-	var next, differs atomic.Int64 // of checks: the next one to do, the first one known to differ
+	var next, differs atomic.Int64 // indexes of checks: the next one, the first one known to differ
 	differs.Store(int64(len(checks)))
 	group, groupCtx := errgroup.WithContext(ctx)
 	for worker := range min(cfg.Workers, len(checks)) {
@@ -63,7 +62,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 			if err != nil {
 				return fmt.Errorf("connecting to check answers: %w", err)
 			}
-			defer querier.Close() // reading only
+			defer querier.Close() // only used for reading
 			for {
 				i := next.Add(1) - 1
 				if i >= differs.Load() {
@@ -76,7 +75,7 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 				}
 				cfg.compared()
 				if c.difference != "" || c.failure != nil {
-					differs.Store(min(i, differs.Load())) // what is lost to another worker costs a check more
+					differs.Store(min(i, differs.Load())) // losing this race to another worker costs one more check
 				}
 			}
 		})
@@ -91,8 +90,8 @@ func Answers(ctx context.Context, cfg Config, t driver.DB, render Renderer, d wo
 	return verdictOf(checks), err
 }
 
-// firstFailure returns the failure of the first check that has neither an answer nor a
-// difference before it; nil: there is none.
+// firstFailure returns the failure of the first check without an answer, if no earlier check has a
+// difference; nil: none.
 func firstFailure(checks []check) *result.Failure {
 	for i := range checks {
 		if c := &checks[i]; c.difference != "" || c.failure != nil {
@@ -102,7 +101,7 @@ func firstFailure(checks []check) *result.Failure {
 	return nil
 }
 
-// verdictOf adds the checks up to the first difference, or the first one without an answer.
+// verdictOf adds up the checks until the first one with a difference or without an answer.
 func verdictOf(checks []check) result.Verdict {
 	var v result.Verdict
 	for i := range checks {
@@ -131,12 +130,12 @@ type check struct {
 	timeout  time.Duration
 
 	done       bool
-	difference string          // the first; empty: the answer is right
-	failure    *result.Failure // why there is no answer; nil: there is one
+	difference string          // the first difference; empty: the answer is correct
+	failure    *result.Failure // why there is no answer; nil: there is an answer
 }
 
-// run makes the comparison. The error is for what concerns more than the query: ctx's
-// end, a target that is gone, or query.ErrUnsupported.
+// run performs the comparison. The error is for failures beyond the single query: ctx's end, a
+// target that is gone, or query.ErrUnsupported.
 func (c *check) run(ctx context.Context) error {
 	difference, err := c.differs(ctx)
 	var wrong *wrongAnswer
@@ -151,14 +150,14 @@ func (c *check) run(ctx context.Context) error {
 	return nil
 }
 
-// wrongAnswer is the error of an answer that is wrong whatever it holds.
+// wrongAnswer is the error for an answer that is wrong regardless of its remaining rows.
 type wrongAnswer struct{ problem string }
 
 func (w *wrongAnswer) Error() string { return w.problem }
 
-// differs returns the first difference, empty where the answer is right. The error is a
-// *wrongAnswer where the answer was read no further, a *result.Failure where there is
-// none, or as that of run.
+// differs returns the first difference, empty if the answer is correct. The error is a *wrongAnswer
+// if the answer was not read to its end, a *result.Failure if there is no answer, or an error as
+// returned by run.
 func (c *check) differs(ctx context.Context) (string, error) {
 	q := c.expected.Query
 	columns := q.Columns(c.dataset.Schema().Table(q.Table))
@@ -180,12 +179,11 @@ func (c *check) differs(ctx context.Context) (string, error) {
 	return c.again(ctx, columns, found)
 }
 
-// again runs the query once more, for all rows, where those found before are not the
-// expected ones by their digest. They may be all the same: floats may differ by
-// the tolerance.
+// again runs the query once more for all rows, after the digest of the first answer differed. The
+// answer may still be correct: floats may differ within the tolerance.
 func (c *check) again(ctx context.Context, columns []query.Column, found *query.Digest) (string, error) {
 	q := c.expected.Query
-	if c.expected.Choices != nil { // the query may choose others each time
+	if c.expected.Choices != nil { // the query may choose different rows each time
 		return c.choose(ctx, columns)
 	}
 	whole, err := oracle.Rows(ctx, c.dataset, q)
@@ -203,7 +201,7 @@ func (c *check) again(ctx context.Context, columns []query.Column, found *query.
 	if !second.Equal(found) {
 		return fmt.Sprintf("the answer of %d rows was wrong, and right when the query was run again", found.Rows()), nil
 	}
-	return "", nil // its floats differ by less than the tolerance
+	return "", nil // its floats differ within the tolerance
 }
 
 // compare runs the query and compares row by row.
@@ -218,7 +216,7 @@ func (c *check) compare(ctx context.Context, columns []query.Column, expected *q
 	return "", nil
 }
 
-// choose runs the query and compares each row with those of its group that are right.
+// choose runs the query and compares each row with the correct ones of its group.
 func (c *check) choose(ctx context.Context, columns []query.Column) (string, error) {
 	var found query.Answer
 	if err := c.send(ctx, &found); err != nil {
@@ -230,8 +228,7 @@ func (c *check) choose(ctx context.Context, columns []query.Column) (string, err
 	return "", nil
 }
 
-// anyOf asks for any rows that match, and compares their number and, one by one,
-// whether they match.
+// anyOf requests any rows that match, and checks their number and each row.
 func (c *check) anyOf(ctx context.Context) (string, error) {
 	var found query.Answer
 	if err := c.send(ctx, &found); err != nil {
@@ -240,7 +237,7 @@ func (c *check) anyOf(ctx context.Context) (string, error) {
 	return c.unmatched(ctx, &found)
 }
 
-// unmatched compares the number of rows, and whether each of them matches.
+// unmatched checks the number of rows, and whether each of them matches.
 func (c *check) unmatched(ctx context.Context, found *query.Answer) (string, error) {
 	if n := int64(len(found.Rows)); n != c.expected.Rows {
 		return fmt.Sprintf("%d rows in place of %d", n, c.expected.Rows), nil
@@ -252,10 +249,9 @@ func (c *check) unmatched(ctx context.Context, found *query.Answer) (string, err
 	return (&query.Difference{Problem: "a row that does not match, or is there too often", Found: query.RowText(row)}).String(), nil
 }
 
-// send sends the request, and holds the target to the number of rows that it
-// says it gave.
+// send sends the request, and checks that the target returned the number of rows that it reports.
 func (c *check) send(ctx context.Context, sink query.Sink) error {
-	// What comes beyond the expected rows is wrong, and may have no end.
+	// Rows beyond the expected ones are wrong, and may be endless.
 	counted := limit.Expected(sink, c.expected.Rows, c.dataset.Schema().Table(c.expected.Query.Table).FreeRoom())
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.timeout > 0 {

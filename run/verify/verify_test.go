@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// talker is a target whose answers have no end.
+// talker is a target with endless answers.
 type talker struct {
 	driver.Required
 	row []query.Value
@@ -36,8 +36,8 @@ func (t talker) Do(ctx context.Context, _ driver.Request, sink query.Sink) (driv
 
 func (talker) Close() error { return nil }
 
-// An answer is read to its first row too many, and its texts no further than any
-// right one would have them: it is wrong, and does not fill the memory.
+// An answer is read up to the first extra row, and texts up to the length of any correct one: the
+// answer is wrong and does not exhaust memory.
 func TestEndlessAnswers(t *testing.T) {
 	d, err := tsbs.CPUOnly().Dataset(spec())
 	if err != nil {
