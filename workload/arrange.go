@@ -5,15 +5,13 @@ import (
 	"time"
 )
 
-// Arrange returns the dataset as the specification wants it arranged: of each
-// series its first Records rows, in sequences of InARow intervals, and with
-// NewTags and NewFields that appear only over time. Workloads call it for what
-// they make, so that whoever reads the dataset, the oracle too, sees the same
-// rows. Its error is a *SpecError.
+// Arrange returns the dataset arranged as the specification says: the first Records rows of each
+// series, in sequences of InARow intervals, with NewTags and NewFields that appear over time.
+// Workloads call it for their generated datasets, so that every reader of the dataset, including
+// the oracle, sees the same rows. Its error is a *SpecError.
 //
-// Memory, beyond the dataset's own: 4 bytes a series and table for Records;
-// for InARow the rows of so many intervals of all series (20 bytes and 8 more a
-// field each).
+// Memory in addition to the dataset's: 4 bytes per series and table for Records; for InARow the
+// rows of that many intervals of all series (20 bytes per row and 8 per field).
 func Arrange(d Dataset, s Spec) (Dataset, error) {
 	if s.Records > 0 {
 		d = firstRecords{d, s.Records}

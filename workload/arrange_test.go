@@ -261,8 +261,7 @@ func TestTooManyNew(t *testing.T) {
 	}
 }
 
-// What is not arranged has the fingerprint that it always had; each
-// arrangement has one of its own.
+// A dataset without an arrangement keeps its fingerprint; each arrangement has its own.
 func TestFingerprints(t *testing.T) {
 	const before = "6c5f4c15931c2419"
 	seen := map[string]string{}

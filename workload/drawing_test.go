@@ -47,7 +47,7 @@ func TestDrawingKeepsNothing(t *testing.T) {
 		place := 0
 		for range queries {
 			switch place++; place {
-			case n / 10: // what is made once is there
+			case n / 10: // everything allocated once exists now
 				runtime.GC()
 				runtime.ReadMemStats(&before)
 			case n:

@@ -62,8 +62,7 @@ func (g *grown) Schema() *series.Schema { return g.schema }
 
 func (g *grown) Open() Reader { return &grownReader{g, g.Dataset.Open()} }
 
-// grownTag is a tag's values for the series that have all tags and those that
-// lack some.
+// grownTag holds a tag's values for the series with all tags and for the series that lack some.
 type grownTag struct {
 	series.TagValues
 	own  uint32

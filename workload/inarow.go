@@ -7,12 +7,11 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// inARow is a dataset whose rows are not interleaved: the rows of some
-// intervals, series after series and within a series table after table, and
-// then those of the next intervals. So devices write that send what they have
-// gathered for a while (de-interleaved ingestion in Fixstars' evaluation of
-// GridDB, which had sequences of ten rows). The rows of each series stay in
-// order; those of different series are late by up to the length of a sequence.
+// inARow is a dataset whose rows are not interleaved: the rows of some intervals, series by series
+// and within a series table by table, and then those of the next intervals. Devices that buffer
+// their values for a while write in this order (de-interleaved ingestion in Fixstars' evaluation of
+// GridDB, which had sequences of ten rows). The rows of each series stay in order; rows of
+// different series are late by up to the length of a sequence.
 type inARow struct {
 	Dataset
 	start, width int64 // of the first sequence, nanoseconds
@@ -31,7 +30,7 @@ type inARowReader struct {
 	inARow
 	inner Reader
 
-	ahead    series.Batch // what was read last
+	ahead    series.Batch // the last batch read
 	run, row int          // its first row that is not in a block yet
 	ended    bool
 
@@ -42,7 +41,7 @@ type inARowReader struct {
 	rows   []uint32     // memory of Next
 }
 
-// place is where a row stands in the block.
+// place is the place of a row in the block.
 type place struct{ run, row uint32 }
 
 func (r *inARowReader) Next(b *series.Batch, max int) error {

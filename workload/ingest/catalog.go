@@ -32,8 +32,7 @@ func newTable(t *series.Table) *table {
 	return w
 }
 
-// begin is a text that rows begin with, and what it says: their table and
-// series.
+// begin is a text at the beginning of rows, and the table and series it stands for.
 type begin struct {
 	text   []byte
 	table  *table
@@ -72,7 +71,7 @@ func (c *catalog) find(text []byte) *begin {
 	return c.begins[string(text)]
 }
 
-// table returns the named table, nil where there is none.
+// table returns the named table, or nil.
 func (c *catalog) table(name []byte) *table {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -18,9 +18,8 @@ type Dataset struct {
 	skip    int64
 }
 
-// Dataset returns the rows of the source, which must fit the schema of the dataset that
-// generated it. Readers pass over so many malformed rows; the error of a further one is a
-// *LineError.
+// Dataset returns the rows of the source, which must fit the schema of the dataset that generated
+// it. Readers skip up to the given number of malformed rows; a further one is a *LineError.
 func (s *Source) Dataset(schema *series.Schema, skip int64) *Dataset {
 	return &Dataset{source: s, catalog: newCatalog(s.format, schema), schema: schema, skip: skip}
 }
@@ -67,8 +66,7 @@ type slot struct {
 	done  chan struct{}
 }
 
-// Tally returns what has been read so far. It belongs to the goroutine that
-// calls Next.
+// Tally returns the counts so far. Use it only in the goroutine that calls Next.
 func (r *Reader) Tally() *Tally { return &r.tally }
 
 // Close ends the pass, wherever it is.
@@ -77,7 +75,7 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// start begins to parse batches of so many rows.
+// start begins to parse batches with the given number of rows.
 func (r *Reader) start(rows int) error {
 	var err error
 	if r.lines, err = r.dataset.source.Lines(); err != nil {

@@ -37,8 +37,8 @@ func (p *parser) influx(text []byte) (int, error) {
 	return end + 1, nil
 }
 
-// beginInflux finds the begin of a line that was not the one expected, and
-// where its fields begin; bare where there are none.
+// beginInflux finds the begin of a line that did not begin as expected, and the offset of its
+// fields; bare: the line has no fields.
 func (p *parser) beginInflux(line []byte) (b *begin, at int, bare bool, err error) {
 	space := bytes.IndexByte(line, ' ')
 	if space <= 0 {
@@ -177,7 +177,7 @@ func (p *parser) otherField(b *begin, text []byte, next int) (int, error) {
 		}
 		return f, nil
 	}
-	// What stands in missingAt may be of an earlier row: missing itself tells.
+	// The entry in missingAt may belong to an earlier row; missing itself is authoritative.
 	if f >= len(p.missingAt) || p.missingAt[f] >= len(p.missing) || p.missing[p.missingAt[f]] != f {
 		return 0, fmt.Errorf("field %q is there twice", key[:end])
 	}

@@ -58,7 +58,7 @@ func text(t testing.TB, d workload.Dataset, format string) []byte {
 	return append(out, rowsText(t, d.Open(), e, 1000)...)
 }
 
-// rowsText reads everything in batches of at most so many rows.
+// rowsText reads all rows in batches of at most max rows.
 func rowsText(t testing.TB, r workload.Reader, e encode.Encoder, max int) []byte {
 	t.Helper()
 	var out []byte
@@ -110,8 +110,8 @@ func schemaOf(t testing.TB, content string) *series.Schema {
 	return d.Schema()
 }
 
-// What is read with the schema of the dataset that a file holds is that
-// dataset, row by row, whatever the batches are.
+// Reading a file with the schema of the dataset it holds returns that dataset, row by row, for any
+// batch size.
 func TestKnownDatasetIsReadBack(t *testing.T) {
 	forEachDataset(t, func(name string, d workload.Dataset) {
 		for _, format := range formats() {
@@ -244,8 +244,8 @@ const timescaledb = "" +
 	"tags,host=b,size=\ncpu,1451606400000000000,-2,\n" +
 	"tags,host=a,size=2,disk=x\nmem,1451606400000000000,10\n"
 
-// A line that is no row stops the reading with its number, its first bytes and
-// what is wrong; or it is passed over and counted.
+// A malformed line stops the reading with its number, its first bytes and the error; or it is
+// skipped and counted.
 func TestBadLines(t *testing.T) {
 	tests := []struct{ name, from, old, new, want string }{
 		{"cut time", influx, "user=-2i 1451606400000000000", "user=-2i 145160", `line 2: the time "145160" has fewer digits than the first row's: the line was cut: "cpu,host=b user=-2i 145160"`},
@@ -302,7 +302,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-// With the schema of a dataset, what is not of it stops the reading.
+// With the schema of a dataset, rows that do not belong to it stop the reading.
 func TestRowsOfOtherDatasets(t *testing.T) {
 	forEachDataset(t, func(name string, d workload.Dataset) {
 		if name != "cpu-only" {
@@ -392,7 +392,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The byte order mark that some editors put first is no part of a table's name.
+// A byte order mark at the beginning, as some editors write it, does not become part of a table's
+// name.
 func TestByteOrderMark(t *testing.T) {
 	var gz bytes.Buffer
 	for name, content := range map[string]string{"influx": "cpu,host=a f=1i 1451606400000000000\ncpu,host=b f=2i 1451606400000000001\n", "timescaledb": "tags,host string\ncpu,f\n\ntags,host=a\ncpu,1451606400000000000,1\ntags,host=b\ncpu,1451606400000000001,2\n"} {

@@ -80,8 +80,7 @@ func (s *Source) Lines() (*Lines, error) {
 }
 
 const (
-	// maxChunk is how many bytes a chunk has at most, however many rows are
-	// asked for.
+	// maxChunk is the maximum number of bytes of a chunk, whatever the number of rows requested.
 	maxChunk = 128 << 20
 	// maxLine is how long a line may be.
 	maxLine = 64 << 20
@@ -180,7 +179,7 @@ func (l *Lines) next(c *Chunk, max int) error {
 	return nil
 }
 
-// finish cuts off what is no whole row at the end of the source.
+// finish removes an incomplete row at the end of the source.
 func (l *Lines) finish(c *Chunk) {
 	bad := func(problem string, line int64, text []byte) {
 		c.cut = &LineError{Source: l.source.name, Line: line, Text: bytes.Clone(text[:min(len(text), shownBytes+1)]), Problem: problem}
@@ -231,8 +230,7 @@ func (l *Lines) drop() {
 	l.current, l.rest, l.left = nil, nil, 0
 }
 
-// beginsRow reports whether what comes next can begin a row of two lines. It
-// is true of the end.
+// beginsRow reports whether the next line can begin a row of two lines. It returns true at the end.
 func (l *Lines) beginsRow() (bool, error) {
 	const begin = "tags,"
 	if len(l.rest) < len(begin) && l.ahead == nil && !l.ended {

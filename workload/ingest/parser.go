@@ -131,7 +131,7 @@ func (p *parser) discard() {
 	}
 }
 
-// follow makes b the row's begin, and what is expected after the one before.
+// follow makes b the row's begin, and the expected successor of the previous one.
 func (p *parser) follow(b *begin) {
 	if p.last != nil && !b.open {
 		p.last.follower.Store(b)

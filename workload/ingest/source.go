@@ -38,7 +38,7 @@ func (f Format) lines() int {
 	return 1
 }
 
-// maxHeader bounds what is read to tell the format and the header.
+// maxHeader is the maximum number of bytes read to detect the format and the header.
 const maxHeader = 16 << 20
 
 // Source is a file, or standard input, that holds rows.
@@ -51,13 +51,13 @@ type Source struct {
 	plain  bool   // not compressed
 	mark   int    // bytes of the byte order mark that some editors put first
 
-	stream io.ReadCloser // where path is empty, what was not read yet
+	stream io.ReadCloser // if path is empty, the unread rest
 	read   bool          // a stream has been given away
 }
 
-// Open opens the named file, or stdin where the name is "-", and tells by its
-// first bytes how it is compressed and which format it has. What is no regular
-// file is read once. An error is one line that says how to fix it.
+// Open opens the named file, or stdin if the name is "-", and detects compression and format from
+// its first bytes. An input that is not a regular file is read only once. An error is one line that
+// says how to fix it.
 func Open(name string, stdin io.Reader) (*Source, error) {
 	s := &Source{name: name}
 	if name == "-" || name == "/dev/stdin" {
@@ -167,7 +167,7 @@ func (s *Source) begin(r *bufio.Reader) ([]byte, error) {
 	return first, nil
 }
 
-// digitsOf returns how many digits a time has; 0 where it is none.
+// digitsOf returns the number of digits of a time; 0: the text is not a time.
 func digitsOf(text []byte) int {
 	if t, ok := number.Int(text); !ok || t < 0 {
 		return 0
@@ -242,7 +242,7 @@ func (s *Source) withoutMark(r io.Reader) (io.Reader, error) {
 	return io.MultiReader(bytes.NewReader(begin[:n]), r), nil
 }
 
-// pieces starts a pass over the rows: what stands after the header.
+// pieces starts a pass over the rows, after the header.
 func (s *Source) pieces() (pieces, error) {
 	if s.path == "" {
 		if s.read {

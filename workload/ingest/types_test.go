@@ -40,7 +40,7 @@ func TestTypesAreReadBack(t *testing.T) {
 	}
 }
 
-// A value that is none of its type's is refused with its line.
+// A value that does not belong to its type is rejected with its line.
 func TestValuesOfOtherTypes(t *testing.T) {
 	d := typedDataset(t, false)
 	good := string(text(t, d, "influx"))

@@ -11,12 +11,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// isOutOfRange reports whether a whole number is none of its type's values.
+// isOutOfRange reports whether an integer is outside the range of its type.
 func isOutOfRange(t series.Type, v int64) bool {
 	return t == series.Int32 && (v < math.MinInt32 || v > math.MaxInt32)
 }
 
-// influxValue reads a value of influx format that is no integer.
+// influxValue reads a value of influx format that is not an integer.
 func influxValue(f *series.Field, c *series.Column, row int, text []byte) error {
 	switch f.Type {
 	case series.Bool:

@@ -12,10 +12,9 @@ import (
 // source identifies one.
 type source struct{ device, sensor uint32 }
 
-// arrivals appends the rows that arrive in the slots from first to before behind,
-// in their order. Those that are due after the last slot come with it. The
-// memory may be used again by each call. Where rows wait, those waiting are of
-// the slots before first, and then of those before behind.
+// arrivals appends the rows that arrive in the slots from first to before behind, in order. Rows
+// due after the last slot arrive in the last slot. Calls may reuse the memory. If rows are waiting,
+// the waiting ones of the slots before first come first, and then those of the slots before behind.
 func (s *settings) arrivals(into []row, src source, first, behind int64, memory *[]arrival, waiting *waiting) []row {
 	if s.late == 0 && s.duplicates == 0 {
 		for k := first; k < behind; k++ {
@@ -134,15 +133,14 @@ func (s *settings) repeatDelay(src source, k int64) (bool, int64) {
 	return true, s.poissonDelay(y)
 }
 
-// poissonDelay returns 1 and a Poisson number of further slots, as far as there
-// is no bound.
+// poissonDelay returns 1 plus a Poisson number of further slots, up to the bound if there is one.
 func (s *settings) poissonDelay(x uint64) int64 { return min(1+s.delays.quantile(unit(x)), s.most) }
 
-// rewrites is arrivals by the paper's equations (3) to (7): the time of the next
-// row is one step after the newest so far with probability 1-P, and X+1 steps
-// before it with probability P, X being Poisson. The first row is the newest
-// there is, and so in time. It takes the newest row before the first slot, -1
-// where there is none, and returns the newest row by now.
+// rewrites is arrivals by the paper's equations (3) to (7): the time of the next row is one step
+// after the newest so far with probability 1-P, and X+1 steps before it with probability P, where X
+// is Poisson distributed. The first row is the newest one and therefore in time. rewrites takes the
+// newest row before the first slot, -1 if there is no such row, and returns the newest row after
+// the last.
 func (s *settings) rewrites(into []row, src source, first, behind, newest int64) ([]row, int64) {
 	for i := first; i < behind; i++ {
 		x, y := random(s.seed, uint64(i), streamOf(src.device, src.sensor, forArrival))
@@ -166,9 +164,9 @@ func (s *settings) latest(into []row, src source, first, behind int64) []row {
 	return into
 }
 
-// distinctRewrites is rewrites without the rows whose time has been written
-// before. Each time from the start to the newest has; of those before the start,
-// which only the first rows of a source reach, the earlier ones are looked through.
+// distinctRewrites is rewrites without rows whose time has been written before. Every time from the
+// start to the newest has been written. Times before the start, which only the first rows of a
+// source reach, are looked up among the earlier ones.
 func (s *settings) distinctRewrites(into []row, src source, first, behind, newest int64) ([]row, int64) {
 	from, all := len(into), []row(nil)
 	into, last := s.rewrites(into, src, first, behind, newest)

@@ -24,9 +24,9 @@ func (d *Dataset) OpenShard(client int) workload.Reader {
 	return d.Part(first, last, 0, d.settings.rows)
 }
 
-// devicesOf returns the first device of a client and the one behind its last. Each
-// of so many has a contiguous run of them, and the first clients one more than the
-// others where they cannot be dealt evenly: as the tool does it.
+// devicesOf returns the first device of a client and the one after its last. Each client has a
+// contiguous range of devices, and the first clients have one more if the devices cannot be divided
+// evenly, as in the tool.
 func (d *Dataset) devicesOf(client, of int) (first, last uint32) {
 	s := d.settings
 	each, more := int(s.last-s.first)/of, int(s.last-s.first)%of

@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Clients have contiguous runs of devices, of which the first ones are longer
-// by one: 100 devices and 8 clients are the tool's example.
+// Clients have contiguous ranges of devices; the first ones are longer by one: 100 devices and 8
+// clients are the tool's example.
 func TestDevicesOfClients(t *testing.T) {
 	s := base()
 	s.Scale = 100
@@ -118,7 +118,7 @@ func keepsUp(t *testing.T, d *Dataset, sent []flat, clients, turn int) {
 	}
 }
 
-// Questions about one moment find their row wherever they are moved to.
+// Queries about one instant find their row wherever they are moved.
 func TestMovedToRows(t *testing.T) {
 	for name, spec := range variants() {
 		if spec.Settings["iotdb.late-mode"] == paperPoisson {

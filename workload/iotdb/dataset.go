@@ -68,7 +68,7 @@ func (t hashedTag) Append(dst []byte, device uint32) ([]byte, bool) {
 	for _, c := range dst[at:] {
 		hash = 31*hash + int32(c)
 	}
-	value := uint32(max(hash, -hash)) // the smallest integer stays what it is, which is its absolute value without a sign
+	value := uint32(max(hash, -hash)) // the smallest integer is unchanged, and as an unsigned number it is its absolute value
 	value = value % t.combinations % t.above / t.under
 	dst = append(dst[:at], "value_"...)
 	return strconv.AppendUint(dst, uint64(value), 10), true

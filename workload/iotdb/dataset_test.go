@@ -101,8 +101,8 @@ func variants() map[string]workload.Spec {
 	}
 }
 
-// What is read does not depend on how: in batches of any size, the devices in
-// several shards, the time in several parts.
+// The rows do not depend on how they are read: in batches of any size, the devices in several
+// shards, the time in several parts.
 func TestRandomAccessEqualsSequential(t *testing.T) {
 	for name, spec := range variants() {
 		t.Run(name, func(t *testing.T) {
@@ -239,8 +239,7 @@ func TestWaveforms(t *testing.T) {
 	}
 }
 
-// Noise has the variance that was asked for, and random values lie evenly
-// between their bounds.
+// Noise has the configured variance, and random values are distributed evenly between their bounds.
 func TestNoiseAndRandomValues(t *testing.T) {
 	plain, _, _ := wave(t, func(s *workload.Spec) { s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = "0:1", "0" })
 	noisy, _, w := wave(t, func(s *workload.Spec) { s.Settings["iotdb.distribution"], s.Settings["iotdb.noise"] = "0:1", "0.2" })

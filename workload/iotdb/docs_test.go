@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// readDocs returns the rows of the tables of docs/iotdb.md whose head begins
-// with a word, each by what stands in its first column.
+// readDocs returns the rows of the tables of docs/iotdb.md whose head begins with a word, by the
+// text in their first column.
 func readDocs(t *testing.T, head string, columns int) [][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/iotdb.md")

@@ -109,7 +109,7 @@ func (useCase) Describe(s workload.Spec) workload.Description {
 	}
 }
 
-// knownTimes is what is known of the rows' times.
+// knownTimes describes the rows' times.
 func (out *settings) knownTimes(s workload.Spec) series.Values {
 	if out.irregular || out.unaligned {
 		s.Interval = time.Duration(out.grain)

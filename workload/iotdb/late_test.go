@@ -39,8 +39,8 @@ func late(behind []float64) []float64 {
 	return late
 }
 
-// Each row arrives once, late ones with the probability that was asked for and
-// by one step and a Poisson number of further ones.
+// Each row arrives once; rows are late with the configured probability, by one step plus a Poisson
+// number of further steps.
 func TestDelayed(t *testing.T) {
 	const p, lambda = 0.2, 30
 	behind, rows := lateness(t, func(s *workload.Spec) { s.Settings["iotdb.late"], s.Settings["iotdb.late-mean"] = "0.2", "30" })
@@ -130,8 +130,7 @@ func TestPaperPoisson(t *testing.T) {
 	}
 }
 
-// The share of rows that come again is that which was asked for, and each comes
-// after its first one.
+// The share of duplicate rows is the configured one, and each duplicate comes after its original.
 func TestDuplicates(t *testing.T) {
 	_, rows := lateness(t, func(s *workload.Spec) { s.Settings["iotdb.duplicates"] = "0.1" })
 	seen := map[int64]int{}

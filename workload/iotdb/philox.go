@@ -2,11 +2,10 @@ package iotdb
 
 import "math/bits"
 
-// random returns 128 random bits for a counter of 128 bits, of which the second
-// half says what is drawn: Philox2x64 with ten rounds (Salmon, Moraes, Dror and
-// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11). Different counters
-// give what different places of one permutation hold, so that every value of
-// every series can be drawn by itself, in any order and on any machine.
+// random returns 128 random bits for a counter of 128 bits, whose second half selects the stream:
+// Philox2x64 with ten rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+// 1, 2, 3", SC11). For a fixed key it is a permutation of the counters, so every value of every
+// series can be drawn independently, in any order and on any machine.
 func random(key, counter, stream uint64) (uint64, uint64) {
 	const (
 		multiplier = 0xD2B74407B1CE6E93
@@ -21,7 +20,7 @@ func random(key, counter, stream uint64) (uint64, uint64) {
 	return counter, stream
 }
 
-// purpose keeps what is drawn for one series apart.
+// purpose separates the random streams of one series.
 type purpose uint64
 
 const (

@@ -89,8 +89,8 @@ func (l *layout) header(f input.File) ([]string, error) {
 	return names, nil
 }
 
-// checkRows is check of what only rows tell. A column that is there and has no values is
-// none of those.
+// checkRows checks the settings that can only be checked after all rows were read. A column without
+// any values still exists.
 func (l *layout) checkRows(x *input.Index, o *observer) error {
 	if l.found || !l.tagged() && l.format != input.FormatObjects {
 		return nil

@@ -12,7 +12,7 @@ import (
 // dataset is the rows of a survey's files.
 type dataset struct {
 	*survey
-	latest bool // without those that another row replaces
+	latest bool // without rows that another row replaces
 }
 
 // Schema implements workload.Dataset.

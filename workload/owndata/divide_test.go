@@ -96,9 +96,8 @@ func reads(t *testing.T, d workload.Dataset, s workload.Share, dir string, files
 	}
 }
 
-// Files with series of their own are divided among clients, each of which reads its files
-// alone; where a series is in several of them, these stay together; and where that is not even,
-// series are divided.
+// Files that share no series are divided among clients, and each client reads only its files. Files
+// that share a series stay together; if that makes the shares uneven, series are divided instead.
 func TestShareOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, hosts ...int) {
@@ -177,8 +176,8 @@ func groupOf(schema *arrow.Schema, hosts []int, rows int) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
-// Row groups of Parquet and record batches of Arrow, as file and as stream, are divided as files
-// are, also small ones of which a batch could hold several.
+// Row groups of Parquet and record batches of Arrow, as file and as stream, are divided like files,
+// even if they are so small that a batch could hold several.
 func TestShareOfRowGroups(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "time", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "host", Type: arrow.BinaryTypes.String}, {Name: "load", Type: arrow.PrimitiveTypes.Float64},

@@ -62,7 +62,7 @@ func noteSettings(path string) []string {
 	return settings
 }
 
-// checkNotes holds a dataset to the texts, of which the last row has none.
+// checkNotes compares a dataset with the texts; the last row has none.
 func checkNotes(t testing.TB, d workload.Dataset, texts []string) {
 	t.Helper()
 	at := 0
@@ -212,7 +212,8 @@ func TestProposedTexts(t *testing.T) {
 	}
 }
 
-// What no field can hold is left out with the reason, or one line where it was asked for.
+// A column that no field can hold is skipped with a reason; if the settings name it, the error is
+// one line.
 func TestTextsRefused(t *testing.T) {
 	long := strings.Repeat("x", series.MaxFreeText+1)
 	text := "time,v,latin,vast\n1704067200,1,\xe9t\xe9 a," + long + "\n"
@@ -296,8 +297,8 @@ func TestNumbersAsTexts(t *testing.T) {
 	}
 }
 
-// textFiles has rows with a text of some hundred bytes each, in every format, and what is
-// said of each.
+// textFiles returns files in every format, whose rows have a text of some hundred bytes each, with
+// the expected notes.
 func textFiles(t testing.TB, rows int) map[string][]string {
 	var texts []string
 	for i := range rows {

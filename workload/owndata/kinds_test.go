@@ -146,7 +146,7 @@ func TestUnitIsNotGuessed(t *testing.T) {
 	})
 }
 
-// A column of floats stays one, however those that are not finite are written.
+// A column of floats stays one, however NaN and infinities are written.
 func TestNotFinite(t *testing.T) {
 	for _, text := range []string{"nan", "NAN", "NaN", "-nan", "inf", "-inf", "+Inf", "INF", "Infinity", "-infinity", "1.#QNAN", "-1.#IND", "1.#INF", "-nan(ind)"} {
 		at := func(i int) string {
@@ -202,7 +202,7 @@ func TestTimeInTwoColumns(t *testing.T) {
 	})
 }
 
-// An empty text is no missing one, whatever the others are.
+// An empty text is not missing, whatever the other texts are.
 func TestEmptyTextsOfOneLength(t *testing.T) {
 	rows := []string{"t 2024-01-01T00:00:00Z code= v=1", "t 2024-01-01T00:00:01Z code=A1 v=2", "t 2024-01-01T00:00:02Z v=3"}
 	notags := proposal{settings: []string{"tags=none", "table=t"}, want: map[string]string{"fields": "code:text, v:int"}}
@@ -297,7 +297,7 @@ func TestOtherBytes(t *testing.T) {
 	})
 }
 
-// What stands around the cells of CSV.
+// Delimiters, quotes and other characters around the cells of CSV.
 func TestDelimitersOfCSV(t *testing.T) {
 	want := []string{"t 2024-01-01T00:00:00Z value=1.5"}
 	checkKinds(t, map[string]kind{
@@ -330,8 +330,8 @@ func TestTypesOfLines(t *testing.T) {
 	})
 }
 
-// Numbers that people decorate make no tag of a column, and those that floats do not hold
-// are named.
+// Numbers with units or other signs do not make a column a tag, and numbers that floats cannot
+// represent are named.
 func TestOddNumbers(t *testing.T) {
 	for _, odd := range []string{"5%", "5.5 %", "$1.50", "2 €", "€3", "1'000", "12 000", "12\u202f000.5", "1_000", "(3.5)", "\u22123", "-$5"} {
 		p := proposal{want: map[string]string{"tags": "", "fields": "p:text, v:int"}, facts: []string{fmt.Sprintf("column p has numbers with other signs, such as %q in t.csv:2, so it is a text; write digits alone", odd)}}

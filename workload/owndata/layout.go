@@ -29,11 +29,11 @@ type layout struct {
 	null       string
 	tags       []input.Section
 	fields     []input.Section // nil: not known yet
-	pinned     bool            // the settings hold a digest, so that tags that they leave out are none
-	found      bool            // that the files have the columns was seen
+	pinned     bool            // the settings include a digest: tags that they do not name do not exist
+	found      bool            // the files were checked to have the columns
 	tagsFound  bool            // by their values, and not by settings or line protocol
 
-	notes []string // what who proposed the rest should tell, each a line
+	notes []string // notes about the proposed settings, one line each
 }
 
 // The settings of the workload, by name.
@@ -53,7 +53,7 @@ const (
 
 const (
 	autoFormat = "auto"
-	noTags     = "none" // of tags; a column of that name stands in double quotes
+	noTags     = "none" // of tags; a column of that name is written in double quotes
 )
 
 // options lists the settings.
@@ -73,7 +73,7 @@ func options() []option.Option {
 	}
 }
 
-// settingError is what is wrong with a setting.
+// settingError is the error of a setting.
 type settingError struct {
 	setting string
 	err     error
@@ -278,8 +278,8 @@ const (
 	longestTag = 256
 )
 
-// choose makes a column a tag or a field, or leaves it out and says why. Tags, or fields,
-// may be given: then a column is none that the settings do not name.
+// choose makes a column a tag or a field, or skips it with a reason. If the settings list tags, or
+// fields, a column that they do not name is neither.
 func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int64, tags, fields *input.Section) {
 	note := func(format string, args ...any) {
 		if !givenFields {
@@ -353,7 +353,7 @@ func (l *layout) choose(c *columnProfile, givenTags, givenFields bool, rows int6
 	}
 }
 
-// typesText lists the types of a column and where each stands first.
+// typesText lists the types of a column with the place of the first value of each.
 func (c *columnProfile) typesText() string {
 	var text strings.Builder
 	for i, t := range c.types {

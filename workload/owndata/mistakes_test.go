@@ -68,8 +68,7 @@ func (p proposal) check(t *testing.T, path string) {
 	}
 }
 
-// rowsOf writes a header and rows of CSV, of which the function says what stands behind the
-// time.
+// rowsOf writes a header and rows of CSV; row returns the text after the time.
 func rowsOf(header string, n int, row func(i int) string) string {
 	var text strings.Builder
 	text.WriteString(header + "\n")
@@ -135,7 +134,7 @@ func TestFewOthers(t *testing.T) {
 	}
 }
 
-// nothing is what nil0 writes, of which the test takes out the row.
+// nothing is the row without a value that nil0 writes and the test removes.
 const nothing = "2024-01-01T00:00:00Z,\n"
 
 func nil0(int) string { return "" }
@@ -180,7 +179,7 @@ func TestFewOtherMembers(t *testing.T) {
 	}
 }
 
-// The line of a time that is none is named, and how to say how times are written.
+// The error of a malformed time names the line and how to set the format of times.
 func TestTimesThatAreNone(t *testing.T) {
 	odd := rowsOf("time,host,v", 30, func(i int) string { return "h,1" }) + "n/a,h,1\n"
 	american := "Date,Symbol,Price\n01/02/2024 15:04,A,12.5\n01/13/2024 15:05,A,13.5\n"
@@ -268,7 +267,7 @@ func TestUnknownColumns(t *testing.T) {
 	}
 }
 
-// InfluxDB's sample stands behind the statements that make its database, in a file .txt.
+// InfluxDB's sample, a .txt file, begins with the statements that create its database.
 func TestStatements(t *testing.T) {
 	sample := "# DDL\nCREATE DATABASE NOAA_water_database\n\n# DML\n# CONTEXT-DATABASE: NOAA_water_database\n\nh2o,location=a level=8.12 1566000000\nh2o,location=b level=2.064 1566000000\n"
 	for name, c := range map[string]struct {

@@ -91,7 +91,7 @@ type rows interface {
 	// Next puts rows into the filler until that is full; io.EOF: there are no more,
 	// though some may have been put.
 	Next(*input.Filler) error
-	// Place says where the row stands that an error is about, but for the file.
+	// Place returns the place of the row that an error is about, without the file.
 	Place() input.Error
 }
 
@@ -120,7 +120,7 @@ func (o *opened) only(wanted func(group int) bool) {
 	}
 }
 
-// located says of an error of next where the row stands.
+// located adds the place of the row to an error of next.
 func (o *opened) located(err error) error {
 	at := o.Place()
 	at.File, at.Err = o.file, err

@@ -19,18 +19,18 @@ type others struct {
 	count   int64
 	missing int64       // of these, texts that people often write for a missing value
 	outside int64       // of those, times outside the years that 64 bits of nanoseconds hold
-	first   input.Error // where the first one stands; its Err is nil
-	why     error       // of a column of times: what is wrong with the first one
+	first   input.Error // place of the first one; its Err is nil
+	why     error       // in a column of times: the error of the first one
 	texts   []string    // the first that differ from each other, at most shownOthers
-	gaveUp  bool        // they are so many that nobody counts the rest
+	gaveUp  bool        // there are too many to continue counting
 }
 
 const (
 	shownOthers = 3
-	// enoughOthers is how many others, if they are the most part, end the count.
+	// enoughOthers is the number of other values at which counting ends if they are the majority.
 	enoughOthers = 1000
-	// valuesPerOther is how many values come to one other at least where a column is
-	// taken for one of the type with a few mistakes in it.
+	// valuesPerOther is the minimum number of values per other value in a column that is taken for
+	// one of the type with a few mistakes.
 	valuesPerOther = 10
 )
 
@@ -41,7 +41,7 @@ var missingTexts = [...]string{"NA", "N/A", "n/a", "na", "#N/A", "NULL", "Null",
 // none reports whether all values are of the type.
 func (o *others) none() bool { return o.count == 0 }
 
-// add adds a value that stands at a place; values is how many there are, with this one.
+// add records a value at a place; values is the number of values so far, including this one.
 func (o *others) add(text []byte, at *input.Error, values int64) {
 	if o.count++; o.count == 1 {
 		o.first = *at
@@ -57,8 +57,8 @@ func (o *others) add(text []byte, at *input.Error, values int64) {
 	o.gaveUp = known > enoughOthers && 2*known > values
 }
 
-// addTime is add of a value that is no time, and why. Years such as 9999 stand for a missing
-// time.
+// addTime is add for a value that is not a time, with the error. Years such as 9999 represent a
+// missing time.
 func (o *others) addTime(text []byte, at *input.Error, values int64, why error) {
 	if errors.Is(why, input.ErrYear) {
 		o.missing++
@@ -84,13 +84,14 @@ func (o *others) merge(other *others) {
 	}
 }
 
-// few reports whether they look like mistakes, or missing values, among so many values.
+// few reports whether there are so few others among the values that they look like mistakes or
+// missing values.
 func (o *others) few(values int64) bool {
 	return o.count > 0 && o.count < values && !o.gaveUp &&
 		(valuesPerOther*o.count <= values || o.count == o.missing || o.count == 1 && values >= 3)
 }
 
-// said tells how many of so many values they are, and where the first one stands.
+// said describes how many of the values they are, and the place of the first one.
 func (o *others) said(values int64) string {
 	text := fmt.Sprintf("%s of %s values, ", humanize.Comma(o.count), humanize.Comma(values))
 	if o.count > 1 {
@@ -109,8 +110,8 @@ func (o *others) onlyMissing() (string, bool) {
 	return strings.Join(o.texts, ""), len(o.texts) == 1 && o.count == o.missing
 }
 
-// almost returns the type that a column of texts would have but for a few values, and
-// these; false: there is none. A column with numbers such as 0123 has codes.
+// almost returns the type that a column of texts would have except for a few values, and these
+// values; false: there is no such type. A column with numbers such as 0123 contains codes.
 func (c *columnProfile) almost() (series.Type, *others, bool) {
 	if kind, _ := c.kind(); kind != series.Text {
 		return 0, nil, false
@@ -165,8 +166,8 @@ func withCommas(text []byte) bool {
 	return commas > 0 && text[last] >= '0' && text[last] <= '9' && (commas == 1 || thousands(text))
 }
 
-// dressed reports whether a text is a number with other signs in it than those that numbers
-// are read with: 5 %, $1.50, 1'000, 12 000, (3.5) or a minus sign of typography.
+// dressed reports whether a text is a number with characters that are not part of a plain number: 5
+// %, $1.50, 1'000, 12 000, (3.5), or a typographic minus sign.
 func dressed(text []byte) bool {
 	const longest = 40
 	if len(text) > longest {
@@ -223,8 +224,8 @@ type large struct {
 	at   input.Error
 }
 
-// rounds reports whether a float does not hold a whole number of digits, or one with so
-// many digits behind the first that is none of zero that every float of them is rounded.
+// rounds reports whether a float cannot represent an integer exactly, or has fewer significant
+// digits than the text.
 func rounds(digits []byte, v float64) bool {
 	whole, known, zeros := true, 0, 0
 	for _, b := range digits {

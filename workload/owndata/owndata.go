@@ -1,10 +1,9 @@
-// Package owndata provides the workload own: people's own rows, from files of CSV, JSON
-// lines, line protocol, Parquet or Arrow, of any schema. docs/own-data.md says what users need
-// to know.
+// Package owndata provides the workload own: a user's own rows, from CSV, JSON lines, line
+// protocol, Parquet or Arrow files of any schema. docs/own-data.md is the user documentation.
 //
-// A survey reads all files before anything is loaded. It finds the series, which alone
-// stay in memory, all values that are malformed, and what is known of generated datasets
-// by their specification. Every pass over the rows reads the files again.
+// A survey reads all files before anything is loaded. It finds the series, which alone are kept in
+// memory, all malformed values, and the properties that generated datasets know from their
+// specification. Every pass over the rows reads the files again.
 package owndata
 
 import (
@@ -34,7 +33,7 @@ func Workload() workload.Workload { return &own{surveys: make(map[string]*survey
 
 type own struct {
 	mu      sync.Mutex
-	surveys map[string]*survey // by the settings that it was made of, and those that it found
+	surveys map[string]*survey // by the settings it was made from, and by those it found
 }
 
 // Name implements workload.Workload.
@@ -220,8 +219,8 @@ func (w *own) Describe(s workload.Spec) workload.Description {
 	return d
 }
 
-// identity is what the fingerprint says of settings that a survey has found: which bytes,
-// and how they were read. Where the files lie is no part of it.
+// identity returns the settings that are part of the fingerprint after a survey: the digest of the
+// files and how they are read. The location of the files is not part of it.
 func identity(s workload.Settings) string {
 	var text strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(s)) {
@@ -241,7 +240,8 @@ func (w *own) Dataset(s workload.Spec) (workload.Dataset, error) {
 	return dataset{found, false}, nil
 }
 
-// QueryTypes implements workload.Workload: of rows of any schema there are none.
+// QueryTypes implements workload.Workload. There are no predefined query types for arbitrary
+// schemas.
 func (*own) QueryTypes() []workload.QueryType { return nil }
 
 // Queries implements workload.Workload.

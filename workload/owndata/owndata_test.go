@@ -212,7 +212,7 @@ func TestGenerated(t *testing.T) {
 				if w.Name() == "iot" || w.Name() == "iotdb" { // whose numeric tags and texts look like fields and tags
 					settings = append(settings, "tags="+tagsOf(made.Schema()))
 				}
-				if len(made.Schema().Tables) == 1 { // of which a file's name tells the begin alone
+				if len(made.Schema().Tables) == 1 { // its file's name contains only the beginning
 					settings = append(settings, "table="+made.Schema().Tables[0].Name)
 				}
 				if w.Name() == "iot" { // whose numeric tags are texts here
@@ -371,8 +371,8 @@ func TestRefusedRecords(t *testing.T) {
 	}
 }
 
-// A specification that was surveyed is refused where the files have changed since, and
-// says the same of them where they have not.
+// A surveyed specification is rejected if the files have changed since, and gives the same result
+// if they have not.
 func TestPinned(t *testing.T) {
 	path := write(t, "a.csv", "time,host,v\n2024-01-01T00:00:00Z,x,1\n2024-01-01T00:00:10Z,x,2\n")
 	found, err := inspected(t, "files="+path)

@@ -48,7 +48,7 @@ func TestSplitDecimals(t *testing.T) {
 	}
 }
 
-// builtColumn is a column of a file of Parquet: every so many rows are NULL, from the first on.
+// builtColumn is a column of a Parquet file. Starting with the first row, every n-th value is NULL.
 type builtColumn struct {
 	name  string
 	b     array.Builder

@@ -58,7 +58,7 @@ func (p *profile) tag(name string) *columnProfile {
 	return c
 }
 
-// timeColumn returns the column of the time; nil: there is none of the name.
+// timeColumn returns the time column of the given name; nil: not found.
 func (p *profile) timeColumn(name string) *columnProfile {
 	if p.time != nil {
 		return p.time
@@ -78,29 +78,29 @@ func newColumn(name string) *columnProfile {
 type columnProfile struct {
 	name   string
 	tag    bool        // line protocol says so
-	values int64       // but for empty texts
+	values int64       // without empty texts
 	empty  int64       // empty texts that are not missing
 	blanks bool        // a text begins or ends with a blank
 	quoted int64       // of the values, in quotes of JSON
-	typed  series.Type // that the format says; 0: values are text
-	bare   series.Type // of the values of a column of texts that are none; 0: all are, or their format does not say
-	unit   int64       // of times that are typed
+	typed  series.Type // declared by the format; 0: values are text
+	bare   series.Type // type of the values that are not texts in a column of texts; 0: all values are texts, or the format does not say
+	unit   int64       // unit of typed times
 	digits int32       // of decimals, as their type says
 	left   string      // why the column cannot be loaded, whatever its values are; empty: it can
 
-	// What not all values are. Those that the format types are not looked at.
+	// Values that rule out a type. Values typed by the format are not examined.
 	notInt, notFloat, notBool, notTime, notUTF8 others
 
 	notDate, notText bool
-	notLayout        bool  // a value is no time of the layout that the settings say
-	badZone          error // of the first value whose zone that layout does not tell
+	notLayout        bool  // a value does not match the layout of times in the settings
+	badZone          error // error of the first value whose zone the layout cannot parse
 	timesOfDay       int64 // values such as 15:04:05
 	oddTimesOfDay    int64 // values such as 3:04 PM, which need a layout
 	code             bool  // a value such as 0123, which a number would change
 	commas           int64
 	dressed          int64 // numbers such as 5 % and 1'000
 	firstDressed     *large
-	types            []typePlace // that the format says, where they differ, in the order in which they come
+	types            []typePlace // types declared by the format, if they differ, in order of appearance
 	rounded          *large      // a whole number that a float changes
 
 	least, most       int64   // of integers; none: least > most
@@ -112,17 +112,16 @@ type columnProfile struct {
 	lookup   *texts.Lookup
 	many     bool // more than are remembered
 
-	row int64 // of JSON and of fields of line protocol: the last one that has the column
+	row int64 // in JSON and in fields of line protocol: the last row that has the column
 }
 
-// typePlace is a type that the format says of a value, and where the first such value
-// stands.
+// typePlace is a type declared by the format, and the place of the first value that has it.
 type typePlace struct {
 	kind series.Type
 	at   string
 }
 
-// addType remembers where a type stands, unless it is known.
+// addType stores the place of a type unless the type is known.
 func (c *columnProfile) addType(kind series.Type, at string) {
 	if !c.hasType(kind) {
 		c.types = append(c.types, typePlace{kind, at})
@@ -138,7 +137,7 @@ func (c *columnProfile) hasType(kind series.Type) bool {
 	return false
 }
 
-// add looks at a value, which stands where the profiler is.
+// add examines a value at the profiler's current place.
 func (c *columnProfile) add(text []byte, p *profiler) {
 	c.values++
 	if !c.notInt.gaveUp {
@@ -250,7 +249,7 @@ func (c *columnProfile) remember(text []byte) {
 	}
 }
 
-// merge adds what is known of the same column of another file.
+// merge adds the profile of the same column of another file.
 func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	c.tag = c.tag || other.tag
 	if c.left == "" {
@@ -309,9 +308,8 @@ func (c *columnProfile) merge(other *columnProfile, file, otherFile string) {
 	}
 }
 
-// names reports whether the format says that the values are texts, so that digits are
-// names rather than amounts. Where few of a column's values stand in quotes, the others
-// say what they are.
+// names reports whether the format declares the values as texts, so that digits are names rather
+// than amounts. If only a few values of a column are quoted, the others decide.
 func (c *columnProfile) names() bool {
 	return c.typed == series.Text || valuesPerOther*c.quoted > c.values
 }

@@ -29,7 +29,7 @@ type profiler struct {
 	columns  int // of all tables
 	tables   int
 	text     []byte
-	layoutOf *input.Clock // of the layout of times that the settings say, where they do not say of which column; nil: none
+	layoutOf *input.Clock // for the layout of times in the settings, if they do not name the time column; nil: none
 	at       input.Error  // where the values stand that are looked at
 	progress func(rows int)
 	ctx      context.Context
@@ -213,7 +213,7 @@ func (p *profiler) points(lines *lineformat.PointLines) ([]*profile, error) {
 					c.notUTF8.add(text, &p.at, 1)
 				}
 			}
-			if len(byHead) < maxDistinct*10 { // others are cut anew each time
+			if len(byHead) < maxDistinct*10 { // further heads are parsed every time
 				byHead[string(cut.Head)] = of
 			}
 		}

@@ -69,7 +69,7 @@ func (l *layout) propose(ctx context.Context, progress func(rows int)) error {
 	return l.fill(all)
 }
 
-// merge adds what is known of another file.
+// merge adds the profile of another file.
 func (p *profile) merge(other *profile) {
 	p.rows += other.rows
 	for _, c := range other.columns {
@@ -125,8 +125,8 @@ func tableName(file string) string {
 	return begin
 }
 
-// fill takes what the settings leave out from profiles of the tables, and holds what they
-// name to these.
+// fill completes the settings from profiles of the tables, and checks the names in the settings
+// against the profiles.
 func (l *layout) fill(all []*profile) error {
 	all, err := l.chosen(all)
 	if err != nil {
@@ -153,12 +153,12 @@ func (l *layout) fill(all []*profile) error {
 			tags.Table, fields.Table = "", ""
 		}
 		if !wantFields && listed[setFields][fields.Table] == nil {
-			continue // a table of which the settings name no field
+			continue // the settings name no field of this table
 		}
 		for _, c := range p.columns {
 			inTags, inFields := listed[setTags][tags.Table][c.name], listed[setFields][fields.Table][c.name]
 			switch {
-			case l.tagged(): // whose lines say what is a tag, and what a field
+			case l.tagged(): // lines declare tags and fields
 				if c.tag && !inTags || !c.tag && !inFields {
 					l.choosePoint(c, p, !wantTags, !wantFields, &tags, &fields)
 				}
@@ -226,7 +226,7 @@ func (l *layout) noField(p *profile) error {
 		p.name, series.MaxFreeText, why)
 }
 
-// chosen are the profiles of those tables that the settings choose.
+// chosen returns the profiles of the tables that the settings choose.
 func (l *layout) chosen(all []*profile) ([]*profile, error) {
 	var names []string
 	for _, p := range all {
@@ -265,7 +265,7 @@ func (l *layout) known(setting string, list []input.Section, all []*profile) err
 			in = all[at]
 		}
 		names := in.names()
-		if l.tagged() { // of which the lines say what is a tag, and what a field
+		if l.tagged() { // lines declare tags and fields
 			names = in.pointNames(setting == setTags)
 		}
 		for _, c := range s.Columns {

@@ -33,10 +33,10 @@ type survey struct {
 	late     int64         // rows behind a newer one of their series
 	lateness time.Duration // by how much at most
 	repeated int64         // rows whose series and time come again later
-	older    series.Bitmap // those rows, by their number; nil: there are none
+	older    series.Bitmap // those rows, by number; nil: none
 	zoneless int64         // times without a zone
 	finer    int64         // times with digits beyond nanoseconds
-	others   int64         // rows of measurements that are no table, which are left out
+	others   int64         // skipped rows, of measurements that are not tables
 
 	emptyTags map[input.TagPlace]int64 // empty texts, per tag
 
@@ -93,7 +93,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	}
 	if !errors.Is(err, io.EOF) {
 		r.close()
-		_ = digests.Wait() // what it found says less
+		_ = digests.Wait() // the other error is more specific
 		return nil, of(setFiles, err)
 	}
 	if err := digests.Wait(); err != nil {
@@ -150,7 +150,7 @@ type observer struct {
 
 // order is how the rows of a table follow each other, per series.
 type order struct {
-	pages [][]newestRow // of pageSeries series each, those that have rows
+	pages [][]newestRow // pages of pageSeries series, only those with rows
 }
 
 // newestRow is the largest time of a series, and the number of the row that has it; -1: the
@@ -175,7 +175,7 @@ func (o *order) newestRow(series uint32) *newestRow {
 	return &o.pages[page][series%pageSeries]
 }
 
-// rowKey is what rows have in common of which some systems keep one.
+// rowKey identifies rows that replace each other in some systems.
 type rowKey struct {
 	table  int32
 	series uint32
@@ -304,7 +304,7 @@ func (o *observer) texts(run *series.Run, f int, field *series.Field) {
 	}
 }
 
-// values is what is known of the rows' values but that times repeat.
+// values describes the rows' values, except for repeated times.
 func (o *observer) values() series.Values {
 	v := series.Values{First: time.Unix(0, o.first).UTC(), Last: time.Unix(0, o.last).UTC(), Step: time.Duration(max(o.step, 1))}
 	for _, t := range o.index.Tables {
@@ -333,8 +333,8 @@ func (s *survey) findRepeated(ctx context.Context, o *observer, progress func(ro
 	}
 	clear(o.older)
 	s.repeated = 0
-	// Of two rows alike the later one is late, or stands at the newest time, as does the
-	// earlier one. So rows at the newest times are kept apart, as above.
+	// Of two rows with the same key, the later one is late or has the newest time, and so does the
+	// earlier one. Rows at the newest times are therefore tracked as above.
 	newest := make([]order, len(s.index.Tables))
 	last := make(map[rowKey]int64, len(o.lateRows))
 	number := int64(0)

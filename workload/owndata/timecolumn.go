@@ -55,7 +55,7 @@ func (l *layout) fillTime(all []*profile) error {
 			zoneless += c.zoneless
 		}
 		if l.timeFormat != "" {
-			continue // reading the rows will tell which are none
+			continue // reading the rows will find the invalid ones
 		}
 		format, err := l.timeFormatOf(c, p)
 		if err == nil && day != nil && (format != input.AsText || day.timesOfDay < day.values) {
@@ -104,8 +104,8 @@ func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	return "", of(setTime, fmt.Errorf("column %s of table %s has values that are no times; name another, or say with own.time-format how they are written", c.name, p.name))
 }
 
-// noTimes is the error of a column of texts, of which the first is no time; fix says what
-// helps where its format is unknown.
+// noTimes returns the error of a column of texts whose first value is not a time; fix is the advice
+// for an unknown format.
 func (l *layout) noTimes(c *columnProfile, fix string) error {
 	at := c.notTime.first
 	at.Err = fmt.Errorf("column %s: %q %w", c.name, c.notTime.texts[0], c.notTime.why)

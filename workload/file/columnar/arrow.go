@@ -116,9 +116,9 @@ func (p *parquetSource) isINT96(column int) bool {
 	return p.of.ParquetReader().MetaData().Schema.Column(column).PhysicalType() == parquet.Types.Int96
 }
 
-// invalidINT96 returns the row of the first INT96 value of the row group that 64 bits of
-// nanoseconds do not hold, and what is wrong with it; nil: there is none. INT96 holds all years, and
-// the library's error does not say where the value stands.
+// invalidINT96 returns the row of the first INT96 value of the row group that does not fit in 64
+// bits of nanoseconds, with the error; nil: all values fit. INT96 can represent all years, and the
+// library's error does not name the row.
 func (p *parquetSource) invalidINT96() (row int64, problem error) {
 	rows := p.of.ParquetReader().RowGroup(p.group)
 	for _, column := range p.columns {

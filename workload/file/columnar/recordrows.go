@@ -145,8 +145,8 @@ func (r *Rows) Next(f *input.Filler) (err error) {
 	}
 }
 
-// fitting returns how many of the next n rows a batch has room for that takes so many more
-// bytes of free texts: one at least.
+// fitting returns how many of the next n rows fit into a batch with room for that many more bytes
+// of free texts: at least one.
 func (r *Rows) fitting(n, room int) (int, error) {
 	most := n
 	for i := range int(r.batch.NumCols()) {
@@ -341,7 +341,7 @@ func farTime(column, value string) error {
 	return fmt.Errorf("column %s: %s %w; %s, or leave the column out", column, value, input.ErrYear, input.CorrectLine)
 }
 
-// nanoseconds turns times in units of so many nanoseconds into nanoseconds.
+// nanoseconds converts times to nanoseconds; unit is the length of their unit in nanoseconds.
 func (r *Rows) nanoseconds(values []int64, unit int64, column arrow.Array, of *series.Field) error {
 	if unit == 1 {
 		return nil

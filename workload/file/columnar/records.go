@@ -46,8 +46,8 @@ func whole(raw *os.File) error {
 	return nil
 }
 
-// ReadProblem is what is wrong with a file of record batches that the library cannot read: it is
-// damaged, or the library lacks something.
+// ReadProblem describes why the library cannot read a file of record batches: the file is damaged,
+// or the library lacks a feature.
 func ReadProblem(why any) string {
 	text := fmt.Sprint(why)
 	for _, lacks := range []string{"unimplemented", "not implemented", "not supported", "unsupported", "not yet"} {
@@ -58,8 +58,7 @@ func ReadProblem(why any) string {
 	return fmt.Sprintf("is damaged (%s); %s", text, input.CopyAgain)
 }
 
-// Open opens a file of record batches, of which those columns are read that are
-// wanted; nil: all.
+// Open opens a file of record batches and reads the wanted columns; nil: all columns.
 func Open(f input.File, format string, wanted func(string) bool) (source Source, closer io.Closer, err error) {
 	raw, err := os.Open(f.Name)
 	if err != nil {

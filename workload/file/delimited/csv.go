@@ -32,7 +32,8 @@ func WidthError(cells int, columns []string) error {
 	return fmt.Errorf("the row has %d columns, and the header %d; %s", cells, len(columns), cmp.Or(isComment(columns[0]), input.CorrectLine+", or give the right delimiter"))
 }
 
-// isComment says of a header that is none what to do; empty: it may be one.
+// isComment returns advice for a first line that is a comment and not a header; empty: it may be a
+// header.
 func isComment(header string) string {
 	const takeOut = "take it out, as by grep -v '^#'"
 	switch {
@@ -44,8 +45,8 @@ func isComment(header string) string {
 	return ""
 }
 
-// Next returns the cells of the next record, which are valid until the next call;
-// io.EOF: there is none. Its number is that of its first line.
+// Next returns the cells of the next record, which are valid until the next call, or io.EOF. The
+// record's number is the number of its first line.
 func (c *Records) Next() ([][]byte, error) {
 	line, err := c.Lines.Next()
 	for err == nil && len(line) == 0 {
@@ -142,8 +143,8 @@ func (c *Records) separatorLine() (delimiter byte, err error) {
 	return 0, nil
 }
 
-// FindDelimiter tells the delimiter by the first record: by the line sep=, or by the
-// likeliest of those that come most often outside of quotes.
+// FindDelimiter detects the delimiter from the first record: from the line sep=, or as the most
+// frequent delimiter outside of quotes, and the likeliest one of those.
 func FindDelimiter(r io.Reader) (byte, error) {
 	c := &Records{Lines: input.NewLineReader(r)}
 	if said, err := c.separatorLine(); said != 0 || err != nil {
@@ -180,11 +181,11 @@ func FindDelimiter(r io.Reader) (byte, error) {
 	return found, nil
 }
 
-// delimiters are those that are looked for, the likeliest first.
+// delimiters lists the detectable delimiters, the likeliest first.
 const delimiters = ",;\t|"
 
-// endsQuoted reports whether a text within quotes ends in what is added to it: it has a
-// quote that is not doubled.
+// endsQuoted reports whether a quoted text ends in the added bytes: they contain a quote that is
+// not doubled.
 func endsQuoted(added []byte) bool {
 	for {
 		at := bytes.IndexByte(added, '"')
@@ -198,7 +199,7 @@ func endsQuoted(added []byte) bool {
 	}
 }
 
-// Quotes reports whether a cell of the record stands in quotes.
+// Quotes reports whether a cell of the record is quoted.
 func (c *Records) Quotes(cell int) bool { return len(c.inQuotes) > 0 && c.inQuotes[cell] }
 
 // Rows are the rows of a CSV file.

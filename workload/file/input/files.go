@@ -147,7 +147,7 @@ func Open(f File) (io.ReadCloser, error) {
 	return content, nil
 }
 
-// Hash returns the SHA-256 of a file as it stands on disk, in hexadecimal digits.
+// Hash returns the SHA-256 of the file's bytes on disk, in hexadecimal digits.
 func Hash(f File) (string, error) {
 	raw, err := os.Open(f.Name)
 	if err != nil {

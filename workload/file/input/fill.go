@@ -28,7 +28,7 @@ type Filler struct {
 	joined    []byte // a date and a time of day
 	NonFinite bool   // nan, inf and the like are floats
 
-	Ignored   int64              // rows of measurements that are no table, which are left out
+	Ignored   int64              // skipped rows, of measurements that are not tables
 	EmptyTags map[TagPlace]int64 // rows in which a tag is an empty text
 }
 
@@ -47,13 +47,13 @@ func (f *Filler) Full() bool {
 	return f.RoleIgnored == 0 || f.Bytes >= MaxBatchText || f.values >= maxBatchValues
 }
 
-// Reset begins to fill a batch with at most so many rows.
+// Reset begins to fill a batch with at most max rows.
 func (f *Filler) Reset(b *series.Batch, max int) {
 	b.Reset()
 	f.batch, f.Table, f.Run, f.Row, f.RoleIgnored, f.Bytes, f.values = b, nil, nil, 0, max, 0, 0
 }
 
-// Begin begins a row of the table, all of whose fields are to be set.
+// Begin begins a row of the table. All of its fields must be set.
 func (f *Filler) Begin(t *Table) {
 	if t != f.Table {
 		f.End()
@@ -216,7 +216,7 @@ func invalidUTF8(column, list string, text []byte) error {
 // MaxShown is how many bytes of a value messages have.
 const MaxShown = 60
 
-// wrong is the error of a text that is no value of a field.
+// wrong returns the error of a text that is not a value of the field.
 func wrong(text []byte, of *series.Field) error {
 	fix := CorrectLine + ", or give another type in fields"
 	if digits := text; of.Type.Integer() && WholeText(digits) {
@@ -228,7 +228,7 @@ func wrong(text []byte, of *series.Field) error {
 	return fmt.Errorf("column %s: %q is no %s; %s", of.Name, text[:min(len(text), MaxShown)], TypeName(of.Type, of.Length), fix)
 }
 
-// wrongTime is wrong of a text that is no time, and why.
+// wrongTime returns the error of a text that is not a time, with the reason.
 func wrongTime(text []byte, of *series.Field, why error) error {
 	if errors.Is(why, ErrNoTime) {
 		return wrong(text, of)
@@ -271,7 +271,7 @@ type Error struct {
 	Line     int64 // from 1; 0: RowGroup and Row say where
 	RowGroup int   // of Parquet, or record batch of Arrow, from 0
 	Row      int64 // of RowGroup, from 0
-	Err      error // what is wrong, with the column
+	Err      error // the cause, with the column
 }
 
 // Error implements error.
@@ -285,5 +285,5 @@ func (e *Error) Where() string {
 	return fmt.Sprintf("%s:row group %d:row %d", e.File, e.RowGroup, e.Row)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

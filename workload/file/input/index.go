@@ -213,8 +213,8 @@ func (v *tagValues) Append(dst []byte, of uint32) ([]byte, bool) {
 // errChanged is the error of rows that the survey has not seen.
 var errChanged = errors.New("has another tag value than when it was surveyed: the file was changed")
 
-// Finder finds the series of rows, and adds those that are new while the index is not
-// frozen. It is used by one goroutine.
+// Finder finds the series of rows, and adds new ones unless the index is frozen. It is used by one
+// goroutine.
 type Finder struct {
 	Index *Index
 	codes []int32 // per tag of the row at hand
@@ -364,7 +364,7 @@ func (t *Table) Roles(columns []string, times ...string) (of []Role, missing []i
 	return of, missing, nil
 }
 
-// Lacks returns a column that is none of a list; empty: all are there.
+// Lacks returns a column of the table that is missing from the lists; empty: none is missing.
 func (t *Table) Lacks(names []string, times []string) string {
 	has := make(map[string]bool, len(names))
 	for _, name := range names {

@@ -19,7 +19,7 @@ type LineReader struct {
 	Buf   []byte
 	Begin int // of the line at hand
 	end   int // of it, behind its newline
-	Full  int // end of what was read
+	Full  int // end of the bytes read
 	eof   bool
 	Line  int64 // number of the line at hand, from 1
 	spans int64 // further lines that it has
@@ -29,7 +29,7 @@ func NewLineReader(r io.Reader) *LineReader {
 	return &LineReader{From: r, Buf: make([]byte, bufferSize)}
 }
 
-// Next returns the next line without its end; io.EOF: there is none.
+// Next returns the next line without its end, or io.EOF.
 func (l *LineReader) Next() ([]byte, error) {
 	l.Begin = l.end
 	l.Line += 1 + l.spans

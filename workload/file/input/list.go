@@ -21,10 +21,10 @@ type Section struct {
 	Columns []Column
 }
 
-// ParseList reads the names of columns, separated by commas or blanks: pickup,
-// fare:float. Columns of several tables stand in brackets behind the name of each:
-// cpu(user:float, system:float) mem(used:int). A name with other characters than
-// letters, digits and _ . - / stands in double quotes.
+// ParseList parses the names of columns, separated by commas or blanks: pickup, fare:float. Columns
+// of several tables are in parentheses after the table's name: cpu(user:float, system:float)
+// mem(used:int). A name with characters other than letters, digits and _ . - / must be in double
+// quotes.
 func ParseList(text string) ([]Section, error) {
 	var list []Section
 	rest := text

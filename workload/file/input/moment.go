@@ -138,7 +138,7 @@ func (c *Clock) epoch(text []byte) (int64, error) {
 		if digit < 0 || digit > 9 {
 			return 0, errors.New("is no number of " + c.unitName() + " since 1970")
 		}
-		if part /= 10; part == 0 && digit > 0 && !finer { // what is finer than a nanosecond is cut off
+		if part /= 10; part == 0 && digit > 0 && !finer { // digits beyond nanoseconds are dropped
 			finer = true
 			c.Finer++
 		}
@@ -163,8 +163,8 @@ func (c *Clock) unitName() string {
 	return "?"
 }
 
-// Text reads RFC 3339 and what comes close: a blank in place of the T, no seconds, no
-// zone, a date alone.
+// Text parses RFC 3339 and similar formats: a blank instead of the T, no seconds, no zone, only a
+// date.
 func (c *Clock) Text(text []byte) (int64, error) {
 	if len(text) < 10 {
 		return 0, ErrNoTime

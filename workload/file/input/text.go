@@ -34,7 +34,7 @@ func TrimBlanks(text []byte) []byte {
 	return text
 }
 
-// RemoveDuplicates is a list without what stands in it again.
+// RemoveDuplicates returns the list without repeated names.
 func RemoveDuplicates(names []string) []string {
 	var out []string
 	seen := make(map[string]bool)

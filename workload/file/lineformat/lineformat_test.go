@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is cut off a line of line protocol is all that it has, and nothing panics.
+// The parts of a line of line protocol together are the whole line, and nothing panics.
 func FuzzLineProtocol(f *testing.F) {
 	for _, text := range []string{
 		`cpu,host=a usage=1.5,n=2i 1451606400000000000`, `m\,x,a\ b=c\=d f="x, y\" z",g=t 1`, `m f=1`, ` `, `m,a= f=1 2`, `a b="c`, `a b=\" 1`, `m f="a\\" 1`,

@@ -1,5 +1,5 @@
-// Package lineformat reads the formats whose lines say what is a tag and what is a field: line
-// protocol, and TSBS's format timescaledb.
+// Package lineformat reads the formats whose lines declare tags and fields: line protocol, and
+// TSBS's format timescaledb.
 package lineformat
 
 import (
@@ -23,9 +23,9 @@ type Point struct {
 	Time   []byte
 }
 
-// PointLines reads points, a line each. Comments are left out, and what stands before the
-// first point between the comments # DDL and # DML, as in files for "influx -import": these
-// are statements that make a database.
+// PointLines reads points, one per line. It skips comments, and the statements that create a
+// database before the first point, between the comments # DDL and # DML, as in files for "influx
+// -import".
 type PointLines struct {
 	*input.LineReader
 	points     bool // there was one
@@ -46,8 +46,8 @@ func (l *PointLines) comment(line []byte) {
 	}
 }
 
-// Next cuts the next line that has a point; io.EOF: there is none. A text in quotes may go
-// on over several lines.
+// Next returns the parts of the next line with a point, or io.EOF. A quoted text may span several
+// lines.
 func (l *PointLines) Next() (Point, error) {
 	for {
 		line, err := l.LineReader.Next()
@@ -106,7 +106,7 @@ func cutPoint(line []byte) (p Point, err error) {
 	return p, nil
 }
 
-// indexPlain returns where a character stands that no backslash escapes; -1: nowhere.
+// indexPlain returns the index of the first unescaped c; -1: not found.
 func indexPlain(text []byte, c byte) int {
 	for at := 0; ; {
 		n := bytes.IndexByte(text[at:], c)
@@ -120,7 +120,7 @@ func indexPlain(text []byte, c byte) int {
 	}
 }
 
-// endOfFields returns where the blank stands that ends the fields, or the text ends; -1:
+// endOfFields returns the index of the blank that ends the fields, or of the end of the text; -1:
 // within a quoted text.
 func endOfFields(text []byte) int {
 	for i := 0; i < len(text); i++ {
@@ -216,7 +216,7 @@ func cutTag(list []byte) (tag Pair, rest []byte, err error) {
 
 // DuplicateTag returns an error where two tags have the same key.
 func DuplicateTag(tags []Pair) error {
-	const pairwise = 16 // comparisons of so many tags are cheaper than a map
+	const pairwise = 16 // up to this many tags, comparing all pairs is cheaper than a map
 	if len(tags) > pairwise {
 		seen := make(map[string]bool, len(tags))
 		for _, tag := range tags {
@@ -318,8 +318,8 @@ func ValueType(text []byte) (kind series.Type, digits []byte, err error) {
 	return series.Float, text, nil
 }
 
-// checkWhole returns an error where digits are no whole number, or one that is too large
-// for its suffix: of 64 bits with a sign, i, or without one, u.
+// checkWhole returns an error if digits are not an integer, or one that is out of the range of its
+// suffix: signed 64 bits for i, unsigned for u.
 func checkWhole(digits []byte, suffix byte) error {
 	if _, ok := number.Int(digits); ok && (suffix == 'i' || digits[0] != '-') {
 		return nil
@@ -341,7 +341,7 @@ type Marks struct {
 	round uint32
 }
 
-// Begin begins a row of so many fields.
+// Begin begins a row with a number of fields.
 func (m *Marks) Begin(fields int) {
 	for len(m.of) < fields {
 		m.of = append(m.of, 0)
@@ -370,8 +370,7 @@ type PointRows struct {
 	lines *PointLines
 	index *input.Index
 
-	// heads are the measurements with tags that were read, as they stand in lines, and
-	// what they are.
+	// heads holds the heads of lines read so far, measurement and tags, with their parsed form.
 	heads  texts.List
 	lookup *texts.Lookup
 	of     []headOf

@@ -70,7 +70,7 @@ func NewPairedLines(r io.Reader) (*PairedLines, error) {
 	}
 }
 
-// Next returns the next row; io.EOF: there is none.
+// Next returns the next row, or io.EOF.
 func (l *PairedLines) Next() (row PairedRow, err error) {
 	line, err := l.LineReader.Next()
 	if err != nil {
@@ -137,7 +137,7 @@ type PairedRows struct {
 	lines *PairedLines
 	index *input.Index
 
-	// heads are the tables with tags that were read, and what they are.
+	// heads holds the tables with tags read so far, with their parsed form.
 	heads  texts.List
 	lookup *texts.Lookup
 	of     []pairedHead

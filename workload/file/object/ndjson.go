@@ -32,7 +32,7 @@ func NewReader(lines *input.LineReader) *Reader {
 	return o
 }
 
-// object returns the text of the next object; io.EOF: there is none.
+// object returns the text of the next object, or io.EOF.
 func (o *Reader) object() ([]byte, error) {
 	if o.stream != nil {
 		return o.stream.next(o.Lines)
@@ -68,7 +68,7 @@ type objectStream struct {
 	decoder *jsontext.Decoder
 	inArray bool
 	read    int64   // bytes
-	breaks  []int64 // where lines end in those that the decoder has not passed
+	breaks  []int64 // ends of lines in the bytes that the decoder has not passed
 }
 
 // newObjectStream reads from the line at hand on.
@@ -135,8 +135,8 @@ func (s *objectStream) pass(lines *input.LineReader, offset int64) {
 // IsNested reports whether a value of JSON has others in it.
 func IsNested(kind jsontext.Kind) bool { return kind == '{' || kind == '[' }
 
-// Next calls member for each member of the next object; io.EOF: there is none. Name and
-// value belong to the caller only for the call.
+// Next calls member for each member of the next object, or returns io.EOF. Name and value are valid
+// only during the call.
 func (o *Reader) Next(member func(name, value []byte, kind jsontext.Kind) error) error {
 	line, err := o.object()
 	if err != nil {

@@ -46,7 +46,7 @@ type table struct {
 
 func root(buf []byte) table { return table{buf, int(binary.LittleEndian.Uint32(buf))} }
 
-// slot returns where a field stands; 0: it is not there.
+// slot returns the offset of a field; 0: the field is missing.
 func (t table) slot(i int) int {
 	vtable := t.at - int(int32(binary.LittleEndian.Uint32(t.buf[t.at:])))
 	if 4+2*i >= int(binary.LittleEndian.Uint16(t.buf[vtable:])) {
@@ -58,7 +58,7 @@ func (t table) slot(i int) int {
 	return 0
 }
 
-// number reads a field of so many bytes, with a sign.
+// number reads a signed integer field of size bytes.
 func (t table) number(i, size int, otherwise int64) int64 {
 	at := t.slot(i)
 	if at == 0 {
@@ -89,7 +89,7 @@ func integer(b []byte, size int, signed bool) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// table returns a field that is a table; its place is 0 where there is none.
+// table returns a field that is a table; its offset is 0 if the field is missing.
 func (t table) table(i int) table {
 	at := t.slot(i)
 	if at == 0 {
@@ -201,7 +201,7 @@ type arrowArray struct {
 	from    []arrowArray
 }
 
-// decoder is what is known of a file while it is read.
+// decoder is the state of reading a file.
 type decoder struct {
 	fields       []arrowField
 	dictionaries map[int64][]arrowArray // by number, each of one or more pieces

@@ -361,7 +361,7 @@ func (d *decoder) stream(in *bufio.Reader, take func(table, func() ([]byte, erro
 	}
 }
 
-// exactly reads so many bytes, and no more memory than there are.
+// exactly reads n bytes, and allocates no more memory than there are bytes.
 func exactly(in io.Reader, n int64) ([]byte, error) {
 	var b bytes.Buffer
 	if m, err := io.CopyN(&b, in, n); err != nil {

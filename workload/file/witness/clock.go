@@ -70,8 +70,7 @@ func (c *clock) read(v *value) (int64, bool) {
 	return 0, false
 }
 
-// count reads a number of units, which may have decimals: what is finer than a nanosecond
-// is cut off.
+// count parses a number of units, which may have decimals. Digits beyond nanoseconds are dropped.
 func (c *clock) count(v *value) (int64, bool) {
 	text := strings.TrimSpace(string(v.text))
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && v.kind == isText {

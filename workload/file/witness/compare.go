@@ -15,7 +15,7 @@ import (
 type kind uint8
 
 const (
-	isNull   kind = iota // there is none
+	isNull   kind = iota // no value
 	isAbsent             // the file has no such column, as far as the reader sees
 	isText
 	isDigits // a number as text, of any size

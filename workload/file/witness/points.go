@@ -121,7 +121,7 @@ func (p pointReader) point(d *lineprotocol.Decoder, places map[column]int, value
 	return nil
 }
 
-// skipStatements reads past comments, and what stands between # DDL and # DML.
+// skipStatements skips comments, and the statements between # DDL and # DML.
 func skipStatements(in *bufio.Reader) error {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)
@@ -137,7 +137,7 @@ func skipStatements(in *bufio.Reader) error {
 			return nil
 		}
 		if !statements && begin[0] == ' ' {
-			return nil // the decoder says what it makes of it
+			return nil // the decoder reports the error
 		}
 		line, err := in.ReadSlice('\n')
 		if comment, ok := bytes.CutPrefix(line, []byte("#")); ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// A sample has at most so many windows of consecutive rows, and so many values.
+// Limits of a sample: windows of consecutive rows, and values.
 const (
 	maxWindows = 64
 	maxValues  = 4 << 20
@@ -37,7 +37,7 @@ func NewSample(seed uint64) *Sample {
 	return &Sample{seed: seed, random: rand.New(rand.NewPCG(seed, seed))}
 }
 
-// Add offers the rows of a batch, the first of which is that row of the file.
+// Add offers the rows of a batch; first is the number of its first row in the file.
 func (s *Sample) Add(file int, first int64, b *series.Batch) {
 	priority, rows := s.random.Uint64(), int64(b.Rows())
 	if s.full {

@@ -134,8 +134,8 @@ func number(v *value, text []byte) verdict {
 	return equal(f == v.float || f != f && v.float != v.float)
 }
 
-// exact reads a number exactly; false: it is none, or one of so many digits, or with such an
-// exponent, that to compute with millions of them would take hours.
+// exact parses a number exactly; false: the text is not a number, or has so many digits or such an
+// exponent that computing with millions of them would take hours.
 func exact(text string) (*big.Rat, bool) {
 	const mostBytes, mostExponent = 2000, 2000
 	if len(text) > mostBytes {
@@ -149,7 +149,7 @@ func exact(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// rational is a number exactly; false: it is none.
+// rational returns the exact value of a number; false: the value is not a number.
 func rational(v *value) (*big.Rat, bool) {
 	switch v.kind {
 	case isInt:
@@ -230,7 +230,7 @@ func float(v *value, want float64, single bool) verdict {
 	case isText, isDigits:
 		var err error
 		text := strings.TrimSpace(string(v.text))
-		switch strings.ToLower(strings.TrimLeft(text, "+-")) { // as programs write what is not finite
+		switch strings.ToLower(strings.TrimLeft(text, "+-")) { // as programs write NaN and infinities
 		case "nan", "nan(ind)", "nan(snan)", "1.#nan", "1.#qnan", "1.#snan", "1.#ind":
 			text = "nan"
 		case "1.#inf":

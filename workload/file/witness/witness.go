@@ -1,10 +1,10 @@
-// Package witness reads a sample of the rows of users' files a second time, by readers that
-// share no code with those that loads use, and compares all values: what one library reads
-// wrongly is then neither loaded nor taken for the expected contents.
+// Package witness reads a sample of the rows of users' files a second time, with readers that share
+// no code with those of the load, and compares all values. A value that one library misreads is
+// then neither loaded nor taken as expected contents.
 //
-// Parquet, CSV and JSON are read by DuckDB, line protocol by InfluxData's own decoder, TSBS's
-// format timescaledb by Go's reader of CSV, and Arrow by a small decoder of this package. Values are compared by what they mean: the
-// number 1.10 and the text 1.1 of JSON are one value.
+// DuckDB reads Parquet, CSV and JSON, InfluxData's own decoder reads line protocol, Go's CSV reader
+// reads TSBS's format timescaledb, and a small decoder of this package reads Arrow. Values are
+// compared by meaning: the number 1.10 and the text 1.1 of JSON are equal.
 package witness
 
 import (
@@ -128,7 +128,7 @@ func (s *Sample) Check(ctx context.Context, n int, file func(i int) (File, error
 	return found, nil
 }
 
-// maxSkipped is how many lines say what was not compared.
+// maxSkipped is the maximum number of lines about values that were not compared.
 const maxSkipped = 10
 
 // file compares the windows of one file.
@@ -207,7 +207,7 @@ func compressionOf(path string) string {
 	return "uncompressed"
 }
 
-// firstLine is the first line of a text, decompressed, as far as so many bytes hold it.
+// firstLine returns the first line of a text, decompressed, limited to most bytes.
 func firstLine(path string, most int) string {
 	raw, err := os.Open(path)
 	if err != nil {
