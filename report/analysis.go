@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/run/analysis"
 )
 
-// WriteAnalysis renders what an operation log tells as text. Its errors are
+// WriteAnalysis renders the analysis of an operation log as text. Its errors are
 // those of w.
 func WriteAnalysis(w io.Writer, a *analysis.Analysis, opts write.Options) error {
 	h := a.Header

@@ -35,13 +35,13 @@ func NewBoard(subjects ...Subject) *Board {
 	return &Board{g}
 }
 
-// BoardEntry is what a board shows of a subject in one figure.
+// BoardEntry is a board's entry for a subject in one figure.
 type BoardEntry struct {
 	// Figure is formatted as in tables, as in 1.70 ms, or is the word for a missing figure:
 	// withheld, failed, > 1 min, n/a, –.
 	Figure string
-	// Beside is how many times the best it is: 1.00×, ~1.04×, tie; or what kept it from
-	// being compared: empty, not verified, too slow. Empty: nothing to compare with.
+	// Beside is the multiple of the best figure: 1.00×, ~1.04×, tie; or the reason for having
+	// none: empty, not verified, too slow. It is empty if there is nothing to compare with.
 	Beside string
 	// Marks show disturbances of the measurement: ‡ a noisy host, † client-bound; in brackets
 	// if the disturbance affected other figures of the same run; § if the run has other doubts.
@@ -53,8 +53,7 @@ type BoardEntry struct {
 	// Checked says whether it was verified: verified, not verified, withheld, failed,
 	// > 1 min, n/a.
 	Checked string
-	// Why is why there is no figure, or why it was not verified; empty: there is nothing
-	// to say.
+	// Why is the reason for a missing or unverified figure, or empty.
 	Why string
 }
 
@@ -98,8 +97,8 @@ func (b *Board) Type(queryType string) []BoardEntry {
 	})
 }
 
-// standings are those of a row of a comparison, which has two cells a subject. more
-// adds what a comparison leaves to other tables.
+// standings returns the entries of a row of a comparison, which has two cells a subject. more
+// adds the facts that a comparison leaves to other tables.
 func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *BoardEntry)) []BoardEntry {
 	list := make([]BoardEntry, len(b.Group.Subjects))
 	for i := range list {
@@ -116,8 +115,8 @@ func (b *Board) standings(r doc.Row, what string, more func(*rank.Subject, *Boar
 	return list
 }
 
-// runMarks are what readers of a single figure of a run must know of the rest of
-// it, beside the figure's own marks.
+// runMarks returns marks about the rest of a run that readers of a single figure need,
+// besides the figure's own marks.
 func runMarks(r *result.Run, own string) string {
 	text := ""
 	for _, m := range []struct {

@@ -115,7 +115,7 @@ func sharedSections(g *rank.Group, legend chart.Legend, n int, dataset string) [
 	return list
 }
 
-// newChapter is what a document says of one run, with these tables.
+// newChapter returns the chapter of one run, with these tables.
 func newChapter(r *result.Run, list []*doc.Table) doc.Chapter {
 	c := doc.Chapter{
 		Title: "Run " + r.ID, Name: r.Name, ID: r.ID, Outcome: facts.Outcome(r), Alerts: facts.Alerts(r), Facts: facts.List(r),

@@ -20,7 +20,7 @@ type RunJSON struct {
 	// Figures are the estimates that tables and charts show, of the loads and
 	// query types of each target.
 	Figures []figureJSON `json:"figures"`
-	// Headline is what reports say first; nil: nothing was measured.
+	// Headline is the headline of reports; nil: nothing was measured.
 	Headline *headlineJSON `json:"headline,omitempty"`
 }
 
@@ -71,14 +71,14 @@ func newHeadlineJSON(g *rank.Group) *headlineJSON {
 // targets.
 type figureJSON struct {
 	Target   string          `json:"target"`
-	StandIn  string          `json:"stand_in,omitempty"` // what answered in place of the system: such a figure is compared with none
+	StandIn  string          `json:"stand_in,omitempty"` // description of the stand-in for the system; such a figure is not compared
 	Subject  string          `json:"subject"`            // a query type, or "load"
 	Unit     compare.Unit    `json:"unit"`               // of median and interval
 	Median   stats.Value     `json:"median"`
 	Interval *stats.Interval `json:"interval,omitempty"`
 	Rounds   int             `json:"rounds"`           // or loads, that these are over
 	Common   int             `json:"common,omitempty"` // different queries
-	// Ratio is how many times the figure of target Against it is, so that more is
+	// Ratio is the multiple of target Against's figure, so that more is
 	// worse; nil: nothing to compare.
 	Against       string          `json:"against,omitempty"`
 	Ratio         *stats.Value    `json:"ratio,omitempty"`
@@ -145,7 +145,7 @@ func (p *Report) WithFigures() []RunJSON {
 	return list
 }
 
-// withoutLoads is the run without the figures of loads that do not stand.
+// withoutLoads returns the run without withheld figures of loads.
 func withoutLoads(r *result.Run) *result.Run {
 	out := *r
 	out.Targets = slices.Clone(r.Targets)

@@ -14,7 +14,7 @@ func (p *Report) writePicture(w io.Writer, format write.Format) error {
 	return picture.Draw(w, format, p.Groups, p.runs, false)
 }
 
-// WritePreview writes, as PNG, what services show of a link to the page: the
+// WritePreview writes, as PNG, the preview that services show with a link to the page: the
 // picture with the ratios over all query types and of the loads alone. It is
 // nearly twice as wide as high, since they cut off the rest.
 func (p *Report) WritePreview(w io.Writer) error {

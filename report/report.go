@@ -1,8 +1,8 @@
 // Package report renders runs for people and for other programs.
 //
-// Text, Markdown and HTML show the same tables; a figure that does not stand
-// appears in none of them, nor in the CSV. JSON is the runs as they were
-// recorded, and those figures.
+// Text, Markdown and HTML show the same tables; a withheld figure
+// appears in none of them, nor in the CSV. JSON has the runs as they were
+// recorded, and the valid figures.
 package report
 
 import (

@@ -15,9 +15,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// WriteVerification writes a page that says what of a run was verified and how: the
-// dataset, what its tables were found to hold, the answers that were compared, why
-// figures are withheld or not verified, and what disturbed the measurements. The run is
+// WriteVerification writes a page about the verification of a run: the
+// dataset, the contents found in its tables, the answers that were compared, the reasons for
+// withheld or unverified figures, and disturbances of the measurements. The run is
 // pooled. Sections of targets have the ids target-0, target-1 and so on. Errors are those
 // of w.
 func WriteVerification(w io.Writer, r *result.Run, opts write.Options) error {
@@ -92,8 +92,8 @@ func verifiedLoads(t *result.Target) *doc.Table {
 	return view
 }
 
-// censusOf is the part of a census table that is about a target; nil where there is
-// none.
+// censusOf returns the part of a census table about a target, or
+// nil.
 func censusOf(all *doc.Table, target string) *doc.Table {
 	if all == nil {
 		return nil

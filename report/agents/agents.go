@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// work is what agents share of a measurement: rows or queries.
+// work is the part of a measurement that agents share: rows or queries.
 type work struct {
 	Unit    string // of its rate
 	Count   func(*result.Part) int64
@@ -32,7 +32,7 @@ func queryWork() work {
 }
 
 // Shared is a measurement that agents shared, or one kind of work in it, with
-// figures that stand.
+// valid figures.
 type Shared struct {
 	Name string // of the measurement
 	work
@@ -43,7 +43,7 @@ type Shared struct {
 	Latency result.Latency
 }
 
-// SharedWork lists what agents shared of a target.
+// SharedWork lists the work on a target that agents shared.
 func SharedWork(t *result.Target) []Shared {
 	var list []Shared
 	add := func(name string, w work, cells []*result.Cell, rate float64, latencies ...*result.Latency) {
@@ -95,8 +95,8 @@ func listLoads(t *result.Target) []*result.Load {
 	return list
 }
 
-// Use is what one agent did of something shared, over all repeats, or all of
-// them together.
+// Use is one agent's part in shared work, over all repeats, or the sum over all
+// agents.
 type Use struct {
 	Name    string
 	Shares  []int // that it had, each once
@@ -177,8 +177,8 @@ func (s *Shared) spread() float64 {
 // tooWide reports whether in some repeat the agents began too far apart.
 func (s *Shared) tooWide() bool { return slices.ContainsFunc(s.Cells, (*result.Cell).SpreadTooWide) }
 
-// Table shows who the agents of a run were, and how far apart their clocks
-// were; nil where it had none.
+// Table shows the agents of a run, and the offsets of their clocks. It is nil for a run
+// without agents.
 func Table(r *result.Run) *doc.Table {
 	if len(r.Agents) == 0 {
 		return nil
@@ -223,8 +223,8 @@ func clockCells(c *result.Clock) []doc.Span {
 	return []doc.Span{doc.Plain(format.Signed(c.Offset)), doc.Plain(format.Duration(c.Uncertainty))}
 }
 
-// PartsTable shows what each agent did of each measurement, and all of them as if
-// they were one client; nil where no two shared any.
+// PartsTable shows each agent's part of each measurement, and all of them as if
+// they were one client. It is nil if no two agents shared a measurement.
 func PartsTable(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Agents: what each did", Terminal: doc.Doubtful, Columns: []doc.Column{
 		{Head: "target"}, {Head: "measurement", Words: true, Names: true}, {Head: "agent", Words: true, Names: true},
@@ -326,8 +326,8 @@ func (s *Shared) cells() []doc.Span {
 		append(cell.Latencies(&s.Latency), nothing, start, finding, nothing, nothing, nothing, nothing)...)
 }
 
-// Notes says what readers must know of a run's agents before they see any
-// figure: shares that were lost or loaded again, agents that were the limit, starts
+// Notes are warnings about a run's agents, shown before all figures: shares that were
+// lost or loaded again, agents that were the limit, starts
 // too far apart, and clocks too uncertain to order operations.
 func Notes(r *result.Run) []doc.Span {
 	if len(r.Agents) == 0 {
@@ -408,7 +408,7 @@ type measuredPart struct {
 	of string
 }
 
-// listParts are all parts of a target, those of figures that do not stand included.
+// listParts returns all parts of a target, including those of withheld figures.
 func listParts(t *result.Target) []measuredPart {
 	var list []measuredPart
 	repeats := t.MeasuredRepeats()
@@ -434,8 +434,8 @@ func listParts(t *result.Target) []measuredPart {
 	return list
 }
 
-// Summary says how many agents a run had and how far apart they were; empty: it
-// had none.
+// Summary returns the number of agents of a run and the offsets of their clocks, or "" without
+// agents.
 func Summary(r *result.Run) string {
 	if len(r.Agents) == 0 {
 		return ""

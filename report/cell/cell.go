@@ -52,7 +52,7 @@ func Delay(v result.Value) doc.Span {
 	return doc.Plain(format.Duration(float64(v)))
 }
 
-// Positive is a dash where nothing is known yet.
+// Positive renders a value, or a dash if it is not known yet.
 func Positive(v float64, render func(float64) string) doc.Span {
 	if v <= 0 {
 		return doc.None()
@@ -60,8 +60,8 @@ func Positive(v float64, render func(float64) string) doc.Span {
 	return doc.Plain(render(v))
 }
 
-// Latency renders a quantile of a histogram, which does not exist where so few
-// durations do not tell it: see measure.Holds.
+// Latency renders a quantile of a histogram, or a dash if there are too few
+// durations for it: see measure.Holds.
 func Latency(l *result.Latency, quantile, seconds float64) string {
 	if !l.Holds(quantile) {
 		return format.None
@@ -69,7 +69,7 @@ func Latency(l *result.Latency, quantile, seconds float64) string {
 	return format.Duration(seconds)
 }
 
-// Recorded is a figure, or says that nobody recorded it.
+// Recorded renders a figure, or says that it was not recorded.
 func Recorded(v result.Value, render func(float64) string) doc.Span {
 	if !v.IsKnown() {
 		return doc.Dim("not recorded")
@@ -113,7 +113,7 @@ func level(repeats int) float64 {
 	return e.Interval.Level
 }
 
-// Spread is the farther end of an estimate's interval; empty: it has none.
+// Spread renders the distance to the farther end of an estimate's interval, or "" without an interval.
 func Spread(e stats.Estimate) string {
 	if e.Interval == nil || e.Median.Bound != stats.Exact {
 		return ""

@@ -22,7 +22,7 @@ type Style struct {
 	Label string
 	Class string // colour, of the style sheet
 	Shape string // marker, an SVG path around 0,0
-	Dash  string // pattern of its line; empty: solid
+	Dash  string // pattern of its line; solid if empty
 }
 
 func NewLegend(labels []string) Legend {
@@ -83,7 +83,7 @@ func (a LogAxis) Place(v float64) float64 {
 }
 
 // Ticks returns at most n lines at round durations: powers of ten, and their
-// double and fivefold where there is room.
+// double and fivefold if there is room.
 func (a LogAxis) Ticks(n int) []Tick {
 	for _, factors := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		var list []Tick

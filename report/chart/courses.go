@@ -15,11 +15,11 @@ type Course struct {
 	Values []float64
 }
 
-// apart is how far marks of a curve stand from each other, in units of its chart.
+// apart is the minimum distance between marks of a curve, in units of its chart.
 const apart = 26
 
-// DrawCourses draws figures over time, from 0 to until and from 0 up; nil where
-// none has two points.
+// DrawCourses draws figures over time, from 0 to until and from 0 up. It returns nil if no
+// figure has two points.
 func DrawCourses(c *Lines, until float64, all []Course, top func(float64) float64, text func(float64) string) *Lines {
 	largest, most := 0.0, 0
 	for _, s := range all {

@@ -13,14 +13,14 @@ type Figure struct {
 // Lines is a chart of one curve for each subject, in the units of its viewBox.
 type Lines struct {
 	Title, Help      string
-	X, Y             string // what the axes show
+	X, Y             string // names of the axes
 	Left, Right      float64
 	Top, Bottom      float64
 	Width, Height    float64
 	XTicks, YTicks   []Tick
 	Boxes            []Box
 	Curves           []Curve
-	XLabelY, YLabelX float64 // where the axes' labels stand
+	XLabelY, YLabelX float64 // positions of the axes' labels
 }
 
 type Curve struct {

@@ -19,7 +19,7 @@ type Rows struct {
 type RowTick struct {
 	At    float64
 	Label string
-	Minor bool // its label may go where there is little room
+	Minor bool // its label may be omitted for lack of room
 }
 
 // Row is one query type, the load, or all together.
@@ -38,7 +38,7 @@ func (r Row) Height() int { return laneHeight * len(r.Lanes) }
 // Middle is where a lane is, in pixels.
 func (r Row) Middle(lane int) int { return lane*laneHeight + laneHeight/2 }
 
-// Lane is one subject's figures, or the word for why it has none.
+// Lane holds one subject's figures, or the word for their absence.
 type Lane struct {
 	Style   Style
 	Drawn   bool
@@ -54,7 +54,7 @@ type Lane struct {
 	Hint    string
 }
 
-// Stroke is a line along a lane, or across it where it begins and ends at one place.
+// Stroke is a line along a lane, or across it if it begins and ends at one place.
 type Stroke struct {
 	Class    string
 	From, To float64

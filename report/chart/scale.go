@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 )
 
-// Scale is where the values of a parameter stand.
+// Scale has the positions of a parameter's values.
 type Scale struct {
 	At     map[string]float64 // from 0 to 1
 	Ticks  []Tick
@@ -53,8 +53,8 @@ func NewScale(values []string) (s Scale, ok bool) {
 	return s, true
 }
 
-// quantity is the number that a value is, in seconds of a duration; 0: it is
-// none above 0.
+// quantity returns a value as a number, a duration in seconds. It is 0 if the value is
+// not a positive number.
 func quantity(text string) float64 {
 	if v, err := strconv.ParseFloat(text, 64); err == nil && v > 0 {
 		return v
@@ -65,7 +65,7 @@ func quantity(text string) float64 {
 	return 0
 }
 
-// Point is an estimate where it is drawn.
+// Point is an estimate with its position in the drawing.
 type Point struct {
 	X        float64
 	Value    string
@@ -81,7 +81,7 @@ const (
 	TimesUp                      // seconds, on a logarithmic scale
 )
 
-// axis is where figures stand, from 0 to 1, and how they are written.
+// axis returns the positions of figures, from 0 to 1, and their format.
 func (u VerticalScale) axis(values []float64) (height func(float64) float64, ticks []Tick, text func(float64) string) {
 	switch u {
 	case TimesUp:
@@ -105,8 +105,8 @@ type Pointed struct {
 	Points []Point
 }
 
-// Estimates draws curves over a parameter: a marker at each median, and a bar where it
-// lies. Nil where there are no figures, or one is not above 0.
+// Estimates draws curves over a parameter: a marker at each median, and a bar for its
+// interval. It returns nil without figures, or if one is not above 0.
 func Estimates(c *Lines, curves []Pointed, x Scale, kind VerticalScale) *Lines {
 	var values []float64
 	for i := range curves {
@@ -125,7 +125,7 @@ func Estimates(c *Lines, curves []Pointed, x Scale, kind VerticalScale) *Lines {
 	c.Grid(x.Ticks, ticks)
 	render := func(v stats.Value) string { return v.Mark() + text(v.Figure) }
 	for i, one := range curves {
-		// Side by side, so that intervals at one value can be told apart.
+		// Side by side, so that intervals at one value are distinguishable.
 		aside := min(3, 20/float64(len(curves))) * (float64(i) - float64(len(curves)-1)/2)
 		drawing := Curve{Style: one.Style}
 		var path strings.Builder

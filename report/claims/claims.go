@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// Verdict is what became of a claim.
+// Verdict is the result of testing a claim.
 type Verdict string
 
 // The verdicts.
@@ -40,7 +40,7 @@ type Measured struct {
 	Verbatim map[string][]*result.Run
 }
 
-// Finding is a claim, what became of it, and why.
+// Finding is a claim with its verdict and the reason.
 type Finding struct {
 	Claim   document.Claim
 	Verdict Verdict
@@ -49,8 +49,8 @@ type Finding struct {
 	// InPart says that the verdict is of a part of the claim: of the rest the size has
 	// nothing, or no rule decides it. Why has which.
 	InPart bool
-	// Verbatim is what became of it with TSBS's own texts, by VerbatimParts; empty: it is
-	// not about queries, or these were not run.
+	// Verbatim is the verdict with TSBS's own texts, by VerbatimParts. It is empty if the claim
+	// is not about queries, or if these texts were not run.
 	Verbatim      Verdict
 	VerbatimParts []Part
 }

@@ -132,7 +132,7 @@ func (r rule) changes() []Part {
 	return parts
 }
 
-// more compares by what factors figures change.
+// more compares the factors by which figures change.
 func (r rule) more() []Part {
 	m := r.More
 	pairs, why := r.along(m.Along, m.From, m.To, "")
@@ -245,8 +245,8 @@ func (r rule) reach() []Part {
 	})
 }
 
-// ofSystems are the parts of each system in each run, for each subject, as judge makes them;
-// where there is no run, the reason why they were not tested. What each is about is in words.
+// ofSystems returns the parts of each system in each run, for each subject, as judge makes them.
+// Without runs it returns the reason why they were not tested. Each part names its subject.
 func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge func(what, subject string, run *result.Run, system string) Part, words func(subject, system string) string) []Part {
 	var parts []Part
 	for _, subject := range r.subjects() {
@@ -291,7 +291,7 @@ func (r rule) reached(what, subject string, run *result.Run, system string) Part
 	return p.better()
 }
 
-// clientReached compares what the client loads at most, which is measured once a run.
+// clientReached compares the client's maximum load rate, which is measured once a run.
 func (r rule) clientReached(what string, run *result.Run) Part {
 	if run.Calibration == nil {
 		return untested(what, noCalibration)

@@ -52,8 +52,8 @@ func (r rule) failed(what string, run *result.Run, system string) Part {
 	return Part{What: what + "; here: " + said, Verdict: Holds, Advantage: stats.Value{Bound: stats.Unknown}}
 }
 
-// Ended reports whether a run of an experiment has all that it will have: it is complete,
-// or nothing is missing but what systems would have done which fail there as the document
+// Ended reports whether a run of an experiment has all the results that it will have: it is
+// complete, or the only missing results are of systems that fail there as the document
 // says.
 func Ended(d *document.Document, e *document.Experiment, size document.Size, run *result.Run) bool {
 	if run.Status == result.Complete {

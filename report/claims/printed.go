@@ -17,7 +17,7 @@ import (
 // Line holds the printed figures of the systems on one line of a document's table, with
 // the measured ones beside them.
 type Line struct {
-	Name   string // what tells it from the other lines of its table: lastpoint, 4 workers
+	Name   string // the name of the line in its table: lastpoint, 4 workers
 	Metric string // as package printed has it: rows_per_s
 	Cells  []Cell // one for each system that figures are printed of, in the document's order
 	Ratios []Ratio
@@ -32,7 +32,7 @@ type Cell struct {
 	System  string         // driver; of an added one the target's name
 	Own     stats.Estimate // in the unit of the printed one; its N is 0 if it is missing
 	Missing string         // why it is missing
-	// Verbatim is the same with TSBS's own text, not verified; its N is 0 where that was
+	// Verbatim is the same figure with TSBS's own text, not verified; its N is 0 if that was
 	// not run.
 	Verbatim stats.Estimate
 	figure   figured
@@ -50,12 +50,12 @@ func (c *Cell) Times() (times float64, ok bool) {
 // Ratio is a system's figure divided by another's.
 type Ratio struct {
 	Of, To string // drivers
-	// Printed is the document's own ratio, nil where it prints none; Derived what its two
-	// figures come to, 0 where it does not print both.
+	// Printed is the document's own ratio, or nil. Derived is the ratio of its two printed
+	// figures, or 0 if it does not print both.
 	Printed *printed.Figure
 	Derived float64
 	Own     stats.Value // its bound is stats.Unknown if it is missing
-	// Interval is where it lies with 95 %; nil: too few repeats.
+	// Interval is the 95 % interval; nil: too few repeats.
 	Interval *stats.Interval
 }
 
@@ -86,9 +86,9 @@ func measurable(metric string) bool {
 	return slices.Contains(loads, metric) || slices.Contains(queries, metric)
 }
 
-// Lines lists what a document prints of an experiment, as far as tsmark measures it, in
-// the order of its tables. Ratios are the document's own, and where it prints none those
-// of each further system to the first one.
+// Lines lists the printed figures of an experiment, as far as tsmark measures them, in
+// the order of the document's tables. Ratios are the document's own; if it prints none, they
+// are those of each further system to the first one.
 func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 	var lines []Line
 	var first []*printed.Figure // of each line
@@ -114,7 +114,7 @@ func Lines(d *document.Document, e *document.Experiment, m Measured) []Line {
 			if metric := ratioOf(e, &f); ok && knownOf && knownTo && measurable(metric) {
 				l := line(&f, metric)
 				if slices.ContainsFunc(l.Ratios, func(r Ratio) bool { return r.Of == of.Driver && r.To == to.Driver }) {
-					continue // the text repeats what the table has
+					continue // the text repeats the table
 				}
 				r := Ratio{Of: of.Driver, To: to.Driver, Printed: &f}
 				r.measure(x.figure(&f, metric, who{driver: of.Driver}, false), x.figure(&f, metric, who{driver: to.Driver}, false))
@@ -201,7 +201,7 @@ func (l *Line) derive(d *document.Document) {
 	}
 }
 
-// cell is that of a system; nil: none is printed.
+// cell returns the cell of a system, or nil if the document does not print it.
 func (l *Line) cell(system string) *Cell {
 	i := slices.IndexFunc(l.Cells, func(c Cell) bool { return c.System == system })
 	if i < 0 {
@@ -223,7 +223,7 @@ func (r *Ratio) measure(of, to figured) {
 	}
 }
 
-// lineName says what a printed figure is of: the axes of its experiment, and the query.
+// lineName returns the name of a printed figure's line: the axes of its experiment, and the query.
 func lineName(e *document.Experiment, f *printed.Figure) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(f.Parameters)) {
@@ -249,7 +249,7 @@ func counted(n, of string) string {
 // figured is the measurement for a printed figure, in its unit, in each repeat.
 type figured struct {
 	values  []float64
-	parts   []float64 // by which systems are compared where one of them did not run as much as printed
+	parts   []float64 // for comparing systems if one of them did not run as much as printed
 	missing string    // why there are no values
 }
 
@@ -273,7 +273,7 @@ type lookup struct {
 func newLookup(d *document.Document, e *document.Experiment, m Measured) *lookup {
 	x := &lookup{d: d, e: e, m: m}
 	if e.Missing == "" && len(m.Runs[e.Name]) > 0 {
-		x.uncut, _ = d.Uncut(e, m.Size) // what cannot be planned has no whole point
+		x.uncut, _ = d.Uncut(e, m.Size) // an experiment that cannot be planned has no whole points
 	}
 	return x
 }
@@ -415,7 +415,7 @@ func (x *lookup) findQuery(s side, query, metric string, verbatim bool) figured 
 		v := wholeRun(q, metric)
 		all, each = append(all, v), append(each, v/float64(max(q.Executed, 1)))
 	}
-	if metric == "wall_s" { // the service times of the same queries tell more than the time of other ones
+	if metric == "wall_s" { // the service times of the same queries are more comparable than the time of different ones
 		each = means(s, query, "mean_ms", 1)
 	}
 	if slices.Contains(all, 0) || len(each) == 0 || slices.Contains(each, 0) {
@@ -448,7 +448,7 @@ func means(s side, query, metric string, workers float64) []float64 {
 	})
 }
 
-// wholeRun is a figure of all queries of a round together; 0: it is not known.
+// wholeRun returns a figure of all queries of a round together; 0: unknown.
 func wholeRun(q *result.Queries, metric string) float64 {
 	if metric == "wall_s" {
 		return q.Wall

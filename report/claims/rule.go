@@ -19,7 +19,7 @@ type rule struct {
 	*document.Rule
 	d *document.Document
 	m Measured
-	// verbatim takes the runs with TSBS's own texts, whose answers nobody knows.
+	// verbatim takes the runs with TSBS's own texts, which have no expected answers.
 	verbatim bool
 }
 
@@ -199,7 +199,7 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, rea
 	return list, reason{}
 }
 
-// ours is the value that stands for a document's in a size.
+// ours returns the value that replaces a document's value in a size.
 func ours(cut document.Cut, path, value string) string { return cmp.Or(cut.For[path][value], value) }
 
 // words are parameters as text.
@@ -242,12 +242,12 @@ func option(path string) (target, name string, ok bool) {
 // side is a system at a point: a target of a run.
 type side struct {
 	run    *result.Run
-	target *result.Target // nil: none is the system with these options
+	target *result.Target // nil: no system has these options
 	name   string         // the system's, with the options that choose it
 }
 
-// untestable is why nothing can be said of the side: it is not there, or a stand-in was
-// measured; empty: it can.
+// untestable returns why the side cannot be judged: it is missing, or a stand-in was
+// measured. It is empty if the side can be judged.
 func (s side) untestable() string {
 	if s.target == nil {
 		return s.name + " was not given"

@@ -16,15 +16,15 @@ import (
 // shown for every target and point, whether or not the document prints a value there.
 type Shown struct {
 	Name    string       // as printed figures and rules call it: rows_per_s, disk
-	Words   string       // in which rules speak of it; empty: its name is a printed metric
+	Words   string       // the name in rules; empty: its name is a printed metric
 	Unit    compare.Unit // of its values; empty: none, or as a printed metric says
 	Queries bool         // it is of query types, not of loads
 	Types   []string     // the types that claims cover; nil: all that were run
 	rule    bool         // a rule's, not a printed one
 }
 
-// ShownOf lists the figures of an experiment: the printed metrics first, then what only
-// claims are about. Where a document has neither, it is the rate of loads, or the mean
+// ShownOf lists the figures of an experiment: the printed metrics first, then the figures
+// that only claims use. If a document has neither, it is the rate of loads, or the mean
 // service time of the query types that the runs have.
 func ShownOf(d *document.Document, e *document.Experiment, runs []*result.Run) []Shown {
 	var list []Shown
@@ -166,7 +166,7 @@ func ruleFigure(name string, types []string) Shown {
 	return s
 }
 
-// unitOf is that of a printed metric's or a rule's values; empty: they are plain numbers.
+// unitOf returns the unit of a printed metric's or a rule's values. It is empty for plain numbers.
 func unitOf(name string) compare.Unit {
 	switch name {
 	case diskSize, document.ServerMemory, document.ServerWritten:

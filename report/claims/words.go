@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// located says of parts where they were measured, as far as they do not say it: at the
-// rule's own parameters, and at which values of ours that stand for the document's.
+// located adds to parts where they were measured, if they do not mention it: the
+// rule's own parameters, and our values that replace the document's.
 func (r rule) located(parts []Part) []Part {
 	e, _ := r.d.Experiment(r.Of)
 	cut := e.Cut(r.m.Size)
@@ -55,8 +55,8 @@ func (r rule) located(parts []Part) []Part {
 	return parts
 }
 
-// standing is a text in which a value that stands for one with a word, as a point has it,
-// follows that one: dataset=big (here 2016-01-10T08:10:00Z).
+// standing returns a text in which a replaced value of a point is followed by the value that
+// was measured: dataset=big (here 2016-01-10T08:10:00Z).
 func standing(e *document.Experiment, cut document.Cut, text string) string {
 	for _, path := range e.Axes {
 		for _, value := range e.Values[path] {

@@ -40,7 +40,7 @@ func (f Finding) String() string {
 	return s
 }
 
-// Lack is what there would have to be more of for a condition to be judged.
+// Lack names the quantity that is too small for judging a condition.
 type Lack string
 
 // The lacks.
@@ -51,7 +51,7 @@ const (
 	LacksQueries Lack = "queries" // of a type, in each repeat
 )
 
-// Lacks says what there was too little of.
+// Lacks returns the quantity that was too small.
 func (f Finding) Lacks() Lack {
 	switch {
 	case f.Figure == nil:
@@ -64,7 +64,7 @@ func (f Finding) Lacks() Lack {
 	return f.Condition.Metric.repeated()
 }
 
-// repeated is what there is one figure of the metric for each of.
+// repeated returns the unit of repetition of the metric: one figure per unit.
 func (m Metric) repeated() Lack {
 	switch m {
 	case Load, Acked, Sent, Disk:
@@ -73,9 +73,9 @@ func (m Metric) repeated() Lack {
 	return LacksRepeats
 }
 
-// Foreseen says what a run would have too little of for a limit to be judged, and how much
-// of that it takes, given how often it repeats queries and loads and how many different
-// queries of a type it draws for all repeats; LacksNothing: nothing that is known before.
+// Foreseen returns the quantity that a run would have too little of for judging a limit, and
+// how much of it is needed, from the numbers of repeated queries and loads and of different
+// queries of a type for all repeats. LacksNothing means that no lack is known in advance.
 func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) {
 	if slices.Contains([]Metric{MixedMedian, MixedP99, MixedLoad}, c.Metric) || !c.Absolute {
 		return LacksNothing, 0
@@ -92,8 +92,8 @@ func (c Condition) Foreseen(repeats, loads, queries int) (lack Lack, needs int) 
 	return LacksNothing, 0
 }
 
-// Why says what keeps a condition from being judged; empty: nothing is known of it, or
-// a side has no figure.
+// Why returns why a condition could not be judged. It is empty if the reason is unknown, or
+// if a side has no figure.
 func (f Finding) Why() string {
 	switch {
 	case f.Figure == nil:
@@ -178,7 +178,7 @@ func (c Condition) excluded(i *stats.Interval) bool {
 	return i.Lo.Bound == stats.Exact && i.Lo.Figure > 1+c.Limit
 }
 
-// tells reports whether it is known on which side of a limit the ratio is.
+// tells reports whether the ratio is known to be on one side of a limit.
 func (f *Figure) tells(limit float64) bool {
 	switch f.Ratio.Bound {
 	case stats.Exact:

@@ -1,9 +1,9 @@
-// Package compare says by how much the figures of some runs differ from those
-// of others, how sure that is, and what could not be compared and why.
+// Package compare computes how much the figures of some runs differ from those
+// of others, how certain the difference is, and which figures could not be compared and why.
 //
 // A side is one or more runs, each a repeat or several of the same
 // measurement. Figures of a query type are those of package estimate, over the
-// queries that both sides have, so that nobody is judged by other queries: of
+// queries that both sides have, so that both are judged by the same queries: for
 // targets of one run they are the run's own. See package measure/stats for the
 // methods.
 package compare
@@ -27,7 +27,7 @@ var ErrDifferent = errors.New("not the same was measured")
 // Options say when not to compare. The zero value is the strictest.
 type Options struct {
 	Different bool // other data, other queries, or terms that bar a verdict
-	// AnyTerms gives verdicts whatever the terms are: what a sweep varies is one of them.
+	// AnyTerms gives verdicts whatever the terms are, since a sweep varies one of them.
 	AnyTerms bool
 	// ByType compares everything except query types whose queries differ between the sides:
 	// these are not compared, and their figures say so.
@@ -60,11 +60,11 @@ type Target struct {
 	// then the geometric mean over the types, then those of the load and of its
 	// mixed phase.
 	Figures []Figure `json:"figures"`
-	// Terms are what A and B were measured under that is not the same, and can explain a
+	// Terms are the conditions of measurement that differ between A and B, and can explain a
 	// ratio.
 	Terms []terms.Difference `json:"terms,omitempty"`
-	// UnrankedA and UnrankedB are why a side has no place beside the other, such as a wrong
-	// answer; empty: it has one.
+	// UnrankedA and UnrankedB are why a side is not ranked, for example because of a wrong
+	// answer. They are empty for a ranked side.
 	UnrankedA string   `json:"unranked_a,omitempty"`
 	UnrankedB string   `json:"unranked_b,omitempty"`
 	Notes     []string `json:"notes,omitempty"`

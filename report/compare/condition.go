@@ -47,8 +47,8 @@ func (c Condition) String() string {
 	return fmt.Sprintf("%s %s %s%s", c.Metric, operator, limit, mark)
 }
 
-// digits writes a number out, since ParseConditions takes no exponent. Twelve digits
-// take away what a division or multiplication left behind.
+// digits writes a number out, since ParseConditions does not accept exponents. Twelve digits
+// remove the rounding errors of divisions and multiplications.
 func digits(number float64) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(number, 'g', 12, 64), 64)
 	return strconv.FormatFloat(rounded, 'f', -1, 64)

@@ -14,18 +14,18 @@ type Figure struct {
 	Unit    Unit      `json:"unit"`
 	Better  Direction `json:"better"`
 	Method  Method    `json:"method"`
-	// Queries is how many different queries both sides have in common; 0: not
-	// about queries.
+	// Queries is the number of different queries that both sides have in common. It is 0 for
+	// figures that are not about queries.
 	Queries int `json:"queries,omitempty"`
 	// Types is the number of query types in a geometric mean: the types that both
 	// sides have.
 	Types int `json:"types,omitempty"`
-	// MissingA and MissingB are why a side has no figure; empty: it has one.
+	// MissingA and MissingB are why a side has no figure. They are empty if it has one.
 	MissingA string `json:"missing_a,omitempty"`
 	MissingB string `json:"missing_b,omitempty"`
-	// NoisyA and NoisyB are why the host of a side was noisy meanwhile; empty: it
-	// was not, or nobody looked. Noise does not change the verdict: within a run it
-	// may have hit both sides alike.
+	// NoisyA and NoisyB are why the host of a side was noisy during the measurement. They are
+	// empty if it was quiet, or was not watched. Noise does not change the verdict: within a run it
+	// may have affected both sides alike.
 	NoisyA string `json:"noisy_a,omitempty"`
 	NoisyB string `json:"noisy_b,omitempty"`
 	stats.Comparison
@@ -38,11 +38,11 @@ type Figure struct {
 	Family   int     `json:"family"`
 	Adjusted float64 `json:"p_adjusted"` // P after Holm
 	Verdict  Verdict `json:"verdict"`
-	Why      string  `json:"why,omitempty"` // of the verdict, where it does not speak for itself
-	// Cause is why there is no verdict, where that is the verdict.
+	Why      string  `json:"why,omitempty"` // reason for the verdict, if it is not obvious
+	// Cause is the cause of a missing verdict.
 	Cause Cause `json:"cause,omitempty"`
 
-	barred    Cause // keeps it from any verdict; empty: nothing does
+	barred    Cause // rules out any verdict, unless empty
 	barredWhy string
 	ofA, ofB  []float64 // the repeats' figures; nil: one repeat a side
 }
@@ -59,7 +59,7 @@ const (
 	// Contradictory is the cause where the ratio of the medians lies outside the interval of
 	// the ratios of the repeats.
 	Contradictory Cause = "contradictory repeats"
-	// Scattered is the cause where no difference was shown and the ratio may all the same be
+	// Scattered is the cause if no difference was shown and the ratio may still be
 	// anything within mostOfTie and beyond.
 	Scattered Cause = "scattered repeats"
 )
@@ -89,8 +89,8 @@ func (f *Figure) bar(cause Cause, why string) {
 // headline are the metrics whose figures are judged together.
 func headline() []Metric { return []Metric{Median, GeoMean, Load, Acked, Sent, Disk} }
 
-// judge corrects the p-values of each family for their number, and says what
-// they come to.
+// judge corrects the p-values of each family for their number, and sets the
+// verdicts.
 func judge(figures []Figure) {
 	families := [][]Metric{headline()}
 	for _, m := range Metrics() {

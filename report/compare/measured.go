@@ -12,9 +12,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// compareType compares all metrics of a query type over the queries that both
-// sides, and the verified ones beside them, have in common. The medians are nil
-// where a side has none. Different queries are not compared, unless that is wanted.
+// compareType compares all metrics of a query type over the queries that are common to both
+// sides and to the verified ones beside them. The medians are nil
+// if a side has none. Different queries are compared only on request.
 func compareType(name string, sideA, sideB Subject, beside []Subject, different bool) ([]Figure, *typeMedians) {
 	repeatsA, missingA := sideA.repeats(name)
 	repeatsB, missingB := sideB.repeats(name)
@@ -101,7 +101,7 @@ func shown(m Metric, s estimate.Sample) stats.Estimate {
 	return stats.Summarize(s.Each(m.compute))
 }
 
-// compareLoads compares rates and sizes; none where neither side loaded.
+// compareLoads compares rates and sizes. It returns nothing if neither side loaded.
 func compareLoads(a, b Subject) []Figure {
 	loaded := func(t *result.Target) bool {
 		return slices.ContainsFunc(t.MeasuredRepeats(), func(r result.Repeat) bool { return r.Load != nil })
@@ -139,8 +139,8 @@ func compareLoads(a, b Subject) []Figure {
 	return figures
 }
 
-// addSides fills in a figure that each load has once. Of says why one has none;
-// less than 0: at least so much.
+// addSides fills in a figure that each load has once. Of returns the figure or why it is
+// missing; a negative value is a lower bound.
 func (f Figure) addSides(a, b Subject, of func(*result.Load) (value float64, missing string)) Figure {
 	var ofA, ofB []float64
 	ofA, f.MissingA = loads(a, of)

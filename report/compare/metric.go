@@ -82,7 +82,7 @@ const (
 	Bytes         Unit = "bytes"
 )
 
-// unit is what figures of the metric are in.
+// unit returns the unit of the metric's figures.
 func (m Metric) unit() Unit {
 	switch m {
 	case Load, Acked, Sent, MixedLoad:
@@ -143,13 +143,13 @@ const (
 	Higher Direction = "higher"
 )
 
-// Method says what an interval and a p-value know about.
+// Method is the source of variation that an interval and a p-value cover.
 type Method string
 
 // The methods.
 const (
-	AcrossRepeats Method = "across repeats"    // what differs from repeat to repeat included
-	WithinRepeat  Method = "within one repeat" // only what differs from query to query
+	AcrossRepeats Method = "across repeats"    // including differences between repeats
+	WithinRepeat  Method = "within one repeat" // only differences between queries
 )
 
 // Verdict is a comparison in words.

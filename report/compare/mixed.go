@@ -51,7 +51,7 @@ func compareMixed(a, b Subject) []Figure {
 
 const noMixed = "no query was run beside the load"
 
-// mixedTypes lists the types run in mixed phases; nil: there are no such
+// mixedTypes lists the types run in mixed phases, or nil without such
 // phases.
 func mixedTypes(a, b Subject) []string {
 	var names []string

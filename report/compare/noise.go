@@ -2,8 +2,8 @@ package compare
 
 import "github.com/tsmark/tsmark/result"
 
-// noisy says why others disturbed the phases that a figure of a subject comes
-// from; empty: they did not, or nobody looked.
+// noisy returns why other processes disturbed the phases that a figure of a subject comes
+// from. It is empty if they did not, or were not watched.
 func (s Subject) noisy(f *Figure) string {
 	var phases []*result.Noise
 	for _, t := range s.targets {

@@ -14,11 +14,11 @@ type SelfTest struct {
 	// Figures are the medians of the query types, their geometric mean and the
 	// settled rate of the load.
 	Figures []Figure
-	// Missing is why nothing can be compared; empty: it can.
+	// Missing is why nothing can be compared, or empty.
 	Missing string
 }
 
-// SelfTests returns the self-tests of a run; none where it was not made as one.
+// SelfTests returns the self-tests of a run. A run of another kind has no self-tests.
 func SelfTests(r *result.Run) []SelfTest {
 	var tests []SelfTest
 	for i := range r.Targets {
@@ -45,9 +45,9 @@ func SelfTests(r *result.Run) []SelfTest {
 	return tests
 }
 
-// Resolution is how much larger a figure must be than another, as a part of it,
-// for the difference to lie outside the interval in which the ratio of two equal
-// ones was found; ok is false where no such interval is known.
+// Resolution is the smallest relative difference between two figures that lies outside
+// the interval found for the ratio of two equal ones; ok is false if no such interval
+// is known.
 func (f *Figure) Resolution() (part float64, ok bool) {
 	x := f.Interval
 	if f.MissingA != "" || f.MissingB != "" || f.Method != AcrossRepeats || x == nil ||
@@ -57,8 +57,8 @@ func (f *Figure) Resolution() (part float64, ok bool) {
 	return max(x.Hi.Figure, 1/x.Lo.Figure) - 1, true
 }
 
-// Resolutions are those of some figures: the median, and the worst with its
-// subject; ok is false where none is known.
+// Resolutions returns the median of some figures' resolutions, and the worst with its
+// subject; ok is false if none is known.
 func Resolutions(tests []SelfTest, metric Metric) (median, worst float64, of string, ok bool) {
 	var parts []float64
 	for _, t := range tests {

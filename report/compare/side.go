@@ -13,7 +13,7 @@ import (
 // Side is one side of a comparison.
 type Side struct {
 	Runs   []*result.Run // at least one, in the order in which they were made
-	Target string        // of these runs' targets only the one of this name; empty: all
+	Target string        // restricts the runs to the target of this name; empty: all targets
 }
 
 func (s Side) party() Party {
@@ -139,8 +139,8 @@ type Subject struct {
 	Name    string `json:"name"`
 	Driver  string `json:"driver"`
 	Version string `json:"version,omitempty"`
-	// StandIn is what answered in place of a server of the system, in any of the runs, so
-	// that nothing of the subject is compared; empty: nothing is known to have.
+	// StandIn describes the stand-in that answered in place of a server of the system, in any of
+	// the runs, so that the subject is not compared. It is empty if no stand-in is known.
 	StandIn string `json:"stand_in,omitempty"`
 	targets []*result.Target
 	runs    []*result.Run // of each target
@@ -165,7 +165,7 @@ func (s Subject) unranked() string {
 	return ""
 }
 
-// uncomparable is why no figure of the subject is compared; empty: they may be.
+// uncomparable returns why no figure of the subject is compared, or "" if they may be.
 func (s Subject) uncomparable() string {
 	for _, t := range s.targets {
 		if why := t.Uncomparable(); why != "" {
@@ -191,8 +191,8 @@ func (s Subject) alikeQueries(other Subject, queryType string) bool {
 	return !slices.ContainsFunc(all, func(r *result.Run) bool { return !result.AlikeQueries(all[0], r, queryType) })
 }
 
-// repeats are what a subject recorded of a type, one or several of each of its
-// runs, and why they have no figure; empty: they have one.
+// repeats returns the recorded queries of a subject for a type, one or several for each of its
+// runs, and why they have no figure, or "" if they have one.
 func (s Subject) repeats(queryType string) (list []*result.Queries, missing string) {
 	failed := ""
 	for _, t := range s.targets {
@@ -214,8 +214,8 @@ func (s Subject) repeats(queryType string) (list []*result.Queries, missing stri
 	return list, missing
 }
 
-// tooSlow reports whether time boxes were too short for all repeats together to
-// tell anything of a type.
+// tooSlow reports whether time boxes were too short for a figure of a type even from all
+// repeats together.
 func tooSlow(repeats []*result.Queries) bool {
 	short := slices.ContainsFunc(repeats, func(q *result.Queries) bool { return q.Sample.Short })
 	if !short {

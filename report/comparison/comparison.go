@@ -126,7 +126,7 @@ func NewRow(f *compare.Figure) doc.Row {
 		doc.Plain(fmt.Sprintf("%d+%d", rank.RepeatCount(f, f.A.N), rank.RepeatCount(f, f.B.N))), verdict}}
 }
 
-// undecided says what would help where there is no verdict.
+// undecided suggests remedies for missing verdicts.
 func undecided(target *compare.Target, metrics []compare.Metric) []doc.Span {
 	var list []doc.Span
 	for i := range target.Figures {

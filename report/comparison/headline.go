@@ -138,8 +138,8 @@ func countVerdicts(figures []*compare.Figure) string {
 	return strings.Join(parts, ", ")
 }
 
-// Headlines are those of all targets. Each begins with the target's
-// name where there are several.
+// Headlines returns the headlines of all targets. Each begins with the target's
+// name if there are several.
 func Headlines(c *compare.Comparison) []*doc.Headline {
 	var list []*doc.Headline
 	for i := range c.Targets {

@@ -1,4 +1,4 @@
-// Package doc is what a report says, as data: texts with a tone, facts, tables and the
+// Package doc holds a report's content as data: texts with a tone, facts, tables and the
 // headline. Package write prints it.
 package doc
 
@@ -51,7 +51,7 @@ func Toned(text string, tone format.Tone) Span { return Span{text, tone} }
 // None stands for a figure that does not exist.
 func None() Span { return Span{format.None, format.ToneDim} }
 
-// Table is what Text, Markdown and HTML draw alike.
+// Table is a table that Text, Markdown and HTML draw alike.
 type Table struct {
 	Title    string
 	Columns  []Column
@@ -61,7 +61,7 @@ type Table struct {
 	// Records says that cells are sentences, too long for columns of a terminal or a page:
 	// each row is a paragraph there.
 	Records bool
-	Figure  *chart.Figure // the same drawn, on pages; nil: it is not
+	Figure  *chart.Figure // the same as a drawing, on pages; may be nil
 }
 
 // Visibility is how much of a table a terminal shows without --verbose.
@@ -111,7 +111,7 @@ type Row struct {
 	Cells   []Span
 	Remark  Span
 	Total   bool     // it covers the rows above it, back to the last total, and is shown if any of them is
-	Details []Detail // what the row rests on, which readers open
+	Details []Detail // the basis of the row, which readers can open
 }
 
 // Detail is a list that readers open.

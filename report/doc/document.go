@@ -8,26 +8,26 @@ type Document struct {
 	Headlines []Headline
 	Chapters  []Chapter
 	Shared    []Section // figures of all chapters side by side
-	Closing   []Span    // what the figures mean
+	Closing   []Span    // explanations of the figures
 	Glossary  bool      // of a page: it explains the words of reports of runs
 	// More says how a terminal shows the rest, and Elsewhere which formats have columns
 	// that do not fit on it.
 	More, Elsewhere string
 }
 
-// Chapter is what a document says of one run, or of one sweep, comparison or reproduction.
+// Chapter is the content about one run, or one sweep, comparison or reproduction.
 type Chapter struct {
-	Title, Name string // the subject, and what its owner called it; empty: the document is about nothing else
+	Title, Name string // the subject, and its user-provided name; empty: the only subject of the document
 	ID          string // of its place in a page
 	Outcome     Span
-	Alerts      []Span // what readers must know before they see any figure
-	Tiles       []Fact // of a page: what the chapter is about, in a few words
+	Alerts      []Span // warnings, shown before all figures
+	Tiles       []Fact // of a page: the subject of the chapter in a few words
 	Facts       []Fact
 	// Command is the command line that made it, Repeat the one that makes it again on
-	// another machine, Remarks what else a reader needs to do so.
+	// another machine, Remarks the other requirements for doing so.
 	Command, Repeat string
 	Remarks         []Fact
-	OnRequest       bool // facts and commands are for readers who look for them
+	OnRequest       bool // facts and commands are shown on request
 	Sections        []Section
 	Folds           []Fold
 	Experiment      string // the file, or empty
@@ -36,7 +36,7 @@ type Chapter struct {
 // Section is tables and charts about one matter.
 type Section struct {
 	ID, Title string // no title: the tables have theirs
-	Name      string // in the contents of a page, where there is no title
+	Name      string // in the contents of a page, if there is no title
 	Page      bool   // it is for pages alone, which have charts
 	Notes     []Span
 	Facts     []Fact

@@ -6,13 +6,13 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 )
 
-// Headline is what a report says first: who is faster, by how much, and what that rests
-// on. Its figures are those of the tables and charts.
+// Headline is the first statement of a report: which target is faster, by how much, and the
+// basis of that. Its figures are those of the tables and charts.
 type Headline struct {
-	Dataset string   // that it is about; empty: the only one
+	Dataset string   // its dataset; empty: the only one
 	Answers []Span   // a sentence about all query types, one about single ones, and one about the loads
 	Basis   []string // the basis of the answers: verified, rounds, versions, dataset, machine
-	Noise   Span     // how much of the machine others used; no text: nobody looked
+	Noise   Span     // use of the machine by other processes; without text: not watched
 	Queries *Ranking
 	Loads   *Ranking
 	Figure  *chart.Figure // of pages
@@ -31,7 +31,7 @@ type Place struct {
 	// Times is how many times the reference; 1: the reference itself.
 	Times    float64
 	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
-	Text     string      // as beside its figure in tables, with the interval: marked where it may be chance
+	Text     string      // as beside its figure in tables, with the interval: marked if it may be chance
 	Verdict  string      // best, worse, tie, or no verdict and why
 	Marks    string      // possible disturbances; Text has them too
 	Tone     format.Tone

@@ -41,8 +41,8 @@ func FromRows(t *result.Target, rows, aggregate string) stats.Comparison {
 	return stats.Compare(both[0].Medians(), both[1].Medians())
 }
 
-// Aggregates returns a figure of the aggregate of each load of a target; nil where one
-// load does not stand or lacks the figure.
+// Aggregates returns a figure of the aggregate of each load of a target. It is nil if one
+// load is not valid or lacks the figure.
 func Aggregates(t *result.Target, of func(*result.Aggregate) float64) []float64 {
 	return Loads(t, func(l *result.Load) float64 {
 		if l.Aggregate == nil || l.Aggregate.Unsupported != "" {
@@ -52,11 +52,11 @@ func Aggregates(t *result.Target, of func(*result.Aggregate) float64) []float64 
 	})
 }
 
-// Building is the seconds that an aggregate took to be made; 0: not measured.
+// Building returns the seconds for making an aggregate; 0: not measured.
 func Building(a *result.Aggregate) float64 { return a.Seconds }
 
-// KeptRate is the rows a second until all had settled of a load while the aggregate was
-// kept up; 0: not measured.
+// KeptRate returns the rows a second, until all had settled, of a load while the aggregate was
+// maintained; 0: not measured.
 func KeptRate(a *result.Aggregate) float64 {
 	if k := a.Kept; k != nil && k.Unsupported == "" && k.Withheld == "" && k.Settled > 0 {
 		return float64(k.Rows) / k.Settled

@@ -59,7 +59,7 @@ func Of(r *result.Run, t *result.Target, queryType string) Sample {
 	return s
 }
 
-// rounds are what a target recorded of a type, by number.
+// rounds returns the recorded queries of a target and type, by round number.
 func rounds(t *result.Target, queryType string) map[int]*result.Queries {
 	list := make(map[int]*result.Queries)
 	for _, r := range t.MeasuredRepeats() {
@@ -75,7 +75,7 @@ func got(q *result.Queries, place int) bool {
 	return q != nil && place >= q.First && place-q.First < len(q.Each) && q.Each[place-q.First] != 0
 }
 
-// Verified reports whether a target's figures of a type stand: it was run,
+// Verified reports whether a target's figures of a type are valid: it was run,
 // and is verified in every round.
 func Verified(t *result.Target, queryType string) bool {
 	list := slices.Collect(maps.Values(rounds(t, queryType)))
@@ -83,8 +83,8 @@ func Verified(t *result.Target, queryType string) bool {
 }
 
 // Align returns samples of one type over the queries that each of them has in
-// some round. Rounds that have none of these are left out. It changes nothing
-// where all samples are of the same run.
+// some round. Rounds without such queries are left out. Samples of the same run
+// remain unchanged.
 func Align(samples ...Sample) []Sample {
 	var everywhere []int
 	for i, s := range samples {
@@ -172,8 +172,8 @@ func (s Sample) Median() stats.Estimate {
 // Queries is how many different queries the sample is of.
 func (s Sample) Queries() int { return len(s.places()) }
 
-// Shortest is how many queries the round with the fewest has; 0: there is no
-// round.
+// Shortest returns the number of queries in the round with the fewest, or 0 without
+// rounds.
 func (s Sample) Shortest() int {
 	if len(s) == 0 {
 		return 0

@@ -2,8 +2,8 @@ package estimate
 
 import "github.com/tsmark/tsmark/result"
 
-// Growth returns a figure of a step, from 0, of each load in steps of a target; nil where
-// one load does not stand or lacks the figure.
+// Growth returns a figure of a step, from 0, of each load in steps of a target. It is nil if
+// one load is not valid or lacks the figure.
 func Growth(t *result.Target, step int, of func(*result.GrowthStep) float64) []float64 {
 	return Loads(t, func(l *result.Load) float64 {
 		if l.Growth == nil || step >= len(l.Growth.Steps) {
@@ -13,7 +13,7 @@ func Growth(t *result.Target, step int, of func(*result.GrowthStep) float64) []f
 	})
 }
 
-// StepAcked is the rows a second of a step until the last one was acknowledged; 0: the
+// StepAcked returns the rows a second of a step until the last one was acknowledged; 0: the
 // protocol does not acknowledge.
 func StepAcked(s *result.GrowthStep) float64 { return perSecond(s.Rows, s.Acked) }
 

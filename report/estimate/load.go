@@ -7,23 +7,23 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Settled is the rows a second of a load until all had settled; 0: not
+// Settled returns the rows a second of a load until all had settled; 0: not
 // measured.
 func Settled(l *result.Load) float64 { return rate(l, l.Settled) }
 
-// Acked is the rows a second until the last one was acknowledged; 0: the
+// Acked returns the rows a second until the last one was acknowledged; 0: the
 // protocol does not acknowledge.
 func Acked(l *result.Load) float64 { return rate(l, l.Acked) }
 
-// Sent is the rows a second until the last one was handed over; 0: not measured.
+// Sent returns the rows a second until the last one was handed over; 0: not measured.
 func Sent(l *result.Load) float64 { return rate(l, l.Sent) }
 
-// Disk is the bytes after settling and all steps; 0: unknown, or incomplete.
+// Disk returns the bytes after settling and all steps; 0: unknown, or incomplete.
 func Disk(l *result.Load) float64 { return float64(max(l.Disk(), 0)) }
 
 func rate(l *result.Load, seconds float64) float64 { return perSecond(l.Rows, seconds) }
 
-// perSecond is a number of rows by a time; 0: no time was measured.
+// perSecond divides a number of rows by a time. It is 0 without a measured time.
 func perSecond(rows int64, seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
@@ -32,7 +32,7 @@ func perSecond(rows int64, seconds float64) float64 {
 }
 
 // Loads returns a figure of each load of a target, in the order in which they
-// were made; nil where one of them does not stand or lacks the figure.
+// were made. It is nil if one of them is not valid or lacks the figure.
 func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	var list []float64
 	for _, r := range t.MeasuredRepeats() {
@@ -48,8 +48,8 @@ func Loads(t *result.Target, of func(*result.Load) float64) []float64 {
 	return slices.Clip(list)
 }
 
-// Load is the estimate of a figure of a target's loads: their median, and its
-// interval from two on. Its N is 0 where they do not stand.
+// Load returns the estimate of a figure of a target's loads: their median, and its
+// interval if there are at least two. Its N is 0 if the loads are not valid.
 func Load(t *result.Target, of func(*result.Load) float64) stats.Estimate {
 	return stats.Summarize(Loads(t, of))
 }

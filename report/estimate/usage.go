@@ -64,8 +64,8 @@ func Used(sources []*result.Resources, cells []*result.Cell) (sum result.Usage, 
 	return sum, len(cells) > 0
 }
 
-// leastPerThird is how many readings of a gauge a third of a measurement must hold
-// for their mean to be told.
+// leastPerThird is the minimum number of readings of a gauge in a third of a measurement for
+// using their mean.
 const leastPerThird = 2
 
 // GaugeGrowth is the mean of a gauge in the last third of a cell by that in its first

@@ -42,7 +42,7 @@ func otherDatabases(r *result.Run) []doc.Span {
 	return list
 }
 
-// Alerts says what readers must know before they see any figure.
+// Alerts are warnings about a run, shown before all figures.
 func Alerts(r *result.Run) []doc.Span { return AlertsBeside(r, otherDatabases(r)) }
 
 // AlertsBeside is alerts with others' words about other databases on the host.
@@ -69,7 +69,7 @@ func AlertsBeside(r *result.Run, otherDatabases []doc.Span) []doc.Span {
 	var wrong, failed, missing affected
 	for i := range r.Targets {
 		t := &r.Targets[i]
-		if t.Failure != "" && !(r.Status == result.Incomplete && r.Reason == "target "+t.Name+": "+t.Failure) { // as it was said above
+		if t.Failure != "" && !(r.Status == result.Incomplete && r.Reason == "target "+t.Name+": "+t.Failure) { // otherwise it is in the alert above
 			warn("Target %s failed: %s", t.Name, t.Failure)
 		}
 		switch {
@@ -261,8 +261,8 @@ func Outcome(r *result.Run) doc.Span {
 	return doc.Best("complete")
 }
 
-// noiseAlert says in how many measurements of a run the host was noisy; false: in
-// none.
+// noiseAlert reports in how many measurements of a run the host was noisy. It is false if it
+// never was.
 func noiseAlert(r *result.Run) (doc.Span, bool) {
 	noisy, all, worst := 0, 0, (*result.Noise)(nil)
 	for i := range r.Targets {

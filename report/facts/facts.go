@@ -107,8 +107,8 @@ func fileFacts(files []workload.File) []doc.Fact {
 	return list
 }
 
-// arrangement says in which order and shape the rows come, where that is not as
-// TSBS has it.
+// arrangement describes the order and shape of the rows, if they differ from
+// TSBS's.
 func arrangement(d *result.Dataset) string {
 	text := ""
 	if s := d.Spec; s.InARow > 1 {
@@ -185,8 +185,8 @@ func targetFact(t *result.Target) string {
 	return s + provenance(t)
 }
 
-// Server says that tsmark started the server, and what became of it while
-// other targets had their turn; empty: it ran already.
+// Server says that tsmark started the server, and how it was treated during the rounds of
+// other targets. It is empty if the server ran already.
 func Server(t *result.Target) string {
 	text := "its server was started for the run and paused while other targets ran"
 	switch t.Idle {
@@ -200,7 +200,7 @@ func Server(t *result.Target) string {
 	return format.Join(", ", text, memoryFact(t))
 }
 
-// memoryFact says how much memory a target's server could use; empty: as much as there was.
+// memoryFact returns the memory limit of a target's server. It is empty without a limit.
 func memoryFact(t *result.Target) string {
 	if t.ServerMemory == 0 {
 		return ""

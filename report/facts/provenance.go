@@ -36,13 +36,13 @@ func Host(h *result.Host) string {
 	return format.Join(", ", parts...)
 }
 
-// unlimited is more files than anybody could have open: kernels write "no
+// unlimited is more than any number of open files: kernels write "no
 // limit" as a number.
 const unlimited = 1 << 50
 
-// Queries says how many queries were drawn, by which seed, and how many of them every
-// target ran at least; empty: none, or not known. Runs with the same fingerprint were given
-// the same queries.
+// Queries returns how many queries were drawn, with which seed, and how many of them every
+// target ran at least. It is empty without queries, or if the number is unknown. Runs with
+// the same fingerprint had the same queries.
 func Queries(r *result.Run) string {
 	text := QueriesDrawn(r)
 	if text == "" {
@@ -58,7 +58,8 @@ func Queries(r *result.Run) string {
 	return text + "; fingerprint " + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// QueriesDrawn says how many queries were drawn and run; empty: none, or not known.
+// QueriesDrawn returns how many queries were drawn and run. It is empty without queries, or
+// if the number is unknown.
 func QueriesDrawn(r *result.Run) string {
 	sets := r.QuerySets
 	if len(sets) == 0 {
@@ -117,7 +118,7 @@ func Modules(modules []result.Module) string {
 // Version is a system's version with its edition.
 func Version(d *driver.Description) string { return format.Join(" ", d.Version, d.Edition) }
 
-// provenance is what else is known of a target, behind its description.
+// provenance returns further facts about a target, shown after its description.
 func provenance(t *result.Target) string {
 	var parts []string
 	for _, f := range []doc.Fact{
@@ -130,7 +131,7 @@ func provenance(t *result.Target) string {
 	return strings.Join(parts, "")
 }
 
-// Remarks says what somebody who repeats a run must know beside the command.
+// Remarks returns the requirements for repeating a run, besides the command.
 func Remarks(r *result.Run) []doc.Fact {
 	var list []doc.Fact
 	if text := notesFact(r); text != "" {
@@ -151,8 +152,8 @@ func notesFact(r *result.Run) string {
 	return fmt.Sprintf("%s %s in tsmark report %s --experiment", r.Notes[0], format.Plural(len(r.Notes)-1, "further note"), r.ID)
 }
 
-// RepeatCommand is the shell command that repeats a run on another machine that has
-// its results; empty: its command line says all.
+// RepeatCommand returns the shell command that repeats a run on another machine that has
+// its results. It is empty if the run's command line suffices.
 func RepeatCommand(r *result.Run) string {
 	if r.Command != "run" || r.Experiment == "" {
 		return ""
@@ -174,7 +175,7 @@ func secrets(r *result.Run) []string {
 	return names
 }
 
-// calibrationFact is what the client can do at most; empty: not measured.
+// calibrationFact returns the client's maximum rates, or "" if they were not measured.
 func calibrationFact(c *result.Calibration) string {
 	if c == nil {
 		return ""

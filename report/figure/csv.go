@@ -19,9 +19,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// csvLine is a line of the CSV, with the parts of a run that it is about: of a load,
+// csvLine is a line of the CSV, with the parts of a run that it covers: those of a load,
 // a step of it, a query type, all query types together, the writes of a mixed phase, or a
-// query type in it. Parts whose figures do not stand are left out.
+// query type in it. Parts with withheld figures are left out.
 type csvLine struct {
 	kind        string
 	run         *result.Run
@@ -75,7 +75,7 @@ type (
 		acked, slowest any
 		cost           stats.Comparison
 	}
-	// csvAgent is what one agent of a run did of a measurement.
+	// csvAgent is one agent's part of a measurement.
 	csvAgent struct {
 		*agents.Use
 		who         *result.Agent // nil: the run does not have it
@@ -97,8 +97,8 @@ func (l *csvLine) addLatency(s *result.Latency) {
 }
 
 // WriteCSV writes a line per load, step of a load, mixed phase and query type, and one of each
-// target for all types together, where targets are compared. One kind of line
-// leaves the columns of the other empty; a line whose figures do not stand has none.
+// target for all types together if targets are compared. One kind of line
+// leaves the columns of the other empty; a line with withheld figures has none.
 // Each run has the group of its own targets.
 func WriteCSV(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
 	columns := Columns()
@@ -305,7 +305,7 @@ func (l *csvLine) setOverall(g *rank.Group, at int, r rank.Ranking) {
 	l.clientBound, l.noisy = in(rank.ClientBounds(l.target)), in(rank.NoiseReasons(l.target))
 }
 
-// addResources looks at what the client and others took of the machine.
+// addResources adds the client's and other processes' use of the machine.
 func (l *csvLine) addResources() {
 	for _, m := range rank.Measurements(l.target) {
 		if use, known := m.Client(); known && m.Name == l.name && l.kind != "mixed" {

@@ -58,7 +58,7 @@ func separate(s string) string {
 	return sign + whole
 }
 
-// Unit is a name and how many base units it stands for.
+// Unit is a name and its size in base units.
 type Unit struct {
 	Name string
 	Size float64

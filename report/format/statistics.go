@@ -81,7 +81,7 @@ func Inverse(v stats.Value) stats.Value {
 	return v
 }
 
-// LevelText is the level of an interval where it is not as usual.
+// LevelText returns the level of an interval if it is unusual.
 func LevelText(i *stats.Interval) string {
 	const careful = 0.99 // of one that was widened for many comparisons: see compare.Figure
 	switch {

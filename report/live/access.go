@@ -14,14 +14,14 @@ import (
 	"github.com/tsmark/tsmark/report/live/page"
 )
 
-// access decides who may read. Nothing that it is given is logged or shown.
+// access decides which requests may read. Its inputs are never logged or shown.
 type access struct {
 	host     string            // that the address was given as
 	loopback bool              // the address can be reached from this machine alone
-	token    [sha256.Size]byte // of the token, so that comparing tells nothing of its length
+	token    [sha256.Size]byte // of the token, so that comparing does not reveal its length
 	needed   bool              // of a token
 	cookie   string            // its name: cookies of a host are the same for all ports
-	session  string            // its value, which whoever gave the token once has
+	session  string            // value of the cookie for browsers that sent the token once
 	tls      bool              // browsers are to send it over TLS alone
 }
 
@@ -32,7 +32,7 @@ func newAccess(a listen.Address, o *Options, port string) *access {
 	}
 }
 
-// guard lets pass to a handler what may be read.
+// guard passes only permitted requests to a handler.
 func (a *access) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -73,7 +73,7 @@ func (a *access) knows(host string) bool {
 	return name != "" && (name == "localhost" || name == strings.ToLower(a.host))
 }
 
-// admitted reports whether a request has the token, or the cookie of who gave it.
+// admitted reports whether a request has the token, or the cookie that was set for it.
 func (a *access) admitted(r *http.Request) bool {
 	if kind, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(kind, "Bearer") && a.right(strings.TrimSpace(token)) {
 		return true
@@ -97,8 +97,8 @@ func (a *access) login(w http.ResponseWriter, r *http.Request) {
 	a.enter(w, r, r.PostFormValue("token"))
 }
 
-// enter gives a cookie to who has the token, and sends the browser to the page without
-// it.
+// enter sets a cookie if the token is correct, and sends the browser to the page without
+// the token.
 func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
 	if !a.right(strings.TrimSpace(token)) {
 		a.refuse(w, r, true)
@@ -116,5 +116,5 @@ func (a *access) refuse(w http.ResponseWriter, r *http.Request, wrong bool) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusUnauthorized)
-	_ = page.WriteLogin(w, wrong) // who has gone needs no form
+	_ = page.WriteLogin(w, wrong) // an error means that the reader has left
 }

@@ -24,7 +24,7 @@ const (
 	buckets = 24
 )
 
-// measured is what the operations of a key come to.
+// measured sums up the operations of a key.
 type measured struct {
 	key
 	times    *hdrhistogram.Histogram // times of successful operations, in all repeats
@@ -42,7 +42,7 @@ type measured struct {
 	first, last time.Duration // -1: there is no first yet
 }
 
-// begin begins a repeat, or what else the cell says that is new.
+// begin begins a repeat, or another change of the cell.
 func (m *measured) begin(c oplog.Cell, turn int) {
 	m.cell, m.turn, m.done, m.first, m.last = c, turn, 0, -1, 0
 	m.due = c.Schedule != "" && c.Kind == oplog.Query
@@ -85,7 +85,7 @@ func (m *measured) add(op *oplog.Op) (took int64, counts bool) {
 	return took, true
 }
 
-// rate is that of the latest repeat, a second; 0: not known.
+// rate returns the rate of the latest repeat per second; 0: unknown.
 func (m *measured) rate() float64 {
 	if m.last <= m.first || m.first < 0 {
 		return 0
@@ -101,7 +101,7 @@ func (m *measured) well() (n int64) {
 	return n
 }
 
-// unit is what the rate counts.
+// unit returns the unit that the rate counts.
 func (m *measured) unit() string {
 	if m.kind == oplog.Load {
 		return "rows"
@@ -109,7 +109,7 @@ func (m *measured) unit() string {
 	return "queries"
 }
 
-// shown is what the page shows of it.
+// shown returns the values for the page.
 func (m *measured) shown() page.Measured {
 	what := m.of
 	if m.kind == oplog.Load {

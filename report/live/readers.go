@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// readers are who follow the page. Whoever is slow gets the newest event and misses
-// those before it.
+// readers are the readers that follow the page. A slow reader gets the newest event and misses
+// the ones before it.
 type readers struct {
 	mu    sync.Mutex
 	all   map[chan []byte]bool
@@ -20,8 +20,8 @@ const mostReaders = 32
 // patience is how long an event may take to be sent. Who takes longer is let go.
 const patience = 10 * time.Second
 
-// join returns where a reader's events come from, closed behind the last one; nil: no
-// more readers are let in.
+// join returns a reader's channel of events, closed after the last one. It returns nil if
+// there are too many readers.
 func (r *readers) join() chan []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,14 +42,14 @@ func (r *readers) leave(events chan []byte) {
 	delete(r.all, events)
 }
 
-// any reports whether somebody follows.
+// any reports whether there are readers.
 func (r *readers) any() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.all) > 0
 }
 
-// send gives an event to all, and waits for nobody. The last one ends the streams.
+// send sends an event to all readers without blocking. The last one ends the streams.
 func (r *readers) send(event []byte, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,10 +59,10 @@ func (r *readers) send(event []byte, last bool) {
 	r.ended = last
 	for events := range r.all {
 		select {
-		case <-events: // which nobody had time for
+		case <-events: // the reader has not received this one yet
 		default:
 		}
-		events <- event // there is room: nobody else sends
+		events <- event // there is room: this is the only sender
 		if last {
 			close(events)
 		}

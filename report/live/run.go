@@ -24,7 +24,7 @@ import (
 type Run struct {
 	began time.Time
 
-	mu        sync.Mutex // guards what follows, never for longer than a few milliseconds
+	mu        sync.Mutex // guards the fields below, never for longer than a few milliseconds
 	beginning record.Beginning
 	progress  func() progress.State // nil: not known yet
 	opened    map[string]opened     // by target
@@ -36,10 +36,10 @@ type Run struct {
 	over      *page.End
 }
 
-// opened is what answers for a target.
+// opened describes the system behind a target.
 type opened struct{ label, standIn string }
 
-// key is what operations are shown together.
+// key identifies the operations that are shown together.
 type key struct {
 	kind             oplog.Kind
 	target, of, part string
@@ -53,7 +53,7 @@ func NewRun() *Run {
 	}
 }
 
-// Follow has the tasks of runs from now on told by a function, which may be called at
+// Follow sets the function that returns the tasks of runs from now on. It may be called at
 // any time.
 func (r *Run) Follow(state func() progress.State) {
 	r.mu.Lock()
@@ -80,7 +80,7 @@ func (r *Run) Opened(t *result.Target) {
 	r.opened[t.Name] = opened{t.Label(), t.Description.StandIn}
 }
 
-// label is what a target is called. The caller holds the lock.
+// label returns the displayed name of a target. The caller holds the lock.
 func (r *Run) label(target string) string { return cmp.Or(r.opened[target].label, target) }
 
 // Operations implements runner.Observer.
@@ -159,7 +159,7 @@ func (r *Run) now(at time.Time) *page.State {
 	return l
 }
 
-// shown returns what Run itself knows, and who knows the rest.
+// shown returns the state that Run has itself, and functions for the rest.
 func (r *Run) shown(at time.Time) (*page.State, record.Beginning, func() progress.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,7 +22,7 @@ const late = 2
 // newest returns the newest complete second, which is negative before the first one.
 func newest(passed time.Duration) int64 { return int64(passed/time.Second) - late }
 
-// find returns a second; nil: it is too long ago, or before the beginning.
+// find returns a second, or nil if it is too long ago, or before the beginning.
 func (s *seconds) find(number int64) *second {
 	if number < 0 {
 		return nil

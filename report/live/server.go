@@ -27,8 +27,8 @@ import (
 type Options struct {
 	Page    string // address of the page, HOST:PORT, or empty
 	Metrics string // address of the metrics for Prometheus, or empty
-	Token   string // that readers need; empty: none, which is for loopback addresses alone
-	// Certificate is that of both over TLS, with its key; nil: they are served without.
+	Token   string // required from readers; empty: none, which only loopback addresses allow
+	// Certificate serves both over TLS, with its key. If nil, they are served without TLS.
 	Certificate *tls.Certificate
 }
 
@@ -65,8 +65,8 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Bare reports whether what others can reach is served without TLS, so that whoever is
-// on the way reads it, with the token.
+// Bare reports whether addresses that other machines can reach are served without TLS, so
+// that the traffic is readable on the way, including the token.
 func (o *Options) Bare() bool {
 	return o.Certificate == nil && slices.ContainsFunc([]string{o.Page, o.Metrics}, func(text string) bool {
 		a, err := listen.Parse(text, exampleAddress)
@@ -76,7 +76,7 @@ func (o *Options) Bare() bool {
 
 // Server serves a run over HTTP.
 type Server struct {
-	PageURL, MetricsURL string // where both are; empty: they are not
+	PageURL, MetricsURL string // their URLs, or empty
 
 	run     *Run
 	readers readers
@@ -168,7 +168,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src 'nonce-"+nonce+"'; connect-src 'self'")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
-	_, _ = page.WriteTo(w) // who has gone needs no page
+	_, _ = page.WriteTo(w) // an error means that the reader has left
 }
 
 // renew sends the current state to the readers, if there are any, every second.
@@ -225,7 +225,7 @@ func (s *Server) close() {
 	defer cancel()
 	for _, server := range s.servers {
 		if server.Shutdown(ctx) != nil {
-			_ = server.Close() // of who is stuck
+			_ = server.Close() // ends stuck connections
 		}
 	}
 	s.done.Wait()

@@ -12,10 +12,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// WriteCSV lays each pair of matrices out as IoTDB-Benchmark's CSV is:
-// the configuration, the result matrix, the latency matrix, and what creating
-// tables and the test took. Columns that IoTDB-Benchmark has not follow its
-// own. A figure that nobody recorded is empty.
+// WriteCSV lays out each pair of matrices like IoTDB-Benchmark's CSV:
+// the configuration, the result matrix, the latency matrix, and the times of creating
+// tables and of the test. Columns that IoTDB-Benchmark does not have follow its
+// own. A figure that was not recorded is empty.
 func WriteCSV(w io.Writer, runs []*result.Run) error {
 	out := write.NewCSV(w)
 	for _, r := range runs {

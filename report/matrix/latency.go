@@ -5,10 +5,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Latency is how long operations took that ended well. Quantiles and
-// MiddleAverage are those of a histogram with three significant digits; so are
-// Average and Max where operations were cut off. A quantile that so few
-// operations do not tell (see measure.Holds) is absent.
+// Latency sums up the durations of successful operations. Quantiles and
+// MiddleAverage come from a histogram with three significant digits; so do
+// Average and Max if operations were cut off. A quantile with too few
+// operations (see measure.Holds) is absent.
 type Latency struct {
 	Average       result.Value `json:"avg"`
 	Min           result.Value `json:"min"`

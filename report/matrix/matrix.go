@@ -1,4 +1,4 @@
-// Package matrix derives from a run what IoTDB-Benchmark prints at the end of a
+// Package matrix derives from a run the matrices that IoTDB-Benchmark prints at the end of a
 // test: its result matrix and its latency matrix, an operation a line; and the
 // middle-average and the throughput of its paper (Liu and Yuan, "Benchmarking
 // time series databases with IoTDB-Benchmark for IoT scenarios", 2019; "the
@@ -20,11 +20,11 @@ type Matrices struct {
 	// Mixed says that all operations went on at once, as the tool has them;
 	// else they came one after the other, each by itself.
 	Mixed bool `json:"mixed"`
-	// SchemaCost is what creating tables took; absent where nothing was loaded
+	// SchemaCost is the time for creating tables. It is absent if nothing was loaded
 	// before.
 	SchemaCost result.Value `json:"schema_cost"`
-	// Elapsed is by wall clock: what the operations took one after the other,
-	// or all at once.
+	// Elapsed is the wall-clock time of all operations, whether one after the other
+	// or concurrent.
 	Elapsed    result.Value `json:"elapsed"`
 	Operations []Operation  `json:"operations"` // writes first, then the query types in the order run
 }
@@ -40,7 +40,7 @@ type Operation struct {
 	Withheld    string `json:"withheld,omitempty"`
 	Failure     string `json:"failure,omitempty"` // "failed: …", or "> 1 min: …" of a query that had no answer in time
 	NotRun      bool   `json:"not_run,omitempty"`
-	// Unverified is what nobody checked; empty: rows and answers were right.
+	// Unverified is why rows and answers were not checked; empty: they were correct.
 	Unverified string `json:"unverified,omitempty"`
 
 	OK result.Value `json:"ok_operation"` // batches acknowledged, or queries answered

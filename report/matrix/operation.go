@@ -82,7 +82,7 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 		o.NotRun = true
 	default:
 		o.answers(q.Executed, q.AtLeast, q.Verdict)
-		if q.AtLeast == 0 || q.Accumulated != nil { // else nobody recorded how many of these have a latency
+		if q.AtLeast == 0 || q.Accumulated != nil { // otherwise the number of these with a latency was not recorded
 			o.Latency.fill(&q.Service, q.AtLeast)
 		}
 		o.points(q.Values, q.Accumulated)
@@ -107,7 +107,7 @@ func (o *Operation) points(values int64, accumulated []float64) {
 	}
 }
 
-// rates fills in what depends on time.
+// rates fills in the figures that depend on time.
 func (o *Operation) rates(elapsed float64, accumulated []float64) {
 	o.Elapsed = result.Value(elapsed)
 	o.Throughput = divide(o.OKPoints, o.Elapsed)

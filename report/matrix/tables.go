@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Tables are the two matrices of each target and phase, and below the
-// last of each kind what tells their figures from IoTDB-Benchmark's.
+// Tables returns the two matrices of each target and phase. A note below the
+// last of each kind explains how their figures differ from IoTDB-Benchmark's.
 func Tables(r *result.Run) []*doc.Table {
 	list := Of(r)
 	both := slices.ContainsFunc(list, func(m Matrices) bool { return m.Mixed })
@@ -88,7 +88,7 @@ func latencyMatrix(of string, m *Matrices) *doc.Table {
 		for _, metric := range Metrics() {
 			v := metric.Of(&o.Latency)
 			if !v.IsKnown() && o.Latency.Average.IsKnown() && metric.Name != "SLOWEST_THREAD" {
-				cells = append(cells, doc.None()) // so few operations do not tell it
+				cells = append(cells, doc.None()) // too few operations
 				continue
 			}
 			cells = append(cells, cell.Recorded(v, func(seconds float64) string { return format.Digits(seconds * 1e3) }))

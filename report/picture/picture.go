@@ -126,8 +126,8 @@ func (p *picture) text(x, base vg.Length, how writing, text string) vg.Length {
 	return x + face.Width(text)
 }
 
-// fitting is as much of a text as has room, with an ellipsis where that is not
-// all.
+// fitting returns the part of a text that fits, with an ellipsis if it was
+// shortened.
 func (p *picture) fitting(room vg.Length, how writing, text string) string {
 	face, runes := p.face(how), []rune(text)
 	for len(runes) > 1 && face.Width(text) > room {
@@ -265,7 +265,7 @@ func (p *picture) lane(l *chart.Lane, left, width vg.Length) {
 	}
 }
 
-// foot says what the picture's marks mean, and where it is from.
+// foot explains the picture's marks, and names its source.
 func (p *picture) foot(runs []*result.Run) {
 	p.y += 12
 	p.paragraph(writing{9, false, soft}, "Only verified answers are compared. Pale bars, ~ and tie: not shown to differ from the fastest. Lines on bars: intervals of the ratios. "+
@@ -275,7 +275,7 @@ func (p *picture) foot(runs []*result.Run) {
 	}
 }
 
-// Draw draws what Report.WritePreview and the formats SVG and PNG have in common.
+// Draw draws the common parts of Report.WritePreview and the formats SVG and PNG.
 func Draw(w io.Writer, format write.Format, groups []rank.Group, runs []*result.Run, preview bool) error {
 	fonts, err := readFaces()
 	if err != nil {

@@ -68,8 +68,8 @@ func (g *Group) staleNotes() []doc.Span {
 	return list
 }
 
-// verifiedFact says of how many query types all targets that can answer them
-// were verified, an empty answer where that is the right one included.
+// verifiedFact returns for how many query types all targets that can answer them
+// were verified, including correct empty answers.
 func (g *Group) verifiedFact() string {
 	types, verified, withheld, failed, unsupported := 0, 0, 0, 0, 0
 	for _, t := range g.Types() {
@@ -213,8 +213,8 @@ func (g *Group) versionsFact() string {
 	return strings.Join(list, ", ")
 }
 
-// durabilityFact says that systems have the durability of their options, single ones or
-// defaults, which is not the same one; empty: of one system, and where levels were chosen. Those that differ
+// durabilityFact notes that systems have the durability of their options or defaults, which
+// differ. It is empty for one system, and if levels were chosen. Differing levels
 // are among the terms.
 func (g *Group) durabilityFact() string {
 	systems := map[string]bool{}
@@ -257,7 +257,7 @@ func (g *Group) shortHosts() string {
 	return strings.Join(list, "; ")
 }
 
-// agentsFact says how many clients the runs had, where one had several.
+// agentsFact returns the numbers of clients of the runs, if one had several.
 func (g *Group) agentsFact() string {
 	var list []string
 	several := false
@@ -274,13 +274,13 @@ func (g *Group) agentsFact() string {
 }
 
 // manyHosts reports whether the runs are known to be of more than one machine:
-// who is faster then says nothing of the systems alone.
+// a faster figure is then not due to the systems alone.
 func (g *Group) manyHosts() bool {
 	return slices.ContainsFunc(g.Subjects, func(s Subject) bool { return !result.SameMachine(&s.Run.Host, &g.Subjects[0].Run.Host) })
 }
 
-// noiseFact says how much of the machine others used while it was measured. What
-// it disturbed the runs' own alerts say.
+// noiseFact returns how much of the machine other processes used during the measurements. The
+// disturbed figures are in the runs' own alerts.
 func (g *Group) noiseFact() doc.Span {
 	var phases []*result.Noise
 	untold, disturbed := false, ""

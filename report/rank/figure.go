@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 )
 
-// RepeatCount is how many repeats a sample is of: one, where it is a repeat's
+// RepeatCount returns the number of repeats in a sample: one if it is a repeat's
 // queries.
 func RepeatCount(f *compare.Figure, n int) int {
 	if f.Method == compare.WithinRepeat {
@@ -79,7 +79,7 @@ func NoVerdict(f *compare.Figure) string {
 	return "too few " + what + "s"
 }
 
-// FindFigure is a figure of a comparison of two targets; nil where it has none.
+// FindFigure returns a figure of a comparison of two targets, or nil if it is missing.
 func FindFigure(c *compare.Comparison, what string, metric compare.Metric) *compare.Figure {
 	if c == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package rank sets targets with one dataset against each other: who is the best in each
-// figure, which differences were shown, and what readers must know of the measurements behind
+// Package rank compares targets with one dataset: the best in each
+// figure, the differences that were shown, and caveats about the measurements behind
 // them.
 package rank
 
@@ -19,16 +19,16 @@ import (
 // Subject is a target in a run, as one of several that are compared.
 type Subject struct {
 	Label  string // for people
-	Name   string // for programs: the target's own, and its run's where there are several
+	Name   string // for programs: the target's own name, and its run's if there are several
 	Run    *result.Run
 	Target *result.Target
 }
 
-// apart reports whether the subject has no place beside others in figures of queries: it
+// apart reports whether the subject is not ranked in figures of queries: it
 // failed, or is a stand-in.
 func (s *Subject) apart() bool { return s.Target.Failure != "" || s.Target.Uncomparable() != "" }
 
-// Queries returns what the subject recorded of a type; nil where it did not.
+// Queries returns the recorded queries of a type of the subject, or nil.
 func (s *Subject) Queries(queryType string) *result.Queries {
 	for i := range s.Target.Queries {
 		if s.Target.Queries[i].Type == queryType {
@@ -43,7 +43,7 @@ func (s *Subject) Queries(queryType string) *result.Queries {
 type Group struct {
 	Dataset  *result.Dataset
 	Subjects []Subject
-	// What follows is known as far as it was needed.
+	// The fields below are computed on demand.
 	pairs   map[[2]int]*compare.Comparison // of subjects
 	sampled map[string][]estimate.Sample   // of subjects, by type
 	judged  map[string]Ranking             // by type, or compare.LoadSubject
@@ -76,8 +76,8 @@ func Groups(runs []*result.Run) []Group {
 // NewGroup is the targets of one run.
 func NewGroup(r *result.Run) *Group { return &Groups([]*result.Run{r})[0] }
 
-// ShortID is the random part of a run's ID where that is enough to tell it
-// from the other runs, else all of it.
+// ShortID returns the random part of a run's ID if that distinguishes it
+// from the other runs, otherwise the whole ID.
 func ShortID(runs []*result.Run, i int) string {
 	short := func(r *result.Run) string { return r.ID[strings.LastIndexByte(r.ID, '-')+1:] }
 	for j, other := range runs {
@@ -136,8 +136,8 @@ func (g *Group) Draws(i int, q *result.Queries) bool {
 	return IsDrawn(q) && (len(g.Subjects) == 1 || g.Subjects[i].Target.Uncomparable() == "")
 }
 
-// MissingVerdict is why there is no verdict on any of a ranking's figures; empty: there
-// is one on some.
+// MissingVerdict returns why a ranking has no verdict on any of its figures. It is empty if it
+// has one on some.
 func (r *Ranking) MissingVerdict() (why string) {
 	for _, f := range r.Figures {
 		if f != nil && f.Verdict != compare.CannotTell {
@@ -177,8 +177,8 @@ func (g *Group) RankPoints(what string, metric compare.Metric, cost func(*Subjec
 	return out
 }
 
-// OrderNotes says in which order the targets of the runs took their turns; empty: where there
-// is one target, or it is not known.
+// OrderNotes describe the order of the runs' targets. They are empty for
+// one target, or if the order is unknown.
 func OrderNotes(runs ...*result.Run) []doc.Span {
 	var list []doc.Span
 	for _, r := range runs {

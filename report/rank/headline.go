@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// NewHeadline says it of a group; nil where nothing of it was measured.
+// NewHeadline returns the headline of a group, or nil if it has no measurements.
 func NewHeadline(g *Group) *doc.Headline {
 	overall, what := g.RankOverall(), compare.AllTypes
 	over := GeometricMean + TypeCount(&overall)
@@ -71,8 +71,8 @@ func (r *Ranking) types() (least, most int) {
 	return least, most
 }
 
-// Places puts the subjects of a ranking in order, the reference first; nil
-// where no two are compared.
+// Places puts the subjects of a ranking in order, the reference first. It returns nil
+// if no two are compared.
 func (g *Group) Places(r *Ranking, what string) *doc.Ranking {
 	if r.Reference < 0 {
 		return nil
@@ -110,8 +110,8 @@ func (g *Group) Places(r *Ranking, what string) *doc.Ranking {
 	return s
 }
 
-// Answer is the sentence about standings: who was shown to be faster than whom,
-// and between whom no difference was shown.
+// Answer returns the sentence about the ranking: which subjects were shown to be faster than
+// which, and between which no difference was shown.
 func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	name := func(p doc.Place) string { return p.Label + p.Marks }
 	first := name(s.Places[0])
@@ -213,8 +213,8 @@ func (g *Group) ByType() string {
 	return "By query type: " + strings.Join(parts, ", ")
 }
 
-// unrankedNotes name the targets whose figures have no place beside others, and why. Where
-// there are answers, stand-ins are left to the basis of these.
+// unrankedNotes name the targets whose figures are not ranked, and the reasons. If
+// there are answers, stand-ins are left to their basis.
 func (g *Group) unrankedNotes(answered bool) []doc.Span {
 	var list []doc.Span
 	for i := range g.Subjects {

@@ -25,15 +25,15 @@ const StandInMark = "¤"
 
 const StandInNote = StandInMark + " stand-in: what answered is not a server of the system as its users run it; its figures say nothing about the system and are not compared."
 
-// phaseNoise is what others took of the machine during a measurement, in all its
+// phaseNoise is the use of the machine by other processes during a measurement, in all its
 // repeats.
 type phaseNoise struct {
 	Name   string
 	Phases []*result.Noise
 }
 
-// PhaseNoises lists the measurements of a target, the steps after its load and its
-// mixed phase included, in which somebody looked for noise.
+// PhaseNoises lists the watched measurements of a target, including the steps after its load and its
+// mixed phase.
 func PhaseNoises(t *result.Target) []phaseNoise {
 	var list []phaseNoise
 	add := func(name string, phases ...*result.Noise) {
@@ -60,7 +60,7 @@ func PhaseNoises(t *result.Target) []phaseNoise {
 	return list
 }
 
-// Reason says why a measurement was disturbed; empty: it was not.
+// Reason returns why a measurement was disturbed, or "" if it was not.
 func (h *phaseNoise) Reason() string { return result.Disturbance(h.Phases...) }
 
 // NoiseReasons says of each measurement of a target that was disturbed why it was.
@@ -106,7 +106,7 @@ func MarkedTypes(t *result.Target, marked map[string]string) []string {
 	return list
 }
 
-// MarkNotes explains the marks that stand in rows.
+// MarkNotes explains the marks in rows.
 func MarkNotes(rows []doc.Row) []doc.Span {
 	var notes []doc.Span
 	for _, m := range []struct{ mark, text string }{{StandInMark, StandInNote}, {BoundMark, BoundNote}, {NoisyMark, NoisyNote}} {
@@ -119,7 +119,7 @@ func MarkNotes(rows []doc.Row) []doc.Span {
 	return notes
 }
 
-// CoversNote says what intervals and verdicts know of.
+// CoversNote describes the variation that intervals and verdicts cover.
 const CoversNote = "Intervals and verdicts cover what differed between the rounds and loads of this run: not another day, another machine or other data."
 
 const (

@@ -38,7 +38,7 @@ func (m *Measurement) ClientShare() result.Value {
 	return result.Value(m.clientTime / m.service)
 }
 
-// addQueries adds what a repeat has of the queries.
+// addQueries adds the queries of a repeat.
 func (m *Measurement) addQueries(q *result.Queries) {
 	m.Cells, m.Queries, m.Paused = append(m.Cells, &q.Cell), m.Queries+q.Executed, m.Paused+q.Paused
 	m.clientTime, m.service = m.clientTime+q.ClientTime, m.service+q.Service.Mean*float64(q.Service.Count)
@@ -81,8 +81,8 @@ func Measurements(t *result.Target) []Measurement {
 	return list
 }
 
-// ClientBound says why the client may have set the pace, and in how many of
-// the repeats; empty: in none.
+// ClientBound returns why the client may have set the pace, and in how many of
+// the repeats. It is empty if it did not in any.
 func (m *Measurement) ClientBound() string {
 	why, bound := "", 0
 	for _, c := range m.Cells {

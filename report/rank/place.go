@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// StandingTone is the tone of why a load does not stand.
+// StandingTone is the tone of the reason for a withheld load.
 func StandingTone(l *result.Load) format.Tone {
 	if l.UnsupportedReason() != "" {
 		return format.ToneDim
@@ -37,8 +37,8 @@ func LoadRow(g *Group) (doc.Row, bool) {
 	return doc.Row{Cells: cells}, found
 }
 
-// placeOf is the cell beside a subject's figure: its place in a ranking, or that it has
-// none.
+// placeOf returns the cell beside a subject's figure: its place in a ranking, or that it is
+// not ranked.
 func (g *Group) placeOf(i int, ranked *Ranking) doc.Span {
 	if g.Unranked(i) != "" {
 		return doc.Dim(NotRanked)

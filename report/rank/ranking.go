@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Ranking is what a group's subjects come to in one figure: a query type's
+// Ranking compares a group's subjects in one figure: a query type's
 // median, the loads' settled rate, or the geometric mean over the types.
 type Ranking struct {
 	// Estimates are those of all subjects; the N of one without a figure is 0.
@@ -22,16 +22,16 @@ type Ranking struct {
 	// Reference is the subject that the others' ratios refer to: the best one among the
 	// subjects that no other was shown to beat; -1: fewer than two can be compared.
 	Reference int
-	// Figures have, of each subject, how many times the reference it is, so that
+	// Figures hold each subject's multiple of the reference, so that
 	// more is worse; nil: the reference itself, or not compared.
 	Figures []*compare.Figure
 	// Sole reports whether the reference was shown to be better than every
-	// other one. If it was not, nobody is the best.
+	// other one. If it was not, there is no best subject.
 	Sole bool
 }
 
-// Unranked is why a subject has no place beside others: it failed, or see
-// terms.Unranked; empty: nothing keeps it out.
+// Unranked returns why a subject is not ranked: it failed, or see
+// terms.Unranked. It is empty if the subject is ranked.
 func (g *Group) Unranked(i int) string {
 	t := g.Subjects[i].Target
 	if t.Failure != "" {
@@ -69,7 +69,7 @@ func (g *Group) computeTypeRanking(queryType string) Ranking {
 	})
 }
 
-// RankLoads is the ranking of the loads that stand.
+// RankLoads returns the ranking of the valid loads.
 func (g *Group) RankLoads() Ranking { return g.remember(compare.LoadSubject, g.computeLoadRanking) }
 
 func (g *Group) computeLoadRanking() Ranking {
@@ -323,7 +323,7 @@ func (g *Group) Samples(queryType string) []estimate.Sample {
 	return list
 }
 
-// pair compares two subjects; nil where nothing can be compared.
+// pair compares two subjects. It returns nil if nothing can be compared.
 func (g *Group) pair(a, b int) *compare.Comparison {
 	key := [2]int{a, b}
 	c, known := g.pairs[key]
@@ -345,7 +345,7 @@ func (g *Group) side(i int) compare.Side {
 	return compare.Side{Runs: []*result.Run{g.Subjects[i].Run}, Target: g.Subjects[i].Target.Name}
 }
 
-// Figure returns how a figure of one subject compares with another's; nil where
+// Figure compares a figure of one subject with another's. It returns nil if
 // it cannot.
 func (g *Group) Figure(a, b int, what string, metric compare.Metric) *compare.Figure {
 	return FindFigure(g.pair(a, b), what, metric)

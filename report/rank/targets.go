@@ -28,7 +28,7 @@ func FindTarget(r *result.Run, name string) *result.Target {
 	return nil
 }
 
-// FindQueries returns what a target recorded of a type; nil where it did not.
+// FindQueries returns the recorded queries of a type of a target, or nil.
 func FindQueries(t *result.Target, queryType string) *result.Queries {
 	for i := range t.Queries {
 		if t.Queries[i].Type == queryType {

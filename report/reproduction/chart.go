@@ -29,7 +29,7 @@ type ladder struct {
 type step struct {
 	run    *result.Run
 	target *result.Target
-	system string // one curve's: the target, or what its options are varied of
+	system string // of a curve: the target, or the target whose options are varied
 	at     result.Parameters
 }
 
@@ -60,7 +60,7 @@ func newLadder(p *Report, e *document.Experiment) *ladder {
 			}
 		}
 	}
-	// What the document names goes before what only its data need.
+	// The document's parameters go before the ones that only its data need.
 	declared := claims.Declared(p.Document, e)
 	named := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !slices.Contains(declared, path) })
 	others := slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(declared, path) })
@@ -93,7 +93,7 @@ func differingOptions(e *document.Experiment, runs []*result.Run) []string {
 	return names
 }
 
-// value is that of a parameter, in the document's words where it has some: 18 rows for
+// value returns a parameter's value, in the document's words if it has some: 18 rows for
 // each device, not the time at which the data end.
 func (l *ladder) value(path, value string) string {
 	printed := value
@@ -110,7 +110,7 @@ func (l *ladder) value(path, value string) string {
 	return value
 }
 
-// name is what the document calls a parameter, where its values have its words, too.
+// name returns the document's name for a parameter, if it also names the values.
 func (l *ladder) name(path string) string {
 	if len(l.e.Values[path]) > 0 {
 		for name, known := range l.e.Axes {
@@ -122,7 +122,7 @@ func (l *ladder) name(path string) string {
 	return path
 }
 
-// position says where a step is, but for one path; empty: nothing else was varied.
+// position describes a step by its varied parameters, except one path. It is empty if nothing else was varied.
 func (l *ladder) position(s *step, but string) string {
 	var words []string
 	for _, path := range l.paths {
@@ -256,8 +256,8 @@ func verticalScale(shown *claims.Shown) chart.VerticalScale {
 // figureWords is a figure in words.
 func figureWords(shown *claims.Shown) string { return cmp.Or(shown.Words, MetricName(shown.Name)) }
 
-// measuredTable is a figure of every target at every point, where the document prints none:
-// a line for each point, and query type; and how many figures it has. Nil where nothing was
+// measuredTable returns a figure of every target at every point if the document does not print it:
+// a line for each point, and query type; and the number of figures. It is nil if nothing was
 // run.
 func (l *ladder) measuredTable(shown *claims.Shown) (t *doc.Table, figures int) {
 	t = &doc.Table{Title: l.e.ID + " " + l.e.Name + ", " + figureWords(shown) + ", measured", Terminal: doc.OnRequest, Columns: []doc.Column{{Head: "figure"}}}

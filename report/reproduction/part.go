@@ -68,7 +68,7 @@ func (p *Report) Part(e *document.Experiment) doc.Section {
 	return part
 }
 
-// countPrinted is how many figures of a metric stand in tables of printed ones.
+// countPrinted counts the figures of a metric in tables of printed ones.
 func countPrinted(lines []claims.Line, metric string) int {
 	n := 0
 	for i := range lines {
@@ -98,7 +98,7 @@ func runTables(e *document.Experiment, r *result.Run) []*doc.Table {
 	return list
 }
 
-// inputs say how large the systems' input files are, where that was recorded.
+// inputs return the sizes of the systems' input files, if they were recorded.
 func (p *Report) inputs(runs []*result.Run) []doc.Span {
 	var list []doc.Span
 	for _, r := range runs {
@@ -270,7 +270,7 @@ func printedRow(l *claims.Line, systems, added []string, pairs []claims.Ratio, v
 	return r
 }
 
-// metricUnit is that of a printed metric's values; empty: the metric's name has it.
+// metricUnit returns the unit of a printed metric's values. It is empty if the metric's name includes it.
 func metricUnit(metric string) compare.Unit {
 	switch metric {
 	case "disk_size":
@@ -347,7 +347,7 @@ type courseFigure struct {
 	host           bool // of the host that all of them share
 	top            func(float64) float64
 	text           func(float64) string
-	without        string // why there may be none
+	without        string // why readings may be missing
 }
 
 // courseFigures are the charts of a run. The network traffic of a server is known if something

@@ -49,7 +49,7 @@ func (p *Report) Write(w io.Writer, format write.Format, opts write.Options) err
 	return nil
 }
 
-// Summary is how many claims became what, in a line.
+// Summary counts the verdicts on claims in one line.
 func (p *Report) Summary() string {
 	count := make(map[claims.Verdict]int)
 	for _, f := range p.Findings {
@@ -68,7 +68,7 @@ func (p *Report) Summary() string {
 	return fmt.Sprintf("Of %s: %s.", format.Plural(len(p.Findings), "claim"), strings.Join(parts, ", "))
 }
 
-// partialVerdicts says how many verdicts are of a part of a claim; empty: none.
+// partialVerdicts counts the verdicts on a part of a claim, or returns "".
 func (p *Report) partialVerdicts() string {
 	n := 0
 	for _, f := range p.Findings {
@@ -82,7 +82,7 @@ func (p *Report) partialVerdicts() string {
 	return fmt.Sprintf("Verdicts of a part of a claim, which say of which: %d.", n)
 }
 
-// Contents is what all formats say.
+// Contents returns the content for all formats.
 func (p *Report) Contents() *doc.Document {
 	d, runs := p.Document, p.runs()
 	c := doc.Chapter{ID: "claims", Alerts: reproductionAlerts(runs), Facts: []doc.Fact{{Key: "document", Value: d.Title}, {Key: "authors", Value: d.Authors}, {Key: "size", Value: string(p.Measured.Size)}}}
@@ -112,8 +112,8 @@ func (p *Report) Contents() *doc.Document {
 	return out
 }
 
-// ChangedVerdicts says which claims TSBS's own texts decide otherwise, and how many they decide at
-// all; empty: these were not run.
+// ChangedVerdicts names the claims on which TSBS's own texts change the verdict, and counts the
+// claims that they decide. It is empty if these texts were not run.
 func (p *Report) ChangedVerdicts() string {
 	asked, judged := 0, 0
 	var ids []string
@@ -263,8 +263,8 @@ func verdictTone(v claims.Verdict) format.Tone {
 	return format.TonePlain
 }
 
-// evidenceOf is what decided a claim: in short, and its comparisons, a sentence each, where
-// they are too many for that.
+// evidenceOf returns the evidence for a verdict: a short text, and its comparisons, a sentence
+// each, if they are too many for it.
 func evidenceOf(f claims.Finding) (short string, parts []string) {
 	if f.Verdict == claims.NotTested && !slices.ContainsFunc(f.Parts, func(p claims.Part) bool { return p.Verdict != claims.NotTested }) {
 		return f.Why, nil
@@ -277,7 +277,7 @@ func evidenceOf(f claims.Finding) (short string, parts []string) {
 	return format.Join("; ", short, why, f.Claim.Aside), parts
 }
 
-// fewParts is how many comparisons a claim may have that are told one after the other.
+// fewParts is the maximum number of comparisons of a claim that are listed one after the other.
 const fewParts = 4
 
 // Comparisons returns the results of comparisons. A reason for untested comparisons appears

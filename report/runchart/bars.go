@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Bars draws the loads that stand; nil where none does.
+// Bars draws the valid loads. It returns nil without valid loads.
 func Bars(g *rank.Group, l chart.Legend) *chart.Rows {
 	rate := func(of func(*result.Load) float64) func(*result.Target) (float64, string) {
 		return func(t *result.Target) (float64, string) {

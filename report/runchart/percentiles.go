@@ -17,8 +17,8 @@ import (
 // curvePoints is enough that no corner shows.
 const curvePoints = 120
 
-// PercentileCurve returns the points of a histogram's curve, or the few that
-// the summary knows where there is no readable histogram.
+// PercentileCurve returns the points of a histogram's curve, or the few of
+// the summary if there is no readable histogram.
 func PercentileCurve(l *result.Latency) []measure.Point {
 	if hist, err := measure.Decode(l.Histogram); err == nil && hist.Count() > 0 {
 		return hist.Curve(curvePoints)
@@ -55,7 +55,7 @@ func DrawnTimes() []latencyOf {
 	}
 }
 
-// Percentiles draws the percentile curves of a query type; nil where no
+// Percentiles draws the percentile curves of a query type. It returns nil if no
 // subject has figures.
 func Percentiles(g *rank.Group, l chart.Legend, queryType doc.Fact, time latencyOf) *chart.Lines {
 	type subjectCurve struct {

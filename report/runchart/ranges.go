@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Ranges draws the figures of a group that stand; nil where none does.
+// Ranges draws the valid figures of a group. It returns nil without valid figures.
 func Ranges(g *rank.Group, l chart.Legend) *chart.Rows {
 	var values []float64
 	for n, s := range g.Subjects {

@@ -19,7 +19,7 @@ func rateCourse(l *result.Load, began float64, s chart.Style) chart.Course {
 	return c
 }
 
-// Rates draws the progress of the loads of a group; nil where all were too
+// Rates draws the progress of the loads of a group. It returns nil if all were too
 // short to have one.
 func Rates(g *rank.Group, l chart.Legend) *chart.Lines {
 	var all []chart.Course

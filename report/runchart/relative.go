@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Relative draws a group's ratios; nil where no two subjects are compared.
+// Relative draws a group's ratios. It returns nil if no two subjects are compared.
 func Relative(g *rank.Group, h *doc.Headline, l chart.Legend) *chart.Rows {
 	if h == nil || h.Queries == nil && h.Loads == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 const timeAxis = "seconds since the start of the run"
 
-// Timeline draws a run; nil where nothing was watched.
+// Timeline draws a run. It returns nil if nothing was watched.
 func Timeline(r *result.Run) *chart.Figure {
 	until := 0.0
 	var names []string
@@ -118,14 +118,14 @@ func ReadCourse(r *result.Resources, m result.Metric, s chart.Style) chart.Cours
 			c.At = append(c.At, r.At[i])
 			c.Values = append(c.Values, float64(v-r.Metrics[m][before])/(r.At[i]-r.At[before]))
 		case known:
-			continue // too close to tell
+			continue // too close to distinguish
 		}
 		before, known = i, true
 	}
 	return c
 }
 
-// loadCourses draws the rates of the loads where they stand on the time line.
+// loadCourses draws the rates of the loads at their times on the time line.
 func loadCourses(r *result.Run, styles chart.Legend, until float64) *chart.Lines {
 	var all []chart.Course
 	for i := range r.Targets {

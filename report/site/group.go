@@ -21,7 +21,7 @@ import (
 // group holds comparable runs: of one dataset on one machine, of targets with one
 // level of durability.
 type group struct {
-	values  [filters]string // what each filter says of it
+	values  [filters]string // the value of each filter
 	dataset *result.Dataset
 	rows    map[string]*row
 	columns []column
@@ -55,7 +55,7 @@ type row struct {
 	newest          source            // of the runs that take part
 }
 
-// source is what a cell shows: a target of a run.
+// source is the content of a cell: a target of a run.
 type source struct {
 	run    *result.Run
 	target int
@@ -79,12 +79,12 @@ func (c *column) is(other *column) bool {
 	return c.drawn == nil || c.drawn.SameDefinition(other.drawn)
 }
 
-// queries tells a column's queries from others of the type.
+// queries identifies a column's queries among others of the type.
 func (c *column) queries() string {
 	if c.drawn == nil {
 		return "not known"
 	}
-	const enough = 8 // of 16 digits, to tell some columns apart
+	const enough = 8 // of 16 digits, to distinguish some columns
 	return c.drawn.Definition[:min(enough, len(c.drawn.Definition))]
 }
 
@@ -96,7 +96,7 @@ func (c column) Head() string {
 	return c.what
 }
 
-// sort puts a run's targets where they belong.
+// sort adds a run's targets to their groups.
 func (s *Site) sort(r *result.Run) {
 	names := make(map[string]int) // of rows, in this run
 	for i := range r.Targets {
@@ -151,7 +151,7 @@ func newer(r, than *result.Run) bool {
 func (s *Site) groupOf(r *result.Run, t *result.Target) *group {
 	dataset := r.Dataset.Fingerprint
 	if dataset == "" {
-		dataset = "of run " + r.ID // nobody knows whether others have the same
+		dataset = "of run " + r.ID // it is unknown whether others have the same
 	}
 	machine, durability := terms.Machine(r, t), durabilityOf(t, s.opts.Levels(t.Driver))
 	key := strings.Join([]string{dataset, machine, durability}, "\x00")
@@ -168,15 +168,15 @@ func workloadOf(d *result.Dataset) string {
 	return cmp.Or(printable.OneLine(d.Spec.Name), "not known")
 }
 
-// sizeOf is what tells a dataset from others of its workload. Settings are in the
-// fingerprint, and so is all else that is not said.
+// sizeOf returns the properties that distinguish a dataset from others of its workload. Settings
+// and all other properties are in the fingerprint.
 func sizeOf(d *result.Dataset, fingerprint string) string {
 	span := d.Spec.End.Sub(d.Spec.Start)
 	return fmt.Sprintf("scale %s, %s rows: %s from %s, every %v; dataset %s",
 		humanize.Comma(int64(d.Spec.Scale)), humanize.Comma(d.Rows), spanText(span), d.Spec.Start.UTC().Format(time.DateOnly), d.Spec.Interval, fingerprint)
 }
 
-// spanText is a span of time in days where it is whole days.
+// spanText formats a span of time, in days if it is whole days.
 func spanText(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -221,8 +221,8 @@ func systemOf(t *result.Target) string {
 	return printable.OneLine(t.System())
 }
 
-// optionsOf are the profile and the options that are not as by default, but for those
-// that say where and as whom.
+// optionsOf returns the profile and the options that differ from the defaults, except
+// location and credentials.
 func optionsOf(t *result.Target) string {
 	var parts []string
 	if t.Profile != "" {
@@ -379,8 +379,8 @@ func (g *group) ordered() []column {
 	return list
 }
 
-// standings are those of the rows' cells of a column, in the order of the rows; nil
-// where a row has none. boards keeps boards of the same subjects.
+// standings returns the board entries of the rows' cells in a column, in the order of the rows;
+// an entry is nil if the row has no cell. boards caches boards of the same subjects.
 func (g *group) standings(rows []*row, c *column, boards map[string]*report.Board) []*report.BoardEntry {
 	var subjects []report.Subject
 	var at []int

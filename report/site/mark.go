@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
-// markFile tells that tsmark made a folder, and which files of it.
+// markFile marks a folder made by tsmark, and lists its files.
 const markFile = "tsmark-site.json"
 
 type mark struct {
@@ -38,7 +38,7 @@ func (s *Site) writeMark() error {
 }
 
 // Replaceable returns why a folder that is not empty may not be replaced by a site, in
-// one line that says how to fix it; nil: it is a site, and holds nothing else.
+// one line that says how to fix it. It returns nil for a folder with only a site in it.
 func Replaceable(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, markFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -30,7 +30,7 @@ const (
 
 func groupFile(n int) string { return fmt.Sprintf("data/%d.js", n) }
 
-// page is what the template of all results shows.
+// page is the input of the template of all results.
 type page struct {
 	Title, Note, Tool string
 	Style             template.CSS
@@ -52,7 +52,7 @@ type value struct {
 	Label string `json:"label"`
 }
 
-// index is what the script chooses groups by.
+// index is the data by which the script chooses groups.
 type index struct {
 	Filters []filter `json:"filters"`
 	// Groups have for each filter the place of their value among the filter's.
@@ -148,7 +148,7 @@ func (s *Site) writeTables() error {
 	return s.write(indexFile, text.Bytes())
 }
 
-// pageStyle is that of reports, with what tables of a site need.
+// pageStyle returns the style of reports with additions for the tables of a site.
 func pageStyle() (template.CSS, error) {
 	common, err := write.Style()
 	if err != nil {
@@ -170,7 +170,7 @@ func scriptOf(n int, text string) ([]byte, error) {
 	return append(bytes.TrimRight(b.Bytes(), "\n"), ");\n"...), nil
 }
 
-// newIndex lists what filters choose among. The page has the group with most cells, of
+// newIndex lists the choices of the filters. The page opens with the group with most cells, of
 // several the one with the newest run.
 func newIndex(list []*group) index {
 	data := index{Filters: []filter{{Name: "workload", Label: "Workload"}, {Name: "size", Label: "Size"}, {Name: "machine", Label: "Machine"}, {Name: "durability", Label: "Durability"}}}
@@ -206,8 +206,8 @@ func newIndex(list []*group) index {
 	return data
 }
 
-// slug is a text as addresses have it. One that is too long for that, or has other
-// characters, is told from others by its hash.
+// slug converts a text for use in an address. A text that is too long for that, or has other
+// characters, gets a hash to keep it unique.
 func slug(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {

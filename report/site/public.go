@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// public returns the run of a document as everybody may read it, pooled: without paths
-// of the machine, and without what looks like a secret. Runs are recorded without
-// secrets; a document may come from anybody.
+// public returns the run of a document for publication, pooled: without paths
+// of the machine, and without texts that look like secrets. Runs are recorded without
+// secrets, but a document may come from anybody.
 func public(document []byte) (*result.Run, error) {
 	recorded, err := result.Decode(document)
 	if err != nil {
@@ -55,7 +55,7 @@ func public(document []byte) (*result.Run, error) {
 	return recorded.Pool()
 }
 
-// secretName matches the names of options that are secrets, whoever's they are.
+// secretName matches the names of secret options of any driver.
 var secretName = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|credentials?|(api|access|private)[_-]?key)$`)
 
 // secretLine matches a key of an experiment whose value is a secret, and the value.
@@ -93,7 +93,7 @@ func quoted(experiment string) string {
 	})
 }
 
-// withoutDetails returns the run with what tables need, so that a thousand runs fit
+// withoutDetails returns the run with only the data for tables, so that a thousand runs fit
 // into memory: single times and summaries, no histograms, resources and progress.
 func withoutDetails(r *result.Run) *result.Run {
 	out := *r
@@ -120,7 +120,7 @@ func withoutDetails(r *result.Run) *result.Run {
 	return &out
 }
 
-// openOnly is what tables need of an open loop.
+// openOnly returns the data of an open loop for tables.
 func openOnly(o *result.OpenLoop) *result.OpenLoop {
 	if o == nil {
 		return nil

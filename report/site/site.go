@@ -22,13 +22,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Options are what a site says of itself.
+// Options are the texts and settings of a site.
 type Options struct {
 	Title string // empty: "Results"
-	Note  string // what readers must know first, such as whose machine it was; empty: nothing
+	Note  string // shown first, such as the owner of the machine; may be empty
 	Tool  result.Tool
-	// Levels are the levels of durability that a driver has, which tell what an option
-	// that was given means for durability; nil: none is known.
+	// Levels returns the levels of durability of a driver, which show the effect of an option
+	// on durability. It may be nil.
 	Levels func(driver string) []driver.Profile
 }
 
@@ -139,8 +139,8 @@ func (s *Site) write(name string, data []byte) error {
 	return s.out.WriteBytes(name, data)
 }
 
-// Finish writes the page of all results, and what tells that tsmark made the folder.
-// Without any table there is nothing to show, which is an error.
+// Finish writes the page of all results, and the mark that tsmark made the folder.
+// It returns an error if there are no tables to show.
 func (s *Site) Finish() error {
 	if len(s.groups) == 0 {
 		return errors.New("no target of these runs has stored anything yet; wait for a run to finish, or name another folder")

@@ -83,7 +83,7 @@ func pointCurves(runs []*result.Run, path string, paths []string) []pointCurve {
 	return list
 }
 
-// pointChart draws an estimate over a parameter. Nil where there are no figures.
+// pointChart draws an estimate over a parameter. It returns nil without figures.
 func pointChart(c *chart.Lines, l chart.Legend, curves []pointCurve, x chart.Scale, logarithmic bool, of func(*result.Run, *result.Target) (stats.Estimate, bool)) *chart.Lines {
 	drawn := make([]chart.Pointed, len(curves))
 	for i, one := range curves {

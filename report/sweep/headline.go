@@ -81,8 +81,8 @@ func Answers(runs []*result.Run) []doc.Span {
 				}
 				text = g.Answer(s, &r, title).Text + more
 			}
-			// What changed on the machine between two runs no interval covers: a
-			// point is never praised as the winner of a run is.
+			// Intervals do not cover changes of the machine between two runs: a
+			// point is never praised like the winner of a run.
 			list = append(list, doc.Plain(text))
 		}
 	}
@@ -103,8 +103,8 @@ func pointLabel(r *result.Run) string {
 	return fmt.Sprintf("point %d", r.Point)
 }
 
-// meanOfTypes is the geometric mean of a target's medians of some query types; 0:
-// it has none.
+// meanOfTypes returns the geometric mean of a target's medians of some query types; 0:
+// it has no medians.
 func meanOfTypes(r *result.Run, t *result.Target, types []string) float64 {
 	var medians []float64
 	for i := range t.Queries {

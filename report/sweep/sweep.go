@@ -84,7 +84,7 @@ func sweepOutcome(s *result.Sweep, runs []*result.Run) doc.Span {
 	return doc.Best("complete")
 }
 
-// sweepAlerts says once what holds for several runs.
+// sweepAlerts returns alerts about several runs, each once.
 func sweepAlerts(s *result.Sweep, runs []*result.Run) []doc.Span {
 	var list []doc.Span
 	var of [][]string
@@ -112,7 +112,7 @@ func sweepAlerts(s *result.Sweep, runs []*result.Run) []doc.Span {
 	return list
 }
 
-// sweepFacts is what all runs have in common.
+// sweepFacts returns the common facts of all runs.
 func sweepFacts(s *result.Sweep, runs []*result.Run) []doc.Fact {
 	list := []doc.Fact{{Key: "started", Value: format.Time(s.Started)}}
 	for _, path := range parameterPaths(runs) {
@@ -210,7 +210,7 @@ func varyingPaths(runs []*result.Run) []string {
 	return IndependentPaths(points, paths)
 }
 
-// parameterValue returns the value that a parameter has in a run; empty: none.
+// parameterValue returns the value of a parameter in a run, or "".
 func parameterValue(r *result.Run, path string) string {
 	return r.Parameters.Value(path)
 }

@@ -91,8 +91,8 @@ func pointCells(r *result.Run, t *result.Target, types []string) []doc.Span {
 	return []doc.Span{name, settled, disk, queries}
 }
 
-// mediansTable shows the medians of a target, a column for each run; nil where
-// it ran no query.
+// mediansTable shows the medians of a target, a column for each run. It returns nil if
+// the target ran no query.
 func mediansTable(runs []*result.Run, name string) *doc.Table {
 	view := &doc.Table{Title: "Median service time: " + name, Columns: []doc.Column{{Head: "type"}}}
 	paths := parameterPaths(runs)
@@ -130,7 +130,7 @@ func mediansTable(runs []*result.Run, name string) *doc.Table {
 	return view
 }
 
-// spreadHelp says what spread tells.
+// spreadHelp explains the spread.
 const spreadHelp = "±: how far the interval of the median reaches, with 95 % from six repeats on; where there is one, within its queries"
 
 // medianCell returns the median of a type in a run, or the word for its absence.

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Aggregates shows what continuous aggregates cost: making them, their size, and
-// loading while they are kept up; nil where none was wanted.
+// Aggregates shows the cost of continuous aggregates: making them, their size, and
+// loading while they are maintained. It returns nil if no aggregate was requested.
 func Aggregates(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Continuous aggregates", Columns: []doc.Column{
 		{Head: "target"},
@@ -193,7 +193,7 @@ func AgainstRows(r *result.Run) *doc.Table {
 	return view
 }
 
-// notCompared is why a type is not compared with the same from rows; empty: it is.
+// notCompared returns why a type is not compared with the same type from rows, or "".
 func notCompared(t *result.Target, raw string, q *result.Queries) doc.Span {
 	switch q.Outcome() {
 	case result.Unsupported:
@@ -213,7 +213,7 @@ func notCompared(t *result.Target, raw string, q *result.Queries) doc.Span {
 	return doc.Dim("not verified")
 }
 
-// readCell says what a query of a type read.
+// readCell shows the reads of a query of a type.
 func readCell(q *result.Queries) doc.Span {
 	if q == nil || q.Read == nil {
 		return doc.None()

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Client shows what the client itself needed: proof, or not, that it was
-// not the limit. Nil where no target has a process of its own.
+// Client shows the resource use of the client itself, as evidence of whether it was
+// the limit. It returns nil if no target has a process of its own.
 func Client(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Client: was it the limit?", Terminal: doc.Doubtful, Columns: []doc.Column{
 		{Head: "target"}, {Head: "measurement", Words: true},

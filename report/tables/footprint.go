@@ -56,7 +56,7 @@ func stepsTable(r *result.Run) *doc.Table {
 // Incomplete replaces a size with writes still pending.
 const Incomplete = "incomplete"
 
-// diskNotes says what a target's size on disk does not count, and why it is incomplete.
+// diskNotes explain which parts a target's size on disk does not count, and why it is incomplete.
 func diskNotes(target string, l *result.Load) []doc.Span {
 	var list []doc.Span
 	if l.DiskBytes >= 0 && l.DiskPending != "" {
@@ -65,8 +65,8 @@ func diskNotes(target string, l *result.Load) []doc.Span {
 	if l.DiskBytes >= 0 && l.DiskLeftOut != "" {
 		list = append(list, doc.Dim(target+": disk is without "+l.DiskLeftOut))
 	}
-	// Of an empty table that is what its files take at least; where all of a server is measured, it
-	// is what others or earlier loads left.
+	// For an empty table that is the minimum size of its files; if a whole server is measured, it
+	// is data of others or of earlier loads.
 	if l.Disk() >= 0 && l.DiskBefore > l.DiskBytes/20 {
 		list = append(list, doc.Bad(fmt.Sprintf("%s: of its size on disk %s were there before the load", target, format.Size(l.DiskBefore))))
 	}

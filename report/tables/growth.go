@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Growth shows loads in steps whose rows brought columns: who takes them, and what
-// each step costs beside the first; nil where none was wanted.
+// Growth shows loads in steps whose rows bring new columns: which systems take them, and the
+// cost of each step relative to the first. It returns nil if no steps were requested.
 func Growth(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Columns that appear", Columns: []doc.Column{
 		{Head: "target"},
@@ -77,7 +77,7 @@ func growthRows(t *result.Target) []doc.Row {
 	return rows
 }
 
-// bringsText says what a step brings.
+// bringsText describes the new columns of a step.
 func bringsText(step int, s *result.GrowthStep) string {
 	if step == 0 {
 		return "what the tables have"

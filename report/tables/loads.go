@@ -65,7 +65,7 @@ func loadTable(g *rank.Group, r *result.Run) *doc.Table {
 			if e := estimate.Load(target, of); e.N > 0 {
 				return format.Digits(e.Median.Figure)
 			}
-			return format.PerSecondOf(of(l)) // of a load that nobody checked
+			return format.PerSecondOf(of(l)) // of an unchecked load
 		}
 		settled := doc.Plain(rate(estimate.Settled))
 		if i == ranked.Reference && ranked.Sole {
@@ -165,7 +165,7 @@ func sightNotes(name string, v *result.Visible) []doc.Span {
 	return notes
 }
 
-// FaultNotes says what became of batches that failed.
+// FaultNotes describe the fate of failed batches.
 func FaultNotes(name string, l *result.Load) []doc.Span {
 	var notes []doc.Span
 	if r := l.AllRetries(); r != nil {
@@ -196,7 +196,7 @@ func metricsRate(t *result.Target) float64 {
 	return of(t.Load)
 }
 
-// Census shows what the tables were found to hold; nil where nobody
+// Census shows the contents found in the tables. It returns nil if they were not
 // counted.
 func Census(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Census", Terminal: doc.Doubtful, Columns: []doc.Column{
@@ -231,8 +231,8 @@ func Census(r *result.Run) *doc.Table {
 	return view
 }
 
-// Contents says what the census of tables that agree compared beside the rows;
-// empty: nobody did, or not all agree.
+// Contents describes the comparisons of a census in addition to the rows. It is
+// empty if there were no comparisons, or if some tables do not match.
 func Contents(census []result.CensusResult) string {
 	var by []result.Compared
 	series, rows, seconds, told := int64(0), int64(0), 0.0, len(census) > 0

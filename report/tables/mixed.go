@@ -110,7 +110,7 @@ func mixedCells(q *result.MixedType) []doc.Span {
 func mixedNote(m *result.Mixed, stands bool) string {
 	pace := "each side as fast as it went"
 	switch {
-	case m.Share > 0.99: // in per cent nobody could tell one from another
+	case m.Share > 0.99: // in percent they would be indistinguishable
 		pace = fmt.Sprintf("%.0f batches to one query", m.Share/(1-m.Share))
 	case m.Share > 0:
 		pace = fmt.Sprintf("%.0f%s%% of the operations batches", m.Share*100, format.UnitSpace)

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// fewNoisy is how many query types are named each with what disturbed it.
+// fewNoisy is the maximum number of query types whose disturbances are listed one by one.
 const fewNoisy = 2
 
 // noisyTypes names the disturbances of the query types of a target; if there are many, one
@@ -31,8 +31,8 @@ func noisyTypes(t *result.Target) []doc.Span {
 	return list
 }
 
-// Host shows what others took of the machine: proof, or not, that it was
-// quiet. Nil where nobody looked.
+// Host shows the use of the machine by other processes, as evidence of whether it was
+// quiet. It returns nil if it was not watched.
 func Host(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Host: was it quiet?", Columns: []doc.Column{
 		{Head: "target"}, {Head: "measurement", Words: true},

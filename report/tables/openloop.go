@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// openTable shows what an open loop has beyond service times; nil where a
-// target has none.
+// openTable shows the figures of an open loop other than service times. It returns nil if a
+// target has no open loop.
 func openTable(t *result.Target) *doc.Table {
 	view := &doc.Table{Title: "Open loop: " + t.Label(), Columns: []doc.Column{
 		{Head: "type"},
@@ -69,7 +69,7 @@ func openTable(t *result.Target) *doc.Table {
 	return view
 }
 
-// searchTable shows how the highest rate was found; nil where nobody searched.
+// searchTable shows how the highest rate was found. It returns nil without a search.
 func searchTable(t *result.Target) *doc.Table {
 	view := &doc.Table{Title: "Highest rate: " + t.Label(), Columns: []doc.Column{
 		{Head: "type"},

@@ -73,7 +73,7 @@ func checkTable(t *result.Target) *doc.Table {
 	return view
 }
 
-// queryTable shows the query types of a target; nil where it has none.
+// queryTable shows the query types of a target. It returns nil if the target has none.
 func queryTable(g *rank.Group, at int) *doc.Table {
 	r, t := g.Subjects[at].Run, g.Subjects[at].Target
 	if len(t.Queries) == 0 {
@@ -209,7 +209,7 @@ func warmUpNotes(t *result.Target) []doc.Span {
 		format.Count(all.Queries), format.Duration(all.Seconds), longest.Type, format.Duration(longest.WarmUp.Seconds)))}
 }
 
-// upkeepNotes says what the system had done by itself to its tables when the
+// upkeepNotes describe the maintenance that the system had done on its tables when the
 // first round of queries began, and the last.
 func upkeepNotes(t *result.Target) []doc.Span {
 	var found []string

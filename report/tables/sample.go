@@ -23,8 +23,8 @@ func verdictText(q *result.Queries) string {
 	return text
 }
 
-// sampleNotes says what the comparison of a target's answers would have found, and
-// which types ran the same queries again.
+// sampleNotes describe the errors that the comparison of a target's answers would have found, and
+// name the types that ran the same queries again.
 func sampleNotes(t *result.Target) []doc.Span {
 	var list []doc.Span
 	least, most, worst, early := 1.0, 0.0, "", 0

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// SideBySide sets medians side by side; nil where there is nothing to compare.
+// SideBySide sets medians side by side. It returns nil if there is nothing to compare.
 func SideBySide(g *rank.Group) *doc.Table {
 	if len(g.Subjects) < 2 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// StopReasons says what ended the queries of a type, and in how many repeats where
-// that differs: interval within 2 % in 5, time box in 1; empty: not known.
+// StopReasons returns why the queries of a type ended, and in how many repeats if
+// that differs: interval within 2 % in 5, time box in 1. It is empty if unknown.
 func StopReasons(t *result.Target, queryType string) string {
 	var reasons []string
 	times := make(map[string]int)
@@ -32,7 +32,7 @@ func StopReasons(t *result.Target, queryType string) string {
 	return strings.Join(reasons, ", ")
 }
 
-// stopNotes says what ended the queries of each type, where an interval could.
+// stopNotes explain why the queries of each type ended, if an interval could end them.
 func stopNotes(t *result.Target) []doc.Span {
 	var order []string
 	types := make(map[string][]string)

@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// All are those of a run, in the order in which they are shown. The medians
-// of several targets stand side by side in a table of their own; their further
-// percentiles are details then.
+// All returns the tables of a run, in the order of display. The medians
+// of several targets are side by side in a table of their own; their further
+// percentiles are then details.
 func All(g *rank.Group, r *result.Run) []*doc.Table {
 	list := []*doc.Table{selfTestTable(r), loadTable(g, r), stepsTable(r), Growth(r), Aggregates(r), AgainstRows(r)}
 	for i := range r.Targets {

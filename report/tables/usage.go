@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// usageTable shows what loads and query types cost in resources; nil where
+// usageTable shows the resource use of loads and query types. It returns nil if
 // nothing was watched for long enough.
 func usageTable(r *result.Run) *doc.Table {
 	view := &doc.Table{Title: "Resources of the system under test", Columns: []doc.Column{
@@ -70,8 +70,8 @@ func usageTable(r *result.Run) *doc.Table {
 	return view
 }
 
-// allQueries takes the query types of each repeat together, which were run
-// one after the other; nil where there are fewer than two.
+// allQueries combines the query types of each repeat, which were run
+// one after the other. It returns nil if there are fewer than two.
 func allQueries(t *result.Target) *rank.Measurement {
 	all := rank.Measurement{Name: "all queries"}
 	for i := range t.Repeats {

@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/report/rank"
 )
 
-// Winners says who was shown to be faster than whom, and where the ratio
-// of the two lies; nil where there were too few rounds to say so.
+// Winners shows which target was shown to be faster than which, and the interval of their
+// ratio. It returns nil if there were too few rounds.
 func Winners(g *rank.Group) *doc.Table {
 	view := &doc.Table{Title: "Who was faster, by how much", Columns: []doc.Column{
 		{Head: "type"}, {Head: "verdict", Words: true},

@@ -36,7 +36,7 @@ type condition struct {
 	scope Scope
 	// bars says that targets of different runs that differ in it are given no verdict.
 	bars bool
-	// read is the condition of a target in words; empty: nothing is known, or it has none.
+	// read returns the condition of a target in words, or "" if it is unknown or does not apply.
 	read func(*result.Run, *result.Target) string
 }
 
@@ -77,13 +77,13 @@ type Difference struct {
 	Bars bool `json:"bars,omitempty"`
 }
 
-// Value is what some sides have of a condition, in words.
+// Value is a condition's value on some sides, in words.
 type Value struct {
 	Text string   `json:"text"`
 	Of   []string `json:"of"` // names of these sides
 }
 
-// String names the condition, and what each side has.
+// String names the condition, and the value on each side.
 func (d Difference) String() string {
 	parts := make([]string, len(d.Values))
 	for i, v := range d.Values {
@@ -107,8 +107,8 @@ type Side struct {
 	Of   []Measured
 }
 
-// Among lists in what sides differ. Targets of one run differ in what the run is to
-// compare: nothing of it bars a verdict.
+// Among lists the differences between sides. Targets of one run differ in the properties that
+// the run compares: these do not bar a verdict.
 func Among(sides ...Side) []Difference {
 	oneRun, oneSystem := true, true
 	for _, m := range all(sides) {
@@ -167,9 +167,9 @@ func varies(of []Measured, read func(Measured) string) bool {
 	return slices.ContainsFunc(of, func(m Measured) bool { return printable.OneLine(read(m)) != printable.OneLine(read(of[0])) })
 }
 
-// durabilityAmong reads levels of durability. Where targets of one system have the same
-// level and are durable in different ways all the same, as single options make them, the
-// words of the system stand behind it.
+// durabilityAmong reads levels of durability. If targets of one system have the same
+// level but differ in durability because of single options, the
+// system's own words follow the level.
 func durabilityAmong(sides []Side) func(Measured) string {
 	described := make(map[string][]string) // by system and level
 	key := func(t *result.Target) string { return t.Driver + " " + level(t) }
@@ -232,7 +232,7 @@ func Machine(r *result.Run, t *result.Target) string {
 	return printable.OneLine(text)
 }
 
-// hostSettings is what a machine's system can be set to.
+// hostSettings returns the settings of a machine's operating system.
 func hostSettings(r *result.Run, _ *result.Target) string {
 	h := &r.Host
 	turbo, governor := "", ""
@@ -258,7 +258,7 @@ func place(_ *result.Run, t *result.Target) string {
 
 func dataset(r *result.Run, _ *result.Target) string {
 	d := &r.Dataset
-	const enough = 12 // digits, to tell two apart
+	const enough = 12 // digits, to distinguish two
 	name := d.Spec.Name
 	if name != "" {
 		name += " at scale " + count(int(d.Spec.Scale))
@@ -351,9 +351,9 @@ func loads(of func(*result.Load) string) func(*result.Run, *result.Target) strin
 	}
 }
 
-// Unranked is why a target has no place beside others, whatever its figures are; empty:
-// nothing keeps it out. An answer that is wrong takes all of the target's figures out of
-// headlines, rankings and means: what made it wrong may have made the others fast.
+// Unranked returns why a target is not ranked, whatever its figures are. It is empty if the
+// target is ranked. A wrong answer removes all of the target's figures from
+// headlines, rankings and means: the cause of the error may have made the others fast.
 func Unranked(t *result.Target) string {
 	if why := t.Uncomparable(); why != "" {
 		return why

@@ -44,9 +44,9 @@ type Options struct {
 	// Width is the columns that Text may use. Less important columns of
 	// tables are left out until they fit. 0: 110.
 	Width int
-	// Verbose has Text show also what Markdown and HTML have: each target's own
-	// tables where targets are compared, the resources, the host, and where the
-	// figures come from.
+	// Verbose makes Text show the tables that Markdown and HTML have, too: each target's own
+	// tables if targets are compared, the resources, the host, and the origin of the
+	// figures.
 	Verbose bool
 	// URL is HTML's own address, if it is known: services that show links fetch the
 	// preview beside it. See PreviewOf and Report.WritePreview.

@@ -19,7 +19,7 @@ func Templates(name string) (*template.Template, error) {
 		// A remark spans all columns but the first.
 		"spanned": func(columns []doc.Column) int { return len(columns) - 1 },
 		"column":  func(columns []doc.Column, i int) doc.Column { return columns[i] },
-		// A section has the title of its chapter where it has none of its own.
+		// A section without a title has the title of its chapter.
 		"of": func(title string, section doc.Section) titled { return titled{title, section} },
 	}).ParseFS(PageFiles, name, "section.html", "parts.html", "style.css")
 }
@@ -30,7 +30,7 @@ type titled struct {
 	Section doc.Section
 }
 
-// documentPage is what the template document.html shows.
+// documentPage is the input of the template document.html.
 type documentPage struct {
 	*doc.Document
 	Head  Head

@@ -119,7 +119,7 @@ func (m markdownWriter) tables(level string, list []*doc.Table) {
 	}
 }
 
-// folded is a list that opens on request; nothing where it is empty.
+// folded writes a list that opens on request. It writes nothing for an empty list.
 func (m markdownWriter) folded(summary string, list []string) {
 	if len(list) == 0 {
 		return
@@ -183,7 +183,7 @@ func (m markdownWriter) table(view *doc.Table) {
 	}
 }
 
-// escapeMarkdown makes a text stand for itself, on one line.
+// escapeMarkdown escapes a text so that Markdown shows it literally, on one line.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range printable.Line(s) {

@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/report/format"
 )
 
-// Head is the title of a page, and what services show of a link to it: its
-// answer, what that rests on, and its preview. Without an address there is no
-// preview, since they fetch that by an absolute one alone.
+// Head is the title of a page, and the description that services show with a link to it: its
+// answer, the basis of that, and its preview. Without an address there is no
+// preview, since services fetch it only by an absolute address.
 type Head struct {
 	Title         string
 	Answer, About string

@@ -23,11 +23,11 @@ type textWriter struct {
 	width   int
 	color   bool
 	verbose bool
-	// elsewhere says who has the columns that are left out.
+	// elsewhere names the formats that have the omitted columns.
 	elsewhere string
 }
 
-// newText returns a writer for a terminal. Elsewhere says who has the
+// newText returns a writer for a terminal. Elsewhere names the formats that have the
 // columns that do not fit.
 func newText(w io.Writer, opts Options, elsewhere string) *textWriter {
 	t := &textWriter{bufio.NewWriter(w), opts.Width, opts.Color, opts.Verbose, elsewhere}
@@ -37,8 +37,8 @@ func newText(w io.Writer, opts Options, elsewhere string) *textWriter {
 	return t
 }
 
-// WriteText writes a document for a terminal: what all chapters come to, what readers
-// must know of each, then their tables.
+// WriteText writes a document for a terminal: the results of all chapters, the warnings
+// about each, then their tables.
 func WriteText(w io.Writer, d *doc.Document, opts Options) error {
 	t := newText(w, opts, d.Elsewhere)
 	for i := range d.Headlines {
@@ -68,7 +68,7 @@ func WriteText(w io.Writer, d *doc.Document, opts Options) error {
 	return t.Flush()
 }
 
-// sections draws what a terminal shows of them.
+// sections draws the parts of sections that a terminal shows.
 func (t *textWriter) sections(list []doc.Section) {
 	for _, s := range list {
 		if s.Page {
@@ -84,7 +84,7 @@ func (t *textWriter) sections(list []doc.Section) {
 	}
 }
 
-// headline draws who was faster, what that rests on, and bars.
+// headline draws the fastest target, the basis of that, and bars.
 func (t *textWriter) headline(h *doc.Headline) {
 	if h.Dataset != "" {
 		t.wrapped("", "", doc.Dim(h.Dataset))
@@ -192,8 +192,8 @@ func inParentheses(name string) string {
 	return " (" + name + ")"
 }
 
-// table draws a table, leaving out columns or cutting it into several where it
-// is too wide.
+// table draws a table. If it is too wide, it omits columns or cuts the table into
+// several.
 func (t *textWriter) table(view *doc.Table) {
 	t.heading(view.Title)
 	if view.Records {
@@ -363,7 +363,7 @@ func (t *textWriter) line(s string) {
 	t.WriteByte('\n')
 }
 
-// clean makes a text fit for a terminal: what databases say of themselves must
+// clean makes a text safe for a terminal: texts from databases must
 // not move the cursor.
 func (t *textWriter) clean(s string) string {
 	return printable.Line(strings.ReplaceAll(s, format.UnitSpace, ""))

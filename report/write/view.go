@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 )
 
-// View is what of runs is shown.
+// View is the selected part of a report.
 type View string
 
 // The views.

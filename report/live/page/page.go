@@ -1,4 +1,4 @@
-// Package page renders the page of a run while it goes on.
+// Package page renders the page of a run in progress.
 package page
 
 import (
@@ -24,7 +24,7 @@ type State struct {
 	Run, Name, Command string // empty: no run has begun
 	Workload           string // empty: not known yet
 	Targets            []string
-	StandIns           []string  // which targets are stand-ins, and what answers for them
+	StandIns           []string  // targets that are stand-ins, with their descriptions
 	Began, Now         time.Time // start of the watched session, which may have several runs
 	Progress           progress.State
 	Measured           []Measured // the last active one first
@@ -37,16 +37,16 @@ type State struct {
 	// ResourcesNow.
 	Resources    []result.Resources
 	ResourcesNow float64
-	Over         *End // nil: it goes on
+	Over         *End // nil: still in progress
 }
 
 // Window is how many seconds the charts of a live page show at most.
 const Window = 300
 
-// Measured is what the operations of a load or query type come to so far.
+// Measured sums up the operations of a load or query type so far.
 type Measured struct {
 	Target, What string
-	Unit         string // what the rate counts: rows, queries
+	Unit         string // the unit that the rate counts: rows, queries
 	Operations   int64  // that ended well
 	PerSecond    float64
 	Latency      Latency // of all repeats so far
@@ -60,10 +60,10 @@ type Count struct {
 	Count   int64
 }
 
-// Latency is times in seconds, good to about 1 %; 0: too few to tell.
+// Latency is times in seconds, accurate to about 1 %; 0: too few operations.
 type Latency struct{ P50, P95, P99, Max float64 }
 
-// Second is what ended within a second.
+// Second counts the operations that ended within a second.
 type Second struct {
 	Rows, Queries  int64
 	Batches, Query Latency // of loads and of queries; Max and P95 are not set
@@ -76,7 +76,7 @@ type End struct {
 	Page   string // file with the report, or empty
 }
 
-// content is what the template shows.
+// content is the input of the template.
 type content struct {
 	Title, Heading string
 	State          doc.Span
@@ -119,7 +119,7 @@ func (l *State) WritePage(w io.Writer, nonce string) error {
 	return t.Execute(w, page)
 }
 
-// Updates renders what changes of a live page. It is used by one goroutine.
+// Updates renders the changing parts of a live page. It is used by one goroutine.
 type Updates struct{ templates *template.Template }
 
 // NewUpdates returns a LiveUpdates that is ready.
