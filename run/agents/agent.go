@@ -17,35 +17,35 @@ import (
 	"github.com/tsmark/tsmark/run/allow"
 )
 
-// Agent is what an agent tells of itself, and how it goes about.
+// Agent is the configuration of an agent and its description of itself.
 type Agent struct {
 	URL  string      // of the NATS server, as errors show it
-	Name string      // which no other agent of the coordinator has
+	Name string      // unique among the coordinator's agents
 	Host result.Host // the machine
-	Tool result.Tool // this program; the coordinator must be the same
-	Once bool        // ends when a coordinator has released it at the end of its run
-	// Allow returns an error, of one line, unless the agent may do what a coordinator needs;
-	// nil: it may. It only saves a run that would fail later: the Work must look again.
+	Tool result.Tool // this program; the coordinator must run the same version
+	Once bool        // end once a coordinator has released the agent at the end of its run
+	// Allow returns an error, of one line, unless the agent permits a coordinator's needs; nil: all
+	// are permitted. It only detects early that a run would fail: the Work must check again.
 	Allow func(allow.Needs) error
-	Dir   string // of the files of results; empty: that of temporary files
+	Dir   string // folder for result files; empty: the folder for temporary files
 	// Patience is the time between two attempts to find a server or a coordinator; 0: a
 	// second.
 	Patience time.Duration
-	Say      func(string)     // gets a line about each thing that happens; nil: nobody
-	Now      func() time.Time // the clock, for tests; nil: the machine's, from now on without its leaps
+	Say      func(string)     // receives a line about each event; nil: none
+	Now      func() time.Time // the clock, for tests; nil: the machine's, monotonic from now on
 }
 
-// The causes by which the context of Work.Do ends, beside that of Serve's.
+// Causes of the end of Work.Do's context, in addition to the cause of Serve's.
 var (
 	ErrCoordinatorGone = errors.New("nothing is heard of the coordinator any longer")
 	ErrReleased        = errors.New("the coordinator released this agent")
 )
 
-// Serve joins a coordinator at the server and executes its commands; then it waits for the
-// next one. It ends with ctx, whose cause it returns after what it did has ended; after a
-// release where a.Once says so, with nil; and with an error, in a line that says how to fix
-// it, where the server does not let it in, the coordinator is another program, or a command
-// does not end though it was stopped.
+// Serve joins a coordinator at the server and executes its commands; then it waits for the next
+// one. It ends with ctx, and returns the cause once the current command has ended. With a.Once it
+// returns nil after a release. It returns an error, in a line that says how to fix it, if the
+// server refuses the agent, if the coordinator is another program, or if a stopped command does not
+// end.
 func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 	if a.Patience == 0 {
 		a.Patience = time.Second
@@ -75,7 +75,7 @@ func (a Agent) Serve(ctx context.Context, b Broker, work Work) error {
 			return context.Cause(ctx)
 		case errors.Is(err, errStuck):
 			return err
-		case c.IsClosed(): // which only a server's refusal does
+		case c.IsClosed(): // only happens if the server refuses the agent
 			return broker.Denied(a.URL)
 		case final && a.Once:
 			return nil
@@ -106,9 +106,9 @@ func (a Agent) connect(ctx context.Context, b Broker, name, process string) (*na
 	}
 }
 
-// join waits until a coordinator takes the agent on.
+// join waits until a coordinator accepts the agent.
 func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (*membership, error) {
-	h.ID = h.Process + "." + rand.Text() // one for all attempts: a coordinator may have taken the agent on by an earlier one
+	h.ID = h.Process + "." + rand.Text() // one for all attempts: an earlier attempt may have succeeded at the coordinator
 	for said := ""; ; {
 		m, why, err := a.tryJoin(ctx, b, c, h, work)
 		switch {
@@ -129,8 +129,8 @@ func (a Agent) join(ctx context.Context, b Broker, c *nats.Conn, h hello, work W
 	}
 }
 
-// tryJoin tries to join a coordinator; without a membership it says why there is none yet.
-// What will never be is an error.
+// tryJoin tries to join a coordinator; without a membership it returns the reason. A permanent
+// reason is an error.
 func (a Agent) tryJoin(ctx context.Context, b Broker, c *nats.Conn, h hello, work Work) (_ *membership, why string, err error) {
 	m := &membership{agent: a, broker: b, work: work, id: h.ID, control: c, seen: map[string]bool{}}
 	m.ctx, m.end = context.WithCancelCause(context.Background())
@@ -195,18 +195,18 @@ type membership struct {
 	heeded  []*nats.Subscription
 
 	transferring sync.Mutex
-	bulk         *nats.Conn // for results; nil: there was none yet
+	bulk         *nats.Conn // for results; nil: not connected yet
 
 	mu    sync.Mutex
 	heard time.Time       // when the coordinator was last heard of
-	task  *task           // what it does; nil: nothing
-	seen  map[string]bool // commands that came
+	task  *task           // current command; nil: none
+	seen  map[string]bool // commands received so far
 	final bool            // released, and the run is over
 	least map[string]map[string]int64
 }
 
-// errStuck is the error of a command that goes on though it was stopped. Nothing ends it but
-// the end of the process.
+// errStuck is the error for a stopped command that does not end. Only the end of the process ends
+// it.
 var errStuck = errors.New("what it did goes on though it was stopped; the agent ends, so that it ends too")
 
 func (m *membership) subscribe() error {
@@ -232,13 +232,13 @@ func (m *membership) send(subject string, v any) {
 	send(m.control, subjectOf(subject, m.welcome.Coordinator, m.id), v)
 }
 
-// process is that of the agent.
+// process returns the ID of the agent's process.
 func (m *membership) process() string {
 	process, _, _ := strings.Cut(m.id, ".")
 	return process
 }
 
-// hear takes the messages of a subject until the membership ends.
+// hear handles the messages of a subject until the membership ends.
 func (m *membership) hear(subject, id string, take nats.MsgHandler) error {
 	s, err := m.control.Subscribe(fmt.Sprintf(subject, id), take)
 	if err == nil {
@@ -247,8 +247,8 @@ func (m *membership) hear(subject, id string, take nats.MsgHandler) error {
 	return err
 }
 
-// serve executes commands until the membership ends, and says why it did, and whether the run
-// is over.
+// serve executes commands until the membership ends, and returns the reason and whether the run is
+// over.
 func (m *membership) serve(ctx context.Context) (final bool, why error) {
 	defer m.close()
 	unhook := context.AfterFunc(ctx, func() { m.end(context.Cause(ctx)) })
@@ -257,7 +257,7 @@ func (m *membership) serve(ctx context.Context) (final bool, why error) {
 	m.tasks.Go(func() { m.beat(beats) })
 	<-m.ctx.Done()
 	why = context.Cause(m.ctx)
-	ended := make(chan struct{}) // what it did, which ended with m.ctx
+	ended := make(chan struct{}) // closed when the current command, stopped by m.ctx, has ended
 	go func() {
 		m.mu.Lock()
 		t := m.task
@@ -268,7 +268,7 @@ func (m *membership) serve(ctx context.Context) (final bool, why error) {
 		close(ended)
 	}()
 	patience := m.welcome.Timing.halt()
-	if ctx.Err() != nil { // the coordinator is there, and hears of it
+	if ctx.Err() != nil { // the coordinator is connected and must be informed
 		patience = m.welcome.Timing.Stop
 	}
 	select {
@@ -279,7 +279,7 @@ func (m *membership) serve(ctx context.Context) (final bool, why error) {
 	stuck := errors.Is(why, errStuck)
 	if ctx.Err() != nil || stuck {
 		m.send(leaveSubject, about{Text: why.Error()})
-		_ = m.control.FlushTimeout(m.welcome.Timing.Beat) // who does not hear it notices the silence
+		_ = m.control.FlushTimeout(m.welcome.Timing.Beat) // a coordinator that misses it notices the silence
 	}
 	quit()
 	if !stuck {
@@ -293,7 +293,7 @@ func (m *membership) serve(ctx context.Context) (final bool, why error) {
 func (m *membership) close() {
 	m.end(nil)
 	for _, s := range m.heeded {
-		_ = s.Unsubscribe() // of a connection that may have ended
+		_ = s.Unsubscribe() // the connection may have ended
 	}
 	m.transferring.Lock()
 	defer m.transferring.Unlock()
@@ -302,8 +302,7 @@ func (m *membership) close() {
 	}
 }
 
-// beat says with every heartbeat that this agent is there, and notices when its coordinator
-// no longer is.
+// beat sends heartbeats, and notices when the coordinator's heartbeats stop.
 func (m *membership) beat(ctx context.Context) {
 	t := m.welcome.Timing
 	for last := time.Now(); ; last = time.Now() {
@@ -312,14 +311,14 @@ func (m *membership) beat(ctx context.Context) {
 		if m.task != nil {
 			b.Command, b.Done = m.task.command.ID, m.task.progress.Load()
 		}
-		if time.Since(last) > t.Lost/2 { // it was stopped itself, and has heard nobody
+		if time.Since(last) > t.Lost/2 { // this process was suspended and could not receive anything
 			m.heard = time.Now()
 		}
 		silence, task := time.Since(m.heard), m.task
 		m.mu.Unlock()
 		m.send(beatSubject, b)
 		if task != nil {
-			task.send(true) // one that got lost is sent again
+			task.send(true) // a lost value is sent again
 		}
 		switch {
 		case silence > t.Lost:
@@ -333,7 +332,7 @@ func (m *membership) beat(ctx context.Context) {
 	}
 }
 
-// pulsed hears of the coordinator.
+// pulsed handles a heartbeat of the coordinator.
 func (m *membership) pulsed(p pulse) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -341,13 +340,13 @@ func (m *membership) pulsed(p pulse) {
 	m.least = p.Least
 }
 
-// take takes a command.
+// take accepts a command.
 func (m *membership) take(o order) answer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.seen[o.Command.ID]:
-		return answer{} // asked again
+		return answer{} // repeated request
 	case m.task != nil:
 		return answer{"it has a command already"}
 	case m.ctx.Err() != nil:
@@ -360,7 +359,7 @@ func (m *membership) take(o order) answer {
 	return answer{}
 }
 
-// current is the task of a command; nil: it has ended.
+// current returns the task of a command; nil: it has ended.
 func (m *membership) current(command string) *task {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -374,12 +373,12 @@ func (m *membership) started(s start) {
 	if t := m.current(s.Command); t != nil {
 		select {
 		case t.start <- s.At:
-		default: // told again
+		default: // repeated message
 		}
 	}
 }
 
-// stopped stops a command, also one that is still on its way here.
+// stopped stops a command, even if the command has not arrived yet.
 func (m *membership) stopped(a about) {
 	if t := m.current(a.Command); t != nil {
 		t.stop(errors.New(a.Text))
@@ -393,7 +392,7 @@ func (m *membership) stopped(a about) {
 	}
 }
 
-// tell tells the coordinator what became of a command, unless there is none any longer.
+// tell reports the outcome of a command to the coordinator, if it still exists.
 func (m *membership) tell(d done) {
 	_ = ask(m.ctx, m.control, subjectOf(doneSubject, m.welcome.Coordinator, m.id), d, 2*m.welcome.Timing.Beat)
 }

@@ -1,13 +1,13 @@
-// Package agents lets one experiment run on many machines: a coordinator gives agents
-// commands and gets their results back. What commands mean is the runner's; this package
-// carries them. It keeps the clocks of all in relation, starts a phase everywhere at one
-// instant, tells who is no longer there, and sees to it that nobody goes on whose
-// coordinator has gone.
+// Package agents runs one experiment on many machines: a coordinator sends commands to agents and
+// receives their results. The runner defines the commands; this package transports them. It
+// measures clock offsets, starts a phase everywhere at one instant, detects lost agents, and stops
+// agents whose coordinator is gone.
 //
-// They meet at a NATS server, which package broker embeds in the coordinator or finds
-// elsewhere. All is requests and messages. An agent keeps its result until the coordinator has it
-// whole, over any number of reconnects. Neither side believes the other: an agent does only what
-// it was started for, and an agent that sends what it must not loses its place.
+// Coordinator and agents connect to a NATS server, which package broker embeds in the coordinator
+// or finds elsewhere. All communication consists of requests and messages. An agent keeps its
+// result until the coordinator has received all of it, over any number of reconnects. The sides do
+// not trust each other: an agent executes only the work that it was started for, and an agent that
+// sends malformed messages is removed.
 package agents
 
 import (
@@ -20,122 +20,120 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Command is one thing that an agent does.
+// Command is a unit of work for an agent.
 type Command struct {
-	ID   string // unique in a coordinator's life
-	Body []byte // the runner's; at most MostBody bytes
-	// StartsTogether makes Task.Ready wait for all commands of the same Do that have it,
-	// so that they begin at one instant. The others begin when they are ready.
+	ID   string // unique for a coordinator
+	Body []byte // defined by the runner; at most MostBody bytes
+	// StartsTogether makes Task.Ready wait for all commands of the same Do that have it set, so
+	// that they start at one instant. Other commands start when they are ready.
 	StartsTogether bool
 }
 
-// MostBody is how large the body of a command may be, in bytes: as Base64 it fits into the
+// MostBody is the maximum size of a command's body in bytes: encoded as Base64 it fits into the
 // largest message of NATS.
 const MostBody = 512 << 10
 
 // Work executes commands on an agent, one after the other.
 type Work interface {
-	// Do executes a command. What it writes to the task reaches the coordinator whole or
-	// not at all, also when Do returns an error, which the coordinator gets as text. It
-	// must return soon after ctx has ended, whose cause says why: the coordinator stopped
-	// the command or has gone, or the agent is to end.
+	// Do executes a command. Its output reaches the coordinator completely or not at all, even if
+	// Do returns an error, which the coordinator receives as text. Do must return soon after ctx
+	// has ended. The cause says why: the coordinator stopped the command or is gone, or the agent
+	// is to end.
 	Do(ctx context.Context, c Command, t Task) error
 }
 
-// Task connects a command that is executed to its coordinator. Its methods may be called
-// by several goroutines, but for Write.
+// Task connects a running command to its coordinator. Its methods, except Write, may be called by
+// several goroutines.
 type Task interface {
-	// Ready says that everything is prepared, waits until all are, and returns at the
-	// instant at which all begin, which is its value, in time.Now's clock of this process.
-	// The error says why the command was called off. It may be called once.
+	// Ready reports that the command is prepared, waits for all others, and returns at the common
+	// start time, which is its result, by time.Now's clock of this process. The error says why the
+	// command was called off. It may be called once.
 	Ready(ctx context.Context) (time.Time, error)
-	// Progress says how many rows, or queries, are done in all.
+	// Progress reports the total number of rows or queries done so far.
 	Progress(done int64)
-	// Share tells the coordinator a value of this agent's, which must not fall, such as
-	// up to where all its rows are acknowledged. It does not wait.
+	// Share sends a value of this agent to the coordinator, for example the time up to which all
+	// its rows are acknowledged. The value must not fall. Share does not wait.
 	Share(name string, value int64)
-	// Minimum is the least value that was shared under that name by all commands of the
-	// same Do, as last heard; false: not all have shared one yet. It does not wait.
+	// Minimum is the latest known minimum of the values that all commands of the same Do shared
+	// under the name; false: some have not shared one yet. It does not wait.
 	Minimum(name string) (int64, bool)
-	// Write adds to the result.
+	// Write appends to the result.
 	io.Writer
 }
 
 // Member is an agent that has joined a coordinator.
 type Member struct {
-	ID   string // of this process: an agent that was started again has another
+	ID   string // of the membership of this process: a restarted agent has another
 	Name string // unique among the members
-	// Process tells its process from others: it is the same when that joins again.
+	// Process identifies the agent's process: it stays the same when the process joins again.
 	Process string
 	Host    result.Host
 	Tool    result.Tool
-	// Clock is how its clock was last found to differ from the coordinator's.
+	// Clock is the latest measurement of its clock.
 	Clock Clock
-	// First is what Clock was when it joined.
+	// First is the measurement when it joined.
 	First Clock
 }
 
-// Observer is told about commands while they are executed, by one goroutine at a time. It
-// must return at once.
+// Observer receives events of running commands, from one goroutine at a time. Its methods must
+// return at once.
 type Observer interface {
-	// Progress: the member has done so many rows, or queries, of its command.
+	// Progress: the member has processed this number of rows or queries of its command.
 	Progress(member string, done int64)
-	// Lost: the member is no longer there.
+	// Lost: the member was lost.
 	Lost(member string, why *Lost)
-	// Failed: after all that start together were told to begin, the member's command ended
-	// by an error, which is a *Lost where the member was lost. The others go on; who wants
-	// them to end cancels the context of Do.
+	// Failed: after the common start, the member's command ended with an error, which is a *Lost if
+	// the member was lost. The other commands continue; cancel the context of Do to stop them.
 	Failed(member string, err error)
 }
 
-// Outcome is what became of a command.
+// Outcome is the outcome of a command.
 type Outcome struct {
-	// File has what Work.Do wrote, whole; empty: nothing, or the result never came. It
-	// is the caller's to remove.
+	// File has the complete output of Work.Do; empty: there was none, or the result did not arrive.
+	// The caller removes the file.
 	File string
-	// Err is nil where Work.Do returned nil and its result is here. It is a *Lost where
-	// the agent was lost.
+	// Err is nil if Work.Do returned nil and its result has arrived. It is a *Lost if the agent was
+	// lost.
 	Err error
-	// CalledOff says that Err is not of this command: another one of the same Do, which was
-	// to start together with it, failed before that.
+	// CalledOff says that Err is the error of another command of the same Do, which failed before
+	// the common start.
 	CalledOff bool
-	// Started is when the agent went on from Task.Ready, in the coordinator's clock, as
-	// uncertain as Clock; zero: it did not come to that.
+	// Started is the time when the agent returned from Task.Ready, by the coordinator's clock, as
+	// uncertain as Clock; zero: it did not get there.
 	Started time.Time
-	// Skew is by how much that was later than the instant at which all were to begin, so
-	// far as the agent's own clock tells; 0 of a command that does not start together.
-	// The uncertainty of its clock comes on top.
+	// Skew is the delay of Started after the common start time, as measured by the agent's own
+	// clock; 0 for a command without a common start. The uncertainty of the clock is additional.
 	Skew time.Duration
-	// Clock is how the agent's clock differed when the command had ended.
+	// Clock is the measurement of the agent's clock when the command had ended.
 	Clock Clock
 }
 
-// Lost says how an agent was lost.
+// Lost describes the loss of an agent.
 type Lost struct {
 	Name string // of the agent
 	How  Loss
-	Text string // for Said: what the agent said; for Malformed: what it sent
-	// Silence is how long nothing had been heard.
+	Text string // for Said: the agent's message; for Malformed: the malformed message
+	// Silence is the time since the last message.
 	Silence time.Duration
-	// Stood is how long the coordinator itself had stood still shortly before: agents that hear
-	// nothing of it stop and leave. Zero: it had not.
+	// Stood is the time for which the coordinator itself was suspended shortly before: agents that
+	// receive no heartbeats stop and leave. Zero: it was not suspended.
 	Stood time.Duration
 }
 
-// Loss tells ways of losing an agent apart.
+// Loss is the way in which an agent was lost.
 type Loss int
 
 const (
-	// Silent: its connection stands, but no heartbeat came over it: it hangs, or the network
-	// between lets nothing pass. Nobody can tell these two apart from outside.
+	// Silent: its connection exists but no heartbeats arrive: the agent hangs, or the network drops
+	// all packets. These two cannot be distinguished from outside.
 	Silent Loss = iota
-	// Gone: its connection ended and no other followed: its process or its host died.
+	// Gone: its connection ended and was not replaced: its process or its host died.
 	Gone
-	// Said: it said that it ends.
+	// Said: it announced its end.
 	Said
-	// Malformed: it sent what no agent sends.
+	// Malformed: it sent a message that agents do not send.
 	Malformed
-	// Stuck: it was told to stop its command, and did not within Timing.Stop.
+	// Stuck: its command did not end within Timing.Stop after it was stopped.
 	Stuck
 )
 
@@ -163,25 +161,26 @@ func IsLost(err error) bool {
 	return errors.As(err, &lost)
 }
 
-// Timing is how a coordinator and its agents keep in touch. The coordinator's holds for both.
+// Timing has the intervals and time limits of the communication. The coordinator's values apply to
+// its agents too.
 type Timing struct {
 	Beat   time.Duration `json:"beat"`   // between heartbeats, in both directions
-	Lost   time.Duration `json:"lost"`   // silence after which the other one counts as lost: some beats
-	Share  time.Duration `json:"share"`  // between the values of Task.Share that are sent
-	Margin time.Duration `json:"margin"` // from the last agent's Ready to the instant at which all begin, beside the round trips
-	Stop   time.Duration `json:"stop"`   // that a command may take to end when it is told to
+	Lost   time.Duration `json:"lost"`   // silence after which the other side counts as lost: several beats
+	Share  time.Duration `json:"share"`  // between two messages with values of Task.Share
+	Margin time.Duration `json:"margin"` // from the last agent's Ready to the common start, in addition to round trips
+	Stop   time.Duration `json:"stop"`   // time limit for a stopped command to end
 }
 
-// halt is how long work may take to end on an agent that has lost its coordinator. Then its
-// process ends, so that the work does.
+// halt is the time limit for work to end on an agent that has lost its coordinator. After that its
+// process ends, and the work with it.
 func (t Timing) halt() time.Duration { return min(t.Stop, 3*t.Beat) }
 
-// StopWithin is how long an agent may go on with what it does after its coordinator has last heard
-// of it, or has died: a heartbeat passes before the agent hears nothing any longer, after Lost
-// it notices by the next one, and its work takes a while to end.
+// StopWithin is the maximum time that an agent continues its work after the coordinator has last
+// heard of it, or has died: one heartbeat until the silence starts, Lost plus up to one beat until
+// the agent notices, and the time for its work to end.
 func (t Timing) StopWithin() time.Duration { return t.Lost + 2*t.Beat + t.halt() }
 
-// DefaultTiming finds a lost agent within five seconds.
+// DefaultTiming detects a lost agent within five seconds.
 func DefaultTiming() Timing {
 	return Timing{Beat: time.Second, Lost: 5 * time.Second, Share: 50 * time.Millisecond, Margin: 100 * time.Millisecond, Stop: 30 * time.Second}
 }

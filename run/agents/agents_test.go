@@ -19,7 +19,7 @@ import (
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
-// quick is a timing for tests: a lost agent is found within half a second.
+// quick is a timing for tests: it detects a lost agent within half a second.
 func quick() Timing {
 	return Timing{Beat: 50 * time.Millisecond, Lost: 500 * time.Millisecond, Share: 5 * time.Millisecond, Margin: 50 * time.Millisecond, Stop: 5 * time.Second}
 }
@@ -37,7 +37,7 @@ var echo = workFunc(func(_ context.Context, c Command, t Task) error {
 	return err
 })
 
-// lines collects what is said.
+// lines collects messages.
 type lines struct {
 	mu   sync.Mutex
 	list []string
@@ -89,7 +89,7 @@ func coordinator(t testing.TB, s Broker, o Options) *Coordinator {
 	return c
 }
 
-// served is an agent that runs.
+// served is a running agent.
 type served struct {
 	lines
 	stop  context.CancelCauseFunc
@@ -132,7 +132,7 @@ func (s *served) wait(t testing.TB) error {
 	return s.err
 }
 
-// joined waits for so many agents.
+// joined waits for the given number of agents.
 func joined(t testing.TB, c *Coordinator, n int) []Member {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -180,8 +180,8 @@ func until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Who fails after all have begun is told to the observer while the others go on; what these
-// wrote comes back also when they are then stopped.
+// The observer learns of a command that fails after the common start while the others continue;
+// their output arrives even if they are then stopped.
 func TestFailed(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 2})
@@ -252,8 +252,8 @@ func (w *watcher) Lost(member string, why *Lost) {
 	w.lost[member] = why
 }
 
-// Who is lost before it took its command is lost, also when its observer takes long to hear of
-// it.
+// An agent that is lost before it accepted its command counts as lost, even if its observer learns
+// of that late.
 func TestLostBeforeTheCommand(t *testing.T) {
 	s := place(t, broker.Access{})
 	p := newProxy(t, s.URL())
@@ -267,13 +267,13 @@ func TestLostBeforeTheCommand(t *testing.T) {
 	}
 }
 
-// slowObserver hears slowly who was lost.
+// slowObserver processes losses slowly.
 type slowObserver struct{ Observer }
 
 func (slowObserver) Lost(string, *Lost) { time.Sleep(100 * time.Millisecond) }
 
-// Commands reach each agent, and results come back whole, those beyond the largest message of
-// NATS too; files go when they were read.
+// Commands reach each agent, and results arrive completely, including those larger than the largest
+// message of NATS; files are removed once they were read.
 func TestResults(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 3})
@@ -347,8 +347,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// All begin at one instant, though one is ready later than the others and clocks differ by
-// seconds; none begins before all are ready.
+// All commands start at one instant, although one is ready later than the others and clocks differ
+// by seconds; none starts before all are ready.
 func TestOneInstant(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 4})
@@ -409,11 +409,11 @@ func TestOneInstant(t *testing.T) {
 	}
 }
 
-// A phase whose agents start together is called off when one of them cannot.
+// A phase with a common start is called off if one of its agents cannot start.
 func TestCalledOff(t *testing.T) {
 	s := place(t, broker.Access{})
 	timing := quick()
-	timing.Lost, timing.Stop = time.Minute, time.Minute // nobody is lost, however busy the machine is
+	timing.Lost, timing.Stop = time.Minute, time.Minute // no agent is lost, however busy the machine is
 	c := coordinator(t, s, Options{Agents: 2, Timing: timing})
 	serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
 		_, err := t.Ready(ctx)
@@ -434,7 +434,7 @@ func TestCalledOff(t *testing.T) {
 	}
 }
 
-// Another version is refused on both sides in one line that says what to do, and ends.
+// Another version is refused with a one-line explanation on both sides, and the agent ends.
 func TestOtherVersion(t *testing.T) {
 	s := place(t, broker.Access{})
 	var said lines
@@ -456,7 +456,8 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// A second agent of a name waits until the first has gone, and one too many waits too.
+// A second agent with the same name waits until the first is gone, and so does an agent beyond the
+// requested number.
 func TestTaken(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 2})
@@ -473,8 +474,8 @@ func TestTaken(t *testing.T) {
 	until(t, "another one takes its place", func() bool { all := c.Members(); return len(all) == 2 && all[0].ID != before })
 }
 
-// An agent that is released looks for another coordinator, and does not hear from the one that
-// ends that itself is in the way.
+// A released agent looks for another coordinator; the closing coordinator does not refuse it
+// because of its own old membership.
 func TestReleased(t *testing.T) {
 	s := place(t, broker.Access{})
 	c, err := NewCoordinator(t.Context(), s, Options{Agents: 2, Tool: tool, Host: "here", Dir: t.TempDir(), Timing: quick()})
@@ -483,7 +484,7 @@ func TestReleased(t *testing.T) {
 	}
 	a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, echo)
 	joined(t, c, 1)
-	c.join(hello{ID: "hanging", Name: "b", Tool: tool, Coordinator: c.id}) // who does not answer, so that closing takes a while
+	c.join(hello{ID: "hanging", Name: "b", Tool: tool, Coordinator: c.id}) // an agent that does not answer, so that closing takes a while
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -493,8 +494,7 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// Values that agents share come back as the least of all, once all have shared one, and never
-// fall.
+// Agents receive the minimum of the shared values once all have shared one, and it never falls.
 func TestLeast(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 3})
@@ -534,7 +534,7 @@ func TestLeast(t *testing.T) {
 			for v := range int64(101) {
 				t.Share("acked", v*int64(i+1))
 			}
-			t.Share("acked", 5) // which is less, and nothing
+			t.Share("acked", 5) // a smaller value, which is ignored
 			err := await(100)
 			seen.Done()
 			if err != nil {
@@ -557,7 +557,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// Who ends a run ends what agents do, and is told how many rows there were.
+// Stopping a run stops the agents' commands, and reports the number of rows done.
 func TestStop(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 2})
@@ -590,15 +590,15 @@ func TestStop(t *testing.T) {
 			t.Errorf("%+v, progress %d", o, w.done[m.ID])
 		}
 	}
-	// They are there for the next command.
+	// The agents remain available for the next command.
 	again, err := c.Do(t.Context(), map[string]Command{}, nil)
 	if err != nil || len(again) != 0 || len(c.Members()) != 2 {
 		t.Errorf("%v, %v, %d members", again, err, len(c.Members()))
 	}
 }
 
-// An agent whose coordinator has gone stops what it does, and joins the next one; with Once it
-// ends by a release and by nothing else.
+// An agent whose coordinator is gone stops its command and joins the next coordinator; with Once it
+// ends only after a release.
 func TestCoordinatorGone(t *testing.T) {
 	s := place(t, broker.Access{})
 	began := make(chan struct{}, 2)
@@ -617,7 +617,7 @@ func TestCoordinatorGone(t *testing.T) {
 	members := joined(t, first, 1)
 	go func() { _, _ = first.Do(t.Context(), to(members, Command{ID: "1"}), nil) }()
 	<-began
-	first.end() // as if it had died: heartbeats end, nobody is told
+	first.end() // as if it had died: heartbeats end without notice
 	first.control.Close()
 	first.bulk.Close()
 	died := time.Now()
@@ -645,8 +645,8 @@ func TestCoordinatorGone(t *testing.T) {
 	}
 }
 
-// What goes on though it was stopped ends its agent, and the coordinator waits no longer than
-// it has to.
+// A command that does not stop ends its agent, and the coordinator waits no longer than the time
+// limit.
 func TestStuck(t *testing.T) {
 	s := place(t, broker.Access{})
 	timing := quick()
@@ -662,7 +662,7 @@ func TestStuck(t *testing.T) {
 	if err == nil || !errors.As(outcomes[members[0].ID].Err, &lost) || lost.How != Stuck {
 		t.Errorf("%v, %+v", err, outcomes)
 	}
-	defer close(end) // the process would end here; a goroutine goes on
+	defer close(end) // the process would end here; the goroutine continues
 	if err := a.wait(t); !errors.Is(err, errStuck) {
 		t.Errorf("the agent ended by %v", err)
 	}

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Clock is how an agent's clock differs from the coordinator's. The true offset is within
-// Uncertainty of Offset.
+// Clock is the measured offset of an agent's clock from the coordinator's. The true offset is
+// within Uncertainty of Offset.
 type Clock struct {
-	At          time.Time     // when that was found, in the coordinator's clock; zero: never
-	Offset      time.Duration // by which the agent's is ahead; below 0: behind
-	Uncertainty time.Duration // half the round trip, and what clocks may have drifted since the exchange
+	At          time.Time     // time of the measurement, by the coordinator's clock; zero: never
+	Offset      time.Duration // by which the agent's clock is ahead; negative: behind
+	Uncertainty time.Duration // half the round trip, plus the possible drift since the exchange
 	RoundTrip   time.Duration // of that exchange
 }
 
@@ -18,7 +18,7 @@ type Clock struct {
 // and answered by the agent's.
 type exchange struct{ sent, received, answered, got time.Time }
 
-// clock is Cristian's estimate, as NTP makes it: the middle of what is possible.
+// clock returns Cristian's estimate, as in NTP: the middle of the possible range.
 func (x exchange) clock() Clock {
 	trip := max(0, x.got.Sub(x.sent)-x.answered.Sub(x.received))
 	return Clock{
@@ -29,15 +29,15 @@ func (x exchange) clock() Clock {
 	}
 }
 
-// drift is by how much two clocks may move apart, as a part of the time. Quartz is within
-// 20 to 50 ppm, and two of them add up.
+// drift is the maximum relative drift between two clocks. Quartz is accurate to 20 to 50 ppm, and
+// the errors of two clocks add up.
 const drift = 100e-6
 
-// window is how many exchanges an estimate is chosen from.
+// window is the number of exchanges that an estimate is selected from.
 const window = 64
 
-// clocks chooses the best of an agent's last exchanges. The shortest round trip bounds the
-// offset best, until clocks may have drifted by more than a newer one would say.
+// clocks selects the best of an agent's last exchanges. The shortest round trip bounds the offset
+// best, until the possible drift since then exceeds the uncertainty of a newer exchange.
 type clocks struct {
 	mu     sync.Mutex
 	recent [window]Clock
@@ -51,7 +51,7 @@ func (c *clocks) add(x exchange) {
 	c.taken++
 }
 
-// at is the best estimate at a time of the coordinator's clock.
+// at returns the best estimate at a time of the coordinator's clock.
 func (c *clocks) at(now time.Time) Clock {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,17 +21,17 @@ import (
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
-// cluster is a NATS cluster of three servers that let in who has credentials.
+// cluster is a NATS cluster of three servers that accept clients with credentials.
 type cluster struct {
 	servers     []*server.Server
-	credentials string // a file of one who may do all of it
-	stranger    string // a file of one whom another operator knows
+	credentials string // file with credentials for all subjects
+	stranger    string // file with credentials from another operator
 }
 
-// operator is who runs NATS servers: what they believe, and the accounts on them.
+// operator is a NATS operator: its keys, and the accounts on its servers.
 type operator struct {
 	claims   *jwt.OperatorClaims
-	system   string // account for what servers tell each other
+	system   string // account for messages between servers
 	accounts server.MemAccResolver
 	user     []byte // credentials of a user
 }
@@ -150,9 +150,9 @@ func (c *cluster) url(n int) string {
 	return strings.Join(list, ",")
 }
 
-// Agents and coordinator meet at a cluster of NATS servers that is there, by credentials. It
-// may lose a server while a result is on its way and another one is there: all go on with those
-// that are left, and all results arrive.
+// Agents and coordinator connect to an existing cluster of NATS servers with credentials. The
+// cluster may lose a server while one result is in transfer and another is complete: the remaining
+// servers are used, and all results arrive.
 func TestCluster(t *testing.T) {
 	nats := startCluster(t)
 	access := broker.Access{Credentials: nats.credentials}

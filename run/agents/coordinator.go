@@ -19,53 +19,54 @@ import (
 	"github.com/tsmark/tsmark/run/allow"
 )
 
-// Broker is the NATS server at which all meet: broker.Server or broker.Remote.
+// Broker is the NATS server that coordinator and agents connect to: broker.Server or broker.Remote.
 type Broker interface {
-	// Connect makes a connection of that name, which comes back whenever it breaks.
-	// agent is the process of an agent, empty for a coordinator.
+	// Connect makes a connection of that name, which reconnects whenever it breaks. agent is the
+	// process of an agent, empty for a coordinator.
 	Connect(ctx context.Context, name, agent string) (*nats.Conn, error)
-	// Connected reports whether a connection of that name stands, where that is known.
+	// Connected reports whether a connection of that name exists, if known.
 	Connected(name string) (stands, known bool)
 }
 
-// Options are a coordinator's.
+// Options are the options of a coordinator.
 type Options struct {
-	Agents int              // how many may be members at a time
-	Tool   result.Tool      // this program; agents must be the same
-	Host   string           // name of this machine, which agents show
+	Agents int              // maximum number of members
+	Tool   result.Tool      // this program; agents must run the same version
+	Host   string           // name of this machine, shown by agents
 	Needs  allow.Needs      // what agents must allow
-	Dir    string           // of the files of results; empty: that of temporary files
+	Dir    string           // folder for result files; empty: the folder for temporary files
 	Timing Timing           // zero: DefaultTiming
-	Say    func(string)     // gets a line about each agent that comes and goes; nil: nobody
-	Now    func() time.Time // the clock, for tests; nil: the machine's, from now on without its leaps
+	Say    func(string)     // receives a line about each agent that joins or leaves; nil: none
+	Now    func() time.Time // the clock, for tests; nil: the machine's, monotonic from now on
 }
 
-// Coordinator has agents do commands. Its methods may be called by several goroutines.
+// Coordinator executes commands on agents. Its methods may be called by several goroutines.
 type Coordinator struct {
 	options Options
 	id      string
 	broker  Broker
 	control *nats.Conn
-	bulk    *nats.Conn      // for results, behind which nothing else is to wait
-	ctx     context.Context // ends by Close
+	bulk    *nats.Conn      // for results, which would delay other messages
+	ctx     context.Context // ends with Close
 	end     context.CancelFunc
 	tasks   sync.WaitGroup
-	shared  chan struct{} // has something when a least value may have risen
+	shared  chan struct{} // has an element if a minimum may have risen
 
-	joins *nats.Subscription // to those who want to join; nil: not yet
+	joins *nats.Subscription // requests to join; nil: not subscribed yet
 
 	mu      sync.Mutex
-	closing bool // nobody is taken on, or told why not
+	closing bool // requests to join get no answer
 	members map[string]*member
-	lost    map[string]*Lost // members that are no more
+	lost    map[string]*Lost // former members
 	phases  map[string]*phase
 	given   map[string]bool   // IDs of commands
 	refused map[string]string // why agents were refused, by name
-	// asked are the processes that asked to join. What such a process did before has ended,
-	// as it does one thing after the other; for this coordinator it may be doing more.
+	// asked are the processes that have requested to join. The earlier work of such a process has
+	// ended, because a process does one thing at a time; it may already work for this coordinator
+	// again.
 	asked   map[string]bool
-	stopBy  map[string]time.Time // processes that were lost in a command, and until when they may go on with it
-	changed chan struct{}        // is closed, and another one made, when members changed
+	stopBy  map[string]time.Time // processes lost during a command, and the time until which they may continue it
+	changed chan struct{}        // closed and replaced when the members change
 }
 
 // member is an agent as its coordinator knows it.
@@ -73,20 +74,20 @@ type member struct {
 	hello
 	clocks clocks
 	first  Clock
-	met    bool      // its clock is known
-	heard  time.Time // when it was last heard of
-	run    *run      // what it does; nil: nothing
+	met    bool      // its clock was measured
+	heard  time.Time // time of the last message
+	run    *run      // current command; nil: none
 	gone   context.Context
 	leave  context.CancelFunc
 }
 
-// steady is the machine's clock without the leaps by which it is set right.
+// steady returns the machine's clock without adjustments.
 func steady() func() time.Time {
 	base := time.Now()
 	return func() time.Time { return base.Add(time.Since(base)) }
 }
 
-// NewCoordinator begins to take agents on. Close it; the broker is the caller's.
+// NewCoordinator starts to accept agents. The caller must close it, and the broker.
 func NewCoordinator(ctx context.Context, b Broker, o Options) (*Coordinator, error) {
 	if o.Timing == (Timing{}) {
 		o.Timing = DefaultTiming()
@@ -135,7 +136,7 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 	c.joins, err = c.control.QueueSubscribe(fmt.Sprintf(joinSubject, "*"), coordinators, func(m *nats.Msg) {
 		read(m, func(h hello) {
 			if !h.proper(strings.TrimPrefix(m.Subject, fmt.Sprintf(joinSubject, ""))) {
-				return // who asks so is no agent
+				return // malformed request, not from an agent
 			}
 			if w, ok := c.join(h); ok {
 				reply(m, w)
@@ -145,8 +146,8 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// receive takes messages of members, and answers those that are requests. A member that sends
-// what no agent sends loses its place: take returns why, or nothing. The lock is not held.
+// receive handles messages of members, and answers requests. A member that sends a malformed
+// message is removed: take returns the reason, or an empty string. The lock is not held.
 func receive[T any](c *Coordinator, take func(member string, v T) string) nats.MsgHandler {
 	return func(m *nats.Msg) {
 		var v T
@@ -166,7 +167,7 @@ func receive[T any](c *Coordinator, take func(member string, v T) string) nats.M
 	}
 }
 
-// Dismiss ends the membership of an agent that sent what it must not.
+// Dismiss removes an agent that sent a malformed message.
 func (c *Coordinator) Dismiss(member, sent string) {
 	c.mu.Lock()
 	m := c.members[member]
@@ -178,7 +179,8 @@ func (c *Coordinator) Dismiss(member, sent string) {
 	send(c.control, fmt.Sprintf(releaseSubject, member), about{Text: "it sent " + sent})
 }
 
-// join takes an agent on, or says why not; false: it is closing, and says nothing.
+// join accepts an agent or refuses it with a reason; false: the coordinator is closing and does not
+// answer.
 func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 	w = welcome{Coordinator: c.id, Host: c.options.Host, Tool: c.options.Tool, Timing: c.options.Timing, Needs: c.options.Needs}
 	c.mu.Lock()
@@ -199,7 +201,7 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 	case h.Objection != "":
 		w.Refusal = disallowed
 		c.refuse(h.Name, h.Objection)
-	case c.members[h.ID] != nil: // which asks again
+	case c.members[h.ID] != nil: // repeated request
 	case slices.ContainsFunc(slices.Collect(maps.Values(c.members)), func(m *member) bool { return m.Name == h.Name }):
 		w.Refusal = nameTaken
 	case len(c.members) >= c.options.Agents:
@@ -213,13 +215,14 @@ func (c *Coordinator) join(h hello) (w welcome, ok bool) {
 	return w, true
 }
 
-// mostKnown is how many processes, and lost members, a coordinator keeps in mind.
+// mostKnown is the maximum number of processes, and of lost members, that a coordinator remembers.
 const mostKnown = 100_000
 
-// mostRefused is of how many agents it is known why they were refused.
+// mostRefused is the maximum number of agents with a remembered refusal.
 const mostRefused = 1000
 
-// refuse says why an agent was refused, once: it asks again each second. The lock is held.
+// refuse reports the refusal of an agent once; the agent repeats its request each second. The lock
+// is held.
 func (c *Coordinator) refuse(name, why string) {
 	if c.refused[name] == why {
 		return
@@ -231,8 +234,8 @@ func (c *Coordinator) refuse(name, why string) {
 	c.options.Say(fmt.Sprintf("agent %s was refused: %s", name, why))
 }
 
-// sameProgram reports whether two programs are the same version of tsmark, whatever they
-// were compiled by.
+// sameProgram reports whether two programs are the same version of tsmark, regardless of the
+// compiler.
 func sameProgram(a, b result.Tool) bool { return a.Version == b.Version && a.Commit == b.Commit }
 
 // otherProgram says how an agent's program differs from its coordinator's.
@@ -240,10 +243,10 @@ func otherProgram(agent, coordinator result.Tool) string {
 	return fmt.Sprintf("it is tsmark %s, and the coordinator is tsmark %s; install the same version on both", agent, coordinator)
 }
 
-// meetings is how many exchanges with a new member tell its clock.
+// meetings is the number of exchanges to measure the clock of a new member.
 const meetings = 8
 
-// meet finds out how a member's clock differs, and again with every heartbeat.
+// meet measures a member's clock, and again with every heartbeat.
 func (c *Coordinator) meet(m *member) {
 	for n := 0; ; n++ {
 		if n >= meetings && wait(m.gone, c.options.Timing.Beat) != nil {
@@ -266,7 +269,7 @@ func (c *Coordinator) meet(m *member) {
 	}
 }
 
-// mostOffset is by how much a member's clock may differ: by more no certificate would be valid.
+// mostOffset is the maximum offset of a member's clock: beyond it no certificate would be valid.
 const mostOffset = 50 * 365 * 24 * time.Hour
 
 // exchange measures a member's clock once.
@@ -289,14 +292,13 @@ func (c *Coordinator) exchange(m *member) bool {
 	return true
 }
 
-// alter tells who waits that members have changed. The lock is held.
+// alter signals a change of the members. The lock is held.
 func (c *Coordinator) alter() {
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
 
-// Await waits until so many agents have joined, and says how many there are whenever that
-// changes.
+// Await waits until n agents have joined. It calls say with their number whenever that changes.
 func (c *Coordinator) Await(ctx context.Context, n int, say func(have int)) error {
 	for said := -1; ; {
 		c.mu.Lock()
@@ -317,7 +319,7 @@ func (c *Coordinator) Await(ctx context.Context, n int, say func(have int)) erro
 	}
 }
 
-// present are the members with known clocks. The lock is held.
+// present returns the members with measured clocks, by name. The lock is held.
 func (c *Coordinator) present() []*member {
 	all := slices.Collect(maps.Values(c.members))
 	all = slices.DeleteFunc(all, func(m *member) bool { return !m.met })
@@ -325,7 +327,7 @@ func (c *Coordinator) present() []*member {
 	return all
 }
 
-// Members are those that are there, by name.
+// Members returns the current members by name.
 func (c *Coordinator) Members() []Member {
 	now := c.options.Now()
 	c.mu.Lock()
@@ -337,8 +339,8 @@ func (c *Coordinator) Members() []Member {
 	return list
 }
 
-// heardOf is the member that a message is of; nil: one that is none, which is told so and
-// stops. The lock is held.
+// heardOf returns the member that sent a message; nil: the sender is not a member, and is told to
+// stop. The lock is held.
 func (c *Coordinator) heardOf(id string) *member {
 	m := c.members[id]
 	if m == nil {
@@ -366,7 +368,7 @@ func (c *Coordinator) beaten(member string, b beat) string {
 	return ""
 }
 
-// left is told by an agent that ends.
+// left handles the message of an agent that ends.
 func (c *Coordinator) left(member string, a about) string {
 	c.mu.Lock()
 	m := c.members[member]
@@ -377,7 +379,7 @@ func (c *Coordinator) left(member string, a about) string {
 	return ""
 }
 
-// lose takes a member off, and ends what it does.
+// lose removes a member and ends its run.
 func (c *Coordinator) lose(m *member, why *Lost) {
 	c.mu.Lock()
 	if c.members[m.ID] != m {
@@ -386,7 +388,7 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	}
 	delete(c.members, m.ID)
 	if len(c.lost) >= mostKnown {
-		clear(c.lost) // those of commands are in their runs
+		clear(c.lost) // losses during commands are recorded in their runs
 	}
 	c.lost[m.ID] = why
 	if m.run != nil && !m.run.delivered && why.How != Said {
@@ -396,7 +398,7 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	c.alter()
 	r := m.run
 	if r != nil && r.delivered {
-		r = nil // its result is at the server, and comes
+		r = nil // its result is at the server and will arrive
 	}
 	c.mu.Unlock()
 	c.options.Say(why.Error())
@@ -409,32 +411,32 @@ func (c *Coordinator) lose(m *member, why *Lost) {
 	c.mu.Unlock()
 }
 
-// Asked reports whether the process has asked to join this coordinator, whatever it was
-// answered. What it did for an earlier one has ended then.
+// Asked reports whether the process has requested to join this coordinator, whatever the answer.
+// Its work for an earlier coordinator has then ended.
 func (c *Coordinator) Asked(process string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked[process]
 }
 
-// standstill is a time in which the coordinator itself was stopped or starved.
+// standstill is a period in which the coordinator itself was suspended or starved.
 type standstill struct {
 	lasted time.Duration
 	until  time.Time
 }
 
-// explains reports whether a member that was last heard of then has left because of it: what
-// it sent before it left is heard at the end.
+// explains reports whether the standstill caused the loss of a member that was last heard at the
+// given time: messages that the member sent before it left arrive at the end.
 func (s standstill) explains(heard time.Time, t Timing) bool {
 	return s.lasted > t.Lost-t.Beat && heard.Sub(s.until) < t.Beat
 }
 
-// watch finds who is no longer there.
+// watch detects lost members.
 func (c *Coordinator) watch() {
 	t := c.options.Timing
 	var pause standstill
 	for last := time.Now(); wait(c.ctx, t.Beat/2) == nil; last = time.Now() {
-		// Who was stopped or starved itself has heard of nobody.
+		// A coordinator that was suspended or starved has received nothing.
 		stood := time.Since(last) > t.Beat/2+t.Lost/2
 		if stood {
 			pause = standstill{time.Since(last), time.Now()}
@@ -463,8 +465,7 @@ func (c *Coordinator) watch() {
 	}
 }
 
-// pulse tells the members that their coordinator is there, and the least values of what
-// they share.
+// pulse sends the coordinator's heartbeats to the members, with the minimums of the shared values.
 func (c *Coordinator) pulse() {
 	t := c.options.Timing
 	beats := time.NewTicker(t.Beat)
@@ -500,15 +501,15 @@ func (c *Coordinator) pulse() {
 	}
 }
 
-// Close releases the agents, which then wait for another coordinator or end, and removes
-// what is left of results. Nothing may be under way.
+// Close releases the agents, which then wait for another coordinator or end, and removes remaining
+// result files. No command may be running.
 func (c *Coordinator) Close() error {
-	// First: an agent that is released asks for a coordinator at once.
+	// This comes first, because a released agent requests to join again at once.
 	c.mu.Lock()
 	c.closing = true
 	c.mu.Unlock()
 	if c.joins != nil {
-		_ = c.joins.Unsubscribe() // of a connection that may have ended
+		_ = c.joins.Unsubscribe() // the connection may have ended
 	}
 	if c.control != nil {
 		ctx, cancel := context.WithTimeout(c.ctx, c.options.Timing.Lost)
@@ -516,7 +517,7 @@ func (c *Coordinator) Close() error {
 		c.mu.Lock()
 		for id := range c.members {
 			told.Go(func() {
-				_ = ask(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Text: "the run is over", Final: true}, c.options.Timing.Beat) // who does not hear it notices that nobody is there
+				_ = ask(ctx, c.control, fmt.Sprintf(releaseSubject, id), about{Text: "the run is over", Final: true}, c.options.Timing.Beat) // an agent that misses it notices the silence
 			})
 		}
 		c.mu.Unlock()

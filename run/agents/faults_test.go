@@ -73,7 +73,7 @@ func newProxy(t *testing.T, to string) *proxy {
 func (p *proxy) pass(from, to net.Conn, passed *atomic.Int64) {
 	defer from.Close()
 	defer to.Close()
-	buffer := make([]byte, 2<<10) // of which memory is measured with hundreds of connections
+	buffer := make([]byte, 2<<10) // small, because memory is measured with hundreds of connections
 	for {
 		n, err := from.Read(buffer)
 		if err != nil {
@@ -91,7 +91,7 @@ func (p *proxy) pass(from, to net.Conn, passed *atomic.Int64) {
 	}
 }
 
-// set cuts all connections and refuses others, or freezes them.
+// set cuts all connections and refuses new ones, or freezes them.
 func (p *proxy) set(cut, frozen bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +105,7 @@ func (p *proxy) set(cut, frozen bool) {
 	p.open.Broadcast()
 }
 
-// A connection that breaks again and again, for less time than makes an agent lost, loses
+// A connection that breaks repeatedly, each time too briefly for the agent to be lost, loses
 // nothing: neither commands nor the start, progress, shares or results.
 func TestReconnect(t *testing.T) {
 	s := place(t, broker.Access{})
@@ -167,8 +167,8 @@ func TestReconnect(t *testing.T) {
 	flapping.Wait()
 }
 
-// A phase ends when an agent that was lost in it does nothing for it any longer, by itself or
-// because it asks to join again: who begins the next phase finds nobody who still writes.
+// A phase ends once an agent that was lost in it has stopped its work, by itself or as shown by its
+// request to join again: no agent still writes when the next phase starts.
 func TestNoOrphan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds, and much else on the machine makes timers late")
@@ -188,7 +188,7 @@ func TestNoOrphan(t *testing.T) {
 			for over := context.WithoutCancel(ctx); ctx.Err() == nil; writes.Add(1) {
 				_ = wait(over, time.Millisecond)
 			}
-			for ends := time.Now().Add(slow.halt() / 3); time.Now().Before(ends); writes.Add(1) { // what is under way comes to its end
+			for ends := time.Now().Add(slow.halt() / 3); time.Now().Before(ends); writes.Add(1) { // work in progress finishes
 				_ = wait(context.Background(), time.Millisecond)
 			}
 			return nil
@@ -227,8 +227,8 @@ func TestNoOrphan(t *testing.T) {
 	}
 }
 
-// An agent over whose connection nothing comes is lost as a silent one, and the others go on;
-// it stops what it does by itself, and joins again once it can.
+// An agent whose connection carries no messages is lost as silent, and the others continue; it
+// stops its work by itself, and joins again once it can.
 func TestSilent(t *testing.T) {
 	s := place(t, broker.Access{})
 	p := newProxy(t, s.URL())
@@ -271,8 +271,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// An agent that was thought dead and comes back is told so, and stops: a process that was
-// stopped for a while knows nothing of that.
+// An agent that returns after it was declared lost is told so, and stops: a process that was
+// suspended for a while does not know.
 func TestReturned(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 1})
@@ -298,8 +298,7 @@ func TestReturned(t *testing.T) {
 	joined(t, c, 1)
 }
 
-// A request to join that is answered after the agent has stopped waiting for it does not stand
-// in the way of the next one.
+// A request to join that is answered too late does not prevent the next one.
 func TestLateWelcome(t *testing.T) {
 	s := place(t, broker.Access{})
 	p := newProxy(t, s.URL())
@@ -317,7 +316,7 @@ func TestLateWelcome(t *testing.T) {
 	}
 }
 
-// many is set in a process that plays agents: their number, and the URL.
+// many is the environment variable of a process that runs agents: their number, and the URL.
 const many = "TSMARK_TEST_AGENTS"
 
 // TestMain lets the test's own binary stand in for processes of agents.
@@ -328,8 +327,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play serves as many agents as are asked for, until its input ends. Their work reports every
-// 50 ms, for as many seconds as its command says or a second, and has a result of 100 kB.
+// play runs the requested number of agents until its input ends. Their work reports progress every
+// 50 ms, for the seconds in its command or one second, and has a result of 100 kB.
 func play(text string) int {
 	var n int
 	var at string
@@ -386,12 +385,12 @@ func process(t *testing.T, n int, at string) *exec.Cmd {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		_ = cmd.Wait() // what it returns is of how it was ended
+		_ = cmd.Wait() // the error only says how it was ended
 	})
 	return cmd
 }
 
-// An agent whose process is killed is lost as one that is gone.
+// An agent whose process is killed is lost as gone.
 func TestKilled(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 1})
@@ -411,11 +410,11 @@ func TestKilled(t *testing.T) {
 		t.Errorf("it was noticed after %v", took)
 	}
 	process(t, 1, s.URL())
-	joined(t, c, 1) // the next one of that name
+	joined(t, c, 1) // an agent with the same name
 }
 
-// Agents that left a coordinator which itself stood still are not accused: the reason names the
-// coordinator.
+// Agents that left because the coordinator itself was suspended are not blamed: the reason names
+// the coordinator.
 func TestStandstill(t *testing.T) {
 	timing, end := DefaultTiming(), time.Now()
 	for _, c := range []struct {
@@ -425,7 +424,7 @@ func TestStandstill(t *testing.T) {
 	}{
 		{9 * time.Second, 0, true},
 		{9 * time.Second, timing.Beat / 2, true},
-		{9 * time.Second, 3 * timing.Beat, false}, // it was there, and was lost later
+		{9 * time.Second, 3 * timing.Beat, false}, // it was connected, and was lost later
 		{3 * time.Second, 0, false},               // agents wait longer
 		{0, time.Hour, false},
 	} {

@@ -16,8 +16,7 @@ import (
 	"github.com/tsmark/tsmark/run/allow"
 )
 
-// An agent that sends what no agent sends loses its place, with one line, and the coordinator
-// goes on.
+// An agent that sends malformed messages is removed, with one line, and the coordinator continues.
 func TestHostileAgent(t *testing.T) {
 	s := place(t, broker.Access{})
 	var said lines
@@ -28,7 +27,7 @@ func TestHostileAgent(t *testing.T) {
 		shareSubject: `{"values": "many"}`,
 		doneSubject:  `{"command":"1","size":-1}`,
 		leaveSubject: strings.Repeat(" ", maxMessage+1),
-		chunkSubject: "", // which is answered by an error
+		chunkSubject: "", // answered with an error
 	} {
 		work := make(chan *task, 1)
 		a := serve(t, s.URL(), Agent{Name: "a"}, broker.Access{}, workFunc(func(ctx context.Context, _ Command, t Task) error {
@@ -78,7 +77,7 @@ func untilGone(t *testing.T, c *Coordinator) {
 	until(t, "nobody is left", func() bool { return len(c.Members()) == 0 })
 }
 
-// An agent that does not allow what the runs need is refused, with one line on both sides, and
+// An agent that does not permit the needs of the runs is refused, with one line on both sides, and
 // waits.
 func TestObjection(t *testing.T) {
 	s := place(t, broker.Access{})
@@ -94,8 +93,8 @@ func TestObjection(t *testing.T) {
 	joined(t, c, 1)
 }
 
-// A folder for results that was cleaned away is made again; one that takes nothing ends the
-// command with one line, at once.
+// A deleted folder for results is created again; an unusable one ends the command at once, with one
+// line.
 func TestResultFolder(t *testing.T) {
 	s := place(t, broker.Access{})
 	c := coordinator(t, s, Options{Agents: 1})
@@ -110,7 +109,7 @@ func TestResultFolder(t *testing.T) {
 	if err := os.RemoveAll(gone); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(gone, nil, 0o600); err != nil { // in the place of the folder
+	if err := os.WriteFile(gone, nil, 0o600); err != nil { // in place of the folder
 		t.Fatal(err)
 	}
 	outcomes, err = c.Do(t.Context(), to(members, Command{ID: "2", Body: []byte("whole")}), nil)
@@ -119,7 +118,7 @@ func TestResultFolder(t *testing.T) {
 	}
 }
 
-// Whatever one sends who wants to join, it is an agent or nothing.
+// A request to join with any content is either accepted or ignored.
 func FuzzHello(f *testing.F) {
 	f.Add([]byte(`{"id":"A.B","name":"a","process":"A"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

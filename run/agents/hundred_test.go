@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
-// usage is what agents cost in some time.
+// usage is the cost of agents over a period.
 type usage struct {
 	in, out  int64 // messages to and from the server
 	content  int64 // bytes of them, both ways
@@ -25,21 +25,20 @@ type usage struct {
 	whole    time.Duration
 }
 
-// since is what was used since an earlier moment.
+// since returns the usage since an earlier reading.
 func (u usage) since(before usage) usage {
 	return usage{u.in - before.in, u.out - before.out, u.content - before.content, u.up - before.up, u.down - before.down, u.beats - before.beats, u.whole - before.whole}
 }
 
-// of is a number of the usage as that of an agent and a heartbeat, of which there is one a
-// second.
+// of converts a number of the usage to one agent and one heartbeat, at one heartbeat per second.
 func (u usage) of(n int64) float64 { return float64(n) / float64(u.beats) }
 
-// pace is how many heartbeats there were a second, of so many agents.
+// pace is the number of heartbeats per second of the given number of agents.
 func (u usage) pace(agents int) float64 {
 	return float64(u.beats) / float64(agents) / u.whole.Seconds()
 }
 
-// meter returns what reads what a server and a proxy have counted. It listens to heartbeats
+// meter returns a function that reads the counters of a server and a proxy. It receives heartbeats
 // itself, which it does not count as sent.
 func meter(t *testing.T, s *broker.Server, p *proxy, c *Coordinator) func() usage {
 	t.Helper()
@@ -63,8 +62,8 @@ func meter(t *testing.T, s *broker.Server, p *proxy, c *Coordinator) func() usag
 	}
 }
 
-// What docs/scale-out.md computes for other numbers of agents follows from what it says of
-// one.
+// The figures for other numbers of agents in docs/scale-out.md follow from its figures for one
+// agent.
 func TestScaleOutPage(t *testing.T) {
 	page := readPage(t)
 	for row, cells := range page.rows {
@@ -85,7 +84,7 @@ func TestHundred(t *testing.T) {
 	const n = 100
 	s := place(t, broker.Access{})
 	p := newProxy(t, s.URL())
-	heap := func() int64 { // once what other tests have left is gone
+	heap := func() int64 { // after the garbage of other tests is collected
 		for last := int64(math.MaxInt64); ; time.Sleep(100 * time.Millisecond) {
 			runtime.GC()
 			var m runtime.MemStats
@@ -154,7 +153,7 @@ func TestHundred(t *testing.T) {
 	t.Logf("each second and agent, waiting: %.1f messages in, %.1f out, %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", waiting.of(waiting.in), waiting.of(waiting.out),
 		waiting.of(waiting.content), waiting.of(waiting.up), waiting.of(waiting.down), waiting.pace(n))
 	t.Logf("in a phase: %.0f bytes of content; over TCP %.0f bytes from it, %.0f to it; %.2f heartbeats a second", working.of(working.content), working.of(working.up), working.of(working.down), working.pace(n))
-	beats := 3 * all.whole.Seconds() // messages of an agent that are of no phase
+	beats := 3 * all.whole.Seconds() // messages of an agent outside of phases
 	t.Logf("a phase of %d s with a result of 100 kB an agent took %v; began %v apart; an agent had %.0f messages to the server beside the beats, and %.0f bytes over TCP; memory %d bytes each, %d after it",
 		seconds, all.whole.Round(time.Millisecond), latest.Sub(first), float64(all.in)/n-beats, float64(all.up+all.down)/n, own, after)
 
@@ -163,7 +162,7 @@ func TestHundred(t *testing.T) {
 	page.holds("messages from the server", waiting.of(waiting.out), 0.1)
 	page.holds("their content, waiting", waiting.of(waiting.content), 0.1)
 	page.holds("their content, in a phase", working.of(working.content), 0.1)
-	// On a busy machine an agent was seen to be sent a fifth more.
+	// On a busy machine an agent received up to a fifth more.
 	page.holds("sent by agents, waiting", waiting.of(waiting.up), 0.3)
 	page.holds("sent by agents, in a phase", working.of(working.up), 0.3)
 	page.holds("sent to agents", waiting.of(waiting.down), 0.3)
@@ -182,8 +181,8 @@ func (r reporter) Progress(member string, done int64) { r(member, done) }
 func (reporter) Lost(string, *Lost)                   {}
 func (reporter) Failed(string, error)                 {}
 
-// page is the tables of docs/scale-out.md about how far it goes: behind the name of a row what
-// an agent takes, and what 4, 100 and 1,000 of them do.
+// page is the tables of docs/scale-out.md about limits: by the name of a row, the cost of one
+// agent, and of 4, 100 and 1,000.
 type page struct {
 	t    *testing.T
 	rows map[string][]string
@@ -208,8 +207,8 @@ func readPage(t *testing.T) page {
 	return p
 }
 
-// holds holds a row to what was measured of an agent, within so much of it, and to what follows
-// for other numbers, as rounded there.
+// holds compares a row with the measurement of one agent, within a tolerance, and with the rounded
+// figures for other numbers of agents.
 func (p page) holds(row string, measured, within float64) {
 	p.t.Helper()
 	cells := p.rows[row]
@@ -236,7 +235,7 @@ func (p page) holds(row string, measured, within float64) {
 	}
 }
 
-// amount reads a number of the page, maybe of bytes.
+// amount reads a number of the page, possibly with a unit of bytes.
 func amount(cell string) (float64, error) {
 	units := map[string]float64{"": 1, "B": 1, "kB": 1e3, "MB": 1e6}
 	var number float64

@@ -14,16 +14,15 @@ import (
 	"github.com/tsmark/tsmark/run/allow"
 )
 
-// The subjects, in which %s is the ID of a coordinator or of a member. That of a member is the
-// ID of its process and one of its membership, with a point between: the server lets a process
-// publish on subjects with its own ID alone, and by the subject the coordinator knows who sent
-// a message. Requests are answered with an answer, and may come twice: who waits in vain for an
-// answer asks again.
+// The subjects; %s is the ID of a coordinator or of a member. A member's ID consists of the ID of
+// its process and an ID of its membership, separated by a period: the server lets a process publish
+// only on subjects with its own ID, so the subject identifies the sender. Requests are answered
+// with an answer and may arrive twice, because the sender repeats an unanswered request.
 const (
 	joinSubject  = "tsmark.join.%s" // request of a process to any coordinator: hello → welcome
-	coordinators = "coordinators"   // of which one gets each
+	coordinators = "coordinators"   // one of them receives each request
 
-	// From a member to a coordinator, in which the first %s is the coordinator.
+	// From a member to a coordinator; the first %s is the coordinator.
 	toCoordinator = "tsmark.coordinator.%s.%s."
 	beatSubject   = toCoordinator + "beat"  // message: beat
 	shareSubject  = toCoordinator + "share" // message: shares
@@ -44,27 +43,27 @@ const (
 	releaseSubject = toMember + "release" // message: about
 )
 
-// hello is how an agent asks to join.
+// hello is the request of an agent to join.
 type hello struct {
 	ID         string      `json:"id"`
 	Name       string      `json:"name"`
 	Process    string      `json:"process"`    // the same when it joins again
-	Connection string      `json:"connection"` // the name of its connection
+	Connection string      `json:"connection"` // name of its connection
 	Host       result.Host `json:"host"`
 	Tool       result.Tool `json:"tool"`
-	// Coordinator is whose needs the agent has looked at; empty: nobody's yet. Objection says
-	// in one line what it does not allow of them; empty: nothing.
+	// Coordinator is the coordinator whose needs the agent has checked; empty: none yet. Objection
+	// is a line about needs that it does not permit; empty: none.
 	Coordinator string `json:"coordinator,omitempty"`
 	Objection   string `json:"objection,omitempty"`
 }
 
-// maxMessage is how large a message of a member is at most, in bytes, and maxText a text in one.
+// maxMessage is the maximum size of a member's message in bytes, and maxText of a text in it.
 const (
 	maxMessage = 256 << 10
 	maxText    = 8 << 10
 )
 
-// proper reports whether an agent of that process can have sent it.
+// proper reports whether an agent with that process ID can have sent it.
 func (h *hello) proper(process string) bool {
 	own, membership, ok := strings.Cut(h.ID, ".")
 	facts, err := json.Marshal(h)
@@ -78,28 +77,28 @@ type welcome struct {
 	Host        string      `json:"host"`        // where it runs
 	Tool        result.Tool `json:"tool"`
 	Timing      Timing      `json:"timing"`
-	Needs       allow.Needs `json:"needs"` // what its runs need of an agent
+	Needs       allow.Needs `json:"needs"` // needs of its runs
 	Refusal     refusal     `json:"refusal,omitempty"`
 }
 
-// refusal says why an agent may not join.
+// refusal is the reason why an agent may not join.
 type refusal string
 
 const (
 	otherVersion refusal = "version" // it is another tsmark
-	nameTaken    refusal = "name"    // a member has its name
-	enough       refusal = "enough"  // there are as many as were asked for
-	unseen       refusal = "needs"   // it has not looked at the needs yet
-	disallowed   refusal = "allow"   // it does not allow them
+	nameTaken    refusal = "name"    // a member has the same name
+	enough       refusal = "enough"  // the requested number of agents has joined
+	unseen       refusal = "needs"   // it has not checked the needs yet
+	disallowed   refusal = "allow"   // it does not permit the needs
 )
 
-// beat says that a member is there.
+// beat is the heartbeat of a member.
 type beat struct {
 	Command string `json:"command,omitempty"`
 	Done    int64  `json:"done,omitempty"` // rows or queries
 }
 
-// about names a command of a member, and says something.
+// about is a text about a command of a member.
 type about struct {
 	Command string `json:"command,omitempty"`
 	Text    string `json:"text,omitempty"`
@@ -112,18 +111,18 @@ type order struct {
 	Command Command `json:"command"`
 }
 
-// start says when all begin.
+// start is the common start time.
 type start struct {
 	Command string `json:"command"`
 	At      int64  `json:"at"` // by the member's clock
 }
 
-// done says what became of a command.
+// done is the outcome of a command.
 type done struct {
 	Command string `json:"command"`
 	Error   string `json:"error,omitempty"`
-	Size    int64  `json:"size,omitempty"`  // bytes of the result, which came before; 0: there is none
-	Began   int64  `json:"began,omitempty"` // by the member's clock; 0: it did not
+	Size    int64  `json:"size,omitempty"`  // bytes of the result, which was sent before; 0: no result
+	Began   int64  `json:"began,omitempty"` // by the member's clock; 0: it did not start
 	Skew    int64  `json:"skew,omitempty"`
 }
 
@@ -133,18 +132,18 @@ type shares struct {
 	Values  map[string]int64 `json:"values"`
 }
 
-// pulse says that a coordinator is there, and what the least values of its phases are.
+// pulse is the heartbeat of a coordinator, with the minimums of its phases.
 type pulse struct {
 	Least map[string]map[string]int64 `json:"least,omitempty"` // by phase and name
 }
 
-// tick is a member's clock.
+// tick is the time of a member's clock.
 type tick struct {
 	Received int64 `json:"received"`
 	Answered int64 `json:"answered"`
 }
 
-// answer says whether a request was taken.
+// answer says whether a request was accepted.
 type answer struct {
 	Error string `json:"error,omitempty"`
 }
@@ -152,18 +151,18 @@ type answer struct {
 // send sends a message, which may be lost.
 func send(c *nats.Conn, subject string, m any) {
 	if text, err := json.Marshal(m); err == nil {
-		_ = c.Publish(subject, text) // what matters is sent again
+		_ = c.Publish(subject, text) // important messages are sent again
 	}
 }
 
 // reply answers a request.
 func reply(m *nats.Msg, v any) {
 	if text, err := json.Marshal(v); err == nil {
-		_ = m.Respond(text) // who waits in vain asks again
+		_ = m.Respond(text) // the requester repeats an unanswered request
 	}
 }
 
-// ask sends a request until it is answered, as untilAnswered does.
+// ask repeats a request until it is answered, as untilAnswered does.
 func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Duration) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -175,14 +174,14 @@ func ask(ctx context.Context, c *nats.Conn, subject string, m any, each time.Dur
 	return untilAnswered(ctx, each, func(ctx context.Context) (*nats.Msg, error) { return c.RequestWithContext(ctx, subject, text) })
 }
 
-// once sends a request once and waits so long for the answer.
+// once sends a request once and waits for the answer up to the given time.
 func once(ctx context.Context, c *nats.Conn, subject string, text []byte, patience time.Duration) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.RequestWithContext(ctx, subject, text)
 }
 
-// wait waits so long, or until ctx ends, whose cause it returns.
+// wait waits for the given time or until ctx ends, and then returns its cause.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -194,7 +193,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read reads a message; what is no message of tsmark's is left out.
+// read reads a message; it ignores malformed messages.
 func read[T any](m *nats.Msg, take func(T)) {
 	var v T
 	if json.Unmarshal(m.Data, &v) == nil {
@@ -202,12 +201,12 @@ func read[T any](m *nats.Msg, take func(T)) {
 	}
 }
 
-// subjectOf is a subject of a member's to its coordinator.
+// subjectOf returns a member's subject for messages to its coordinator.
 func subjectOf(subject, coordinator, member string) string {
 	return fmt.Sprintf(subject, coordinator, member)
 }
 
-// senderOf is the member that sent a message to a coordinator: its process and its membership.
+// senderOf returns the member that sent a message to a coordinator: its process and its membership.
 func senderOf(m *nats.Msg) string {
 	parts := strings.Split(m.Subject, ".")
 	if len(parts) != 6 {

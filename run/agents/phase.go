@@ -16,11 +16,11 @@ import (
 type phase struct {
 	id       string
 	runs     map[string]*run // by member
-	events   chan struct{}   // has something when a run got on
+	events   chan struct{}   // has an element after progress of a run
 	telling  sync.Mutex
 	observer Observer
 	values   map[string]map[string]int64 // shared, by name and member
-	least    map[string]int64            // of all, as last told
+	least    map[string]int64            // minimums, as last sent
 }
 
 // run is a command at its member. The coordinator's lock guards it.
@@ -33,11 +33,11 @@ type run struct {
 	ended     bool
 	progress  int64
 	outcome   Outcome
-	given     time.Time // when it was, by the coordinator's clock
+	given     time.Time // time when it was sent, by the coordinator's clock
 	intake    intake
 }
 
-// finish ends a run with an outcome, unless it has one.
+// finish ends a run with an outcome, unless it already has one.
 func (r *run) finish(o Outcome) {
 	if r.ended {
 		return
@@ -56,7 +56,7 @@ func (p *phase) signal() {
 	}
 }
 
-// tell tells the observer something, one thing at a time.
+// tell calls the observer, one call at a time.
 func (p *phase) tell(say func(Observer)) {
 	p.telling.Lock()
 	defer p.telling.Unlock()
@@ -65,15 +65,15 @@ func (p *phase) tell(say func(Observer)) {
 	}
 }
 
-// untold has the observer told nothing any longer.
+// untold stops all calls of the observer.
 func (p *phase) untold() {
 	p.telling.Lock()
 	defer p.telling.Unlock()
 	p.observer = nil
 }
 
-// leastNow is the least of what all share, and whether any rose. The coordinator's lock is
-// held.
+// leastNow returns the minimums of the shared values, and whether any rose. The coordinator's lock
+// is held.
 func (p *phase) leastNow() (least map[string]int64, rose bool) {
 	for name, values := range p.values {
 		if len(values) < len(p.runs) {
@@ -92,11 +92,10 @@ func (p *phase) leastNow() (least map[string]int64, rose bool) {
 	return maps.Clone(p.least), rose
 }
 
-// Do has members execute commands, by their IDs, and waits until all have ended. Where some
-// start together and one of these fails or is lost before that, all are called off.
-// When ctx ends, the commands that run are stopped. Its error is the cause of that, or says
-// what is wrong with the commands, none of which is then executed; what became of each is its
-// outcome's.
+// Do executes commands on members, by member ID, and waits until all have ended. If a command with
+// a common start fails or is lost before that, all are called off. When ctx ends, the running
+// commands are stopped. The error is the cause of that, or describes invalid commands; then none is
+// executed. Each command has its own outcome.
 func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, observer Observer) (map[string]Outcome, error) {
 	p := &phase{id: rand.Text(), runs: map[string]*run{}, events: make(chan struct{}, 1), observer: observer, values: map[string]map[string]int64{}, least: map[string]int64{}}
 	if err := c.begin(p, commands); err != nil {
@@ -131,8 +130,8 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 		})
 	}
 	var started bool
-	var culprits map[string]error // for which all was called off, by member; nil: it was not
-	told := map[string]bool{}     // members of which the observer knows that they failed
+	var culprits map[string]error // errors that called off all commands, by member; nil: not called off
+	told := map[string]bool{}     // members whose failure the observer knows
 	var stopped *time.Timer
 	ended, interrupted := ctx.Done(), error(nil)
 	p.signal()
@@ -168,7 +167,7 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 						c.mu.Lock()
 						local := at.Add(r.member.clocks.at(c.options.Now()).Offset)
 						c.mu.Unlock()
-						_ = c.tellMember(over, r, startSubject, start{r.command.ID, local.UnixNano()}) // or the member is lost
+						_ = c.tellMember(over, r, startSubject, start{r.command.ID, local.UnixNano()}) // an error means that the member is lost
 					})
 				}
 			}
@@ -198,8 +197,8 @@ func (c *Coordinator) Do(ctx context.Context, commands map[string]Command, obser
 	return outcomes, interrupted
 }
 
-// waitStopped waits until the members of a phase that were lost in it do nothing for it any longer:
-// until they ask to join again, or are certain to have noticed that they were lost.
+// waitStopped waits until the lost members of a phase have stopped working for it: until they
+// request to join again, or must have noticed their loss.
 func (c *Coordinator) waitStopped(p *phase) {
 	for said := false; ; said = true {
 		var names []string
@@ -231,7 +230,7 @@ func (c *Coordinator) waitStopped(p *phase) {
 	}
 }
 
-// begin takes a phase on.
+// begin registers a phase.
 func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,8 +261,7 @@ func (c *Coordinator) begin(p *phase, commands map[string]Command) error {
 	return nil
 }
 
-// tellMember sends a run's member a request until it is taken; not any longer than the
-// member is there.
+// tellMember repeats a request to a run's member until it is accepted or the member is lost.
 func (c *Coordinator) tellMember(ctx context.Context, r *run, subject string, m any) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -272,8 +270,8 @@ func (c *Coordinator) tellMember(ctx context.Context, r *run, subject string, m 
 	return ask(ctx, c.control, fmt.Sprintf(subject, r.member.ID), m, 2*c.options.Timing.Beat)
 }
 
-// state says whether all runs have ended, whether those that start together can, and why
-// they never will; the latter are for a phase that has not started.
+// state reports whether all runs have ended, whether the commands with a common start are ready,
+// and why they never will be; the last two only for a phase that has not started.
 func (c *Coordinator) state(p *phase) (all, prepared bool, failed error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -290,8 +288,7 @@ func (c *Coordinator) state(p *phase) (all, prepared bool, failed error) {
 	return all, prepared, failed
 }
 
-// failures are the errors of the runs that ended by one, by member, but for those that were
-// told.
+// failures returns the errors of failed runs by member, without the ones already reported.
 func (c *Coordinator) failures(p *phase, told map[string]bool) map[string]error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -304,7 +301,7 @@ func (c *Coordinator) failures(p *phase, told map[string]bool) map[string]error 
 	return found
 }
 
-// unfinished are the runs that have not ended.
+// unfinished returns the runs that have not ended.
 func (c *Coordinator) unfinished(p *phase) (list []*run) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -316,7 +313,7 @@ func (c *Coordinator) unfinished(p *phase) (list []*run) {
 	return list
 }
 
-// instant is when all of a phase can begin: every member will have been told by then.
+// instant returns the common start time of a phase: every member is informed by then.
 func (c *Coordinator) instant(p *phase) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -328,7 +325,7 @@ func (c *Coordinator) instant(p *phase) time.Time {
 	return now.Add(c.options.Timing.Margin + 4*longest)
 }
 
-// runOf is a member's run of a command; nil: there is none any longer. The lock is held.
+// runOf returns a member's run of a command; nil: the run no longer exists. The lock is held.
 func (c *Coordinator) runOf(id, command string) *run {
 	if m := c.heardOf(id); m != nil && m.run != nil && m.run.command.ID == command {
 		return m.run
@@ -336,7 +333,7 @@ func (c *Coordinator) runOf(id, command string) *run {
 	return nil
 }
 
-// ready is told by a member that has prepared everything.
+// ready handles the message of a member that is prepared.
 func (c *Coordinator) ready(member string, a about) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -347,10 +344,10 @@ func (c *Coordinator) ready(member string, a about) string {
 	return ""
 }
 
-// mostShared is how many values the commands of a phase may share.
+// mostShared is the maximum number of values that the commands of a phase may share.
 const mostShared = 16
 
-// shares is told by a member that got on.
+// shares handles shared values of a member.
 func (c *Coordinator) shares(member string, s shares) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -378,17 +375,17 @@ func (c *Coordinator) shares(member string, s shares) string {
 	return ""
 }
 
-// clockSlack is by how much the time at which a member says that it began may be off: clocks
-// are corrected while it works.
+// clockSlack is the maximum error of a member's reported start time: clocks are adjusted while it
+// works.
 const clockSlack = time.Minute
 
-// done is told by a member whose command has ended.
+// done handles the outcome of a member's command.
 func (c *Coordinator) done(member string, d done) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.runOf(member, d.Command)
 	if r == nil || r.delivered {
-		return "" // it is told again
+		return "" // repeated request
 	}
 	now := c.options.Now()
 	o := Outcome{Skew: time.Duration(d.Skew), Clock: r.member.clocks.at(now)}
@@ -405,7 +402,7 @@ func (c *Coordinator) done(member string, d done) string {
 	if d.Error != "" {
 		o.Err = errors.New(d.Error[:min(len(d.Error), maxText)])
 	}
-	c.tasks.Go(func() { // a chunk may still be on its way to a slow disk
+	c.tasks.Go(func() { // a chunk may still be in transfer to a slow disk
 		file, err := r.intake.take(d.Size)
 		o.File = file
 		if err != nil {

@@ -16,16 +16,15 @@ import (
 	"github.com/tsmark/tsmark/run/agents/broker"
 )
 
-// Results travel in chunks, each of which is a request that the coordinator answers once it has
-// written the chunk to its file. An agent keeps its result until the last chunk was answered,
-// and sends a chunk again that may have been lost; the coordinator knows by the offset what it
-// has already.
+// Results are sent in chunks. Each chunk is a request that the coordinator answers once it has
+// written the chunk to its file. An agent keeps its result until the last chunk was answered, and
+// repeats chunks that may be lost; the offset tells the coordinator whether it already has a chunk.
 const (
 	chunkSize = 128 << 10
-	// MostResult is how large the result of a command may be, in bytes.
+	// MostResult is the maximum size of a command's result in bytes.
 	MostResult = 4 << 30
-	// chunkTime is how long a coordinator may take to answer a chunk, whatever breaks
-	// meanwhile. A disk that takes longer does not come back.
+	// chunkTime is the time limit for the coordinator to answer a chunk, including interruptions. A
+	// disk that takes longer is considered broken.
 	chunkTime = time.Minute
 )
 
@@ -35,17 +34,17 @@ const (
 	offsetHeader  = "Tsmark-Offset"
 )
 
-// intake is a result on its way from its agent to a file of the coordinator. Its own lock guards
-// it: who writes to a slow disk must not hold heartbeats up.
+// intake is a result in transfer from its agent to a file of the coordinator. It has its own lock,
+// because writes to a slow disk must not delay heartbeats.
 type intake struct {
 	mu     sync.Mutex
-	file   *os.File // nil: nothing came yet
+	file   *os.File // nil: nothing received yet
 	size   int64
 	closed bool
 }
 
-// resultFile makes a file for a result. The folder may be gone: an agent waits for days, and
-// machines clean up among temporary files.
+// resultFile creates a file for a result. The folder may have been deleted: an agent waits for
+// days, and machines clean up temporary files.
 func resultFile(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "tsmark-result-*")
 	if errors.Is(err, os.ErrNotExist) && dir != "" {
@@ -57,7 +56,7 @@ func resultFile(dir string) (*os.File, error) {
 	return f, err
 }
 
-// add writes a chunk that begins at the offset, or knows that it has it.
+// add writes a chunk at the offset, unless it is already written.
 func (i *intake) add(dir string, offset int64, chunk []byte) (err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -65,7 +64,7 @@ func (i *intake) add(dir string, offset int64, chunk []byte) (err error) {
 	switch {
 	case offset < 0 || end > MostResult:
 		return fmt.Errorf("the result is larger than %d bytes", int64(MostResult))
-	case end <= i.size && len(chunk) > 0: // it is sent again
+	case end <= i.size && len(chunk) > 0: // repeated chunk
 		return nil
 	case i.closed:
 		return errors.New("nobody waits for the result any longer")
@@ -84,7 +83,7 @@ func (i *intake) add(dir string, offset int64, chunk []byte) (err error) {
 	return nil
 }
 
-// take returns the file of a result, which is whole if it has that size; empty: there is none.
+// take returns the file of a result, which is complete if it has the given size; empty: no result.
 func (i *intake) take(size int64) (name string, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -106,7 +105,7 @@ func (i *intake) take(size int64) (name string, err error) {
 	return i.file.Name(), nil
 }
 
-// drop removes what came of a result that nobody took.
+// drop removes the received part of a result that was not taken.
 func (i *intake) drop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -119,7 +118,7 @@ func (i *intake) drop() {
 	}
 }
 
-// chunk takes a chunk of a result.
+// chunk handles a chunk of a result.
 func (c *Coordinator) chunk(m *nats.Msg) {
 	offset, err := strconv.ParseInt(m.Header.Get(offsetHeader), 10, 64)
 	c.mu.Lock()
@@ -138,8 +137,7 @@ func (c *Coordinator) chunk(m *nats.Msg) {
 	reply(m, answer{})
 }
 
-// put brings a file to the coordinator whole, however often the connection breaks meanwhile,
-// until ctx ends.
+// put sends a whole file to the coordinator, however often the connection breaks, until ctx ends.
 func (m *membership) put(ctx context.Context, command, file string, size int64) error {
 	c, err := m.transfers(ctx)
 	if err != nil {
@@ -149,7 +147,7 @@ func (m *membership) put(ctx context.Context, command, file string, size int64) 
 	if err != nil {
 		return err
 	}
-	defer f.Close() // reading only
+	defer f.Close() // only used for reading
 	chunk := make([]byte, min(chunkSize, max(c.MaxPayload()/2, 1<<10)))
 	for offset := int64(0); offset < size; {
 		n, err := f.ReadAt(chunk[:min(int64(len(chunk)), size-offset)], offset)
@@ -168,16 +166,16 @@ func (m *membership) put(ctx context.Context, command, file string, size int64) 
 	return nil
 }
 
-// putChunk sends a chunk until it is answered.
+// putChunk repeats a chunk until it is answered.
 func (m *membership) putChunk(ctx context.Context, c *nats.Conn, chunk *nats.Msg) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, chunkTime, fmt.Errorf("the coordinator does not take it for %v; see whether its disk is full or hangs", chunkTime))
 	defer cancel()
 	return untilAnswered(ctx, 2*m.welcome.Timing.Beat, func(ctx context.Context) (*nats.Msg, error) { return c.RequestMsgWithContext(ctx, chunk) })
 }
 
-// untilAnswered makes a request until it is answered, and reads the answer. It waits for each answer
-// twice as long as for the one before, up to sixteen times: on a crowded machine all answers may
-// come late. Its error is the cause of ctx's end, or what the answer says.
+// untilAnswered repeats a request until it is answered, and reads the answer. Each attempt waits
+// twice as long as the previous one, up to sixteen times the first: on a busy machine all answers
+// may be late. The error is the cause of ctx's end, or the error in the answer.
 func untilAnswered(ctx context.Context, each time.Duration, request func(context.Context) (*nats.Msg, error)) error {
 	for longest := 16 * each; ; each = min(2*each, longest) {
 		once, cancel := context.WithTimeout(ctx, each)
@@ -199,8 +197,8 @@ func untilAnswered(ctx context.Context, each time.Duration, request func(context
 	}
 }
 
-// transfers is the connection for results, made when the first one is due: heartbeats do not
-// wait behind them. A broker that cannot be reached at the moment is tried again for chunkTime.
+// transfers returns the connection for results, which is made for the first result, so that results
+// do not delay heartbeats. It retries an unreachable broker for chunkTime.
 func (m *membership) transfers(ctx context.Context) (*nats.Conn, error) {
 	m.transferring.Lock()
 	defer m.transferring.Unlock()

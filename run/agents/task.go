@@ -14,15 +14,15 @@ import (
 	"github.com/tsmark/tsmark/engine/pace"
 )
 
-// task is a command that an agent executes.
+// task is a command in execution on an agent.
 type task struct {
 	of      *membership
 	phase   string
 	command Command
 	ctx     context.Context
 	stop    context.CancelCauseFunc
-	start   chan int64    // has the instant at which all begin, by the agent's clock
-	ended   chan struct{} // is closed when the work has ended
+	start   chan int64    // has the common start time, by the agent's clock
+	ended   chan struct{} // closed when the work has ended
 
 	progress    atomic.Int64
 	began, skew atomic.Int64
@@ -30,7 +30,7 @@ type task struct {
 	sharing sync.Mutex
 	values  map[string]int64
 	fresh   bool      // a value was not sent yet
-	sent    time.Time // when values were
+	sent    time.Time // time of the last sent values
 	later   *time.Timer
 
 	file *os.File // of the result; nil: nothing was written
@@ -43,7 +43,7 @@ func newTask(m *membership, o order) *task {
 	return t
 }
 
-// execute does the work, and delivers what came of it.
+// execute does the work and sends its result.
 func (t *task) execute() {
 	m := t.of
 	err := m.work.Do(t.ctx, t.command, t)
@@ -63,12 +63,12 @@ func (t *task) execute() {
 	}
 	t.stop(nil)
 	m.mu.Lock()
-	m.task = nil // the next command may come before the answer
+	m.task = nil // the next command may arrive before the answer
 	m.mu.Unlock()
 	m.tell(d)
 }
 
-// deliver brings the result to the server, and says how large it is; 0: it is not there.
+// deliver sends the result to the server, and returns its size; 0: it was not sent.
 func (t *task) deliver() (size int64, err error) {
 	defer os.Remove(t.file.Name())
 	if size, err = t.file.Seek(0, io.SeekCurrent); err != nil || t.err != nil {
@@ -78,7 +78,7 @@ func (t *task) deliver() (size int64, err error) {
 		return 0, err
 	}
 	ctx := t.ctx
-	if ctx.Err() != nil { // it was stopped, and how far it came is still of use
+	if ctx.Err() != nil { // it was stopped, and its progress is still useful
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(t.of.ctx, t.of.welcome.Timing.Stop/2)
 		defer cancel()
@@ -89,7 +89,7 @@ func (t *task) deliver() (size int64, err error) {
 	return size, nil
 }
 
-// Ready is Task's.
+// Ready implements Task.
 func (t *task) Ready(ctx context.Context) (time.Time, error) {
 	if !t.command.StartsTogether {
 		t.began.Store(t.of.agent.Now().UnixNano())
@@ -114,7 +114,7 @@ func (t *task) Ready(ctx context.Context) (time.Time, error) {
 				return time.Time{}, err
 			}
 			answered = nil
-		case local := <-t.start: // it was heard, though the answer may have come too late
+		case local := <-t.start: // the message arrived, though its answer may have been late
 			at = time.Unix(0, local)
 		}
 	}
@@ -134,10 +134,10 @@ func (t *task) Ready(ctx context.Context) (time.Time, error) {
 	return instant, nil
 }
 
-// Progress is Task's.
+// Progress implements Task.
 func (t *task) Progress(done int64) { t.progress.Store(done) }
 
-// Share is Task's.
+// Share implements Task.
 func (t *task) Share(name string, value int64) {
 	t.sharing.Lock()
 	defer t.sharing.Unlock()
@@ -151,7 +151,7 @@ func (t *task) Share(name string, value int64) {
 	}
 }
 
-// send sends what is shared; again says that also what was sent already.
+// send sends the shared values; again includes values that were already sent.
 func (t *task) send(again bool) {
 	t.sharing.Lock()
 	defer t.sharing.Unlock()
@@ -166,7 +166,7 @@ func (t *task) send(again bool) {
 	t.of.send(shareSubject, shares{t.command.ID, maps.Clone(t.values)})
 }
 
-// Minimum is Task's.
+// Minimum implements Task.
 func (t *task) Minimum(name string) (int64, bool) {
 	t.of.mu.Lock()
 	defer t.of.mu.Unlock()
@@ -174,7 +174,7 @@ func (t *task) Minimum(name string) (int64, bool) {
 	return v, ok
 }
 
-// Write is Task's.
+// Write implements Task.
 func (t *task) Write(p []byte) (n int, err error) {
 	if t.file == nil && t.err == nil {
 		t.file, t.err = resultFile(t.of.agent.Dir)

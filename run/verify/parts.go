@@ -286,7 +286,7 @@ func (e *ends) explain(aggregate query.Aggregate, v float64) fit {
 	return within
 }
 
-// String returns the number of values of the aggregate.
+// String describes the number or the limits of the values.
 func (p *parts) String() string {
 	if p.ends != nil {
 		return fmt.Sprintf("values within %v and %v", p.ends.low, p.ends.high)

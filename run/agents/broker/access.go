@@ -1,5 +1,5 @@
-// Package broker finds the NATS server at which a coordinator and its agents meet: one that
-// the coordinator has in its own process, or one that exists.
+// Package broker provides the NATS server that a coordinator and its agents connect to: one
+// embedded in the coordinator's process, or an existing one.
 package broker
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Access is what one needs to connect: what a server asks for, and what a client shows.
+// Access has the credentials of a connection: required by a server, and presented by a client.
 type Access struct {
-	// Token is a secret of both; empty: none. Without certificates a server that tsmark starts
-	// also proves by it who it is, before a client shows it.
+	// Token is a shared secret; empty: none. Without certificates, a server started by tsmark also
+	// uses it to prove its identity before a client presents the token.
 	Token       string
-	Credentials string // file of NATS credentials (.creds), for a server that exists; empty: none
-	// Files of PEM. For a server that tsmark starts Cert and Key are its certificate, and CA
-	// is who signed those that clients must show. For a client CA is who signed the server's
-	// certificate (empty: whom the system trusts), Cert and Key are what it shows.
+	Credentials string // file of NATS credentials (.creds), for an existing server; empty: none
+	// PEM files. For a server started by tsmark, Cert and Key are its certificate, and CA signed
+	// the certificates that clients must present. For a client, CA signed the server's certificate
+	// (empty: the system's authorities), and Cert and Key are the client's certificate.
 	CA, Cert, Key string
-	// Insecure lets a client use a server that neither encrypts nor proves who it is.
+	// Insecure permits a server that neither encrypts nor proves its identity.
 	Insecure bool
 }
 
-// mutual reports whether a server asks clients for certificates.
+// mutual reports whether a server requires client certificates.
 func (a Access) mutual() bool { return a.Cert != "" && a.CA != "" }
 
-// pair refuses half a certificate.
+// pair refuses a certificate without a key, and a key without a certificate.
 func (a Access) pair() error {
 	if (a.Cert == "") != (a.Key == "") {
 		return errors.New("a certificate and its key belong together; give both files")
@@ -37,8 +37,8 @@ func (a Access) pair() error {
 	return nil
 }
 
-// tls is what a connection is encrypted with, by the function that sets who is trusted; nil:
-// nothing says that it is to be.
+// tls returns the TLS configuration of a connection; the function sets the trusted authorities;
+// nil: no encryption is configured.
 func (a Access) tls(trust func(*tls.Config, *x509.CertPool)) (*tls.Config, error) {
 	if err := a.pair(); err != nil || a.Cert == "" && a.CA == "" {
 		return nil, err
@@ -65,10 +65,11 @@ func (a Access) tls(trust func(*tls.Config, *x509.CertPool)) (*tls.Config, error
 	return c, nil
 }
 
-// pinned reports whether a client expects a server that knows the token.
+// pinned reports whether a client requires a server that knows the token.
 func (a Access) pinned() bool { return a.Token != "" && a.CA == "" && a.Cert == "" && !a.Insecure }
 
-// options are those of a client; agent is the process of an agent, empty for a coordinator.
+// options returns the options of a client; agent is the process of an agent, empty for a
+// coordinator.
 func (a Access) options(agent string) (options []nats.Option, err error) {
 	config, err := a.tls(func(c *tls.Config, pool *x509.CertPool) { c.RootCAs = pool })
 	if a.pinned() {

@@ -30,7 +30,7 @@ func started(t *testing.T, access Access) *Server {
 	return s
 }
 
-// passes fails unless two clients reach each other by a server.
+// passes fails unless two clients can exchange messages through a server.
 func passes(t *testing.T, s *Server, access Access) {
 	t.Helper()
 	inside, err := s.Connect(t.Context(), "inside", "")
@@ -61,7 +61,7 @@ func passes(t *testing.T, s *Server, access Access) {
 	}
 }
 
-// refused fails unless a client is refused, in a line with that text.
+// refused fails unless a client is refused with an error of one line that contains the text.
 func refused(t *testing.T, url string, access Access, want string) {
 	t.Helper()
 	c, err := Remote{URL: url, Access: access}.Connect(t.Context(), "outside", agentID)
@@ -75,7 +75,7 @@ func refused(t *testing.T, url string, access Access, want string) {
 	}
 }
 
-// Without a token loopback lets everybody in; with one, who has it.
+// Without a token every client on loopback is accepted; with one, only clients that have it.
 func TestToken(t *testing.T) {
 	passes(t, started(t, Access{}), Access{})
 	s := started(t, Access{Token: token})
@@ -87,10 +87,10 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// With a certificate connections are encrypted, and with who signs those of clients only these
-// come in.
+// With a certificate connections are encrypted, and with a CA for clients only its certificates are
+// accepted.
 func TestEncrypted(t *testing.T) {
-	// Each is signed by itself alone, so that a certificate also says who signed it.
+	// Each certificate is self-signed, so it also serves as its CA.
 	cert, key := stub.Certificate(t)
 	own, ownKey := stub.Certificate(t)
 	wrong, wrongKey := stub.Certificate(t)
@@ -115,8 +115,8 @@ func TestEncrypted(t *testing.T) {
 	refused(t, strings.Replace(plain.URL(), "nats:", "tls:", 1), Access{}, "does not encrypt, which tls:// asks for")
 }
 
-// Whoever listens at the address of a coordinator learns nothing of the token: neither one that
-// does not encrypt, nor one that shows any certificate.
+// A server that impersonates the coordinator does not learn the token: neither without encryption,
+// nor with an arbitrary certificate.
 func TestImpostor(t *testing.T) {
 	cert, key := stub.Certificate(t)
 	pair, err := tls.LoadX509KeyPair(cert, key)
@@ -154,8 +154,8 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// An agent can use no subject but its own: it cannot hear what others are told, command them,
-// answer or publish in their place, or play the coordinator.
+// An agent can use only its own subjects: it cannot read or send the commands of others, answer or
+// publish in their place, or act as the coordinator.
 func TestSubjects(t *testing.T) {
 	const other = "ZYXWVUTSRQPONMLKJIHGFEDCBA"
 	s := started(t, Access{Token: token})
@@ -202,7 +202,7 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything listens, in a line that says how to fix it.
+// Invalid options are refused before the server listens, in a line that says how to fix them.
 func TestRefusedOptions(t *testing.T) {
 	cert, key := stub.Certificate(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -265,7 +265,7 @@ func TestRefusedURLs(t *testing.T) {
 	}
 }
 
-// Nobody there is another matter than being refused: that may pass.
+// An unreachable server is a different error from a refusal: it may be temporary.
 func TestUnreachable(t *testing.T) {
 	s := started(t, Access{})
 	url := s.URL()

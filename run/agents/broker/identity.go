@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// A coordinator proves by TLS that it knows the token: the key of its certificate follows from
-// the token, and so does the key that agents expect. Nothing that can be used leaves an agent
-// before that: the token itself goes through the encrypted connection. A certificate made at
-// each start could not be known to agents that wait for their coordinator, as they do on
-// Kubernetes, with systemd and over SSH; the token is on both sides already.
+// A coordinator proves by TLS that it knows the token: the key of its certificate is derived from
+// the token, and agents derive the expected key. An agent reveals nothing usable before that; the
+// token itself is sent through the encrypted connection. A certificate created at each start could
+// not be known to agents that wait for their coordinator, as on Kubernetes, with systemd and over
+// SSH; the token is already known to both sides.
 const (
 	identityUse = "tsmark: the coordinator of agents"
-	// identityRounds make each guess of a token take some 10 ms of a core: a token that people
-	// thought of is shorter than one that was drawn.
+	// identityRounds make each guess of a token take some 10 ms of a core: a token chosen by a user
+	// is weaker than a random one.
 	identityRounds = 100_000
 )
 
@@ -43,7 +43,7 @@ func identified(token string) (*tls.Config, error) {
 	}
 	about := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tsmark"},
-		NotBefore: time.Unix(0, 0), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), // clocks need not agree
+		NotBefore: time.Unix(0, 0), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), // clocks may differ
 	}
 	signed, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
 	if err != nil {
@@ -55,7 +55,8 @@ func identified(token string) (*tls.Config, error) {
 // errStranger is the error of a server that does not know the token.
 var errStranger = errors.New("it does not know the token")
 
-// expected is the encryption of a client that takes a server only if that knows the token.
+// expected returns the TLS configuration of a client that accepts a server only if it knows the
+// token.
 func expected(token string) (*tls.Config, error) {
 	key, err := identity(token)
 	if err != nil {
@@ -64,7 +65,7 @@ func expected(token string) (*tls.Config, error) {
 	public := key.Public().(ed25519.PublicKey)
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // the key says who it is: no authority and no name do
+		InsecureSkipVerify: true, // the key proves the identity, instead of an authority and a name
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if len(c.PeerCertificates) == 1 && public.Equal(c.PeerCertificates[0].PublicKey) {
 				return nil

@@ -16,16 +16,16 @@ import (
 	"github.com/tsmark/tsmark/internal/listen"
 )
 
-// Remote is a NATS server that exists, or a cluster of them.
+// Remote is an existing NATS server, or a cluster of them.
 type Remote struct {
-	URL    string // nats://HOST:PORT or tls://…; several of one cluster with commas
+	URL    string // nats://HOST:PORT or tls://…; several servers of one cluster separated by commas
 	Access Access
 }
 
-// ErrUnreachable is an error of Connect's where nobody answered, which may pass.
+// ErrUnreachable is an error of Connect's if no server answered, which may be temporary.
 var ErrUnreachable = errors.New("no NATS server answered")
 
-// Check reports what is wrong with the URL, in a line that says how to fix it.
+// Check reports an error in the URL, in a line that says how to fix it.
 func (r Remote) Check() error {
 	for text := range strings.SplitSeq(r.URL, ",") {
 		u, err := url.Parse(text)
@@ -51,8 +51,8 @@ func (r Remote) Check() error {
 	return nil
 }
 
-// Reconnecting is how a connection finds that its server does not answer, and how often it
-// tries again.
+// Reconnecting defines how a connection detects that its server does not answer, and how often it
+// retries.
 const (
 	pingInterval  = 2 * time.Second
 	pingsMissing  = 2
@@ -60,9 +60,9 @@ const (
 	dialTime      = 3 * time.Second
 )
 
-// Connect connects to it, as an agent of that process, or as a coordinator where that is empty.
-// The connection comes back whenever it breaks. An error says how to fix it, and is
-// ErrUnreachable where nobody answered.
+// Connect connects as the agent with that process, or as a coordinator if it is empty. The
+// connection reconnects whenever it breaks. An error says how to fix it, and is ErrUnreachable if
+// no server answered.
 func (r Remote) Connect(ctx context.Context, name, agent string) (*nats.Conn, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -82,11 +82,11 @@ func (r Remote) Connect(ctx context.Context, name, agent string) (*nats.Conn, er
 	return c, nil
 }
 
-// ignore takes errors that belong to no call, which the client would print otherwise: what
-// they are about is sent again.
+// ignore discards asynchronous errors, which the client would print otherwise: the affected
+// messages are sent again.
 func ignore(*nats.Conn, *nats.Subscription, error) {}
 
-// dialer ends attempts to connect, later ones too, with its context.
+// dialer ends attempts to connect, including later ones, with its context.
 type dialer struct{ ctx context.Context }
 
 func (d dialer) Dial(network, address string) (net.Conn, error) {
@@ -95,7 +95,7 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// explain says what an error of connecting means.
+// explain returns a helpful error for an error of connecting.
 func (r Remote) explain(err error) error {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -121,13 +121,13 @@ func (r Remote) explain(err error) error {
 	}
 }
 
-// Denied is the error of a token, or of credentials, that a server does not accept.
+// Denied is the error for a token, or credentials, that a server does not accept.
 func Denied(url string) error {
 	return fmt.Errorf("the NATS server at %s does not accept the token or credentials; give those that its coordinator was given", url)
 }
 
-// Private reports whether nobody else can read what goes through it, so far as a client can
-// tell: it asks who connects, and is encrypted.
+// Private reports whether others cannot read the messages, as far as a client knows: the server
+// requires credentials and encrypts.
 func (r Remote) Private() bool {
 	asks := r.Access.Token != "" || r.Access.Credentials != "" || r.Access.Cert != ""
 	if r.Access.Insecure {
@@ -142,8 +142,8 @@ func (r Remote) Private() bool {
 	return asks
 }
 
-// Connected knows nothing: only the server itself does.
+// Connected returns unknown: only the server itself knows its connections.
 func (r Remote) Connected(string) (stands, known bool) { return false, false }
 
-// Close leaves the server alone.
+// Close does not affect the server.
 func (r Remote) Close() error { return nil }

@@ -19,17 +19,18 @@ import (
 	"github.com/tsmark/tsmark/internal/listen"
 )
 
-// DefaultAddress is where a server listens unless told otherwise: for agents on this machine.
+// DefaultAddress is the default address of a server: for agents on this machine.
 const DefaultAddress = "127.0.0.1:4222"
 
-// Options say how a server is started.
+// Options are the options of a server.
 type Options struct {
 	Listen string // HOST:PORT; a port of 0 is a free one
-	Access Access // what clients need; others than on loopback need a token or a certificate
-	Agents int    // how many are to connect; 0: one
+	Access Access // credentials for clients; a server beyond loopback requires a token or a certificate
+	Agents int    // number of agents expected to connect; 0: one
 }
 
-// Check reports why such a server is not to be started, in a line that says how to fix it.
+// Check reports why a server must not be started with the options, in a line that says how to fix
+// it.
 func (o Options) Check() error {
 	a, err := listen.Parse(o.Listen, DefaultAddress)
 	if err != nil {
@@ -54,23 +55,24 @@ func (o Options) Check() error {
 // Server is a NATS server in this process.
 type Server struct {
 	access   Access
-	host     string // that it was told to listen on
+	host     string // configured host to listen on
 	password string // of this process
 	server   *server.Server
 }
 
-// startTime is how long a server may take to start.
+// startTime is the time limit for starting a server.
 const startTime = 10 * time.Second
 
-// What clients may use at most.
+// Limits for clients.
 const (
 	maxPayload  = 1 << 20 // bytes of a message
-	maxPending  = 8 << 20 // bytes that wait for a client, before it is cut off
+	maxPending  = 8 << 20 // bytes waiting for a client before it is disconnected
 	maxSubjects = 100     // subscriptions of a client
-	spareConns  = 32      // connections beside those of the agents: of who waits, or comes again
+	spareConns  = 32      // connections in addition to the agents', for waiting or reconnecting clients
 )
 
-// Start starts a server. Its error is one of Options.Check, or says why it could not be.
+// Start starts a server. Its error is an error of Options.Check, or says why the server failed to
+// start.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The server itself would say nothing of why it cannot.
+	// The server itself would not report the cause.
 	l, err := net.Listen("tcp", a.String())
 	if err != nil {
 		return nil, fmt.Errorf("listening on %s for agents: %w; choose another port, or 0 for a free one", a, err)
@@ -117,8 +119,8 @@ func (s *Server) start(ctx context.Context, a listen.Address, encryption *tls.Co
 		TLSConfig:                  encryption, TLS: encryption != nil, TLSVerify: s.access.mutual(), TLSTimeout: 5,
 		NoSigs: true, NoSystemAccount: true,
 		MaxPayload: maxPayload, MaxPending: maxPending, MaxSubs: maxSubjects, MaxConn: 2*max(agents, 1) + spareConns,
-		// A connection over which nothing comes is to stand for longer than it takes to find
-		// its agent lost: that it stands tells a hanging agent from a dead one.
+		// A connection without messages must outlive the time to detect a lost agent: an existing
+		// connection distinguishes a hanging agent from a dead one.
 		PingInterval: 30 * time.Second,
 	})
 	if err != nil {
@@ -144,8 +146,8 @@ func (s *Server) start(ctx context.Context, a listen.Address, encryption *tls.Co
 	}
 }
 
-// URL is by which agents on this machine reach it, and others where it listens on all
-// addresses by the name of this host.
+// URL is the address for agents on this machine; if the server listens on all addresses, it
+// contains this host's name, for other machines.
 func (s *Server) URL() string {
 	host := s.host
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -160,17 +162,17 @@ func (s *Server) URL() string {
 	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.server.Addr().(*net.TCPAddr).Port))
 }
 
-// Private reports whether nobody else can read what goes through it: others cannot connect, and
-// what is sent is encrypted.
+// Private reports whether others cannot read the messages: they cannot connect, and connections are
+// encrypted.
 func (s *Server) Private() bool { return s.access.Token != "" || s.access.mutual() }
 
-// Connect connects to it within this process, as the coordinator.
+// Connect connects within this process, as the coordinator.
 func (s *Server) Connect(_ context.Context, name, _ string) (*nats.Conn, error) {
 	return nats.Connect("", nats.Name(name), nats.InProcessServer(s.server), nats.MaxReconnects(-1), nats.ErrorHandler(ignore),
 		nats.UserInfo("coordinator", s.password))
 }
 
-// Connected reports whether a connection of that name stands.
+// Connected reports whether a connection of that name exists.
 func (s *Server) Connected(name string) (stands, known bool) {
 	const most = 1 << 20
 	all, err := s.server.Connz(&server.ConnzOptions{Limit: most})
@@ -185,10 +187,10 @@ func (s *Server) Connected(name string) (stands, known bool) {
 	return false, true
 }
 
-// Traffic is what went through the server.
+// Traffic is the traffic of the server.
 type Traffic struct{ MessagesIn, MessagesOut, BytesIn, BytesOut int64 }
 
-// Traffic returns what went through so far: from its clients, and to them.
+// Traffic returns the traffic so far: from its clients, and to them.
 func (s *Server) Traffic() (t Traffic, err error) {
 	v, err := s.server.Varz(nil)
 	if err != nil {
@@ -197,7 +199,7 @@ func (s *Server) Traffic() (t Traffic, err error) {
 	return Traffic{v.InMsgs, v.OutMsgs, v.InBytes, v.OutBytes}, nil
 }
 
-// Close ends it.
+// Close stops the server.
 func (s *Server) Close() error {
 	if s.server != nil {
 		s.server.Shutdown()
@@ -206,7 +208,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// fatal keeps why a server cannot start, and logs nothing: its lines have what clients sent.
+// fatal records why a server cannot start, and logs nothing, because log lines contain data sent by
+// clients.
 type fatal struct{ text chan string }
 
 func (f *fatal) Fatalf(format string, v ...any) {
