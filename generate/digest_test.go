@@ -40,7 +40,7 @@ func devops(t *testing.T) workload.Dataset {
 	return d
 }
 
-// text is the dataset as line protocol, in batches of so many rows.
+// text returns the dataset as line protocol, read in batches of the given number of rows.
 func text(t testing.TB, d workload.Dataset, rows int) []byte {
 	t.Helper()
 	var out []byte
@@ -120,8 +120,8 @@ func TestDigestOfDealtRows(t *testing.T) {
 	}
 }
 
-// Rows that are read from a file are those that were written to it, whether or
-// not anybody says which dataset it is.
+// Rows read from a file are the rows written to it, whether or not the specification names the
+// dataset.
 func TestDigestOfFile(t *testing.T) {
 	d := devops(t)
 	want := digestOf(t, d)

@@ -35,7 +35,7 @@ type Output interface {
 	Write(ctx context.Context, r workload.Reader, progress func(rows int)) error
 	// Commit finishes the output and gives it its name.
 	Commit() error
-	// Discard removes what was written. After Commit it does nothing.
+	// Discard removes the files written. After Commit it does nothing.
 	Discard()
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// counter hashes and counts what is written.
+// counter hashes and counts the bytes written.
 type counter struct {
 	hash hash.Hash
 	n    int64

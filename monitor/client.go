@@ -66,7 +66,7 @@ func BeginClient(ctx context.Context) *Client {
 	return c
 }
 
-// End returns what was used since BeginClient. It is called once.
+// End returns the resources used since BeginClient. It is called once.
 func (c *Client) End(ctx context.Context) result.Client {
 	r := result.Client{
 		Wall: time.Since(c.begin).Seconds(), Procs: runtime.GOMAXPROCS(0), Cores: c.cores,

@@ -55,9 +55,8 @@ func databases() []database {
 	}
 }
 
-// databaseOf names the product that a process belongs to; empty: none known.
-// Only of Java is the command line looked at: an editor that has postgres.conf
-// open is no database.
+// databaseOf returns the name of the product that a process belongs to; empty: unknown. It reads
+// the command line only of Java processes: an editor that has postgres.conf open is not a database.
 func databaseOf(program string, commandLine []string) string {
 	program = strings.TrimSuffix(program, ".exe")
 	for _, d := range databases() {

@@ -133,7 +133,7 @@ func TestCoLocated(t *testing.T) {
 		t.Error("a neighbour counts as this machine")
 	}
 	ended, cancel := context.WithCancel(t.Context())
-	cancel() // so that nobody is asked
+	cancel() // so that no server is queried
 	if _, err := CoLocated(ended, "no-such-host.invalid:1"); err == nil {
 		t.Error("a name that cannot be resolved is no error")
 	}

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// wholeDisks returns the names of the disks whose sum is the machine's
-// traffic. Partitions, and volumes made of disks (device mapper, software
-// RAID), would count the same bytes again; RAM and loop devices are none.
+// wholeDisks returns the names of the disks whose sum is the machine's traffic. Partitions, and
+// volumes made of disks (device mapper, software RAID), would count the same bytes twice; RAM and
+// loop devices are not disks.
 func wholeDisks(names []string) []string {
 	var whole []string
 	for _, name := range names {

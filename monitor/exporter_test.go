@@ -43,7 +43,7 @@ node_network_transmit_bytes_total{device="lo"} 70
 process_cpu_seconds_total 99
 `
 
-// compare fails for each metric that differs from what is wanted, both ways.
+// compare fails for each metric that is missing, unexpected, or different.
 func compare(t *testing.T, got, want map[result.Metric]float64) {
 	t.Helper()
 	for m, w := range want {

@@ -26,14 +26,14 @@ type member struct {
 	used    counters
 }
 
-// family adds up what a changing set of processes uses. Children come and go
-// between two readings: what they used is found in their parent once it has
-// waited for them, and must not be counted again where it was seen before.
+// family adds up the resource use of a changing set of processes. Children start and end between
+// two readings: the use of an ended child is included in its parent's once the parent has waited
+// for it, and the part that was counted before must not be counted again.
 type family struct {
 	began bool
-	// older are all processes of the machine, by number and start, when the
-	// family was first read. What they used before is not counted; of others
-	// everything is. Starts alone would not tell: clocks tick every 10 ms.
+	// older holds all processes of the machine, by number and start, when the family was first
+	// read. Their earlier use is not counted; that of other processes is counted in full. Comparing
+	// starts alone would not do: clocks tick every 10 ms.
 	older map[int]int64
 	last  map[int]member
 	// gone are members that ended and whose use did not yet show up in an heir:
@@ -60,8 +60,7 @@ const patience = 3
 // begin marks the moment from which use is counted: these processes exist.
 func (f *family) begin(older map[int]int64) { f.began, f.older = true, older }
 
-// update takes a reading of all members and adds what they used since the one
-// before.
+// update takes a reading of all members and adds their use since the previous reading.
 func (f *family) update(now map[int]member) {
 	for pid, m := range now {
 		before, known := f.last[pid]
@@ -86,8 +85,8 @@ func (f *family) update(now map[int]member) {
 	f.last = now
 }
 
-// base returns from where each member's use is counted: the reading before,
-// raised by what it inherited of members that have ended.
+// base returns the counters from which each member's use is counted: the previous reading, raised
+// by the use it inherited from members that have ended.
 func (f *family) base(now map[int]member) map[int]counters {
 	base := make(map[int]counters, len(now))
 	for pid, m := range now {
@@ -166,8 +165,8 @@ func rise(now, before float64) float64 {
 	return 0
 }
 
-// orElse stands in for what could not be read: a process that is just ending
-// shows less than before.
+// orElse returns other if v could not be read: a process that is ending shows lower counters than
+// before.
 func orElse(v, other float64) float64 {
 	if math.IsNaN(v) {
 		return other

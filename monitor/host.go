@@ -51,8 +51,8 @@ func Host(ctx context.Context, dir string) result.Host {
 	return h
 }
 
-// cpuModel asks the processor itself where it can tell: gopsutil reads
-// several files for each core, which takes long on large machines.
+// cpuModel queries the processor itself if possible: gopsutil reads several files for each core,
+// which is slow on large machines.
 func cpuModel(ctx context.Context) string {
 	if cpuid.CPU.BrandName != "" {
 		return cpuid.CPU.BrandName

@@ -53,8 +53,8 @@ func addLimits(h *result.Host, root string) {
 	}
 }
 
-// cpuLimit reads cpu.max, "200000 100000": so many microseconds of CPU in each
-// period of so many. "max" is no limit.
+// cpuLimit parses cpu.max, "200000 100000": microseconds of CPU per period, and the period in
+// microseconds. "max" means unlimited.
 func cpuLimit(text string) float64 {
 	quota, period, _ := strings.Cut(text, " ")
 	q, err := strconv.ParseFloat(quota, 64)

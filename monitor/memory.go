@@ -15,7 +15,7 @@ import (
 // machine has free, what its container leaves, or what GOMEMLIMIT allows,
 // whichever is least. What cannot be read counts as unlimited.
 func AvailableMemory(ctx context.Context) uint64 {
-	available := uint64(debug.SetMemoryLimit(-1)) // a negative limit only asks
+	available := uint64(debug.SetMemoryLimit(-1)) // a negative limit only reads the current one
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		available = min(available, m.Available)
 	}

@@ -44,12 +44,12 @@ func observe(pid int) (observed, error) {
 	return m, nil
 }
 
-// cpuClock returns the CPU seconds of all threads of a process, those that have
-// ended included, to the nanosecond; NaN: it has ended, and been waited for.
-// /proc tells them in hundredths only, which is too coarse for short phases.
+// cpuClock returns the CPU seconds of all threads of a process, including ended threads, to the
+// nanosecond; NaN: the process has ended and been waited for. /proc only has hundredths of a
+// second, which is too coarse for short phases.
 //
-// The clock's number is made as clock_getcpuclockid(3) does it: the process in
-// the upper bits, inverted, and CPUCLOCK_SCHED (2) in the lower ones.
+// The clock's number is built as in clock_getcpuclockid(3): the inverted process number in the
+// upper bits, and CPUCLOCK_SCHED (2) in the lower ones.
 func cpuClock(pid int) float64 {
 	var t unix.Timespec
 	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|2), &t) != nil {

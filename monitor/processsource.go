@@ -16,8 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// costShare: looking for a server that is not there takes one part in so many
-// of the time at the most.
+// costShare limits the cost of looking for a missing server to 1/costShare of the time.
 const costShare = 200
 
 // processSource reads processes and all that descend from them.
@@ -139,7 +138,7 @@ type observed struct {
 	rss, openFiles, threads float64
 }
 
-// readAll reads those that still exist.
+// readAll reads the processes that still exist.
 func readAll(pids []int) []observed {
 	var all []observed
 	for _, pid := range pids {
@@ -180,7 +179,7 @@ func (s *processSource) values(members []observed) map[result.Metric]float64 {
 	return v
 }
 
-// dropUnknown leaves out what is NaN: a sum that lacks one part is not known.
+// dropUnknown removes NaN values: a sum with a missing part is unknown.
 func dropUnknown(v map[result.Metric]float64) {
 	for m, value := range v {
 		if math.IsNaN(value) {

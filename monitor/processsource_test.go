@@ -16,9 +16,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// play starts a puppet, waits until it has written dir/ready, and sees that
-// nothing is left of it. It lies in a folder on disk: what is written to
-// memory reaches no storage.
+// play starts a puppet, waits until it has written dir/ready, and checks that no process is left at
+// the end. dir is on disk: files in memory cause no storage traffic.
 func play(t testing.TB, steps ...string) (p *process.Process, dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp(".", "monitor-test-")
@@ -72,8 +71,8 @@ func TestProcessSource(t *testing.T) {
 		if len(r.Problems) > 0 {
 			t.Errorf("%s: %q", r.Source, r.Problems)
 		}
-		// Clock ticks of 10 ms and the start of two programs come on top of
-		// what the steps asked for; what was used before does not.
+		// The measured time includes clock ticks of 10 ms and the start of two programs in addition
+		// to the steps; earlier use is not included.
 		if cpu := r.Total.CPU; runtime.GOOS == "linux" && (cpu < 1.2 || cpu > 1.85) {
 			t.Errorf("%s: %g CPU-seconds, used 1.3 and a little", r.Source, cpu)
 		}
@@ -101,8 +100,8 @@ func TestProcessSource(t *testing.T) {
 	}
 }
 
-// TestProcessSourceOfTwo: a server of two processes, one of which passes the work on
-// to the other.
+// TestProcessSourceOfTwo measures a server of two processes, one of which passes the work on to the
+// other.
 func TestProcessSourceOfTwo(t *testing.T) {
 	front, frontDir := play(t, "listen:DIR/port", "pid:DIR/ready", "wait:")
 	_, dir := play(t, "listen:DIR/port", "pid:DIR/ready", "await:DIR/go", "burn:0.4", "pid:DIR/done", "wait:")

@@ -43,8 +43,8 @@ type histogram struct {
 	bounds []float64 // seconds; the outermost may be infinite
 }
 
-// advance takes the runtime's present histogram, which only grows, and returns
-// what was added since the one before.
+// advance takes the runtime's current histogram, which only grows, and returns the values added
+// since the previous one.
 func (h *histogram) advance(v metrics.Value) histogram {
 	if v.Kind() != metrics.KindFloat64Histogram {
 		return histogram{} // a Go version that does not have it

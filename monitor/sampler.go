@@ -14,22 +14,20 @@ import (
 // Source is something whose use of resources can be read: a host, the client,
 // a server. One goroutine at a time reads it.
 type Source interface {
-	// Read returns what can be read now. An error says why something, or all,
-	// could not be; what is returned beside it counts all the same. It gives up
-	// when ctx ends.
+	// Read returns the metrics that can be read now. An error says why some, or all, could not be
+	// read; the returned metrics are valid anyway. Read gives up when ctx ends.
 	Read(ctx context.Context) (Reading, error)
 }
 
 // Reading is the state of a source at one moment.
 type Reading struct {
-	// Values holds what was read; what could not be is left out. Counters may
-	// start anywhere.
+	// Values holds the metrics that could be read. Counters may start at any value.
 	Values map[result.Metric]float64
 	// Incarnation changes when all counters start from 0 again, as with a
 	// process that was restarted.
 	Incarnation float64
 	Cores       int    // that a CPU share of 1 means; 0: not known
-	Measure     string // what is read, in words
+	Measure     string // description of the measurement
 	Device      string // the disk of the Device metrics
 }
 
@@ -47,7 +45,7 @@ type Sampler struct {
 	watched []*watched
 }
 
-// watched is a source and what was read of it; Sampler.mu guards the latter.
+// watched is a source with its readings; Sampler.mu guards the readings.
 type watched struct {
 	source    Source
 	reading   sync.Mutex // one reading at a time
@@ -179,8 +177,8 @@ func (w *watched) rise(m result.Metric, now float64, restarted bool) float64 {
 	return c.total
 }
 
-// Resources returns what was read so far, one for each source in the order of
-// Watch. It may be called at any time.
+// Resources returns the readings so far, one element per source in the order of Watch. It may be
+// called at any time.
 func (s *Sampler) Resources() []result.Resources {
 	all := s.Last(math.MaxInt)
 	for i := range all {
@@ -189,8 +187,8 @@ func (s *Sampler) Resources() []result.Resources {
 	return all
 }
 
-// Last returns the last readings of each source, so many at most, without their
-// total, for who looks often. It may be called at any time.
+// Last returns the last readings of each source, at most the given number, without their total, for
+// frequent callers. It may be called at any time.
 func (s *Sampler) Last(readings int) []result.Resources {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,16 +9,14 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Witness measures what others than tsmark and a target's server take of this
-// machine during phases of a run. It reads counters at both ends of each, since
-// most phases are shorter than the time between two samples. One goroutine uses
-// it.
+// Witness measures the use of this machine by processes other than tsmark and the target's server
+// during phases of a run. It reads counters at both ends of each phase, since most phases are
+// shorter than the interval between two samples. It is used by one goroutine.
 //
-// What the processors did is taken from the time in which they were idle: the
-// kernel counts that exactly, while the time in which they were busy is sampled
-// in most kernels, which in a tenth of a second errs by more than what is
-// looked for. Of that tsmark's own process, the server's and the kernel's
-// threads, which work for everybody, are subtracted.
+// The processors' busy time is derived from their idle time, which the kernel counts exactly. Most
+// kernels sample the busy time, with an error in a tenth of a second that exceeds the use to be
+// detected. The time of tsmark itself, of the server, and of the kernel's threads, which work for
+// all processes, is subtracted.
 type Witness struct {
 	server Source // nil: none on this machine, or tsmark's own process
 	host   machine
@@ -113,7 +111,7 @@ func (m *snapshot) noiseSince(begin *snapshot) result.Noise {
 	if math.IsNaN(used) {
 		return n
 	}
-	seen := 0.0 // of programs that live at the end: what they used is known exactly
+	seen := 0.0 // of programs that are alive at the end: their use is known exactly
 	for pid, cpu := range m.others {
 		seen += rise(cpu, begin.others[pid])
 	}

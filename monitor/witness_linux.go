@@ -71,7 +71,7 @@ func (h *machine) counters() snapshot {
 		m.cores = float64(len(s.CPU))
 		m.idle, m.iowait, m.steal = s.CPUTotal.Idle, s.CPUTotal.Iowait, s.CPUTotal.Steal
 	}
-	m.at = time.Now() // last, and at once after the times that it stands beside
+	m.at = time.Now() // last, immediately after the times that belong to it
 	return m
 }
 
@@ -96,8 +96,8 @@ func (h *machine) readThrottling(fs procfs.FS) map[string]throttling {
 			roots = []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}
 		}
 		for _, root := range roots {
-			// In a container the path may be the host's, of which the container
-			// sees the end alone, or nothing: then the mount itself is its group.
+			// In a container the path may be the host's. The container sees only the end of that
+			// path, or nothing: then the mount itself is its group.
 			for path := filepath.Clean("/" + g.Path); ; path = filepath.Dir(path) {
 				name := filepath.Join(h.root, root, path)
 				stat, err := readFigures(filepath.Join(name, "cpu.stat"))

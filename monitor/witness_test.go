@@ -105,8 +105,8 @@ func TestWitnessSeesAProcessBeside(t *testing.T) {
 	alone := phase(300 * time.Millisecond)
 	own += cpuOf(t, os.Getpid())
 	busy := spin(t)
-	// What it gets depends on what else runs here, so that its own clock is what
-	// the witness is held to.
+	// The CPU time of the program depends on the load of this machine, so the witness is compared
+	// with the program's own clock.
 	before := cpuOf(t, busy.Process.Pid)
 	beside := phase(300 * time.Millisecond)
 	got := cpuOf(t, busy.Process.Pid) - before

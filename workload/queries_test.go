@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/queries.txt instead of comparing with it")
 
-// What is stored of queries stays: runs of different versions are compared by the
-// fingerprints of their queries. Each line of the file is a query type, the
-// fingerprint of its first 100 queries, and the JSON of the first.
+// The stored form of queries must not change: runs of different versions are compared by the
+// fingerprints of their queries. Each line of the file has a query type, the fingerprint of its
+// first 100 queries, and the JSON of the first.
 func TestQueriesStay(t *testing.T) {
 	spec := workload.Spec{
 		Seed: 123, Scale: 100, Interval: 10 * time.Second,

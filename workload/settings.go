@@ -38,7 +38,7 @@ func (s Settings) MarshalYAML() (any, error) {
 		}
 		sections[name][setting] = value
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && fmt.Sprint(n) == value {
-			sections[name][setting] = n // so that it stands without quotes
+			sections[name][setting] = n // so that it is written without quotes
 		}
 	}
 	return sections, nil
@@ -75,7 +75,7 @@ func resolve(workload string, options []option.Option, settings Settings, ofQuer
 // SpecError says which setting of a specification is impossible.
 type SpecError struct {
 	Setting   string // flag name without dashes, such as timestamp-end, or as iotdb.late
-	Problem   string // what is wrong and how to fix it
+	Problem   string // the problem and how to fix it
 	OfQueries bool   // it is one of QuerySettings
 }
 

@@ -53,9 +53,8 @@ func (s Share) Range(n int) (first, end int) {
 // as it can.
 type Divided interface {
 	Dataset
-	// Share returns the rows of a share, whose series no other share has. Of a dataset
-	// that was dealt it is those of the clients in Range: a Dataset that was dealt to
-	// so many.
+	// Share returns the rows of a share. No two shares have a series in common. The share of a
+	// dealt dataset consists of the rows of the clients in Range, and is dealt to as many clients.
 	Share(Share) Dataset
 }
 
@@ -80,8 +79,8 @@ func (s Share) seriesFilter() func(series uint32) bool {
 	return func(series uint32) bool { return series%count == index }
 }
 
-// Reader is what is left of a pass over a dataset of which only the series of the share are
-// wanted, whose number is a place of it.
+// Reader returns the rows of a pass over a dataset that belong to the share: those of the series
+// whose number is a place of the share.
 func (s Share) Reader(r Reader) Reader {
 	if s.Single() {
 		return r
@@ -101,8 +100,7 @@ type filtered struct {
 // Open implements Dataset.
 func (f filtered) Open() Reader { return FilterRows(f.Dataset.Open(), f.wanted) }
 
-// FilterRows returns what is left of a pass over a dataset of which only some series are
-// wanted: full batches of their rows.
+// FilterRows returns the rows of the wanted series of a pass over a dataset, in full batches.
 func FilterRows(r Reader, wanted func(series uint32) bool) Reader {
 	return &filterReader{from: r, wanted: wanted}
 }
@@ -145,8 +143,7 @@ func (f *filterReader) Next(b *series.Batch, max int) error {
 	return f.err
 }
 
-// advance looks at the next run, of further rows where there is none; false: the pass
-// has ended.
+// advance moves to the next run, reading further rows if necessary; false: the pass has ended.
 func (f *filterReader) advance(max int) bool {
 	if f.run++; f.run >= len(f.drawn.Runs) {
 		if f.err == nil {

@@ -35,8 +35,7 @@ const (
 	Sliding Windows = "sliding"
 )
 
-// SlidingBy returns Sliding windows of which each is so far behind the one
-// before.
+// SlidingBy returns Sliding windows that advance by step.
 func SlidingBy(step time.Duration) Windows { return Sliding + Windows(":"+step.String()) }
 
 // Check returns an error unless w is one of the choices, or empty for Uniform.
@@ -68,12 +67,11 @@ const slidingShare = 50
 // recentShare is the span divided by the mean distance of Recent windows.
 const recentShare = 10
 
-// Draw draws the first n queries of a type about the whole dataset, as a run
-// asks them: their windows are where w wants them, and with align they start on
-// a bucket border. Uniform windows are as drawn, and a query without an end
-// asks about everything. What asks about one moment asks about one at which
-// there is a row, and slides from one interval to the next. The queries
-// come one by one, as those of Workload.Queries.
+// Draw returns the first n queries of a type over the whole dataset, as a run sends them: with
+// windows placed by w and, with align, starting on a bucket border. Uniform windows are left as
+// drawn, and a query without an end covers all rows. A query about one instant uses an instant at
+// which there is a row, and slides from one interval to the next. The queries are generated one by
+// one, as by Workload.Queries.
 func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) (iter.Seq[query.Query], error) {
 	queries, err := of.Queries(s, queryType, n)
 	if err != nil {
@@ -106,19 +104,17 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 	}, nil
 }
 
-// Place moves the window of q into the span from the first to before the
-// second time, and keeps its length. Where depends on the query alone (its
-// type, id and window as it was drawn) and on the span: the same query is
-// placed at the same share of two spans. It returns false, and leaves q as it
-// was, where the span is shorter than the window.
+// Place moves the window of q into the span from the first to before the second time, and keeps its
+// length. The new place depends only on the query (its type, id and drawn window) and on the span:
+// the same query is placed at the same fraction of two spans. Place returns false, and leaves q
+// unchanged, if the span is shorter than the window.
 //
-// A query with an end but no start (the newest buckets before a time) needs
-// room for as many buckets as it is limited to. One without an end gets the
-// end of the span for its end: it asks about everything in the span.
+// A query with an end but no start (the newest buckets before a time) needs room for its limit of
+// buckets. A query without an end gets the end of the span as its end and covers everything in the
+// span.
 //
-// Windows begin at whole milliseconds, or with the span; Sliding ones are at
-// least one apart. That is coarse enough
-// that the logarithms of different processors, which differ in the last digit,
+// Windows begin at whole milliseconds, or with the span; Sliding ones are at least one millisecond
+// apart. This is coarse enough that logarithms that differ in the last digit between processors
 // give the same windows.
 func (w Windows) Place(q *query.Query, from, to time.Time) bool {
 	return w.place(q, from, to, max(q.End.Sub(q.Start)/slidingShare, time.Millisecond))

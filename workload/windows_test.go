@@ -77,7 +77,7 @@ func TestWindowsAreDeterministic(t *testing.T) {
 	}
 }
 
-// What does not fit is left alone, and what has no bound gets what it needs.
+// Windows that do not fit are left unchanged, and windows without a bound get the one they need.
 func TestWindowsThatHaveNoRoom(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) time.Time { return start.Add(d) }
@@ -103,8 +103,8 @@ func TestWindowsThatHaveNoRoom(t *testing.T) {
 	}
 }
 
-// Sliding windows lie so far behind each other as is said, begin anew at the
-// end, and all lie at the beginning where that is nothing.
+// Sliding windows advance by the given step, restart at the end, and all lie at the beginning if
+// the step is 0.
 func TestSlidingWindows(t *testing.T) {
 	spec := day()
 	for windows, want := range map[workload.Windows][]time.Duration{

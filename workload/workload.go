@@ -48,16 +48,16 @@ type Spec struct {
 	// QuerySettings are the parameters of the workload's queries, which are no
 	// part of the dataset.
 	QuerySettings Settings `json:"-" yaml:"-"`
-	// QuerySeed is that of the queries' random stream, which is no part of the dataset
-	// either; 0: Seed, by which TSBS draws its own queries.
+	// QuerySeed is the seed of the queries' random stream. It is not part of the dataset. 0: Seed,
+	// which TSBS uses for its queries.
 	QuerySeed int64 `json:"-" yaml:"-"`
 }
 
 // DrawingSeed is the seed by which queries are drawn.
 func (s Spec) DrawingSeed() int64 { return cmp.Or(s.QuerySeed, s.Seed) }
 
-// RowsAtMost bounds the rows of a dataset of which each epoch has so many at
-// most. It is exact where no series begins late and nothing is dealt to groups.
+// RowsAtMost returns an upper bound of the rows of a dataset whose epochs have at most perEpoch
+// rows. It is exact unless series begin late or rows are dealt to groups.
 func (s Spec) RowsAtMost(perEpoch uint64) int64 {
 	epochs := uint64(s.End.Sub(s.Start) / s.Interval)
 	if s.Records > 0 {
@@ -167,8 +167,8 @@ type Reader interface {
 // QueryType is one kind of query that a workload has.
 type QueryType struct {
 	Name string // such as single-groupby-1-1-1
-	Help string // one line: what it answers
-	Core bool   // it is one of those that stand for the others of their kind
+	Help string // one line that describes the query
+	Core bool   // the type represents others like it
 }
 
 // Workload is a dataset and its queries.
@@ -177,34 +177,33 @@ type Workload interface {
 	Name() string
 	// Help is one line for users.
 	Help() string
-	// Settings are those that its datasets have beside what every Spec has, and
+	// Settings returns the settings of its datasets in addition to those of every Spec, and
 	// QuerySettings the parameters of its queries.
 	Settings() []option.Option
 	QuerySettings() []option.Option
 	// Check returns a *SpecError where no dataset can be made from the
 	// specification, naming the setting and how to fix it.
 	Check(Spec) error
-	// Describe tells what is known of the dataset, without making it: nothing
-	// where Check does not accept the specification.
+	// Describe returns the known properties of the dataset without generating it, and the zero
+	// value if Check rejects the specification.
 	Describe(Spec) Description
 	// Dataset makes the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
 	// QueryTypes lists the queries in the order in which they run.
 	QueryTypes() []QueryType
-	// Queries draws the first n queries of a type, one by one, so that a million
-	// of them need no memory; each pass over the sequence draws them anew. The
-	// draws depend on the specification alone, its QuerySeed included: not on the
-	// target, nor on other types.
+	// Queries returns the first n queries of a type, drawn one by one, so that a million of them
+	// need no memory; each pass over the sequence draws them again. The draws depend only on the
+	// specification, including its QuerySeed, and not on the target or on other types.
 	Queries(spec Spec, queryType string, n int) (iter.Seq[query.Query], error)
 }
 
-// Texted is a Workload of whose queries another benchmark has texts of its own, in
-// the languages of some databases.
+// Texted is a Workload for whose queries another benchmark has its own texts, in the languages of
+// some databases.
 type Texted interface {
 	Workload
-	// Texts returns the first n texts of a type for a database, by the name that the
-	// other benchmark has for it; the one of number i stands for the query of that
-	// ID. The error wraps query.ErrUnsupported where there are none, and says so.
+	// Texts returns the first n texts of a type for a database, which is named as in the other
+	// benchmark; text i is that of the query with ID i. If there are no texts the error wraps
+	// query.ErrUnsupported and says so.
 	Texts(format string, spec Spec, queryType string, n int) (iter.Seq[string], error)
 }
 
@@ -220,8 +219,8 @@ type Description struct {
 	// Facts are what readers of a report should know of the dataset beside what
 	// every Spec says, each a few words.
 	Facts []string
-	// Late says how rows are late in their series. Empty: they come as the
-	// dataset's epochs do, but for what is said of all rows together.
+	// Late describes how rows are late in their series. Empty: they come in the order of the
+	// dataset's epochs, except as described for all rows together.
 	Late string
 }
 
@@ -234,16 +233,15 @@ type Repeating interface {
 	Latest() Dataset
 }
 
-// Dealt is a Dataset whose series can be dealt to clients that write at once,
-// each of which has series of its own.
+// Dealt is a Dataset whose series can be dealt to clients that write concurrently. No two clients
+// have a series in common.
 type Dealt interface {
 	Dataset
-	// Deal returns the same rows in the order in which so many clients send them
-	// that take turns, of so many rows each, both at least 1. No batch holds rows
-	// of two clients. Its error says which number is impossible, and how to fix
-	// it.
+	// Deal returns the same rows in the order in which the clients send them if they alternate,
+	// each sending rows rows at a time. Both arguments are at least 1. No batch has rows of two
+	// clients. The error says which number is impossible, and how to fix it.
 	Deal(clients, rows int) (Dataset, error)
-	// Client returns which of so many clients, counted from 0, has a series.
+	// Client returns the client, counted from 0, that has a series.
 	Client(series uint32, clients int) int
 }
 
@@ -254,8 +252,7 @@ type Sharded interface {
 	// Shards is how many there are: one a client; less than 2: the dataset was not
 	// dealt.
 	Shards() int
-	// OpenShard starts a pass over the rows of a client, counted from 0, in their
-	// order: those that Open has of it.
+	// OpenShard starts a pass over the rows of a client, counted from 0, in the order of Open.
 	OpenShard(client int) Reader
 }
 
@@ -267,11 +264,11 @@ func Shards(d Dataset) int {
 	return 1
 }
 
-// Momentary is a Dataset about which queries may ask what was at one moment.
+// Momentary is a Dataset that supports queries about one instant.
 type Momentary interface {
-	// OnRow moves a query about one moment to the newest row at or before it
-	// of those that it asks about, and where there is none to the first one, if
-	// that is before a time. It leaves other queries as they are.
+	// OnRow moves a query about one instant to the time of the newest matching row at or before it;
+	// if there is no such row, to the first matching one if that is before the given time. It
+	// leaves other queries unchanged.
 	OnRow(q *query.Query, before time.Time)
 }
 
@@ -286,14 +283,14 @@ func OnRow(d Dataset, q *query.Query, before time.Time) {
 // tells what others know of a dataset by its specification.
 type Surveyed interface {
 	Workload
-	// Survey makes that pass, once for equal specifications, and returns the
-	// specification with all that it found: what was left out, and what tells whether the
-	// files are the same another time. It calls progress with the rows of each piece. Its
-	// error is a *SpecError, also where the files are others than the specification says.
+	// Survey makes that pass, once for equal specifications, and returns the specification with
+	// everything it found: the omitted settings, and a digest that shows later whether the files
+	// have changed. It calls progress with the rows of each part. Its error is a *SpecError,
+	// including when the files differ from those of the specification.
 	Survey(ctx context.Context, s Spec, progress func(rows int)) (Spec, error)
-	// Notes tells what people should know of how the rows of a specification that was
-	// surveyed are read, where it left something out: what is taken otherwise than one may
-	// expect, and what is not loaded. Each is a line.
+	// Notes returns what users should know about how the rows of a surveyed specification are read,
+	// where settings were omitted: unexpected interpretations, and columns that are not loaded.
+	// Each note is one line.
 	Notes(s Spec) []string
 }
 
@@ -306,13 +303,13 @@ type FromFiles interface {
 	Reread() Reread
 }
 
-// Reread is what came of reading a sample of the rows of files again, by a reader that
-// shares no code with that of the load, before anything was loaded: no value differed.
+// Reread describes a second reading of a sample of the rows of files, by a reader that shares no
+// code with that of the load, before anything was loaded: no value differed.
 type Reread struct {
 	Reader  string   `json:"reader,omitempty"`  // the second reader, with its version; empty: none could read the rows
 	Rows    int64    `json:"rows,omitempty"`    // that were compared
 	Columns int      `json:"columns,omitempty"` // of these, in the file with most
-	Skipped []string `json:"skipped,omitempty"` // what was not compared, and why
+	Skipped []string `json:"skipped,omitempty"` // values not compared, with the reason
 }
 
 // Lines says it in words, a line each.

@@ -22,9 +22,8 @@ import (
 //go:embed inspect.js
 var inspect string
 
-// Open opens a browser that is gone when the test ends, and collects what its
-// console says. Where there is none the test fails under CI, and is skipped
-// elsewhere.
+// Open opens a browser that is closed when the test ends, and collects the messages of its console.
+// Without a browser the test fails under CI, and is skipped elsewhere.
 func Open(t *testing.T) (ctx context.Context, console func() []string) {
 	t.Helper()
 	path := ""
@@ -91,8 +90,8 @@ func evaluate[T any](ctx context.Context, expression string) (T, error) {
 // leaving is the code of the browser's errors where the page is on its way to another one.
 const leaving = -32000
 
-// WaitFor waits for a condition of the page, for 5 s at most. The page may be on its way to
-// another one: then the condition is asked of that.
+// WaitFor waits for a condition of the page, for up to 5 s. If the page navigates to another one
+// the condition is evaluated there.
 func WaitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	for range 100 {
@@ -125,9 +124,9 @@ func Scheme(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// Readable fails the test where the page cannot be read in a wide window or on a phone,
-// by day or by night: charts without size or content, what is wider than the window,
-// texts with too little contrast.
+// Readable fails the test if the page is not readable in a wide window or on a phone, in the light
+// or the dark theme: charts without size or content, elements wider than the window, texts with too
+// little contrast.
 func Readable(t *testing.T, ctx context.Context) {
 	t.Helper()
 	for _, width := range []int64{1200, 390} {

@@ -1,5 +1,5 @@
-// Package infile says of files that people name and that cannot be read what is wrong and
-// how to fix it, in one line.
+// Package infile makes one-line errors for user-provided files that cannot be read, with the
+// problem and how to fix it.
 package infile
 
 import (
@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Unreadable is the error of a file that cannot be read: its name once, what is wrong, and
-// how to fix it where that is known. It wraps what went wrong.
+// Unreadable returns the error of a file that cannot be read: its name once, the problem, and how
+// to fix it if known. It wraps err.
 func Unreadable(name string, err error) error { return Cannot("read", name, err) }
 
 // Cannot is Unreadable of something else that is done with a file: "import".

@@ -14,7 +14,7 @@ type Address struct {
 	Port int // 0: a free one
 }
 
-// Parse reads HOST:PORT; the example stands in the error.
+// Parse parses HOST:PORT; the error contains the example.
 func Parse(text, example string) (Address, error) {
 	host, port, err := net.SplitHostPort(text)
 	number, wrong := strconv.ParseUint(port, 10, 16)

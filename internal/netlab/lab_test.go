@@ -51,7 +51,7 @@ func TestLab(t *testing.T) {
 		l.Set(h, Link{Delay: 50 * time.Millisecond})
 	}
 	n, far := ask(1)
-	if n != 1_000_000 || far < near/2+200*time.Millisecond { // a round trip to connect, one to ask
+	if n != 1_000_000 || far < near/2+200*time.Millisecond { // a round trip to connect, one for the request
 		t.Errorf("%d bytes in %v, with a delay of 50 ms each way, and in %v without", n, far, near)
 	}
 	for h := range 3 {

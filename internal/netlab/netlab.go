@@ -1,8 +1,7 @@
-// Package netlab lets tests run programs on machines that are far apart, on one
-// machine: each program has a network namespace of its own, and between them is a
-// switch in the test's process that delays, loses and cuts off packets as told. What it
-// does to packets is what Linux's netem does; many kernels, those of virtual machines
-// above all, come without that. It needs Linux, root, iproute2 and /dev/net/tun. Only
+// Package netlab lets tests run programs as if on distant machines, on one machine: each program
+// has its own network namespace. A switch in the test's process connects them, and delays, drops or
+// blocks packets as configured. It does to packets what Linux's netem does, which many kernels
+// lack, above all those of virtual machines. It needs Linux, root, iproute2 and /dev/net/tun. Only
 // tests import it.
 package netlab
 

@@ -1,6 +1,5 @@
-// Package option is settings that users write as NAME=VALUE: what each is
-// called, what a right value looks like, and what it amounts to. A text is
-// checked once, by Resolve; Values then reads it without errors.
+// Package option defines settings that users write as NAME=VALUE: their names, valid values, and
+// meaning. Resolve checks each text once; Values then reads it without errors.
 package option
 
 import (
@@ -18,23 +17,21 @@ type Option struct {
 	Default string // as a user would write it
 	Empty   string // what an empty value means, in words: one a core
 	Help    string
-	// Secret values are neither stored nor shown, and are asked for again where
-	// a run is resumed.
+	// Secret values are neither stored nor shown, and must be provided again to resume a run.
 	Secret bool
-	// Layout says that the option decides how tables are made and rows are kept.
-	// A dataset can be queried only with the values that it was loaded with: the
-	// figures would else be those of another layout. Options that matter only
-	// while rows are written, such as how they are sent, are none.
+	// Layout means that the option affects how tables are created and rows are stored. A dataset
+	// can be queried only with the values it was loaded with; otherwise the figures would be those
+	// of another layout. Options that matter only during writing, such as how rows are sent, do not
+	// affect the layout.
 	Layout bool
 }
 
 // DefaultText is the default for people: in words where the system chooses.
 func (o *Option) DefaultText() string { return cmp.Or(o.Default, o.Empty, "none") }
 
-// Resolve checks given values against the options and adds the defaults. An
-// empty value is right for an option without default. Errors begin with whose the options
-// are, name the option, and the closest one for a name that is none: each is an
-// *Error.
+// Resolve checks values against the options and adds the defaults. An empty value is valid for an
+// option without a default. Errors begin with whose, name the option, and suggest the closest one
+// for an unknown name: each is an *Error.
 func Resolve(whose string, options []Option, values map[string]string) (Values, error) {
 	names := make([]string, len(options))
 	resolved := make(Values, len(options))
@@ -63,7 +60,7 @@ func Resolve(whose string, options []Option, values map[string]string) (Values, 
 	return resolved, nil
 }
 
-// Error is what is wrong with a value, or with a name.
+// Error is the error of a value or of a name.
 type Error struct {
 	Name string // of the option
 	text string

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/internal/option"
 )
 
-// Each type takes what it should, and says in one wording what is wrong.
+// Each type accepts its valid values, and rejects others with uniform messages.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct {
 		of           option.Type
@@ -62,7 +62,7 @@ func options() []option.Option {
 	}
 }
 
-// What is given stands over the defaults, and is read as what it is.
+// Provided values override the defaults and are read as their types.
 func TestResolve(t *testing.T) {
 	v, err := option.Resolve("x", options(), map[string]string{"gzip": "yes", "token": ""})
 	if err != nil {

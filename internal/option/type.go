@@ -51,7 +51,7 @@ func Choice(words ...string) Type {
 	}}
 }
 
-// Boolean takes two words, the first of which is on, true or yes: see Values.On.
+// Boolean accepts two words; the first one means on, true or yes: see Values.On.
 func Boolean(yes, no string) Type {
 	t := Choice(yes, no)
 	t.name = "boolean"
@@ -162,8 +162,7 @@ func ranges(name string, least, most float64, must string, read func(string) (fl
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Shares takes weights of these in their order, a:b:c, of which those left out at
-// the end are 0.
+// Shares accepts the weights of the parts in order, a:b:c. Weights omitted at the end are 0.
 func Shares(of ...string) Type {
 	must := fmt.Errorf("must be shares such as 1:0:2, from 0 on and not all 0, of %s", strings.Join(of, ":"))
 	return CheckedBy("shares", func(v string) error {

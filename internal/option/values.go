@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Values is the value of every option, by name, as Resolve made it. What is
-// empty, or a word in the place of a number, reads as 0, 0s or false.
+// Values holds the value of every option, by name, as returned by Resolve. An empty value, or a
+// word instead of a number, reads as 0, 0s or false.
 type Values map[string]string
 
 // Int is the value of an Integer, AtLeast or Port.

@@ -18,8 +18,8 @@ type Folder struct {
 	final string // what the temporary folder becomes
 	temp  string
 	files []*File
-	// ours looks at what stands under the name already: its error is why it may not
-	// be replaced. Nil: only an empty folder may.
+	// ours checks the existing file or folder of that name: its error says why it may not be
+	// replaced. Nil: only an empty folder may be replaced.
 	ours func(dir string) error
 	done bool
 }
@@ -36,10 +36,10 @@ func CreateFolder(name string) (*Folder, error) {
 	return f, nil
 }
 
-// ReplaceFolder is CreateFolder for a folder that may hold files: Commit puts the
-// new folder in its place, and removes the old one. ours is given the path of
-// what is there, before anything is written and again before it is replaced: its
-// error, one line that says how to fix it, is why it has to stay.
+// ReplaceFolder is CreateFolder for a folder that may contain files: Commit puts the new folder in
+// its place, and removes the old one. ours is called with the path of the existing folder, before
+// anything is written and again before it is replaced. Its error, one line that says how to fix it,
+// prevents the replacement.
 func ReplaceFolder(name string, ours func(dir string) error) (*Folder, error) {
 	f := &Folder{name: name, ours: ours}
 	if err := f.open(); err != nil {
@@ -88,7 +88,7 @@ func (f *Folder) replaceable(dir string) error {
 	return err
 }
 
-// The reasons to refuse what stands under the name already.
+// The reasons not to replace an existing file or folder.
 var (
 	errNotFolder = errors.New("it is not a folder")
 	errNotEmpty  = errors.New("the folder is not empty")
@@ -142,9 +142,9 @@ func (f *Folder) WriteBytes(name string, data []byte) error {
 	return explain(shown, os.WriteFile(temp, data, 0o666))
 }
 
-// Commit finishes the files and gives the folder its name, once they are
-// safely on disk. Where that fails, or a Write failed before, it returns the
-// first error and nothing stands under the name but what stood there before.
+// Commit finishes the files and gives the folder its name once they are safely on disk. If that
+// fails, or a Write failed before, it returns the first error and leaves the previous file or
+// folder of that name in place.
 func (f *Folder) Commit() error {
 	if f.done {
 		return nil

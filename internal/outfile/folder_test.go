@@ -72,7 +72,7 @@ func TestFolderDiscard(t *testing.T) {
 	expect(t, dir, map[string]string{})
 }
 
-// What comes to stand under the name in the meantime stays.
+// A file or folder that appears under the name in the meantime is kept.
 func TestFolderTaken(t *testing.T) {
 	for _, taken := range []string{"out/kept", "out"} {
 		dir := t.TempDir()

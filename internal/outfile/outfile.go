@@ -39,13 +39,12 @@ type File struct {
 	done   bool
 }
 
-// Create begins the named file. A name that ends in .gz or .zst has it
-// compressed. The empty name and "-" stand for standard output.
+// Create creates the named file. A name that ends in .gz or .zst selects compression. The empty
+// name and "-" stand for standard output.
 //
-// A regular file is written under a temporary name in the same folder, where
-// a symbolic link leads to if it is one, and an existing file is replaced by
-// Commit. What is not a regular file (a device, a named pipe) is written in
-// place; opening a named pipe waits for its reader.
+// A regular file is written under a temporary name in the same folder, the folder of the link's
+// target if the name is a symbolic link, and Commit replaces an existing file. A file that is not
+// regular (a device, a named pipe) is written in place; opening a named pipe waits for its reader.
 //
 // Errors are one line that says how to fix it.
 func Create(name string) (*File, error) {
@@ -136,8 +135,8 @@ func unlock(held *flock.Flock) {
 // temporary matches the names that createTemp gives.
 var temporary = regexp.MustCompile(`^\..+\.[0-9a-f]{8}\.tmp$`)
 
-// RemoveLeftovers removes the temporary files of this package in a folder whose processes
-// are gone. It leaves what it cannot lock or remove.
+// RemoveLeftovers removes the temporary files of this package in a folder whose processes have
+// ended. It skips files that it cannot lock or remove.
 func RemoveLeftovers(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -157,7 +156,7 @@ func destination(path string) (_ string, named bool, _ error) {
 	for range 40 { // as many as Linux follows
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, true, nil // opening shows what is wrong
+			return path, true, nil // opening returns the error
 		}
 		link, err := os.Readlink(path)
 		if err != nil {
@@ -177,7 +176,7 @@ func destination(path string) (_ string, named bool, _ error) {
 	return "", false, syscall.ELOOP
 }
 
-// compress puts a compressor before f.f where the name asks for one.
+// compress puts a compressor before f.f if the name selects one.
 func (f *File) compress() error {
 	var open func(io.Writer) (io.WriteCloser, error)
 	switch filepath.Ext(f.name) {
@@ -199,9 +198,8 @@ func (f *File) compress() error {
 	return nil
 }
 
-// Write implements io.Writer. What is not compressed goes to the system as it
-// comes, so that callers write large pieces: 64 KiB or more. After an error
-// the file cannot be committed.
+// Write implements io.Writer. Uncompressed data is not buffered, so callers should write large
+// pieces: 64 KiB or more. After an error the file cannot be committed.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.w.Write(p)
 	if err != nil {
@@ -213,9 +211,9 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit finishes the file and gives it its name, once it is safely on disk.
-// Where that fails, or a Write failed before, it returns the first error and
-// nothing stands under the name but what stood there before.
+// Commit finishes the file and gives it its name once it is safely on disk. If that fails, or a
+// Write failed before, it returns the first error and leaves the previous file of that name in
+// place.
 func (f *File) Commit() error {
 	if f.done {
 		return nil

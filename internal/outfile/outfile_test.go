@@ -193,7 +193,7 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
-// What is no regular file stays what it is.
+// A file that is not regular keeps its type.
 func TestInPlace(t *testing.T) {
 	f := create(t, os.DevNull)
 	write(t, f, "gone")
@@ -390,7 +390,8 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// A file that is being written is no leftover, whoever looks; one that is not is one.
+// A file that is being written is never a leftover, whichever process checks; other temporary files
+// are.
 func TestRemoveLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "page.html")

@@ -8,9 +8,8 @@ import (
 	"unicode"
 )
 
-// Line returns the text on one line: white space is spaces, and what has no
-// shape of its own (control characters, directions, byte order marks, bytes
-// that are no UTF-8) is U+FFFD.
+// Line returns the text on one line: white space becomes spaces, and characters without a visible
+// form (control characters, directions, byte order marks, invalid UTF-8) become U+FFFD.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

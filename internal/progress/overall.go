@@ -10,7 +10,7 @@ type Overall struct {
 	Step, Steps int           // the step at hand, from 1, of all; 0: there is no run
 	Expected    time.Duration // about what the step at hand takes in all; 0: not known
 	Rest        time.Duration // about what the steps behind it take
-	More        bool          // of some of those nobody knows it
+	More        bool          // the remaining time of some of these is unknown
 }
 
 // Overall shows that a step of a run begins, in the place of the one before.
@@ -24,8 +24,8 @@ func (d *Display) Overall(o Overall) {
 	d.show()
 }
 
-// overallLine returns how far the whole run is, as a line; empty: there is none, or it
-// has but one step, of which its tasks tell. The caller holds the lock.
+// overallLine returns the progress of the whole run as a line; empty: there is no run, or it has
+// only one step, which its tasks show. The caller holds the lock.
 func (d *Display) overallLine(now time.Time) string {
 	o := d.overall
 	if o.Steps < 2 || d.closed {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// In files and pipes a line a period tells how far the whole run is, and what is
-// left as far as it is known.
+// In files and pipes, one line per period shows the progress of the whole run, and the remaining
+// time as far as it is known.
 func TestOverallPlain(t *testing.T) {
 	var out strings.Builder
 	c := newClock()
@@ -41,7 +41,7 @@ whole run: step 4 of 4
 `, out.String())
 }
 
-// On a terminal it stands below the tasks, and nothing of it stays.
+// On a terminal the line is below the tasks, and is erased at the end.
 func TestOverallDrawn(t *testing.T) {
 	s := &screen{width: 60}
 	c := newClock()

@@ -75,8 +75,7 @@ func newDisplay(w io.Writer, period time.Duration, now func() time.Time) *Displa
 	return &Display{w: w, period: period, now: now, stop: make(chan struct{})}
 }
 
-// sizeOf returns a function that asks for the size of a terminal, which can
-// change at any time.
+// sizeOf returns a function that reads the size of a terminal, which can change at any time.
 func sizeOf(w io.Writer) func() (width, height int) {
 	return func() (width, height int) {
 		if f, ok := w.(*os.File); ok {
@@ -88,7 +87,7 @@ func sizeOf(w io.Writer) func() (width, height int) {
 	}
 }
 
-// Task is a piece of work with a count of what is done.
+// Task is a piece of work with a count of the work done.
 type Task struct {
 	d       *Display
 	label   string
@@ -116,10 +115,10 @@ func (d *Display) Start(label, unit string, total int64) *Task {
 	return t
 }
 
-// Set sets the count of what is done.
+// Set sets the count.
 func (t *Task) Set(n int64) { t.n.Store(n) }
 
-// Add adds to the count of what is done.
+// Add adds to the count.
 func (t *Task) Add(n int64) { t.n.Add(n) }
 
 // Finish ends the task and shows the note beside its label, or the count, time
@@ -187,7 +186,7 @@ func (d *Display) Close() {
 	d.Overall(Overall{})
 }
 
-// sample looks at the running tasks and shows what has changed.
+// sample reads the running tasks and displays the changes.
 func (d *Display) sample() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -230,14 +229,13 @@ const (
 	clearRest = "\x1b[J"   // of the screen, from the cursor on
 )
 
-// frame returns what turns the last frame into the next. Lines are written
-// over those that stood there, and only their remains cleared: erasing all
-// first would flicker, and some terminals keep what is erased for scrolling
-// back.
+// frame returns the output that turns the last frame into the next. It overwrites the previous
+// lines and clears only their remains: erasing all first would flicker, and some terminals keep
+// erased lines in their scrollback.
 func (d *Display) frame(lines []string) []byte {
 	width, height := d.size()
 	b := []byte{'\r'} // a key that was echoed, such as ^C, has moved the cursor
-	// The screen may be narrower than it was, and have wrapped what was drawn.
+	// The screen may have become narrower and have wrapped the drawn lines.
 	if n := len(d.drawn) + countWraps(d.drawn, width); n > 0 {
 		b = fmt.Appendf(b, up, n)
 	}

@@ -79,7 +79,7 @@ duckdb high-cpu-1: stopped at 999 of 1,000 queries (99 %)
 `, out.String())
 }
 
-// A task without figures says what it can, and a period of 0 only the end.
+// A task without figures shows only known facts, and a period of 0 shows only the end.
 func TestPlainEdges(t *testing.T) {
 	var out strings.Builder
 	c := newClock()
@@ -251,7 +251,7 @@ oracle                        12,340 rows, 6,170 rows/s, 2 s
 	}
 }
 
-// After the screen has become narrower, what it wrapped is written over.
+// After the screen has become narrower, wrapped lines are overwritten.
 func TestNarrowed(t *testing.T) {
 	s := &screen{width: 80}
 	c := newClock()

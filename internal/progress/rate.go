@@ -8,7 +8,7 @@ import (
 // memory is the time after which a change counts for a third of its weight.
 const memory = 3 * time.Second
 
-// rate is how fast a count grows, with more weight on what is recent.
+// rate estimates how fast a count grows, with more weight on recent samples.
 type rate struct {
 	at    time.Time
 	count int64

@@ -23,7 +23,7 @@ type Running struct {
 	Left        time.Duration // at that rate; 0: not known
 }
 
-// Ended is what was said of a task at its end.
+// Ended is the summary of a task at its end.
 type Ended struct {
 	At          time.Time
 	Label, Text string

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is shown can be read: the tasks with their rates, the run with the time that is
-// left, and what has ended.
+// The displayed state is available to programs: the tasks with their rates, the run with its
+// remaining time, and the ended tasks.
 func TestState(t *testing.T) {
 	c := newClock()
 	d := newDisplay(io.Discard, 0, c.now)

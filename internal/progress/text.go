@@ -21,7 +21,7 @@ func (t *Task) plain() string {
 	return line
 }
 
-// doneText returns what is done of what: 432,000 of 864,000 rows (50 %).
+// doneText returns the progress of the task: 432,000 of 864,000 rows (50 %).
 func (t *Task) doneText() string {
 	n := t.n.Load()
 	if t.total <= 0 {
@@ -30,7 +30,7 @@ func (t *Task) doneText() string {
 	return fmt.Sprintf("%s of %s %s (%d %%)", humanize.Comma(n), humanize.Comma(t.total), t.unit, t.percent(n))
 }
 
-// summary returns what is said of a finished task.
+// summary returns the summary of a finished task.
 func (t *Task) summary(now time.Time) string {
 	n, took := t.n.Load(), now.Sub(t.started)
 	text := fmt.Sprintf("%s %s in %s", humanize.Comma(n), t.unit, duration(took))
@@ -149,8 +149,8 @@ func wholeSeconds(s int64) string {
 	return fmt.Sprintf("%d h %d min", s/3600, s/60%60)
 }
 
-// shorten cuts the beginning of a text that is wider: what tells tasks apart
-// stands last.
+// shorten removes the beginning of a text that is too wide: the distinctive part of a task's name
+// is at the end.
 func shorten(s string, width int) string {
 	if over := runewidth.StringWidth(s) - width; over > 0 {
 		return runewidth.TruncateLeft(s, over+1, "…")

@@ -1,7 +1,6 @@
-// Package properties reads Java's properties files, and remembers on which line
-// everything stood. It takes them for UTF-8, as files with comments in Chinese
-// are written; java.util.Properties.load, which reads ISO-8859-1, finds the same
-// keys and values as long as those are ASCII.
+// Package properties reads Java's properties files and records the line of every entry. It reads
+// them as UTF-8, the encoding of files with comments in Chinese; java.util.Properties.load, which
+// reads ISO-8859-1, finds the same keys and values as long as they are ASCII.
 package properties
 
 import (
@@ -19,10 +18,10 @@ const MaxSize = 1 << 20
 // Entry is a key and its value.
 type Entry struct {
 	Key, Value string // without escapes; the value without white space at its end
-	Line       int    // on which the key stands, from 1
+	Line       int    // line of the key, from 1
 }
 
-// Error is what is wrong with a line.
+// Error is the error of a line.
 type Error struct {
 	Line int // from 1; 0: the whole file
 	Text string
@@ -35,8 +34,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
 }
 
-// Parse reads a file: see java.util.Properties.load. Beyond that a key that is
-// there twice is an error, as is what is no UTF-8. Its error is an *Error.
+// Parse parses a file: see java.util.Properties.load. In addition, a repeated key is an error, and
+// so is invalid UTF-8. Its error is an *Error.
 func Parse(data []byte) ([]Entry, error) {
 	if len(data) > MaxSize {
 		return nil, &Error{0, fmt.Sprintf("is larger than %d bytes: not a properties file", MaxSize)}
@@ -114,7 +113,7 @@ func entry(line string, number int) (Entry, error) {
 	end := 0
 	for end < len(line) && !strings.ContainsRune("=:"+blanks, rune(line[end])) {
 		if line[end] == '\\' {
-			end++ // what it escapes is none
+			end++ // the escaped character does not end it
 		}
 		end++
 	}

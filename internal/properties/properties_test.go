@@ -68,8 +68,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse holds any text to: it is read or refused on a line that it has, and
-// what was read is the same when it is written plainly and read again.
+// FuzzParse checks that any text is parsed or rejected with one of its lines, and that parsed
+// entries are unchanged after writing and parsing them again.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"a=1", "a : b\\\n c", `k\u0041=\ud83d\ude00`, "# \xff", "a\\", `\`, "! x\r\n=", "a=1\ra=2", "\ufeffa 1"} {
 		f.Add([]byte(seed))

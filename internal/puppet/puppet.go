@@ -1,7 +1,6 @@
-// Package puppet lets a test binary play a server: started again with steps to
-// take, it listens, burns CPU, writes files, forks children and heeds or
-// ignores signals, so that tests can compare what was observed with what was
-// done. Only tests import it.
+// Package puppet lets a test binary act as a server: restarted with a list of steps, it listens,
+// burns CPU, writes files, forks children, and obeys or ignores signals, so that tests can compare
+// measurements with known actions. Only tests import it.
 package puppet
 
 import (
@@ -150,8 +149,7 @@ func appear(name string, number int) error {
 	return os.Rename(name+".part", name)
 }
 
-// burn computes on one core. It asks for CPU time used, not for time passed:
-// the machine may be busy.
+// burn computes on one core. It measures CPU time used, not elapsed time: the machine may be busy.
 func burn(seconds string) error {
 	wanted, err := strconv.ParseFloat(seconds, 64)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package scratch makes folders for temporary files, and removes those that processes left
-// which were killed.
+// Package scratch creates folders for temporary files, and removes the folders left by killed
+// processes.
 package scratch
 
 import (
@@ -57,7 +57,8 @@ func (f *Folder) Path() string { return f.path }
 // Close removes the folder with all that is in it.
 func (f *Folder) Close() error { return remove(f.path, f.held) }
 
-// sweep removes folders whose processes are gone. What it cannot remove stays for the next one.
+// sweep removes folders whose processes have ended. Folders that it cannot remove are left for the
+// next call.
 func sweep(dir, name string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// Of folders of which nobody says that their process is gone, only empty ones are removed.
+// Folders whose process is unknown are removed only if they are empty.
 func TestNotKnown(t *testing.T) {
 	dir := t.TempDir()
 	kept := []string{"x-full/jetstream", "x-open", "other-1", "target"}

@@ -2,13 +2,12 @@ package secret
 
 import "reflect"
 
-// Hide takes the secrets out of every string that the pointer leads to: of
-// structs, slices, maps (their keys too) and what they point to. It leaves
-// fields as they are that have the tag redact:"-": names that a program must
-// find again, and figures in the form of text.
+// Hide removes the secrets from every string that the pointer leads to: in structs, slices, maps
+// (including their keys) and their elements. It skips fields with the tag redact:"-": names that a
+// program must find again, and figures in text form.
 //
-// What a record says may come from anywhere, servers above all: a list of the
-// places that are looked at would lack the next one.
+// The texts of a record may come from anywhere, above all from servers: a list of the fields to
+// check would miss the next one.
 func (r *Redactor) Hide(pointer any) { Rewrite(pointer, r.Text) }
 
 // Rewrite is Hide by another function than Redactor.Text: it puts what the function
@@ -17,7 +16,7 @@ func Rewrite(pointer any, text func(string) string) {
 	rewriter(text).rewrite(reflect.ValueOf(pointer))
 }
 
-// rewriter returns what is to stand in the place of a text.
+// rewriter returns the replacement of a text.
 type rewriter func(string) string
 
 func (r rewriter) rewrite(v reflect.Value) {

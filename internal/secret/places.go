@@ -48,7 +48,7 @@ func places(names []string) []*regexp.Regexp {
 		// The password of a URL goes on to the last @ before the path, since
 		// people forget to escape one.
 		`[a-z][a-z0-9+.-]*://[^\s/:@?#'"]*:([^\s/'"]*)@`,
-		// The tools whose -p is no port.
+		// The tools whose -p is a password, not a port.
 		`\b(?:sshpass|mongosh?|cqlsh|mysql|mariadb)\b[^|;&\n]*?\s-p\s+` + value + `[^\s'"-][^\s'"]*)`,
 		// user:x@host. A container's image may have a tag and a digest.
 		`(?:^|[\s=,'"(])[^\s/:@=,'"(]+:([^\s/@'",]+)@(?:[a-rt-z0-9\[]|s(?:[^h\s]|h[^a\s]))`,
@@ -63,11 +63,11 @@ func places(names []string) []*regexp.Regexp {
 // short finds -pX, the password of mysql and others.
 var short = regexp.MustCompile(`(?:^|\s)-p('[^']+'|"[^"]+"|[^\s'"={/.-][^\s'"{]{2,})`)
 
-// flags begin like -pX and are none: ports, names of flags, and what is given a
-// value.
+// flags matches texts that begin like -pX without a password: ports, names of flags, and
+// assignments.
 var flags = regexp.MustCompile(`^(?:[0-9.:/]+(?:/tcp|/udp)?|[a-z-]+=.*|ort|ath|rint|id|idfile|roc|rofile|roject|roperties|roperty|rotocol|arallel|arallelism|refix|lugin|lugins|olicy|erm|ages|age|riority|rivileged|reset|arams?|artitions?|ipe|oll|ool|roduction|asswordfile|asswd|assword|ass|w|ool-size)$`)
 
-// attachedValues returns where -pX stands in a text.
+// attachedValues returns the positions of -pX in a text.
 func attachedValues(text string) [][]int {
 	if !strings.Contains(text, "-p") {
 		return nil

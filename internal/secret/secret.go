@@ -1,5 +1,4 @@
-// Package secret keeps passwords, tokens and keys out of what is stored and
-// shown.
+// Package secret keeps passwords, tokens and keys out of stored and displayed texts.
 package secret
 
 import (
@@ -17,24 +16,23 @@ import (
 	"unicode/utf8"
 )
 
-// Mark stands where a secret was.
+// Mark replaces a secret.
 const Mark = "***"
 
 // placeholder is how help and hints write the file of a secret that is to be given, as in
 // --token @FILE. It tells nobody anything.
 const placeholder = "@FILE"
 
-// Redactor blots secrets out of texts: the values that it was told, as they
-// are and as URLs, JSON, HTML, SQL, Go, hex and Base64 write them; and what
-// stands where secrets do, such as the password of a URL or what is behind
-// password= or --password. A value that is an ordinary word or number is hidden there
-// alone. Once it knows all it may be used by several goroutines.
+// Redactor removes secrets from texts: the known values, plain and as URLs, JSON, HTML, SQL, Go,
+// hex and Base64 encode them, and values in the places of secrets, such as the password of a URL or
+// the text after password= or --password. A value that is an ordinary word or number is hidden only
+// in such places. Once it knows all secrets it may be used by several goroutines.
 type Redactor struct {
 	places []*regexp.Regexp
 	named  *regexp.Regexp  // where a value follows the name of a secret in prose, its only group
 	values []string        // longest first: one may be part of another
 	common map[string]bool // the values that are ordinary
-	plain  []string        // as they were told, to be found in what is encoded
+	plain  []string        // as provided, to be found in encoded texts
 	public map[string]bool
 }
 
@@ -44,9 +42,9 @@ func New(names ...string) *Redactor {
 	return &Redactor{places: places(names), named: namedValues(names), common: make(map[string]bool), public: make(map[string]bool)}
 }
 
-// Public says which values are no secrets where they stand alone: one that is
-// the name of a database as well tells nobody a password, and a report without
-// it could not be read. It must be called before the values become known.
+// Public declares values that are not secrets on their own: a value that is also the name of a
+// database does not reveal a password, and a report without it could not be read. It must be called
+// before the secrets are added.
 func (r *Redactor) Public(values ...string) {
 	for _, v := range values {
 		r.public[v] = true
@@ -93,8 +91,8 @@ func forms(v string) []string {
 
 var percents = regexp.MustCompile("%[0-9A-F]{2}")
 
-// Learn adds the secrets that stand in a text where secrets do. Of a list with
-// commas what has no name of its own goes on with the value before it.
+// Learn adds the secrets of a text that are in the places of secrets. In a list with commas, an
+// element without a name continues the previous value.
 func (r *Redactor) Learn(text string) {
 	for _, place := range r.places {
 		for _, found := range place.FindAllStringSubmatch(text, -1) {
@@ -104,7 +102,7 @@ func (r *Redactor) Learn(text string) {
 	for _, found := range attachedValues(text) {
 		r.learn(text[found[0]:found[1]])
 	}
-	whole := "" // the value with what of it stood behind commas
+	whole := "" // the value including its parts after commas
 	for part := range strings.SplitSeq(text, ",") {
 		if found := r.places[0].FindStringSubmatch(part); found != nil {
 			whole = found[1]
@@ -211,7 +209,7 @@ func (r *Redactor) redactBase64(text string) string {
 	}
 	return encoded.ReplaceAllStringFunc(text, func(token string) string {
 		digits := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(token, "="))
-		for skipped := range 4 { // what stands before it may look like part of it
+		for skipped := range 4 { // the text before it may look like part of it
 			if skipped >= len(digits) {
 				break
 			}
@@ -263,8 +261,8 @@ func replace(text, value string) string {
 
 func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// Error returns err with a text without secrets; what it wraps stays to be
-// found by errors.Is and errors.As. Of nil it is nil.
+// Error returns err with the secrets removed from its text; errors.Is and errors.As still find the
+// errors that err wraps. It returns nil for nil.
 func (r *Redactor) Error(err error) error {
 	if err == nil {
 		return nil

@@ -30,8 +30,8 @@ func NamesOr(name string, known []string, otherwise string) string {
 	return didYouMean(near[:min(3, len(near))])
 }
 
-// Nearest is Among for names of which there may be thousands: it offers the
-// closest one, however far it is, the first of several.
+// Nearest is Among for possibly thousands of names: it returns the closest one, however distant,
+// and the first of several.
 func Nearest(name string, known []string) string {
 	if len(known) == 0 {
 		return "; there are none"

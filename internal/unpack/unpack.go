@@ -16,8 +16,8 @@ import (
 // maxMemory bounds what a zstd frame may claim.
 const maxMemory = 1 << 30
 
-// Damaged is the error of compressed content that is not what it was.
-type Damaged struct{ Err error } // io.ErrUnexpectedEOF: it was cut off
+// Damaged is the error of damaged compressed content.
+type Damaged struct{ Err error } // io.ErrUnexpectedEOF: truncated
 
 // Error says how to fix it.
 func (d *Damaged) Error() string {
@@ -49,9 +49,9 @@ func (c checked) Read(p []byte) (int, error) {
 	return n, damageError(err)
 }
 
-// Reader returns the content of raw, decompressed where its first bytes are those
-// of gzip or zstd, which packed reports. Closing what it returns closes raw; after
-// an error raw is the caller's to close.
+// Reader returns the content of raw, decompressed if its first bytes are those of gzip or zstd;
+// packed reports whether they are. Closing content closes raw; after an error the caller must close
+// raw.
 func Reader(raw io.ReadCloser) (content io.ReadCloser, packed bool, err error) {
 	peeked := bufio.NewReaderSize(raw, 64<<10)
 	magic, err := peeked.Peek(4)
@@ -75,7 +75,7 @@ func Reader(raw io.ReadCloser) (content io.ReadCloser, packed bool, err error) {
 	return reader{peeked, raw, nil}, false, nil
 }
 
-// reader is content and what it is read from.
+// reader is the content and its underlying file.
 type reader struct {
 	io.Reader
 	raw  io.Closer

@@ -13,9 +13,9 @@ import (
 // gitPatience is how long git may take to say which commit it has.
 const gitPatience = 2 * time.Second
 
-// ofRun returns the commit of what go run has built, which the Go tool does not
-// note. It is that of the working directory, and only where this is a checkout
-// of the module itself: what another repository has says nothing.
+// ofRun returns the commit of a program built by go run, for which the Go tool records none. It is
+// the commit of the working directory, and only if that is a checkout of the module itself: another
+// repository's commit is irrelevant.
 func ofRun(executable, dir, module string) (commit string, dirty bool) {
 	if !strings.Contains(filepath.ToSlash(executable), "/go-build") {
 		return "", false // built to stay: it may be run anywhere, any time
@@ -48,8 +48,8 @@ func ofRun(executable, dir, module string) (commit string, dirty bool) {
 	return commit, !ok || changes != ""
 }
 
-// rootOf returns the folder at or above dir that has the module's go.mod; empty:
-// there is none, or another module lies between.
+// rootOf returns the folder at or above dir that has the module's go.mod; empty: not found, or
+// another module lies between.
 func rootOf(dir, module string) string {
 	for {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))

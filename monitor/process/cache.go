@@ -16,7 +16,7 @@ const dropFile = "/proc/sys/vm/drop_caches"
 // Dropped is what became of the page cache.
 type Dropped struct {
 	Done   string // in words; empty: nothing was
-	Undone string // what is still warm and why, in words; empty: nothing that is known of
+	Undone string // describes what is still warm and why; empty: nothing known
 	// Files and Bytes are what the folders hold, Resident how many of the bytes
 	// are in memory all the same. Resident is -1 where nobody can tell.
 	Files    int
@@ -24,9 +24,9 @@ type Dropped struct {
 	Resident int64
 }
 
-// Cold reports whether none of the folders' bytes are left in the page cache:
-// it was looked at, not concluded from what was done. Caches of the server
-// itself, of a hypervisor and of the disk are other matters.
+// Cold reports whether none of the folders' bytes are left in the page cache, as measured after
+// dropping them. It says nothing about caches of the server itself, of a hypervisor, or of the
+// disk.
 func (d Dropped) Cold() bool { return d.Undone == "" && d.Resident == 0 }
 
 // DropCaches takes the files below the folders out of the page cache: by

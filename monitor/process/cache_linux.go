@@ -50,8 +50,8 @@ func dropFileCache(name string) error {
 	return nil
 }
 
-// residentBytes asks the kernel (mincore) how many bytes of a file are in the
-// page cache. For files that one may not write, kernels from 5.2 on say "all".
+// residentBytes returns how many bytes of a file are in the page cache, according to mincore. For
+// files that the user may not write, kernels since 5.2 report all bytes.
 func residentBytes(name string) (size, resident int64, err error) {
 	f, err := os.Open(name)
 	if err != nil {

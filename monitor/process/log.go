@@ -13,8 +13,8 @@ const (
 	tailBytes = 4 << 10
 )
 
-// tail returns the end of what a server wrote to its log since begin, as lines
-// of an error; empty: it wrote nothing, or has no log.
+// tail returns the end of the server's log since begin, as lines of an error; empty: the server
+// wrote nothing or has no log.
 func tail(c Command, begin int64) string {
 	if c.Log == "" {
 		return ""

@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// memoryGroup is the folder of a control group that holds a server to an amount of memory;
-// empty: there is none.
+// memoryGroup is the folder of a control group that limits the memory of a server; empty: no group.
 type memoryGroup string
 
 // groupName begins the names of groups that were made here.
 const groupName = "tsmark-"
 
-// limit holds the group, of that version, to so many bytes, of which none go to the disk.
+// limit limits the group's memory, without swap; version is that of the control groups.
 func (g memoryGroup) limit(version int, bytes int64) error {
 	most := strconv.FormatInt(bytes, 10)
 	file, swapFile, swap := "memory.max", "memory.swap.max", "0"
@@ -36,7 +35,7 @@ func (g memoryGroup) limit(version int, bytes int64) error {
 	return nil
 }
 
-// limitMemory holds a process, and those that it starts from now on, to so many bytes.
+// limitMemory limits the memory of a process and of all processes that it starts from now on.
 func limitMemory(of Info, bytes int64) (memoryGroup, error) {
 	parent, version, err := groupsFolder("/proc/self")
 	if err != nil {
@@ -57,7 +56,7 @@ func limitMemory(of Info, bytes int64) (memoryGroup, error) {
 }
 
 func (g memoryGroup) write(file, value string) error {
-	// The file is there, or is none of this kernel's.
+	// The kernel has the file or does not support it.
 	f, err := os.OpenFile(filepath.Join(string(g), file), os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("setting %s of a control group: %w", file, whyNot(err))
@@ -112,10 +111,10 @@ func CanLimitMemory() error {
 	return errors.Join(g.limit(version, 1<<30), g.remove())
 }
 
-// groupsFolder is where a process, of which a folder below /proc tells, can make control groups
-// for memory, and of which version they are. In version 2 that is beside its own group: a group
-// with processes has no others below it (Linux, Documentation/admin-guide/cgroup-v2.rst, "No
-// Internal Process Constraint").
+// groupsFolder returns the folder in which a process can create control groups for memory, and
+// their version; proc is the folder of the process below /proc. In version 2 the new group is a
+// sibling of the process's own: a group with processes cannot have subgroups (Linux,
+// Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint").
 func groupsFolder(proc string) (folder string, version int, err error) {
 	mounts, err := groupMounts(proc)
 	if err != nil {
@@ -142,7 +141,7 @@ func groupsFolder(proc string) (folder string, version int, err error) {
 // groupMount is where a hierarchy of control groups can be seen.
 type groupMount struct {
 	version int
-	root    string // path in the hierarchy of what is mounted
+	root    string // path of the mounted folder in the hierarchy
 	at      string
 	memory  bool // version 1: it is that of memory
 }
@@ -152,7 +151,7 @@ func (m groupMount) folder(path string) string {
 	return filepath.Join(m.at, strings.TrimPrefix(path, m.root))
 }
 
-// groupMounts lists those that a process sees, as proc_pid_mountinfo(5) has them.
+// groupMounts returns the control group mounts that a process sees, from proc_pid_mountinfo(5).
 func groupMounts(proc string) ([]groupMount, error) {
 	f, err := os.Open(filepath.Join(proc, "mountinfo"))
 	if err != nil {

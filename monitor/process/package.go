@@ -27,7 +27,7 @@ func PackageVersion(ctx context.Context, pid int) string {
 var entry = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+ \(([^ )]+)\) `)
 
 // packageOf returns the version of the package of a program <root>/bin/<package> or
-// <root>/sbin/<package>: it stands at the top of the changelog that each package has in
+// <root>/sbin/<package>: the first version in the changelog that each package has in
 // <root>/share/doc/<package> (Debian Policy, 12.7).
 func packageOf(program string) string {
 	folder := filepath.Dir(program)

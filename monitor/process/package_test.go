@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A package's version is that of the newest entry of its changelog, wherever it was
-// unpacked; what is from no package has none.
+// A package's version is that of the newest entry of its changelog, wherever it was unpacked;
+// programs without a package have no version.
 func TestPackageOf(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "usr")
 	doc := func(name, text string) {

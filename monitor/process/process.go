@@ -33,12 +33,12 @@ type Command struct {
 	// files that the kernel keeps for them; 0: as many as there are. CanLimitMemory says
 	// whether a host can do that. It needs sh.
 	Memory int64
-	// Ready asks the server whether it serves, about 20 times a second; nil:
-	// it counts as ready at once.
+	// Ready checks whether the server accepts requests, about 20 times a second; nil: it counts as
+	// ready at once.
 	Ready func(context.Context) error
 	// Within is the longest time until it must be ready; 0: a minute.
 	Within time.Duration
-	// Signal asks it to end; nil: SIGTERM.
+	// Signal is sent to terminate the server; nil: SIGTERM.
 	Signal os.Signal
 	// Grace is how long it may take to end before it is killed; 0: ten seconds.
 	Grace time.Duration
@@ -49,7 +49,7 @@ type Command struct {
 type Process struct {
 	command Command
 	info    Info
-	// group is the process group that is the server's own; 0: there is none.
+	// group is the server's own process group; 0: none.
 	group int
 	// memory is its control group; it is removed when its processes have ended.
 	memory memoryGroup
@@ -119,9 +119,9 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// holdCommand returns the command, and what lets its program run, or not: with neither Note nor
-// Memory it runs at once. Else a shell waits for a line from here before it becomes
-// the program; it ends when there is none because tsmark has ended.
+// holdCommand returns the command and a function that starts its program or cancels it. With
+// neither Note nor Memory the program starts at once. Otherwise a shell waits for a line from this
+// process before it becomes the program; it ends without the line if tsmark has ended.
 func (c *Command) holdCommand() (*exec.Cmd, func(bool), error) {
 	if c.Note == nil && c.Memory == 0 {
 		return exec.Command(c.Path, c.Args...), func(bool) {}, nil
@@ -141,7 +141,7 @@ func (c *Command) holdCommand() (*exec.Cmd, func(bool), error) {
 	}, nil
 }
 
-// waitReady asks until the server answers.
+// waitReady calls Ready until it succeeds.
 func (p *Process) waitReady(ctx context.Context) error {
 	if p.command.Ready == nil {
 		return nil
@@ -151,7 +151,7 @@ func (p *Process) waitReady(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := p.command.Ready(limit)
-		// Asked again after the answer: another server may have given it.
+		// Check again after the answer, which another server may have given.
 		select {
 		case <-p.ended:
 			return fmt.Errorf("it ended: %w", endedHow(p.how))

@@ -7,10 +7,10 @@ import (
 	"os/exec"
 )
 
-// Run runs a command by sh and returns when it has ended, whatever it left running
-// in the background, such as the server that it was to start. Its output, and
-// that of what it left, is appended to the file log. When ctx ends it is killed
-// with all that it started. An error has the end of what it said.
+// Run runs a command by sh and returns when it has ended, even if it left processes in the
+// background, such as the server it was meant to start. The output of the command and of these
+// processes is appended to the file log. When ctx ends the command is killed with all processes it
+// started. An error includes the end of the output.
 func Run(ctx context.Context, command, log string) error {
 	// Who reads a pipe to its end waits for all that have it open; a file has none.
 	said, err := openLog(log)

@@ -8,13 +8,12 @@ import (
 	"os/exec"
 )
 
-// terminate is how a server is asked to end: systems without signals can only
-// end it at once.
+// terminate returns the default signal to end a server: systems without signals can only kill it.
 func terminate() os.Signal { return os.Kill }
 
 func ownGroup(*exec.Cmd) {}
 
-// signalTo sends a signal to a process; one that has gone is no error.
+// signalTo sends a signal to a process. It returns nil if the process has ended.
 func signalTo(pid int, signal os.Signal) error {
 	p, err := os.FindProcess(pid)
 	if err != nil {

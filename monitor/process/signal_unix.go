@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// terminate is how a server is asked to end by default.
+// terminate returns the default signal to end a server.
 func terminate() os.Signal { return syscall.SIGTERM }
 
 // ownGroup makes the command the leader of a process group of its own, so that
 // an interrupt at the terminal does not reach it and its children are known.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// signalTo sends a signal to a process; one that has gone is no error.
+// signalTo sends a signal to a process. It returns nil if the process has ended.
 func signalTo(pid int, signal os.Signal) error {
 	number, ok := signal.(syscall.Signal)
 	if !ok {

@@ -13,10 +13,10 @@ import (
 // lets go of their memory, which can be many gigabytes.
 const killWithin = 30 * time.Second
 
-// Stop asks the server's first process to end, gives its children what is left
-// of the grace to follow it, and then kills all that remain. When ctx ends the
-// grace does too: nothing is left running because somebody lost patience. A
-// paused server goes on for it. One that has ended already is no error.
+// Stop signals the server's first process to end, gives its children the rest of the grace period
+// to follow, and then kills all remaining processes. The end of ctx also ends the grace period, so
+// an impatient user leaves no process running. A paused server is resumed first. Stop returns nil
+// if the server has ended already.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
@@ -41,7 +41,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	members = p.members(free, members)
 	for _, m := range members {
 		if m.PID != p.info.PID {
-			_ = signalTo(m.PID, signal) // what it does not heed, KILL will
+			_ = signalTo(m.PID, signal) // if it is ignored, SIGKILL follows
 		}
 	}
 	for len(members) > 0 && sleep(grace, 20*time.Millisecond) {

@@ -1,6 +1,6 @@
-// Package process starts, finds, stops, kills and restarts the servers that a
-// benchmark measures, and makes what they read cold. It is whole on Linux;
-// other systems have no process groups here, or cannot drop caches, and say so.
+// Package process starts, finds, stops, kills and restarts the servers that a benchmark measures,
+// and drops their files from the page cache. It is complete on Linux; on other systems process
+// groups or dropping caches are not supported, and the functions say so.
 package process
 
 import (

@@ -83,7 +83,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestTracker: children are found although it does not ask about all again.
+// TestTracker checks that children are found although the tracker does not read all processes
+// again.
 func TestTracker(t *testing.T) {
 	dir := t.TempDir()
 	late, await := filepath.Join(dir, "late"), filepath.Join(dir, "go")

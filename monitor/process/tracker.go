@@ -9,13 +9,12 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// Tracker finds the descendants of processes again and again at little cost:
-// it asks about processes that are new, and about all of them only so often
-// that it takes half a per cent of the time. Its zero value is ready; one
-// goroutine uses it.
+// Tracker finds the descendants of processes repeatedly at little cost: it reads new processes, and
+// all processes only so often that it takes half a percent of the time. The zero value is ready to
+// use, by one goroutine.
 type Tracker struct {
 	known   map[int]Info
-	refresh time.Time // when to ask about all again: numbers may have been given anew
+	refresh time.Time // when to read all processes again: numbers may have been reused
 }
 
 // Tree is like the function Tree, but that it may not know yet which processes
@@ -46,7 +45,7 @@ func (t *Tracker) Table(ctx context.Context) ([]Info, error) {
 	return table, nil
 }
 
-// readAll asks about every process.
+// readAll reads every process.
 func (t *Tracker) readAll(ctx context.Context) error {
 	begin := time.Now()
 	table, err := Table(ctx)
@@ -62,7 +61,7 @@ func (t *Tracker) readAll(ctx context.Context) error {
 	return nil
 }
 
-// update forgets the processes that are gone, and asks about new ones.
+// update removes processes that have ended and reads new ones.
 func (t *Tracker) update(ctx context.Context) error {
 	pids, err := process.PidsWithContext(ctx)
 	if err != nil {

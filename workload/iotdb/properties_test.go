@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// What is drawn at a fixed seed has the distribution that was asked for. The
-// bounds of tests are those of a chance of 1 in 10,000 or less.
+// Values drawn with a fixed seed have the configured distribution. The bounds of the tests allow a
+// false alarm with a probability of at most 1 in 10,000.
 
 // uniformly fails unless numbers lie evenly from 0 to 1 (Kolmogorov-Smirnov).
 func uniformly(t *testing.T, what string, numbers []float64) {
@@ -30,8 +30,7 @@ func uniformly(t *testing.T, what string, numbers []float64) {
 	}
 }
 
-// evenly fails unless counts differ from what is expected by chance alone
-// (Pearson).
+// evenly fails if counts differ from the expected ones by more than chance (Pearson).
 func evenly(t *testing.T, what string, counts, expected []float64) {
 	t.Helper()
 	limit := distuv.ChiSquared{K: float64(len(counts) - 1)}.Quantile(0.9999)
@@ -225,7 +224,7 @@ func TestPartsNeedNoPast(t *testing.T) {
 	}
 }
 
-// Questions draw devices, sensors and windows evenly.
+// Queries draw devices, sensors and windows evenly.
 func TestQueriesAreDrawnEvenly(t *testing.T) {
 	const n = 7000
 	spec := base()

@@ -26,7 +26,7 @@ type parameters struct {
 // it. A window whose end belongs to it is longer by as much.
 const instant = time.Microsecond
 
-// all stands behind a set operation that keeps equal rows.
+// all is the suffix of a set operation that keeps equal rows.
 const all = "-all"
 
 // readParameters reads the parameters.
@@ -158,7 +158,7 @@ func (t *queryType) draw(spec workload.Spec, number uint32, n int) (iter.Seq[que
 	}
 	return func(yield func(query.Query) bool) {
 		r := &stream{seed: uint64(spec.DrawingSeed()), of: streamOf(allDevices, number, forQueries)}
-		var q query.Query // one for all: what is given on moves to the heap
+		var q query.Query // one variable for all queries, since it escapes to the heap
 		for i := range n {
 			q = query.Query{Type: t.name, ID: i}
 			if t.drawOne(&q, r, s, &a, suitable); !yield(q) {

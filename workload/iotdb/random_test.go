@@ -10,7 +10,7 @@ import (
 
 // The known answers that the authors of Random123 publish for philox2x64-10.
 func TestRandomKnownAnswers(t *testing.T) {
-	for _, test := range [][5]uint64{ // counter, stream, key, and what they give
+	for _, test := range [][5]uint64{ // counter, stream, key, and the two results
 		{0, 0, 0, 0xca00a0459843d731, 0x66c24222c9a845b5},
 		{math.MaxUint64, math.MaxUint64, math.MaxUint64, 0x65b021d60cd8310f, 0x4d02f3222f86df20},
 		{0x243f6a8885a308d3, 0x13198a2e03707344, 0xa4093822299f31d0, 0x0a5e742c2997341c, 0xb0f883d38000de5d},

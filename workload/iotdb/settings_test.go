@@ -63,8 +63,8 @@ func TestTagsAndGroups(t *testing.T) {
 			t.Errorf("tag %d has %d values, want %d", i, len(values), want)
 		}
 	}
-	// Java's hash of "d_12" is 3071964; modulo 30 that is 24, of which 10 are one
-	// of the first tag's values.
+	// Java's hash of "d_12" is 3071964; modulo 30 that is 24. Each of the first tag's values covers
+	// 10 of the 30.
 	for i, want := range []string{"value_2", "value_4"} {
 		if text, _ := d.Schema().Tables[0].Tags[i+1].Values.Append(nil, 12); string(text) != want {
 			t.Errorf("tag %d of d_12 is %s, want %s", i, text, want)

@@ -18,7 +18,7 @@ import (
 type others struct {
 	count   int64
 	missing int64       // of these, texts that people often write for a missing value
-	outside int64       // of those, times outside the years that 64 bits of nanoseconds hold
+	outside int64       // among these, times outside the years that 64 bits of nanoseconds hold
 	first   input.Error // place of the first one; its Err is nil
 	why     error       // in a column of times: the error of the first one
 	texts   []string    // the first that differ from each other, at most shownOthers

@@ -14,10 +14,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Error is what is wrong with a declaration in a list of them.
+// Error is an error in a declaration of a list.
 type Error struct {
 	Path    string // of the value within the list, such as [0].fields[1]
-	Problem string // what is wrong and how to fix it
+	Problem string // the problem and how to fix it
 	// Line and Column are where in the value, which is a text, in characters from 1; 0:
 	// it is about the whole.
 	Line, Column int
@@ -26,9 +26,8 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Path + ": " + e.Problem }
 
-// Check returns what is wrong with declarations whatever the dataset is: each an *Error,
-// joined as by errors.Join. The names are those that query types cannot have, beside
-// each other's.
+// Check returns the errors in declarations that do not depend on a dataset: each an *Error, joined
+// by errors.Join. Query types must differ from the taken names and from each other.
 func Check(list []Query, taken []string) error {
 	c := checker{}
 	for i := range list {
@@ -47,7 +46,7 @@ func Check(list []Query, taken []string) error {
 	return errors.Join(c.problems...)
 }
 
-// checker gathers what is wrong.
+// checker collects errors.
 type checker struct {
 	path     string // of the declaration
 	problems []error
@@ -64,8 +63,8 @@ func (c *checker) add(key, format string, args ...any) {
 // maxName bounds the names of query types.
 const maxName = 64
 
-// name checks the name of a query type: it stands in tables, CSV, names of files and, with
-// "@" behind it, in those of types that an aggregate answers.
+// name checks the name of a query type. The name is used in tables, CSV, and file names, and with
+// the suffix "@" in names of types that an aggregate answers.
 func (c *checker) name(name string, taken []string) {
 	letter := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-'
@@ -249,9 +248,9 @@ func tagNames(t *series.Table) []string {
 	return names
 }
 
-// Fit returns what is wrong with declarations that Check accepts on a workload's
-// dataset: names that it does not have, and values of which it has too few. Each is an
-// *Error, joined as by errors.Join, or the workload's own error.
+// Fit returns the errors in declarations that Check accepts but that do not fit a workload's
+// dataset: unknown names, and tags with too few values. Each is an *Error, joined by errors.Join,
+// or the workload's own error.
 func Fit(list []Query, w workload.Workload, spec workload.Spec) error {
 	if len(list) == 0 {
 		return nil
@@ -350,7 +349,7 @@ func checkNames(check func(key, name string), key string, names []string) {
 	}
 }
 
-// distinct counts different values of a tag, up to so many.
+// distinct counts the different values of a tag, up to most.
 func distinct(tag *series.Tag, n uint32, most int) int {
 	seen := make(map[string]bool)
 	var text []byte

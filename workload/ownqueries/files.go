@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// referenceWord stands in the name of a file with the text of a reference.
+// referenceWord is part of the name of a file with a reference text.
 const referenceWord = "reference"
 
 // ReadTexts reads the texts of a declaration from files in a folder, and returns their

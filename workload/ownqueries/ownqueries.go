@@ -42,7 +42,8 @@ type extended struct {
 	schema *series.Schema // since a dataset of many series takes a while to make
 }
 
-// extendedTexted is one of whose own query types another benchmark has texts.
+// extendedTexted is an extended workload with query texts from another benchmark for its built-in
+// types.
 type extendedTexted struct {
 	*extended
 	texted workload.Texted
@@ -128,7 +129,7 @@ type drawing struct {
 func (d *drawing) queries(n int) iter.Seq[query.Query] {
 	return func(yield func(query.Query) bool) {
 		r := newRandom(d.seed, d.q.Name)
-		var one query.Query // one for all: what is given on moves to the heap
+		var one query.Query // one variable for all queries, since it escapes to the heap
 		for i := range n {
 			one = d.draw(r)
 			one.ID = i
@@ -193,8 +194,8 @@ func (d *drawing) values(r *random) []string {
 // had, where most series share a few values.
 const triesPerValue = 100
 
-// ofSeries draws series, and returns the first so many different values that they have
-// of a tag, of which there are enough.
+// ofSeries draws series and returns the first n different values of a tag that they have. The tag
+// has enough values.
 func (d *drawing) ofSeries(r *random, tag *series.Tag, n int) []string {
 	var list []string
 	var text []byte
@@ -209,7 +210,7 @@ func (d *drawing) ofSeries(r *random, tag *series.Tag, n int) []string {
 	for tries := 0; len(list) < n && tries < n*triesPerValue; tries++ {
 		take(uint32(r.intBelow(uint64(d.schema.Series))))
 	}
-	// The rest are those that follow a series that was drawn.
+	// The remaining values are those of the series after a random one.
 	from := r.intBelow(uint64(d.schema.Series))
 	for i := uint64(0); len(list) < n && i < uint64(d.schema.Series); i++ {
 		take(uint32((from + i) % uint64(d.schema.Series)))

@@ -250,7 +250,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// Only what is one statement that reads is a query, as far as that is cheap to tell.
+// Only a single reading statement is accepted as a query, as far as a simple check can tell.
 func TestReads(t *testing.T) {
 	for text, reads := range map[string]bool{
 		"SELECT 1;": true,

@@ -1,10 +1,10 @@
-// Package ownqueries gives a workload further query types: those that users declare
-// themselves. A declaration says which rows a query is about and what it makes of
-// them, in the words of package conformance/meaning, and what is drawn at random for each
-// query: a window, series, a threshold.
+// Package ownqueries adds query types to a workload that users declare. A declaration describes the
+// rows that a query covers and the result it computes from them, in the terms of package
+// conformance/meaning, and the parameters drawn at random for each query: a window, series, a
+// threshold.
 //
-// The package knows no workload's tables. It asks the dataset for its schema, so a
-// declaration works on any workload that has the tables, tags and fields that it names.
+// The package does not depend on a workload's tables. It reads the dataset's schema, so a
+// declaration works on any workload with the tables, tags and fields that it names.
 package ownqueries
 
 import (
@@ -22,7 +22,7 @@ import (
 // empty value leaves its key out.
 type Query struct {
 	Name  string `yaml:"name"`           // of the query type, which no other has
-	Help  string `yaml:"help,omitempty"` // one line: what it answers
+	Help  string `yaml:"help,omitempty"` // one line that describes the query
 	Table string `yaml:"table,omitempty"`
 
 	// Window is how long a stretch of time each query is about, which begins anywhere
@@ -52,8 +52,8 @@ type Query struct {
 	Having    Condition     `yaml:"having,omitempty"`
 	Active    Active        `yaml:"active,omitempty"`
 
-	// Texts are what is run in place of a shape, as somebody wrote it, by the driver or
-	// the language that it is for. Parameters are what is drawn to fill them in.
+	// Texts are query texts to run instead of a shape, by driver or query language. Parameters are
+	// drawn to fill them in.
 	Parameters []Parameter `yaml:"parameters,omitempty"`
 	Texts      Texts       `yaml:"texts,omitempty"`
 	// Reference is a text for DuckDB, over the same rows, whose answers are the right
@@ -75,8 +75,8 @@ func (t Texts) MarshalYAML() ([]byte, error) {
 	return []byte("{" + strings.Join(items, ", ") + "}"), nil
 }
 
-// Parameter is a place of texts and what is drawn for it: Draw of the values listed or,
-// where none are, of those that series have of a tag.
+// Parameter is a placeholder of texts and the values drawn for it: Draw of the listed values or, if
+// none are listed, of the values of a tag.
 type Parameter struct {
 	Name   string   `yaml:"name"`
 	Table  string   `yaml:"table,omitempty"` // empty: the first one
@@ -97,9 +97,9 @@ var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 // IsText reports whether the declaration is of texts, and not of a shape.
 func (q *Query) IsText() bool { return len(q.Texts) > 0 }
 
-// Where keeps rows whose tag has one of some values: those listed or, where none are,
-// those that the dataset's series have. Draw takes so many different ones of them at
-// random for each query; 0: all of those listed.
+// Where keeps rows whose tag has one of the given values: the listed ones or, if none are listed,
+// those of the dataset's series. Draw is the number of different values drawn at random for each
+// query; 0: all listed values.
 type Where struct {
 	Tag    string   `yaml:"tag"`
 	Values []string `yaml:"values,flow,omitempty"`
@@ -114,7 +114,7 @@ type Above struct {
 	And   []string `yaml:"and,flow,omitempty"`
 }
 
-// Choices are values of which one is drawn for each query.
+// Choices lists values; one of them is drawn for each query.
 type Choices []string
 
 // Set is a set operation on the answer and itself.
@@ -124,8 +124,8 @@ type Set struct {
 	Operands  int    `yaml:"operands,omitempty"` // 0: 2
 }
 
-// Condition keeps rows of an answer whose field compares so with a value: one of those
-// listed, drawn for each query.
+// Condition keeps rows of an answer whose field satisfies a comparison with a value. The value is
+// drawn from a list for each query.
 type Condition struct {
 	Field   string  `yaml:"field"`
 	Compare string  `yaml:"compare"` // > < or >=
@@ -145,8 +145,7 @@ type Active struct {
 
 func (a *Active) condition() *Condition { return &Condition{a.Field, a.Compare, a.Value} }
 
-// The shapes, and which keys each of them has beside those that say which rows a query
-// is about.
+// The shapes, and the keys that each of them has in addition to the keys that select rows.
 const (
 	buckets     = "buckets"
 	totals      = "totals"
@@ -168,7 +167,8 @@ func Shapes() []string {
 	return []string{buckets, totals, rows, anyRows, rowSet, last, means, unitMeans, activeUnits, activeHours, sessions, activeShare, starts}
 }
 
-// keysOf lists the keys that a shape has beside those of every query: first those that it needs.
+// keysOf lists the keys that a shape has in addition to those of every query: the required ones and
+// the optional ones.
 func keysOf(shape string) (needs, takes []string) {
 	switch shape {
 	case buckets:
@@ -267,7 +267,7 @@ func (q *Query) shape(pick func(Choices) float64) query.Shape {
 	return q.activity(pick)
 }
 
-// activity is shape for those that look at active buckets.
+// activity returns the shape of queries about active buckets.
 func (q *Query) activity(pick func(Choices) float64) query.Shape {
 	c := q.Active.condition().makeCondition(pick)
 	a := query.Activity{Unit: q.Unit, Width: q.Every, Field: c.Field, Zeros: q.Active.Zeros, Compare: c.Compare, Value: c.Value}

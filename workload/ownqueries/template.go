@@ -30,7 +30,7 @@ func positionOf(text string, at int) position {
 	return position{1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])}
 }
 
-// TemplateError is what is wrong with a text.
+// TemplateError is an error in a text.
 type TemplateError struct {
 	Line, Column int // in characters, from 1
 	Problem      string
@@ -94,7 +94,7 @@ func ParseTemplate(text string) (*Template, error) {
 	}
 }
 
-// problem is what is wrong with the form of a place; empty: nothing.
+// problem describes the error in the form of a placeholder; empty: it is valid.
 func (p *part) problem() string {
 	known := []string{asRegexp}
 	if p.name == startPlace || p.name == endPlace {
@@ -106,8 +106,8 @@ func (p *part) problem() string {
 	return fmt.Sprintf("{{%s:%s}} has a form that there is not; known: %s", p.name, p.form, strings.Join(known, ", "))
 }
 
-// Fill returns the text with what was drawn for a query in its places. Values of one
-// parameter stand with commas between them.
+// Fill returns the text with the values drawn for a query. Several values of one parameter are
+// separated by commas.
 func (t *Template) Fill(q *query.Query, l query.Literals) (string, error) {
 	w, _ := q.WrittenText()
 	var b strings.Builder

@@ -100,7 +100,8 @@ func (c *checker) text(key, text string, known []string, used map[string]bool) {
 	}
 }
 
-// passedOver is what is no word of a statement: comments, texts, quoted names, places.
+// passedOver matches the parts of a statement that are not words: comments, texts, quoted names,
+// placeholders.
 var passedOver = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"(?:[^"]|"")*"|` + "`[^`]*`" + `|\{\{.*?\}\}`)
 
 var word = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)

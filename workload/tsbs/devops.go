@@ -13,7 +13,7 @@ const (
 	hostTag    = "hostname"
 	hostPrefix = "host_"
 	highCPU    = 90
-	lastBucket = 5 // groupby-orderby-limit returns so many
+	lastBucket = 5 // number of buckets that groupby-orderby-limit returns
 )
 
 // devopsTypes lists the types in TSBS's order. The figures are those of its

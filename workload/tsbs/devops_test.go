@@ -130,7 +130,7 @@ func TestImpossibleQueries(t *testing.T) {
 			t.Errorf("%s: error %v, want one about --%s", test.queryType, err, test.setting)
 		}
 	}
-	// One second less would do: a day's dataset can be asked for a day.
+	// One second less is accepted: a day's dataset supports windows of a day.
 	spec := goldenSpec()
 	spec.End = spec.Start.Add(24 * time.Hour)
 	if _, err := CPUOnly().Queries(spec, "cpu-max-all-32-24", 10); err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// queryType is a query type and what is drawn at random for each of its
-// queries.
+// queryType is a query type and the random draws of its queries.
 type queryType struct {
 	name, help string
 	core       bool // a type that stands for those of its kind
@@ -28,8 +27,8 @@ type queryType struct {
 	shape      query.Shape
 }
 
-// querySpan is what TSBS users add to the dataset's end for the queries, so
-// that a dataset of one day can be asked for windows of one day.
+// querySpan is added by TSBS users to the dataset's end for the queries, so that a dataset of one
+// day supports windows of one day.
 const querySpan = time.Second
 
 // queryEnd is where the last window may end. An end that lies querySpan behind
@@ -59,7 +58,7 @@ func (t *queryType) draw(s workload.Spec, n int) (iter.Seq[query.Query], error) 
 	}
 	return func(yield func(query.Query) bool) {
 		r := newRandom(s.DrawingSeed())
-		var q query.Query // one for all: what is given on moves to the heap
+		var q query.Query // one variable for all queries, since it escapes to the heap
 		for i := range n {
 			q = query.Query{Type: t.name, ID: i, Table: t.table, Above: t.above, Present: t.present, Shape: t.shape}
 			if t.hostsFirst {

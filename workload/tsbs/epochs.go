@@ -14,7 +14,7 @@ type epochs struct {
 	interval     int64
 	scale        uint32
 	initial      uint64
-	hosts        uint64 // that exist in the epoch: the first so many
+	hosts        uint64 // number of hosts that exist in the epoch, counted from the first
 	left         uint64 // rows to be made yet, those of hosts that do not exist included
 
 	groups, group, turn uint32 // interleaved groups: turn counts the rows of existing hosts

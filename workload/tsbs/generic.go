@@ -18,9 +18,8 @@ const (
 	defaultMaxMetrics = 100
 )
 
-// genericDataset is the dataset of the devops-generic use case: one ragged
-// table, of hosts with different numbers of metrics, half of which live for a
-// part of the time range only.
+// genericDataset is the dataset of the devops-generic use case: one ragged table of hosts with
+// different numbers of metrics. Half of the hosts live only for a part of the time range.
 type genericDataset struct {
 	spec   workload.Spec
 	schema *series.Schema

@@ -105,8 +105,8 @@ func (r *hostReader) Next(b *series.Batch, max int) error {
 			run = b.Add(s.table)
 			room := max - rows
 			if len(r.subsystems) > 1 {
-				// A batch of few hosts has many runs, each of which keeps its memory: one with
-				// room for a whole batch in each would take gigabytes.
+				// A batch of few hosts has many runs, and every run keeps its memory: room for a
+				// whole batch in each would take gigabytes.
 				room = min(room, int(e.scale-r.host))
 			}
 			run.Grow(room)

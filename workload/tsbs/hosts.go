@@ -89,7 +89,7 @@ func newHostTags(scale uint32) *hostTags {
 
 // draw draws the tags of one host. A nil receiver only passes over the draws.
 func (t *hostTags) draw(r *random, regions []region, host uint32) {
-	// Each draw stands on a line of its own: their order is the format.
+	// Each draw is on its own line: their order defines the data.
 	reg := r.intn(len(regions))
 	dc := r.intn(len(regions[reg].datacenters))
 	rack := r.int63n(100)

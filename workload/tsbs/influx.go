@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// influxIoTTexts holds TSBS's texts of the iot types in InfluxQL, with places for
-// what is drawn and for the times of the dataset.
+// influxIoTTexts holds the texts of TSBS for the iot types in InfluxQL, with placeholders for
+// drawn values and for the times of the dataset.
 //
 //go:embed influx_iot.txt
 var influxIoTTexts string

@@ -20,9 +20,9 @@ const (
 	tenMinutes       = 10 * time.Minute
 )
 
-// iotTypes lists the types in TSBS's order. Filters use a row's own tags, and
-// NULL never matches; trucks are told apart by name. Where TSBS's text does not
-// ask what it means to, its intent is asked: docs/tsbs-errata.md has the list.
+// iotTypes lists the types in TSBS's order. Filters use a row's own tags, and NULL never matches;
+// trucks are identified by name. If TSBS's text does not match its stated purpose, the type
+// implements the purpose: see docs/tsbs-errata.md.
 func iotTypes() []queryType {
 	last := func(fields ...string) query.Last {
 		return query.Last{By: truckTag, Tags: []string{driverTag}, Fields: fields}

@@ -173,7 +173,7 @@ type strip struct {
 // most draws need no exponential function.
 type wedge struct {
 	outer, slope float64 // of the line, which falls
-	error        float64 // the density is no farther from the line
+	error        float64 // maximum distance of the density from the line
 }
 
 type ziggurat struct {
@@ -202,9 +202,8 @@ func newZiggurat() ziggurat {
 			z.strips[i].inside = uint32(x / outer * bits)
 			inner = x
 		}
-		// The second derivative of the density is nowhere beyond ±1, which bounds
-		// the error of a line through two of its points. What is rounded to
-		// float32 here is far below roundings.
+		// The second derivative of the density is within ±1, which bounds the error of a line
+		// through two of its points. Rounding to float32 adds far less than roundings.
 		const roundings = 1e-6
 		width := outer - inner
 		z.wedges[i] = wedge{outer, (density(inner) - density(outer)) / width, width*width/8 + roundings}

@@ -51,7 +51,7 @@ func ints(names ...string) []series.Field {
 	return fields
 }
 
-// cpuSubsystem is the table cpu with the first so many of its ten fields.
+// cpuSubsystem returns the table cpu with the first fields of its ten.
 func cpuSubsystem(fields int) *subsystem {
 	return &subsystem{
 		table: &series.Table{Name: cpuTable, Fields: ints(cpuFields()[:fields]...)},
@@ -64,8 +64,8 @@ func cpuSubsystem(fields int) *subsystem {
 	}
 }
 
-// devopsSubsystems lists the nine tables of TSBS's devops use case in its
-// order, for so many hosts.
+// devopsSubsystems returns the nine tables of TSBS's devops use case, in its order, for scale
+// hosts.
 func devopsSubsystems(scale uint32) []*subsystem {
 	return []*subsystem{
 		cpuSubsystem(cpuFieldCount), diskIO(scale), disk(scale), kernel(scale), memory(scale),

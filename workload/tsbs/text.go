@@ -11,8 +11,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// The databases of which this package has TSBS's texts, as TSBS's --format
-// names them.
+// The databases for which this package has TSBS's texts, named as in TSBS's --format.
 const (
 	FormatTimescaleDB     = "timescaledb"
 	FormatInflux          = "influx"
@@ -48,8 +47,8 @@ func (t Text) String() string {
 	return head + fmt.Sprintf("METHOD=%s\nPATH=%s\nBODY=\nRAW=%s\nTS=0..0\n", t.Method, t.Path, t.Raw)
 }
 
-// Statement is what the database is asked: SQL or InfluxQL or, for
-// VictoriaMetrics, the path with its parameters.
+// Statement returns the query sent to the database: SQL or InfluxQL or, for VictoriaMetrics, the
+// path with its parameters.
 func (t Text) Statement() string { return cmp.Or(t.SQL, t.Raw, t.Path) }
 
 // generator is TSBS's generator of texts for a database.
@@ -134,7 +133,7 @@ func (u useCase) Texts(format string, s workload.Spec, queryType string, n int) 
 	}, nil
 }
 
-// typeOf returns a query type of a use case; nil: there is none of the names.
+// typeOf returns a query type of a use case, or nil.
 func typeOf(use, name string) *queryType {
 	for _, w := range Workloads() {
 		if w.Name() != use {

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// All rows have times as the schema says, also trucks' late ones, of which TSBS gives
-// some the time of the end.
+// All rows have times within the schema's bounds, including trucks' late rows, some of them with
+// the end as their time in TSBS.
 func TestTimes(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 7, 0, time.UTC)
 	for _, use := range tsbs.Workloads() {

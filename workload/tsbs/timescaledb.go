@@ -68,7 +68,7 @@ func TimescaleDB(q *query.Query) Text {
 	return out
 }
 
-// iotTexts holds TSBS's texts of the iot types, with places for what is drawn.
+// iotTexts holds the texts of TSBS for the iot types, with placeholders for drawn values.
 //
 //go:embed timescaledb_iot.txt
 var iotTexts string

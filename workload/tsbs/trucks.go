@@ -45,11 +45,11 @@ func truckModels() []truckModel {
 // fleets is the order in which TSBS draws them.
 func fleets() []string { return []string{"East", "West", "North", "South"} }
 
-// truckDataset is the dataset of the iot use case: readings and diagnostics of
-// trucks, of which rows arrive late or not at all and miss a field or a tag.
+// truckDataset is the dataset of the iot use case: readings and diagnostics of trucks. Some rows
+// arrive late or not at all, or lack a field or a tag.
 //
-// A row that misses a tag belongs to another series: that of the truck without
-// the tag. Series i + scale × (1 + k) is truck i without its tag k.
+// A row without a tag belongs to another series: that of the truck without the tag. Series i +
+// scale × (1 + k) is truck i without its tag k.
 type truckDataset struct {
 	spec   workload.Spec
 	schema *series.Schema
@@ -176,8 +176,8 @@ type truckRow struct {
 	noTag   int8 // likewise
 }
 
-// finished reports whether the time range or the number of rows is reached.
-// Next goes on beyond, since TSBS asks in the middle of its batches too late.
+// finished reports whether the time range or the number of rows is reached. Next continues beyond
+// it, since TSBS checks too late in the middle of its batches.
 func (t *trucks) finished() bool { return t.epochs.left == 0 }
 
 // next makes the next row. It reports false for a truck that does not exist in
@@ -366,7 +366,7 @@ func (r *truckReader) nextBatch() bool {
 	}
 }
 
-// drain makes what is still deferred current, batches first.
+// drain makes the deferred rows current, batches first.
 func (r *truckReader) drain() bool {
 	if len(r.deferredBatches) > 0 {
 		r.takeDeferredBatch()

@@ -61,9 +61,8 @@ func Devops() workload.Workload {
 	}
 }
 
-// DevopsGeneric returns the devops-generic use case: hosts with different
-// numbers of metrics, of which half live for a part of the time only. TSBS has
-// no queries about it.
+// DevopsGeneric returns the devops-generic use case: hosts with different numbers of metrics, half
+// of them alive for only a part of the time. TSBS has no queries for it.
 func DevopsGeneric() workload.Workload {
 	return useCase{
 		name:    "devops-generic",

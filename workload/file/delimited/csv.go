@@ -144,7 +144,7 @@ func (c *Records) separatorLine() (delimiter byte, err error) {
 }
 
 // FindDelimiter detects the delimiter from the first record: from the line sep=, or as the most
-// frequent delimiter outside of quotes, and the likeliest one of those.
+// frequent delimiter outside of quotes. The likelier one wins a tie.
 func FindDelimiter(r io.Reader) (byte, error) {
 	c := &Records{Lines: input.NewLineReader(r)}
 	if said, err := c.separatorLine(); said != 0 || err != nil {

@@ -134,8 +134,8 @@ func number(v *value, text []byte) verdict {
 	return equal(f == v.float || f != f && v.float != v.float)
 }
 
-// exact parses a number exactly; false: the text is not a number, or has so many digits or such an
-// exponent that computing with millions of them would take hours.
+// exact parses a number exactly. It returns false if the text is not a number, or if computing with
+// millions of such numbers would take hours because of their digits or exponents.
 func exact(text string) (*big.Rat, bool) {
 	const mostBytes, mostExponent = 2000, 2000
 	if len(text) > mostBytes {
