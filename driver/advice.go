@@ -14,12 +14,12 @@ type Concern struct {
 	Fix     string                  // likewise
 }
 
-// Is returns a Wrong for which the values are wrong.
+// Is returns a Wrong that reports the given values.
 func Is(values ...string) func(string) bool {
 	return func(v string) bool { return slices.Contains(values, v) }
 }
 
-// IsNot returns a Wrong for which all but the values are wrong.
+// IsNot returns a Wrong that reports all values but the given ones.
 func IsNot(values ...string) func(string) bool {
 	return func(v string) bool { return !slices.Contains(values, v) }
 }
@@ -42,8 +42,8 @@ func LessThan(n float64) func(string) bool {
 	}
 }
 
-// AdviseOn returns what there is to say about settings by name. Of one that the server
-// does not tell nothing is said.
+// AdviseOn returns advice about the settings, given by name. It ignores concerns about settings that
+// the server does not report.
 func AdviseOn(concerns []Concern, settings map[string]string) []Advice {
 	var found []Advice
 	for _, c := range concerns {

@@ -9,66 +9,65 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Caps is what a system can and cannot do with some options: the one answer by
-// which the runner, the conformance suite and `tsmark drivers` go.
+// Caps describes the capabilities of a system under given options. The runner, the conformance suite
+// and `tsmark drivers` all rely on it.
 type Caps struct {
-	Language string // of its queries: SQL, InfluxQL; empty: it answers none
+	Language string // of its queries: SQL, InfluxQL; empty: it answers no queries
 	Embedded bool   // it runs in tsmark's own process
-	Discards bool   // it keeps nothing: no census, no answers, no note
+	Discards bool   // it stores nothing: no census, no results, no note
 
-	MaxWriters    int  // connections that can write at once, while others wait their turn; 0: any number
-	OneConnection bool // the server takes one connection: a second one would wait for ever
+	MaxWriters    int  // connections that can write at once, while others wait; 0: any number
+	OneConnection bool // the server accepts one connection: a second one would wait forever
 	// ShowsInParts means that the rows of one batch become visible separately, so a query result may
 	// match no state of whole batches.
 	ShowsInParts bool
-	Dedupes      bool // a row that is sent twice, with the same series and time, is there once when the load has settled
-	MakesColumns bool // rows bring tags and fields that Create has not made, and the system makes room for them: see Optional.Grow
+	Dedupes      bool // a row that is sent twice, with the same series and time, exists once when the load has settled
+	MakesColumns bool // rows may have tags and fields that Create has not created, and the system adds columns for them: see Optional.Grow
 
-	// InOrder says that late rows are refused, lost or dearer than others: those of a
-	// series that come after newer ones of it, and any that come after rows that are
-	// newer by more than so much. Each of several workers then writes series of its own.
-	// 0: rows may come in any order. InSeries: those of different series may.
+	// InOrder means that late rows are refused, lost, or slower than others: rows that arrive after
+	// newer rows of the same series, and rows that arrive after rows that are newer by more than
+	// InOrder. If there are several workers, each then writes series of its own. 0: rows may arrive in
+	// any order. InSeries: only rows of different series may.
 	InOrder time.Duration
 
-	TimePrecision time.Duration // finest distinct times of rows
-	// First and Last are the bounds of the times of rows; zero: those of
-	// nanoseconds in 64 bits.
+	TimePrecision time.Duration // smallest difference between the times of rows
+	// First and Last limit the times of rows; zero: the limits of nanoseconds in 64 bits.
 	First, Last time.Time
-	// Lacks are traits of values that it cannot hold, with what becomes of such a
-	// value, to stand behind "which": "QuestDB holds as NULL".
+	// Lacks maps the traits of values that it cannot store to the result for such a value, to follow
+	// "which": "QuestDB holds as NULL".
 	Lacks map[series.Trait]string
-	// Schema says what of a dataset's tables the system cannot hold: too many
-	// columns, names that it has not, columns that its options need. It looks at
-	// no server. Create and Plan are given no other schema. Nil: it takes all.
+	// Schema returns an error for tables that the system cannot store: too many columns, names that it
+	// does not allow, columns that its options need. It does not contact a server. Create and Plan are
+	// called only with schemas that pass. Nil: it accepts all schemas.
 	Schema func(*series.Schema) error
 
-	// Digits is to how many significant decimal digits it holds doubles, where the
-	// doubles of a series are of like size; 0: as they are. Censuses say so too.
+	// Digits is the number of significant decimal digits to which it stores doubles, if the doubles of
+	// a series have similar magnitudes; 0: exactly. The sums of a census have this precision too.
 	Digits int
-	// Types says how fields of each of series.Types are stored, those of the others
-	// not at all, which Schema says. Nil: it keeps values as they are, or nothing.
+	// Types says how fields of each of series.Types are stored; other types are not supported, and
+	// Schema rejects them. Nil: it stores values of all types unchanged, or stores nothing.
 	Types map[series.Type]Stored
-	// Steps are what its users may do once data is loaded, without Do: names and
-	// help of the Optional.Steps of an open database.
+	// Steps are the optional steps after a load, without Do: the names and help texts of the
+	// Optional.Steps of an open database.
 	Steps []Step
 }
 
-// InSeries is a Caps.InOrder that is longer than any dataset, so that rows have an order
-// within their series alone.
+// InSeries is a Caps.InOrder that is longer than any dataset: rows must be in order within their series
+// only.
 const InSeries = 200 * 365 * 24 * time.Hour
 
-// Holds reports whether it can hold values of a trait.
+// Holds reports whether it can store values with a trait.
 func (c *Caps) Holds(t series.Trait) bool { return c.Lacks[t] == "" }
 
 // Stored is how a system stores the values of a type.
 type Stored struct {
 	As string `json:"as"` // the system's own type, as its users write it: BIGINT
-	// Mapped is what a value becomes where the system has no such type, in
-	// words: 0 or 1. Empty: the type is the system's own.
+	// Mapped describes the converted value if the system has no such type: 0 or 1. Empty: the system
+	// has the type.
 	Mapped string `json:"mapped,omitempty"`
 }
 
-// String is the type, and what the values become in it.
+// String returns the type and, if there is one, the conversion.
 func (s Stored) String() string {
 	if s.Mapped == "" {
 		return s.As

@@ -1,5 +1,5 @@
-// Package driver is the interface between tsmark and a system under test. A
-// database is one folder below it that provides a Driver.
+// Package driver defines the interface between tsmark and a system under test. Each folder below db
+// provides a Driver.
 package driver
 
 import (
@@ -10,36 +10,33 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Driver is a database system that tsmark knows to drive.
+// Driver is a database system that tsmark supports.
 type Driver struct {
-	Name    string   // as users write it: duckdb
+	Name    string   // in commands and experiments: duckdb
 	Help    string   // one line: the system and its write path
-	Options []Option // all that Open understands
+	Options []Option // all options that Open accepts
 	// Caps returns the system's capabilities under options that have passed Resolve.
 	Caps func(Options) Caps
-	// Profiles are settings by which users of the system would run it, such as
-	// default (as shipped) and tuned; Durabilities are AsShipped, Relaxed and
-	// Strict in the system's own terms.
+	// Profiles are settings under which users run the system, such as default (as shipped) and tuned.
+	// Durabilities are AsShipped, Relaxed and Strict in the system's own settings.
 	Profiles     []Profile
 	Durabilities []Profile
-	// Modules are the Go modules through which it is reached: reports name
-	// their versions.
+	// Modules are the Go modules through which it is accessed: reports name their versions.
 	Modules []string
-	// Place says where a target with the options keeps its data, in words: two
-	// targets with the same place overwrite each other. Names that lead to one
-	// place without looking alike, such as two names of a host, are told apart
-	// here and found by the mark. Empty: in a folder of the run's own. Nil: it
-	// keeps nothing.
+	// Place describes where a target with the options keeps its data: two targets with the same place
+	// overwrite each other. Different names of one place, such as two names of a host, yield different
+	// places; the mark reveals that they are the same. Empty: a folder of the run. Nil: it stores
+	// nothing.
 	Place func(Options) string
-	// Endpoints are the addresses of a server that a run with the options uses, without a
-	// look at it. Nil: there is no server, or the options host and port lead to all of it.
+	// Endpoints returns the addresses of a server that a run with the options uses, without contacting
+	// it. Nil: there is no server, or the options host and port are its only address.
 	Endpoints func(Options) ([]Endpoint, error)
-	// Tested are the versions of the server on which the whole conformance suite has passed.
-	// Empty: it has on none, or there is no server.
+	// Tested are the versions of the server on which the whole conformance suite has passed. Empty:
+	// none, or there is no server.
 	Tested []Tested
-	// TestServer are the options by which the server is reached that the script
-	// servers/NAME starts, beside its host and ports: the built-in experiment
-	// databases and the tests have it. Nil: it needs no server.
+	// TestServer are the options that connect to the server started by the script servers/NAME, except
+	// its host and ports. The built-in experiment databases and the tests use it. Nil: it needs no
+	// server.
 	TestServer Options
 	// Missing says why this build of tsmark cannot open the system, and how to get one
 	// that can: it was built without cgo. It renders queries all the same. Empty: it can.
@@ -54,36 +51,35 @@ type Driver struct {
 	// conformance suite stand in for it in CI: see package conformance/replay. Nil: a
 	// script starts it, or there is no server.
 	UserServer *UserServer
-	// IoTDBBenchmark is how files of IoTDB-Benchmark speak of the system.
+	// IoTDBBenchmark is the system's names in files of IoTDB-Benchmark.
 	IoTDBBenchmark Tool
-	// Render puts a query into the system's language. It needs no server. The
-	// options, which have passed Resolve, say how the data is laid out. It
-	// wraps query.ErrUnsupported, with the reason, for what the system cannot
-	// answer.
+	// Render translates a query to the system's language. It does not contact a server. The options,
+	// which have passed Resolve, determine the layout of the data. For a query that the system cannot
+	// answer, it wraps query.ErrUnsupported with the reason.
 	Render func(*query.Query, *series.Schema, Options) (Request, error)
-	// Literals are how texts that users write in its language are filled in: a Request
-	// with such a text is sent over the ordinary Querier. The options have passed Resolve.
-	// A driver with Literals sets Optional.CheckText. Nil: it takes none.
+	// Literals returns the literals for placeholders in users' query texts. A Request with such a text
+	// runs on the ordinary Querier. The options have passed Resolve. A driver with Literals sets
+	// Optional.CheckText. Nil: it does not run users' texts.
 	Literals func(Options) query.Literals
-	// ResultCache is the system's, and how every connection of the driver turns it off.
+	// ResultCache is the system's result cache, and how every connection of the driver turns it off.
 	ResultCache ResultCache
-	// TSBS is how it runs the texts of TSBS's own generator; nil: TSBS has none for
-	// the system, or tsmark does not know them.
+	// TSBS runs the query texts of TSBS's own generator; nil: TSBS has no texts for the system, or
+	// tsmark does not support them.
 	TSBS *TSBS
-	// Adopts returns an error, with the reason and what to do, where data of a dataset that
-	// TSBS's loader has left is not laid out as the options say, which have passed Resolve.
-	// It needs no server. Nil: tsmark does not know how TSBS lays data out in the system.
+	// Adopts returns an error, with the reason and the remedy, if a dataset that TSBS's loader has
+	// loaded is not laid out as the options say. The options have passed Resolve. It does not contact a
+	// server. Nil: tsmark does not know how TSBS lays data out in the system.
 	Adopts func(*series.Schema, Options) error
-	// RenderFrom is Render of a query that is answered from a continuous aggregate, as
-	// Optional.Materialize makes it, in place of rows. It wraps query.ErrUnsupported where the
-	// aggregate cannot answer it. Nil: tsmark makes no aggregates of the system.
+	// RenderFrom is Render for a query that is answered from a continuous aggregate made by
+	// Optional.Materialize instead of from rows. It wraps query.ErrUnsupported if the aggregate cannot
+	// answer the query. Nil: tsmark makes no aggregates in the system.
 	RenderFrom func(*query.Query, *query.Materialized, *series.Schema, Options) (Request, error)
-	// Open connects. Its options have passed Resolve. Where it cannot reach
-	// the system its error wraps ErrUnreachable.
+	// Open connects. Its options have passed Resolve. Its error wraps ErrUnreachable if the system
+	// cannot be reached.
 	Open func(context.Context, Env, Options) (DB, error)
 }
 
-// LiteralsOf is Literals with options; nil where the driver has none.
+// LiteralsOf calls Literals with the options; it returns nil if the driver has no Literals.
 func (d *Driver) LiteralsOf(o Options) *query.Literals {
 	if d.Literals == nil {
 		return nil
@@ -92,25 +88,25 @@ func (d *Driver) LiteralsOf(o Options) *query.Literals {
 	return &l
 }
 
-// Tool is how the files of another benchmark speak of a system.
+// Tool is a system's names in the files of another benchmark.
 type Tool struct {
-	Databases []string          // what its names begin with there, beside Name in upper or lower case
-	Options   map[string]string // options that parameters become which are called otherwise here: PORT: pg_port
+	Databases []string          // prefixes of its names there, besides Name in upper or lower case
+	Options   map[string]string // parameters whose names differ from the names of their options: PORT: pg_port
 }
 
-// TSBS is about the query texts that TSBS's generator makes for a system.
+// TSBS describes the query texts that TSBS's generator makes for a system.
 type TSBS struct {
-	Format string // as TSBS's --format names the system
-	// Request returns the request that sends a text as it is, over the ordinary
-	// Querier, which counts the rows of its answer where its sink is nil. The error
-	// wraps query.ErrUnsupported where the text does not fit the options, which have
-	// passed Resolve: where the tables are not as TSBS lays them out.
+	Format string // the system's name in TSBS's --format
+	// Request returns the request that sends a text unchanged, over the ordinary Querier, which counts
+	// the rows of the result if its sink is nil. The error wraps query.ErrUnsupported if the text does
+	// not fit the options, which have passed Resolve, because they lay the tables out differently from
+	// TSBS.
 	Request func(text string, o Options) (Request, error)
-	// Cached says that the texts let the system's ResultCache answer, as TSBS sends them.
+	// Cached means that the texts, as TSBS sends them, may be answered from the system's ResultCache.
 	Cached bool
 }
 
-// ResultCacheOf is ResultCache where queries are TSBS's own texts, or are not.
+// ResultCacheOf returns the ResultCache for TSBS's own query texts, or for others.
 func (d *Driver) ResultCacheOf(tsbsTexts bool) ResultCache {
 	c := d.ResultCache
 	if tsbsTexts && d.TSBS != nil && d.TSBS.Cached {
@@ -119,65 +115,64 @@ func (d *Driver) ResultCacheOf(tsbsTexts bool) ResultCache {
 	return c
 }
 
-// Verbatim is a TSBS.Request that sends every text.
+// Verbatim is a TSBS.Request that accepts every text.
 func Verbatim(text string, _ Options) (Request, error) { return Request{Text: text}, nil }
 
-// Env is what a run lends to a database.
+// Env is the environment that a run provides to a database.
 type Env struct {
 	Dir string // folder of the target's own files: an embedded database may live there
 	// Create means that a missing database is to be created: an embedded one by Open, one on a server
 	// by Create. Without it, Open fails if the database is missing, says how to load it, and creates
 	// nothing.
 	Create bool
-	// Locks is the longest that a statement which changes tables waits for the
-	// locks of others; 0: as long as its context lets it.
+	// Locks is the longest time that a statement which changes tables waits for others' locks; 0: until
+	// its context ends.
 	Locks time.Duration
 }
 
 // Request is a rendered query.
 type Request struct {
-	// Text is sent as it is, or prints the plan.
+	// Text is sent unchanged, or is the printed form of the plan.
 	Text string
-	// Plan holds the results of Render that a Querier of the driver needs beside Text, so that
-	// it parses nothing on the clock. Several Queriers may use it at once and do not change it.
-	// Nil: Text is enough.
+	// Plan holds the results of Render that a Querier of the driver needs in addition to Text, so that
+	// measured operations include no parsing. Several Queriers may use it at once, and do not change
+	// it. Nil: Text is enough.
 	Plan any
-	// UserText says that a user wrote the text. It may be hostile, as in a run that was
-	// imported: it has passed Optional.CheckText, and a Querier runs it read-only where
-	// the system has such a mode.
+	// UserText means that a user wrote the text. It may be hostile, as in an imported run. It has
+	// passed Optional.CheckText, and a Querier runs it read-only if the system has such a mode.
 	UserText bool
 }
 
-// DB is an open system under test: what every system can do, and what only some can. To
-// change what a database does, copy the struct and replace functions or Required, which the
-// replacement embeds.
+// DB is an open system under test: the functions that every system has, and those that only some have.
+// To change the behavior of a database, copy the struct and replace functions or Required; the new
+// Required embeds the old one.
 type DB struct {
 	Required
 	Optional
 }
 
-// Required is what every system can do. Its methods may be called from several
-// goroutines at once; those of a Writer or Querier may not. It outlives a restart of
-// its server: a method that is called afterwards connects again.
+// Required is the set of functions that every system has. Its methods may be called from several
+// goroutines at once; those of a Writer or Querier may not. It survives a restart of its server:
+// methods connect again.
 type Required interface {
-	// Describe returns version and effective settings.
+	// Describe returns the version and the effective settings.
 	Describe(context.Context) (Description, error)
-	// Objects lists everything in the place: in the file, database or schema
-	// that the options name. It changes nothing.
+	// Objects lists everything in the place: the file, database or schema that the options name. It
+	// changes nothing.
 	Objects(context.Context) ([]Object, error)
-	// Plan names the objects that Create would make, without looking at the
-	// database. Its error says what of the schema does not fit.
+	// Plan names the objects that Create would create, without contacting the database. Its error names
+	// the part of the schema that does not fit.
 	Plan(*series.Schema) ([]Object, error)
-	// Create makes the objects, which do not exist yet. Its work is proportional to
-	// the number of tables: what grows with the series belongs to the writers. It
-	// makes all or nothing where the system can.
+	// Create creates the objects, which do not exist yet. Its work is proportional to the number of
+	// tables: writers do the work that grows with the number of series. It is atomic where the system
+	// allows it.
 	Create(context.Context, *series.Schema) error
 	// Drop drops objects that Objects has listed, with the objects that depend on them. An object that
 	// no longer exists is not an error. Drop is atomic where the system allows it, and spares
 	// everything that other objects need. It keeps the note unless no other object of tsmark is left.
 	Drop(context.Context, []Object) error
-	// Note returns the text that SetNote stored. It is called where Objects lists
-	// one with Note set; a note in another form is an error. Empty: none was stored.
+	// Note returns the text that SetNote stored. It is called if Objects lists an object with Note set;
+	// a malformed note is an error. Empty: no note was stored.
 	Note(context.Context) (string, error)
 	// SetNote replaces the whole note atomically. The note has an object of its own; SetNote creates it
 	// if it does not exist.
@@ -190,10 +185,10 @@ type Required interface {
 	// Settle returns when all acknowledged rows are visible to queries and
 	// background work is idle.
 	Settle(context.Context) error
-	// Census returns what a table holds: of each field the count, sum, minimum and
-	// maximum as far as the system can, in one pass over its rows.
+	// Census returns the contents of a table: the count, sum, minimum and maximum of each field, as far
+	// as the system can compute them, in one pass over its rows.
 	Census(context.Context, *series.Table) (Census, error)
-	// Footprint measures what Create has made on disk.
+	// Footprint measures the size on disk of the objects that Create created.
 	Footprint(context.Context) (Footprint, error)
 	// Close releases the connection. The data stays.
 	Close() error
@@ -205,31 +200,30 @@ type Footprint struct {
 	// Without says which files the size does not count, to follow "without": "the index and the
 	// file of series, which the server does not count". Empty: it counts all of them.
 	Without string
-	// Pending says what the system has not yet written as it stores data for good: rows that are
-	// in memory, or in a write-ahead log whose content moves to other files later. The size then
-	// depends on when it is measured, and it is compared with no other. Empty: nothing, as far as
-	// the system tells.
+	// Pending describes data that the system has not yet written to its final files: rows in memory, or
+	// in a write-ahead log whose content moves to other files later. The size then depends on when it
+	// is measured, and is not compared with others. Empty: none, as far as the system reports.
 	Pending string
 }
 
-// UnknownVersion is the version of a system that does not tell it.
+// UnknownVersion is the version of a system that does not report one.
 const UnknownVersion = "unknown"
 
-// Description is what a system says of itself.
+// Description is a system's information about itself.
 type Description struct {
 	Version    string            `json:"version"`            // version of the system
-	Edition    string            `json:"edition,omitempty"`  // where a system has several: community, enterprise
+	Edition    string            `json:"edition,omitempty"`  // if a system has several: community, enterprise
 	Location   string            `json:"location"`           // address or path, without secrets
-	Durability string            `json:"durability"`         // in words: when is an acknowledged row on disk
+	Durability string            `json:"durability"`         // when an acknowledged row is on disk
 	Settings   map[string]string `json:"settings,omitempty"` // effective settings that matter
-	// System names what answered, where that is not the system that the driver is named for:
+	// System names the system that answered, if it is not the one that the driver is named after:
 	// MariaDB, openGemini.
 	System string `json:"system,omitempty"`
-	// StandIn says what answers in place of a server of the system as its users run it:
-	// "chDB 26.9.0 behind tsmark's test server, not a ClickHouse server". Its figures are marked,
-	// and compared with nothing. Empty: nothing tells of one.
+	// StandIn describes a substitute for a server of the system as its users run it: "chDB 26.9.0
+	// behind tsmark's test server, not a ClickHouse server". Its figures are marked, and are not
+	// compared with others. Empty: no sign of a substitute.
 	StandIn string `json:"stand_in,omitempty"`
-	// Elsewhere is what a user gives to have another place: path, database, server.
+	// Elsewhere lists the options that choose another place: path, database, server.
 	Elsewhere string `json:"-"`
 }
 
@@ -244,8 +238,8 @@ type Description struct {
 //
 // A Receipt returned with an error counts the rows that were accepted anyway.
 type Writer interface {
-	// Write sends the batch, which belongs to the caller again on return. It
-	// ends in bounded time when the server falls silent, and with ctx.
+	// Write sends the batch. The caller may reuse the batch on return. Write ends in bounded time when
+	// the server falls silent, and with ctx.
 	Write(context.Context, *series.Batch) (Receipt, error)
 	// Flush sends the rows that Write buffered, and waits for outstanding acknowledgements if the
 	// protocol has them.
@@ -254,46 +248,46 @@ type Writer interface {
 	Close() error
 }
 
-// Receipt says what became of rows.
+// Receipt is the outcome of sending rows.
 type Receipt struct {
 	Sent      time.Time // when the last byte had been handed over
-	Acked     time.Time // when the system had accepted them; zero: the protocol does not say
-	Rows      int64     // accepted; those of earlier batches that were kept back included
+	Acked     time.Time // when the system had accepted them; zero: the protocol has no acknowledgements
+	Rows      int64     // accepted, including rows of earlier batches that were buffered
 	WireBytes int64     // as sent, before compression by the transport
 }
 
 // Querier is one worker's connection for reading.
 type Querier interface {
-	// Do sends a query and reads the answer to its last byte. The rows go to the sink;
-	// a nil sink only has them counted.
+	// Do sends a query and reads the result to its last byte. The rows go to the sink; with a nil sink
+	// they are only counted.
 	Do(context.Context, Request, query.Sink) (Cost, error)
 	// Close releases the connection.
 	Close() error
 }
 
-// Cost is the size of an answer.
+// Cost is the size of a result.
 type Cost struct {
 	Rows  int64
 	Bytes int64 // as received; for an embedded system, of the values read
 }
 
-// Census is what a table holds, as the target itself says.
+// Census is the contents of a table, as reported by the target itself.
 type Census struct {
-	Rows   int64     // -1 where the system counts points only
-	Times  Content   // of the rows; its Count means nothing
+	Rows   int64     // -1 if the system counts points only
+	Times  Content   // of the rows; its Count has no meaning
 	Fields []Content // in the order of the table's fields
 	Digits int       // as Caps.Digits
 }
 
-// Content is what the values of a field come to, NULLs left out. A figure that
-// the system cannot tell is nil. One that it says is NULL points to NULL, which is
-// right only where there is no value.
+// Content is the figures of a field's values, without NULLs. A figure that the system cannot compute is
+// nil. A figure that the system reports as NULL points to NULL, which is correct only if there are no
+// values.
 type Content struct {
 	Count int64
 	// Sum is the sum of integers modulo 2^64 in two's complement, or of doubles, depending on how the
 	// system stores the field. The summands are integers; booleans, with true as 1; times, as
 	// nanoseconds since 1970; dates, as days since 1970; and oracle.TextSum of each text or blob.
 	Sum *query.Value
-	// Min and Max are the least and the largest value; of texts by their bytes.
+	// Min and Max are the smallest and the largest value; texts are compared by their bytes.
 	Min, Max *query.Value
 }

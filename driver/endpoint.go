@@ -9,12 +9,12 @@ import (
 type Endpoint struct {
 	Protocol string // as messages name it: HTTP
 	Address  string // host:port
-	Option   string // that sets the port: pg_port
-	// Queries says that only queries go there: a load alone does not need it.
+	Option   string // the option that sets the port: pg_port
+	// Queries means that only queries use the address: a load alone does not need it.
 	Queries bool
-	// Opened says that Open has spoken to it: it needs no further look before a load.
+	// Opened means that Open has used the address: it needs no further check before a load.
 	Opened bool
-	// Secret says that a password or a token goes there.
+	// Secret means that a password or a token is sent there.
 	Secret bool
 	// Probe connects and returns the state of TLS; nil: the connection is not encrypted, or the driver
 	// cannot find out. The error states the problem in one line, and wraps ErrUnreachable if nothing

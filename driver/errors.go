@@ -17,22 +17,21 @@ var (
 // is restarting, or it requested a delay. A Writer wraps every error that a retry may fix, and no
 // other: a retry does not help a row that the server rejects.
 type Temporary struct {
-	Err error // what happened, and in which operation
+	Err error // what failed, and in which operation
 	// After is the delay that the server requested; 0: none.
 	After time.Duration
-	// Refused says that the server stored none of the rows, as with a 429.
-	// Else some or all of them may be stored, as where the connection was cut
-	// before the acknowledgement came.
+	// Refused means that the server stored none of the rows, as with a 429. Otherwise some or all of
+	// them may be stored, for example if the connection was cut before the acknowledgement.
 	Refused bool
 }
 
 // Error implements error.
 func (t *Temporary) Error() string { return t.Err.Error() }
 
-// Unwrap returns what happened.
+// Unwrap returns the wrapped error.
 func (t *Temporary) Unwrap() error { return t.Err }
 
-// AsTemporary returns the Temporary that an error wraps; nil: it wraps none.
+// AsTemporary returns the Temporary that an error wraps; nil: it does not wrap one.
 func AsTemporary(err error) *Temporary {
 	t, _ := errors.AsType[*Temporary](err)
 	return t

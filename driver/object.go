@@ -9,41 +9,38 @@ import (
 	"unicode"
 )
 
-// Object is something in a place that has a name: a table, an index, a view, a
-// measurement.
+// Object is a named object in a place: a table, an index, a view, a measurement.
 type Object struct {
-	// Kind is what users of the system call it, in their words: table. Empty: the
-	// name says it.
+	// Kind is the system's term for it: table. Empty: the name says it.
 	Kind string
-	// Name tells it from all others in the place that tsmark could have made.
+	// Name distinguishes it from all other objects in the place that tsmark could have created.
 	Name string
-	// Key is alike in objects that cannot be in one place at once: the name in
-	// lower case, where case tells no names apart. Empty: the name.
+	// Key is equal for objects that cannot exist in one place at once: the name in lower case, if names
+	// are case-insensitive. Empty: the name.
 	Key string
-	// Identity tells it from another one that has or had the name: what the
-	// system gives to an object once and never again, or where it has no such
-	// thing, the columns. Empty: nothing does.
+	// Identity distinguishes it from other objects that have or had the name. It is a value that the
+	// system never uses twice, or, in a system without such values, the columns. Empty: the system has
+	// neither.
 	Identity string
-	// Columns is what an object consists of that the system makes only as rows
-	// come, and as they are: one of tsmark's has no others than Plan names. Nil:
-	// that tells nothing.
+	// Columns are the columns of an object, in a system that creates columns as rows arrive: an object
+	// of tsmark's has only the columns that Plan names. Nil: the columns are no evidence.
 	Columns []string
-	// Of is the name of the object that it comes and goes with: an index's table.
+	// Of is the name of the object that it is created and dropped with: an index's table.
 	Of string
-	// Schema is where it is, if that is not where tsmark makes its own, which it
-	// then has nothing to do with.
+	// Schema is the schema that contains it, if that is not the one in which tsmark creates its
+	// objects. tsmark then ignores the object.
 	Schema string
-	// Data says that it may hold data: a place that has such a one, and no note,
-	// is not tsmark's.
+	// Data means that it may hold data: a place with such an object, and without a note, is not
+	// tsmark's.
 	Data bool
 	// Note means that the object holds the note.
 	Note bool
-	// InTheWay says that nothing may be created beside it, whatever its name,
-	// unless tsmark made it.
+	// InTheWay means that nothing may be created next to it, whatever its name, unless tsmark created
+	// it.
 	InTheWay bool
 }
 
-// String names the object to a user, in one line.
+// String names the object for a user, in one line.
 func (o Object) String() string {
 	name := o.Name
 	if o.Schema != "" {
@@ -57,7 +54,7 @@ func (o Object) String() string {
 	return strings.TrimPrefix(o.Kind+" "+name, " ")
 }
 
-// Clashes reports whether two objects cannot be in the place at once.
+// Clashes reports whether two objects cannot exist in the place at once.
 func (o Object) Clashes(other Object) bool {
 	return o.Schema == other.Schema && o.key() == other.key()
 }
@@ -69,18 +66,18 @@ func (o Object) key() string {
 	return o.Key
 }
 
-// Described is the identity of an object by what describes it, such as its
-// columns, where the system gives it none.
+// Described is an object's identity derived from a description, such as its columns, for systems that
+// do not assign identities.
 func Described(by ...string) string {
 	hash := sha256.New()
 	for _, part := range by {
-		fmt.Fprintf(hash, "%q", part) // so that parts cannot run into each other
+		fmt.Fprintf(hash, "%q", part) // quoted, so that adjacent parts stay distinct
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8])
 }
 
-// Token is a text that nobody else has, for systems in which a description is
-// an object's identity: as a comment of the object it makes that its own.
+// Token is a unique text, for systems in which a description is an object's identity: tsmark stores it
+// as a comment of the object to mark it as its own.
 func Token() string {
 	var random [8]byte
 	rand.Read(random[:])

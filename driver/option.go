@@ -14,19 +14,17 @@ type Option = option.Option
 // Options is the value of every option of a driver, by name.
 type Options = option.Values
 
-// Resolve checks what the user gave against the driver's options and adds the
-// defaults. Its error names the option, and the closest one for a name that the
-// driver does not have.
+// Resolve checks the user's options against the driver's options, and adds the defaults. Its error
+// names the option, and the closest known name for one that the driver does not have.
 func (k *Driver) Resolve(given map[string]string) (Options, error) {
 	return option.Resolve(k.Name, k.Options, given)
 }
 
-// AdoptsOwn is the Adopts of a system that TSBS has no loader for: data is adopted that
-// somebody has laid out as Create does.
+// AdoptsOwn is the Adopts of a system that TSBS has no loader for: it adopts data that is laid out as
+// Create lays it out.
 func AdoptsOwn(*series.Schema, Options) error { return nil }
 
-// LayoutOf returns the values of the options that say how data is laid out, by
-// name.
+// LayoutOf returns the values of the options that determine the layout of data, by name.
 func (k *Driver) LayoutOf(o Options) map[string]string {
 	layout := make(map[string]string)
 	for _, option := range k.Options {
@@ -37,8 +35,8 @@ func (k *Driver) LayoutOf(o Options) map[string]string {
 	return layout
 }
 
-// Ports returns the options that are ports of its server, in the order in which
-// the script servers/NAME uses the ports from the first one on.
+// Ports returns the options that are ports of its server, in the order in which the script servers/NAME
+// assigns consecutive ports to them.
 func (k *Driver) Ports() []string {
 	var names []string
 	for _, o := range k.Options {
@@ -54,11 +52,11 @@ func (k *Driver) Renderer(options Options) func(*query.Query, *series.Schema) (R
 	return func(q *query.Query, s *series.Schema) (Request, error) { return k.Render(q, s, options) }
 }
 
-// Change is an option that has another value than by default.
+// Change is an option whose value differs from its default.
 type Change struct {
 	Name    string `json:"name"`    // the option
 	Value   string `json:"value"`   // its value
-	Default string `json:"default"` // in words where the system chooses
+	Default string `json:"default"` // in words if the system chooses
 }
 
 // Changes lists the options whose values differ from their defaults, in the

@@ -9,28 +9,28 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Optional is what only some systems can do. A nil function means that the system cannot do
-// it, or does not report it; callers say so and go on. Open sets the functions; they may be
-// called from several goroutines at once and change nothing unless they say otherwise.
+// Optional is the set of functions that only some systems have. A nil function means that the system
+// cannot do it, or does not report it; callers say so and go on. Open sets the functions. They may be
+// called from several goroutines at once, and change nothing unless they say otherwise.
 type Optional struct {
 	// Address is host:port of the server as connected to. The runner observes the process
 	// that listens there if it runs on the client's host. Empty: there is no server.
 	Address string
-	// ListProcesses returns host:port of the further processes that work for the server, such
-	// as data nodes behind an adapter: without them only a part of its usage would be
-	// measured. The error says why they are unknown. Nil: all work is done at Address.
+	// ListProcesses returns host:port of the further processes that work for the server, such as data
+	// nodes behind an adapter: without them only a part of its usage would be measured. The error says
+	// why they are unknown. Nil: all work is done at Address.
 	ListProcesses func(context.Context) ([]string, error)
-	// Steps is work that users of the system do once data is loaded, such as gathering
-	// statistics or compressing, in the order in which it makes sense. An experiment names the
-	// steps that it wants. They change the objects that Create made; each is timed separately.
+	// Steps are operations that users of the system run after loading data, such as gathering
+	// statistics or compressing, in a sensible order. An experiment names the steps to run. They change
+	// the objects that Create created; each is timed separately.
 	Steps []Step
 
-	// Inspect looks, before a load, for what would keep the load from its end and is not in
-	// Objects. Its error wraps ErrUnreachable if an endpoint that rows or queries need does
-	// not answer; it also reports rights that the user lacks, if that is cheap to find out.
+	// Inspect looks, before a load, for problems beyond Objects that would keep the load from
+	// completing. Its error wraps ErrUnreachable if an endpoint for rows or queries does not answer. It
+	// also reports missing privileges, if that is cheap to find out.
 	Inspect func(context.Context) error
 	// ConnectionLimit returns the largest number of connections that the server accepts from this user,
-	// including those that are open now. Most 0: unlimited. Nil: no limit is known.
+	// including connections that are open now. Most 0: unlimited. Nil: no limit is known.
 	ConnectionLimit func(context.Context) (Bound, error)
 	// ReadClock reads the server's clock once, by the cheapest request that returns it, over a
 	// connection that is already open if the protocol keeps one.
@@ -41,32 +41,31 @@ type Optional struct {
 	// Advise returns the server settings that distort the measurement, among the settings that the
 	// server shows to this user.
 	Advise func(context.Context) ([]Advice, error)
-	// EffectiveOptions reads back what the server made of each option that was given and set
-	// there: a pooler in between may have dropped it, or the server may lack it. Settings of
-	// tables are missing while there are no tables.
+	// EffectiveOptions reads back the server's value of each option that was set explicitly and applies
+	// on the server: a pooler in between may have dropped it, or the server may not support it.
+	// Settings of tables are missing while there are no tables.
 	EffectiveOptions func(context.Context) ([]EffectiveOption, error)
-	// CheckText returns an error unless the text, written by a user, is a single statement
-	// that only reads. The system's own parser decides, or a read-only mode that no text can
-	// leave: what looks like a comment or a quoted text to tsmark may be something else to the
-	// system. It executes nothing. Each text is checked after its values were filled in, off
-	// the clock. Every driver with Literals sets it.
+	// CheckText returns an error unless the text, written by a user, is a single statement that only
+	// reads. The system's own parser decides, or a read-only mode that no text can leave: a comment or
+	// a quoted text as tsmark parses it may be something else to the system. It executes nothing. Each
+	// text is checked after its values were filled in, outside the measurement. Every driver with
+	// Literals sets it.
 	CheckText func(ctx context.Context, text string) error
 
 	// TakesLines reports whether the writers are LineWriters that take the lines of a format,
 	// by its TSBS name, of a dataset, and store them as they store the dataset's batches.
 	TakesLines func(format string, schema *series.Schema) bool
-	// Join gets ready for NewWriter, as Create does, where another process has created what
-	// the schema needs and writes other series. It changes nothing in the database. Its error
-	// names the option that several processes cannot have. Nil: only one process can write.
+	// Join prepares for NewWriter, like Create, if another process has created the schema's objects and
+	// writes other series. It changes nothing in the database. Its error names the option that excludes
+	// several processes. Nil: only one process can write.
 	Join func(context.Context, *series.Schema) error
-	// Grow makes writers that are opened from now on write rows of a schema with more tags and
-	// fields than Create was given, in tables of the same names. It changes nothing in the
-	// database: the system makes the columns when rows arrive, or refuses the rows, as
-	// Caps.MakesColumns says.
+	// Grow makes future writers write rows of a schema with more tags and fields than the schema passed
+	// to Create, in tables of the same names. It changes nothing in the database: the system adds the
+	// columns when rows arrive, or refuses the rows, as Caps.MakesColumns says.
 	Grow func(*series.Schema) error
-	// IdleSince returns when the idleness began that the last successful Settle found, that
-	// is, when Settle first saw the server idle. Nil: Settle need not watch the server for a
-	// while, so the server is idle since it returned.
+	// IdleSince returns when the server became idle as found by the last successful Settle, that is,
+	// when Settle first saw it idle. Nil: Settle does not need to watch the server for a while, so the
+	// server is idle since Settle returned.
 	IdleSince func() time.Time
 	// FlushMemory makes the system write data to its files that Settle leaves in memory or only in a
 	// write-ahead log. It is called after a load, outside the measurement, and before Footprint, which
@@ -78,46 +77,45 @@ type Optional struct {
 	// It is cheap.
 	Upkeep func(context.Context, []Object) (string, error)
 
-	// CountRows returns cheaply how many rows of a table a query sees now; -1: the system
-	// counts only values, and no field has one in each row.
+	// CountRows returns cheaply how many rows of a table a query sees now; -1: the system counts only
+	// values, and no field has a value in each row.
 	CountRows func(context.Context, *series.Table) (int64, error)
-	// DistinctCensus is Census over distinct rows, which differ in series, time or values. It
-	// is called where rows were sent twice: otherwise duplicates could hide losses.
+	// DistinctCensus is Census over distinct rows, which differ in series, time or values. It is called
+	// if rows were sent twice: otherwise duplicates could hide losses.
 	DistinctCensus func(context.Context, *series.Table) (Census, error)
-	// ListSeries gives the sink the tags of each series that has rows in a table, in the order
-	// of the table's tags, NULL for a missing one. Tags that are numbers are omitted if the
-	// system stores them as fields. The same tags may come more than once. It is not called
-	// for tables without tags.
+	// ListSeries passes the tags of each series that has rows in a table to the sink, in the order of
+	// the table's tags, NULL for a missing one. Numeric tags are omitted if the system stores them as
+	// fields. The same tags may come more than once. It is not called for tables without tags.
 	ListSeries func(ctx context.Context, s *series.Schema, t *series.Table, sink query.Sink) error
-	// ReadMetrics returns the system's own figures as they are now, such as the bytes of log
-	// written, by the system's names in lower case. Figures whose names end in _total only
-	// rise while the system runs, as in Prometheus; all others are states. The runner calls it
-	// every second while others write and query, so it is cheap and waits for none of them.
+	// ReadMetrics returns the current values of the system's own metrics, such as the bytes of log
+	// written, by the system's names in lower case. Metrics whose names end in _total only rise while
+	// the system runs, as in Prometheus; all others are gauges. The runner calls it every second while
+	// others write and query, so it is cheap and waits for none of them.
 	ReadMetrics func(context.Context) (map[string]float64, error)
-	// MeasureReads runs a query, drops its answer, and returns what the system read for it. It
-	// is called where nothing else is measured. Not ok: this version does not report it, or
-	// not to this user.
+	// MeasureReads runs a query, drops its result, and returns how much the system read for it. It is
+	// called while nothing else is measured. ok is false if this version does not report it, or not to
+	// this user.
 	MeasureReads func(context.Context, Request) (read Read, ok bool, err error)
-	// FindBlocker says in one line who holds a lock that a statement on the target's tables
-	// waits for, and how to end that; empty: no statement waits, or the server does not
-	// report it. It waits for no other function.
+	// FindBlocker says in one line who holds a lock that a statement on the target's tables waits for,
+	// and how to release it; empty: no statement waits, or the server does not report it. It does not
+	// wait for any other function.
 	FindBlocker func(context.Context) (holder string, err error)
 
-	// The following four keep a continuous aggregate beside the rows of a table, by a view of
-	// the system or by a summary table as its users would make one. All or none of them are
-	// set; Driver.RenderFrom renders queries of the aggregate.
+	// The following four maintain a continuous aggregate of a table, as a view of the system or as a
+	// summary table as its users would make one. All or none of them are set; Driver.RenderFrom renders
+	// queries of the aggregate.
 
-	// PlanAggregate names the objects that Materialize would make, without looking at the
-	// database. Its error says what cannot be had; it wraps query.ErrUnsupported if the
-	// system, or tsmark with its options, has no such aggregate.
+	// PlanAggregate names the objects that Materialize would create, without contacting the database.
+	// Its error names the unsupported part; it wraps query.ErrUnsupported if the system, or tsmark with
+	// its options, has no such aggregate.
 	PlanAggregate func(*series.Schema, *query.Materialized) ([]Object, error)
-	// Materialize makes an aggregate of a table that Create made. It returns when all existing
-	// rows have entered it. With keep, the table has no rows yet, and rows that are written
-	// later enter the aggregate by the system's own doing; the error wraps
-	// query.ErrUnsupported if the system does no such thing.
+	// Materialize creates an aggregate of a table that Create created. It returns when the aggregate
+	// covers all existing rows. With keep, the table has no rows yet, and the system itself adds rows
+	// to the aggregate that are written later; the error wraps query.ErrUnsupported if the system
+	// cannot do so.
 	Materialize func(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error
-	// CountCovered returns how many rows the aggregate accounts for now. It is polled while
-	// rows are on their way.
+	// CountCovered returns the number of rows that the aggregate covers now. It is polled while rows
+	// are still being added.
 	CountCovered func(context.Context, *query.Materialized) (int64, error)
 	// AggregateFootprint returns the bytes of the aggregate on disk; -1: unknown.
 	AggregateFootprint func(context.Context, *query.Materialized) (int64, error)
@@ -125,21 +123,21 @@ type Optional struct {
 
 // Step is work done after a load.
 type Step struct {
-	Name string                      `json:"name"` // as experiments name it
+	Name string                      `json:"name"` // in experiments
 	Help string                      `json:"help"`
 	Do   func(context.Context) error `json:"-"` // nil in Caps
 }
 
-// LineWriter is a Writer that takes rows as text: see Optional.TakesLines.
+// LineWriter is a Writer that accepts rows as text: see Optional.TakesLines.
 type LineWriter interface {
 	Writer
-	// WriteLines sends whole rows, one after the other; a line may continue in
-	// the next element. The text belongs to the caller again on return.
+	// WriteLines sends complete rows, one after the other; a line may continue in the next element. The
+	// caller may reuse the text on return.
 	WriteLines(ctx context.Context, text [][]byte, rows int) (Receipt, error)
 }
 
-// CountByField is CountRows for a system that counts only the values of fields: it counts those
-// of the table's first field.
+// CountByField is CountRows for a system that counts only the values of fields: it counts the values of
+// the table's first field.
 func CountByField(t *series.Table, count func(field string) (int64, error)) (int64, error) {
 	field := t.Fields[0].Name
 	if !t.EachRowHas(field) {
@@ -152,7 +150,7 @@ func CountByField(t *series.Table, count func(field string) (int64, error)) (int
 	return n, nil
 }
 
-// Settled waits until a target has settled, and returns when it had.
+// Settled waits until a target has settled, and returns the time at which it had.
 func Settled(ctx context.Context, db DB) (time.Time, error) {
 	if err := db.Settle(ctx); err != nil {
 		return time.Time{}, err
@@ -163,7 +161,7 @@ func Settled(ctx context.Context, db DB) (time.Time, error) {
 	return time.Now(), nil
 }
 
-// Read is what a system read to answer a query, whether from disk or from memory, in
+// Read is the amount of data that a system read to answer a query, whether from disk or from memory, in
 // its own terms.
 type Read struct {
 	Rows  int64 // of tables and aggregates; -1: unknown
@@ -178,16 +176,16 @@ type Bound struct {
 	Why string
 }
 
-// Unknown is the error for something that a server reports to nobody: the reason as a
-// sentence that says where to look instead.
+// Unknown is the error for information that a server reports to nobody: the reason, as a sentence that
+// says where to look instead.
 type Unknown string
 
 // Error implements error.
 func (u Unknown) Error() string { return string(u) }
 
-// Reading is what a server's clock showed.
+// Reading is one reading of a server's clock.
 type Reading struct {
-	Sent, Received time.Time     // by this machine's clock, before the request and after its answer
+	Sent, Received time.Time     // by this machine's clock, before the request and after the response
 	Server         time.Time     // by the server's, somewhere between the two
 	Unit           time.Duration // in which the server reports its time, truncated
 }
@@ -208,7 +206,7 @@ type Advice struct {
 	Fix     string // what to do: "set it to on"
 }
 
-// EffectiveOption is an option and what the server has for it.
+// EffectiveOption is an option and its value on the server.
 type EffectiveOption struct {
 	Option, Wanted string // as given; an empty option is a setting that tsmark itself needs
 	Setting, Found string // the server's name and value; a value of equal meaning is reported as Wanted
@@ -216,7 +214,7 @@ type EffectiveOption struct {
 }
 
 // Contradiction returns an error that names the first option that is not in effect at a target's
-// server; nil: all are, or the server does not report them.
+// server; nil: all are in effect, or the server does not report them.
 func Contradiction(ctx context.Context, db DB) error {
 	if db.EffectiveOptions == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// FilePlace is the place of a file: its path without links, in as far as what
-// the path names is there. Empty for an empty path.
+// FilePlace is the place of a file: its path with links resolved, as far as the path exists. Empty for
+// an empty path.
 func FilePlace(path string) string {
 	if path == "" {
 		return ""
@@ -28,8 +28,8 @@ func FilePlace(path string) string {
 	}
 }
 
-// AddressPlace is host:port as places have it: the names that every machine
-// has for itself are one.
+// AddressPlace is host:port in the form used in places: all names that every machine has for itself are
+// replaced by one.
 func AddressPlace(host, port string) string {
 	switch host = strings.ToLower(strings.TrimSuffix(host, ".")); host {
 	case "localhost", "::1":

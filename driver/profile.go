@@ -7,23 +7,23 @@ import (
 	"github.com/tsmark/tsmark/internal/suggest"
 )
 
-// Profile is a set of options that go together.
+// Profile is a set of options that belong together.
 type Profile struct {
 	Name    string  `json:"name"`
 	Help    string  `json:"help"`    // one line, in the system's own terms
-	Options Options `json:"options"` // by name; all of them are options of the driver
+	Options Options `json:"options"` // by name; all are options of the driver
 }
 
-// The levels of durability that kinds offer, as far as their systems have them.
+// The levels of durability that drivers offer, as far as their systems have them.
 const (
-	AsShipped = "as-shipped" // as the system is without settings
+	AsShipped = "as-shipped" // the system's defaults
 	Relaxed   = "relaxed"    // a crash of the machine may lose acknowledged rows
-	Strict    = "strict"     // none that was acknowledged is lost
+	Strict    = "strict"     // no acknowledged row is lost
 )
 
-// Choose puts options together: those of the profile, over them those of the
-// durability level, over them the given ones. Empty names choose nothing.
-// Errors are one line; what the options are worth Resolve says.
+// Choose combines options: the profile's options, overridden by those of the durability level,
+// overridden by the given ones. Empty names choose nothing. Errors are one line; Resolve checks the
+// values.
 func (k *Driver) Choose(profile, durability string, given map[string]string) (map[string]string, error) {
 	chosen := make(map[string]string)
 	for _, c := range []struct {

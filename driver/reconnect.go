@@ -21,9 +21,9 @@ func Reconnect(ctx context.Context, db DB, worker int) (Querier, error) {
 	return q, nil
 }
 
-// Broken reports whether no more than a connection broke: what failed with an
-// ErrUnreachable failed alone, since Reconnect works. Otherwise it was another
-// error, or the system counts as gone.
+// Broken reports whether an error is only a broken connection: the operation failed with an
+// ErrUnreachable, but Reconnect works. Otherwise it was another error, or the system counts as
+// unreachable.
 func Broken(ctx context.Context, db DB, err error) bool {
 	if ctx.Err() != nil || !errors.Is(err, ErrUnreachable) {
 		return false

@@ -12,13 +12,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Refusal is why a system cannot hold a dataset, as known before anything is
-// loaded.
+// Refusal is the reason why a system cannot store a dataset, as known before anything is loaded.
 type Refusal struct {
-	// Setting is that of the dataset's specification to change: timestamp-start.
-	// Empty: another target, or other options of it, are needed.
+	// Setting is the setting in the dataset's specification to change: timestamp-start. Empty: another
+	// target, or other options of it, are needed.
 	Setting string
-	Problem string // one line, with what to do
+	Problem string // one line, with the remedy
 }
 
 // Refuse compares the known properties of a dataset with the system's limits. It returns nil if the
@@ -47,7 +46,7 @@ func (c *Caps) Refuse(target string, s *series.Schema, v series.Values) *Refusal
 	return nil
 }
 
-// tables returns why the system cannot hold the tables of a schema.
+// tables returns why the system cannot store the tables of a schema.
 func (c *Caps) tables(s *series.Schema) error {
 	if s == nil {
 		return nil
@@ -70,8 +69,8 @@ func (c *Caps) tables(s *series.Schema) error {
 	return nil
 }
 
-// remedied is what becomes of values of a trait, and what to do about it: what
-// the driver knows, or otherwise.
+// remedied describes the stored form of values with a trait and the remedy: as the driver says, or
+// otherwise.
 func (c *Caps) remedied(t series.Trait, otherwise string) string {
 	if text := c.Lacks[t]; strings.Contains(text, "; ") {
 		return text
@@ -95,8 +94,8 @@ func (c *Caps) Checker(s *series.Schema) (*Checker, error) {
 	return &Checker{caps: c, seen: make(map[*series.Table]series.Bitmap)}, nil
 }
 
-// NotHeldError is the error of tables or rows that a system cannot hold: which,
-// why, and what to do.
+// NotHeldError is the error of tables or rows that a system cannot store: which ones, why, and the
+// remedy.
 type NotHeldError struct{ Err error }
 
 // Error implements error.
@@ -105,7 +104,7 @@ func (e *NotHeldError) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *NotHeldError) Unwrap() error { return e.Err }
 
-// Check returns a *NotHeldError for the first value that the system cannot hold.
+// Check returns a *NotHeldError for the first value that the system cannot store.
 func (c *Checker) Check(b *series.Batch) error {
 	for i := range b.Runs {
 		run := &b.Runs[i]
@@ -139,7 +138,7 @@ func (c *Checker) times(run *series.Run) error {
 	return nil
 }
 
-// exact is the largest number up to which doubles hold all integers.
+// exact is the largest number up to which doubles represent all integers.
 const exact = 1 << 53
 
 func (c *Checker) fields(run *series.Run) error {
@@ -172,8 +171,7 @@ func (c *Checker) fields(run *series.Run) error {
 	return nil
 }
 
-// field returns an error for the first value of a field that is of a trait which
-// the system lacks.
+// field returns an error for the first value of a field with a trait that the system lacks.
 func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int) bool) error {
 	if c.caps.Holds(t) {
 		return nil
@@ -199,7 +197,7 @@ func (c *Checker) field(run *series.Run, f int, t series.Trait, is func(row int)
 	return nil
 }
 
-// tags looks at the tags of each series once.
+// tags checks the tags of each series once.
 func (c *Checker) tags(run *series.Run) error {
 	if c.caps.Holds(series.EmptyTags) && c.caps.Holds(series.EscapedTags) && c.caps.Holds(series.UnplainTags) {
 		return nil

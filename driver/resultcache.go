@@ -1,17 +1,16 @@
 package driver
 
-// ResultCache is what a system has that answers a query from the answer of an earlier, equal
-// one. Caches of data, indexes, plans and newest values are not meant: new queries find
-// these filled, too.
+// ResultCache is a system's cache that answers a query with the result of an earlier, equal query. It
+// is not a cache of data, indexes, plans or newest values: new queries benefit from these too.
 type ResultCache struct {
 	Name string `json:"name,omitempty"` // "query cache"; empty: none is known
-	Off  string `json:"off,omitempty"`  // how tsmark keeps it from answering; empty: it may answer
+	Off  string `json:"off,omitempty"`  // how tsmark prevents it from answering; empty: it may answer
 }
 
-// Answers reports whether it may answer queries that tsmark measures.
+// Answers reports whether the cache may answer queries that tsmark measures.
 func (c ResultCache) Answers() bool { return c.Name != "" && c.Off == "" }
 
-// String says it in words.
+// String describes the cache in words.
 func (c ResultCache) String() string {
 	switch {
 	case c.Name == "":

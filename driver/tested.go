@@ -8,14 +8,14 @@ import (
 
 // Tested is a version of a server on which the whole conformance suite has passed.
 type Tested struct {
-	// Version is as Description.Version has it, up to any dot: 15 stands for 15.20.
+	// Version is a prefix of Description.Version that ends before a dot: 15 matches 15.20.
 	Version string
-	// From says where the server came from that no script in the folder servers starts:
-	// "built from source". Empty: a script starts it.
+	// From says where a server came from that no script in the folder servers starts: "built from
+	// source". Empty: a script starts it.
 	From string
 }
 
-// String is the version, and where the server came from.
+// String returns the version, and where the server came from.
 func (t Tested) String() string {
 	if t.From == "" {
 		return t.Version
@@ -23,7 +23,7 @@ func (t Tested) String() string {
 	return t.Version + " (" + t.From + ")"
 }
 
-// is reports whether a version is the tested one, or of that release: 15.20 is of 15.
+// is reports whether a version equals the tested one or belongs to its release: 15.20 belongs to 15.
 func (t Tested) is(version string) bool {
 	rest, ok := strings.CutPrefix(version, t.Version)
 	return ok && strings.IndexAny(rest, "0123456789") != 0
@@ -43,7 +43,7 @@ func (d *Driver) TestedText() string {
 	return strings.Join(versions, ", ")
 }
 
-// instead says what the suite passed on in place of a server; empty: nothing.
+// instead describes the substitute on which the suite has passed; empty: no substitute.
 func (d *Driver) instead() string {
 	if d.StandIn == "" {
 		return ""
@@ -63,8 +63,8 @@ func (d *Driver) Adapter() string {
 	return "verified against " + d.TestedText()
 }
 
-// Caution says of a server that users bring that the suite did not pass on one of the
-// version, to stand behind "adapter"; empty: it did, or a script starts the server.
+// Caution says that the suite has not passed on this version of a user-provided server, as the text
+// after "adapter"; empty: it has passed, or a script starts the server.
 func (d *Driver) Caution(version string) string {
 	if d.UserServer == nil || d.TestedWith(version) {
 		return ""

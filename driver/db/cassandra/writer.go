@@ -116,7 +116,7 @@ func insert(table string, columns ...string) string {
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(columns)-1))
 }
 
-// noSpans returns the state of series none of whose spans was written.
+// noSpans returns the state of the given number of series before any of their spans is written.
 func noSpans(count uint32) []int64 {
 	spans := make([]int64, count)
 	for i := range spans {

@@ -121,7 +121,7 @@ func (r *reader) line() ([]byte, error) {
 	}
 }
 
-// fill reads more bytes after those that were not scanned yet.
+// fill reads more bytes after the bytes that were not scanned yet.
 func (r *reader) fill() error {
 	if r.start > 0 {
 		r.end = copy(r.buffer, r.buffer[r.start:r.end])

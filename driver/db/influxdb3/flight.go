@@ -41,7 +41,7 @@ func newFlight(s *settings) *flightConn { return &flightConn{settings: s} }
 
 func (c *flightConn) wire() *httpwire.Config { return &c.settings.wire }
 
-// connect opens a connection if there is none, or if the existing one is waiting to try again: it then
+// connect opens a connection if none exists, or if the existing one is waiting to try again: it then
 // finds a restarted server immediately.
 func (c *flightConn) connect() error {
 	if c.conn != nil && c.conn.GetState() == connectivity.TransientFailure {

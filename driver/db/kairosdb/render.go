@@ -93,7 +93,7 @@ func (r *renderer) shape() error {
 	return metric.Unsupported("KairosDB groups series before it aggregates them, and puts nothing together that it has made of each")
 }
 
-// columns adds the columns of tags and of fields to the plan. Groups are by the tags in by; those that
+// columns adds the columns of tags and of fields to the plan. Groups are by the tags in by; tags that
 // a row must have and that are not columns of the result become hidden columns.
 func (r *renderer) columns(tags, by, fields []string) {
 	demanded := r.Demands()

@@ -12,7 +12,7 @@ import (
 const escape = '/'
 
 // allowed reports whether names and values can have the character. The server accepts all letters, and
-// stores letters outside of Latin 1 as question marks.
+// stores letters outside of Latin 1 as '?'.
 func allowed(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 }

@@ -306,8 +306,8 @@ func (d *database) times(ctx context.Context, t *series.Table) (first, last *que
 	return &query.Value{Kind: query.Time, Int: begin.From * 1e6}, &query.Value{Kind: query.Time, Int: end.From * 1e6}, nil
 }
 
-// bounds returns the starts of the first and of the last bucket of a window that have points; 0: there
-// are no points.
+// bounds returns the starts of the first and of the last bucket of a window that have points; 0: the
+// window has no points.
 func (d *database) bounds(ctx context.Context, t *series.Table, w metric.Window, width int64) (first, last int64, err error) {
 	r, p := newRequest(w), metric.Plan{Timed: true}
 	for _, f := range metric.AnyOf(t) {

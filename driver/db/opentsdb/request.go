@@ -46,7 +46,7 @@ func newRequest(w metric.Window) request {
 const all = "0all-"
 
 // bucketed is the downsampling that makes a point of each bucket of a width. Buckets begin at multiples
-// of the width since 1970, and the server drops those that begin before the window.
+// of the width since 1970, and the server drops buckets that begin before the window.
 func bucketed(width int64, function string) string {
 	return strconv.FormatInt(width, 10) + "ms-" + function
 }

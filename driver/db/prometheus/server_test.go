@@ -131,7 +131,7 @@ func TestCredentials(t *testing.T) {
 	conformance.Prepare(t, d.db(), 3, conformance.Table("usage"))
 }
 
-// late returns two rows, of which the second is older than the first.
+// late returns two rows. The second one is older than the first.
 func late() (*series.Schema, *series.Batch) {
 	table := conformance.Table("usage")
 	b := new(series.Batch)

@@ -198,7 +198,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	}
 	if err == nil && !slices.ContainsFunc(left, func(o driver.Object) bool { return !o.Note }) {
 		// Only VACUUM shrinks the file, whose size would count in a later load. It would rewrite users'
-		// tables, and might renumber their rows, so it runs only if there are none.
+		// tables, and might renumber their rows, so it runs only in files without them.
 		err = d.Exec(ctx, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
 	if err != nil {

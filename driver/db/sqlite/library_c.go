@@ -4,9 +4,9 @@ package sqlite
 
 /*
 // The library is the one that github.com/mattn/go-sqlite3 compiles into the
-// program. What is used of it is declared here, since its header is that
-// package's; weakly, since cgo links this package alone once to look at it.
-// See sqlite.org/c3ref for each.
+// program. Its header belongs to that package, so the functions used here are
+// declared here. They are weak because cgo once links this package alone to
+// inspect it. See sqlite.org/c3ref for each function.
 #cgo darwin LDFLAGS: -Wl,-undefined,dynamic_lookup
 #include <stdlib.h>
 

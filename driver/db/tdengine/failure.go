@@ -26,7 +26,7 @@ const (
 	errPasswordSize = 0x0356
 )
 
-// unready are the errors of a server that is starting, or of which a component is unavailable.
+// unready are the errors of a server that is starting, or that has an unavailable component.
 var unready = map[int]bool{
 	0x0005: true, 0x000b: true, 0x0014: true, 0x0015: true, 0x0017: true, 0x0018: true, 0x0019: true, 0x0020: true, 0x0021: true, 0x0022: true, 0x0023: true, 0x0024: true,
 	0x0334: true, 0x0503: true, 0x0510: true, 0x0511: true, 0x0903: true, 0x090c: true, 0x0911: true, 0x0914: true, 0x0915: true, 0x0917: true,

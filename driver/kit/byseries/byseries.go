@@ -1,5 +1,5 @@
-// Package byseries brings the rows of a batch into the order in which systems store them
-// that keep each series apart: series by series, and each in the order of times.
+// Package byseries sorts the rows of a batch for systems that store each series separately: series by
+// series, and by time within each.
 package byseries
 
 import (
@@ -14,20 +14,20 @@ import (
 // index within the run.
 type Place struct{ Run, Row int32 }
 
-// Group is a series of a batch and its rows: Places from First to before Last.
+// Group is a series of a batch and its rows: the Places from First up to, but not including, Last.
 type Group struct {
 	Series      uint32
 	First, Last int
 }
 
-// Sorter sorts the rows of a batch's tables. Its memory is used again.
+// Sorter sorts the rows of a batch's tables. It reuses its memory.
 type Sorter struct {
-	Groups []Group // in the order in which their first rows came
-	// Places are the rows of each group, in the order of times. Rows of one time stay as
-	// they came: of them the last counts.
+	Groups []Group // in the order of their first rows
+	// Places are the rows of each group, in the order of times. Rows of equal time keep their order:
+	// the last one counts.
 	Places []Place
 
-	counts []int32 // of each series its rows, and then where its next one goes
+	counts []int32 // number of rows of each series, then the position of its next row
 }
 
 // New returns a sorter for a dataset with the given number of series.

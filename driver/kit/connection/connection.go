@@ -1,5 +1,5 @@
-// Package connection is the options by which servers are reached: the same
-// names, in the same words, for every driver that has a server.
+// Package connection defines the options for connecting to servers, with the same names and texts for
+// every driver that has a server.
 package connection
 
 import (
@@ -29,11 +29,11 @@ const (
 	Timeout  = "timeout"
 )
 
-// The values of TLS beside an empty one, for which the driver decides.
+// The values of TLS; if it is empty, the driver decides.
 const (
 	On       = "on"
 	Off      = "off"
-	Insecure = "insecure" // anybody's certificate is taken
+	Insecure = "insecure" // any certificate is accepted
 )
 
 // Options lists the connection options, with common settings for all but Database. An option in own
@@ -84,8 +84,8 @@ func Of(v option.Values) Settings {
 // Address is host:port.
 func (s Settings) Address() string { return net.JoinHostPort(s.Host, s.Port) }
 
-// Encryption is how the connection is encrypted; nil: it is not. Without an option
-// it is not where the server is this machine.
+// Encryption returns the TLS configuration of the connection; nil: it is not encrypted. Without the
+// option, connections to this machine are not encrypted.
 func (s Settings) Encryption() *tls.Config {
 	switch {
 	case s.TLS == On, s.TLS == "" && !Local(s.Host):
@@ -122,9 +122,9 @@ func Endpoints(d *driver.Driver, o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{Of(o).Endpoint()}, nil
 }
 
-// Addresses are all that a driver with the options may connect to by what the options say, as
-// HOST:PORT or a URL. A host is there as it is written, too: a list of several is one, of
-// which an endpoint is only the first.
+// Addresses returns every address that a driver may connect to according to its options, as HOST:PORT
+// or a URL. It includes hosts as they are written: a list of several hosts is one value, and an
+// endpoint is only the first host.
 func Addresses(d *driver.Driver, o driver.Options) ([]string, error) {
 	endpoints, err := Endpoints(d, o)
 	if err != nil {
@@ -158,8 +158,8 @@ func Addresses(d *driver.Driver, o driver.Options) ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// Handshake connects to an address and agrees on encryption, unless that is nil; it says
-// how the connection is encrypted, and closes it. Its error wraps driver.ErrUnreachable.
+// Handshake connects to an address, negotiates encryption unless that is nil, closes the connection,
+// and returns how it was encrypted. Its error wraps driver.ErrUnreachable.
 func Handshake(ctx context.Context, address string, encryption *tls.Config, timeout time.Duration) (*tls.ConnectionState, error) {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -182,8 +182,7 @@ func Handshake(ctx context.Context, address string, encryption *tls.Config, time
 	return nil, Failed("connecting to "+address, "have this machine trust it, or give tls=insecure", waited, err)
 }
 
-// Local reports whether a host is this machine by its name alone, or the path of a
-// socket.
+// Local reports whether a host is this machine judging by its name alone, or is the path of a socket.
 func Local(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
@@ -222,8 +221,8 @@ func Cause(doing string, err error) error {
 	return err
 }
 
-// attempts returns the errors that errors.Join put together, each on its line; one error
-// is itself.
+// attempts returns the errors joined by errors.Join, each of which is one line; any other error is
+// returned as it is.
 func attempts(err error) []error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if joined, several := e.(interface{ Unwrap() []error }); several && strings.Contains(e.Error(), "\n") {
@@ -233,7 +232,7 @@ func attempts(err error) []error {
 	return []error{err}
 }
 
-// attemptText is what failed in one attempt.
+// attemptText describes the failure of one attempt.
 func attemptText(doing string, err error) string {
 	var name *net.DNSError
 	if errors.As(err, &name) {
@@ -249,7 +248,7 @@ func attemptText(doing string, err error) string {
 	return op.Err.Error()
 }
 
-// short is an error in other words.
+// short is an error with a different text.
 type short struct {
 	text string
 	err  error

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
-// Dial connects to an address, and agrees on encryption unless that is nil. Connected says,
-// beside an error, that the server had accepted the connection.
+// Dial connects to an address, and negotiates encryption unless that is nil. With an error, connected
+// reports whether the server had accepted the connection.
 func Dial(ctx context.Context, network, address string, encryption *tls.Config) (conn net.Conn, connected bool, err error) {
 	raw, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil || encryption == nil {
@@ -27,24 +27,24 @@ func Dial(ctx context.Context, network, address string, encryption *tls.Config) 
 	return encrypted, true, nil
 }
 
-// ConnectError explains in one line why connecting failed without a word from the server. The
-// operation doing had the time-out, which ended bounded. Plain says that the server accepted
-// the connection and may not encrypt.
+// ConnectError explains in one line why connecting failed without a response from the server. The
+// operation doing had the time-out, which ended bounded. Plain means that the server accepted an
+// unencrypted connection.
 func ConnectError(bounded context.Context, doing string, timeout time.Duration, plain bool, err error) error {
 	var waited time.Duration
 	if bounded.Err() != nil {
 		waited = timeout
 	}
 	failed := Failed(doing, "give tls=insecure where the network between can be", waited, err)
-	if plain { // a server without TLS waits for more
+	if plain { // a server without TLS waits for more data
 		return fmt.Errorf("%w; if it has no TLS, give tls=off where the network between can be trusted", failed)
 	}
 	return failed
 }
 
-// ClientError explains an error of an operation that the client caused: its context has ended,
-// its sink refused a row, or it reads no endless answer, which conn knows unless it is nil. Nil:
-// the error is the server's or the connection's.
+// ClientError explains an error that the client caused: its context has ended, its sink rejected a row,
+// or the result exceeded a limit of conn, which may be nil. It returns nil for errors of the server or
+// the connection.
 func ClientError(ctx context.Context, conn *limit.Conn, err error) error {
 	switch refused := limit.AsRefused(err); {
 	case ctx.Err() != nil:
@@ -57,8 +57,8 @@ func ClientError(ctx context.Context, conn *limit.Conn, err error) error {
 	return nil
 }
 
-// BrokenError is the error of an operation whose connection to an address broke. Rows may have
-// arrived, and can be sent again.
+// BrokenError is the error of an operation whose connection to an address broke. Rows may have been
+// stored, and can be sent again.
 func BrokenError(address string, err error) error {
 	return &driver.Temporary{Err: fmt.Errorf("%w: the connection to %s is gone (%s)", driver.ErrUnreachable, address, printable.OneLine(err.Error()))}
 }

@@ -16,11 +16,11 @@ import (
 	"path/filepath"
 )
 
-// Size is how large files are together.
+// Size is the total size of files.
 type Size struct {
-	Allocated int64 // bytes of the blocks that the file system keeps for them
-	// Length is the sum of their lengths, holes included: by it files are compared with
-	// what a server says of them.
+	Allocated int64 // bytes of the blocks that the file system allocates for them
+	// Length is the sum of their lengths, including holes, for comparison with sizes that a server
+	// reports.
 	Length int64
 }
 

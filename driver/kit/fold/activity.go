@@ -15,7 +15,7 @@ type Activity struct {
 	Shape   string           `json:"shape"`
 	Compare query.Comparison `json:"compare,omitempty"`
 	Value   float64          `json:"value"`
-	More    int              `json:"more,omitempty"` // of ActiveUnits
+	More    int              `json:"more,omitempty"` // for ActiveUnits
 }
 
 // The shapes.
@@ -56,7 +56,7 @@ func activity(q *query.Query, tags func(keys ...string) []int) *Fold {
 	return f
 }
 
-// unit is a unit, and its buckets.
+// unit is a unit with its buckets.
 type unit struct {
 	keys    []query.Value
 	buckets []bucket
@@ -67,8 +67,7 @@ type bucket struct {
 	active bool
 }
 
-// units returns the units with their buckets in order. One without a value in a bucket
-// has none there.
+// unitsOf returns the units with their buckets in order. A bucket without a value is left out.
 func (c *Collector) unitsOf(f *Fold) map[string]*unit {
 	all := map[string]*unit{}
 	var key []byte
@@ -94,7 +93,7 @@ func (c *Collector) unitsOf(f *Fold) map[string]*unit {
 	return all
 }
 
-// active hands on what the units' buckets come to.
+// active passes on the results of the units' buckets.
 func (c *Collector) active(f *Fold) (int64, error) {
 	width := time.Duration(f.Width) * time.Millisecond
 	tally := map[string]*group{} // of shares and starts
@@ -144,7 +143,7 @@ func (c *Collector) active(f *Fold) (int64, error) {
 	return c.rowsBy(f.Order, keys, 0)
 }
 
-// count counts one for the keys.
+// count adds one to the tally of the keys.
 func count(tally map[string]*group, keys []query.Value) {
 	var key []byte
 	for _, v := range keys {
@@ -173,8 +172,8 @@ func (u *unit) active() (n, days int) {
 	return n, days
 }
 
-// sessions returns the lengths of sessions, added up by the day on which they began: from
-// an active bucket behind one that is not, to the next one that is not.
+// sessions returns the lengths of sessions, added up by the day on which they began. A session lasts
+// from an active bucket after an inactive one to the next inactive one.
 func (u *unit) sessions() map[int64]*folded {
 	all := map[int64]*folded{}
 	start, begun := int64(0), false

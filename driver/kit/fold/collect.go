@@ -11,17 +11,15 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// maxValues is the most values that are kept of an answer that has to be ordered or
-// combined.
+// maxValues is the largest number of values buffered for a result that must be sorted or merged.
 const maxValues = 1 << 24
 
-// Collector puts the answers of a query's statements together. It is used by one
-// goroutine at a time.
+// Collector merges the results of a query's statements. It is used by one goroutine at a time.
 type Collector struct {
 	plan   *Plan
 	sink   query.Sink
-	rows   int64 // that were handed on
-	values int   // that are kept
+	rows   int64 // passed on
+	values int   // buffered
 	out    []query.Value
 	kept   [][]query.Value
 	newest map[string][]query.Value
@@ -29,16 +27,15 @@ type Collector struct {
 	key    []byte
 }
 
-// Collect returns what puts answers together, and hands the rows of the query's own to
-// a sink, which may be nil.
+// Collect returns a collector that passes the rows of the query's result to a sink, which may be nil.
 func Collect(p *Plan, sink query.Sink) *Collector {
 	return &Collector{plan: p, sink: sink, newest: map[string][]query.Value{}, groups: map[string]*group{}}
 }
 
-// Count returns how many rows were handed on.
+// Count returns the number of rows passed on.
 func (c *Collector) Count() int64 { return c.rows }
 
-// Keep counts values that are kept.
+// Keep counts buffered values.
 func (c *Collector) Keep(values int) error {
 	if c.values += values; c.values > maxValues {
 		return fmt.Errorf("the rows of the answer have more than %d values, and it was read no further", maxValues)
@@ -46,7 +43,7 @@ func (c *Collector) Keep(values int) error {
 	return nil
 }
 
-// hand hands a row on.
+// hand passes a row on.
 func (c *Collector) hand(row []query.Value) error {
 	c.rows++
 	if c.sink == nil {
@@ -55,7 +52,7 @@ func (c *Collector) hand(row []query.Value) error {
 	return c.sink.Row(row)
 }
 
-// Full reports whether no further row is wanted.
+// Full reports whether no further rows are needed.
 func (c *Collector) Full() bool {
 	return c.plan.Rows != nil && c.plan.Rows.Limit > 0 && c.rows >= int64(c.plan.Rows.Limit)
 }
@@ -72,7 +69,7 @@ func (c *Collector) Take(tags, row []query.Value) error {
 	return c.fold(tags, row)
 }
 
-// stored hands on a row as it is stored, or keeps it until all can be ordered.
+// stored passes on a stored row, or buffers it until all rows can be sorted.
 func (c *Collector) stored(tags, row []query.Value) error {
 	p := c.plan.Rows
 	if c.Full() {
@@ -128,8 +125,8 @@ func (c *Collector) rowsBy(order query.Order, keys, most int) (int64, error) {
 	return c.rows, nil
 }
 
-// compete keeps a row if it is the newest of its value of the first tag, behind what
-// divides its field.
+// compete buffers a row if it is the newest for its value of the first tag, together with the divisor
+// of its field.
 func (c *Collector) compete(tags, row []query.Value) error {
 	p := c.plan.Newest
 	key := string(tags[p.Tags[0]].String())
@@ -150,7 +147,7 @@ func (c *Collector) compete(tags, row []query.Value) error {
 	return c.Keep(len(kept))
 }
 
-// last hands on the newest row of each value of a tag.
+// last passes on the newest row for each value of a tag.
 func (c *Collector) last(p *Newest) (int64, error) {
 	for _, row := range c.newest {
 		over := row[0]
@@ -170,7 +167,7 @@ func (c *Collector) last(p *Newest) (int64, error) {
 	return c.rows, nil
 }
 
-// group is what rows with the same keys come to.
+// group is the result for rows with equal keys.
 type group struct {
 	bucket query.Value
 	keys   []query.Value
@@ -180,19 +177,19 @@ type group struct {
 
 // folded is a part of a group.
 type folded struct {
-	n     int64   // values
+	n     int64   // number of values
 	total float64 // their sum
 	value query.Value
 }
 
-// fold adds aggregates to those of their group.
+// fold adds partial aggregates to the aggregates of their group.
 func (c *Collector) fold(tags, row []query.Value) error {
 	f := c.plan.Fold
 	var bucket query.Value
 	if f.Buckets {
 		bucket, row = row[0], row[1:]
 	}
-	if row[0].Int == 0 { // of no row
+	if row[0].Int == 0 { // no rows
 		return nil
 	}
 	key := binary.BigEndian.AppendUint64(c.key[:0], uint64(bucket.Int))
@@ -221,7 +218,7 @@ func (c *Collector) fold(tags, row []query.Value) error {
 	return nil
 }
 
-// add adds a row of a statement's answer, whose first column is the number of rows.
+// add adds a row of a statement's result, whose first column is the number of rows.
 func (g *group) add(parts []Part, tags, row []query.Value) {
 	column := 1
 	for i, p := range parts {
@@ -265,7 +262,7 @@ func (c *Collector) Enough(whole func(bucket int64) bool) bool {
 	return n >= c.plan.Fold.Limit
 }
 
-// result is what a part has come to.
+// result is the final value of a part.
 func (f *folded) result(p Part) query.Value {
 	switch {
 	case p.Make == "count":
@@ -280,7 +277,7 @@ func (f *folded) result(p Part) query.Value {
 	return f.value
 }
 
-// folded hands on a row of each group.
+// folded passes on a row for each group.
 func (c *Collector) folded(f *Fold) (int64, error) {
 	if f.Activity != nil {
 		return c.active(f)
@@ -312,7 +309,7 @@ func (c *Collector) folded(f *Fold) (int64, error) {
 	return c.rowsBy(f.Order, keys, f.Limit)
 }
 
-// units makes of the means of units those of their groups.
+// units replaces the means of units by the means of their groups.
 func (c *Collector) units(f *Fold) {
 	made := map[string]*group{}
 	var key []byte

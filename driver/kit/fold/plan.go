@@ -11,36 +11,36 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Plan says what becomes of the rows of answers: one of these.
+// Plan says how the rows of results are processed: exactly one field is set.
 type Plan struct {
 	Rows   *Rows   `json:"rows,omitempty"`
 	Newest *Newest `json:"newest,omitempty"`
 	Fold   *Fold   `json:"fold,omitempty"`
 }
 
-// Rows hands rows on: the time, the tags, the fields.
+// Rows passes rows on: the time, the tags, the fields.
 type Rows struct {
 	Tags  []int       `json:"tags,omitempty"` // indexes into the tags of the row's series
 	Order query.Order `json:"order,omitempty"`
 	Limit int         `json:"limit,omitempty"` // 0: all
 }
 
-// Newest keeps of all series with one value of the first tag the newest row.
+// Newest keeps the newest row of all series with the same value of the first tag.
 type Newest struct {
 	Tags   []int            `json:"tags"`
 	Having *query.Condition `json:"having,omitempty"`
-	Field  int              `json:"field,omitempty"` // of the fields, that Having is about
-	Over   int              `json:"over,omitempty"`  // 1 and the tag that divides it; 0: none
+	Field  int              `json:"field,omitempty"` // index of the field that Having compares
+	Over   int              `json:"over,omitempty"`  // 1 + index of the tag that divides it; 0: none
 }
 
-// Fold combines aggregates. A statement's answer has the start of the bucket, where
-// there are buckets, the number of rows, and then the columns of each part.
+// Fold combines aggregates. The result of a statement has the start of the bucket, if there are
+// buckets, the number of rows, and the columns of each part.
 type Fold struct {
 	Buckets bool    `json:"buckets,omitempty"`
 	Width   int64   `json:"width,omitempty"` // of a bucket, in milliseconds
-	Keys    []int   `json:"keys,omitempty"`  // tags that tell groups apart
-	Unit    int     `json:"unit,omitempty"`  // 1 and the tag whose values count once each in means of means; 0: none
-	Over    int     `json:"over,omitempty"`  // 1 and the tag that divides these; 0: none
+	Keys    []int   `json:"keys,omitempty"`  // tags that distinguish groups
+	Unit    int     `json:"unit,omitempty"`  // 1 + index of the tag whose values count once each in means of means; 0: none
+	Over    int     `json:"over,omitempty"`  // 1 + index of the tag that divides these; 0: none
 	Parts   []Part  `json:"parts"`
 	Having  *Having `json:"having,omitempty"`
 	// Activity computes the results of the activity shapes from the buckets of units.
@@ -49,7 +49,7 @@ type Fold struct {
 	Limit    int         `json:"limit,omitempty"`
 }
 
-// Part is a column of the answer.
+// Part is a column of the result.
 type Part struct {
 	Make string `json:"make"`          // max, min, sum, count or avg; see MakeTag and MakeZeros
 	Tag  int    `json:"tag,omitempty"` // for tag
@@ -70,7 +70,7 @@ func (p Part) Columns() int {
 	return 1
 }
 
-// Having keeps groups by one of their parts.
+// Having filters groups by one of their parts.
 type Having struct {
 	Part int `json:"part"`
 	query.Condition

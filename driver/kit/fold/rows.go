@@ -6,14 +6,13 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Aggregates folds rows of one series that come in the order of time, ascending or
-// descending, to what Collector.Take takes for a plan with Fold: the start of the bucket,
-// if there are buckets, the number of rows, and the columns of each part. A row is its
-// time, and a value for each part.
+// Aggregates folds the rows of one series, in ascending or descending order of time, to the input of
+// Collector.Take for a plan with Fold: the start of the bucket, if there are buckets, the number of
+// rows, and the columns of each part. A row is its time and a value for each part.
 func (f *Fold) Aggregates(rows func(func([]query.Value) bool), take func([]query.Value) error) error {
 	var err error
 	var out []query.Value
-	from := 0 // of the columns behind the bucket
+	from := 0 // index of the first column after the bucket
 	if f.Buckets {
 		from = 1
 	}
@@ -51,7 +50,7 @@ func (f *Fold) Aggregates(rows func(func([]query.Value) bool), take func([]query
 	return err
 }
 
-// begin appends the columns of no row yet.
+// begin appends the columns of an empty fold.
 func (f *Fold) begin(out []query.Value, bucket query.Value) []query.Value {
 	if f.Buckets {
 		out = append(out, bucket)

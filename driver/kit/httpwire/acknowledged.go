@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// maxAcknowledgement is how much of an answer is read that has nothing to say.
+// maxAcknowledgement limits the bytes read from a response without content.
 const maxAcknowledgement = 1 << 20
 
 // Acknowledged reads the rest of the response to a successful write. Only its end acknowledges the
@@ -19,7 +19,7 @@ func (c *Client) Acknowledged(ctx context.Context, response *http.Response) erro
 	return c.Said(ctx, response, io.Discard)
 }
 
-// Said is Acknowledged for an answer that has something to say: it is written to said.
+// Said is Acknowledged for a response with content, which it writes to said.
 func (c *Client) Said(ctx context.Context, response *http.Response, said io.Writer) error {
 	n, err := io.CopyN(said, response.Body, maxAcknowledgement)
 	switch {
@@ -33,5 +33,5 @@ func (c *Client) Said(ctx context.Context, response *http.Response, said io.Writ
 	return &driver.Temporary{Err: fmt.Errorf("%s acknowledged a batch and did not end its answer: %w", c.Address(), c.Ended(ctx, err))}
 }
 
-// silent reports whether a context of Bounded ended with its time-out.
+// silent reports whether a context of Bounded ended by its time-out.
 func silent(ctx context.Context) bool { return context.Cause(ctx) == errSilent }

@@ -12,11 +12,11 @@ import (
 	"sync"
 )
 
-// API runs requests of an HTTP API that is spoken in JSON, one after the other. It
-// takes as long for one as Patient allows.
+// API runs requests of an HTTP API that uses JSON, one after the other. Patient limits the time of
+// each.
 type API struct {
 	Client *Client
-	System string // as errors name it
+	System string // in errors
 	// Explain converts a response with an unsuccessful status to an error.
 	Explain func(status int, body []byte) error
 
@@ -44,8 +44,8 @@ func (a *API) Call(ctx context.Context, method, path string, parameters url.Valu
 	return nil
 }
 
-// Text is Call whose answer is returned as it came. Its error wraps ErrNotFound where
-// the status says so.
+// Text is Call without decoding: it returns the response. Its error wraps ErrNotFound if the status
+// says so.
 func (a *API) Text(ctx context.Context, method, path string, parameters url.Values, in any) ([]byte, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

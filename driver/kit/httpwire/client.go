@@ -1,7 +1,6 @@
-// Package httpwire is what targets share that are reached over HTTP: one
-// connection a worker that is kept open, time-outs that tell a silent server
-// from a slow one, bodies made of texts that stay the caller's, and errors of
-// one line.
+// Package httpwire is shared by drivers that use HTTP. It provides one persistent connection for each
+// worker, time-outs that distinguish a silent server from a slow one, bodies made of texts without
+// copying, and one-line errors.
 package httpwire
 
 import (
@@ -19,16 +18,16 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// writeBuffer is how many bytes of a request the connection takes at once.
+// writeBuffer is the number of request bytes that the connection buffers.
 const writeBuffer = 64 << 10
 
-// Config says where a server is and how it is spoken to.
+// Config is the address of a server and the parameters of connections to it.
 type Config struct {
 	Host, Port string
 	TLS        *tls.Config   // nil: not encrypted
-	Timeout    time.Duration // longest wait for a connection, of Bounded, and of Patient
-	// Idle is how long a connection may lie idle. Where the server closes it
-	// after a time, less than that; 0: any time.
+	Timeout    time.Duration // longest wait for a connection, in Bounded, and in Patient
+	// Idle is how long a connection may be idle. It must be less than the time after which the server
+	// closes an idle connection; 0: any time.
 	Idle time.Duration
 	// Authorize adds the credentials to a request; nil: no credentials.
 	Authorize func(*http.Request)
@@ -37,8 +36,8 @@ type Config struct {
 // Address is host:port.
 func (c *Config) Address() string { return net.JoinHostPort(c.Host, c.Port) }
 
-// NewConfig returns where options lead. A user's name and password go as basic
-// authentication, a token as a bearer's.
+// NewConfig returns the Config for the settings. A user's name and password are sent as basic
+// authentication, a token as a bearer token.
 func NewConfig(c connection.Settings, token string) (Config, error) {
 	out := Config{Host: c.Host, Port: c.Port, TLS: c.Encryption(), Timeout: c.Timeout}
 	switch {
@@ -64,7 +63,7 @@ func (c *Config) Endpoint(option string) driver.Endpoint {
 	}
 }
 
-// Client is one connection, opened when it is needed.
+// Client is one connection, opened on first use.
 type Client struct {
 	*Config
 	http *http.Client
@@ -78,7 +77,7 @@ func New(c *Config) *Client {
 		scheme = "https://"
 	}
 	return &Client{Config: c, base: scheme + c.Address(), http: &http.Client{
-		// Not by way of a proxy, whose work would be measured as the server's.
+		// No proxy: its work would be measured as the server's.
 		Transport: &http.Transport{
 			DialContext:         dial(c.Timeout),
 			TLSClientConfig:     c.TLS.Clone(),
@@ -88,12 +87,12 @@ func New(c *Config) *Client {
 			MaxConnsPerHost:     1,
 			WriteBufferSize:     writeBuffer,
 		},
-		// A redirect would take the credentials to another host.
+		// Following a redirect would send the credentials to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// Request makes a request that carries the credentials.
+// Request returns a request with the credentials.
 func (c *Client) Request(ctx context.Context, method, path string, parameters url.Values, body io.Reader) (*http.Request, error) {
 	address := c.base + path
 	if len(parameters) > 0 {
@@ -106,9 +105,9 @@ func (c *Client) Request(ctx context.Context, method, path string, parameters ur
 	return r, err
 }
 
-// Do sends a request and returns the beginning of its answer, whose body the
-// caller closes. Its error is that of the context where it ended by the
-// caller's will, else it wraps driver.ErrUnreachable and says how to fix it.
+// Do sends a request and returns the beginning of the response. The caller closes its body. If the
+// caller's context ended, the error is that of the context; otherwise it wraps driver.ErrUnreachable
+// and says how to fix it.
 func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	response, err := c.http.Do(r)
 	if err != nil {
@@ -117,8 +116,7 @@ func (c *Client) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// Ended makes an error of a request whose answer did not come, or not to its end,
-// as Unanswered does.
+// Ended returns the error of a request whose response is missing or incomplete, as Unanswered does.
 func (c *Client) Ended(ctx context.Context, err error) error {
 	return c.Unanswered(ctx, c.Address(), err)
 }
@@ -144,8 +142,8 @@ func (c *Config) Bounded(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, c.Timeout, errSilent)
 }
 
-// Patient returns a context for a statement of tsmark's own, which may be a long
-// one: ctx, whose end says how long it may take, or Bounded where it has none.
+// Patient returns a context for a statement of tsmark's own, which may take long: ctx, if it has a
+// deadline, else Bounded.
 func (c *Config) Patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ends := ctx.Deadline(); ends {
 		return context.WithCancel(ctx)
@@ -153,9 +151,8 @@ func (c *Config) Patient(ctx context.Context) (context.Context, context.CancelFu
 	return c.Bounded(ctx)
 }
 
-// Unanswered makes an error of a request, or of connecting, that had no answer:
-// that of ctx where it ended by its caller's will, else one that wraps
-// driver.ErrUnreachable and says how to fix it.
+// Unanswered returns the error of a request or a connection attempt without a response: that of ctx if
+// the caller ended it, else one that wraps driver.ErrUnreachable and says how to fix it.
 func (c *Config) Unanswered(ctx context.Context, address string, err error) error {
 	if ctx.Err() != nil {
 		if errors.Is(context.Cause(ctx), errSilent) {
@@ -164,7 +161,7 @@ func (c *Config) Unanswered(ctx context.Context, address string, err error) erro
 		}
 		return context.Cause(ctx)
 	}
-	// The URL, which url.Error begins with, has the whole request in it.
+	// url.Error begins with the URL, which contains the whole request.
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err
 	}
@@ -174,7 +171,7 @@ func (c *Config) Unanswered(ctx context.Context, address string, err error) erro
 		return fmt.Errorf("%s %w: the server does not speak TLS; give tls=off if the network between can be trusted", address, driver.ErrUnreachable)
 	case errors.As(err, &certificate):
 		return fmt.Errorf("%s %w: its TLS certificate is not to be trusted (%w); have this machine trust it, or give tls=insecure", address, driver.ErrUnreachable, err)
-	case c.TLS != nil: // some servers just end a connection that they do not understand
+	case c.TLS != nil: // some servers just close a connection that they do not understand
 		return fmt.Errorf("%s %w over TLS: %w; start the server, or give tls=off if it speaks none", address, driver.ErrUnreachable, connection.Cause(address, err))
 	}
 	return fmt.Errorf("%s %w: %w; start the server, or give the right host and port", address, driver.ErrUnreachable, connection.Cause(address, err))

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// ReadClock reads the clock of a server by the header Date of its answer to a GET
-// (RFC 9110, 6.6.1), whatever the status. It tells whole seconds.
+// ReadClock reads the clock of a server from the header Date of its response to a GET (RFC 9110,
+// 6.6.1), whatever the status. Its precision is a second.
 func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, error) {
 	ctx, cancel := c.Bounded(ctx)
 	defer cancel()
@@ -26,7 +26,7 @@ func (c *Client) ReadClock(ctx context.Context, path string) (driver.Reading, er
 		return driver.Reading{}, err
 	}
 	answered := time.Now()
-	_, _ = io.CopyN(io.Discard, response.Body, maxAcknowledgement) // the connection is used again
+	_, _ = io.CopyN(io.Discard, response.Body, maxAcknowledgement) // lets the connection be reused
 	_ = response.Body.Close()
 	text := response.Header.Get("Date")
 	if text == "" {

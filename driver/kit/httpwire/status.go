@@ -39,8 +39,8 @@ func Refused(response *http.Response, cause error) error {
 	return err
 }
 
-// Cut makes a driver.Temporary of the error of a connection: one that could not
-// even be made has stored nothing.
+// Cut converts a connection error to a driver.Temporary. If the connection could not be opened, nothing
+// was stored.
 func Cut(err error) *driver.Temporary {
 	var op *net.OpError
 	return &driver.Temporary{Err: err, Refused: errors.As(err, &op) && op.Op == "dial"}

@@ -13,8 +13,7 @@ import (
 // maxExplanation limits the bytes read from an error response.
 const maxExplanation = 64 << 10
 
-// Explained returns as an error what the answer to a request that failed says,
-// by explain.
+// Explained returns the error that explain makes of the response to a failed request.
 func Explained(response *http.Response, explain func(status int, body []byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxExplanation))
 	if err != nil {
@@ -23,7 +22,7 @@ func Explained(response *http.Response, explain func(status int, body []byte) er
 	return explain(response.StatusCode, text)
 }
 
-// longest is how long a text is at most that OneLine keeps whole.
+// longest is the length up to which OneLine does not shorten a text.
 const longest = 4096
 
 // OneLine returns a text without line breaks. It drops the middle of a text longer than any server's
@@ -47,8 +46,8 @@ func OneLine(text string) string {
 	return text
 }
 
-// Counted counts the bytes that are read from another reader. Where none of them
-// becomes a row for too long, as limit.Unread has it, reading is an error.
+// Counted counts the bytes read from another reader. Reading fails if too many bytes do not complete a
+// row; see limit.Unread.
 type Counted struct {
 	From io.Reader
 	N    int64

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// CheckAggregate returns why an aggregate of a table cannot be had.
+// CheckAggregate returns an error if an aggregate of a table is not supported.
 func CheckAggregate(m *query.Materialized, t *series.Table) error {
 	if t == nil {
 		return fmt.Errorf("aggregate %s: there is no table %q", m.Name(), m.Table)
@@ -29,8 +29,8 @@ func CheckAggregate(m *query.Materialized, t *series.Table) error {
 	return nil
 }
 
-// RenderFrom is Render of a query that is answered from an aggregate, a measurement of its
-// own with the fields of AggregateColumns.
+// RenderFrom is Render for a query that is answered from an aggregate, a measurement of its own with
+// the fields of AggregateColumns.
 func RenderFrom(q *query.Query, m *query.Materialized, s *series.Schema) (driver.Request, error) {
 	table := s.Table(m.Table)
 	if err := CheckAggregate(m, table); err != nil {
@@ -49,7 +49,7 @@ func RenderFrom(q *query.Query, m *query.Materialized, s *series.Schema) (driver
 	return driver.Request{Text: text}, nil
 }
 
-// merged is the aggregate of a field, of an aggregate's points.
+// merged is the aggregate of a field over the points of an aggregate.
 func merged(m *query.Materialized, a query.Aggregate, field string) string {
 	switch a {
 	case query.Avg:
@@ -60,7 +60,8 @@ func merged(m *query.Materialized, a query.Aggregate, field string) string {
 	return call(functions()[a], m.Column(a, field))
 }
 
-// aggregateOf is the expression of an aggregate of a field, of rows or of an aggregate.
+// aggregateOf is the expression of an aggregate of a field, over rows or over the points of an
+// aggregate.
 func (r *renderer) aggregateOf(a query.Aggregate, field string) string {
 	if r.aggregate != nil {
 		return merged(r.aggregate, a, field)
@@ -68,7 +69,7 @@ func (r *renderer) aggregateOf(a query.Aggregate, field string) string {
 	return call(functions()[a], field)
 }
 
-// AggregateColumns returns the fields of an aggregate with their types, as objects have them.
+// AggregateColumns returns the fields of an aggregate with their types, as in driver.Object.
 func AggregateColumns(m *query.Materialized, t *series.Table) []string {
 	kinds := Types()
 	columns := []string{kinds[series.Int].As + " " + query.RowCount}
@@ -87,16 +88,15 @@ func AggregateColumns(m *query.Materialized, t *series.Table) []string {
 	return columns
 }
 
-// Backfill returns the statement that fills an aggregate of the rows from a time to before
-// another, both on borders of buckets. The policy is the retention policy of both;
-// empty: the connection's.
+// Backfill returns the statement that fills an aggregate with the rows from a time to before another,
+// both on bucket boundaries. The policy is the retention policy of both; empty: the connection's.
 func Backfill(m *query.Materialized, policy string, from, to time.Time) string {
 	columns := []string{as(call("count", m.Fields[0]), query.RowCount)}
 	for _, field := range m.Fields {
 		for _, a := range m.StoredAggregates() {
 			value := call(functions()[a], field)
 			if a == query.Sum {
-				value += " * 1.0" // else a mean made of it by a subquery is a whole number
+				value += " * 1.0" // otherwise a subquery's mean of it is a whole number
 			}
 			columns = append(columns, as(value, m.Column(a, field)))
 		}
@@ -109,13 +109,12 @@ func Backfill(m *query.Materialized, policy string, from, to time.Time) string {
 		strings.Join(columns, ",\n  "), in+Ident(m.Name()), in+Ident(m.Table), instant(from), instant(to), duration(m.Bucket))
 }
 
-// slice is how much time one statement fills an aggregate with: the server's answer to a
-// statement is waited for only so long as the option says.
+// slice is the time range that one statement backfills: the time-out of the option applies to each
+// statement.
 const slice = 24 * time.Hour
 
-// InSlices fills an aggregate of rows that lie at these times, piece by piece from border
-// to border of its buckets: fill has each piece in turn, and its error ends it. Without a
-// row there is nothing to fill.
+// InSlices backfills an aggregate of rows in the range of times, slice by slice, on bucket boundaries.
+// It calls fill for each slice, and stops at its first error. It does nothing if there are no rows.
 func InSlices(m *query.Materialized, times *driver.Content, fill func(from, to time.Time) error) error {
 	if times.Min.Kind != query.Time {
 		return nil

@@ -11,9 +11,8 @@ func functions() map[query.Aggregate]string {
 	return map[query.Aggregate]string{query.Max: "max", query.Min: "min", query.Avg: "mean", query.Sum: "sum", query.Count: "count"}
 }
 
-// aggregated returns the statement that aggregates fields, in groups of a tag if
-// there is one, and the names of its columns that are the answer. Each name begins
-// with the prefix.
+// aggregated returns the statement that aggregates fields, in groups of a tag if it is not empty, and
+// the names of its result columns. Each name begins with the prefix.
 func (r *renderer) aggregated(prefix string, a query.Aggregate, fields []string, tag string) (*statement, []string) {
 	s := r.of(nil, nil)
 	if tag != "" {
@@ -32,8 +31,8 @@ func (r *renderer) aggregated(prefix string, a query.Aggregate, fields []string,
 	return s, answer
 }
 
-// totals renders the Totals shape. Without buckets, InfluxQL sets a time beside
-// each aggregate that means nothing.
+// totals renders the Totals shape. Without buckets, InfluxQL returns a meaningless time with each
+// aggregate.
 func (r *renderer) totals(q query.Totals) *statement {
 	s, _ := r.aggregated("", q.Aggregate, q.Fields, q.GroupBy)
 	s.columns = append([]string{untimed}, s.columns...)
@@ -43,9 +42,8 @@ func (r *renderer) totals(q query.Totals) *statement {
 // groupByGroup explains why openGemini cannot order the buckets of several groups by time.
 const groupByGroup = "buckets by time, of several groups: openGemini returns them group by group, whatever stands around them"
 
-// buckets renders the Buckets shape. InfluxQL returns a series for each group,
-// one after the other; where the query wants them by time, a statement around it
-// merges them.
+// buckets renders the Buckets shape. InfluxQL returns the groups one after the other as series; if the
+// query orders buckets by time, an outer statement merges them.
 func (r *renderer) buckets(q query.Buckets) *statement {
 	s, names := r.aggregated("", q.Aggregate, q.Fields, q.GroupBy)
 	s.bucket = q.Width
@@ -75,10 +73,10 @@ func (r *renderer) buckets(q query.Buckets) *statement {
 	return merged
 }
 
-// timed returns a statement of buckets, as a subquery whose rows are merged with others
-// by time, with those of min and max at the starts of buckets: InfluxDB from 1.8 on, and
-// 2, has them at the times of the points that they found until it answers, and would
-// merge by those. A sum of the one value of each bucket has none.
+// timed returns a statement of buckets as a subquery whose rows are merged with others by time, with
+// those of min and max at the starts of buckets. InfluxDB since 1.8, and 2, keeps them at the times of
+// the points found, until it responds, and would merge by these. The sum of a bucket's single value has
+// no such time.
 func (r *renderer) timed(s *statement, a query.Aggregate, answer, fields []string) *statement {
 	if a != query.Min && a != query.Max {
 		return s
@@ -93,10 +91,9 @@ func (r *renderer) timed(s *statement, a query.Aggregate, answer, fields []strin
 	return around
 }
 
-// groupsApart renders buckets of the groups that the filter names, each by
-// a subquery of its own. InfluxDB merges the rows of several subqueries as it
-// merges those of series: those of one time by the tag, as long as no other
-// column's name comes before its; see orders.
+// groupsApart renders the buckets of the groups that the filter names, with a subquery for each.
+// InfluxDB merges the rows of several subqueries like those of series: rows of equal time are ordered
+// by the tag, as long as its name comes first among the column names; see orders.
 func (r *renderer) groupsApart(q *query.Buckets, names []string) *statement {
 	behind := q.GroupBy + " "
 	all := &statement{columns: []string{Ident(q.GroupBy)}, newest: q.Order == query.Descending, limit: q.Limit}

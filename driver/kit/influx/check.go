@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// CheckSchema returns an error for names that InfluxDB has not.
+// CheckSchema returns an error for names that InfluxDB does not allow.
 func CheckSchema(s *series.Schema) error {
 	for _, t := range s.Tables {
 		switch {

@@ -2,8 +2,8 @@ package influx
 
 import "fmt"
 
-// Durability says when an acknowledged row is on disk, by the value of the server's
-// setting; empty: it does not tell.
+// Durability says when an acknowledged row is on disk, by the value of the server's setting; empty: the
+// server does not report it.
 func Durability(setting, delay string) string {
 	const written = "an acknowledged batch is in the write-ahead log"
 	switch delay {

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// advice is how to fix what the server says by some words of it.
+// advice pairs words of a server's message with the remedy.
 var advice = []struct{ words, how string }{
 	{"field type conflict", "a field was written with another type before; load into an empty database"},
 	{"max-series-per-database", "raise it in the server's configuration (0: no limit), or lower --scale"},
@@ -38,8 +38,7 @@ func Said(message string) error {
 	return errors.New(line)
 }
 
-// Overloaded reports whether a server that refused a batch has no time or no memory for
-// it.
+// Overloaded reports whether a server refused a batch for lack of time or memory.
 func Overloaded(body []byte) bool {
 	return bytes.Contains(body, []byte("cache-max-memory-size")) || bytes.Contains(body, []byte("timeout"))
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/disk"
 )
 
-// Shard is where the files of a shard lie, as the server says.
+// Shard is the location of a shard's files as the server reports it.
 type Shard struct {
 	Path, WAL string // folders of its data and of its write-ahead log
 }
 
-// Uncounted are the files that Besides measures, where it cannot; the reason follows.
+// Uncounted names the files that Besides measures, for when it fails; the reason follows.
 const Uncounted = "the index and the file of series, which the server does not count: "
 
-// Pending says how many bytes of values are in a server's caches: not yet in the files that hold
-// values for good, but in the write-ahead log, which is many times as large.
+// Pending describes the bytes of values in a server's caches: they are not in the final files yet, but
+// in the write-ahead log, which is many times as large.
 func Pending(cached float64) string {
 	if cached == 0 {
 		return ""
@@ -53,7 +53,7 @@ func Besides(shards []Shard, counted int64) (int64, error) {
 		unreadable = unreadable || series.Length == 0
 		extra += series.Allocated
 	}
-	// The server writes on while it is measured; its files are still nearly those.
+	// The server continues to write during the measurement, so the sizes differ slightly.
 	if off := found - counted; unreadable || max(off, -off) > counted/4+1<<20 {
 		return 0, errors.New("its folders cannot be read here")
 	}

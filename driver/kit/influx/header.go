@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// HeaderColumn is a column that the comment before a query names.
+// HeaderColumn is a column named in the comment before a query.
 type HeaderColumn struct {
 	Name   string
 	Marked bool

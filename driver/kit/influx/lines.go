@@ -1,6 +1,5 @@
-// Package influx is what the drivers of InfluxDB share, whatever its version: what line
-// protocol can say, queries in InfluxQL and how their answers are read, and the files
-// of shards.
+// Package influx is shared by the drivers of all versions of InfluxDB: line protocol, queries in
+// InfluxQL and the decoding of their results, and the files of shards.
 package influx
 
 import (
@@ -12,11 +11,11 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Note is the name of the measurement, and of its retention policy, that holds the note
-// of InfluxDB 1.x. No table has it.
+// Note is the name of the measurement, and of its retention policy, that holds the note of InfluxDB
+// 1.x. No table may have this name.
 const Note = "tsmark_mark"
 
-// Units are the precisions of times by the names that InfluxQL's users know.
+// Units are the precisions of times by their names in InfluxQL.
 func Units() map[string]time.Duration {
 	return map[string]time.Duration{"ns": time.Nanosecond, "u": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
 }
@@ -27,7 +26,7 @@ func First() time.Time { return time.Unix(0, math.MinInt64+2) }
 // Last is the last time that a row can have.
 func Last() time.Time { return time.Unix(0, math.MaxInt64-1) }
 
-// Lacks are the traits of values that InfluxDB does not have.
+// Lacks are the traits of values that InfluxDB cannot store.
 func Lacks() map[series.Trait]string {
 	return map[series.Trait]string{
 		series.NaN:         "InfluxDB does not take",
@@ -59,8 +58,8 @@ const (
 	EscapedMeasurement = ", "
 )
 
-// Lines is line protocol as TSBS writes it, but for characters that must be
-// Escaped, and for rows without any field, which TSBS leaves out.
+// Lines is line protocol as TSBS writes it, except for characters that must be Escaped, and for rows
+// without any field, which TSBS leaves out.
 func Lines(unit time.Duration) encode.LineProtocol {
 	return encode.LineProtocol{
 		Escape:      Escaped,

@@ -7,9 +7,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Rows are the rows of a table that a query is about. InfluxDB knows values and no
-// rows: that one is there whose fields in the answer are all NULL, only something else
-// of it tells.
+// Rows are the rows of a table that a query selects. InfluxDB has values rather than rows: a row whose
+// fields in the result are all NULL is known only from another field.
 type Rows struct {
 	Query *query.Query
 	Table *series.Table

@@ -16,28 +16,27 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// OptionChunked is the option after whose rows the server sends a part of an answer.
+// OptionChunked is the option for the number of rows per chunk of a result.
 const OptionChunked = "chunked"
 
-// longestAddress is the most bytes of a statement that go into a URL, which
-// proxies bound. Longer ones are sent as a form.
+// longestAddress is the longest statement in bytes that is sent in a URL, since proxies limit URLs.
+// Longer statements are sent as a form.
 const longestAddress = 6000
 
-// Endpoint is where statements of InfluxQL are run.
+// Endpoint is where statements of InfluxQL run.
 type Endpoint struct {
 	Wire      *httpwire.Config
 	Database  string
 	Product   Product
 	Retention string // policy; empty: the default one
-	Chunk     int    // rows after which a part of an answer is sent; 0: it is not cut into chunks
-	// Explain makes an error of an answer whose status is not 200.
+	Chunk     int    // rows per chunk of a result; 0: it is not chunked
+	// Explain converts a response with a status other than 200 to an error.
 	Explain func(status int, body []byte) error
 }
 
-// Querier is a connection that runs statements of InfluxQL. It reads answers as they
-// come: JSON documents, one or, where they are chunked, several, each with results of
-// statements, these with series, and those with rows: the time, the tags of the
-// series, the other columns.
+// Querier is a connection that runs statements of InfluxQL. It decodes results as they arrive: one JSON
+// document, or several if they are chunked. Each has the results of statements, which have series,
+// which have rows: the time, the tags of the series, the other columns.
 type Querier struct {
 	jsonrows.Querier
 	at    Endpoint
@@ -45,17 +44,17 @@ type Querier struct {
 	// The statement renames the time to a name of tsmark's own, and the time is not part of the result:
 	// openGemini calls it time all the same.
 	untimed bool
-	more    bool // the newest series or result said that more of it comes
-	// The name of the newest series, and those of its tags and columns.
+	more    bool // the latest series or result is marked as partial
+	// The name of the latest series, and the names of its tags and columns.
 	series        string
 	tags, columns []string
 }
 
-// NewQuerier returns one that has not connected yet.
+// NewQuerier returns a querier that has not connected yet.
 func NewQuerier(at Endpoint) *Querier {
 	q := &Querier{at: at}
 	q.Querier = jsonrows.Querier{
-		// InfluxDB has no empty tags: where it writes one, the tag is missing.
+		// InfluxDB has no empty tags: an empty tag in a result is missing.
 		Reader: jsonrows.Reader{System: "InfluxDB", EmptyIsNull: true},
 		Client: httpwire.New(at.Wire), Request: q.request, Explain: at.Explain,
 	}
@@ -63,7 +62,7 @@ func NewQuerier(at Endpoint) *Querier {
 	return q
 }
 
-// request is one of a statement. What may change something is sent by POST.
+// request returns the request of a statement. A statement that may change something is sent by POST.
 func (q *Querier) request(ctx context.Context, statement string) (*http.Request, error) {
 	s := &q.at
 	if s.Product == OpenGemini {
@@ -88,7 +87,7 @@ func (q *Querier) request(ctx context.Context, statement string) (*http.Request,
 	return request, err
 }
 
-// reader returns the function that reads an answer.
+// reader returns the function that decodes a result.
 func (q *Querier) reader() func() error {
 	series := q.Of(jsonrows.Members{
 		"name":    q.name,
@@ -122,10 +121,10 @@ func (q *Querier) reader() func() error {
 	}
 }
 
-// partial reads the flag that says that the rest of a series comes with the
-// next chunk. Without chunks there is no next one: the server's max-row-limit
-// has cut the answer off, or the answer is whole and longer than 10,000 rows, of
-// which InfluxDB 1.6.7 leaves the flag of the first ones. Nobody can tell.
+// partial reads the flag that says that the rest of a series follows in the next chunk. Without chunks
+// there is no next one: either the server's max-row-limit has truncated the result, or the result is
+// complete and longer than 10,000 rows, for which InfluxDB 1.6.7 leaves the flag set. The two cases
+// cannot be distinguished.
 func (q *Querier) partial() error {
 	partial, err := q.True()
 	if err != nil || !partial {
@@ -138,11 +137,11 @@ func (q *Querier) partial() error {
 	return nil
 }
 
-// failure reads an error within an answer.
+// failure reads an error within a result.
 func (q *Querier) failure() error {
 	message, err := q.Text()
 	if q.at.Product == OpenGemini && message == "measurement not found" {
-		return err // one without rows, for which InfluxDB has an empty answer
+		return err // a series without rows, for which InfluxDB has an empty result
 	}
 	if err == nil {
 		err = Said(message)
@@ -191,20 +190,20 @@ func (q *Querier) column() error {
 	return err
 }
 
-// Groups runs statements whose answers are read by the names of tags.
+// Groups runs statements whose results are read by the names of tags.
 type Groups struct {
 	jsonrows.Console
 	querier *Querier
 }
 
-// NewGroups returns one that has not connected yet.
+// NewGroups returns a Groups that has not connected yet.
 func NewGroups(at Endpoint) *Groups {
 	q := NewQuerier(at)
 	return &Groups{Console: jsonrows.Console{Querier: &q.Querier}, querier: q}
 }
 
-// Run calls each for every row of the answer, with a function that returns the value
-// of a tag of the row; NULL: it has none.
+// Run calls each for every row of the result, with a function that returns the value of a tag of the
+// row; NULL: the row does not have the tag.
 func (g *Groups) Run(ctx context.Context, text string, each func(tag func(string) query.Value) error) error {
 	return g.Console.Run(ctx, text, rowSink(func(row []query.Value) error {
 		return each(func(key string) query.Value {
@@ -222,34 +221,34 @@ type rowSink func([]query.Value) error
 // Row implements query.Sink.
 func (f rowSink) Row(row []query.Value) error { return f(row) }
 
-// Shown is a row of the answer to a SHOW: its tags and columns as texts, by their
-// names, and the name of its series by SeriesName.
+// Shown is a row of the result of a SHOW: its tags and columns as texts, by their names, and the name
+// of its series by SeriesName.
 type Shown map[string]string
 
 // SeriesName cannot be the name of a tag or column.
 const SeriesName = ""
 
-// Shows runs statements of SHOW, one after the other.
+// Shows runs SHOW statements, one after the other.
 type Shows struct {
 	jsonrows.Console
 	querier *Querier
 }
 
-// NewShows returns one that has not connected yet.
+// NewShows returns a Shows that has not connected yet.
 func NewShows(at Endpoint) *Shows {
 	q := NewQuerier(at)
 	q.texts = true
 	return &Shows{Console: jsonrows.Console{Querier: &q.Querier}, querier: q}
 }
 
-// Table returns the rows that a SHOW gives.
+// Table returns the rows of a SHOW.
 func (s *Shows) Table(ctx context.Context, text string) ([]Shown, error) {
 	kept := &shownRows{from: s.querier}
 	err := s.Run(ctx, text, limit.Own(kept))
 	return kept.rows, err
 }
 
-// shownRows keeps the rows that a querier reads. It is a query.Sink.
+// shownRows buffers the rows that a querier reads. It is a query.Sink.
 type shownRows struct {
 	from *Querier
 	rows []Shown

@@ -18,20 +18,20 @@ import (
 // only if the statement selects another field as well.
 const OwnPrefix = "tsmark_"
 
-// untimed is the time that InfluxQL always returns, as no part of the answer.
+// untimed selects the time that InfluxQL always returns under a name that is not part of the result.
 const untimed = `time AS "` + OwnPrefix + `time"`
 
-// zeroPrefix begins the names of columns in which NULL means 0: InfluxQL counts
-// nothing as NULL where other columns of the row have something.
+// zeroPrefix begins the names of columns in which NULL means 0: InfluxQL returns a count of zero as
+// NULL if other columns of the row have values.
 const zeroPrefix = OwnPrefix + "zero_"
 
-// NullField is a field, always true, of the rows that have no other.
+// NullField is a field, always true, of rows that have no other field.
 const NullField = OwnPrefix + "null"
 
-// Product is a server that answers InfluxQL. Each has its own ways.
+// Product is a server that runs InfluxQL. Each has its own dialect.
 type Product int
 
-// The products. OpenGemini is another server than InfluxData's.
+// The products. OpenGemini is not made by InfluxData.
 const (
 	InfluxDB Product = iota
 	OpenGemini
@@ -54,7 +54,7 @@ type renderer struct {
 	table  *series.Table
 	schema *series.Schema
 	gemini bool // the server is openGemini
-	// aggregate is what the query is answered from; nil: rows.
+	// aggregate is the aggregate that the query is answered from; nil: rows.
 	aggregate *query.Materialized
 	err       error // the first construct that InfluxQL cannot express; the rendered text is then invalid
 }
@@ -84,7 +84,7 @@ func (r *renderer) statement() *statement {
 		return r.rows(s)
 	case query.AnyRows:
 		all := r.rows(query.Rows{Fields: s.Fields, Tag: s.Tag})
-		all.limit = s.Limit // without a GROUP BY, one of all rows
+		all.limit = s.Limit // without a GROUP BY, a limit for all rows
 		return all
 	case query.Last:
 		return r.last(s)
@@ -106,27 +106,27 @@ func (r *renderer) statement() *statement {
 	return r.unsupported("InfluxQL has no set operations: its statements take rows of measurements and of one another, and compare none")
 }
 
-// about are the rows that the query is about.
+// about returns the rows that the query selects.
 func (r *renderer) about() Rows { return Rows{r.q, r.table} }
 
 // fail keeps the first error.
 func (r *renderer) fail(err error) { r.err = cmp.Or(r.err, err) }
 
-// unsupported says that InfluxQL cannot say the query, and returns nothing.
+// unsupported records that InfluxQL cannot express the query, and returns nil.
 func (r *renderer) unsupported(format string, args ...any) *statement {
 	r.fail(fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 	return nil
 }
 
-// numeric reports whether a tag is a number, which line protocol has as a field.
+// numeric reports whether a tag is a number, which line protocol stores as a field.
 func (r *renderer) numeric(key string) bool { return r.table.Tag(key).Numeric() }
 
-// numbers returns the tags among keys that are numbers.
+// numbers returns the numeric tags among keys.
 func (r *renderer) numbers(keys ...string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" || !r.numeric(key) })
 }
 
-// groupable fails where one of the tags is a number.
+// groupable fails if one of the tags is numeric.
 func (r *renderer) groupable(keys ...string) {
 	for _, key := range r.numbers(keys...) {
 		r.unsupported("%s is a number, which line protocol holds as a field, and InfluxQL groups by tags only", key)

@@ -21,7 +21,7 @@ func (b *Blocked) Error() string {
 }
 
 // blockers finds out who holds the lock that a call waits for. Statements that change tables have a
-// limit of their own for locks (driver.Env.Locks); those that read wait until the lock is released.
+// limit of their own for locks (driver.Env.Locks); statements that read wait until the lock is released.
 type blockers struct {
 	find  func(context.Context) (holder string, err error) // nil: the server does not report them
 	every time.Duration                                    // between looks

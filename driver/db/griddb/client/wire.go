@@ -111,7 +111,7 @@ func (r *reader) size() int {
 	return n
 }
 
-// count reads the number of elements that follow, each of which has at least the given number of bytes.
+// count reads the number of elements that follow. Each element has at least the given number of bytes.
 func (r *reader) count(least int) int {
 	n := int(r.int())
 	if r.err == nil && (n < 0 || n > len(r.b)/least) {
