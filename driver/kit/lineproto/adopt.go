@@ -6,8 +6,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// SaysAll returns an error where lines as TSBS's generator writes them, for its own use
-// cases, do not say all of a schema: it has whole numbers and floats alone.
+// SaysAll returns an error if lines as TSBS's generator writes them, for its own use cases, do not
+// contain all of a schema's data: they have only whole numbers and floats.
 func SaysAll(s *series.Schema) error {
 	for _, t := range s.Tables {
 		for _, f := range t.Fields {

@@ -11,10 +11,10 @@ import (
 
 // Compression is how texts are compressed before they are sent.
 type Compression struct {
-	// Encoding is what requests call it: gzip, zstd, or snappy, which is one block of
-	// it. Empty: they are sent as they are.
+	// Encoding is its name in requests: gzip, zstd, or snappy, which is one block of Snappy. Empty:
+	// texts are not compressed.
 	Encoding string
-	Level    int // of gzip, 1 to 9
+	Level    int // for gzip, 1 to 9
 }
 
 // The encodings.
@@ -24,7 +24,7 @@ const (
 	EncodingZstd   = "zstd"
 )
 
-// Gzip compresses by gzip at a level, and not at all at level 0.
+// Gzip returns gzip compression at a level; level 0 is no compression.
 func Gzip(level int) Compression {
 	if level == 0 {
 		return Compression{}
@@ -35,7 +35,7 @@ func Gzip(level int) Compression {
 // compressor compresses texts. Its result is valid until the next call.
 type compressor func(text [][]byte) ([][]byte, error)
 
-// compressor returns one, with memory that is used again.
+// compressor returns a compressor that reuses its memory.
 func (c Compression) compressor() (compressor, error) {
 	switch c.Encoding {
 	case "":
@@ -83,7 +83,7 @@ func newGzip(level int) (compressor, error) {
 	}, nil
 }
 
-// joined returns texts as one.
+// joined concatenates texts.
 func joined(text [][]byte) []byte {
 	if len(text) == 1 {
 		return text[0]

@@ -19,27 +19,27 @@ type Endpoint struct {
 	Wire       *httpwire.Config
 	Path       string // /write
 	Parameters url.Values
-	Header     http.Header // beside the credentials; nil: that of lines
+	Header     http.Header // in addition to the credentials; nil: the headers for lines
 	Compress   Compression
 	// Explain converts a response with an unsuccessful status to an error: a *BadLine if the server
 	// names a line, a driver.Temporary if the same lines may be sent again and driver.HTTPStatus does
 	// not derive that from the status.
 	Explain func(status int, body []byte) error
-	// Stored makes an error of an answer whose status is one of success and that says
-	// of lines that they were not stored; nil: such an answer has nothing to say.
+	// Stored returns the error in a successful response that says that lines were not stored; nil: such
+	// responses have no content.
 	Stored func(body []byte) error
 }
 
-// BadLine is a line that the server refuses.
+// BadLine is the error for a line that the server refuses.
 type BadLine struct {
-	Number int // in the request, from 1
+	Number int // of the line in the request, from 1
 	Err    error
 }
 
 // Error implements error.
 func (b *BadLine) Error() string { return b.Err.Error() }
 
-// Unwrap returns what the server says of it.
+// Unwrap returns the server's error.
 func (b *BadLine) Unwrap() error { return b.Err }
 
 // Open returns a sender, which connects when it sends.
@@ -62,7 +62,7 @@ type httpSender struct {
 	client   *httpwire.Client
 	header   http.Header
 	compress compressor
-	said     bytes.Buffer // by the last answer of success
+	said     bytes.Buffer // the last successful response
 }
 
 // Send implements Sender.
@@ -103,7 +103,7 @@ func (s *httpSender) Close() error {
 // Abandon implements Sender.
 func (s *httpSender) Abandon() { s.client.Close() }
 
-// lineOf returns the beginning of a line of the text, counted from 1.
+// lineOf returns the beginning of a line of the text. Lines are counted from 1.
 func lineOf(text [][]byte, number int) string {
 	const shown = 120
 	var line []byte
@@ -112,7 +112,7 @@ func lineOf(text [][]byte, number int) string {
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 	}
 	switch {
-	case number > 0: // there is no such line
+	case number > 0: // the text has fewer lines
 		return ""
 	case len(line) <= shown:
 		return string(line)

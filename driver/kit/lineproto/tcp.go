@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// tcpSender sends lines over a connection on which nothing is answered but, by some
-// servers, why a line is refused.
+// tcpSender sends lines over a connection on which the server does not respond, except that some
+// servers say why they refuse a line.
 type tcpSender struct {
 	timeout time.Duration
 	conn    net.Conn
@@ -25,11 +25,11 @@ type tcpSender struct {
 	heard   *heard
 }
 
-// heard is what a server says on a connection.
+// heard is the output of a server on a connection.
 type heard struct {
-	first atomic.Pointer[string] // line; nil: it has said nothing
-	ended chan struct{}          // closed when it says nothing more
-	err   error                  // how that came; nil: it closed the connection. Set before ended
+	first atomic.Pointer[string] // its first line; nil: none so far
+	ended chan struct{}          // closed at the end of the output
+	err   error                  // why it ended; nil: the server closed the connection. Set before ended is closed
 }
 
 // listen reads until the server closes the connection.
@@ -51,7 +51,7 @@ func (h *heard) listen(conn net.Conn) {
 	}
 }
 
-// refusal is an error that has what the server said first; nil: it has said nothing.
+// refusal returns an error with the server's first line; nil: it has sent nothing.
 func (h *heard) refusal() error {
 	if said := h.first.Load(); said != nil {
 		return fmt.Errorf("it refused what was sent: %s", *said)
@@ -59,9 +59,8 @@ func (h *heard) refusal() error {
 	return nil
 }
 
-// DialTCP connects to another port of a server, on which lines are taken and nothing is
-// answered. What a server says all the same refuses a line: it makes an error of the next
-// Send, or of Close.
+// DialTCP connects to another port of a server, on which it accepts lines and does not respond. Any
+// output means that it refuses a line, and becomes the error of the next Send, or of Close.
 func DialTCP(ctx context.Context, wire *httpwire.Config, port string) (Sender, error) {
 	bounded, cancel := wire.Bounded(ctx)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package lineproto sends batches as lines of text, such as line protocol, over
-// HTTP or over a connection of TCP on which nothing is answered.
+// Package lineproto sends batches as lines of text, such as line protocol, over HTTP, or over a TCP
+// connection without responses.
 package lineproto
 
 import (
@@ -13,28 +13,27 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Sender is a connection that takes lines.
+// Sender is a connection that accepts lines.
 type Sender interface {
-	// Send sends whole lines, one after the other; a line may go on in the next
-	// element. The text is the caller's again on return. The receipt has the
-	// times alone.
+	// Send sends complete lines, one after the other; a line may continue in the next element. The
+	// caller may reuse the text on return. Only the times of the receipt are set.
 	Send(ctx context.Context, text [][]byte) (driver.Receipt, error)
-	// Close ends the connection. Where nothing is acknowledged it waits until the server
-	// has read all that was sent.
+	// Close ends the connection. Without acknowledgements it first waits until the server has read
+	// everything.
 	Close() error
-	// Abandon ends it at once: what the server has not read may be lost.
+	// Abandon closes the connection immediately: data that the server has not read may be lost.
 	Abandon()
 }
 
 // Loader creates the writers of a database after Prepare. It implements that part of driver.DB; its
 // writers are LineWriters.
 type Loader struct {
-	System string // as errors name it
+	System string // in errors
 	// Open connects.
 	Open func(context.Context) (Sender, error)
 
-	prepared atomic.Pointer[prepared] // nil: Prepare was not called
-	sent     atomic.Int64             // rows since then that no answer acknowledged
+	prepared atomic.Pointer[prepared] // nil: Prepare has not been called
+	sent     atomic.Int64             // rows since Prepare without an acknowledgement
 }
 
 type prepared struct {
@@ -54,7 +53,7 @@ func (l *Loader) Extend(encoder encode.Encoder, s *series.Schema) {
 	l.prepared.Store(&prepared{encoder, s.Tables})
 }
 
-// Tables returns those of Prepare; nil: it was not called.
+// Tables returns the tables passed to Prepare; nil: it has not been called.
 func (l *Loader) Tables() []*series.Table {
 	if p := l.prepared.Load(); p != nil {
 		return p.tables
@@ -80,17 +79,17 @@ func (l *Loader) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	return &writer{prepared: p, loader: l, to: to}, nil
 }
 
-// writer sends each batch at once. It implements driver.LineWriter.
+// writer sends each batch immediately. It implements driver.LineWriter.
 type writer struct {
 	*prepared
 	loader    *Loader
 	to        Sender // nil: closed
-	buffer    []byte // lines of the batch, used again
+	buffer    []byte // lines of the batch; reused
 	unflushed bool   // rows were sent since Flush
 }
 
-// Write implements driver.Writer. Where the system commits table by table, an
-// error may leave the rows of some tables.
+// Write implements driver.Writer. If the system commits table by table, the rows of some tables may be
+// stored after an error.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	for i := range b.Runs {
 		if t := b.Runs[i].Table; !slices.Contains(w.tables, t) {
@@ -121,14 +120,14 @@ func (w *writer) WriteLines(ctx context.Context, text [][]byte, rows int) (drive
 	return receipt, nil
 }
 
-// Flush implements driver.Writer. Write keeps nothing back.
+// Flush implements driver.Writer. Write does not buffer rows.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) {
 	w.unflushed = false
 	return driver.Receipt{}, nil
 }
 
-// Close implements driver.Writer. Without Flush the load was given up: it waits for
-// nothing then.
+// Close implements driver.Writer. If Flush was not called, the load was aborted, and Close does not
+// wait.
 func (w *writer) Close() error {
 	to := w.to
 	w.to = nil

@@ -9,18 +9,18 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Limits is what a system of metrics can hold.
+// Limits describes the data that a metric system can store.
 type Limits struct {
-	System string // as errors name it
+	System string // in errors
 	Types  map[series.Type]driver.Stored
-	// Numbers says why it holds fields of no other types; empty: it holds numbers alone.
+	// Numbers says why it cannot store fields of other types; empty: it stores only numbers.
 	Numbers string
-	// Name says why a table, a tag or a field cannot be called so, to stand behind
-	// "which": "line protocol cannot say". Empty: it can.
+	// Name says why the name of a table, a tag or a field is not allowed, to follow "which": "line
+	// protocol cannot say". Empty: it is allowed.
 	Name func(name string) string
 }
 
-// LineName is Limits.Name of systems that are written by line protocol.
+// LineName is Limits.Name for systems that are written by line protocol.
 func LineName(name string) string {
 	if name == "" || strings.Contains(name, "\n") || strings.HasPrefix(name, "#") || series.Ambiguous([]byte(name)) {
 		return "line protocol cannot say"
@@ -28,8 +28,8 @@ func LineName(name string) string {
 	return ""
 }
 
-// Check returns an error for what the system cannot hold: fields of other types than
-// its own, and names that it has not or that are two fields' at once.
+// Check returns an error for data that the system cannot store: fields of other types, names that are
+// not allowed, and names that two fields share.
 func (l *Limits) Check(s *series.Schema) error {
 	metrics := map[string]string{}
 	for _, t := range s.Tables {

@@ -12,23 +12,23 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// maxPoints is the most values that the rows of an answer may have.
+// maxPoints is the largest number of values in the rows of a result.
 const maxPoints = 1 << 24
 
-// Joiner makes rows of series: samples whose series have the same labels but for
-// the name, and the same time, are one. It is a query.Sink of samples, each a time, or
-// the seconds since 1970, and a value as a text; its memory is used again.
+// Joiner joins series to rows: samples of equal time whose series have equal labels except for the name
+// are one row. It is a query.Sink of samples; each is a time, or seconds since 1970, and a value as a
+// text. It reuses its memory.
 type Joiner struct {
 	plan   *Plan
-	names  map[string]int // columns by the names of metrics
+	names  map[string]int // indexes of columns, by the names of metrics
 	groups []group        // by the labels, those in use first
 	used   int
-	index  map[string]int // of groups
+	index  map[string]int // indexes of groups
 	cells  int
 
-	key    []byte // of the labels of the series at hand
+	key    []byte // of the labels of the current series
 	labels []label
-	at     *group // of that series
+	at     *group // the group of that series
 	column int
 	order  []place
 	row    []query.Value
@@ -41,18 +41,18 @@ const (
 
 type label struct{ name, value string }
 
-// group is the rows that have the same labels, in the order of their times.
+// group is the rows with equal labels, in the order of their times.
 type group struct {
 	tags   []query.Value
 	times  []int64   // in milliseconds
-	cells  []float64 // of each row all fields; NaN: none
-	next   int       // row that the next sample is likely to be of
+	cells  []float64 // all fields of each row; NaN: missing
+	next   int       // the row that the next sample probably belongs to
 	moment float64   // the value of TimeName
 }
 
 type place struct{ group, row int }
 
-// Begin forgets what there was, for an answer to the plan.
+// Begin drops all rows, and prepares for a result of the plan.
 func (j *Joiner) Begin(p *Plan) {
 	j.plan, j.used, j.cells = p, 0, 0
 	if j.names == nil {
@@ -70,7 +70,7 @@ func (j *Joiner) Begin(p *Plan) {
 // Series begins another series.
 func (j *Joiner) Series() { j.labels, j.column, j.at = j.labels[:0], rowColumn, nil }
 
-// Label says a label of the series.
+// Label adds a label to the series.
 func (j *Joiner) Label(name, value string) {
 	switch name {
 	case "__name__", NameLabel:
@@ -83,7 +83,7 @@ func (j *Joiner) Label(name, value string) {
 	}
 }
 
-// Labelled says that the series has no further labels.
+// Labelled ends the labels of the series.
 func (j *Joiner) Labelled() error {
 	slices.SortFunc(j.labels, func(a, b label) int { return cmp.Compare(a.name, b.name) })
 	j.key = j.key[:0]
@@ -129,7 +129,7 @@ func (j *Joiner) tag(t Tag) (query.Value, error) {
 	return query.Value{Kind: query.Float, Float: v}, err
 }
 
-// Row implements query.Sink: it takes a sample of the series.
+// Row implements query.Sink: it adds a sample to the series.
 func (j *Joiner) Row(sample []query.Value) error {
 	if len(sample) != 2 || sample[1].Kind != query.Text || j.at == nil {
 		return fmt.Errorf("%s is no sample of a series", query.RowText(sample))
@@ -188,7 +188,7 @@ func (g *group) place(at int64, j *Joiner) (int, error) {
 	return row, nil
 }
 
-// Count returns how many rows there are before the plan's limit.
+// Count returns the number of rows before the plan's limit applies.
 func (j *Joiner) Count() int64 {
 	rows := 0
 	for i := range j.groups[:j.used] {
@@ -197,7 +197,7 @@ func (j *Joiner) Count() int64 {
 	return int64(rows)
 }
 
-// Rows gives the rows to a sink, which may be nil, and returns how many there are.
+// Rows passes the rows to a sink, which may be nil, and returns their number.
 func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 	j.order = j.order[:0]
 	for i := range j.groups[:j.used] {
@@ -236,7 +236,7 @@ func (j *Joiner) Rows(sink query.Sink) (int64, error) {
 	return int64(len(j.order)), nil
 }
 
-// one keeps the newest of the rows that have the same first tag.
+// one keeps the newest of the rows with the same first tag.
 func (j *Joiner) one() {
 	newest := map[string]place{}
 	for _, p := range j.order {
@@ -252,7 +252,7 @@ func (j *Joiner) one() {
 
 func (j *Joiner) timeOf(p place) int64 { return j.groups[p.group].times[p.row] }
 
-// untagged reports whether a row has not the tags that it must have.
+// untagged reports whether a row lacks a required tag.
 func (j *Joiner) untagged(p place) bool {
 	for i, tag := range j.plan.Tags {
 		if tag.Must && j.groups[p.group].tags[i].Kind == query.Null {
@@ -262,7 +262,7 @@ func (j *Joiner) untagged(p place) bool {
 	return false
 }
 
-// lacks reports whether a row has not the values that it must have.
+// lacks reports whether a row lacks a required value.
 func (j *Joiner) lacks(p place) bool {
 	for i := range j.plan.Fields {
 		f, v := &j.plan.Fields[i], j.value(p, i)
@@ -297,7 +297,7 @@ func (j *Joiner) kept(p place, c *Condition, v float64) bool {
 	return !math.IsNaN(v) && c.Compare.Holds(v, c.Value)
 }
 
-// value returns the value of a field in a row; NaN: none.
+// value returns the value of a field in a row; NaN: missing.
 func (j *Joiner) value(p place, field int) float64 {
 	cells := j.groups[p.group].cells[p.row*len(j.plan.Fields):]
 	if by := j.plan.Fields[field].Divisor; by != "" {
@@ -319,7 +319,7 @@ func (j *Joiner) compare(a, b place) int {
 	return by
 }
 
-// valuesOf returns a row.
+// valuesOf returns the values of a row.
 func (j *Joiner) valuesOf(at place) []query.Value {
 	g := &j.groups[at.group]
 	j.row = j.row[:0]

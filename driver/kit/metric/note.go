@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// NoteTable is the table whose name the note has.
+// NoteTable is the table in the metric name of the note.
 const NoteTable = Own + "mark"
 
-// NoteField is its field, and Note the metric of it, whose series are parts of the note.
+// NoteField is its field. Note is the metric of the field; its series are the parts of the note.
 const (
 	NoteField = "text"
 	Note      = NoteTable + "_" + NoteField
@@ -24,7 +24,7 @@ var ErrNote = fmt.Errorf("the metric %s is not as tsmark leaves it", Note)
 // the previous one, which stays valid until all parts of the new one are visible, and is then deleted.
 type Notes map[int64]*version
 
-// version is a note as it was set once: its parts, and how many there are.
+// version is a note as it was set at one time: its parts, and their number.
 type version struct {
 	parts map[int]string
 	all   int
@@ -61,7 +61,7 @@ func (n Notes) Newest() (int64, error) {
 	return newest, nil
 }
 
-// Text returns the newest note that is whole.
+// Text returns the newest complete note.
 func (n Notes) Text() (string, error) {
 	newest, err := n.Newest()
 	if err != nil || newest == 0 {

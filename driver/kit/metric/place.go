@@ -22,8 +22,8 @@ func Place(system, prefix string) func(driver.Options) string {
 	}
 }
 
-// Open returns a database once it has found out by greet, in the time that a
-// connection may take, that its server answers.
+// Open returns a database after greet has found, within the connection time-out, that its server
+// answers.
 func Open(ctx context.Context, system string, wire *httpwire.Config, db driver.DB, greet func(context.Context) error) (driver.DB, error) {
 	bounded, cancel := wire.Bounded(ctx)
 	defer cancel()

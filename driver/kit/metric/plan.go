@@ -16,30 +16,28 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Own begins the names of metrics and labels that are tsmark's own.
+// Own begins the names of tsmark's own metrics and labels.
 const Own = "tsmark_"
 
-// NullField is the field of rows without a value of any other.
+// NullField is the field of rows without a value of any other field.
 const NullField = Own + "null"
 
 // The names of series in a result that do not belong to a field.
 const (
-	// RowName: there is a row, whatever fields it has.
+	// RowName marks a row as present, whatever fields it has.
 	RowName = Own + "row"
 	// TimeName: the value is the row's time, in seconds since 1970.
 	TimeName = Own + "time"
-	// NameLabel is the name of a series that cannot be called so.
+	// NameLabel holds the name of a series whose name cannot be changed.
 	NameLabel = Own + "name"
-	// PartLabel tells parts of an answer apart that have equal labels, and is no
-	// label of the row.
+	// PartLabel distinguishes parts of a result with equal labels. It is not a label of the row.
 	PartLabel = Own + "part"
 )
 
 // Name returns the metric of a table's field.
 func Name(table, field string) string { return table + "_" + field }
 
-// Objects lists the metrics of a schema's fields by their names: there is one once a
-// sample of it is.
+// Objects lists the metrics of a schema's fields by name: a metric exists once it has a sample.
 func Objects(schema *series.Schema, name func(table, field string) string) []driver.Object {
 	var objects []driver.Object
 	for _, t := range schema.Tables {
@@ -50,33 +48,32 @@ func Objects(schema *series.Schema, name func(table, field string) string) []dri
 	return objects
 }
 
-// Plan is a request and how its answer becomes rows: the Plan of a driver.Request.
+// Plan is a request, and the mapping of its result to rows. It is the Plan of a driver.Request.
 type Plan struct {
 	Expression string `json:"-"`
-	// At is the time of an instant query; else Start, End and Step are those of a
-	// range query. All are in milliseconds, times since 1970.
+	// At is the time of an instant query. Otherwise Start, End and Step define a range query. All are
+	// in milliseconds, and times count from 1970.
 	At    int64 `json:"at,omitempty"`
 	Start int64 `json:"start,omitempty"`
 	End   int64 `json:"end,omitempty"`
 	Step  int64 `json:"step,omitempty"`
-	// Newest says of a range query that its newest Limit rows are wanted: the last
-	// steps are evaluated first, and those before them while there are fewer rows.
+	// Newest means that only the newest Limit rows of a range query are needed: the last steps are
+	// evaluated first, and earlier ones while there are fewer rows.
 	Newest bool `json:"newest,omitempty"`
-	// Lookback is how far a selector looks back for a sample, in milliseconds; 0:
-	// that does not matter.
+	// Lookback is how far a selector looks back for a sample, in milliseconds; 0: not relevant.
 	Lookback int64 `json:"lookback,omitempty"`
 
 	Timed bool  `json:"timed,omitempty"` // the first column is the row's time
 	Shift int64 `json:"shift,omitempty"` // from a sample's time to the row's, in milliseconds
-	// Tags are the labels that follow, Fields the metrics behind them.
+	// Tags are the labels after the time, and Fields the metrics after the tags.
 	Tags   []Tag       `json:"tags,omitempty"`
 	Fields []Field     `json:"fields,omitempty"`
-	One    bool        `json:"one,omitempty"` // of rows that share the first tag the newest is wanted
+	One    bool        `json:"one,omitempty"` // keep only the newest row for each value of the first tag
 	Order  query.Order `json:"order,omitempty"`
 	Limit  int         `json:"limit,omitempty"` // rows at most; 0: all
 }
 
-// Tag is a column that a label is.
+// Tag is a column with the values of a label.
 type Tag struct {
 	Label  string `json:"label"`
 	Number bool   `json:"number,omitempty"`
@@ -84,29 +81,29 @@ type Tag struct {
 	Hidden bool   `json:"hidden,omitempty"` // not a column of the result
 }
 
-// Field is a column that the values of a metric are.
+// Field is a column with the values of a metric.
 type Field struct {
 	Name   string `json:"name"`
-	Count  bool   `json:"count,omitempty"`  // none is 0, and NULL nowhere
-	Single bool   `json:"single,omitempty"` // a Float32: the single nearest to the value
+	Count  bool   `json:"count,omitempty"`  // a missing value is 0, and no value is NULL
+	Single bool   `json:"single,omitempty"` // a Float32: the value is rounded to the nearest single
 	Must   bool   `json:"must,omitempty"`   // rows without a sample are dropped, after the newest are chosen if One is set
 	Hidden bool   `json:"hidden,omitempty"` // not a column of the result
-	// Divisor is another field, by which the values are divided; empty: none.
+	// Divisor is another field that divides the values; empty: none.
 	Divisor string `json:"divisor,omitempty"`
 	// Above is an exclusive lower bound: rows whose value is not greater are dropped.
 	Above *float64 `json:"above,omitempty"`
-	// Keep is what rows must fulfil, once the newest are chosen where One says so.
+	// Keep is a condition on rows, applied after the newest are chosen if One is set.
 	Keep *Condition `json:"keep,omitempty"`
 }
 
-// Condition compares a value, divided by a label that is a number, if one is named.
+// Condition compares a value, divided by a numeric label if Over is set.
 type Condition struct {
 	Compare query.Comparison `json:"compare,omitempty"`
 	Value   float64          `json:"value"`
 	Over    string           `json:"over,omitempty"`
 }
 
-// Field returns the column of a metric. One that the plan lacks it gets as a hidden one.
+// Field returns the column of a metric. It adds a hidden column for a metric that is not a column yet.
 func (p *Plan) Field(name string) *Field {
 	at := slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == name })
 	if at < 0 {

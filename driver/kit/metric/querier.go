@@ -18,12 +18,12 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Querier is a connection that runs queries whose requests are plans. What reads an
-// answer gives its samples to the Joiner as they come, which gives rows once all series
-// are there. It implements driver.Querier.
+// Querier is a connection that runs queries whose requests are plans. The decoder passes samples to the
+// Joiner as they arrive, and the Joiner returns rows once all series are complete. It implements
+// driver.Querier.
 type Querier struct {
 	jsonrows.Querier
-	Plan   *Plan // of the query at hand
+	Plan   *Plan // of the current query
 	Joiner Joiner
 }
 
@@ -52,23 +52,23 @@ func (q *Querier) DoBy(ctx context.Context, r driver.Request, sink query.Sink, a
 	return cost, err
 }
 
-// Console runs tsmark's own queries and requests, one after the other. They take as
-// long as the context says or, where that has no end, as the time-out does.
+// Console runs tsmark's own queries and requests, one after the other. The context limits their time
+// or, if it has no deadline, the time-out does.
 type Console struct {
 	driver.Querier
 	Client  *httpwire.Client
-	Explain func(status int, body []byte) error // as httpwire.Explained has it
+	Explain func(status int, body []byte) error // see httpwire.Explained
 	mu      sync.Mutex
 }
 
-// Rows returns the rows that a plan gives.
+// Rows returns the rows of a plan.
 func (c *Console) Rows(ctx context.Context, p *Plan) ([][]query.Value, error) {
 	var answer query.Answer
 	err := c.Run(ctx, p, limit.Own(&answer))
 	return answer.Rows, err
 }
 
-// Run gives the rows of a plan to a sink.
+// Run passes the rows of a plan to a sink.
 func (c *Console) Run(ctx context.Context, p *Plan, sink query.Sink) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,15 +98,15 @@ func AtOnce(ctx context.Context, connections, n int, to *httpwire.Config, explai
 	return group.Wait()
 }
 
-// maxOwn is how much of the answer to a request of tsmark's own is read.
+// maxOwn limits the bytes read from a response to a request of tsmark's own.
 const maxOwn = 32 << 20
 
-// Get returns the answer to a request of tsmark's own, by a path of the server.
+// Get returns the response to a request of tsmark's own for a path of the server.
 func (c *Console) Get(ctx context.Context, method, path string, parameters url.Values) ([]byte, error) {
 	return c.Send(ctx, method, path, parameters, nil)
 }
 
-// Send is Get for a request that has a body.
+// Send is Get for a request with a body.
 func (c *Console) Send(ctx context.Context, method, path string, parameters url.Values, body []byte) ([]byte, error) {
 	ctx, cancel := c.Client.Patient(ctx)
 	defer cancel()

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/encode"
 )
 
-// RemoteWrite has an endpoint take the requests of an encoder: those of Prometheus's
-// remote write protocol, compressed by Snappy unless the endpoint says otherwise.
+// RemoteWrite returns the endpoint with the requests of an encoder for Prometheus's remote write
+// protocol, compressed by Snappy unless the endpoint says otherwise.
 func RemoteWrite(e lineproto.Endpoint, requests encode.RemoteWrite) lineproto.Endpoint {
 	e.Header = http.Header{"Content-Type": {"application/x-protobuf"}, "X-Prometheus-Remote-Write-Version": {"0.1.0"}}
 	if requests.Symbols {

@@ -23,8 +23,8 @@ type Settling struct {
 	since atomic.Pointer[time.Time] // nil: it has not waited
 }
 
-// Await counts points until no more appear; the server hands on its queue each interval.
-// Without count all are there at once.
+// Await counts points until no more appear; the server flushes its queue each interval. With a nil
+// count, all points are visible already.
 func (s *Settling) Await(ctx context.Context, interval time.Duration, count func(context.Context) (int64, error)) error {
 	since, err := time.Now(), error(nil)
 	if count != nil {

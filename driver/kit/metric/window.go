@@ -11,23 +11,22 @@ import (
 
 const day = int64(24 * time.Hour / time.Millisecond)
 
-// The bounds of windows without one, in milliseconds since 1970: whoever looks back
-// before a window looks to no time before 1970, and there are no samples of the far
-// future.
+// The bounds of windows without bounds, in milliseconds since 1970: an expression that looks back
+// before a window stays after 1970, and there are no samples in the far future.
 const (
 	Earliest = 31 * day
 	Latest   = int64(4_102_444_800_000) // 2100
 )
 
-// Window is the time that a query is about: its first and its last millisecond.
+// Window is the time range of a query: its first and its last millisecond.
 type Window struct {
 	From, To int64
-	Known    bool // the query, or the dataset, says when it begins and ends
+	Known    bool // the query, or the dataset, determines both bounds
 }
 
-// WindowOf finds the bounds of a query in milliseconds, which are rounded up. Where it
-// has none they are those of the dataset's rows, made whole days, whose buckets are
-// whole. A window that is empty becomes one before all samples.
+// WindowOf returns the bounds of a query in milliseconds, rounded up. Missing bounds are those of the
+// dataset's rows, extended to whole days, so that buckets are whole. An empty window becomes one before
+// all samples.
 func WindowOf(q *query.Query, s *series.Schema) Window {
 	up := func(t time.Time) int64 {
 		return -Floor(-t.UnixNano(), int64(time.Millisecond)) / int64(time.Millisecond)

@@ -9,11 +9,11 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
-// maxMessage is the most bytes of one message of the server's, such as a row,
-// and so of a value: half of limit.MaxRow, within which rows must come.
+// maxMessage is the largest size in bytes of one message from the server, such as a row, and therefore
+// of a value: half of limit.MaxRow, within which a row must be complete.
 const maxMessage = limit.MaxRow / 2
 
-// bounded has a dialer make connections that read no endless answer.
+// bounded wraps a dialer so that its connections limit what is read without a row.
 func bounded(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -24,8 +24,7 @@ func bounded(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// unreadOf returns what bounds the reading of a connection that bounded made,
-// maybe with encryption on top.
+// unreadOf returns the limit of a connection that bounded made, possibly below a TLS connection.
 func unreadOf(c net.Conn) *limit.Unread {
 	if secured, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = secured.NetConn()

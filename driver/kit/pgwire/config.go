@@ -20,9 +20,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// Options returns the options that NewConfig reads. Where one is empty, the
-// environment decides as it does for psql: PGHOST, PGPORT, PGDATABASE, PGUSER,
-// PGPASSWORD, PGSSLMODE, PGSSLROOTCERT, PGSERVICE with its file, and ~/.pgpass.
+// Options returns the options that NewConfig reads. For an empty option, the environment decides, as
+// for psql: PGHOST, PGPORT, PGDATABASE, PGUSER, PGPASSWORD, PGSSLMODE, PGSSLROOTCERT, PGSERVICE with
+// its file, and ~/.pgpass.
 func Options() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Host, Empty: "PGHOST, or this machine", Help: "host of the server, or the directory of its socket"},
@@ -36,18 +36,18 @@ func Options() []driver.Option {
 	)
 }
 
-// sslModes are the values of connection.TLS in PostgreSQL's words.
+// sslModes maps the values of connection.TLS to PostgreSQL's.
 var sslModes = map[string]string{connection.Off: "disable", connection.On: "verify-full", connection.Insecure: "require"}
 
-// Config says where a server is and as whom to connect.
+// Config is the address of a server and the user to connect as.
 type Config struct {
 	pg *pgconn.Config
 	// Timeout is the value of connection.Timeout.
 	Timeout time.Duration
 }
 
-// NewConfig finds the server by settings, and by what the environment says where they are
-// empty. Its error says which of them is wrong, without the password.
+// NewConfig determines the server from the settings, and from the environment for empty settings. Its
+// error names the wrong one, without the password.
 func NewConfig(given connection.Settings) (*Config, error) {
 	var settings []string
 	set := func(key, value string) {
@@ -76,7 +76,7 @@ func NewConfig(given connection.Settings) (*Config, error) {
 	pg.ConnectTimeout = given.Timeout
 	pg.MaxProtocolMessageBodyLen, pg.DialFunc = maxMessage, bounded(pg.DialFunc)
 	pg.RuntimeParams["application_name"] = "tsmark"
-	// Texts of times are only read in this form.
+	// Only this text format of times can be decoded.
 	pg.RuntimeParams["timezone"], pg.RuntimeParams["datestyle"] = "UTC", "ISO"
 	pg.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		// Cancel the query on the server: a query that nobody waits for would slow down the next
@@ -86,8 +86,8 @@ func NewConfig(given connection.Settings) (*Config, error) {
 	return &Config{pg: pg, Timeout: given.Timeout}, nil
 }
 
-// undecided reports whether nobody said if the connection is to be encrypted:
-// both ways would be tried.
+// undecided reports whether neither options nor the environment say if the connection is to be
+// encrypted: pgx would try both.
 func undecided(pg *pgconn.Config) bool {
 	if os.Getenv("PGSSLMODE") != "" {
 		return false
@@ -101,8 +101,8 @@ func undecided(pg *pgconn.Config) bool {
 	return strings.HasPrefix(pg.Host, "/")
 }
 
-// Endpoint is the server for driver.Driver's Endpoints; the option sets its port. It is
-// probed by connecting as the user, to the database.
+// Endpoint returns the server for driver.Driver's Endpoints; the option sets its port. The probe
+// connects to the database as the user.
 func (c *Config) Endpoint(option string) driver.Endpoint {
 	return driver.Endpoint{
 		Protocol: "PostgreSQL protocol", Address: c.Address(), Option: option, Secret: c.pg.Password != "",
@@ -111,7 +111,7 @@ func (c *Config) Endpoint(option string) driver.Endpoint {
 			if err != nil {
 				return nil, err
 			}
-			defer conn.Close() // nothing was sent that could be lost
+			defer conn.Close() // no data can be lost
 			if encrypted, ok := conn.pg.Conn().(*tls.Conn); ok {
 				state := encrypted.ConnectionState()
 				return &state, nil
@@ -121,7 +121,7 @@ func (c *Config) Endpoint(option string) driver.Endpoint {
 	}
 }
 
-// Address is host:port. Of a socket in a folder it is the port on this machine.
+// Address is host:port. For a socket in a folder it is the port on this machine.
 func (c *Config) Address() string {
 	host := c.pg.Host
 	if strings.HasPrefix(host, "/") {
@@ -130,12 +130,12 @@ func (c *Config) Address() string {
 	return net.JoinHostPort(host, strconv.Itoa(int(c.pg.Port)))
 }
 
-// Location is where the data is, in words without secrets.
+// Location describes where the data is, without secrets.
 func (c *Config) Location() string {
 	return fmt.Sprintf("database %s at %s", c.pg.Database, c.Address())
 }
 
-// Place is the database for driver.Driver's Place.
+// Place returns the database for driver.Driver's Place.
 func (c *Config) Place() string {
 	host := c.pg.Host
 	if strings.HasPrefix(host, "/") {
@@ -144,5 +144,5 @@ func (c *Config) Place() string {
 	return fmt.Sprintf("database %s at %s", c.pg.Database, driver.AddressPlace(host, strconv.Itoa(int(c.pg.Port))))
 }
 
-// Set gives a setting of the server's to every connection.
+// Set sets a server setting on every connection.
 func (c *Config) Set(name, value string) { c.pg.RuntimeParams[name] = value }

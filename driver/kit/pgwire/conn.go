@@ -20,8 +20,8 @@ import (
 // Link is a connection for occasional statements.
 type Link = sqlkit.Link[*Conn]
 
-// NewLink returns a link that is not connected yet. A single one closes its
-// connection after each Do, for servers that take one at a time.
+// NewLink returns a link that is not connected yet. A single link closes its connection after each Do,
+// for servers that accept one at a time.
 func NewLink(c *Config, single bool) *Link {
 	return sqlkit.NewLink(func(ctx context.Context) (*Conn, error) { return Connect(ctx, c) }, single)
 }
@@ -32,13 +32,13 @@ type Conn struct {
 	config  *Config
 	pg      *pgconn.PgConn
 	unread  *limit.Unread // bytes read since the last row
-	columns []column      // of the answer being read, kept for the next one
-	row     []query.Value // handed to the sink
-	cut     bool          // in the middle of an answer
+	columns []column      // of the current result; reused for the next one
+	row     []query.Value // passed to the sink
+	cut     bool          // stopped in the middle of a result
 }
 
-// Connect opens a connection. Its error wraps driver.ErrUnreachable where no
-// server answers, and ctx's error where that ended it.
+// Connect opens a connection. Its error wraps driver.ErrUnreachable if no server answers, and ctx's
+// error if ctx ended the attempt.
 func Connect(ctx context.Context, c *Config) (*Conn, error) {
 	pg, err := pgconn.ConnectConfig(ctx, c.pg)
 	if err != nil {
@@ -47,13 +47,13 @@ func Connect(ctx context.Context, c *Config) (*Conn, error) {
 	return &Conn{config: c, pg: pg, unread: unreadOf(pg.Conn())}, nil
 }
 
-// Closed reports whether the connection is gone: it was closed, or it broke.
+// Closed reports whether the connection was closed or has broken.
 func (c *Conn) Closed() bool { return c.cut || c.pg.IsClosed() }
 
-// Ping returns an error where the server no longer answers.
+// Ping returns an error if the server no longer answers.
 func (c *Conn) Ping(ctx context.Context) error { return c.Exec(ctx, "-- ping") }
 
-// farewell is how long telling the server that a connection ends may take.
+// farewell limits the time for telling the server that a connection ends.
 const farewell = time.Second
 
 // Close ends the connection; a second call does nothing.
@@ -72,16 +72,16 @@ func (c *Conn) Close() error {
 // binary requests all columns of a result in binary format.
 var binary = []int16{pgtype.BinaryFormatCode}
 
-// Query implements sqlkit.Conn, by the extended protocol. The bytes of its cost are
-// those of the messages with the rows.
+// Query implements sqlkit.Conn, with the extended protocol. The bytes of its cost are those of the
+// messages with the rows.
 func (c *Conn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	c.unread.Row()
 	cost, err := c.read(c.pg.ExecParams(ctx, text, nil, nil, nil, binary), sink)
 	return cost, c.failed(ctx, err)
 }
 
-// QueryReadOnly runs one statement in a transaction of its own, which the statement begin
-// makes read-only and which is rolled back. The three go to the server together.
+// QueryReadOnly runs one statement in a transaction of its own, which the statement begin makes
+// read-only, and which is rolled back. The three statements are sent together.
 func (c *Conn) QueryReadOnly(ctx context.Context, begin, text string, sink query.Sink) (driver.Cost, error) {
 	return c.readOnly(ctx, begin, func(b *pgconn.Batch) { b.ExecParams(text, nil, nil, nil, binary) }, sink)
 }
@@ -108,7 +108,7 @@ func (c *Conn) readOnly(ctx context.Context, begin string, add func(*pgconn.Batc
 	return cost, c.failed(ctx, err)
 }
 
-// QuerySimple runs one statement by the simple protocol, in which values are texts.
+// QuerySimple runs one statement with the simple protocol, in which values are texts.
 func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	c.unread.Row()
 	results := c.pg.Exec(ctx, text)
@@ -129,14 +129,13 @@ func (c *Conn) QuerySimple(ctx context.Context, text string, sink query.Sink) (d
 	return cost, c.failed(ctx, err)
 }
 
-// read hands the rows of an answer to the sink. Where it has seen enough of it,
-// because it cannot read a value or the sink takes no more, it reads no further:
-// the rest may have no end. The connection is then closed.
+// read passes the rows of a result to the sink. If it cannot decode a value, or the sink rejects a row,
+// it stops reading, because the rest may never end, and closes the connection.
 func (c *Conn) read(r *pgconn.ResultReader, sink query.Sink) (driver.Cost, error) {
 	cost, err := c.readRows(r, sink)
 	if err != nil {
 		err, c.cut = &limit.Refused{Err: err}, true
-		_ = c.pg.Conn().Close() // else what follows would be read to its end
+		_ = c.pg.Conn().Close() // otherwise the library would read the result to its end
 	}
 	if _, closed := r.Close(); err == nil {
 		err = closed
@@ -157,7 +156,7 @@ func (c *Conn) readRows(r *pgconn.ResultReader, sink query.Sink) (cost driver.Co
 		cost.Rows++
 		cost.Bytes += rowHeader
 		for i, src := range values {
-			cost.Bytes += 4 + int64(len(src)) // its length comes first
+			cost.Bytes += 4 + int64(len(src)) // a value follows its length
 			if src == nil {
 				c.row[i] = query.Value{}
 			} else if err = c.columns[i].decode(src, &c.row[i]); err != nil {
@@ -172,12 +171,12 @@ func (c *Conn) readRows(r *pgconn.ResultReader, sink query.Sink) (cost driver.Co
 	return cost, err
 }
 
-// rowHeader is the bytes of a message with a row before its columns: type,
-// length and number of columns.
+// rowHeader is the size in bytes of a row's message before its columns: type, length and number of
+// columns.
 const rowHeader = 1 + 4 + 2
 
-// describe makes the columns ready for an answer. Of one whose rows are counted alone,
-// columns may have any type.
+// describe prepares the decoders of a result's columns. If rows are only counted, columns may have any
+// type.
 func (c *Conn) describe(fields []pgconn.FieldDescription, counted bool) error {
 	c.columns, c.row = c.columns[:0], c.row[:0]
 	for i := range fields {
@@ -194,16 +193,16 @@ func (c *Conn) describe(fields []pgconn.FieldDescription, counted bool) error {
 	return nil
 }
 
-// Commit ends a transaction. It goes on for limit.Grace when ctx ends: to
-// interrupt a commit would leave open whether it happened.
+// Commit ends a transaction. It continues for limit.Grace after ctx ends: if a commit were interrupted,
+// its outcome would be unknown.
 func (c *Conn) Commit(ctx context.Context) error {
 	ctx, cancel := limit.Outlive(ctx)
 	defer cancel()
 	return c.Exec(ctx, "COMMIT")
 }
 
-// Rollback undoes the open transaction, where there is one, likewise. Why is
-// known already: it returns no error.
+// Rollback undoes the open transaction, if there is one, with the same grace. It returns no error,
+// since the caller already has the error that led to it.
 func (c *Conn) Rollback(ctx context.Context) {
 	if c.Closed() || !c.InTransaction() {
 		return
@@ -213,8 +212,7 @@ func (c *Conn) Rollback(ctx context.Context) {
 	_ = c.Exec(ctx, "ROLLBACK")
 }
 
-// Exec implements sqlkit.Conn, by the simple protocol. A text may hold several
-// statements.
+// Exec implements sqlkit.Conn, with the simple protocol. A text may contain several statements.
 func (c *Conn) Exec(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		c.unread.Row()
@@ -225,8 +223,8 @@ func (c *Conn) Exec(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// Copy runs a COPY FROM STDIN with what the reader gives, and returns the rows
-// that the server counted. Statements may stand before it, as "BEGIN; COPY …".
+// Copy runs a COPY FROM STDIN with the data of the reader, and returns the number of rows that the
+// server counted. Statements may precede it, as in "BEGIN; COPY …".
 func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, error) {
 	c.unread.Row()
 	source := &copySource{from: from}
@@ -235,12 +233,12 @@ func (c *Conn) Copy(ctx context.Context, text string, from io.Reader) (int64, er
 	return tag.RowsAffected(), c.failed(ctx, err)
 }
 
-// copySource is what a COPY reads until it has ended. Where a connection breaks, the
-// library returns while another goroutine of it may still be reading.
+// copySource is the reader of a COPY until it has ended. If a connection breaks, the library returns
+// while another of its goroutines may still be reading.
 type copySource struct {
 	from io.Reader
 
-	mu    sync.Mutex // guards what follows; held while from is read
+	mu    sync.Mutex // guards the following fields; held while from is read
 	ended bool
 }
 
@@ -254,30 +252,29 @@ func (s *copySource) Read(p []byte) (int, error) {
 	return s.from.Read(p)
 }
 
-// end waits for a read that is going on, and lets no other begin.
+// end waits for a read in progress, and prevents further reads.
 func (s *copySource) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 }
 
-// Prepare gives a name to a statement.
+// Prepare prepares a statement under a name.
 func (c *Conn) Prepare(ctx context.Context, name, text string) (*pgconn.StatementDescription, error) {
 	c.unread.Row()
 	statement, err := c.pg.Prepare(ctx, name, text, nil)
 	return statement, c.failed(ctx, err)
 }
 
-// ExecPrepared runs a prepared statement and drops its answer. A parameter that
-// is nil is NULL; formats are those of the parameters, or one for all.
+// ExecPrepared runs a prepared statement and drops its result. A nil parameter is NULL; formats has the
+// format of each parameter, or one for all.
 func (c *Conn) ExecPrepared(ctx context.Context, name string, parameters [][]byte, formats []int16) error {
 	c.unread.Row()
 	_, err := c.pg.ExecPrepared(ctx, name, parameters, formats, nil).Close()
 	return c.failed(ctx, err)
 }
 
-// InTransaction reports whether a transaction is open, or has failed and waits
-// for its end.
+// InTransaction reports whether a transaction is open, or has failed and must still be ended.
 func (c *Conn) InTransaction() bool { return c.pg.TxStatus() != 'I' }
 
 var errClosed = errors.New("the connection is closed")

@@ -13,16 +13,16 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// column is how the values of a column of an answer are read.
+// column is the type and the decoder of a column of a result.
 type column struct {
 	name   string
 	decode decoder
 }
 
-// decoder puts a value that is not NULL into dst, whose text may be src itself.
+// decoder decodes a value that is not NULL into dst, whose text may refer to src.
 type decoder func(src []byte, dst *query.Value) error
 
-// decoderOf returns the decoder of a type; nil: tsmark does not read it.
+// decoderOf returns the decoder of a type; nil: tsmark does not support it.
 func decoderOf(oid uint32, format int16) decoder {
 	if format == pgtype.TextFormatCode {
 		return textDecoderOf(oid)
@@ -97,13 +97,12 @@ var (
 	})
 )
 
-// sizeError says that a value has not the size of its type.
+// sizeError means that a value does not have the size of its type.
 func sizeError(src []byte, want int) error {
 	return fmt.Errorf("the value has %d bytes where its type has %d", len(src), want)
 }
 
-// epoch is 2000-01-01, from which PostgreSQL counts microseconds, in those since
-// 1970.
+// epoch is 2000-01-01, from which PostgreSQL counts microseconds, in microseconds since 1970.
 const epoch = 946_684_800_000_000
 
 var errYears = errors.New("the time is not between the years 1678 and 2261")
@@ -113,7 +112,7 @@ func binaryTime(src []byte, dst *query.Value) error {
 		return sizeError(src, 8)
 	}
 	micros := int64(bigendian.BigEndian.Uint64(src))
-	// Infinities are the largest and smallest numbers.
+	// Infinities are the largest and the smallest number.
 	if micros > math.MaxInt64/1000-epoch || micros < math.MinInt64/1000-epoch {
 		return errYears
 	}
@@ -121,7 +120,7 @@ func binaryTime(src []byte, dst *query.Value) error {
 	return nil
 }
 
-// epochDay is 2000-01-01, from which PostgreSQL counts days, in those since 1970.
+// epochDay is 2000-01-01, from which PostgreSQL counts days, in days since 1970.
 const epochDay = 10_957
 
 // The values in the sign field of numeric other than plus.
@@ -172,5 +171,5 @@ func binaryNumeric(src []byte, dst *query.Value) error {
 	return err
 }
 
-// view is bytes as a string, which must not outlive them.
+// view returns bytes as a string without copying; the string must not outlive them.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

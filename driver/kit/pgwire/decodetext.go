@@ -40,15 +40,15 @@ func textFloat(src []byte, dst *query.Value) (err error) {
 	return detached(err)
 }
 
-// textSingle reads the shortest digits that tell singles apart, which a double
-// nearest to them need not equal.
+// textSingle decodes the shortest digits that identify a single. The double nearest to these digits may
+// differ from it.
 func textSingle(src []byte, dst *query.Value) (err error) {
 	*dst = query.Value{Kind: query.Float}
 	dst.Float, err = strconv.ParseFloat(view(src), 32)
 	return detached(err)
 }
 
-// textDate reads dates as PostgreSQL writes them with DateStyle ISO, 2016-01-01.
+// textDate decodes dates in PostgreSQL's format for DateStyle ISO, 2016-01-01.
 func textDate(src []byte, dst *query.Value) error {
 	at, err := time.Parse(time.DateOnly, view(src))
 	if err != nil {
@@ -58,8 +58,7 @@ func textDate(src []byte, dst *query.Value) error {
 	return nil
 }
 
-// textBytes reads bytes as PostgreSQL writes them with bytea_output hex, \x6f6b,
-// over their own text.
+// textBytes decodes bytes in PostgreSQL's format for bytea_output hex, \x6f6b, in place.
 func textBytes(src []byte, dst *query.Value) error {
 	digits, ok := bytes.CutPrefix(src, []byte(`\x`))
 	if !ok {
@@ -79,7 +78,7 @@ func textInt(src []byte, dst *query.Value) (err error) {
 	return detached(err)
 }
 
-// detached is an error that does not refer to the memory of the value.
+// detached returns an error that does not refer to the memory of the value.
 func detached(err error) error {
 	if err == nil {
 		return nil
@@ -99,8 +98,8 @@ func textBool(src []byte, dst *query.Value) error {
 	return nil
 }
 
-// textTime reads times in UTC as PostgreSQL writes them with DateStyle ISO,
-// 2016-01-01 00:00:00.5+00, and as QuestDB does, with T and Z.
+// textTime decodes times in UTC in PostgreSQL's format for DateStyle ISO, 2016-01-01 00:00:00.5+00, and
+// in QuestDB's, with T and Z.
 func textTime(src []byte, dst *query.Value) error {
 	const seconds = "2006-01-02 15:04:05"
 	s := src
@@ -136,7 +135,7 @@ func textTime(src []byte, dst *query.Value) error {
 	}
 	at := time.Date(year, time.Month(month), day, hour, minute, second, fraction, time.UTC)
 	if at.Day() != day {
-		return timeError(src) // as of February 30
+		return timeError(src) // for example February 30
 	}
 	*dst = query.Value{Kind: query.Time, Int: at.UnixNano()}
 	return nil
@@ -146,8 +145,7 @@ func timeError(src []byte) error {
 	return fmt.Errorf("%q is no time in UTC in the form 2006-01-02 15:04:05", src)
 }
 
-// decimal returns the number that digits make; -1: there are others, none or
-// too many.
+// decimal returns the number with the given digits; -1: not digits, empty, or too long.
 func decimal(digits []byte) int {
 	if len(digits) == 0 || len(digits) > 9 {
 		return -1

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
-// The SQLSTATEs that are told apart (PostgreSQL, appendix A).
+// The SQLSTATEs that tsmark distinguishes (PostgreSQL, appendix A).
 const (
 	stateNoDatabase       = "3D000"
 	stateWrongPassword    = "28P01"
@@ -30,8 +30,8 @@ const (
 	stateSerialization    = "40001"
 	stateDeadlock         = "40P01"
 
-	// StateLocked is that of a statement that waited for others' locks for as long
-	// as the setting lock_timeout says.
+	// StateLocked is the state of a statement that waited for others' locks longer than the setting
+	// lock_timeout.
 	StateLocked = "55P03"
 )
 
@@ -69,11 +69,10 @@ func (c *Config) connecting(ctx context.Context, err error) error {
 	return connection.Failed(to, "name its authority's file in PGSSLROOTCERT, or give tls=insecure", waited, err)
 }
 
-// TooMany is the error of a connection that the server has no place for. It is a
-// driver.ErrUnreachable.
+// TooMany is the error for a connection that exceeds the server's limit. It is a driver.ErrUnreachable.
 type TooMany struct {
 	To   string // the operation that failed
-	Said string // by the server
+	Said string // the server's message
 	// Limit names the limit, who set it, and how to raise it. It is empty if the server accepts a
 	// connection, which is how the limit is read.
 	Limit string
@@ -88,10 +87,9 @@ func (e *TooMany) Error() string {
 // Unwrap returns driver.ErrUnreachable.
 func (e *TooMany) Unwrap() error { return driver.ErrUnreachable }
 
-// failed explains an error of a connection. It wraps ctx's error where that
-// ended the operation, a driver.Temporary where the same can be tried again,
-// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where
-// the server's disk is full.
+// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
+// and syscall.ENOSPC if the server's disk is full.
 func (c *Conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -126,19 +124,19 @@ func (c *Conn) failed(ctx context.Context, err error) error {
 	return &Error{pg}
 }
 
-// Error is what a server said about a statement.
+// Error is a server's error for a statement.
 type Error struct{ pg *pgconn.PgError }
 
 // Error is one line.
 func (e *Error) Error() string { return message(e.pg) }
 
-// SQLState returns the server's code of the error, five characters.
+// SQLState returns the five-character code of the server's error.
 func (e *Error) SQLState() string { return e.pg.Code }
 
-// Unwrap returns the error as the driver knows it.
+// Unwrap returns pgx's error.
 func (e *Error) Unwrap() error { return e.pg }
 
-// message is all that an error of the server's says, in one line.
+// message returns all parts of a server's error, in one line.
 func message(pg *pgconn.PgError) string {
 	text := fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code)
 	for _, more := range []string{pg.Detail, pg.Hint} {

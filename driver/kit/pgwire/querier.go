@@ -11,27 +11,26 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Protocol is how queries are sent.
+// Protocol is the protocol for sending queries.
 type Protocol string
 
 // The protocols.
 const (
 	Extended Protocol = "extended" // parsed and planned again each time; binary results
 	Prepared Protocol = "prepared" // each text is parsed on its first use, and cached; binary results
-	Simple   Protocol = "simple"   // answers as texts
+	Simple   Protocol = "simple"   // text results
 )
 
 // Protocols lists the protocols.
 func Protocols() []Protocol { return []Protocol{Extended, Prepared, Simple} }
 
-// maxPrepared is how many statements a querier keeps. The oldest goes first.
+// maxPrepared is the number of statements that a querier caches. The oldest is evicted first.
 const maxPrepared = 256
 
-// Querier implements driver.Querier over a connection, which it opens again
-// where it broke.
+// Querier implements driver.Querier over a connection, which it reopens after it broke.
 type Querier struct {
-	// ReadOnly is the statement that begins a transaction in which nothing can be changed:
-	// texts of users run in one. Empty: the server has no such transactions.
+	// ReadOnly is the statement that begins a read-only transaction, in which users' texts run. Empty:
+	// the server has no such transactions.
 	ReadOnly string
 
 	config   *Config
@@ -58,8 +57,8 @@ func (q *Querier) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// Do implements driver.Querier. A connection that broke in an earlier call, as
-// where a query was given up, is opened again first.
+// Do implements driver.Querier. It first reopens a connection that broke in an earlier call, for
+// example when a query was cancelled.
 func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	if q.conn == nil {
 		return driver.Cost{}, errClosed
@@ -98,7 +97,7 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	return q.conn.Query(ctx, r.Text, sink)
 }
 
-// prepare returns the prepared statement of a text, which it prepares where it is new.
+// prepare returns the prepared statement of a text, and prepares it if necessary.
 func (q *Querier) prepare(ctx context.Context, text string) (*pgconn.StatementDescription, error) {
 	pg := q.conn.pg
 	q.conn.unread.Row()

@@ -1,4 +1,4 @@
-// Package poll waits for something by looking again and again.
+// Package poll waits for a condition by polling.
 package poll
 
 import (
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Until calls look until it reports true or fails, and waits between two looks:
-// first so long, then twice as long each time, up to longest, so that a short
-// wait is measured as one. Where ctx ends meanwhile it returns the cause.
+// Until calls look until it reports true or fails. The wait between two calls is first at the
+// beginning, and doubles up to longest, so that a short wait is measured as such. If ctx ends, Until
+// returns its cause.
 func Until(ctx context.Context, first, longest time.Duration, look func() (bool, error)) error {
 	for wait := first; ; wait = min(2*wait, longest) {
 		if done, err := look(); done || err != nil {
@@ -24,8 +24,8 @@ func Until(ctx context.Context, first, longest time.Duration, look func() (bool,
 	}
 }
 
-// Idle looks every so often until nothing has been going on for so long, and returns
-// when the first look that found it so began.
+// Idle calls busy at the interval every until it has reported false for the duration long. It returns
+// the start of the first call in that series.
 func Idle(ctx context.Context, every, long time.Duration, busy func() (bool, error)) (since time.Time, err error) {
 	since, before := time.Now(), false
 	err = Until(ctx, every, every, func() (bool, error) {
@@ -40,8 +40,8 @@ func Idle(ctx context.Context, every, long time.Duration, busy func() (bool, err
 	return since, err
 }
 
-// Progress watches a number that changes as something goes on. The zero value has
-// not looked yet.
+// Progress watches a number that changes while work is in progress. The zero value has not seen a
+// number.
 type Progress struct {
 	at    int64
 	since time.Time

@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Names are those of all metrics of a server, in the answer to a request with the
-// parameters.
+// Names returns the names of all metrics of a server, as returned for a request with the parameters.
 func (c *Console) Names(ctx context.Context, parameters url.Values) ([]string, error) {
 	answer, err := c.Get(ctx, http.MethodGet, c.api.Prefix+"/api/v1/label/__name__/values", parameters)
 	if err != nil {
@@ -30,10 +29,10 @@ func (c *Console) Names(ctx context.Context, parameters url.Values) ([]string, e
 	return list.Data, nil
 }
 
-// FigureName is the name of the series that tsmark's own figures of a table are.
+// FigureName is the name of the series of tsmark's own figures of a table.
 const FigureName = metric.Own + "figure"
 
-// figure is what a system computes of all samples.
+// figure is an aggregate over all samples.
 type figure struct {
 	across, each string // functions over series, and over the samples of each
 	put          func(*driver.Content, query.Value)
@@ -48,8 +47,8 @@ func figures() []figure {
 	}
 }
 
-// Census tells what a table holds, but the times of its rows. Samples are counted;
-// where every row has one of the first field, that is the number of rows.
+// Census returns the contents of a table, without the times of its rows. It counts samples; if every
+// row has a sample of the first field, their number is the number of rows.
 func (c *Console) Census(ctx context.Context, l Language, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
 	r := Everything(l, t)
@@ -79,8 +78,8 @@ func (c *Console) CountRows(ctx context.Context, l Language, t *series.Table) (i
 	})
 }
 
-// Figure returns what an expression about all samples gives: one number, or NULL
-// where there are no samples.
+// Figure returns the value of an expression over all samples: one number, or NULL if there are no
+// samples.
 func (c *Console) Figure(ctx context.Context, l Language, expression string) (query.Value, error) {
 	rows, err := c.Rows(ctx, &metric.Plan{At: metric.Latest, Fields: []metric.Field{{Name: FigureName}}, Expression: l.Named(expression, FigureName)})
 	switch {
@@ -94,14 +93,14 @@ func (c *Console) Figure(ctx context.Context, l Language, expression string) (qu
 	return rows[0][0], nil
 }
 
-// single makes a value of a Float32 the single nearest to it.
+// single rounds a value of a Float32 to the nearest single.
 func single(t series.Type, v *query.Value) {
 	if t == series.Float32 {
 		v.Float = float64(float32(v.Float))
 	}
 }
 
-// ListSeries gives the sink the tags of each series that has rows in a table.
+// ListSeries passes the tags of each series with rows in a table to the sink.
 func (c *Console) ListSeries(ctx context.Context, l Language, t *series.Table, sink query.Sink) error {
 	r := Everything(l, t)
 	p := &metric.Plan{At: metric.Latest}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Exposed gives a function the figures that a server tells of itself, in the lines of
-// Prometheus's text format: their names, their labels, and their values.
+// Exposed passes the metrics that a server reports about itself, in the lines of Prometheus's text
+// format, to a function: their names, their labels, and their values.
 func (c *Console) Exposed(ctx context.Context, path string, take func(name, labels string, value float64)) error {
 	text, err := c.Get(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -19,10 +19,10 @@ func (c *Console) Exposed(ctx context.Context, path string, take func(name, labe
 	return nil
 }
 
-// Figures gives a function the figures of a text in that format.
+// Figures passes the metrics of a text in that format to a function.
 func Figures(text []byte, take func(name, labels string, value float64)) {
 	for line := range bytes.Lines(text) {
-		// A label may have a space in it, and a value has none.
+		// A label may contain a space, and a value does not.
 		series, value, ok := cutLast(strings.TrimSpace(string(line)))
 		name, labels, _ := strings.Cut(series, "{")
 		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {

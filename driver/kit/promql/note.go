@@ -20,18 +20,18 @@ const (
 	labelContent = "content"
 )
 
-// partLength is how many bytes of a note a label takes: servers keep 1 KiB or more.
+// partLength is the number of bytes of a note in one label: servers allow 1 KiB or more.
 const partLength = 900
 
-// NotePart is a series of the metric Note: its labels, and the value of its sample,
-// which is how many parts there are.
+// NotePart is a series of the metric Note: its labels, and the value of its sample, which is the number
+// of parts.
 type NotePart struct {
 	Labels [][2]string // names and values, sorted by the names
 	Parts  int
 }
 
-// NoteBatch returns the schema and the rows by which parts of a note are written, at a
-// time in milliseconds since 1970.
+// NoteBatch returns the schema and the rows that write the parts of a note, at a time in milliseconds
+// since 1970.
 func NoteBatch(at int64, parts []NotePart) (*series.Schema, *series.Batch) {
 	table := &series.Table{Name: metric.NoteTable, Fields: []series.Field{{Name: metric.NoteField, Type: series.Int}}}
 	for i, label := range parts[0].Labels {
@@ -58,11 +58,11 @@ func (p partLabel) Append(dst []byte, series uint32) ([]byte, bool) {
 }
 
 // Uncached returns a matcher that matches all series and that no server has seen before.
-// VictoriaMetrics remembers for up to 10 s which series matchers found, also that
-// they found none; a new series is there for others at once.
+// VictoriaMetrics caches the series that a matcher found for up to 10 s, even if it found none; an
+// uncached matcher finds a new series immediately.
 func Uncached() string { return fmt.Sprintf(`tsmark_look!="%d"`, time.Now().UnixNano()) }
 
-// Note returns the newest note that is whole.
+// Note returns the newest complete note.
 func (c *Console) Note(ctx context.Context, l Language) (string, error) {
 	notes, err := c.notes(ctx, l)
 	if err != nil {
@@ -95,9 +95,9 @@ func (c *Console) notes(ctx context.Context, l Language) (metric.Notes, error) {
 	return notes, nil
 }
 
-// NoteStore is how a server keeps a note.
+// NoteStore stores a server's note.
 type NoteStore interface {
-	// WriteNote writes parts, which may be visible a little later.
+	// WriteNote writes parts, which may become visible a little later.
 	WriteNote(context.Context, []NotePart) error
 	// KeepNote moves the visible note to permanent storage.
 	KeepNote(context.Context) error
@@ -105,8 +105,8 @@ type NoteStore interface {
 	Delete(ctx context.Context, match string) error
 }
 
-// SetNote writes the note beside the one before, which is the newer one until all of
-// this one is there, and goes then.
+// SetNote writes the note next to the previous one, which stays valid until all parts of the new one
+// are visible, and is then deleted.
 func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteStore) error {
 	before, err := c.notes(ctx, l)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *Console) SetNote(ctx context.Context, l Language, text string, to NoteS
 	if err := to.WriteNote(ctx, written); err != nil {
 		return err
 	}
-	// A cluster shows a sample a little later than it has acknowledged it.
+	// A cluster shows a sample some time after it has acknowledged it.
 	for deadline := now.Add(c.api.Wire.Timeout); ; {
 		notes, err := c.notes(ctx, l)
 		newest := int64(0)

@@ -1,5 +1,5 @@
-// Package promql is what systems share that are queried in a dialect of PromQL over
-// Prometheus's HTTP API: how queries become expressions, and samples rows.
+// Package promql is shared by the drivers of systems that are queried in a dialect of PromQL over
+// Prometheus's HTTP API. It renders queries as expressions, and turns samples into rows.
 package promql
 
 import (
@@ -17,27 +17,27 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// API is Prometheus's HTTP API as a server has it.
+// API is Prometheus's HTTP API as one system implements it.
 type API struct {
-	System  string // as errors name it
+	System  string // in errors
 	Wire    *httpwire.Config
 	Prefix  string                  // path before /api/v1
-	Seconds func(ms int64) string   // of milliseconds, as parameters have them
-	Explain func(int, []byte) error // as httpwire.Explained has it
-	// Form returns the parameters of a query, its times excepted. Its error says
-	// that the server cannot run it.
+	Seconds func(ms int64) string   // formats milliseconds for parameters
+	Explain func(int, []byte) error // see httpwire.Explained
+	// Form returns the parameters of a query, except its times. Its error says that the server cannot
+	// run it.
 	Form func(*metric.Plan) (url.Values, error)
 }
 
-// Querier is a connection that runs queries. It reads samples as they come, and
-// gives rows once all series are there. It implements driver.Querier.
+// Querier is a connection that runs queries. It decodes samples as they arrive, and returns rows once
+// all series are complete. It implements driver.Querier.
 type Querier struct {
 	metric.Querier
 	api     *API
-	counted bool // the samples of the answer are rows, whose ever they are
+	counted bool // each sample of the result counts as a row
 }
 
-// NewQuerier returns a querier that connects when it queries.
+// NewQuerier returns a querier that connects on first use.
 func NewQuerier(a *API) *Querier {
 	q := &Querier{api: a}
 	q.Querier.Querier = jsonrows.Querier{
@@ -61,12 +61,11 @@ func (q *Querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	})
 }
 
-// maxSteps is how many steps of a range query are evaluated at once where it may be
-// cut: servers return 11,000 points of a series, or more.
+// maxSteps is the number of steps of a range query that are evaluated at once if it can be split:
+// servers return 11,000 points of a series, or more.
 const maxSteps = 10_000
 
-// newest evaluates the last steps of a range query, and those before them until there
-// are as many rows as are wanted.
+// newest evaluates the last steps of a range query, and earlier ones until there are enough rows.
 func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, error) {
 	whole := q.Plan
 	defer func() { q.Plan = whole }()
@@ -74,7 +73,7 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 	for end, steps := whole.End, int64(whole.Limit); ; steps = maxSteps {
 		part := *whole
 		part.Start, part.End = max(whole.Start, end-(min(steps, maxSteps)-1)*whole.Step), end
-		if part.Start == end { // of one step some servers look elsewhere
+		if part.Start == end { // for a single step some servers look at another time
 			part.At, part.Step = end, 0
 		}
 		q.Plan = &part
@@ -86,10 +85,10 @@ func (q *Querier) newest(ctx context.Context, r driver.Request) (driver.Cost, er
 	}
 }
 
-// isPath reports whether the text of a request is a path, which no plan looks like.
+// isPath reports whether the text of a request is a path; the text of a plan never begins like one.
 func isPath(text string) bool { return strings.HasPrefix(text, "/") }
 
-// request is one of a plan's text, or of a path.
+// request returns the HTTP request for the text of a plan, or for a path.
 func (q *Querier) request(ctx context.Context, text string) (*http.Request, error) {
 	if isPath(text) {
 		path, parameters, _ := strings.Cut(text, "?")
@@ -119,7 +118,7 @@ func (q *Querier) request(ctx context.Context, text string) (*http.Request, erro
 	return request, err
 }
 
-// reader returns the function that reads an answer.
+// reader returns the function that decodes a result.
 func (q *Querier) reader() func() error {
 	series := q.Of(jsonrows.Members{
 		"metric": func() error {
@@ -187,7 +186,7 @@ type Console struct {
 	api *API
 }
 
-// NewConsole returns one that runs its queries by a querier.
+// NewConsole returns a console that runs its queries on a querier.
 func NewConsole(q *Querier) *Console {
 	return &Console{metric.Console{Querier: q, Client: q.Client, Explain: q.api.Explain}, q.api}
 }

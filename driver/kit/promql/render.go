@@ -21,7 +21,7 @@ const day = int64(24 * time.Hour / time.Millisecond)
 // IntervalOption is the name of the option for the interval that divides the times of all rows.
 const IntervalOption = "interval"
 
-// Option is that option.
+// Option returns that option.
 func Option() driver.Option {
 	return driver.Option{
 		Name: IntervalOption, Empty: "the dataset's; if unknown, thresholds over rows are n/a", Help: "interval of the rows, such as 10s: all times are multiples of it since 1970",
@@ -35,7 +35,7 @@ func Option() driver.Option {
 	}
 }
 
-// Interval is the value of that option; 0: it is not known.
+// Interval returns the value of that option; 0: unknown.
 func Interval(o driver.Options) time.Duration {
 	if o[IntervalOption] == "" {
 		return 0
@@ -43,43 +43,43 @@ func Interval(o driver.Options) time.Duration {
 	return o.Duration(IntervalOption)
 }
 
-// Language is a dialect of PromQL. Expressions have series that are called as the
-// metrics are, or as Named has it, unless a method says otherwise.
+// Language is a dialect of PromQL. The series of expressions have the names of the metrics, or the name
+// set by Named, unless a method says otherwise.
 type Language interface {
-	// Name is what users call it.
+	// Name is its name in messages.
 	Name() string
 	// Metric returns the name of a field's metric. Label returns the name of a tag's label, and Ident
 	// the label as it is written in an expression.
 	Metric(table, field string) string
 	Label(tag string) string
 	Ident(tag string) string
-	// Seconds and Duration return milliseconds as expressions have them.
+	// Seconds and Duration format milliseconds for expressions.
 	Seconds(ms int64) string
 	Duration(ms int64) string
-	// Instant returns the samples of a selector that have the time of evaluation.
+	// Instant returns the samples of a selector at exactly the time of evaluation.
 	Instant(selector string) string
-	// Rows makes a plan one of the samples of fields.
+	// Rows makes a plan return the samples of fields.
 	Rows(p *metric.Plan, r *Renderer, fields []string, s Span)
 	// Aggregated returns an aggregate of fields in groups of series.
 	Aggregated(r *Renderer, a query.Aggregate, fields []string, s Span, by []string) []string
-	// Mean returns the means of a field's samples in groups, and ZeroShare the shares
-	// of its samples that are 0. Their series have no names.
+	// Mean returns the means of a field's samples in groups, and ZeroShare the share of its samples
+	// that are 0. Their series have no names.
 	Mean(r *Renderer, field string, s Span, by []string) string
 	ZeroShare(r *Renderer, field string, s Span, by []string) (string, error)
-	// UnitMeans returns, in groups, the mean of the means of a group's units; those
-	// are divided by a tag, unless over is empty.
+	// UnitMeans returns the mean of the means of each group's units, which are divided by a tag unless
+	// over is empty.
 	UnitMeans(r *Renderer, fields []string, s Span, group []string, unit, over string) ([]string, error)
 	// TagMean returns the means of a tag in groups, counting each sample of a field.
 	TagMean(r *Renderer, tag, field string, s Span, group []string) (string, error)
-	// Exists returns a sample of each group that has samples of one of the fields.
+	// Exists returns a sample for each group that has samples of one of the fields.
 	Exists(r *Renderer, fields []string, s Span, by []string) string
-	// Last makes a plan one of the newest rows: values, and times as metric.TimeName.
+	// Last makes a plan return the newest rows: values, and times as metric.TimeName.
 	Last(p *metric.Plan, r *Renderer, q query.Last, s Span) error
-	// Rises returns how often a subquery of 0 and 1 rises.
+	// Rises returns how often a subquery with values 0 and 1 rises.
 	Rises(subquery string) string
-	// Named gives the series of an expression a name.
+	// Named sets the name of an expression's series.
 	Named(expression, name string) string
-	// Only keeps the series whose labels a condition has too.
+	// Only keeps the series whose labels match a series of the condition.
 	Only(expression string, labels []string, condition string) string
 	// During restricts an expression to evaluation times after one time and before another; 0 means no
 	// bound.
@@ -87,15 +87,15 @@ type Language interface {
 	// Part makes the series of an expression distinct from those of other parts. At any time, only one
 	// of the parts has a value.
 	Part(expression string, number int) string
-	// Union puts expressions together.
+	// Union combines expressions.
 	Union(expressions ...string) string
 }
 
-// least is the least step of a dataset at which subqueries look for its rows.
+// least is the smallest step of a dataset for which subqueries look for its rows.
 const least = time.Second
 
-// Render renders a query as one instant or range query. Interval is what all rows'
-// times are multiples of; 0: what the schema knows.
+// Render renders a query as one instant or range query. The times of all rows are multiples of
+// interval; 0: use the schema's step.
 func Render(l Language, q *query.Query, s *series.Schema, interval time.Duration) (*metric.Plan, error) {
 	if interval == 0 && s.Step >= least && s.Step%time.Millisecond == 0 {
 		interval = s.Step
@@ -113,22 +113,22 @@ type Renderer struct {
 	Language
 	Query    *query.Query
 	Table    *series.Table
-	Series   uint32 // how many the schema has
+	Series   uint32 // in the schema
 	From, To int64  // the window's first and last millisecond
-	Interval int64  // as of Render, in milliseconds
+	Interval int64  // see Render; in milliseconds
 
-	bounded bool   // the window's beginning and end are known
+	bounded bool   // both bounds of the window are known
 	where   string // a further condition on labels
 }
 
-// Where returns a renderer for those rows of the query whose tag has a value.
+// Where returns a renderer for the query's rows with a value of a tag.
 func (r *Renderer) Where(tag, value string) *Renderer {
 	some := *r
 	some.where = Matches(r.Ident(tag), []string{value})
 	return &some
 }
 
-// Everything returns a renderer for queries about all samples of a table.
+// Everything returns a renderer for queries on all samples of a table.
 func Everything(l Language, t *series.Table) *Renderer {
 	return &Renderer{Language: l, Query: &query.Query{Table: t.Name}, Table: t, From: metric.Earliest, To: metric.Latest}
 }
@@ -178,14 +178,13 @@ func (r *Renderer) shape() (*metric.Plan, error) {
 	return r.activity()
 }
 
-// boundless returns the error for a query that needs a beginning and an end, and has
-// not both.
+// boundless returns the error for a query that needs both bounds and lacks one.
 func boundless(what string) error {
 	return metric.Unsupported("%s needs a beginning and an end, and it is not known when the rows of this dataset begin and end", what)
 }
 
-// thresholds returns an error for a query about rows above a threshold that cannot
-// be run: a subquery finds them, whose steps must be all times that rows have.
+// thresholds returns an error for a query on rows above a threshold that cannot be run: it needs a
+// subquery whose steps are all times of rows.
 func (r *Renderer) thresholds() error {
 	switch {
 	case r.Query.Above == nil:
@@ -199,7 +198,7 @@ func (r *Renderer) thresholds() error {
 
 func floor(t, width int64) int64 { return metric.Floor(t, width) }
 
-// Idents lists the labels of tags as they stand in an expression.
+// Idents lists the labels of tags as they are written in an expression.
 func (r *Renderer) Idents(tags ...string) string {
 	list := make([]string, len(tags))
 	for i, tag := range tags {
@@ -208,7 +207,7 @@ func (r *Renderer) Idents(tags ...string) string {
 	return strings.Join(list, ", ")
 }
 
-// Matches returns the condition that a label has one of some values.
+// Matches returns the condition that a label has one of the given values.
 func Matches(ident string, values []string) string {
 	values = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(values))), func(v string) bool { return v == "" })
 	switch len(values) {
@@ -223,8 +222,7 @@ func Matches(ident string, values []string) string {
 	return ident + "=~" + strconv.Quote(strings.Join(values, "|"))
 }
 
-// Selector selects the series of fields that the query is about. Their rows have
-// all the tags that are demanded.
+// Selector selects the series of fields that the query is about. Their rows have all demanded tags.
 func (r *Renderer) Selector(fields []string, demanded ...string) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -245,8 +243,7 @@ func (r *Renderer) Selector(fields []string, demanded ...string) string {
 	return "{" + strings.Join(conditions, ", ") + "}"
 }
 
-// Tags are the keys of the table's tags: the labels that the samples of a row have
-// in common.
+// Tags returns the keys of the table's tags: the labels that the samples of a row share.
 func (r *Renderer) Tags() []string {
 	var keys []string
 	for i := range r.Table.Tags {
@@ -255,18 +252,18 @@ func (r *Renderer) Tags() []string {
 	return keys
 }
 
-// Span is a range of samples that a function looks at, in milliseconds.
+// Span is the range of samples that a function reads, in milliseconds.
 type Span struct {
 	Length int64 // including the millisecond at which the span ends
-	Offset int64 // from the time of evaluation back to that
+	Offset int64 // from the time of evaluation back to the end of the span
 	At     int64 // the time of evaluation; 0: the query's
-	Last   int64 // its last millisecond, where it is evaluated once; else 0
+	Last   int64 // its last millisecond if it is evaluated once; else 0
 }
 
-// All is the query's window.
+// All returns the query's window.
 func (r *Renderer) All() Span { return Span{Length: r.To - r.From + 1, Last: r.To} }
 
-// Of returns the range of an expression.
+// Of returns an expression with the range appended.
 func (s Span) Of(l Language, expression, step string) string {
 	text := expression + "[" + l.Duration(s.Length) + step + "]"
 	if s.Offset != 0 {
@@ -285,7 +282,7 @@ func (r *Renderer) Samples(fields []string, s Span, demanded ...string) string {
 		return s.Of(r, r.Selector(fields, demanded...), "")
 	}
 	if s.Length == 1 && s.Last%r.Interval != 0 {
-		s.At, s.Offset = 1000, 0 // there is no row, as here
+		s.At, s.Offset = 1000, 0 // a time without rows
 	}
 	return s.Of(r, Enclosed(r.Above(fields, demanded...)), ":"+r.Duration(r.Interval))
 }
@@ -305,20 +302,20 @@ func (r *Renderer) Grouped(function, of string, by ...string) string {
 	return fmt.Sprintf("%s(%s) by (%s)", function, of, r.Idents(by...))
 }
 
-// Enclosed puts an expression into parentheses.
+// Enclosed puts an expression in parentheses.
 func Enclosed(expression string) string { return "(" + expression + ")" }
 
 // Number formats a number for an expression.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// aggregated returns an aggregate of fields in groups, and what tells of groups
-// whose rows have no value.
+// aggregated returns an aggregate of fields in groups, and an expression for groups whose rows have no
+// value.
 func (r *Renderer) aggregated(a query.Aggregate, fields []string, s Span, by ...string) []string {
 	return append(r.Aggregated(r, a, fields, s, by), r.groupsOf(fields, s, by...)...)
 }
 
-// groupsOf returns an expression that has a sample of each group with rows, where
-// not all rows are sure to have one of the fields.
+// groupsOf returns an expression with a sample for each group with rows, if a row may lack all of the
+// fields.
 func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
 	witnesses := r.Witnesses(fields)
 	if witnesses == nil {
@@ -327,7 +324,7 @@ func (r *Renderer) groupsOf(fields []string, s Span, by ...string) []string {
 	return []string{r.Named(r.Exists(r, witnesses, s, by), metric.RowName)}
 }
 
-// Witnesses are metric.Witnesses of fields.
+// Witnesses returns metric.Witnesses for fields.
 func (r *Renderer) Witnesses(fields []string) []string { return metric.Witnesses(r.Table, fields) }
 
 // Sure reports whether every row has a value of the field.

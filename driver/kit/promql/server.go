@@ -15,10 +15,10 @@ import (
 	"github.com/tsmark/tsmark/internal/option"
 )
 
-// TokenOption is the name of the option that is a bearer token.
+// TokenOption is the name of the option for a bearer token.
 const TokenOption = "token"
 
-// Options are those of how a server is reached at a port by default, with the help
+// Options returns the options for connecting to a server, with a default port, and with the help texts
 // of the port, the user and the token.
 func Options(port, portHelp, userHelp, tokenHelp string) []driver.Option {
 	return connection.Options(
@@ -39,7 +39,7 @@ func PrefixOption(name, help, example string) driver.Option {
 	})}
 }
 
-// ErrNotFound says that a server has no such path.
+// ErrNotFound means that the server does not have the path.
 var ErrNotFound = errors.New("it has no such path")
 
 // echoed is the query as VictoriaMetrics quotes it in front of its error message.

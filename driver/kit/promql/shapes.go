@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// plan returns one with the columns of the answer.
+// plan returns a plan with the columns of the result.
 func (r *Renderer) plan(timed bool, tags, fields []string) *metric.Plan {
 	p := &metric.Plan{Timed: timed, Order: r.Query.Order()}
 	for _, key := range tags {
@@ -32,7 +32,7 @@ func (r *Renderer) stored(p *metric.Plan, fields []string) *metric.Plan {
 	return p
 }
 
-// counted says of the plan that its values are counts where they are.
+// counted marks the plan's values as counts if the aggregate is a count.
 func counted(p *metric.Plan, a query.Aggregate) *metric.Plan {
 	for i := range p.Fields {
 		p.Fields[i].Count = a == query.Count
@@ -46,7 +46,7 @@ func (r *Renderer) totals(q query.Totals) *metric.Plan {
 	return p
 }
 
-// width returns that of buckets in milliseconds.
+// width returns the width of buckets in milliseconds.
 func width(of time.Duration) (int64, error) {
 	if of < 2*time.Millisecond || of%time.Millisecond != 0 {
 		return 0, metric.Unsupported("times are milliseconds, and buckets of %v are none", of)
@@ -54,10 +54,9 @@ func width(of time.Duration) (int64, error) {
 	return of.Milliseconds(), nil
 }
 
-// buckets renders the Buckets shape: a range query at the last millisecond of each
-// bucket. The first and the last bucket, where the window cuts them, are parts of
-// their own, evaluated once. Of a query without a beginning that wants the newest
-// buckets no others are looked at, unless there are too few of these.
+// buckets renders the Buckets shape: a range query at the last millisecond of each bucket. A first or
+// last bucket that the window cuts is a separate part, evaluated once. A query for the newest buckets
+// without a beginning looks at earlier ones only if there are too few.
 func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
 	if !r.bounded {
 		return nil, boundless("a range query")
@@ -88,7 +87,7 @@ func (r *Renderer) buckets(q query.Buckets) (*metric.Plan, error) {
 		}
 		number++
 	}
-	var after, before int64 // between which buckets are whole
+	var after, before int64 // the whole buckets are between these
 	if r.From > first {
 		after = first + width
 		part(Span{Length: first + width - r.From, At: first + width - 1, Last: first + width - 1}, 0, after)
@@ -220,7 +219,7 @@ func (r *Renderer) active(first, end int64, boolean string, by ...string) (strin
 		}
 		parts = append(parts, r.During(mean, after, before))
 	}
-	// half keeps the borders of conditions away from the steps.
+	// half keeps the bounds of conditions away from the steps.
 	half := max(1, width/2)
 	after, before := first, end+half
 	switch {
@@ -241,7 +240,7 @@ func (r *Renderer) active(first, end int64, boolean string, by ...string) (strin
 		part(Span{Length: width, Offset: 1}, after, before)
 	}
 	mean := Enclosed(parts[0])
-	if len(parts) > 1 { // of a step one alone has a value
+	if len(parts) > 1 { // at each step, one part has a value
 		for i := range parts {
 			parts[i] = r.Part(parts[i], i)
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// OneTagsTable returns an error where tables of a schema have tags of their own. TSBS's
-// loaders for SQL databases have one table of series, and put the other tags into a
-// column of JSON, where no query of tsmark's looks.
+// OneTagsTable returns an error if tables of a schema have tags of their own. TSBS's loaders for SQL
+// databases have one table of series, and store other tags in a JSON column, which tsmark's queries do
+// not read.
 func OneTagsTable(s *series.Schema) error {
 	for _, t := range s.Tables {
 		if sql.TagsTable(s, t) != sql.TagsTable(s, s.Tables[0]) {

@@ -16,40 +16,37 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Figures are the expressions by which a database tells what the values of a
-// column come to. The zero value counts alone.
+// Figures are the expressions for the figures of a column's values. The zero value only counts.
 type Figures struct {
 	// Sum is the expression to add up; empty: the system cannot compute it.
 	Sum string
-	// High are the upper 32 bits of each value, where Sum are the lower ones,
-	// since the sums of whole values would not fit; empty: they do.
+	// High are the upper 32 bits of each value if Sum are the lower ones, for systems in which a sum of
+	// whole values would overflow; empty: it would not.
 	High string
-	// Whole says that sums are whole numbers, in units of so much: 1000 for
-	// microseconds. 0: they are doubles.
+	// Whole means that sums are whole numbers in units of this size: 1000 for microseconds. 0: they are
+	// doubles.
 	Whole int64
-	// Order is what the least and the largest are taken of; empty: they cannot be
-	// told.
+	// Order is the expression for the minimum and maximum; empty: the system cannot compute them.
 	Order string
 }
 
-// Counter counts what SQL tables hold. It implements Census, CountRows, DistinctCensus and
+// Counter reads the contents of SQL tables. It implements Census, CountRows, DistinctCensus and
 // ListSeries of driver.DB.
 type Counter struct {
 	Dialect *sql.Dialect
 	// Figures returns the expressions for a column of values of a type.
 	Figures func(t series.Type, column string) Figures
-	// Text makes a sum of whole numbers, which may have more than 64 bits, a text
-	// of decimal digits; nil: sums need it not.
+	// Text converts a sum of whole numbers, which may need more than 64 bits, to a text of decimal
+	// digits; nil: sums do not need it.
 	Text func(sum string) string
-	// Named returns a table with the names that the database has; nil: it has the
-	// table's.
+	// Named returns a table with its names in the database; nil: they are the table's own.
 	Named func(*series.Table) *series.Table
 	// Run runs a statement of tsmark's own.
 	Run func(ctx context.Context, text string, sink query.Sink) error
 }
 
-// fieldsAtOnce is how many fields one statement counts. PostgreSQL takes
-// 1,664 columns of an answer, and servers limit the length of a statement.
+// fieldsAtOnce is the number of fields per statement. PostgreSQL allows 1,664 columns in a result, and
+// servers limit the length of a statement.
 const fieldsAtOnce = 200
 
 // Census implements driver.DB.
@@ -79,7 +76,7 @@ func (c *Counter) DistinctCensus(ctx context.Context, t *series.Table) (driver.C
 	return c.of(ctx, t, true)
 }
 
-// of returns what a table holds, where each row counts, or each different one.
+// of returns the contents of a table, counting all rows or only distinct ones.
 func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (driver.Census, error) {
 	var out driver.Census
 	t = c.named(t)
@@ -109,8 +106,8 @@ func (c *Counter) of(ctx context.Context, t *series.Table, distinct bool) (drive
 	return out, nil
 }
 
-// digest makes that of free texts of the texts themselves, where the database has no hash
-// for it: the least and the largest alone would tell little of prose.
+// digest computes the digest of free texts from the texts themselves, for databases without a hash
+// function: the minimum and maximum alone say little about prose.
 func (c *Counter) digest(ctx context.Context, t *series.Table, field string, distinct bool) (query.Value, error) {
 	sum := query.Value{Kind: query.Int}
 	column := c.Dialect.Ident(field)
@@ -121,7 +118,7 @@ func (c *Counter) digest(ctx context.Context, t *series.Table, field string, dis
 	return sum, err
 }
 
-// from is the rows of a table as a statement has them: all, or each different one once.
+// from returns the rows of a table for a statement: all of them, or distinct ones.
 func (c *Counter) from(t *series.Table, distinct bool) string {
 	from := c.Dialect.Ident(t.Name)
 	if distinct {
@@ -130,8 +127,7 @@ func (c *Counter) from(t *series.Table, distinct bool) string {
 	return from
 }
 
-// statement counts the rows, and has what the times come to, and what each of
-// the fields does.
+// statement counts the rows, and computes the figures of the times and of each field.
 func (c *Counter) statement(t *series.Table, fields []series.Field, distinct bool) string {
 	d := c.Dialect
 	of := func(name string) (condition string) {
@@ -140,7 +136,7 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 		}
 		return sql.FieldColumn + " = " + d.Text(name)
 	}
-	first := of(t.Fields[0].Name) // which every row has
+	first := of(t.Fields[0].Name) // every row has this field
 	columns := append([]string{d.FilterAggregate("count", "*", first)}, c.aggregates(c.times(), first)...)
 	for _, f := range fields {
 		column := d.Ident(f.Name)
@@ -154,7 +150,7 @@ func (c *Counter) statement(t *series.Table, fields []series.Field, distinct boo
 	return fmt.Sprintf("SELECT %s\nFROM %s", strings.Join(columns, ",\n  "), c.from(t, distinct))
 }
 
-// times are the expressions for the times of rows.
+// times returns the expressions for the times of rows.
 func (c *Counter) times() Figures { return c.Figures(series.Timestamp, c.timeName()) }
 
 func (c *Counter) timeName() string { return cmp.Or(c.Dialect.TimeName, sql.TimeColumn) }
@@ -190,8 +186,8 @@ func (c *Counter) columns(t *series.Table) []string {
 	return names
 }
 
-// aggregates are the columns of an answer for what values come to in the rows for
-// which a condition holds; an empty one: in all.
+// aggregates returns the columns for the figures of values in the rows that satisfy a condition; empty:
+// in all rows.
 func (c *Counter) aggregates(f Figures, condition string) []string {
 	var columns []string
 	for _, expression := range []string{f.High, f.Sum} {
@@ -210,7 +206,7 @@ func (c *Counter) aggregates(f Figures, condition string) []string {
 	return columns
 }
 
-// read reads the answer to the statement.
+// read decodes the result of the statement.
 func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Census) error {
 	next := func() query.Value {
 		v := row[0]
@@ -247,7 +243,7 @@ func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Cen
 			return fmt.Errorf("the sum of %s: %w", f.Name, err)
 		}
 		content.Count = count
-		// Where sums are modulo 2^64, one of them is what NULL is.
+		// With sums modulo 2^64, a sum can equal the value that stands for NULL.
 		if c.Dialect.LeastIsNull && count > 0 && f.Type.UsesInts() && content.Sum != nil && content.Sum.Kind == query.Null {
 			content.Sum = &query.Value{Kind: query.Int, Int: math.MinInt64}
 		}
@@ -256,8 +252,8 @@ func (c *Counter) read(row []query.Value, fields []series.Field, out *driver.Cen
 	return nil
 }
 
-// wholeSum brings the sum of whole numbers, in units of so much, to 64 bits. A
-// sum of doubles and NULL stay as they are.
+// wholeSum reduces a sum of whole numbers, in units of the given size, to 64 bits. It returns a sum of
+// doubles, and NULL, unchanged.
 func wholeSum(high, low query.Value, unit int64) (query.Value, error) {
 	if unit == 0 || low.Kind == query.Null {
 		return low, nil

@@ -24,7 +24,7 @@ func ReadClock(ctx context.Context, unit time.Duration, statement string, ask fu
 	return driver.Reading{Sent: asked, Received: answered, Server: time.Unix(0, rows[0][0].Int*int64(unit)), Unit: unit}, nil
 }
 
-// ReadClockBy is ReadClock over a link, which has the connection open before.
+// ReadClockBy is ReadClock over a link, whose connection it opens beforehand.
 func ReadClockBy[C Remote](ctx context.Context, l *Link[C], unit time.Duration, statement string) (read driver.Reading, err error) {
 	err = l.Do(ctx, func(c C) error {
 		read, err = ReadClock(ctx, unit, statement, func(ctx context.Context, text string) ([][]query.Value, error) { return QueryRows(ctx, c, text) })

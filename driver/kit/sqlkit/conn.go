@@ -14,14 +14,14 @@ import (
 
 // Conn is a connection to a database.
 type Conn interface {
-	// Query runs a statement and hands the rows of its answer to the sink, if there
-	// is one. Without a sink every value is read all the same.
+	// Query runs a statement and passes the rows of its result to the sink. It decodes every value even
+	// if the sink is nil.
 	Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error)
-	// Exec runs statements one after the other and drops their answers.
+	// Exec runs statements one after the other and drops their results.
 	Exec(ctx context.Context, texts ...string) error
 }
 
-// QueryRows returns the answer to a statement of tsmark's own, which limit.Own bounds.
+// QueryRows returns the result of a statement of tsmark's own, which limit.Own bounds.
 func QueryRows(ctx context.Context, c Conn, text string) ([][]query.Value, error) {
 	var answer query.Answer
 	_, err := c.Query(ctx, text, limit.Own(&answer))
@@ -36,7 +36,7 @@ func RunBy(c Conn) func(ctx context.Context, text string, sink query.Sink) error
 	}
 }
 
-// QueryRow returns the only row of such an answer.
+// QueryRow returns the only row of such a result.
 func QueryRow(ctx context.Context, c Conn, text string) ([]query.Value, error) {
 	rows, err := QueryRows(ctx, c, text)
 	if err == nil && len(rows) != 1 {
@@ -53,10 +53,9 @@ func Literals(dialect func() *sql.Dialect, confinement string) func(driver.Optio
 	return func(driver.Options) query.Literals { return dialect().Literals(confinement) }
 }
 
-// Parenthesized returns a statement that ends with a user's text in parentheses, where the
-// system's language takes a query and nothing else. If the system's parser takes both the
-// text and this statement, the text is one query: it cannot close the parenthesis and still
-// be a statement by itself.
+// Parenthesized returns a statement that ends with a user's text in parentheses, at a place where the
+// system's language allows only a query. If the system's parser accepts both the text and this
+// statement, the text is one query: it cannot close the parenthesis and also be a statement by itself.
 func Parenthesized(before, text string) string {
 	return before + " (\n" + strings.TrimRight(text, "; \t\r\n") + "\n)"
 }

@@ -26,23 +26,21 @@ type Session interface {
 	Closed() bool
 }
 
-// Embedded implements that part of driver.DB which is alike in databases that are
-// files, opened in tsmark's own process. It is a Conn of its own session, which
-// waits until others are done with that.
+// Embedded implements the part of driver.DB that databases in files, opened in tsmark's own process,
+// share. It is a Conn of its own session, used by one caller at a time.
 type Embedded[S Session] struct {
 	Tables
-	System  string // as errors name it
+	System  string // in errors
 	Path    string
 	Connect func(context.Context) (S, error)
-	// Begin is the statement that begins a transaction which writes.
+	// Begin is the statement that begins a transaction for writing.
 	Begin string
-	// Load returns what writes batches by a session. Its Close leaves the session
-	// open.
+	// Load returns a loader that writes batches in a session. Its Close leaves the session open.
 	Load func(S) Loader
 
 	mu   sync.Mutex   // guards what follows
 	own  S            // for everything but writers and queriers
-	open atomic.Int32 // sessions of these
+	open atomic.Int32 // sessions of writers and queriers
 }
 
 // ErrClosed is the error of an operation on a closed connection.
@@ -51,8 +49,7 @@ var ErrClosed = errors.New("the connection is closed")
 // Path is the name of the option PathOption.
 const Path = "path"
 
-// PathOption is the option of a database's file, which has a name where it is not
-// given.
+// PathOption returns the option for a database's file, with the name as the default.
 func PathOption(name string) driver.Option {
 	return driver.Option{
 		Name:  Path,
@@ -67,8 +64,8 @@ func PathOption(name string) driver.Option {
 	}
 }
 
-// OpenFile opens a system's database at the path that the options name, or at a file
-// of that name in the folder of env.
+// OpenFile opens a system's database at the path in the options, or at a file with the name in the
+// folder of env.
 func OpenFile(ctx context.Context, env driver.Env, o driver.Options, system, name string,
 	open func(ctx context.Context, path string, o driver.Options) (driver.DB, error)) (driver.DB, error) {
 	err := ctx.Err()
@@ -91,7 +88,7 @@ func file(env driver.Env, o driver.Options, name string) (string, error) {
 	if path == "" {
 		path = filepath.Join(env.Dir, name)
 	}
-	path, err := filepath.Abs(path) // else x:y may mean something else than a file
+	path, err := filepath.Abs(path) // otherwise x:y may be parsed as something other than a file
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +101,7 @@ func file(env driver.Env, o driver.Options, name string) (string, error) {
 	return path, nil
 }
 
-// Open connects, once all else is set.
+// Open connects, once all other fields are set.
 func (e *Embedded[S]) Open(ctx context.Context) (err error) {
 	e.Place, e.Own, e.Described, e.Run = e.Path, e, true, RunBy(e)
 	if e.Change == nil {
@@ -114,7 +111,7 @@ func (e *Embedded[S]) Open(ctx context.Context) (err error) {
 	return err
 }
 
-// Optional is what Embedded can do of that.
+// Optional returns the optional functions that Embedded implements.
 func (e *Embedded[S]) Optional() driver.Optional {
 	o := e.Tables.Optional()
 	o.CheckText = e.CheckText
@@ -154,7 +151,7 @@ func Exec(ctx context.Context, c interface {
 	return nil
 }
 
-// conn makes a Conn of a session.
+// conn turns a session into a Conn.
 type conn struct{ Session }
 
 func (c conn) Exec(ctx context.Context, texts ...string) error { return Exec(ctx, c, texts...) }
@@ -176,19 +173,19 @@ func (e *Embedded[S]) Transact(ctx context.Context, _ []string, do func(Conn) er
 	return err
 }
 
-// Commit ends the transaction of a session. To interrupt that would leave open
-// whether it happened.
+// Commit ends the transaction of a session. It is not interruptible, because the outcome would be
+// unknown.
 func Commit(ctx context.Context, s Session) error {
 	return Exec(context.WithoutCancel(ctx), s, "COMMIT")
 }
 
-// Rollback undoes the transaction of a session. It fails where the database has
-// done so already, which is as good.
+// Rollback undoes the transaction of a session. If the database has already done so, it fails, which is
+// harmless.
 func Rollback(ctx context.Context, s Session) {
 	_ = Exec(context.WithoutCancel(ctx), s, "ROLLBACK")
 }
 
-// session opens a session that Close wants closed before.
+// session opens a session that must be closed before Close.
 func (e *Embedded[S]) session(ctx context.Context) (s S, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -212,8 +209,7 @@ func (e *Embedded[S]) release(s S) {
 	}
 }
 
-// NewWriter implements driver.DB. The database must have been prepared since it
-// was opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (e *Embedded[S]) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	layout, err := e.Layout()
 	if err == nil {
@@ -265,8 +261,8 @@ func (q *embeddedQuerier[S]) Close() error {
 	return nil
 }
 
-// Close implements driver.DB. Writers and queriers are closed before: the library
-// keeps the file as long as one is open, and Close says so.
+// Close implements driver.DB. Writers and queriers must be closed before: the library keeps the file
+// open while a session is open, and Close returns an error.
 func (e *Embedded[S]) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -8,9 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// InterruptWhenDone interrupts the statement of an embedded database when ctx is
-// done. The function it returns ends that, and must be called when the statement
-// has ended.
+// InterruptWhenDone interrupts the statement of an embedded database when ctx is done. The returned
+// function stops that, and must be called when the statement has ended.
 func InterruptWhenDone(ctx context.Context, interrupt func()) (settle func()) {
 	if ctx.Done() == nil {
 		return func() {}
@@ -18,8 +17,7 @@ func InterruptWhenDone(ctx context.Context, interrupt func()) (settle func()) {
 	ended, gone := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(gone)
-		// Again and again: an interrupt that comes before the statement has begun is
-		// forgotten.
+		// Repeatedly: an interrupt before the beginning of the statement has no effect.
 		for again := time.NewTicker(time.Millisecond); ; {
 			interrupt()
 			select {
@@ -38,8 +36,8 @@ func InterruptWhenDone(ctx context.Context, interrupt func()) (settle func()) {
 	}
 }
 
-// Interruptible runs a statement of an embedded database, which it interrupts when
-// ctx is done. The error then wraps ctx's.
+// Interruptible runs a statement of an embedded database, and interrupts it when ctx is done. The error
+// then wraps ctx's.
 func Interruptible(ctx context.Context, system string, interrupt func(), run func() (driver.Cost, error)) (cost driver.Cost, err error) {
 	if ctx.Err() == nil {
 		settle := InterruptWhenDone(ctx, interrupt)

@@ -2,17 +2,16 @@ package sqlkit
 
 import "fmt"
 
-// maxKept is how many series Kept keeps something of: memory stays small however many
-// there are.
+// maxKept is the number of series up to which Kept caches elements, to limit memory.
 const maxKept = 65_536
 
-// Kept is what an encoder makes of each series once and needs with each of its rows,
-// such as the tags in a form of the database's. Of too many series it is made again
-// each time. One goroutine uses it.
+// Kept caches the elements that an encoder makes once for each series and needs with each of its rows,
+// such as the tags in a format of the database. With too many series it makes them each time. One
+// goroutine uses it.
 type Kept[E any] struct {
 	render  func(dst []E, s uint32) ([]E, error)
 	series  uint32
-	kept    [][]E // per series, nil before it is needed; nil: there are too many
+	kept    [][]E // by series; nil elements are not made yet; nil: too many series
 	scratch []E
 }
 

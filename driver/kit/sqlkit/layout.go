@@ -11,21 +11,21 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Layout is the tables that a schema becomes, and which series have their row of
-// tags. All writers share it.
+// Layout is the tables for a schema, and the series that already have their row of tags. All writers
+// share it.
 type Layout struct {
 	Schema  *series.Schema
-	Tags    map[*series.Table]*Tags // of each table of the schema; nil where tables are wide
+	Tags    map[*series.Table]*Tags // for each table of the schema; nil if tables are wide
 	Tables  []Table
-	Objects []driver.Object // the tables, with those of their indexes that have names
+	Objects []driver.Object // the tables and their named indexes
 }
 
-// Table is a table of tsmark's in the database. Names are unquoted.
+// Table is a table that tsmark creates in the database. Names are unquoted.
 type Table struct {
 	Name string
 	Rows bool   // of rows, not of series
-	By   string // column by which its rows are found: that tells series apart, or the first tag; empty: none
-	// Fields are those of a table of rows.
+	By   string // column by which its rows are found: the number of the series, or the first tag; empty: none
+	// Fields are the fields of a table of rows.
 	Fields []series.Field
 	// Make lists the statements that create the table and its indexes. Indexes lists the names of
 	// indexes that could collide with other objects.
@@ -40,15 +40,15 @@ type Design struct {
 	Time   string // of a row: TIMESTAMP NOT NULL
 	Series string // the number of a row's series: INTEGER NOT NULL
 	Key    string // the same in a table of series: INTEGER PRIMARY KEY
-	Text   string // of a tag
-	Number string // of a tag whose values are numbers
+	Text   string // type of a tag
+	Number string // type of a numeric tag
 	Fields map[series.Type]driver.Stored
 
 	MaxName    int    // bytes of a name; 0: any number
 	MaxColumns int    // of a table; 0: any number
 	Instead    string // the option that reduces the number of columns and names; empty: none
 
-	// Make fills in how a table with the declared columns is made.
+	// Make sets the statements that create a table with the declared columns.
 	Make func(t *Table, columns []string)
 }
 
@@ -99,7 +99,7 @@ func firstTag(tags []series.Tag) string {
 // column is a column of a table: its name and its definition.
 type column struct{ name, kind string }
 
-// ofRows are the columns of a table of rows.
+// ofRows returns the columns of a table of rows.
 func (d *Design) ofRows(t *series.Table) []column {
 	list := []column{{cmp.Or(d.Dialect.TimeName, sql.TimeColumn), d.Time}}
 	if d.Dialect.Wide {
@@ -164,7 +164,7 @@ func (d *Design) add(l *Layout, t Table, columns []column) error {
 	return nil
 }
 
-// key is alike in names that cannot both be.
+// key is equal for names that cannot coexist.
 func (d *Design) key(name string) string {
 	if d.Dialect.Folds {
 		return strings.ToLower(name)
@@ -172,8 +172,8 @@ func (d *Design) key(name string) string {
 	return name
 }
 
-// Distinct returns an error that names what two of the objects would be called,
-// or what the note's table is called.
+// Distinct returns an error that names a name shared by two of the objects, or by one and the note's
+// table.
 func Distinct(objects []driver.Object) error {
 	for i, o := range objects {
 		clashes := func(other driver.Object) bool { return o.Clashes(other) }

@@ -12,9 +12,9 @@ import (
 // Remote is a connection over a network, used by one goroutine at a time.
 type Remote interface {
 	Conn
-	// Ping returns an error where the server no longer answers.
+	// Ping returns an error if the server no longer answers.
 	Ping(context.Context) error
-	// Closed reports whether the connection is gone.
+	// Closed reports whether the connection was closed or has broken.
 	Closed() bool
 	// Close ends the connection; a second call does nothing.
 	Close() error
@@ -26,19 +26,19 @@ type Link[C Remote] struct {
 	connect func(context.Context) (C, error)
 	single  bool
 
-	mu     sync.Mutex // guards what follows; held while Do runs
+	mu     sync.Mutex // guards the following fields; held while Do runs
 	conn   C
 	opened bool // conn is set
 	closed bool
 }
 
-// NewLink returns a link that is not connected yet. A single one closes its
-// connection after each Do, for servers that take one at a time.
+// NewLink returns a link that is not connected yet. A single link closes its connection after each Do,
+// for servers that accept one at a time.
 func NewLink[C Remote](connect func(context.Context) (C, error), single bool) *Link[C] {
 	return &Link[C]{connect: connect, single: single}
 }
 
-// Do runs do with the connection, one at a time.
+// Do runs do with the connection; calls run one at a time.
 func (l *Link[C]) Do(ctx context.Context, do func(C) error) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Aggregates is how a database keeps a continuous aggregate of a table: by a view of its
-// own, or by a summary table as its users would.
+// Aggregates says how a database maintains a continuous aggregate of a table: as a view of its own, or
+// as a summary table as its users would make one.
 type Aggregates struct {
-	// Kind is that of the object that is made, as List says; empty: KindTable.
+	// Kind is the kind of the object that is created, as in List; empty: KindTable.
 	Kind string
-	// Make returns the statements that make the aggregate of the rows that are there.
+	// Make returns the statements that create the aggregate of the existing rows.
 	Make func(*Aggregate) []string
 	// Keep returns the statements that create an empty aggregate which is updated as rows are written.
 	// NotKept is the reason why there are no such statements, to follow "not supported".
@@ -27,28 +27,28 @@ type Aggregates struct {
 	NotKept string
 	// Alone means that the statements cannot form a transaction and run one by one.
 	Alone bool
-	// Lacks reports whether an error of a statement says that the system has no such
-	// aggregates, as in an edition without them; nil: none does.
+	// Lacks reports whether an error of a statement means that the system has no such aggregates, as in
+	// some editions; nil: no error does.
 	Lacks func(error) bool
-	// Views are what ends the names of views that are made beside it, which fill it.
+	// Views are the suffixes of the names of additional views that fill it.
 	Views []string
-	// Bytes is the statement that tells the bytes of the aggregate on disk; nil: nothing
-	// does.
+	// Bytes is the statement that returns the bytes of the aggregate on disk; nil: there is no such
+	// statement.
 	Bytes func(*query.Materialized) string
-	// Covers is the statement that tells how many rows the aggregate accounts for; nil: the
-	// sum of its query.RowCount.
+	// Covers is the statement that returns the number of rows that the aggregate covers; nil: the sum
+	// of its query.RowCount.
 	Covers func(*query.Materialized) string
 }
 
-// Aggregate is an aggregate that is to be made.
+// Aggregate is an aggregate to create.
 type Aggregate struct {
 	*query.Materialized
 	Schema  *series.Schema
 	Ident   string // its name, as SQL
 	Rows    string // the table of rows, as SQL
 	Columns []sql.MaterializedColumn
-	Select  string // the query that makes its rows
-	// New are its columns made of one new row, which is called NEW: the columns of a
+	Select  string // the query that computes its rows
+	// New are the expressions that compute its columns from one new row, named NEW: the columns of a
 	// trigger.
 	New []sql.MaterializedColumn
 }
@@ -62,7 +62,7 @@ func (a *Aggregate) Names() []string {
 	return names
 }
 
-// Fill is the statement that fills a table of the columns.
+// Fill returns the statement that fills a table with these columns.
 func (a *Aggregate) Fill() string {
 	return fmt.Sprintf("INSERT INTO %s (%s)\n%s", a.Ident, strings.Join(a.Names(), ", "), a.Select)
 }
@@ -121,7 +121,7 @@ func (t *Tables) Materialize(ctx context.Context, s *series.Schema, m *query.Mat
 	if err != nil && of.Lacks != nil && of.Lacks(err) {
 		err = fmt.Errorf("%w: %w", query.ErrUnsupported, err)
 	}
-	if err != nil && !errors.Is(err, query.ErrUnsupported) { // which reports show as it is
+	if err != nil && !errors.Is(err, query.ErrUnsupported) { // reports show the error unchanged
 		err = fmt.Errorf("making the aggregate %s: %w", m.Name(), err)
 	}
 	return err
@@ -170,7 +170,7 @@ func (t *Tables) AggregateFootprint(ctx context.Context, m *query.Materialized) 
 	return t.one(ctx, "measuring the aggregate "+m.Name(), t.Aggregates.Bytes(m))
 }
 
-// one returns the whole number that a statement tells.
+// one returns the whole number that a statement returns.
 func (t *Tables) one(ctx context.Context, doing, text string) (int64, error) {
 	row, err := QueryRow(ctx, t.Own, text)
 	if err == nil && (len(row) != 1 || row[0].Kind != query.Int) {

@@ -9,15 +9,14 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Querier implements driver.Querier over a connection, which it opens again where it
-// broke.
+// Querier implements driver.Querier over a connection, which it reopens after it broke.
 type Querier[C Remote] struct {
 	connect func(context.Context) (C, error)
 	conn    C
 	closed  bool
 }
 
-// NewQuerier returns a querier that is connected.
+// NewQuerier returns a connected querier.
 func NewQuerier[C Remote](ctx context.Context, connect func(context.Context) (C, error)) (driver.Querier, error) {
 	c, err := connect(ctx)
 	if err != nil {
@@ -50,8 +49,7 @@ func (q *Querier[C]) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 
 // Confiner is a Remote that can be made read-only.
 type Confiner interface {
-	// Confine makes it read-only from now on, for texts of users. A second call does
-	// nothing.
+	// Confine makes it read-only permanently, for users' texts. A second call does nothing.
 	Confine(context.Context) error
 }
 

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// SeriesInsert implements SeriesWriter by an INSERT whose values stand in its text,
-// and Row.
+// SeriesInsert implements SeriesWriter with an INSERT whose values are part of its text, and Row.
 type SeriesInsert struct {
 	// Into precedes the values, and Twice follows them: it says what happens to a row that an earlier
 	// attempt has stored.
@@ -34,7 +33,7 @@ func (w *SeriesInsert) Add(c *Claims, s uint32) (int64, error) {
 // SetNull implements Row.
 func (w *SeriesInsert) SetNull(int) { w.text = append(w.text, ",NULL"...) }
 
-// SetFloat implements Row. Databases read a number that is a text as it was.
+// SetFloat implements Row. Databases parse a number written as a text without loss.
 func (w *SeriesInsert) SetFloat(_ int, v float64) {
 	w.text = append(strconv.AppendFloat(append(w.text, ",'"...), v, 'g', -1, 64), '\'')
 }

@@ -12,47 +12,44 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NoteTable holds the note, as a text in the column NoteColumn of its only row.
-// Its name is tsmark's own in every database.
+// NoteTable holds the note, as a text in the column NoteColumn of its only row. No other table may have
+// its name.
 const (
 	NoteTable  = "tsmark_mark"
 	NoteColumn = "content"
 )
 
-// Tables implements the part of driver.DB that is alike in SQL databases: listing and
-// creating tables, the note, and what tables hold.
+// Tables implements the part of driver.DB that SQL databases share: listing and creating tables, the
+// note, and the contents of tables.
 type Tables struct {
 	Counter
-	Place string // as errors name it
-	// Own is the connection for statements of tsmark's own. Several goroutines may
-	// use it.
+	Place string // in errors
+	// Own is the connection for tsmark's own statements. Several goroutines may use it.
 	Own Conn
 	// List is the statement that lists everything in the place, dependent objects before the objects
 	// that they read. Its columns are the kind, the name, the identity, the table that the object
 	// belongs to or an empty text, and the schema or an empty text for the schema in which tsmark
 	// creates its tables.
 	List string
-	// Described says that the identity of List is a description, of any length.
+	// Described means that the identity in List is a description, of any length.
 	Described bool
-	// Lay lays a schema out. Its error says what of it does not fit.
+	// Lay returns the layout of a schema. Its error names the part that does not fit.
 	Lay func(*series.Schema) (*Layout, error)
-	// Change runs do in a transaction that changes the tables, and that an error
-	// undoes.
+	// Change runs do in a transaction that changes the tables, and rolls it back after an error.
 	Change func(ctx context.Context, tables []string, do func(Conn) error) error
-	// Made changes a table that was just made, within the same transaction; nil:
-	// nothing is left to do.
+	// Made changes a table after its creation, within the same transaction; nil: no change is needed.
 	Made func(context.Context, Conn, Table) error
 	// Undo drops the tables created before one that failed, in systems without transactional DDL; nil:
 	// Change undoes them.
 	Undo func(context.Context, []driver.Object) error
-	// Aggregates is how continuous aggregates are kept; nil: tsmark makes none.
+	// Aggregates says how continuous aggregates are maintained; nil: tsmark makes none.
 	Aggregates *Aggregates
 
-	mu     sync.Mutex // guards what follows
-	layout *Layout    // of the schema given to Create; nil before
+	mu     sync.Mutex // guards the following fields
+	layout *Layout    // of the schema passed to Create; nil before
 }
 
-// Layout returns that of the schema which was given to Create.
+// Layout returns the layout of the schema passed to Create.
 func (t *Tables) Layout() (*Layout, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -62,7 +59,7 @@ func (t *Tables) Layout() (*Layout, error) {
 	return t.layout, nil
 }
 
-// Optional is what Tables can do of that.
+// Optional returns the optional functions that Tables implements.
 func (t *Tables) Optional() driver.Optional {
 	return driver.Optional{
 		CountRows:          t.CountRows,
@@ -130,7 +127,7 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	if err != nil && t.Undo != nil && len(made) > 0 {
 		longer, cancel := limit.Outlive(ctx)
 		defer cancel()
-		_ = t.Undo(longer, made) // why is known already
+		_ = t.Undo(longer, made) // the caller returns the earlier error
 	}
 	if err != nil {
 		return fmt.Errorf("creating tables in %s: %w", t.Place, err)
@@ -141,8 +138,8 @@ func (t *Tables) Create(ctx context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// Regrow is for Grow and Join of driver.Optional: writers name the columns of the schema,
-// whether or not the tables have them.
+// Regrow implements Grow and Join of driver.Optional: writers name the columns of the schema, whether
+// or not the tables have them.
 func (t *Tables) Regrow(schema *series.Schema) error {
 	l, err := t.Lay(schema)
 	if err != nil {
