@@ -12,19 +12,19 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Aggregate is the continuous aggregate of a plan, and the query types that are
-// answered from it too.
+// Aggregate is the continuous aggregate of a plan, and the query types that are also answered from
+// it.
 type Aggregate struct {
 	query.Materialized
 	types []string
 }
 
-// lookedAt is how many queries of a type tell whether an aggregate answers them, and
-// which fields they ask.
+// lookedAt is the number of queries of a type that determine whether an aggregate answers them, and
+// the fields they use.
 const sampledQueries = 100
 
-// materialize finds out which aggregate the experiment wants, and which of its query
-// types it answers.
+// materialize determines the aggregate that the experiment requests, and the query types that it
+// answers.
 func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 	e, m := p.Experiment, &p.Experiment.Materialize
 	if !m.On() {
@@ -80,7 +80,7 @@ func (p *Plan) materialize(w workload.Workload, schema *series.Schema) error {
 	return nil
 }
 
-// sampleQueries returns queries of each type, with their windows on borders of buckets.
+// sampleQueries returns queries of each type, with windows on bucket boundaries.
 func (p *Plan) sampleQueries(w workload.Workload, types []string) (map[string][]query.Query, error) {
 	asked := make(map[string][]query.Query)
 	spec := p.Experiment.Workload
@@ -95,8 +95,8 @@ func (p *Plan) sampleQueries(w workload.Workload, types []string) (map[string][]
 	return asked, nil
 }
 
-// complete adds to an aggregate what the experiment left to its query types: those that
-// any aggregate with buckets of the width could answer.
+// complete fills in the parts of an aggregate that the experiment leaves to its query types: the
+// types that any aggregate with this bucket width could answer.
 func (a *Aggregate) complete(types []string, asked map[string][]query.Query) {
 	fields, aggregates := len(a.Fields) == 0, len(a.Aggregates) == 0
 	for _, name := range types {
@@ -134,7 +134,7 @@ func (a *Aggregate) answersAll(queries []query.Query) error {
 	return nil
 }
 
-// checkAggregate returns what of an aggregate the dataset does not have.
+// checkAggregate returns an error if the dataset lacks parts of an aggregate.
 func (p *Plan) checkAggregate(a *Aggregate, schema *series.Schema) error {
 	e := p.Experiment
 	if a.Table == "" || len(a.Fields) == 0 || len(a.Aggregates) == 0 {
@@ -165,12 +165,12 @@ func (p *Plan) checkAggregate(a *Aggregate, schema *series.Schema) error {
 	return nil
 }
 
-// isAggregated reports whether a query type is answered from the aggregate too.
+// isAggregated reports whether a query type is also answered from the aggregate.
 func (p *Plan) isAggregated(queryType string) bool {
 	return p.Aggregate != nil && slices.Contains(p.Aggregate.types, queryType)
 }
 
-// withAggregate returns query types with those behind them that are answered from the
+// withAggregate returns query types, each followed by its variant that is answered from the
 // aggregate.
 func (p *Plan) withAggregate(types []workload.QueryType) []workload.QueryType {
 	var list []workload.QueryType

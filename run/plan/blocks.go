@@ -11,35 +11,35 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// blocks says which of a type's queries each repeat runs: successive ones, so that
-// no repeat runs what another one has run. A type with too few different
-// queries for that runs the same in each repeat.
+// blocks defines the queries of a type that each repeat runs: consecutive ones, so that no repeat
+// runs a query of another. A type with too few different queries runs the same queries in each
+// repeat.
 type blocks struct {
-	Count    int     // places of queries that can be run
+	Count    int     // number of queries that can be run
 	Repeats  int     // at least 1
 	Repeated bool    // all repeats run the first block
-	same     []int32 // by place, the first place of the same query; nil: no query comes again
+	same     []int32 // for each query, the index of the first equal one; nil: no query occurs twice
 }
 
-// fewTwice is the share of queries that may come again by chance, as where a
-// moment is drawn out of some thousand, in what is divided into blocks.
+// fewTwice is the share of queries that may occur twice by chance, for example if a time is chosen
+// out of some thousands, for dividing them into blocks.
 const fewTwice = 0.1
 
-// divider divides the queries of a type among repeats. It takes them one by one,
-// and keeps what tells which of them run the same.
+// divider divides the queries of a type among repeats. It receives them one by one and stores only
+// what identifies equal queries.
 type divider struct {
 	blocks blocks
-	places map[uint64]int32 // by meaning, the first place
+	places map[uint64]int32 // by meaning, the first index
 	taken  int
-	alone  int // places before the first query that comes again
+	alone  int // number of queries before the first repeated one
 }
 
-// newDivider returns one for so many queries.
+// newDivider returns a divider for the given number of queries.
 func newDivider(count, repeats int) *divider {
 	return &divider{blocks: blocks{Count: count, Repeats: max(repeats, 1)}, places: make(map[uint64]int32, count), alone: count}
 }
 
-// add takes the next query, of those that can be measured.
+// add adds the next query that can be measured.
 func (d *divider) add(q *query.Query) {
 	key := meaning(q)
 	first, twice := d.places[key]
@@ -58,8 +58,8 @@ func (d *divider) add(q *query.Query) {
 	d.taken++
 }
 
-// divide divides the queries that were taken. Of those behind them it returns the
-// ones that run something else, in as far as there are such.
+// divide divides the added queries. Of the queries after them it returns the ones that differ, if
+// there are any.
 func (d *divider) divide(behind []query.Query) (blocks, []query.Query) {
 	b, n := d.blocks, d.taken
 	if b.Repeats > 1 && float64(n-len(d.places)) > fewTwice*float64(n) {
@@ -79,19 +79,20 @@ func (d *divider) divide(behind []query.Query) (blocks, []query.Query) {
 	return b, others
 }
 
-// meaning is the same for two queries that are the same. That two others have
-// the same one is as unlikely as two equal numbers of 64 bits.
+// meaning is a hash that is equal for equal queries. For different queries equality is as unlikely
+// as two equal random numbers of 64 bits.
 func meaning(q *query.Query) uint64 {
 	plain := *q
 	plain.Type, plain.ID = "", 0
 	text, err := json.Marshal(&plain)
 	if err != nil {
-		panic(err) // a Query has no value that JSON cannot hold
+		panic(err) // JSON can express all values of a Query
 	}
 	return xxhash.Sum64(text)
 }
 
-// Range returns the places that a repeat, from 1, runs: from the first to before end.
+// Range returns the indexes of the queries that a repeat, from 1, runs: from first up to, not
+// including, end.
 func (b *blocks) Range(repeat int) (first, end int) {
 	if b.Repeated {
 		return 0, max(b.Count/b.Repeats, min(b.Count, result.LeastDifferent))
@@ -99,7 +100,7 @@ func (b *blocks) Range(repeat int) (first, end int) {
 	return (repeat - 1) * b.Count / b.Repeats, repeat * b.Count / b.Repeats
 }
 
-// ID is the identifier of the query at a place: the same for the same query.
+// ID is the identifier of the query at an index: equal queries have equal identifiers.
 func (b *blocks) ID(place int) int {
 	if b.same == nil {
 		return place
@@ -107,15 +108,15 @@ func (b *blocks) ID(place int) int {
 	return int(b.same[place])
 }
 
-// Least is how many queries a repeat has to record so that all of them together
-// have as many different ones as a comparison needs.
+// Least is the number of queries a repeat must record so that all repeats together have as many
+// different ones as a comparison needs.
 func (b *blocks) Least(repeat int) int {
 	first, end := b.Range(repeat)
 	return max(min((result.LeastDifferent+b.Repeats-1)/b.Repeats, end-first), 1)
 }
 
-// choose returns so many different places below a bound, in order, each as likely
-// as any other; all of them where there are no more.
+// choose returns n different indexes below a bound, ascending, each equally likely; all indexes if
+// there are no more than n.
 func choose(seed, text string, bound, places int) []int {
 	random := rand.New(rand.NewPCG(xxhash.Sum64String(seed), xxhash.Sum64String(text)))
 	chosen := make(map[int]bool)

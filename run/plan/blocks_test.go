@@ -13,11 +13,11 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Rounds run different queries, and none of those that they warm up with or that
-// are compared before; a type with too few says so. What is measured is what was
-// drawn before there were rounds.
+// Rounds run different queries, excluding those for warm-up and for comparison before the
+// measurement; a type with too few says so. The measured queries are the same as before rounds
+// existed.
 func TestBlocks(t *testing.T) {
-	// Of the 40 trucks each comes again soon.
+	// Each of the 40 trucks soon occurs again.
 	repeating := []string{"lastpoint", "last-loc", "single-last-loc", "low-fuel", "high-load", "avg-vs-projected-fuel-consumption",
 		"avg-daily-driving-duration", "avg-daily-driving-session", "avg-load", "daily-activity", "breakdown-frequency"}
 	e := experiment.Default()
@@ -83,7 +83,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The places are divided whatever the numbers are.
+// The queries are divided for any numbers.
 func TestDivide(t *testing.T) {
 	for _, test := range []struct{ n, repeats int }{{1, 1}, {1, 6}, {5, 6}, {6, 6}, {7, 6}, {1000, 6}, {10, 1}, {3, 2}} {
 		queries := make([]query.Query, test.n)

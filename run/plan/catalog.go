@@ -14,31 +14,31 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Catalog is what experiments can name.
+// Catalog has the names that experiments can use.
 type Catalog struct {
 	Workload func(name string) (workload.Workload, error) // its error offers the closest names
 	Driver   func(name string) (driver.Driver, error)     // likewise
-	// Environ is the environment, as os.Environ lists it, from which secret
-	// options are taken that an experiment does not give: see SecretVariable.
+	// Environ is the environment, as os.Environ lists it. It provides secret options that an
+	// experiment omits: see SecretVariable.
 	Environ []string
-	// Servers makes the folder with the scripts that start servers, which targets
-	// name as experiment.Servers. Nil: there are none.
+	// Servers creates the folder with the scripts that start servers; targets refer to it as
+	// experiment.Servers. Nil: there are no scripts.
 	Servers func() (string, error)
-	// Pulse begins what notices during a measurement that this process stands still; nil:
-	// nothing does.
+	// Pulse starts a detector for times in a measurement when this process is suspended; nil: no
+	// detector.
 	Pulse func() *pulse.Pulse
-	// SampleRows is how many whole rows of a dataset are read back after a load; 0:
-	// oracle.SampleRows. Tests of small datasets need fewer.
+	// SampleRows is the number of whole rows that are read back after a load; 0: oracle.SampleRows.
+	// Tests of small datasets need fewer.
 	SampleRows int
-	// CalibrationTime is how long each of the two halves of a calibration takes; 0: a second.
-	// Tests, whose figures nobody reads, need less.
+	// CalibrationTime is the duration of each half of a calibration; 0: a second. Tests that ignore
+	// its figures need less.
 	CalibrationTime time.Duration
-	// RowPatience is how long a load waits for a missing row to become visible, and from one
-	// census to the next; 0: 2 s and 0.5 s. Tests of databases that lose rows need less.
+	// RowPatience is the time that a load waits for a missing row to become visible, and between
+	// two censuses; 0: 2 s and 0.5 s. Tests of databases that lose rows need less.
 	RowPatience time.Duration
 }
 
-// CalibrationSpan returns how long each of the two halves of a calibration takes.
+// CalibrationSpan returns the duration of each half of a calibration.
 func (c *Catalog) CalibrationSpan() time.Duration { return cmp.Or(c.CalibrationTime, time.Second) }
 
 // Variable returns the value of an environment variable.
@@ -51,8 +51,8 @@ func (c *Catalog) Variable(name string) (value string, ok bool) {
 	return "", false
 }
 
-// revealSecrets returns a target with what is secret in it taken from the
-// environment. What was secret, and so was not stored, must be there.
+// revealSecrets returns a target with its secrets taken from the environment. A secret that was not
+// stored must be in the environment.
 func (c *Catalog) revealSecrets(k *driver.Driver, t experiment.Target) (experiment.Target, error) {
 	t.Options = maps.Clone(t.Options)
 	for _, o := range k.Options {
@@ -82,8 +82,7 @@ func (c *Catalog) revealSecrets(k *driver.Driver, t experiment.Target) (experime
 	return t, nil
 }
 
-// reveal returns a value, from the environment where it was not stored or is
-// wanted from there.
+// reveal returns a value, from the environment if it was not stored or refers to a variable.
 func (c *Catalog) reveal(targetName, name, value string, wanted bool) (string, error) {
 	hidden := strings.Contains(value, secret.Mark)
 	if !hidden && !wanted {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrInput is wrapped by errors about what the user gave that only show once
-// a target is open: the database holds something else, or nothing.
+// ErrInput is wrapped by errors in user input that are found only once a target is open: the
+// database holds other data, or none.
 var ErrInput = errors.New("cannot go on")
 
-// BadInput wraps an error in ErrInput, unless it is one already: it is said once.
+// BadInput wraps an error in ErrInput, unless it already wraps it.
 func BadInput(err error) error {
 	if errors.Is(err, ErrInput) {
 		return err

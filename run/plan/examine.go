@@ -9,9 +9,8 @@ import (
 	"github.com/tsmark/tsmark/run/check"
 )
 
-// Examine looks at the targets of a plan as a run would use them, one after the other, and
-// measures nothing. What an embedded database needs for it is in a folder below dir while
-// it lasts. No secret is in what it returns.
+// Examine opens the targets of a plan as a run would, one after the other, and measures nothing. An
+// embedded database uses a temporary folder below dir. The result contains no secrets.
 func (p *Plan) Examine(ctx context.Context, c check.Config, dir string) ([]*check.Report, error) {
 	var reports []*check.Report
 	for i := range p.Targets {
@@ -35,13 +34,12 @@ func (p *Plan) examine(ctx context.Context, c check.Config, dir string, t *Targe
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the check: %w", err)
 	}
-	defer os.RemoveAll(folder) // nothing of the user's is in it
+	defer os.RemoveAll(folder) // contains no user data
 	return check.Run(ctx, c, check.Target{Name: t.Name, Driver: t.Driver, Options: t.Options, Folder: folder})
 }
 
-// Describe opens the targets of a plan, one after the other, and returns what each says of
-// itself. It changes nothing. What an embedded database needs for it is in a folder below
-// dir while it lasts.
+// Describe opens the targets of a plan, one after the other, and returns the systems' descriptions
+// of themselves. It changes nothing. An embedded database uses a temporary folder below dir.
 func (p *Plan) Describe(ctx context.Context, dir string) ([]driver.Description, error) {
 	var list []driver.Description
 	for i := range p.Targets {
@@ -60,11 +58,11 @@ func (p *Plan) describe(ctx context.Context, dir string, t *Target) (driver.Desc
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("making a folder to open %s: %w", t.Name, err)
 	}
-	defer os.RemoveAll(folder) // nothing of the user's is in it
+	defer os.RemoveAll(folder) // contains no user data
 	db, err := t.Open(ctx, driver.Env{Dir: folder, Create: true})
 	if err != nil {
 		return driver.Description{}, err
 	}
-	defer db.Close() // reading only
+	defer db.Close() // only used for reading
 	return check.Describe(ctx, db)
 }

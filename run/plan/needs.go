@@ -6,7 +6,7 @@ import (
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
-// Needs is what each agent must allow to take part in a run of the plan.
+// Needs returns the permissions that each agent needs for a run of the plan.
 func (p *Plan) Needs() (n allow.Needs, err error) {
 	for i := range p.Targets {
 		of, err := p.Targets[i].Needs()
@@ -20,7 +20,7 @@ func (p *Plan) Needs() (n allow.Needs, err error) {
 	return n, err
 }
 
-// Needs is what a target needs: its driver and where that connects to.
+// Needs returns the permissions for a target: its driver and the addresses that it connects to.
 func (t *Target) Needs() (n allow.Needs, err error) {
 	if t.Caps.Discards {
 		return n, nil
@@ -29,13 +29,13 @@ func (t *Target) Needs() (n allow.Needs, err error) {
 	if err != nil {
 		return n, err
 	}
-	if t.Start != "" { // its ports are known when it has started
+	if t.Start != "" { // its ports are known once it has started
 		addresses = []string{t.Options[connection.Host]}
 	}
 	for _, a := range addresses {
 		n.Targets = append(n.Targets, allow.Target(t.Driver.Name, a))
 	}
-	if len(addresses) == 0 { // which nothing allows
+	if len(addresses) == 0 { // cannot be permitted
 		n.Targets = []string{t.Driver.Name}
 	}
 	return n, nil

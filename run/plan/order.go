@@ -8,37 +8,35 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// JobKind is what is done on a target between opening and closing it.
+// JobKind is the work on a target between opening and closing it.
 type JobKind uint8
 
 const (
 	Load    JobKind = iota // load, settle, count
-	Check                  // count where nothing was loaded; compare answers
+	Check                  // count rows if nothing was loaded; compare answers
 	Query                  // measure queries
-	Compare                // compare the answers that were taken meanwhile
+	Compare                // compare the answers recorded during the measurement
 )
 
-// Job is a job on one target in one repeat, the smallest part of a run that
-// is done anew when the run is resumed, but for query types, of which those
-// finished stay.
+// Job is a job on one target in one repeat. It is the smallest part of a run that is executed again
+// when the run is resumed, except that finished query types are kept.
 type Job struct {
 	Kind   JobKind
 	Target int // index in the plan
 	Repeat int // from 1
 }
 
-// Order returns the work of a plan, part by part: all loads, then the checks, then
-// rounds of queries, then the comparison of the answers that were taken in these. Each
-// turn opens the target again, so that all repeats begin alike.
+// Order returns the jobs of a plan, part by part: all loads, then the checks, then rounds of
+// queries, then the comparison of the answers recorded in these. Each job opens the target again,
+// so that all repeats start alike.
 //
-// Loads and rounds of queries come in random order. Of all orders of a part's turns each
-// is equally likely: that is what the Mann-Whitney test assumes, so that whatever befalls
-// some turns on the machine shows a false difference no more often than the test's level
-// says. A shuffle within each round is not enough. Simulated for six rounds, where every
-// second turn is 30 % slower, a fixed order shows a false difference in 100 % of runs, a
-// shuffle within rounds in 11 %, this one in 4 %. Pairs of mirrored rounds show none
-// there, but one in 26 % of runs where two turns of four are slower. The price is power
-// under a steady drift, which rounds cancel: at 10 % of drift and six rounds, a
+// Loads and rounds of queries are in random order. All orders of a part's jobs are equally likely.
+// The Mann-Whitney test assumes this: any disturbance of some jobs by the machine then shows a
+// false difference no more often than the level of the test. A shuffle within each round is not
+// enough. In simulations of six rounds with every second job 30 % slower, a fixed order shows a
+// false difference in 100 % of runs, a shuffle within rounds in 11 %, and this order in 4 %. Pairs
+// of mirrored rounds show none there, but one in 26 % of runs with two of four jobs slower. The
+// price is power under a steady drift, which rounds cancel: at 10 % drift and six rounds, a
 // difference of 5 % is found in 57 % of runs rather than in 61 %.
 func (p *Plan) Order(seed string) []Job {
 	random := rand.New(rand.NewPCG(xxhash.Sum64String(seed), xxhash.Sum64String("order of turns")))
@@ -55,7 +53,7 @@ func (p *Plan) Order(seed string) []Job {
 				turns = append(turns, part...)
 			}
 			random.Shuffle(len(turns), func(a, b int) { turns[a], turns[b] = turns[b], turns[a] })
-			taken := make(map[int]int) // turns by target
+			taken := make(map[int]int) // jobs by target
 			for _, i := range turns {
 				cells = append(cells, Job{j, i, first + taken[i]})
 				taken[i]++
@@ -80,17 +78,14 @@ func (p *Plan) Order(seed string) []Job {
 	return cells
 }
 
-// KeepOrder has a run of the plan take the targets' turns in the order in which an
-// earlier run of the same experiment took them.
+// KeepOrder makes a run of the plan use the order of jobs of an earlier run of the same experiment.
 func (p *Plan) KeepOrder(of *result.Run) { p.OrderSeed = of.OrderSeed }
 
-// KeepQueries has a run of the plan run the queries that an earlier run of the same
-// experiment ran.
+// KeepQueries makes a run of the plan use the queries of an earlier run of the same experiment.
 func (p *Plan) KeepQueries(of *result.Run) { p.QuerySeed = of.QuerySeed }
 
-// LoadRepeats is how often each target is loaded, if not cut short: see
-// execution.longLoads. The command that only loads does so once, where nobody
-// said otherwise.
+// LoadRepeats is the number of loads of each target, unless cut short: see execution.longLoads. The
+// load command loads once by default.
 func (p *Plan) LoadRepeats() int {
 	repeats, ifShort := p.Experiment.LoadRepeats()
 	if ifShort && !p.Compares {

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// turnsOf renders the work of a plan.
+// turnsOf renders the jobs of a plan.
 func turnsOf(p *Plan, seed string) []string {
 	var list []string
 	for _, c := range p.Order(seed) {
@@ -26,8 +26,8 @@ func turnsOf(p *Plan, seed string) []string {
 	return list
 }
 
-// Loads and checks come first, and what was answered is compared at the end. Each target
-// has each of its repeats once, in their order.
+// Loads and checks come first, and recorded answers are compared at the end. Each target has each
+// of its repeats once, in order.
 func TestOrder(t *testing.T) {
 	e := experiment.Default()
 	e.Load.Repeats, e.Queries.Repeats = 2, 2
@@ -63,14 +63,14 @@ func TestOrder(t *testing.T) {
 				}
 			}
 		}
-		// Of four turns of two targets there are 4!/(2! 2!) orders.
+		// Four jobs of two targets have 4!/(2! 2!) orders.
 		if all := map[Steps]int{{Load: true, Verify: true, Query: true}: 36, {Load: true}: 6, {Verify: true, Query: true}: 6, {Verify: true}: 1}[steps]; len(orders) < all*8/10 || len(orders) > all {
 			t.Errorf("%+v: %d orders of %d", steps, len(orders), all)
 		}
 	}
 }
 
-// lines is a list as render has its lines, without those that are empty then.
+// lines splits a list of render into lines, without empty ones.
 func lines(list []string, render func(string) string) (rendered []string) {
 	for _, s := range list {
 		if s = render(s); s != "" {
@@ -80,9 +80,9 @@ func lines(list []string, render func(string) string) (rendered []string) {
 	return rendered
 }
 
-// Whatever befalls some turns of two equal targets, in any pattern, the share of runs that
-// show a difference stays near the level of the test. A fixed order fails this with the
-// first pattern, a shuffle within rounds and mirrored pairs of rounds with others.
+// For any pattern of disturbed jobs of two equal targets, the share of runs that show a difference
+// stays near the level of the test. A fixed order fails this with the first pattern, a shuffle
+// within rounds and mirrored pairs of rounds with others.
 func TestDisturbedTurnsShowNoDifference(t *testing.T) {
 	const runs = 1500
 	disturbed := map[string]func(turn int) float64{
@@ -115,15 +115,15 @@ func TestDisturbedTurnsShowNoDifference(t *testing.T) {
 				}
 			}
 			t.Logf("job %d, %s: %.1f %%", job, name, 100*float64(shown)/runs)
-			if shown > runs*75/1000 { // of 5 %, and three standard errors
+			if shown > runs*75/1000 { // 5 %, plus three standard errors
 				t.Errorf("job %d, slower in %s: %.1f %% of runs show a difference between equal targets", job, name, 100*float64(shown)/runs)
 			}
 		}
 	}
 }
 
-// Of targets that share a place each is in a part of its own. Parts come one after
-// the other, and within one the targets take turns.
+// Targets that share a place are in separate parts. Parts run one after the other; within a part
+// the targets are interleaved.
 func TestOrderOfParts(t *testing.T) {
 	e := experiment.Default()
 	e.Queries.Repeats = 2
@@ -132,11 +132,11 @@ func TestOrderOfParts(t *testing.T) {
 	for i, place := range []string{"x", "", "x", "y", "x", "y"} {
 		p.Targets = append(p.Targets, Target{Name: fmt.Sprint(i), Place: place})
 	}
-	// Parts, and what is not timed, keep their order; the others are sorted here.
+	// Parts, and untimed jobs, keep their order; the others are sorted here.
 	for steps, want := range map[Steps]string{
 		{Load: true, Verify: true}:              "load 0, load 1, load 3, check 0, check 1, check 3, load 2, load 5, check 2, check 5, load 4, check 4",
 		{Load: true, Verify: true, Query: true}: "load 0, load 1, load 3, check 0, check 1, check 3, query 0, query 1, query 3, query 0, query 1, query 3, compare 0, compare 1, compare 3, load 2, load 5, check 2, check 5, query 2, query 5, query 2, query 5, compare 2, compare 5, load 4, check 4, query 4, query 4, compare 4",
-		{Verify: true}:                          "check 0, check 1, check 2, check 3, check 4, check 5", // nothing is overwritten
+		{Verify: true}:                          "check 0, check 1, check 2, check 3, check 4, check 5", // no data is overwritten
 	} {
 		p.Steps = steps
 		got := p.Order("")

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// placeOf is where a target keeps its data, for those that others of the run may
-// keep theirs in. One that tsmark starts a server for has it to itself.
+// placeOf returns the place of a target's data if other targets of the run may share it. A target
+// whose server tsmark starts does not share its place.
 func placeOf(kind *driver.Driver, options driver.Options, start string) string {
 	if kind.Place == nil || start != "" {
 		return ""
@@ -17,8 +17,8 @@ func placeOf(kind *driver.Driver, options driver.Options, start string) string {
 	return kind.Place(options)
 }
 
-// placeProblem says why a target cannot share its place with an earlier one; empty: it
-// can, or does not.
+// placeProblem says why a target cannot share its place with an earlier one; empty: it can, or does
+// not share it.
 func (p *Plan) placeProblem(kind *driver.Driver, embedded bool, place string, onlyLoad bool) string {
 	if place == "" || !p.Steps.Load {
 		return ""
@@ -35,10 +35,10 @@ func (p *Plan) placeProblem(kind *driver.Driver, embedded bool, place string, on
 	return ""
 }
 
-// Groups divides the targets of a run, by their index: of those that share a
-// place each has a part of its own, since the dataset of one takes the place of
-// the other's. The parts are loaded, checked and queried one after the other.
-// All is one part where nothing is shared, or nothing loaded.
+// Groups divides the indexes of a run's targets into parts. Targets that share a place are in
+// separate parts, because the dataset of one replaces the other's. The parts are loaded, checked
+// and queried one after the other. There is a single part if no place is shared, or if nothing is
+// loaded.
 func (p *Plan) Groups() [][]int {
 	var parts [][]int
 	there := make(map[string]int) // targets by place
@@ -56,7 +56,7 @@ func (p *Plan) Groups() [][]int {
 	return parts
 }
 
-// Sharers lists the other targets that share the place of one.
+// Sharers lists the other targets that share the place of a target.
 func (p *Plan) Sharers(t *Target) []string {
 	var names []string
 	for i := range p.Targets {
@@ -67,7 +67,7 @@ func (p *Plan) Sharers(t *Target) []string {
 	return names
 }
 
-// GroupOf is what a run records of a target's part; nil: there is but one.
+// GroupOf returns the record of a target's part; nil: there is only one part.
 func (p *Plan) GroupOf(index int) *result.RunPart {
 	parts := p.Groups()
 	if len(parts) == 1 {
@@ -82,8 +82,7 @@ func (p *Plan) GroupOf(index int) *result.RunPart {
 	return t
 }
 
-// SamePlace reports whether a target is one that shares the place of another, or
-// is that one.
+// SamePlace reports whether two targets are the same or share a place.
 func (p *Plan) SamePlace(t *Target, other string) bool {
 	return t.Name == other || slices.Contains(p.Sharers(t), other)
 }

@@ -1,6 +1,5 @@
-// Package plan says what a run will do, before anything is touched: its targets with their
-// options, the queries, the order of the jobs, the texts of the user, and everything that can
-// be checked beforehand.
+// Package plan prepares a run before anything is touched: the targets with their options, the
+// queries, the order of the jobs, user-provided texts, and all checks that are possible in advance.
 package plan
 
 import (
@@ -23,45 +22,43 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// VerifyConfig is how answers are asked for that are compared off the clock.
+// VerifyConfig is the configuration for queries whose answers are compared off the clock.
 func (p *Plan) VerifyConfig(planned *Target) verify.Config {
 	settings := &p.Experiment.Queries
 	workers := settings.Workers
 	if planned.Caps.Embedded {
-		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock nobody waits in vain
+		workers = max(workers, min(runtime.NumCPU(), 4)) // off the clock more connections do no harm
 	}
 	return verify.Config{Workers: workers, Timeout: settings.Timeout}
 }
 
-// Plan is an experiment whose every name has been found and every value
-// checked. Making one touches nothing: what is wrong with an experiment shows
-// before anything starts.
+// Plan is an experiment with all names resolved and all values checked. Creating one touches
+// nothing: errors in an experiment are found before anything starts.
 type Plan struct {
 	Experiment *experiment.Experiment
 	Catalog    Catalog
 	Steps      Steps
-	Compares   bool // what is loaded is queried, or would be if there were queries
+	Compares   bool // the loaded data is queried, or would be if there were queries
 	Targets    []Target
 	Settings   settings
-	Aggregate  *Aggregate // nil: none is made
+	Aggregate  *Aggregate // nil: none is created
 	Remarks    []Remark
 	Secrets    *secret.Redactor
-	Place      result.Place // of its run in a sweep
-	Earlier    []string     // ids of the runs of that sweep before it
-	OrderSeed  string       // see KeepOrder; empty: each run draws one
-	QuerySeed  int64        // see KeepQueries; 0: the experiment's, or each run draws one
+	Place      result.Place // place of its run in a sweep
+	Earlier    []string     // IDs of the earlier runs of that sweep
+	OrderSeed  string       // see KeepOrder; empty: random in each run
+	QuerySeed  int64        // see KeepQueries; 0: the experiment's, or random in each run
 }
 
-// Steps is which parts of an experiment are executed.
+// Steps selects the parts of an experiment to execute.
 type Steps struct {
-	Load   bool // otherwise the targets must hold a complete dataset already, and theirs is the workload
+	Load   bool // otherwise the targets must already hold a complete dataset, which is then the workload
 	Verify bool // compare answers with the oracle's
 	Query  bool // measure queries; only with Verify
 }
 
-// NewPlan checks what the steps need of the experiment. Its error is a
-// *experiment.Problem, or several joined, that name what to fix and where it
-// was written.
+// NewPlan checks the parts of the experiment that the steps use. Its error is a
+// *experiment.Problem, or several joined, that name the value to fix and its position.
 func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 	p := &Plan{Experiment: e, Catalog: c, Steps: steps, Compares: steps.Query, Secrets: newRedactor(e, c)}
 	if err := p.check(); err != nil {
@@ -70,7 +67,7 @@ func NewPlan(e *experiment.Experiment, c Catalog, steps Steps) (*Plan, error) {
 	return p, nil
 }
 
-// check finds the names and checks the values.
+// check resolves the names and checks the values.
 func (p *Plan) check() error {
 	e, c, steps := p.Experiment, p.Catalog, p.Steps
 	if err := e.Check(); err != nil {
@@ -102,7 +99,7 @@ func (p *Plan) check() error {
 		p.Steps = steps
 	}
 	var problems []error
-	var schema *series.Schema // nil: the dataset is loaded already
+	var schema *series.Schema // nil: the dataset is already loaded
 	var values series.Values  // likewise
 	if steps.Load || e.Adopt {
 		w, types, err := p.Dataset(e.Workload)
@@ -178,13 +175,13 @@ func (p *Plan) check() error {
 		})
 	}
 	problems = append(problems, p.checkTexts()...)
-	if len(p.Targets) == len(e.Targets) { // else steps of those that are not known are missed
+	if len(p.Targets) == len(e.Targets) { // otherwise steps of unknown targets would seem to be missing
 		problems = append(problems, p.checkSteps())
 	}
 	return errors.Join(problems...)
 }
 
-// checkTexts returns the problems with whom texts of own queries are for.
+// checkTexts returns the problems with the systems named by own queries.
 func (p *Plan) checkTexts() (problems []error) {
 	known := ownqueries.Languages()
 	for _, t := range p.Targets {
@@ -201,8 +198,8 @@ func (p *Plan) checkTexts() (problems []error) {
 	return problems
 }
 
-// checkDrawable returns an error where the dataset is too small for some of the query
-// types, and says how to run the others.
+// checkDrawable returns an error if the dataset is too small for some of the query types, and says
+// how to run the others.
 func (p *Plan) checkDrawable(w workload.Workload, types []workload.QueryType) error {
 	var first error
 	var names, rest []string
@@ -217,13 +214,13 @@ func (p *Plan) checkDrawable(w workload.Workload, types []workload.QueryType) er
 	if first == nil || len(rest) == 0 {
 		return first
 	}
-	if q := &p.Experiment.Queries; q.Named(0) == "" { // a word for several
+	if q := &p.Experiment.Queries; q.Named(0) == "" { // a word that selects several
 		rest = append(slices.Clone(q.Types), names...)
 	}
 	return fmt.Errorf("%w, as in --query-type '%s'", first, strings.Join(rest, ","))
 }
 
-// checkSections returns an error where settings are of a workload that there is not.
+// checkSections returns an error if settings belong to an unknown workload.
 func (p *Plan) checkSections() error {
 	e := p.Experiment
 	for section, settings := range map[string]workload.Settings{"workload": e.Workload.Settings, "queries": e.Queries.Settings} {
@@ -237,8 +234,7 @@ func (p *Plan) checkSections() error {
 	return nil
 }
 
-// Dataset finds the workload of a specification and checks it and the query
-// types to be run.
+// Dataset finds the workload of a specification and checks it and the selected query types.
 func (p *Plan) Dataset(spec workload.Spec) (workload.Workload, []workload.QueryType, error) {
 	w, err := p.Catalog.Workload(spec.Name)
 	if err != nil {
@@ -263,7 +259,7 @@ func (p *Plan) Dataset(spec workload.Spec) (workload.Workload, []workload.QueryT
 // SpecProblem is the experiment's.
 func (p *Plan) SpecProblem(err error) error { return p.Experiment.SpecProblem(err) }
 
-// chosenTypes returns the query types that the experiment names.
+// chosenTypes returns the query types that the experiment selects.
 func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 	e := p.Experiment
 	var problems []error
@@ -272,7 +268,7 @@ func (p *Plan) chosenTypes(w workload.Workload) ([]workload.QueryType, error) {
 		if name == "" {
 			continue
 		}
-		// Queries knows the names and says what is close to a wrong one.
+		// Queries knows the names and suggests similar ones.
 		if _, err := w.Queries(e.Workload, name, 0); err != nil && !isSpecError(err) {
 			problems = append(problems, e.Problem(fmt.Sprintf("queries.types[%d]", i), "%s", err))
 		}

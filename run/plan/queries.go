@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// retype gives queries the type that they are recorded as.
+// retype sets the type under which queries are recorded.
 func retype(queries iter.Seq[query.Query], queryType string) iter.Seq[query.Query] {
 	return func(yield func(query.Query) bool) {
 		for q := range queries {
@@ -25,40 +25,38 @@ func retype(queries iter.Seq[query.Query], queryType string) iter.Seq[query.Quer
 	}
 }
 
-// TypeQueries is the queries of one type. They are drawn anew when they are
-// needed, and never held all at once: a million of them take more memory than all
-// the rest of a run.
+// TypeQueries is the queries of one type. They are generated again whenever they are needed, and
+// never held all at once: a million of them need more memory than the rest of a run.
 type TypeQueries struct {
 	Type      workload.QueryType
-	OwnText   *ownqueries.Query     // texts that stand for the queries; nil: they have a meaning
-	Aggregate *query.Materialized   // that the queries are answered from; nil: rows
-	All       iter.Seq[query.Query] // that can be measured, in their order, the same each time
-	Early     []query.Query         // whose answers are checked before anything is measured
-	Seed      int64                 // that drew them; 0: the dataset's
+	OwnText   *ownqueries.Query     // texts in place of queries; nil: the queries have a known meaning
+	Aggregate *query.Materialized   // that answers the queries; nil: rows do
+	All       iter.Seq[query.Query] // measurable queries in order, the same each time
+	Early     []query.Query         // queries with answers checked before the measurement
+	Seed      int64                 // seed of the generator; 0: the dataset's
 	Set       result.QuerySet
 	Blocks    blocks
-	// spare are queries to warm up with. They are none of those that are measured,
-	// unless the type has no others.
+	// spare are queries for warm-up. They are not measured, unless the type has no others.
 	Spare []query.Query
 
-	Expected [Views]expectations // by how a target holds the dataset
+	Expected [Views]expectations // by the way a target holds the dataset
 }
 
-// maxEvaluated bounds the different queries of types whose answers can only be
-// counted by making them: they are then run in turn. Most such types of TSBS
-// have four different queries or one.
+// maxEvaluated limits the different queries of types whose answers can only be counted by computing
+// them: these queries are then run in rotation. Most such types of TSBS have four different queries
+// or one.
 const maxEvaluated = 100
 
-// Queries that are drawn beside those that are measured, behind them in the same
-// sequence: so many are compared before, and the others warm connections up.
+// Queries after the measured ones in the same sequence: some are compared before the measurement,
+// and the others warm up connections.
 const (
 	EarlyQueries = 2
 	SpareQueries = 64
 )
 
-// Draw draws the first n queries of each type. A type that cannot be run of the
-// dataset is a problem with the dataset's specification. The seed chooses what
-// is checked before anything is measured.
+// Draw generates the first n queries of each type. A type that cannot run on the dataset is a
+// problem with the dataset's specification. The seed selects the queries to check before the
+// measurement.
 func (p *Plan) Draw(w workload.Workload, types []workload.QueryType, spec workload.Spec, n int, seed string) ([]TypeQueries, error) {
 	types = p.withAggregate(types)
 	drawn := make([]TypeQueries, len(types))
@@ -102,10 +100,10 @@ func (p *Plan) Draw(w workload.Workload, types []workload.QueryType, spec worklo
 	return drawn, nil
 }
 
-// divide draws the queries of a type, and does as typeQueries.divide. A type that has so
-// few different queries that each repeat runs the same is drawn by the dataset's seed:
-// none of them can be new to a server that has answered the type before, and of two runs
-// that drew more of one query and fewer of another the figures would differ.
+// divide generates the queries of a type, and calls typeQueries.divide. If a type has so few
+// different queries that all repeats run the same, the dataset's seed generates them: they cannot
+// be new to a server that has answered the type before, and the figures of two runs with different
+// mixes of these queries would differ.
 func (p *Plan) divide(q *TypeQueries, w workload.Workload, spec workload.Spec, n, more int, chosen []int) (behind []query.Query, err error) {
 	for {
 		queries, err := p.drawType(w, q.Type.Name, spec, n, more)
@@ -123,7 +121,7 @@ func (p *Plan) divide(q *TypeQueries, w workload.Workload, spec workload.Spec, n
 	}
 }
 
-// definition is QuerySet.Definition of a type.
+// definition returns QuerySet.Definition of a type.
 func (p *Plan) definition(w workload.Workload, name string, spec workload.Spec) (string, error) {
 	spec.QuerySeed = 0
 	queries, err := p.drawType(w, name, spec, result.DefinitionCount, 0)
@@ -139,13 +137,13 @@ func (p *Plan) definition(w workload.Workload, name string, spec workload.Spec) 
 	return f.String(), nil
 }
 
-// divide takes the first n queries and those behind them: it records them,
-// divides them among repeats, and has those checked early that are at the places
-// chosen, which ascend. It returns what is behind them, as divider.divide does.
+// divide takes the first n queries and those after them: it records them, divides them among
+// repeats, and selects those at the given ascending indexes for early checks. It returns the
+// queries after them, as divider.divide does.
 func (q *TypeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chosen []int) (behind []query.Query, err error) {
 	all, divided := query.NewFingerprint(), newDivider(n, repeats)
 	place := 0
-	var one query.Query // one for all: what is given on moves to the heap
+	var one query.Query // one variable for all queries, because it escapes to the heap
 	for one = range queries {
 		if place >= n {
 			behind = append(behind, one)
@@ -165,7 +163,7 @@ func (q *TypeQueries) divide(queries iter.Seq[query.Query], n, repeats int, chos
 	return behind, nil
 }
 
-// drawType draws the first n queries of a type, and more behind them.
+// drawType generates the first n queries of a type, and more after them.
 func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n, more int) (iter.Seq[query.Query], error) {
 	spec.QuerySettings = p.Experiment.Queries.Settings
 	rows, aggregate := result.RawType(name)
@@ -186,8 +184,7 @@ func (p *Plan) drawType(w workload.Workload, name string, spec workload.Spec, n,
 	return queries, nil
 }
 
-// cycle is a sequence in which of the first n queries only maxEvaluated are
-// different.
+// cycle is a sequence with only maxEvaluated different queries among the first n.
 func cycle(queries iter.Seq[query.Query], n int) iter.Seq[query.Query] {
 	return func(yield func(query.Query) bool) {
 		var evaluated []query.Query
@@ -208,24 +205,24 @@ func cycle(queries iter.Seq[query.Query], n int) iter.Seq[query.Query] {
 	}
 }
 
-// Capture keeps the answers of the sample of a type in a repeat that the seed chooses, and
-// maybe counts the rows of the others.
+// Capture keeps the answers of a type's sample in a repeat, as selected by the seed, and optionally
+// counts the rows of the others.
 func (p *Plan) Capture(q *TypeQueries, seed string, repeat int, counts bool) *engine.Capture {
 	text := q.Type.Name + " " + strconv.Itoa(repeat)
 	return &engine.Capture{Sample: engine.NewSample(seed, text, p.Experiment.Queries.Verify), Counts: counts}
 }
 
-// View is what a target makes of rows that have the same series and time.
+// View is the way a target stores rows that have the same series and time.
 type View int
 
 const (
-	EveryRow   View = iota // it keeps all of them
-	LatestRows             // it keeps the one that came last
+	EveryRow   View = iota // all of them are kept
+	LatestRows             // only the latest is kept
 	Views
 )
 
-// expectations are what is known of the answers to the queries of a type.
+// expectations are the known properties of the answers to a type's queries.
 type expectations struct {
-	Full    []oracle.Expectation // of the verified ones, once the dataset has been passed over
-	Counted []int64              // rows of each answer, where queries are measured
+	Full    []oracle.Expectation // for verified answers, after a pass over the dataset
+	Counted []int64              // rows of each answer, if queries are measured
 }

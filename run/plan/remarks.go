@@ -11,11 +11,11 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Remark is something that a user should know of a plan before it is executed.
+// Remark is information about a plan for the user before it is executed.
 type Remark struct{ About, Text string }
 
-// refusalProblem is the problem of a target that cannot hold the dataset, told where the
-// user chose what has to change.
+// refusalProblem is the problem of a target that cannot hold the dataset, at the position of the
+// setting to change.
 func (p *Plan) refusalProblem(target string, r *driver.Refusal) error {
 	if r.Setting == "" {
 		return p.Experiment.Problem(target, "%s", r.Problem)
@@ -23,8 +23,8 @@ func (p *Plan) refusalProblem(target string, r *driver.Refusal) error {
 	return p.SpecProblem(&workload.SpecError{Setting: r.Setting, Problem: r.Problem})
 }
 
-// checkConnections returns an error where the experiment wants several connections at
-// once to a target that takes one, and remarks where only some of them can write.
+// checkConnections returns an error if the experiment needs several connections to a target that
+// accepts only one, and remarks if only some of them can write.
 func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
 	e := p.Experiment
 	if most := caps.MaxWriters; p.Steps.Load && most > 0 && e.Load.Workers > most {
@@ -48,7 +48,7 @@ func (p *Plan) checkConnections(name string, caps *driver.Caps) error {
 	return nil
 }
 
-// schema is that of the experiment's dataset.
+// schema returns the schema of the experiment's dataset.
 func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
 	d, err := w.Dataset(p.Experiment.Workload)
 	if err != nil {
@@ -57,8 +57,7 @@ func (p *Plan) schema(w workload.Workload) (*series.Schema, error) {
 	return d.Schema(), nil
 }
 
-// checkSteps returns an error for a step that no target has, and remarks which
-// targets leave one out.
+// checkSteps returns an error for a step that no target has, and remarks on targets that skip one.
 func (p *Plan) checkSteps() error {
 	if !p.Steps.Load {
 		return nil

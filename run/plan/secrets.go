@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// SecretVariable is the environment variable that a secret option of a target
-// is taken from where the experiment does not give it: TSMARK_PG_PASSWORD.
+// SecretVariable is the environment variable for a secret option of a target that the experiment
+// omits: TSMARK_PG_PASSWORD.
 func SecretVariable(targetName, option string) string {
 	return "TSMARK_" + strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -21,13 +21,13 @@ func SecretVariable(targetName, option string) string {
 	}, strings.ToUpper(targetName+"_"+option))
 }
 
-// newRedactor knows the secrets of an experiment before anything of it is
-// checked, so that no error shows one.
+// newRedactor learns the secrets of an experiment before anything is checked, so that no error
+// shows one.
 func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	var names, public []string
 	kinds := make([]driver.Driver, len(e.Targets))
 	for i, t := range e.Targets {
-		kinds[i], _ = c.Driver(t.Driver) // one that is not known has no secret options
+		kinds[i], _ = c.Driver(t.Driver) // an unknown driver has no secret options
 		public = append(public, t.Name, t.Driver)
 		for _, o := range kinds[i].Options {
 			public = append(public, o.Default)
@@ -42,7 +42,7 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	r.Public(public...)
 	r.Add(secret.InEnvironment(c.Environ)...)
 	for _, entry := range c.Environ {
-		// Clients take whole addresses and settings from there.
+		// Clients read whole addresses and settings from these.
 		if _, value, _ := strings.Cut(entry, "="); strings.Contains(value, "://") || strings.Contains(value, "=") {
 			r.Learn(value)
 		}
@@ -78,8 +78,7 @@ func newRedactor(e *experiment.Experiment, c Catalog) *secret.Redactor {
 	return r
 }
 
-// maybeSecret reports whether an option is secret, or may be meant to be one
-// and misspelled.
+// maybeSecret reports whether an option is secret, or may be a misspelled secret option.
 func maybeSecret(k *driver.Driver, name string) bool {
 	secrets := false
 	for _, o := range k.Options {
@@ -91,8 +90,8 @@ func maybeSecret(k *driver.Driver, name string) bool {
 	return secrets
 }
 
-// settingsOf lists what else of a target may have a secret in it, such as the
-// password of a URL.
+// settingsOf lists other settings of a target that may contain a secret, such as the password of a
+// URL.
 func settingsOf(t *experiment.Target) []targetSetting {
 	return []targetSetting{{"exporter", &t.Exporter}, {"metrics", &t.Metrics}, {"restart", &t.Restart}, {"start", &t.Start}}
 }
@@ -102,13 +101,13 @@ type targetSetting struct {
 	value *string
 }
 
-// hideSecrets returns options as they may be stored and shown.
+// hideSecrets returns options in the form to store and show.
 func (p *Plan) hideSecrets(k *driver.Driver, options map[string]string) map[string]string {
 	shown := make(map[string]string, len(options))
 	for name, value := range options {
 		i := slices.IndexFunc(k.Options, func(o driver.Option) bool { return o.Name == name })
 		hidden := p.Secrets.Text(value)
-		// A URL shows where it leads; of other secrets a part would be one too.
+		// A URL remains recognizable; a part of another secret would reveal too much.
 		if i >= 0 && k.Options[i].Secret && value != "" && value != k.Options[i].Default && (hidden == value || !strings.Contains(value, "://")) {
 			hidden = secret.Mark
 		}
@@ -117,9 +116,8 @@ func (p *Plan) hideSecrets(k *driver.Driver, options map[string]string) map[stri
 	return shown
 }
 
-// YAML returns the plan's experiment as it may be stored and shown: each secret
-// is replaced by stars, which stand for the environment variable of
-// SecretVariable where the experiment is executed again.
+// YAML returns the plan's experiment in the form to store and show: stars replace each secret, and
+// the environment variable of SecretVariable provides it when the experiment is executed again.
 func (p *Plan) YAML() ([]byte, error) { return p.Yaml(p.Experiment) }
 
 func (p *Plan) Yaml(e *experiment.Experiment) ([]byte, error) {
@@ -130,8 +128,8 @@ func (p *Plan) Yaml(e *experiment.Experiment) ([]byte, error) {
 	return experiment.Marshal(public)
 }
 
-// PublicCopy returns a copy of an experiment, with its own targets yet, whose other
-// texts have no secrets.
+// PublicCopy returns a copy of an experiment with its original targets, but no secrets in its other
+// texts.
 func (p *Plan) PublicCopy(e *experiment.Experiment) *experiment.Experiment {
 	public := *e
 	public.Targets, public.Notes = slices.Clone(e.Targets), slices.Clone(e.Notes)
@@ -141,9 +139,8 @@ func (p *Plan) PublicCopy(e *experiment.Experiment) *experiment.Experiment {
 	return &public
 }
 
-// publicTarget returns a target as it may be stored and shown. found has the options
-// that it was given elsewhere, such as the environment; nil: only its own
-// matter.
+// publicTarget returns a target in the form to store and show. found has its options including
+// values from elsewhere, such as the environment; nil: only its own options matter.
 func (p *Plan) publicTarget(t experiment.Target, kind *driver.Driver, found driver.Options) experiment.Target {
 	options := maps.Clone(t.Options)
 	for _, o := range kind.Options {
@@ -158,7 +155,7 @@ func (p *Plan) publicTarget(t experiment.Target, kind *driver.Driver, found driv
 	t.Options = p.hideSecrets(kind, options)
 	for _, o := range kind.Options {
 		if _, named, _ := secret.FromFile(given[o.Name]); named && o.Secret {
-			t.Options[o.Name] = given[o.Name] // where it is, is none
+			t.Options[o.Name] = given[o.Name] // the path of a file with a secret is not secret
 		}
 	}
 	for _, s := range settingsOf(&t) {

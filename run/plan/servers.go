@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// checkAdopt returns an error where a driver with the options cannot query data that TSBS
-// loaded.
+// checkAdopt returns an error if a driver with the options cannot query data that TSBS loaded.
 func checkAdopt(k *driver.Driver, s *series.Schema, o driver.Options) error {
 	if k.Adopts == nil {
 		return fmt.Errorf("n/a: tsmark does not know how TSBS lays data out in %s; leave out adopt, and have tsmark load it", k.Name)
@@ -25,11 +24,10 @@ func checkAdopt(k *driver.Driver, s *series.Schema, o driver.Options) error {
 	return nil
 }
 
-// Options through which a target is told where its server is.
+// Options with the address of a target's server.
 const hostOption, portOption = "host", "port"
 
-// startProblem says why tsmark cannot start a target's server; empty: it can, or
-// need not.
+// startProblem says why tsmark cannot start a target's server; empty: it can, or need not.
 func startProblem(kind *driver.Driver, t experiment.Target) string {
 	if t.Start == "" {
 		return ""
@@ -45,8 +43,7 @@ func startProblem(kind *driver.Driver, t experiment.Target) string {
 	return ""
 }
 
-// locateScripts returns a target that names the folder of the scripts with that folder in
-// its place.
+// locateScripts returns a target with the placeholder for the folder of the scripts replaced.
 func (c *Catalog) locateScripts(t experiment.Target) (experiment.Target, error) {
 	named := strings.Contains(t.Start, experiment.Servers)
 	for _, value := range t.Options {
@@ -70,8 +67,8 @@ func (c *Catalog) locateScripts(t experiment.Target) (experiment.Target, error) 
 	return t, nil
 }
 
-// takePorts takes options of the form {port+2} out of a target, which is its
-// own, and returns how far they are from the first port of its server.
+// takePorts removes options of the form {port+2} from a target, which it may modify, and returns
+// their distances from the first port of its server.
 func takePorts(t experiment.Target) map[string]int {
 	ports := make(map[string]int)
 	for name, value := range t.Options {
@@ -84,11 +81,10 @@ func takePorts(t experiment.Target) map[string]int {
 	return ports
 }
 
-// ForSweep reports whether a target's server is started for several runs, which replace
-// what the others loaded.
+// ForSweep reports whether several runs share a target's server and replace each other's data.
 func (p *Target) ForSweep() bool { return p.Start != "" && p.StartFor == experiment.ForSweep }
 
-// OptionsAt returns the options of a target whose server has ports from this one on.
+// OptionsAt returns the options of a target if the ports of its server start at the given one.
 func (p *Target) OptionsAt(port int) driver.Options {
 	options := maps.Clone(p.Options)
 	options[hostOption], options[portOption] = "127.0.0.1", strconv.Itoa(port)
@@ -98,5 +94,5 @@ func (p *Target) OptionsAt(port int) driver.Options {
 	return options
 }
 
-// ShellQuote is a text as one word for sh.
+// ShellQuote quotes a text as one word for sh.
 func ShellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

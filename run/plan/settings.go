@@ -16,23 +16,22 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// settings are those of an experiment that are written as texts: read once, when
-// it is planned.
+// settings are the settings that an experiment writes as texts, parsed once for the plan.
 type settings struct {
 	retry retry.Policy
-	Quiet float64 // share of the machine's CPU time that others may use
-	// memory is how many bytes each server that tsmark starts may use; 0: as many as there are.
+	Quiet float64 // share of the machine's CPU time that other processes may use
+	// memory is the memory limit of each server that tsmark starts, in bytes; 0: none.
 	memory    int64
 	Load      engine.LoadConfig
 	Query     engine.QueryConfig
-	Open      *engine.OpenConfig // of queries that come by themselves; nil: a closed loop
-	Objective *rate.Objective    // to look for the highest rate that keeps it; nil: the rate is given
+	Open      *engine.OpenConfig // for queries that arrive by a schedule; nil: a closed loop
+	Objective *rate.Objective    // for a search for the highest rate that keeps it; nil: no search
 	Mixed     engine.MixedConfig
-	// weights are those of query types beside writes; nil: all alike.
+	// weights are the weights of query types in a mixed phase; nil: all equal.
 	Weights []int
 }
 
-// readSettings reads those of an experiment that was checked.
+// readSettings parses the settings of a checked experiment.
 func readSettings(e *experiment.Experiment, begin func() *pulse.Pulse) (s settings, err error) {
 	if s.retry, err = retry.Parse(e.Load.Retry); err != nil {
 		return s, e.Problem("load.retry", "%s", err)
@@ -108,7 +107,7 @@ func (s *settings) readMixed(e *experiment.Experiment) (err error) {
 	return nil
 }
 
-// schedule reads a rate; nil: there is none.
+// schedule parses a rate; nil: none.
 func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error) {
 	if rate == "" {
 		return nil, nil
@@ -120,7 +119,7 @@ func schedule(e *experiment.Experiment, path, rate string) (pace.Schedule, error
 	return s, nil
 }
 
-// QueryOpen runs queries in an open loop, or in search of the highest rate.
+// QueryOpen runs queries in an open loop, or searches for the highest rate.
 func (s *settings) QueryOpen(ctx context.Context, db driver.DB, cfg engine.QueryConfig, queries engine.Source, progress engine.Progress) (*result.Queries, error) {
 	open := *s.Open
 	open.QueryConfig = cfg

@@ -11,8 +11,7 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// Sweep is the plans of all runs that an experiment stands for: one, or one for
-// each point of its matrix.
+// Sweep is the plans of an experiment's runs: one, or one for each point of its matrix.
 type Sweep struct {
 	Experiment *experiment.Experiment
 	catalog    Catalog
@@ -50,7 +49,7 @@ func (s *Sweep) planPoints(steps Steps) error {
 	return errors.Join(problems...)
 }
 
-// CheckAgents says why so many agents cannot share all runs; nil: they can.
+// CheckAgents says why the given number of agents cannot share all runs; nil: they can.
 func (s *Sweep) CheckAgents(agents int) error {
 	for _, p := range s.Plans {
 		if err := p.CheckAgents(agents); err != nil {
@@ -60,7 +59,7 @@ func (s *Sweep) CheckAgents(agents int) error {
 	return nil
 }
 
-// Needs is what each agent must allow to take part in all runs.
+// Needs returns the permissions that each agent needs for all runs.
 func (s *Sweep) Needs() (n allow.Needs, err error) {
 	for _, p := range s.Plans {
 		of, err := p.Needs()
@@ -72,9 +71,9 @@ func (s *Sweep) Needs() (n allow.Needs, err error) {
 	return n, nil
 }
 
-// checkParameters refuses secrets as parameters, which names of targets and reports
-// show. Where a target has an option that is none, whose value is then kept as if it
-// were secret, the plans say what is wrong.
+// checkParameters refuses secrets as parameters, because names of targets and reports show
+// parameters. If a target has an unknown option, whose value then counts as secret, the plans
+// report that option.
 func (s *Sweep) checkParameters() error {
 	e := s.Experiment
 	if slices.ContainsFunc(e.Targets, s.mistyped) {
@@ -101,7 +100,7 @@ func (s *Sweep) checkParameters() error {
 	return errors.Join(problems...)
 }
 
-// mistyped reports whether a target has an option that its kind has not.
+// mistyped reports whether a target has an option that its driver lacks.
 func (s *Sweep) mistyped(t experiment.Target) bool {
 	kind, err := s.catalog.Driver(t.Driver)
 	if err != nil {
@@ -115,7 +114,7 @@ func (s *Sweep) mistyped(t experiment.Target) bool {
 	return false
 }
 
-// secretOption reports whether a path is that of a secret option.
+// secretOption reports whether a path is the path of a secret option.
 func (s *Sweep) secretOption(path string) bool {
 	for _, t := range s.Experiment.Targets {
 		kind, err := s.catalog.Driver(t.Driver)
@@ -131,16 +130,16 @@ func (s *Sweep) secretOption(path string) bool {
 	return false
 }
 
-// One returns a sweep over nothing: the plan alone.
+// One returns a sweep with the plan as its only run.
 func One(p *Plan) *Sweep {
 	return &Sweep{Experiment: p.Experiment, catalog: p.Catalog, Secrets: p.Secrets, points: []experiment.Point{{Experiment: p.Experiment}}, Plans: []*Plan{p}}
 }
 
-// Points are the runs that the sweep consists of.
+// Points are the runs of the sweep.
 func (s *Sweep) Points() []experiment.Point { return s.points }
 
-// Single returns the plan where it is the only one and no parameter is swept
-// over: then it is a run like any other. Else it returns nil.
+// Single returns the plan if it is the only one and no parameter is swept: then it is a run like
+// any other. Otherwise it returns nil.
 func (s *Sweep) Single() *Plan {
 	if len(s.Plans) == 1 && len(s.points[0].Parameters) == 0 {
 		return s.Plans[0]
@@ -148,8 +147,7 @@ func (s *Sweep) Single() *Plan {
 	return nil
 }
 
-// YAML returns the experiment with its matrix as it may be stored and shown:
-// see Plan.YAML.
+// YAML returns the experiment with its matrix in the form to store and show: see Plan.YAML.
 func (s *Sweep) YAML() ([]byte, error) {
 	p := &Plan{Secrets: s.Secrets}
 	public := p.PublicCopy(s.Experiment)

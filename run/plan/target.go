@@ -16,17 +16,17 @@ type Target struct {
 	Changes             []driver.Change   // likewise
 	Profile, Durability string            // names of sets of options; empty: none
 	Restart             string            // command that restarts its server; empty: none
-	Start, Idle         string            // command that runs its server, and what becomes of that between turns; empty: it runs already
-	StartFor            string            // what that server is started for
-	Memory              int64             // bytes that it may use; 0: as many as there are
-	Place               string            // place that targets of the run may share; empty: it has one of its own
-	ports               map[string]int    // options that are ports of that server, by how far they are from its first
-	Twin                string            // the target that it is once more; empty: none
-	Exporter, Metrics   string            // addresses of what its host and server tell of themselves; empty: none
+	Start, Idle         string            // command that runs its server, and the server's state while other targets are measured; empty: it runs already
+	StartFor            string            // lifetime of that server
+	Memory              int64             // its memory limit in bytes; 0: none
+	Place               string            // place that targets of the run may share; empty: not shared
+	ports               map[string]int    // options that are ports of that server, by distance from its first
+	Twin                string            // the target that it duplicates; empty: none
+	Exporter, Metrics   string            // addresses of metrics of its host and server; empty: none
 }
 
-// Open opens the target. The error wraps ErrInput unless a server is down: then the path, or
-// what is there, is not right.
+// Open opens the target. The error wraps ErrInput unless a server is down: then the path, or the
+// data there, is wrong.
 func (t *Target) Open(ctx context.Context, env driver.Env) (driver.DB, error) {
 	db, err := t.Driver.Open(ctx, env, t.Options)
 	if err != nil && ctx.Err() == nil && (t.Caps.Embedded || errors.Is(err, driver.ErrExisting)) {

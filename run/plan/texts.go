@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// Renderer returns how a target puts queries of a type: from rows, from the aggregate, or as
-// texts of the user's, which the open database checks.
+// Renderer returns the renderer of a target for queries of a type: from rows, from the aggregate,
+// or as user-provided texts, which the open database checks.
 func (t *Target) Renderer(ctx context.Context, db driver.DB, q *TypeQueries) verify.Renderer {
 	if q.OwnText != nil {
 		return func(one *query.Query, _ *series.Schema) (driver.Request, error) {
@@ -49,11 +49,10 @@ func (p *Plan) TextSource(q *TypeQueries) string {
 	return ""
 }
 
-// HasMeaning reports whether the queries of a type mean something that the oracle knows
-// the answers to.
+// HasMeaning reports whether the oracle knows the answers to the queries of a type.
 func (p *Plan) HasMeaning(q *TypeQueries) bool { return p.TextSource(q) == "" }
 
-// ownText returns the declaration of a query type that is texts; nil: it is none.
+// ownText returns the declaration of a query type with user-provided texts; nil: the type has none.
 func (p *Plan) ownText(name string) *ownqueries.Query {
 	for i := range p.Experiment.Queries.Own {
 		if q := &p.Experiment.Queries.Own[i]; q.Name == name && q.IsText() {
@@ -63,7 +62,7 @@ func (p *Plan) ownText(name string) *ownqueries.Query {
 	return nil
 }
 
-// Fill returns a text of the user's for a query, once the open database has checked it.
+// Fill returns a user-provided text for a query, after the open database has checked it.
 func (t *Target) Fill(ctx context.Context, db driver.DB, own *ownqueries.Query, q *query.Query) (driver.Request, error) {
 	text, err := t.Text(own, q)
 	if err == nil {
@@ -77,7 +76,7 @@ func (t *Target) Text(own *ownqueries.Query, q *query.Query) (string, error) {
 	return own.Text(q, t.Driver.Name, t.Driver.LiteralsOf(t.Options))
 }
 
-// checkText returns an error unless the database says that a user's text only reads.
+// checkText returns an error unless the database confirms that a user-provided text only reads.
 func checkText(ctx context.Context, db driver.DB, text string) error {
 	if db.CheckText == nil {
 		return fmt.Errorf("%w: the database cannot tell whether a text only reads", query.ErrUnsupported)
@@ -89,5 +88,5 @@ func checkText(ctx context.Context, db driver.DB, text string) error {
 	return fmt.Errorf("%w: %w: not taken as one query that only reads: %w", query.ErrUnsupported, ErrRefused, err)
 }
 
-// errRefused is that the system did not run a text.
+// errRefused means that the system did not run a text.
 var ErrRefused = errors.New("the text failed")

@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Uniform windows are as TSBS draws them. Recent ones differ in nothing but
-// where they lie, and what has no end stays without.
+// Uniform windows are as TSBS generates them. Recent ones differ only in their position, and
+// unbounded windows remain unbounded.
 func TestWindows(t *testing.T) {
 	w := tsbs.CPUOnly()
 	spec := experiment.Default().Workload

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// adoptedMark returns the mark that data would have which tsmark did not load: it is of the
-// run's dataset, and written nowhere.
+// adoptedMark returns a mark for data that tsmark did not load: with the run's dataset. It is not
+// written to the database.
 func (x *Opener) adoptedMark(planned *plan.Target) session.Mark {
 	return session.Mark{
 		Dataset: x.Record.Doc.Dataset.Spec, Fingerprint: x.Record.Doc.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.Subject.Rows, Complete: true,
@@ -24,7 +24,7 @@ func (x *Opener) adoptedMark(planned *plan.Target) session.Mark {
 }
 
 // compareAdopted compares data that tsmark did not load with the dataset. Its error, which wraps
-// ErrInput, says what of it differs: nobody knows then what answers should be.
+// ErrInput, describes the difference: the expected answers would then be unknown.
 func (x *Checker) compareAdopted(ctx context.Context, on *Opened) error {
 	census, err := x.adoptedCensus(ctx, on)
 	rows := int64(0)
@@ -53,7 +53,7 @@ func (x *Checker) compareAdopted(ctx context.Context, on *Opened) error {
 	return x.Record.KeepTarget(ctx, on.out)
 }
 
-// adoptedCensus counts what is there, once all tables are.
+// adoptedCensus counts the existing data, if all tables exist.
 func (x *Checker) adoptedCensus(ctx context.Context, on *Opened) ([]result.CensusResult, error) {
 	planned, err := on.DB.Plan(x.Subject.Schema())
 	if err != nil {

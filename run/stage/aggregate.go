@@ -19,8 +19,8 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// aggregateMissing returns why a target has no aggregate that a type could be answered from;
-// nil: it has one, or needs none.
+// aggregateMissing returns why a target has no aggregate to answer a type from; nil: it has one, or
+// needs none.
 func aggregateMissing(out *result.Target, q *plan.TypeQueries) error {
 	if q.Aggregate == nil {
 		return nil
@@ -35,9 +35,9 @@ func aggregateMissing(out *result.Target, q *plan.TypeQueries) error {
 	return nil
 }
 
-// readVolume asks a target what it reads for the queries that are checked before anything is
-// measured, so that answers from rows and from the aggregate can be compared by more than
-// their times. Nil: its system does not tell.
+// readVolume returns the amount of data that the target reads for the queries checked before the
+// measurement, so that answers from rows and from the aggregate can be compared by more than their
+// times. Nil: its system does not report it.
 func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQueries) (*result.Read, error) {
 	if on.DB.MeasureReads == nil {
 		return nil, nil
@@ -64,15 +64,16 @@ func (x *Checker) readVolume(ctx context.Context, on *Opened, q *plan.TypeQuerie
 	return &result.Read{Rows: stats.Median(rows), Bytes: stats.Median(bytes)}, nil
 }
 
-// recordedReason is an error of a reason that was recorded, which says what it wraps already.
+// recordedReason is an error for a recorded reason, which already includes the text of the error
+// that it wraps.
 type recordedReason string
 
 func (r recordedReason) Error() string { return string(r) }
 
 func (recordedReason) Is(other error) bool { return other == query.ErrUnsupported }
 
-// aggregate makes the aggregate of what was loaded and counted, where the experiment wants
-// one, and keeps what that took.
+// aggregate creates the aggregate of the loaded and counted rows, if the experiment requests one,
+// and records the cost.
 func (l *load) aggregate(ctx context.Context) error {
 	wanted := l.stage.Plan.Aggregate
 	if wanted == nil || l.found.Withheld != "" || l.on.Planned.Caps.Discards {
@@ -106,13 +107,13 @@ func (l *load) aggregate(ctx context.Context) error {
 	return err
 }
 
-// rowsOf is how many rows a table should hold.
+// rowsOf returns the number of rows that a table should hold.
 func (l *load) rowsOf(table string) int64 {
 	tables := l.stage.Subject.SurveyOf(l.on.Planned).Tables
 	return tables[slices.IndexFunc(tables, func(c oracle.Census) bool { return c.Table.Name == table })].Rows
 }
 
-// extend makes the aggregate, which goes with the dataset from then on.
+// extend creates the aggregate, which belongs to the dataset from then on.
 func (l *load) extend(ctx context.Context, keep bool) error {
 	schema, wanted := l.stage.Subject.Dataset.Schema(), &l.stage.Plan.Aggregate.Materialized
 	planned, err := l.on.DB.PlanAggregate(schema, wanted)
@@ -122,7 +123,7 @@ func (l *load) extend(ctx context.Context, keep bool) error {
 	return session.New(l.on.DB).Extend(ctx, planned, func(ctx context.Context) error { return l.on.DB.Materialize(ctx, schema, wanted, keep) })
 }
 
-// build makes the aggregate of the rows that are there.
+// build creates the aggregate of the existing rows.
 func (l *load) build(ctx context.Context, a *result.Aggregate) (err error) {
 	begin := time.Now()
 	var settled time.Time
@@ -144,7 +145,7 @@ func (l *load) build(ctx context.Context, a *result.Aggregate) (err error) {
 	return err
 }
 
-// measureAggregate returns how many rows the aggregate accounts for, and its size.
+// measureAggregate returns the number of rows that the aggregate includes, and its size.
 func (l *load) measureAggregate(ctx context.Context) (covered, bytes int64, err error) {
 	covered, bytes = -1, -1
 	wanted := &l.stage.Plan.Aggregate.Materialized
@@ -154,8 +155,8 @@ func (l *load) measureAggregate(ctx context.Context) (covered, bytes int64, err 
 	return covered, bytes, err
 }
 
-// keepUp loads once more, from nothing, while the target keeps the aggregate up. What it
-// holds afterwards is counted as after every load.
+// keepUp loads once more, from scratch, while the target maintains the aggregate. The result is
+// counted as after every load.
 func (l *load) keepUp(ctx context.Context, a *result.Aggregate) error {
 	f, err := l.stage.Subject.Feed(l.on.DB, l.on.Planned)
 	if err != nil {
@@ -188,7 +189,7 @@ func (l *load) keepUp(ctx context.Context, a *result.Aggregate) error {
 	if err = again.leaveMark(ctx, err); err != nil {
 		return fmt.Errorf("loading with an aggregate stopped after %s: %w", rowsOf(&again.mark), err)
 	}
-	if k.Unsupported != "" { // it is made of what is there after all, for the queries
+	if k.Unsupported != "" { // the aggregate is created from the loaded rows after all, for the queries
 		a.Kept = &result.KeptLoad{Unsupported: k.Unsupported, Fresh: -1, Covered: -1, DiskBytes: -1}
 		return l.extend(ctx, false)
 	}
@@ -202,25 +203,24 @@ func (l *load) keepUp(ctx context.Context, a *result.Aggregate) error {
 	if err := again.count(ctx); err != nil {
 		return err
 	}
-	k.Withheld, l.found.Withheld = again.found.Withheld, again.found.Withheld // the queries are of what is there now
+	k.Withheld, l.found.Withheld = again.found.Withheld, again.found.Withheld // the queries run on the data of the second load
 	l.mark = again.mark
 	k.Covered, k.DiskBytes, err = l.measureAggregate(ctx)
 	return err
 }
 
-// freshness is how long an aggregate took, in seconds, to account for every row; -1: it
-// did not.
+// freshness is the number of seconds until an aggregate included every row; -1: it never did.
 type freshness struct {
 	after float64
 	err   error
 }
 
 const (
-	freshWait = 2 * time.Minute       // an aggregate that has not every row by then is called stale
-	freshLook = 20 * time.Millisecond // between two looks
+	freshWait = 2 * time.Minute       // an aggregate without every row by then is called stale
+	freshLook = 20 * time.Millisecond // between two checks
 )
 
-// watchFresh looks until the aggregate accounts for so many rows.
+// watchFresh polls until the aggregate includes the given number of rows.
 func watchFresh(ctx context.Context, db driver.DB, m *query.Materialized, rows int64) freshness {
 	begin := time.Now()
 	for {
@@ -234,7 +234,7 @@ func watchFresh(ctx context.Context, db driver.DB, m *query.Materialized, rows i
 		case time.Since(begin) > freshWait:
 			return freshness{after: -1}
 		}
-		select { // a dear look is seldom taken, so that looking is not what keeps the target busy
+		select { // slow checks run less often, so that checking does not keep the target busy
 		case <-ctx.Done():
 			return freshness{err: ctx.Err()}
 		case <-time.After(max(freshLook, 4*time.Since(asked))):

@@ -12,11 +12,10 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// rowCounts is how many rows the answers to queries had, and 1, by their ids; 0: it is
-// not known.
+// rowCounts has 1 plus the number of rows in the answer to each query, by ID; 0: unknown.
 type rowCounts []int64
 
-// set returns the counts with one more.
+// set returns the counts with another one added.
 func (c rowCounts) set(id int, rows int64) rowCounts {
 	if id >= len(c) {
 		c = append(c, make(rowCounts, id+1-len(c))...)
@@ -25,7 +24,7 @@ func (c rowCounts) set(id int, rows int64) rowCounts {
 	return c
 }
 
-// get returns how many rows the answer to a query had, if that is known.
+// get returns the number of rows in the answer to a query, if known.
 func (c rowCounts) get(id int) (rows int64, known bool) {
 	if id >= len(c) || c[id] == 0 {
 		return 0, false
@@ -33,7 +32,7 @@ func (c rowCounts) get(id int) (rows int64, known bool) {
 	return c[id] - 1, true
 }
 
-// spread has a type whose answers differ in one repeat be verified in none.
+// spread removes the verdicts of a type in all repeats if its answers differ in one.
 func spread(found []decision) {
 	for _, d := range found {
 		for i := range found {
@@ -44,10 +43,9 @@ func spread(found []decision) {
 	}
 }
 
-// agree compares answers of a phase with those of targets of other systems to the same
-// queries: the sample row by row, all others by their number of rows. Of two that differ
-// nobody knows which one is right: then there is no verdict, and the first difference
-// stands in its place.
+// agree compares answers of a phase with those of targets of other systems to the same queries: the
+// sample row by row, all others by their number of rows. If two answers differ the correct one is
+// unknown: then the decision has the first difference instead of a verdict.
 func (x *Comparer) agree(q *plan.TypeQueries, p record.Phase, answers []engine.Answered, progress func()) decision {
 	found := decision{phase: p}
 	for i := range answers {
@@ -76,15 +74,15 @@ func (x *Comparer) agree(q *plan.TypeQueries, p record.Phase, answers []engine.A
 	return found
 }
 
-// agreeOn compares an answer with those of other systems to the same query. It reports
-// whether there was any that it could be compared with, in full where it was taken.
+// agreeOn compares an answer with those of other systems to the same query. It reports whether
+// there was an answer to compare with, in full if the answer was recorded.
 func (x *Comparer) agreeOn(q *plan.TypeQueries, p record.Phase, a *engine.Answered) (compared bool, differs string) {
 	kind := x.driverOf(p.Target)
 	key := x.keyOf(p, a)
 	asked := &query.Query{Shape: query.Written{Ordered: q.OwnText.Ordered}}
 	for j := range x.record.Doc.Targets {
 		other := x.record.Doc.Targets[j].Name
-		if x.driverOf(other) == kind { // which would agree with itself
+		if x.driverOf(other) == kind { // a driver would agree with itself
 			continue
 		}
 		if right := x.texts[key][other]; right != nil && a.Answer != nil {
@@ -105,7 +103,7 @@ func (x *Comparer) agreeOn(q *plan.TypeQueries, p record.Phase, a *engine.Answer
 	return compared, ""
 }
 
-// driverOf is the driver of a target.
+// driverOf returns the driver of a target.
 func (x *Comparer) driverOf(target string) string {
 	return x.record.Doc.Targets[slices.IndexFunc(x.record.Doc.Targets, func(t result.Target) bool { return t.Name == target })].Driver
 }

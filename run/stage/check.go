@@ -18,8 +18,8 @@ import (
 	"github.com/tsmark/tsmark/run/verify"
 )
 
-// Checker counts what a target holds where this run did not load it, and
-// compares answers before anything is measured. It notes which types are slow.
+// Checker counts the data of a target that this run did not load, and compares answers before the
+// measurement. It records slow types.
 type Checker struct {
 	Plan    *plan.Plan
 	Subject *subject.Subject
@@ -27,8 +27,8 @@ type Checker struct {
 	Slow    map[SlowType]bool // one query took longer than the time box of a repeat
 }
 
-// Check compares the answers of all query types. Where there is doubt about
-// what the target holds no right answer makes up for it: all are withheld.
+// Check compares the answers of all query types. If the contents of the target are doubtful,
+// correct answers do not help: all types are withheld.
 func (x *Checker) Check(ctx context.Context, on *Opened) error {
 	if on.adopted {
 		if err := x.compareAdopted(ctx, on); err != nil {
@@ -48,7 +48,7 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 		}
 		task := x.Record.Display.Start(on.out.Name+" "+q.Type.Name, "answers", int64(len(q.Early)))
 		checked, err := x.checkType(ctx, on, q, task)
-		if driver.Broken(ctx, on.DB, err) { // no other type is concerned, nor the load
+		if driver.Broken(ctx, on.DB, err) { // neither another type nor the load is affected
 			checked.Failed, err = result.NewFailure(result.ConnectionLost, err), nil
 		}
 		if err != nil {
@@ -64,7 +64,7 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 		switch {
 		case checked.Unsupported != "":
 			task.Finish("n/a: " + checked.Unsupported)
-		case doubt != "": // which was told of the contents
+		case doubt != "": // reported for the contents
 			task.Fail(strings.TrimSuffix(short+"; "+checked.Verdict.Difference, "; "))
 		case checked.Withheld != "":
 			task.Fail(checked.Withheld)
@@ -73,7 +73,7 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 		default:
 			task.Finish(checked.VerdictText())
 		}
-		if x.Plan.Steps.Query { // what is verified will be the answers that are measured
+		if x.Plan.Steps.Query { // the measured answers will be verified
 			v := &checked.Verdict
 			checked.Sample.Early, checked.Verdict = v.Checked, result.Verdict{Difference: v.Difference}
 		}
@@ -84,8 +84,8 @@ func (x *Checker) Check(ctx context.Context, on *Opened) error {
 	return nil
 }
 
-// contentProblem returns why no figure can stand on what the target holds; empty: all
-// is as it should be.
+// contentProblem returns why the contents of the target invalidate all figures; empty: they are as
+// expected.
 func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error) {
 	if x.Plan.Steps.Load {
 		if last := lastLoad(on.out); last != nil && last.Withheld != "" {
@@ -94,7 +94,7 @@ func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error
 		return "", nil
 	}
 	if on.adopted {
-		return "", nil // it was compared
+		return "", nil // it was already compared
 	}
 	census, err := census(ctx, x.Subject, on, verify.Sent{Acknowledged: on.mark.Complete, Twice: on.mark.SentTwice}, nil)
 	if err != nil {
@@ -113,8 +113,8 @@ func (x *Checker) contentProblem(ctx context.Context, on *Opened) (string, error
 	return "", nil
 }
 
-// census compares what a target holds with the dataset, and shows what comes of it, unless
-// the census before said so already.
+// census compares the contents of a target with the dataset, and displays the result, unless the
+// previous census had the same.
 func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sent, before []result.CensusResult) ([]result.CensusResult, error) {
 	survey := s.SurveyOf(on.Planned)
 	task := s.Display.Start("count "+on.out.Name, "tables", int64(len(survey.Tables)))
@@ -129,7 +129,7 @@ func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sen
 	switch problem := problemOf(found); {
 	case problem == "":
 		task.Finish("contents as expected")
-	case on.adopted, problem == problemOf(before): // it is told where the run ends, or was
+	case on.adopted, problem == problemOf(before): // it is reported at the end of the run, or was reported
 		task.Fail("")
 	default:
 		task.Fail(problem)
@@ -137,7 +137,7 @@ func census(ctx context.Context, s *subject.Subject, on *Opened, sent verify.Sen
 	return found, nil
 }
 
-// problemOf is the first problem of a census; empty: there is none.
+// problemOf returns the first problem of a census; empty: none.
 func problemOf(census []result.CensusResult) string {
 	for _, c := range census {
 		if c.Problem != "" {
@@ -147,7 +147,7 @@ func problemOf(census []result.CensusResult) string {
 	return ""
 }
 
-// lastLoad is the load that queries run on; nil: there is none.
+// lastLoad returns the load that queries run on; nil: none.
 func lastLoad(t *result.Target) *result.Load {
 	for _, r := range slices.Backward(t.Repeats) {
 		if r.Load != nil {
@@ -157,9 +157,8 @@ func lastLoad(t *result.Target) *result.Load {
 	return nil
 }
 
-// checkType renders all queries of a type, so that what cannot be run shows,
-// and compares answers to some that are not measured, or to as many as wanted
-// where nothing is.
+// checkType renders all queries of a type, to detect queries that cannot run, and compares answers
+// to some queries that are not measured; if nothing is measured, to the requested number.
 func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (*result.Queries, error) {
 	out := &result.Queries{Type: q.Type.Name, Help: q.Type.Help, Texts: x.Plan.TextSource(q)}
 	if !x.Subject.HasExpected(q) {
@@ -170,7 +169,7 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 		return unsupported(out, err)
 	}
 	render := on.Planned.Renderer(ctx, on.DB, q)
-	var one query.Query // one for all: what is given on moves to the heap
+	var one query.Query // one variable for all queries, because it escapes to the heap
 	for one = range q.All {
 		var err error
 		if q.OwnText != nil { // the database checks a text shortly before it runs
@@ -207,7 +206,7 @@ func (x *Checker) checkType(ctx context.Context, on *Opened, q *plan.TypeQueries
 // SlowType is a query type of a target.
 type SlowType struct{ target, queryType string }
 
-// unanswered is unsupported that also turns a failure of a query into a result.
+// unanswered is unsupported, and also turns a failed query into a result.
 func unanswered(out *result.Queries, err error) (*result.Queries, error) {
 	if errors.As(err, &out.Failed) {
 		return out, nil
@@ -215,8 +214,8 @@ func unanswered(out *result.Queries, err error) (*result.Queries, error) {
 	return unsupported(out, err)
 }
 
-// unsupported turns the error of what a target cannot do into a result, and
-// passes on every other error.
+// unsupported turns the error of an unsupported operation into a result, and returns every other
+// error.
 func unsupported(out *result.Queries, err error) (*result.Queries, error) {
 	if !errors.Is(err, query.ErrUnsupported) {
 		return out, err

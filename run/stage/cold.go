@@ -20,9 +20,8 @@ import (
 	"github.com/tsmark/tsmark/run/watch"
 )
 
-// queryCold runs one query of each type, each of a target that has just been
-// opened, after what the machine kept of its files was dropped. In each repeat
-// it is another query.
+// queryCold runs one query of each type. Before each, the target's files are dropped from the page
+// cache and the target is opened again. Each repeat runs another query.
 func (x *Querier) queryCold(ctx context.Context, on *Opened) error {
 	task := x.Record.Display.Start("query "+on.out.Name+" cold"+repeatSuffix(on.job.Repeat, x.Plan.Experiment.QueryRepeats()), "queries", int64(len(x.Subject.Queries)))
 	for i := range x.Subject.Queries {
@@ -49,14 +48,14 @@ func (x *Querier) queryCold(ctx context.Context, on *Opened) error {
 	return nil
 }
 
-// queryTypeCold runs one query. Disturbed says why it does not count and is to be
-// run again; empty: it counts.
+// queryTypeCold runs one query. Disturbed says why the query does not count and is to run again;
+// empty: it counts.
 func (x *Querier) queryTypeCold(ctx context.Context, on *Opened, q *plan.TypeQueries, try int) (disturbed string, err error) {
 	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
 	defer queries.Close()
 	queries.Most = 1
 	first, _ := q.Blocks.Range(on.job.Repeat)
-	place := 0 // in its block
+	place := 0 // index in its block
 	if q.Blocks.Repeated {
 		place = (on.job.Repeat - 1) % queries.Len()
 	}
@@ -76,7 +75,7 @@ func (x *Querier) queryTypeCold(ctx context.Context, on *Opened, q *plan.TypeQue
 	return "", x.keep(ctx, on, q, measured, capture.Answers())
 }
 
-// queryOneCold runs one query of a target made cold.
+// queryOneCold runs one query on a cold target.
 func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQueries, one engine.List, try int, cfg engine.QueryConfig) (*result.Queries, error) {
 	what, cold, err := x.chill(ctx, on.Planned, on.Env)
 	if err != nil {
@@ -86,7 +85,7 @@ func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQuer
 	if err != nil {
 		return nil, err
 	}
-	defer t.Close() // reading only
+	defer t.Close() // only used for reading
 	x.Watch.SetTarget(ctx, on.Planned.Name)
 	cfg.Log, err = x.Record.Log.Section(oplog.Cell{
 		Kind: oplog.Query, Target: on.Planned.Name, Type: q.Type.Name, Repeat: on.job.Repeat, Workers: 1, Queries: 1, First: cfg.First, Setting: strings.TrimSpace("cold " + trySetting(try)),
@@ -105,7 +104,7 @@ func (x *Querier) queryOneCold(ctx context.Context, on *Opened, q *plan.TypeQuer
 	return measured, nil
 }
 
-// folderOf is where a target's files are; empty: not known, as on another host.
+// folderOf returns the folder of a target's files; empty: unknown, for example on another host.
 func folderOf(planned *plan.Target, env driver.Env, own *launch.Server) string {
 	switch path := planned.Options["path"]; {
 	case own != nil:
@@ -118,9 +117,8 @@ func folderOf(planned *plan.Target, env driver.Env, own *launch.Server) string {
 	return env.Dir
 }
 
-// chill makes a closed target cold: its server is restarted, and its files are
-// dropped from the page cache. It says what was done, and whether all is known
-// to be cold.
+// chill makes a closed target cold: it restarts the server and drops the files from the page cache.
+// It describes these steps, and reports whether everything is known to be cold.
 func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.Env) (what string, cold bool, err error) {
 	var done, undone []string
 	own := x.Servers.ServerOf(planned)
@@ -156,7 +154,7 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 		return "", false, fmt.Errorf("dropping the page cache: %w", err)
 	}
 	if own != nil {
-		// Reading its files while it starts is the server's own affair.
+		// The server may read its files while it starts.
 		if err := own.Wake(ctx); err != nil {
 			return "", false, err
 		}
@@ -174,10 +172,10 @@ func (x *Querier) chill(ctx context.Context, planned *plan.Target, env driver.En
 	return what, len(undone) == 0 && (folder == "" || dropped.Cold()), nil
 }
 
-// patience is how long a server that was restarted may take to answer.
+// patience is the time limit for a restarted server to answer.
 const patience = time.Minute
 
-// openAgain opens a target, whose server may be on its way up.
+// openAgain opens a target whose server may still be starting.
 func openAgain(ctx context.Context, planned *plan.Target, env driver.Env) (driver.DB, error) {
 	for deadline := time.Now().Add(patience); ; {
 		t, err := planned.Driver.Open(ctx, env, planned.Options)

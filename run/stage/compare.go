@@ -17,8 +17,7 @@ import (
 	"github.com/tsmark/tsmark/run/verify"
 )
 
-// PendingAnswers lists the phases of a target that have no verdict yet, although answers
-// were taken.
+// PendingAnswers lists the phases of a target that have recorded answers and no verdict yet.
 func PendingAnswers(t *result.Target) []record.Phase {
 	var list []record.Phase
 	for _, r := range t.Repeats {
@@ -31,7 +30,7 @@ func PendingAnswers(t *result.Target) []record.Phase {
 	return list
 }
 
-// pendingCount is how many answers of a target have no verdict yet.
+// pendingCount returns the number of a target's answers without a verdict.
 func pendingCount(t *result.Target) int64 {
 	answers := int64(0)
 	for _, p := range PendingAnswers(t) {
@@ -40,14 +39,14 @@ func pendingCount(t *result.Target) int64 {
 	return answers
 }
 
-// Comparer compares the answers that were taken in a part of the run.
+// Comparer compares the answers recorded in a part of the run.
 type Comparer struct {
 	plan    *plan.Plan
 	subject *subject.Subject
 	record  *record.Record
-	answers [plan.Views]map[takenQuery]*oracle.Expectation // nil: not worked out yet
-	// By target, of types that agreement alone can verify: the answers that were taken,
-	// and the rows of all.
+	answers [plan.Views]map[takenQuery]*oracle.Expectation // nil: not computed yet
+	// By target, for types that only agreement can verify: the recorded answers, and the row counts
+	// of all.
 	texts map[takenQuery]map[string]*query.Answer
 	rows  map[string]map[string]rowCounts // by type and target
 }
@@ -61,19 +60,19 @@ type decision struct {
 	phase     record.Phase
 	verdict   result.Verdict
 	failure   *result.Failure // why an answer could not be compared; nil: all were, or one was wrong
-	agreed    int64           // further answers that had as many rows as those of other systems
-	disagrees string          // how another system's answer differs, where nobody knows the right one
+	agreed    int64           // further answers with as many rows as those of other systems
+	disagrees string          // difference from another system's answer, if the correct one is unknown
 }
 
-// takenQuery is a query whose answer was taken, by the id that it has in common
-// with its equals.
+// takenQuery identifies a query with a recorded answer, by the ID that it shares with equal
+// queries.
 type takenQuery struct {
 	queryType string
 	id        int
 }
 
-// expect passes over the dataset for the expected answers to all queries whose
-// answers were taken, of all targets together.
+// expect passes over the dataset once to compute the expected answers to the recorded queries of
+// all targets.
 func (x *Comparer) expect(ctx context.Context) error {
 	var wanted [plan.Views]map[takenQuery]bool
 	for v := range wanted {
@@ -107,7 +106,7 @@ func (x *Comparer) expect(ctx context.Context) error {
 			}
 		}
 	}
-	// All of them, or none: after a pass that fails the next target asks for it again.
+	// All or nothing: after a failed pass the next target requests it again.
 	var answers [plan.Views]map[takenQuery]*oracle.Expectation
 	for v := range plan.Views {
 		answers[v] = make(map[takenQuery]*oracle.Expectation)
@@ -152,14 +151,14 @@ func (x *Comparer) expect(ctx context.Context) error {
 	return nil
 }
 
-// keyOf names the query of an answer.
+// keyOf returns the key of an answer's query.
 func (x *Comparer) keyOf(p record.Phase, a *engine.Answered) takenQuery {
 	return takenQuery{p.QueryType, x.subject.QueriesOf(p.QueryType).Blocks.ID(a.Place)}
 }
 
-// Compare compares the answers that were taken while a target was measured, and
-// returns the verdicts by then with every error. It reports whether there are
-// answers left of which only the target could tell more, which it was not given.
+// Compare compares the answers recorded while a target was measured. With every error it returns
+// the verdicts so far. It reports whether answers remain that need the target, if it was called
+// without one.
 func (x *Comparer) Compare(ctx context.Context, t driver.DB, planned *plan.Target, out *result.Target) (found []decision, doubtful bool, err error) {
 	if x.answers[plan.EveryRow] == nil {
 		if err := x.expect(ctx); err != nil {
@@ -221,13 +220,13 @@ func (x *Comparer) compareType(ctx context.Context, cfg verify.Config, t driver.
 	return verdict, open, err
 }
 
-// Decide puts verdicts into the record. Types whose answers were wrong are withheld.
+// Decide records verdicts. Types with wrong answers are withheld.
 func (x *Comparer) Decide(ctx context.Context, out *result.Target, found []decision) error {
 	for _, d := range found {
 		q := *out.RepeatOf(d.phase.Repeat).Type(d.phase.QueryType)
 		q.Verdict, q.Disagrees, q.Withheld = d.verdict, d.disagrees, cmp.Or(q.Withheld, d.verdict.Difference)
 		q.Failed, q.Sample.Agreed = cmp.Or(q.Failed, d.failure), d.agreed
-		if q.Verdict == (result.Verdict{}) { // there was nothing to compare the answers with
+		if q.Verdict == (result.Verdict{}) { // there were no expected answers
 			q.Sample.Captured = 0
 		}
 		if err := x.record.KeepQueries(ctx, out, d.phase.Repeat, &q); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// grow divides the load into steps, where columns are to appear. It reports whether the
-// target can be loaded so; what is known if not is in found.
+// grow divides the load into steps, if columns are to appear. It reports whether the target can be
+// loaded in steps; if not, found has the reason.
 func (l *load) grow() (bool, error) {
 	if l.stage.Plan.Experiment.Load.Columns != experiment.ColumnsAppear {
 		return true, nil
@@ -42,8 +42,8 @@ func (l *load) grow() (bool, error) {
 	return true, nil
 }
 
-// session is that over the target. Where columns appear it creates those of the first
-// step only.
+// session returns the session for the target. If columns appear, it creates only those of the first
+// step.
 func (l *load) session() session.Session {
 	s := session.New(l.on.DB)
 	if l.steps != nil {
@@ -52,10 +52,9 @@ func (l *load) session() session.Session {
 	return s
 }
 
-// sendSteps loads step by step: each begins when the one before has settled, with writers
-// that are connected anew, as a program that was changed would. Where the driver says that
-// the system makes no columns and the system refuses rows that bring some, the answer is
-// the result.
+// sendSteps loads step by step: each starts when the one before has settled, with new connections,
+// as a changed program would. If the driver says that the system does not add columns and the
+// system refuses rows with new ones, that error is the result.
 func (l *load) sendSteps(ctx context.Context, config engine.LoadConfig, progress engine.Progress) error {
 	growth := &result.Growth{}
 	acked := config.Acked
@@ -97,8 +96,8 @@ func (l *load) sendSteps(ctx context.Context, config engine.LoadConfig, progress
 	return nil
 }
 
-// nextStep has the target's writers know the columns of a step, and begins its part of
-// the operation log.
+// nextStep tells the target's writers the columns of a step, and starts its part of the operation
+// log.
 func (l *load) nextStep(number int, step *workload.Step, config *engine.LoadConfig) (err error) {
 	if err := l.on.DB.Grow(step.Schema()); err != nil {
 		return err
@@ -109,8 +108,7 @@ func (l *load) nextStep(number int, step *workload.Step, config *engine.LoadConf
 	return err
 }
 
-// withoutQueries notes of the query types of a target that could not be loaded that it
-// answers none.
+// withoutQueries records that a target that could not be loaded answers none of its query types.
 func (x *Loader) withoutQueries(ctx context.Context, out *result.Target) error {
 	why := lastLoad(out).UnsupportedReason()
 	if why == "" {
@@ -128,8 +126,8 @@ func (x *Loader) withoutQueries(ctx context.Context, out *result.Target) error {
 	return nil
 }
 
-// refuses reports whether an error of a step is the answer of a system that makes no
-// columns, rather than one that another load might not have.
+// refuses reports whether an error of a step is the refusal of a system that does not add columns,
+// rather than an error that another load might not have.
 func (l *load) refuses(ctx context.Context, err error) bool {
 	return !l.on.Planned.Caps.MakesColumns && ctx.Err() == nil && driver.AsTemporary(err) == nil && !errors.Is(err, driver.ErrUnreachable)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// IsOverwritten reports whether what a target of a resumed run had loaded is not
-// there any more when its turn comes: a target that shares its place was loaded
-// since, or will be. What else is wrong with it shows at its turn.
+// IsOverwritten reports whether the data that a target of a resumed run had loaded is gone: a
+// target that shares its place was loaded since, or will be. Other errors are found when its job
+// starts.
 func (x *Opener) IsOverwritten(ctx context.Context, planned *plan.Target, willBe bool) bool {
 	if willBe || len(x.Plan.Sharers(planned)) == 0 {
 		return willBe
@@ -30,7 +30,7 @@ func (x *Opener) IsOverwritten(ctx context.Context, planned *plan.Target, willBe
 	return err == nil && mark.Run == x.Record.Doc.ID && !x.ownsMark(mark, planned)
 }
 
-// Inspect looks at a target that is to be loaded.
+// Inspect checks a target that is to be loaded.
 func (x *Opener) Inspect(ctx context.Context, planned *plan.Target) error {
 	embedded := planned.Caps.Embedded
 	if planned.Start != "" || embedded && (planned.Place == "" || nothingAt(planned.Place)) {
@@ -54,8 +54,8 @@ func (x *Opener) Inspect(ctx context.Context, planned *plan.Target) error {
 	return x.checkUsable(ctx, planned, t)
 }
 
-// checkUsable returns an error where a load into an open target, or the queries after
-// it, could not be done.
+// checkUsable returns an error if a load into an open target, or the queries after it, are
+// impossible.
 func (x *Opener) checkUsable(ctx context.Context, planned *plan.Target, t driver.DB) error {
 	err := x.Watch.Limits.InStatement(ctx, "looking at the ports of target "+planned.Name, func(ctx context.Context) error {
 		return check.Reach(ctx, &planned.Driver, planned.Options, x.Plan.Steps.Verify)
@@ -89,8 +89,8 @@ func (x *Opener) checkUsable(ctx context.Context, planned *plan.Target, t driver
 	return q.Close()
 }
 
-// checkConnections returns an error where a server never takes as many connections as there are
-// workers. Where others have too many of them, that shows when the workers connect.
+// checkConnections returns an error if a server never accepts as many connections as there are
+// workers. If other clients use too many connections, connecting fails later.
 func checkConnections(ctx context.Context, t driver.DB, workers int) error {
 	if t.ConnectionLimit == nil {
 		return nil
@@ -102,8 +102,8 @@ func checkConnections(ctx context.Context, t driver.DB, workers int) error {
 	return err
 }
 
-// allowDrop returns an error of a session's unless it is about data that the user
-// lets go. It drops nothing, since another target may refuse yet.
+// allowDrop returns a session's error unless it concerns data that the user allows to drop. It
+// drops nothing, because another target may still refuse.
 func (x *Opener) allowDrop(ctx context.Context, t driver.DB, err error) error {
 	if !errors.Is(err, driver.ErrExisting) {
 		return err
@@ -112,7 +112,7 @@ func (x *Opener) allowDrop(ctx context.Context, t driver.DB, err error) error {
 	return err
 }
 
-// nothingAt reports whether a file is not there, and can be made.
+// nothingAt reports whether a file does not exist and can be created.
 func nothingAt(path string) bool {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return false

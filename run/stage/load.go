@@ -23,8 +23,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Loader loads a target, settles it and counts what it holds, and in a mixed
-// phase queries it meanwhile.
+// Loader loads a target, settles it and counts its contents, and in a mixed phase runs queries
+// during the load.
 type Loader struct {
 	Plan    *plan.Plan
 	Subject *subject.Subject
@@ -34,21 +34,21 @@ type Loader struct {
 	Team    *shared.Team // nil: no agents
 }
 
-// load is a load of a target on its way from step to step.
+// load is a load of a target in progress.
 type load struct {
 	stage   *Loader
 	on      *Opened
 	feed    *subject.Feed
-	mark    session.Mark // that it leaves
+	mark    session.Mark // the mark that it leaves
 	log     *oplog.Section
 	setting string // of its cells in the operation log
 	task    record.Task
-	found   *result.Load    // nil: nothing was measured yet
-	steps   []workload.Step // of a load whose columns appear; nil: all are created
+	found   *result.Load    // nil: nothing measured yet
+	steps   []workload.Step // if columns appear during the load; nil: all are created first
 }
 
-// Load loads a target and keeps what came of it: again where others disturbed the
-// load or a step after it, and the host must be quiet.
+// Load loads a target and keeps the result. It repeats a load that other processes disturbed, or a
+// step after it, if the host must be quiet.
 func (x *Loader) Load(ctx context.Context, on *Opened) error {
 	if err := x.quietly(ctx, on.out, on.job.Repeat, func(try int) (*result.Load, error) { return x.loadOnce(ctx, on, try) }); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (x *Loader) Load(ctx context.Context, on *Opened) error {
 	return x.withoutQueries(ctx, on.out)
 }
 
-// loadOnce loads, settles and counts. What was measured by then is returned with
-// every error; nil: nothing.
+// loadOnce loads, settles and counts. With every error it returns the measurements so far; nil:
+// none.
 func (x *Loader) loadOnce(ctx context.Context, on *Opened, try int) (*result.Load, error) {
 	f, err := x.Subject.Feed(on.DB, on.Planned)
 	if err != nil {
@@ -89,7 +89,7 @@ func (x *Loader) loadOnce(ctx context.Context, on *Opened, try int) (*result.Loa
 	if err != nil {
 		return l.found, l.cutOff(ctx, err)
 	}
-	// What is measured comes first, and what takes long, and no clock sees, last.
+	// Measurements come first; long work off the clock comes last.
 	if err = l.afterLoad(ctx); err == nil {
 		err = l.measureDisk(ctx)
 	}
@@ -103,12 +103,12 @@ func (x *Loader) loadOnce(ctx context.Context, on *Opened, try int) (*result.Loa
 		err = l.aggregate(ctx)
 	}
 	if err != nil {
-		l.withhold(record.Reason(ctx, err)) // what nobody counted is no figure
+		l.withhold(record.Reason(ctx, err)) // uncounted rows have no figures
 	}
 	return l.found, err
 }
 
-// prepare makes room and tables, and returns how long that took.
+// prepare makes room, creates tables, and returns the time needed.
 func (l *load) prepare(ctx context.Context) (time.Duration, error) {
 	l.mark.RowsExpected = l.feed.Rows
 	if l.stage.Subject.Mixes() {
@@ -127,8 +127,7 @@ func (l *load) prepare(ctx context.Context) (time.Duration, error) {
 	return prepared, err
 }
 
-// send sends the rows, or those before the mixed phase, and waits until they have
-// settled.
+// send sends the rows, or those before the mixed phase, and waits until they have settled.
 func (l *load) send(ctx context.Context) error {
 	before := footprint(ctx, l.on.DB)
 	total := l.feed.Rows
@@ -162,7 +161,7 @@ func (l *load) send(ctx context.Context) error {
 	if l.stage.Subject.File != nil {
 		l.stage.Subject.Conclude(l.feed, l.found, err)
 	}
-	// What a file of a known dataset should have had, learn finds out.
+	// learn determines the expected contents of a file of a known dataset.
 	if l.mark.RowsExpected < 0 && err == nil && (l.stage.Subject.File == nil || l.on.Planned.Caps.Discards) {
 		l.mark.RowsExpected = l.feed.RowsRead()
 	}
@@ -172,8 +171,8 @@ func (l *load) send(ctx context.Context) error {
 	return err
 }
 
-// visibility is how is found out that rows are visible. How many there should be is not known
-// where the target keeps one row of a series and time, and the dataset may have several.
+// visibility defines how to find out that rows are visible. Their number is unknown if the target
+// keeps one row per series and time, and the dataset may have several.
 func (l *load) visibility() engine.Visibility {
 	if l.on.Planned.Caps.Discards || l.on.Planned.Caps.Language == "" {
 		return engine.Visibility{}
@@ -186,8 +185,8 @@ func (l *load) visibility() engine.Visibility {
 	}
 }
 
-// leaveMark tells later commands how far the load came, also one that an error
-// ended, which it returns.
+// leaveMark records the progress of the load for later commands, even if an error ended it, and
+// returns that error.
 func (l *load) leaveMark(ctx context.Context, err error) error {
 	l.mark.RowsAcked = l.found.AllRows()
 	if r := l.found.AllRetries(); r != nil && !l.on.Planned.Caps.Dedupes {
@@ -202,8 +201,8 @@ func (l *load) leaveMark(ctx context.Context, err error) error {
 	return cmp.Or(err, session.New(l.on.DB).SetMark(markCtx, l.mark))
 }
 
-// learn finds out what the target should hold, which the first load did not wait
-// for, and corrects the mark where a file turns out to have had other rows.
+// learn determines the expected contents of the target, which the first load did not wait for, and
+// corrects the mark if a file had other rows.
 func (l *load) learn(ctx context.Context) error {
 	err := l.stage.Subject.Learn(ctx, l.on.DB, l.on.Planned)
 	if err != nil || l.stage.Subject.Expected == nil || l.mark.RowsExpected == l.stage.Subject.Expected.Survey.Rows {
@@ -213,7 +212,7 @@ func (l *load) learn(ctx context.Context) error {
 	return l.leaveMark(ctx, nil)
 }
 
-// cutOff withholds a load that an error ended, which it returns as one of the load.
+// cutOff withholds a load that an error ended, and returns the error as an error of the load.
 func (l *load) cutOff(ctx context.Context, err error) error {
 	err = fmt.Errorf("loading stopped after %s: %w", rowsOf(&l.mark), err)
 	l.withhold(record.Reason(ctx, err))
@@ -221,14 +220,14 @@ func (l *load) cutOff(ctx context.Context, err error) error {
 	return err
 }
 
-// withhold withholds a load, maybe after its first part had settled: who resumes
-// the run begins it anew.
+// withhold withholds a load, possibly after its first part had settled: a resumed run starts it
+// from scratch.
 func (l *load) withhold(why string) {
 	l.found.Withheld, l.found.Settled = cmp.Or(l.found.Withheld, why), 0
 }
 
-// count compares the census with the dataset; a difference withholds the load.
-// Rows that are there twice because they were sent twice are no difference.
+// count compares the census with the dataset; a difference withholds the load. Rows stored twice
+// because they were sent twice do not count as a difference.
 func (l *load) count(ctx context.Context) (err error) {
 	if l.mark.RowsAcked != l.mark.RowsExpected {
 		l.found.Withheld = fmt.Sprintf("%d rows were accepted, %d expected", l.mark.RowsAcked, l.mark.RowsExpected)
@@ -237,7 +236,7 @@ func (l *load) count(ctx context.Context) (err error) {
 		l.found.Unverified = discarded
 		return nil
 	}
-	// Rows of a protocol that does not acknowledge may be missing, but are not lost.
+	// Rows of a protocol without acknowledgements may be missing, but not lost.
 	sent := verify.Sent{Acknowledged: l.mark.Complete && l.found.Acked > 0, Twice: l.mark.SentTwice}
 	if err = l.countUntilComplete(ctx, sent); err != nil {
 		l.found.Withheld = "not counted: " + record.Reason(ctx, err)
@@ -247,12 +246,11 @@ func (l *load) count(ctx context.Context) (err error) {
 	return nil
 }
 
-// recount is for how long rows that are missing may take to appear, from one census to the
-// next.
+// recount is the time that missing rows may take to appear between two censuses.
 const recount = 500 * time.Millisecond
 
-// countUntilComplete takes a census, and again as long as rows are missing and more and more
-// appear: the load had not settled, and the time until they were there is part of what it took.
+// countUntilComplete takes a census, and repeats it as long as rows are missing and more of them
+// appear: the load had not settled, and the time until they appear is part of the load.
 func (l *load) countUntilComplete(ctx context.Context, sent verify.Sent) error {
 	begin, before := time.Now(), int64(-1)
 	for {
@@ -279,10 +277,10 @@ func (l *load) countUntilComplete(ctx context.Context, sent verify.Sent) error {
 	}
 }
 
-// discarded is what is said of a load into a target that keeps nothing.
+// discarded is the text for a load into a target that discards rows.
 const discarded = "not verified: null target"
 
-// afterLoad does the steps that the experiment wants and the target has.
+// afterLoad runs the steps that the experiment requests and the target has.
 func (l *load) afterLoad(ctx context.Context) error {
 	steps := l.on.DB.Steps
 	for _, wanted := range l.stage.Plan.Experiment.Load.After {
@@ -312,7 +310,7 @@ func (l *load) afterLoad(ctx context.Context) error {
 	return nil
 }
 
-// measureDisk measures what the data takes when all is done.
+// measureDisk measures the final size of the data.
 func (l *load) measureDisk(ctx context.Context) error {
 	size, err := l.sizeWritten(ctx)
 	if err != nil {
@@ -323,8 +321,8 @@ func (l *load) measureDisk(ctx context.Context) error {
 	return err
 }
 
-// sizeWritten returns the size on disk after the target has written what it had in memory, off the
-// clock. What it wrote may be merged before that is over, so that it has settled again.
+// sizeWritten returns the size on disk after the target has flushed its memory, off the clock. The
+// flushed data may be merged first, so the target settles again.
 func (l *load) sizeWritten(ctx context.Context) (driver.Footprint, error) {
 	var refusal error
 	if l.on.DB.FlushMemory != nil {
@@ -341,7 +339,7 @@ func (l *load) sizeWritten(ctx context.Context) (driver.Footprint, error) {
 	return size, err
 }
 
-// bytesWritten is the size on disk once all was written; -1: unknown, or there was more to write.
+// bytesWritten returns the size on disk once everything was written; -1: unknown, or incomplete.
 func (l *load) bytesWritten(ctx context.Context) int64 {
 	size, err := l.sizeWritten(ctx)
 	if err != nil || size.Pending != "" {
@@ -350,7 +348,7 @@ func (l *load) bytesWritten(ctx context.Context) int64 {
 	return size.Bytes
 }
 
-// footprint is the size on disk; -1: not known.
+// footprint returns the size on disk; -1: unknown.
 func footprint(ctx context.Context, t driver.DB) int64 {
 	size, err := t.Footprint(ctx)
 	if err != nil {
@@ -359,8 +357,8 @@ func footprint(ctx context.Context, t driver.DB) int64 {
 	return size.Bytes
 }
 
-// upkeep is what a system did by itself to its tables; empty: not known, which
-// fails nothing.
+// upkeep describes the system's background maintenance of its tables; empty: unknown, which is not
+// an error.
 func upkeep(ctx context.Context, t driver.DB) string {
 	if t.Upkeep == nil {
 		return ""
@@ -376,7 +374,7 @@ func upkeep(ctx context.Context, t driver.DB) string {
 	return text
 }
 
-// repeatSuffix says which repeat it is, where there are several.
+// repeatSuffix names the repeat, if there are several.
 func repeatSuffix(n, repeats int) string {
 	if repeats < 2 {
 		return ""
@@ -384,8 +382,8 @@ func repeatSuffix(n, repeats int) string {
 	return fmt.Sprintf(", repeat %d of %d", n, repeats)
 }
 
-// quietly loads, and again where others disturbed the load, its mixed phase or a
-// step after it, and keeps the load that counts.
+// quietly loads, repeats the load if other processes disturbed it, its mixed phase or a step after
+// it, and keeps the load that counts.
 func (x *Loader) quietly(ctx context.Context, out *result.Target, number int, once func(try int) (*result.Load, error)) error {
 	for try := 1; ; try++ {
 		load, err := once(try)
@@ -396,7 +394,7 @@ func (x *Loader) quietly(ctx context.Context, out *result.Target, number int, on
 			if try < watch.QuietTries && (x.Subject.File == nil || x.Plan.Experiment.Load.File != "-") { // standard input cannot be read again
 				continue
 			}
-			// Not settled: who resumes the run loads anew.
+			// Not settled: a resumed run loads from scratch.
 			load.Withheld, load.Settled = record.ErrNotQuiet.Error()+": "+why, 0
 			err = watch.TooNoisyError("the load of target "+out.Name, why)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// newMark is what a load leaves in the target.
+// newMark returns the mark that a load leaves in the target.
 func (x *Opener) newMark(c plan.Job, planned *plan.Target) session.Mark {
 	return session.Mark{
 		Dataset: x.Record.Doc.Dataset.Spec, Fingerprint: x.Record.Doc.Dataset.Fingerprint, RowsExpected: -1, RowsAtMost: x.Subject.Rows,
@@ -21,8 +21,8 @@ func (x *Opener) newMark(c plan.Job, planned *plan.Target) session.Mark {
 	}
 }
 
-// checkMark reads the mark and decides whether a cell may go on with what the
-// database holds. For a load it returns the new mark.
+// checkMark reads the mark and decides whether a job may use the contents of the database. For a
+// load it returns the new mark.
 func (x *Opener) checkMark(ctx context.Context, c plan.Job, planned *plan.Target, t driver.DB) (session.Mark, error) {
 	mark, err := session.New(t).Mark(ctx)
 	switch {
@@ -43,14 +43,13 @@ func (x *Opener) checkMark(ctx context.Context, c plan.Job, planned *plan.Target
 	return mark, err
 }
 
-// checkReplace returns an error where a marked dataset may not make room for that of
-// a target.
+// checkReplace returns an error if a marked dataset must not be replaced by that of a target.
 func (x *Opener) checkReplace(mark session.Mark, planned *plan.Target) error {
 	switch {
 	case mark.Run == x.Record.Doc.ID && mark.Target != "" && !x.Plan.SamePlace(planned, mark.Target):
 		return x.aliasError(planned.Name, mark.Target)
 	case mark.Run != "" && (mark.Run == x.Record.Doc.ID || slices.Contains(x.Plan.Earlier, mark.Run)):
-		return nil // runs of a sweep take the place of each other, as do targets of a run
+		return nil // runs of a sweep, and targets of a run, replace each other's data
 	case !x.Plan.Experiment.Load.Replace:
 		return fmt.Errorf("%w: the database of target %s holds dataset %s already (%s, %s); add --replace to load it again, or use tsmark query",
 			plan.ErrInput, planned.Name, mark.Fingerprint, mark.Dataset.Name, rowsOf(&mark))
@@ -58,8 +57,8 @@ func (x *Opener) checkReplace(mark session.Mark, planned *plan.Target) error {
 	return nil
 }
 
-// checkAccept returns an error where answers from a marked dataset would not be those
-// of a target of this run.
+// checkAccept returns an error if answers from a marked dataset would differ from those of a target
+// of this run.
 func (x *Opener) checkAccept(mark session.Mark, planned *plan.Target) error {
 	switch other := mark.Target != planned.Name; {
 	case x.ownsMark(mark, planned):
@@ -91,13 +90,13 @@ func (x *Opener) checkAccept(mark session.Mark, planned *plan.Target) error {
 	return nil
 }
 
-// ownsMark reports whether a mark is of the load whose data this run queries: where
-// it loads, the target's last one.
+// ownsMark reports whether a mark belongs to the load that this run queries: if the run loads, the
+// target's last one.
 func (x *Opener) ownsMark(mark session.Mark, planned *plan.Target) bool {
 	return !x.Plan.Steps.Load || mark.Run == x.Record.Doc.ID && mark.Target == planned.Name && mark.Repeat == x.lastLoaded(planned.Name)
 }
 
-// lastLoaded is the number of a target's last load; 0: it has none.
+// lastLoaded returns the number of a target's last load; 0: none.
 func (x *Opener) lastLoaded(name string) int {
 	last := 0
 	for i := range x.Record.Doc.Targets {
@@ -110,8 +109,8 @@ func (x *Opener) lastLoaded(name string) int {
 	return last
 }
 
-// aliasError is the error of two targets that overwrite each other without looking
-// alike in the experiment, in whose order it names them.
+// aliasError is the error for two targets that overwrite each other although their settings differ.
+// It names them in the order of the experiment.
 func (x *Opener) aliasError(a, b string) error {
 	place := func(name string) int {
 		return slices.IndexFunc(x.Plan.Targets, func(t plan.Target) bool { return t.Name == name })
@@ -131,7 +130,7 @@ func (x *Opener) aliasError(a, b string) error {
 		plan.ErrInput, where(a), where(b))
 }
 
-// rowsOf says how many rows a mark tells of.
+// rowsOf formats the number of rows in a mark.
 func rowsOf(mark *session.Mark) string {
 	switch {
 	case mark.RowsExpected >= 0:
@@ -142,7 +141,7 @@ func rowsOf(mark *session.Mark) string {
 	return fmt.Sprintf("%d rows", mark.RowsAcked)
 }
 
-// loadedBy says who left a mark, as the end of a phrase; empty: nobody knows.
+// loadedBy names the origin of a mark, as the end of a phrase; empty: unknown.
 func loadedBy(mark session.Mark) string {
 	if mark.Target == "" {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// mix writes the rest of the dataset while queries are run, loads alone
-// what the phase had no time for, and then checks the answers.
+// mix writes the rest of the dataset while queries run, loads alone the rows that the phase had no
+// time for, and then checks the answers.
 func (l *load) mix(ctx context.Context) error {
 	config := l.mixedConfig()
 	written := oplog.Cell{
@@ -67,7 +67,7 @@ func (l *load) mix(ctx context.Context) error {
 	return nil
 }
 
-// mixedConfig is what the phase of a target in a repeat is like.
+// mixedConfig returns the configuration of the phase of a target in a repeat.
 func (l *load) mixedConfig() engine.MixedConfig {
 	c := l.stage.Plan.Settings.Mixed
 	c.Owner, c.Start, c.Visible = l.stage.Subject.Owner, l.stage.Subject.Record.Spec.Start, l.visibility()
@@ -76,8 +76,8 @@ func (l *load) mixedConfig() engine.MixedConfig {
 	return c
 }
 
-// loadRest loads the rows that follow those of the phase, which were handed to the target,
-// whatever it made of them.
+// loadRest loads the rows after those that the phase handed to the target, whether or not the
+// target stored these.
 func (l *load) loadRest(ctx context.Context, c engine.MixedConfig, journal *engine.Journal, task record.Task) error {
 	done := c.Loaded + journal.HandedRows()
 	if done >= l.stage.Subject.Expected.Survey.Rows {

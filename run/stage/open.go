@@ -20,9 +20,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Opener looks at the targets that are to be loaded before anything is, and
-// opens each for its cells. It decides whether a cell may go on with what the
-// database holds.
+// Opener inspects the targets to load before anything is loaded, and opens each for its jobs. It
+// decides whether a job may use the contents of the database.
 type Opener struct {
 	Plan    *plan.Plan
 	Subject *subject.Subject
@@ -32,9 +31,9 @@ type Opener struct {
 	Force   session.Force
 }
 
-// Open opens a target for a cell, whose server it has running before. It sees that
-// the cell may go on with what is there, and finds out what must be known before:
-// what the target is, and, unless it is only loaded, which answers are right.
+// Open opens a target for a job after starting its server. It checks that the job may use the
+// existing contents, and determines the required information first: the description of the target,
+// and, unless it is only loaded, the expected answers.
 func (x *Opener) Open(ctx context.Context, c plan.Job, planned *plan.Target, out *result.Target) (on *Opened, err error) {
 	env, err := x.env(ctx, c, planned)
 	if err != nil {
@@ -58,7 +57,7 @@ func (x *Opener) Open(ctx context.Context, c plan.Job, planned *plan.Target, out
 		err = x.checkAccept(on.mark, planned)
 	}
 	if err == nil && on.job.Kind == plan.Load && planned.Start != "" {
-		err = x.checkUsable(ctx, planned, on.DB) // it did not run when the others were looked at
+		err = x.checkUsable(ctx, planned, on.DB) // it was not running during the first inspection
 	}
 	if err == nil && on.job.Kind == plan.Query && !x.Plan.Steps.Load {
 		err = checkConnections(ctx, on.DB, x.Plan.Experiment.Queries.Workers)
@@ -70,12 +69,12 @@ func (x *Opener) Open(ctx context.Context, c plan.Job, planned *plan.Target, out
 		err = x.Subject.Learn(ctx, on.DB, planned)
 	}
 	if err != nil {
-		_ = on.DB.Close() // the first error says what is wrong
+		_ = on.DB.Close() // the first error is the relevant one
 	}
 	return on, err
 }
 
-// describe records what an open target says of itself, and begins to watch it.
+// describe records an open target's description of itself, and starts to observe it.
 func (x *Opener) describe(ctx context.Context, t driver.DB, planned *plan.Target, out *result.Target) (err error) {
 	if out.Description, err = check.Describe(ctx, t); err != nil {
 		return fmt.Errorf("reading version and settings: %w", err)
@@ -100,8 +99,8 @@ func (x *Opener) describe(ctx context.Context, t driver.DB, planned *plan.Target
 	return x.Record.KeepTarget(ctx, out)
 }
 
-// env gives a loaded target a folder within this run's, and an existing one
-// the folder it was loaded in.
+// env gives a loaded target a folder within this run's, and an existing one the folder it was
+// loaded in.
 func (x *Opener) env(ctx context.Context, c plan.Job, planned *plan.Target) (driver.Env, error) {
 	id := x.Record.Doc.ID
 	if !x.Plan.Steps.Load {
@@ -124,9 +123,8 @@ func (x *Opener) env(ctx context.Context, c plan.Job, planned *plan.Target) (dri
 	return env, nil
 }
 
-// lastHere is the first of these runs whose folder for the target is on this
-// machine: those of a store that several machines share may be elsewhere. Where
-// there is none it is the first, or "".
+// lastHere returns the first of these runs whose folder for the target is on this machine: the
+// folders of a shared store may be on other machines. If there is none it returns the first, or "".
 func (x *Opener) lastHere(runs []string, planned *plan.Target) string {
 	for _, id := range runs {
 		if _, err := os.Stat(filepath.Join(x.Record.Dir, id, planned.Name)); err == nil {
@@ -136,15 +134,14 @@ func (x *Opener) lastHere(runs []string, planned *plan.Target) string {
 	return cmp.Or(append(runs, "")...)
 }
 
-// RemoveEmpty removes a folder of a run, and the run's own, if nothing is in
-// them.
+// RemoveEmpty removes a folder of a run, and the run's own, if they are empty.
 func RemoveEmpty(dir string) {
 	if os.Remove(dir) == nil {
-		_ = os.Remove(filepath.Dir(dir)) // fails, and stays, where something else is in it
+		_ = os.Remove(filepath.Dir(dir)) // fails if it is not empty, which is intended
 	}
 }
 
-// adopt makes the marked dataset the one that this run is about.
+// adopt makes the marked dataset the dataset of this run.
 func (x *Opener) adopt(mark session.Mark) error {
 	w, err := x.Plan.Catalog.Workload(mark.Dataset.Name)
 	if err != nil {
@@ -157,7 +154,7 @@ func (x *Opener) adopt(mark session.Mark) error {
 	if err := Fix(x.Subject, x.Record, mark.Dataset); err != nil {
 		return plan.BadInput(err)
 	}
-	// The record shows the experiment that would repeat this.
+	// The record shows an experiment that would repeat this.
 	adopted := *x.Plan.Experiment
 	adopted.Workload, adopted.Load.Limit = mark.Dataset, mark.Dataset.Limit
 	yaml, err := x.Plan.Yaml(&adopted)

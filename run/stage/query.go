@@ -18,8 +18,7 @@ import (
 	"github.com/tsmark/tsmark/run/watch"
 )
 
-// Finished reports whether a type needs nothing more in a repeat: it was run, or
-// has no figure.
+// Finished reports whether a type is done in a repeat: it was run, or has no figure.
 func Finished(t *result.Target, repeat int, queryType string) bool {
 	if first := t.RepeatOf(1).Type(queryType); first != nil && first.WithoutFigure() {
 		return true
@@ -28,8 +27,7 @@ func Finished(t *result.Target, repeat int, queryType string) bool {
 	return q != nil && (q.Executed > 0 || q.WithoutFigure())
 }
 
-// Querier measures the queries of a target in a repeat, and keeps a sample of the
-// answers.
+// Querier measures the queries of a target in a repeat, and keeps a sample of the answers.
 type Querier struct {
 	Plan    *plan.Plan
 	Subject *subject.Subject
@@ -40,7 +38,7 @@ type Querier struct {
 	Slow    map[SlowType]bool
 }
 
-// Query measures the query types that the check has left.
+// Query measures the query types that passed the check.
 func (x *Querier) Query(ctx context.Context, on *Opened) error {
 	if x.Plan.Experiment.Queries.Cache == experiment.CacheCold {
 		return x.queryCold(ctx, on)
@@ -68,8 +66,7 @@ func (x *Querier) Query(ctx context.Context, on *Opened) error {
 	return nil
 }
 
-// toRun is how many queries will be run; 0: what limits them is another thing than
-// their number.
+// toRun returns the number of queries that will be run; 0: another limit applies.
 func (x *Querier) toRun(on *Opened) (queries int64) {
 	e := x.Plan.Experiment
 	if e.TimeBoxOfRepeat() > 0 || e.Queries.Until != "" || e.Queries.Open() {
@@ -84,8 +81,8 @@ func (x *Querier) toRun(on *Opened) (queries int64) {
 	return queries
 }
 
-// measure measures a type, and again where the experiment requires a quiet host and other
-// processes disturbed it. It returns the answers that were kept meanwhile.
+// measure measures a type, and repeats it if the experiment requires a quiet host and other
+// processes disturbed it. It returns the recorded answers.
 func (x *Querier) measure(ctx context.Context, on *Opened, q *plan.TypeQueries, task record.Task) (measured *result.Queries, answers []engine.Answered, err error) {
 	queries := x.Subject.Rendered(on.Planned, q, on.job.Repeat, on.DB)
 	defer queries.Close()
@@ -119,7 +116,7 @@ func (x *Querier) measure(ctx context.Context, on *Opened, q *plan.TypeQueries, 
 	}
 }
 
-// config says how a type is measured in a try.
+// config returns the configuration of a type in a try.
 func (x *Querier) config(ctx context.Context, on *Opened, q *plan.TypeQueries, try int) (cfg engine.QueryConfig, err error) {
 	first, end := q.Blocks.Range(on.job.Repeat)
 	cfg = x.Plan.Settings.Query
@@ -130,24 +127,23 @@ func (x *Querier) config(ctx context.Context, on *Opened, q *plan.TypeQueries, t
 		Workers: x.Plan.Experiment.Queries.Workers, Queries: end - first, First: first, Schedule: x.Plan.Experiment.Queries.Rate,
 		Setting: trySetting(try),
 	})
-	// A query that takes longer than the time box is not warmed up: that would cost more than
-	// all that is measured, and the connection is no part of so long a time.
+	// If a query takes longer than the time box there is no warm-up: it would cost more than the
+	// whole measurement, and the connection hardly matters for such a long time.
 	if err == nil && (cfg.WarmUp.Time > 0 || !x.Slow[SlowType{on.Planned.Name, q.Type.Name}]) {
 		cfg.WarmUp.Queries, err = x.Subject.WarmUps(ctx, on.Planned, q, on.job.Repeat, on.DB)
 	}
 	return cfg, err
 }
 
-// capture keeps the answers of the type's sample in a repeat.
+// capture returns the capture of the type's sample in a repeat.
 func (x *Querier) capture(q *plan.TypeQueries, repeat int) *engine.Capture {
 	if !x.Subject.HasExpected(q) && !x.Subject.ComparesSystems(q) {
-		return new(engine.Capture) // which keeps nothing
+		return new(engine.Capture) // keeps nothing
 	}
 	return x.Plan.Capture(q, x.Record.Doc.CheckSeed, repeat, x.Subject.ComparesSystems(q))
 }
 
-// keep puts what was measured of a type into the run, and stores it with the
-// answers that were kept meanwhile.
+// keep records the measurement of a type and stores it with the recorded answers.
 func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, measured *result.Queries, taken []engine.Answered) error {
 	if err := x.Record.Answers().Put(record.Phase{Target: on.out.Name, QueryType: q.Type.Name, Repeat: on.job.Repeat}, taken); err != nil {
 		return fmt.Errorf("%w: keeping answers that are to be compared: %w", record.ErrStore, err)
@@ -168,8 +164,8 @@ func (x *Querier) keep(ctx context.Context, on *Opened, q *plan.TypeQueries, mea
 	return x.Record.KeepQueries(ctx, on.out, on.job.Repeat, measured)
 }
 
-// trySetting is the setting of a measurement in the operation log, which keeps those that
-// were disturbed too.
+// trySetting is the setting of a measurement in the operation log, which also contains disturbed
+// tries.
 func trySetting(try int) string {
 	if try == 1 {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/run/watch"
 )
 
-// kept is a store that knows the last load that was saved.
+// kept is a store that remembers the last saved load.
 type kept struct {
 	record.Store
 	load result.Load
@@ -25,8 +25,8 @@ func (k *kept) Append(_ context.Context, _ *result.Run, p *result.Piece) error {
 	return nil
 }
 
-// A load that others disturbed is done again, three times at most; then the run
-// ends, and who resumes it loads anew.
+// A disturbed load is repeated, at most three times; then the run ends, and a resumed run loads
+// from scratch.
 func TestLoadQuietly(t *testing.T) {
 	phase := func(others float64) *result.Noise {
 		n := result.NewNoise(10, 2)

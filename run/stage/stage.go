@@ -1,6 +1,6 @@
-// Package stage does the jobs of a run on one target: it opens it, loads it, checks its answers,
-// measures its queries and compares the answers that were taken meanwhile. A stage has what it
-// needs as fields, gets an opened target, and calls no other stage.
+// Package stage executes the jobs of a run on one target: it opens it, loads it, checks its
+// answers, measures its queries and compares the recorded answers. A stage has its dependencies as
+// fields, receives an opened target, and calls no other stage.
 package stage
 
 import (
@@ -19,13 +19,13 @@ type Opened struct {
 	Planned *plan.Target
 	Env     driver.Env
 	DB      driver.DB
-	mark    session.Mark   // of what it holds, or of what is to be loaded
-	adopted bool           // tsmark did not load what it holds
-	out     *result.Target // what the run tells of it
+	mark    session.Mark   // of its contents, or of the data to load
+	adopted bool           // tsmark did not load its data
+	out     *result.Target // its record in the run
 }
 
-// Fix fixes the dataset and draws the queries, and returns an error unless they are those
-// that the experiment expects.
+// Fix determines the dataset and generates the queries, and returns an error if they differ from
+// those that the experiment expects.
 func Fix(s *subject.Subject, r *record.Record, spec workload.Spec) error {
 	if err := s.Prepare(spec, r.Doc.CheckSeed, r.Doc.QuerySeed); err != nil {
 		return err

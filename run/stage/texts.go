@@ -14,15 +14,14 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// checkTexts finds out whether a target runs the texts of a type, by some that are not
-// measured. What there is no text for is n/a, and so is what the server refuses of TSBS:
-// those texts are as old as TSBS, and servers are not. A text of the user's that it
-// refuses fails.
+// checkTexts checks whether a target runs the texts of a type, using some that are not measured. A
+// type without a text is n/a, and so is a TSBS text that the server refuses: these texts are as old
+// as TSBS, and servers are newer. A refused user-provided text is a failure.
 func (x *Checker) checkTexts(ctx context.Context, on *Opened, q *plan.TypeQueries, out *result.Queries, task record.Task) (*result.Queries, error) {
 	render := x.Subject.Renderer(on.Planned, q, on.DB)
 	defer render.Close()
 	if out.Texts == result.TextsTSBS {
-		if _, err := render.Verbatim(0); err != nil { // where there is none, none is sent
+		if _, err := render.Verbatim(0); err != nil { // without a text, none is sent
 			return shortUnsupported(out, err)
 		}
 	}
@@ -30,7 +29,7 @@ func (x *Checker) checkTexts(ctx context.Context, on *Opened, q *plan.TypeQuerie
 	if err != nil {
 		return out, fmt.Errorf("connecting to run texts: %w", err)
 	}
-	defer querier.Close() // reading only
+	defer querier.Close() // only used for reading
 	for i := range q.Early {
 		one, err := render.Render(ctx, &q.Early[i])
 		if err == nil {
@@ -43,7 +42,7 @@ func (x *Checker) checkTexts(ctx context.Context, on *Opened, q *plan.TypeQuerie
 		task.Add(1)
 		switch {
 		case errors.Is(err, errTooSlow):
-			return out, nil // the connection may be lost, and more would not tell more
+			return out, nil // the connection may be lost, and more texts would add no information
 		case errors.Is(err, plan.ErrRefused) && out.Texts == result.TextsOwn:
 			out.Failed = result.NewFailure(result.ServerError, fmt.Errorf("query %d: %s", q.Early[i].ID, strings.TrimPrefix(err.Error(), query.ErrUnsupported.Error()+": ")))
 			return out, nil
@@ -54,7 +53,7 @@ func (x *Checker) checkTexts(ctx context.Context, on *Opened, q *plan.TypeQuerie
 	return out, nil
 }
 
-// shortUnsupported is unsupported, in fewer words.
+// shortUnsupported is unsupported with shorter texts.
 func shortUnsupported(out *result.Queries, err error) (*result.Queries, error) {
 	out, err = unsupported(out, err)
 	if err == nil {
@@ -63,7 +62,7 @@ func shortUnsupported(out *result.Queries, err error) (*result.Queries, error) {
 	return out, err
 }
 
-// errTooSlow is that a text took longer than the time-out, which refuses nothing.
+// errTooSlow means that a text exceeded the time-out, which is not a refusal.
 var errTooSlow = errors.New("no answer within the time-out")
 
 // tryText runs a text.

@@ -9,11 +9,11 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// cache is a database with values in memory, which it writes when it is told to, unless it refuses.
+// cache is a database with values in memory, which it writes on request, unless it refuses.
 type cache struct {
 	driver.Required
 	refusal error
-	holds   string // what it cannot write; empty: nothing
+	holds   string // data that it cannot write; empty: none
 	written bool
 	settled bool // since it has written
 }
@@ -35,8 +35,8 @@ func (c *cache) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: 100, Pending: c.holds}, nil
 }
 
-// The size on disk is measured after what is in memory was written and merged; what is still
-// to be written stands beside it, with the reason, and such a size is not one before a step.
+// The size on disk is measured after the memory was flushed and merged; data not yet written is
+// reported with the reason, and such a size is not comparable with the size before a step.
 func TestMeasureDisk(t *testing.T) {
 	for name, c := range map[string]struct {
 		target  cache
