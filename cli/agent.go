@@ -133,8 +133,8 @@ type accessFlags struct {
 	broker.Access
 }
 
-// add adds them under names that begin with prefix; the texts say whose token it is, and what
-// the two certificates are for.
+// add adds the flags under names that begin with prefix. The texts name the owner of the token and
+// the uses of the two certificates.
 func (g *accessFlags) add(prefix, token, authority, certificate string) func(*cobra.Command) {
 	g.prefix = prefix
 	return func(cmd *cobra.Command) {

@@ -111,7 +111,7 @@ func (f *farFleet) joined() {
 	}
 }
 
-// saying waits until somebody says something.
+// saying waits until the output contains what.
 func (f *farFleet) saying(what string) {
 	f.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.said.String(), what); time.Sleep(20 * time.Millisecond) {
@@ -366,8 +366,8 @@ func TestAgentsCutOff(t *testing.T) {
 	}
 }
 
-// Who is cut off in a mixed phase stops writing and querying: the load is withheld with its
-// name, and nobody waits for its rows.
+// An agent that is cut off in a mixed phase stops writing and querying: the load is withheld with the
+// agent's name, and the run does not wait for its rows.
 func TestAgentsCutOffMixed(t *testing.T) {
 	for _, d := range []driver.Driver{questdb.Driver(), postgres.Driver()} {
 		t.Run(d.Name, func(t *testing.T) { testAgentsCutOffMixed(t, d) })
@@ -432,7 +432,7 @@ func TestAgentsFarApartMixed(t *testing.T) {
 	}
 }
 
-// Without its coordinator no agent goes on loading, and resume does the rest.
+// Without its coordinator every agent stops loading, and resume does the rest.
 func TestCoordinatorKilled(t *testing.T) {
 	f := newFleet(t, questdb.Driver(), 3, 5)
 	agents, coordinator := f.join(), f.run(append(small(), "--scale", "1000", "--repeats", "4")...)
@@ -506,7 +506,7 @@ func testCoordinatorKilled(t *testing.T, f *farFleet) {
 		if left := leftovers(t, filepath.Join(f.dir, "results")); left != nil {
 			t.Errorf("kill %d after %v: there are still %v", n, after, left)
 		}
-		// Its rows were counted: none of a share that went on is there twice.
+		// The rows were counted: no row of a share that went on is stored twice.
 		if l := run.Targets[0].Repeats[0].Load; l == nil || !l.HasFigures() || l.Rows != 400*2160 || len(l.Missing()) > 0 {
 			t.Errorf("kill %d after %v: the load %+v", n, after, l)
 		}

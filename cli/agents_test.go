@@ -31,7 +31,7 @@ type nearFleet struct {
 	said saidLines // by all
 }
 
-// saidLines is what several programs say, as it comes.
+// saidLines collects the output of several programs as it arrives.
 type saidLines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -64,11 +64,11 @@ func (f *nearFleet) start(args ...string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Cleanup(func() { _ = cmd.Process.Kill() }) // one that goes on although the test has ended
+	f.t.Cleanup(func() { _ = cmd.Process.Kill() }) // for a process that outlives the test
 	return cmd
 }
 
-// until waits until a line is said, and returns its parts.
+// until waits for a line of output, and returns its submatches.
 func (f *nearFleet) until(pattern string) []string {
 	f.t.Helper()
 	line := regexp.MustCompile(pattern)
@@ -214,8 +214,7 @@ func TestAgentsOwnData(t *testing.T) {
 	}
 }
 
-// What a coordinator and an agent that were killed left among temporary files is removed by
-// the next ones.
+// Temporary files of a killed coordinator or agent are removed by the next ones.
 func TestAgentsLeftovers(t *testing.T) {
 	f := &nearFleet{t: t, dir: t.TempDir()}
 	temporary := t.TempDir()
@@ -362,8 +361,8 @@ func TestAgentsMixedResumed(t *testing.T) {
 	}
 }
 
-// An agent that is killed in a mixed phase withholds the load, which names it, and nobody
-// waits for its rows.
+// An agent that is killed in a mixed phase withholds the load, whose reason names it, and the
+// run does not wait for its rows.
 func TestAgentKilledMixed(t *testing.T) {
 	target := "postgres"
 	for option, value := range conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)") {

@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// catalog is what this tsmark knows by name.
+// catalog holds everything that this tsmark knows by name.
 type catalog struct {
 	workloads   []workload.Workload
 	drivers     []driver.Driver

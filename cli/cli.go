@@ -37,7 +37,7 @@ const (
 )
 
 // status is an error that ends tsmark with an exit status of its own. Its text
-// may be empty where everything has been said.
+// may be empty if everything has been reported.
 type status struct {
 	code int
 	text string
@@ -45,7 +45,7 @@ type status struct {
 
 func (s *status) Error() string { return s.text }
 
-// app is what all commands share.
+// app is the state that all commands share.
 type app struct {
 	args           []string // the command line
 	stdout, stderr io.Writer
@@ -53,11 +53,11 @@ type app struct {
 	files          string // folder of the files of runs in a database
 	verbose        bool   // text reports have all
 	catalog        catalog
-	children       *process.Children // servers that run; nil: nobody lists them
-	standing       *launch.Pool      // servers that several experiments have in turn; nil: none
-	audience       *audience         // nil: nobody watches runs
+	children       *process.Children // lists running servers; may be nil
+	standing       *launch.Pool      // servers that several experiments share; nil: no shared servers
+	audience       *audience         // watches runs; may be nil
 	team           teamFlags
-	fleet          *fleet // agents that do the runs; nil: this process does
+	fleet          *fleet // agents that execute the runs; nil: this process does
 	page           string // file of the newest report, or empty
 }
 
@@ -175,7 +175,7 @@ latencies that somebody else can reproduce.`,
 	return root
 }
 
-// helpCommand is cobra's, which says nothing where a command is unknown.
+// helpCommand is cobra's, which does not report unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about any command",
@@ -217,7 +217,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	})
 	if instead := insteadOf(unknown.GetSpecifiedName()); instead != "" {
-		// With a colon: what follows the name of a secret flag is taken for the secret.
+		// With a colon: text after the name of a secret flag is taken for the secret.
 		return fmt.Errorf("--%s: is a flag of TSBS; %s", unknown.GetSpecifiedName(), instead)
 	}
 	name := "--" + unknown.GetSpecifiedName()

@@ -101,7 +101,7 @@ func (a *app) writeComparison(name string, format write.Format, c *compare.Compa
 	return out.Commit()
 }
 
-// conditionsHelp says what --fail-if takes.
+// conditionsHelp describes the values of --fail-if.
 const conditionsHelp = `The metrics are median, mean, p90, p95, p99, p99.9, max (each query type's service
 time), geomean (of the medians), load, acked, sent (rows a second), disk (bytes),
 and, for queries that ran while rows were written, mixed-median, mixed-p99 and
@@ -200,7 +200,7 @@ func checked(c *compare.Comparison, conditions []compare.Condition, by settle) e
 	return nil
 }
 
-// flagsFor says which flags of tsmark run give what a condition lacks.
+// flagsFor names the flags of tsmark run that fix a lack.
 func flagsFor(lack compare.Lack, repeats int) string {
 	switch lack {
 	case compare.LacksLoads:
@@ -229,7 +229,7 @@ func (a *app) foreseen(e *experiment.Experiment, conditions []compare.Condition)
 	}
 }
 
-// fix says what helps where a condition cannot be judged.
+// fix suggests a remedy for a condition that cannot be judged.
 func fix(f compare.Finding, n int, by settle) string {
 	help := "compare runs that have it"
 	if by == ofRun {

@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/servers"
 )
 
-// What shells do beside a list of completions: noFiles offers no names of files, noSpace
+// The shells' behaviour besides a list of completions: noFiles offers no file names, noSpace
 // adds no space either, since more of the word may follow.
 const (
 	noFiles = cobra.ShellCompDirectiveNoFileComp
@@ -112,7 +112,7 @@ func (a *app) completeTarget(_ *cobra.Command, _ []string, word string) ([]cobra
 	return list, directive
 }
 
-// targetOptions are all that may stand behind a driver: its options, and what names sets
+// targetOptions returns everything that may follow a driver: its options, and the names of sets
 // of them. See experiment.ParseTarget.
 func targetOptions(d *driver.Driver) []option.Option {
 	options := slices.Clone(d.Options)
@@ -254,11 +254,11 @@ func (a *app) completeSteps(_ *cobra.Command, _ []string, word string) ([]cobra.
 	return afterComma(word, list), noSpace
 }
 
-// which says what of the results a command takes.
+// which describes the results that a command accepts.
 type which struct {
 	most       int  // arguments; 0: any number
 	sweeps     bool // the ids of sweeps, too
-	unfinished bool // only what resume can go on with
+	unfinished bool // only results that resume can continue
 	files      bool // or a file
 }
 
@@ -308,8 +308,8 @@ func (a *app) completeSide(cmd *cobra.Command, args []string, word string) ([]co
 	return list, noFiles
 }
 
-// runIDs lists runs, with what each is in words. Results that cannot be read have none:
-// the command will say why.
+// runIDs lists runs with a description of each. If the results cannot be read, the list is empty:
+// the command will report the error.
 func (a *app) runIDs(ctx context.Context, w which) []cobra.Completion {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()

@@ -60,7 +60,7 @@ func manyWorkers(target string, workers int) []string {
 // suffice: all rows arrive, every answer is correct, and all sessions are closed afterwards.
 func TestThousandConnections(t *testing.T) {
 	conformance.Long(t)
-	conformance.Address(t, "postgres") // tells how, where servers are not to be started
+	conformance.Address(t, "postgres") // describes how to provide a server if none is started
 	const workers, agents = 1000, 4
 	options, target := connectionsTo(t, workers+50)
 	f := &nearFleet{t: t}
@@ -100,11 +100,11 @@ func noneLeft(t *testing.T, options map[string]string) {
 	}
 }
 
-// Where a PostgreSQL takes fewer connections than there are workers, a load and queries end
-// soon, with one line that says what the limit is, who set it and what to do; no session is
-// left; and with fewer workers they go through.
+// If a PostgreSQL takes fewer connections than there are workers, a load and queries end
+// soon, with one line that names the limit, its origin and a remedy; all sessions are
+// closed; and with fewer workers they succeed.
 func TestTooManyConnections(t *testing.T) {
-	conformance.Address(t, "postgres") // tells how, where servers are not to be started
+	conformance.Address(t, "postgres") // describes how to provide a server if none is started
 	options, target := connectionsTo(t, 0)
 	f := &nearFleet{t: t}
 	const beyond, most, enough = 1000, 99, 60 // of 100: the coordinator and each agent have one, too

@@ -28,7 +28,7 @@ func (a *app) newDisplay(period time.Duration) display {
 	return display{progress.New(a.stderr, ok && progress.IsTerminal(f), period)}
 }
 
-// silent is a task that nobody sees: the output itself goes to the terminal.
+// silent is a task without display: the output itself goes to the terminal.
 type silent struct{}
 
 func (silent) Add(int64)     {}

@@ -25,7 +25,7 @@ func (a *app) driversCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:     "drivers [DRIVER]",
-		Aliases: []string{"targets"}, // its name until it was said what a target is: a driver with options
+		Aliases: []string{"targets"}, // the former name of the command; a target is a driver with options
 		Short:   "List the databases that can be measured, or the options and limits of one",
 		Long: `Lists the drivers, one for each database system, and how many query types of each
 workload each of them supports. With a DRIVER it prints how that driver stores
@@ -67,10 +67,10 @@ type described struct {
 	Embedded      bool              `json:"embedded"`
 	Missing       string            `json:"missing,omitempty"`  // why this build cannot open it
 	Tested        string            `json:"tested,omitempty"`   // of servers that a script starts: versions on which the suite passed
-	StandIn       string            `json:"stand_in,omitempty"` // what tsmark server start starts in place of the system
+	StandIn       string            `json:"stand_in,omitempty"` // the stand-in that tsmark server start starts
 	ResultCache   string            `json:"result_cache"`       // the cache, and how it is turned off
 	Adapter       string            `json:"adapter,omitempty"`  // of servers that users bring: which versions the suite passed on
-	Server        string            `json:"server,omitempty"`   // how such a server is to be had
+	Server        string            `json:"server,omitempty"`   // how to get such a server
 	TimePrecision time.Duration     `json:"time_precision_ns"`
 	MaxWriters    int               `json:"max_writers"` // 0: any number
 	Dedupes       bool              `json:"dedupes"`
@@ -90,7 +90,7 @@ type storedType struct {
 
 type shownOption struct {
 	Name    string `json:"name"`
-	Default string `json:"default"` // in words where the system chooses
+	Default string `json:"default"` // in words if the system chooses
 	Help    string `json:"help"`
 	Secret  bool   `json:"secret,omitempty"`
 }
@@ -107,7 +107,7 @@ type unsupportedType struct {
 	Reason string `json:"reason"`
 }
 
-// described describes the named drivers; of none, all.
+// described describes the named drivers, or all if names is empty.
 func (a *app) described(names []string) ([]*described, error) {
 	if len(names) == 0 {
 		names = a.catalog.driverNames()
@@ -318,7 +318,7 @@ func describeDriver(w io.Writer, d *described) error {
 	return out.Flush()
 }
 
-// optionList shows what a profile sets.
+// optionList formats the options that a profile sets.
 func optionList(options map[string]string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(options)) {

@@ -25,7 +25,7 @@ func renders(render func(*query.Query) error) *driver.Driver {
 	}
 }
 
-// What cannot be rendered is counted by use case, and named once.
+// Queries that cannot be rendered are counted by use case, and named once.
 func TestDescribe(t *testing.T) {
 	k, err := describe(renders(func(q *query.Query) error {
 		if _, last := q.Shape.(query.Last); last {
@@ -55,7 +55,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// An error that is not about what the system can do is not taken for that.
+// Only errors about the system's capabilities count as such.
 func TestDescribeBroken(t *testing.T) {
 	if k, err := describe(renders(func(*query.Query) error { return fmt.Errorf("no such table") }), tsbs.Workloads()); err == nil {
 		t.Errorf("no error; %+v", k)

@@ -7,9 +7,9 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// expecting returns the text of an experiment with what its runs had, to which
-// a run of it elsewhere is held. Of several runs that is what all have in
-// common. A text that this tsmark cannot read is returned as it is.
+// expecting returns the text of an experiment with the results that its runs had, as expectations
+// for a run of it elsewhere. Several runs yield the results that all have in
+// common. A text that this tsmark cannot read is returned unchanged.
 func expecting(text string, runs []*result.Run) (string, error) {
 	e, err := experiment.Parse("", []byte(text))
 	if err != nil || len(runs) == 0 {
@@ -27,7 +27,7 @@ func expecting(text string, runs []*result.Run) (string, error) {
 	return string(out), err
 }
 
-// expectation is what a run had.
+// expectation returns the results of a run as an expectation.
 func expectation(r *result.Run) experiment.Expect {
 	x := experiment.Expect{Dataset: r.Dataset.Fingerprint, Tsmark: r.Tool.Version, Commit: r.Tool.Commit, Queries: experiment.Options{}, Targets: experiment.Options{}}
 	for _, q := range r.QuerySets {
@@ -41,7 +41,7 @@ func expectation(r *result.Run) experiment.Expect {
 	return x
 }
 
-// common is what both expect.
+// common returns the part that both expectations share.
 func common(a, b experiment.Expect) experiment.Expect {
 	keep := func(text *string, other string) {
 		if *text != other {

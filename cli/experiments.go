@@ -69,7 +69,7 @@ func (a *app) presetCompletions() []string {
 	return list
 }
 
-// completeExperiment offers the built-in experiments; where none fits, the shell
+// completeExperiment offers the built-in experiments; if none matches, the shell
 // offers files.
 func (a *app) completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
@@ -78,7 +78,7 @@ func (a *app) completeExperiment(_ *cobra.Command, args []string, _ string) ([]s
 	return a.presetCompletions(), cobra.ShellCompDirectiveDefault
 }
 
-// readExperiment reads a built-in experiment or, where none has the name, a file.
+// readExperiment reads a built-in experiment or, if none has the name, a file.
 func (a *app) readExperiment(name string) (*experiment.Experiment, error) {
 	presets := a.presets()
 	if p, ok := preset.Find(presets, name); ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// Every built-in experiment is what its file and summary are called, and can be
-// planned with what tsmark knows.
+// Every built-in experiment has the name of its file and summary, and can be
+// planned with the catalog of tsmark.
 func TestPresets(t *testing.T) {
 	t.Chdir("..") // where scripts start servers, and have their password
 	steps, _ := stepsOf("run")
@@ -57,8 +57,8 @@ tsbs-iot: 1 points, 2 targets
 	}
 }
 
-// The default experiment is written twice: as a file to be read, and as what
-// files leave out.
+// The default experiment is written twice: as a file to be read, and as the defaults of
+// files.
 func TestDefaultPreset(t *testing.T) {
 	p, ok := preset.Find(preset.All(nil), preset.First)
 	if !ok {

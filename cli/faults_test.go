@@ -13,9 +13,9 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// A connection that is cut after every third of twelve batches of 480 rows:
+// A connection is cut after every third of twelve batches of 480 rows:
 // without --retry the load ends and names the batch; with it duplicates are
-// counted and known later; and who says that it dedupes must.
+// counted and known later; a target that claims to dedupe must do so.
 func TestRetry(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -61,10 +61,10 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A query that has no answer, while it is checked or measured, leaves its type without
-// figures, and no more: the load and the other type have theirs, no answer counts as wrong,
-// and the run ends with 1. The server's advice is told to its end. Where the server answers
-// no more, the target has failed.
+// A query without an answer, while it is checked or measured, leaves only its type without
+// figures: the load and the other type have theirs, a missing answer does not count as wrong,
+// and the run ends with 1. The server's advice is printed completely. If the server no longer
+// answers, the target has failed.
 func TestUnanswered(t *testing.T) {
 	const again = "the connection cannot be reached; the server answers on a new connection"
 	broken := fmt.Errorf("the connection %w", driver.ErrUnreachable)

@@ -169,7 +169,7 @@ func (a *app) specFlags(cmd *cobra.Command, s *workload.Spec) (own []*pairs) {
 	return own
 }
 
-// drawSeed replaces the seed 0 by one from the clock, as TSBS does, and tells
+// drawSeed replaces the seed 0 by one from the clock, as TSBS does, and reports it to
 // the user.
 func (a *app) drawSeed(s *workload.Spec) {
 	if s.Seed == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// forceAsk is what --force says without a place.
+// forceAsk is the value of --force without a place.
 const forceAsk = "ask"
 
 // forceFlag adds --force. It does not belong to an experiment: an experiment file that is
@@ -26,7 +26,7 @@ func forceFlag(cmd *cobra.Command) {
 	cmd.Flags().Lookup("force").NoOptDefVal = forceAsk
 }
 
-// force returns what decides for --force; nil: it was not given.
+// force returns the function that decides for --force, or nil without the flag.
 func (a *app) force(cmd *cobra.Command) session.Confirm {
 	places, err := cmd.Flags().GetStringArray("force")
 	if err != nil || len(places) == 0 {
@@ -39,10 +39,10 @@ func (a *app) force(cmd *cobra.Command) session.Confirm {
 	return d.decide
 }
 
-// dropping decides what may go of data that tsmark did not create.
+// dropping decides which data may be dropped that tsmark did not create.
 type dropping struct {
 	places []string  // that --force names
-	in     io.Reader // where somebody answers; nil: nobody is there
+	in     io.Reader // for the user's answer; nil: not interactive
 	out    io.Writer
 }
 

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// Only a yes, or the place itself, lets anything be dropped, and what would be
-// lost is said before.
+// Data is dropped only after a yes or with the place itself, and the loss is
+// shown before.
 func TestForce(t *testing.T) {
 	for _, c := range []struct {
 		places []string
 		answer string // "none": nobody is there
-		want   string // in the error; empty: it may go
+		want   string // in the error; empty: dropping is allowed
 	}{
 		{[]string{"db1"}, "none", ""},
 		{[]string{"db0", "db1"}, "none", ""},

@@ -121,5 +121,5 @@ func (a *app) digest(cmd *cobra.Command, w workload.Workload, spec workload.Spec
 	return nil
 }
 
-// standardOutput reports whether --file stands for it.
+// standardOutput reports whether --file means standard output.
 func standardOutput(file string) bool { return file == "" || file == "-" }

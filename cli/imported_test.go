@@ -92,7 +92,7 @@ func TestImportedRunExecutesNothing(t *testing.T) {
 		} else if _, err := experiment.Parse("e.yaml", []byte(said)); err != nil {
 			t.Errorf("its experiment cannot be read: %v", err)
 		}
-		// What its file says moves no cursor.
+		// Texts from the imported file cannot move the cursor.
 		for _, args := range [][]string{{"runs"}, {"report"}, {"report", "--format", "markdown"}, {"report", "--format", "csv"}, {"report", "--experiment"}, {"resume", id}} {
 			_, said := try(t, kind, append(append([]string{"tsmark"}, args...), "--results", dir)...)
 			if strings.ContainsFunc(said, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) }) {

@@ -146,7 +146,7 @@ func (a *app) survey(ctx context.Context, e *experiment.Experiment) error {
 	return nil
 }
 
-// surveySpec completes a specification by a survey, where its workload needs one.
+// surveySpec completes a specification by a survey, if its workload needs one.
 func (a *app) surveySpec(ctx context.Context, w workload.Workload, s workload.Spec) (workload.Spec, error) {
 	surveyed, ok := w.(workload.Surveyed)
 	if !ok {

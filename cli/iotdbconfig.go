@@ -37,7 +37,7 @@ func completeFiles(cmd *cobra.Command, flag string, extensions ...string) {
 	}
 }
 
-// given reports whether the scenario is to be read from such files.
+// given reports whether the scenario should be read from such files.
 func (f *iotdbFiles) given(cmd *cobra.Command) bool {
 	return f.config != "" || f.routine != "" || cmd.Flags().Changed(iotdbConfigFlag)
 }

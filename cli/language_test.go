@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// unwanted are words that readers of the field do not search for, and what to
-// write in their place. Only those stand here that have no innocent meaning.
+// unwanted are words that readers of the field do not search for, and their
+// replacements. It has only words without an innocent meaning.
 func unwanted() map[string]string {
 	return map[string]string{
 		`questions?`:                        "query, query type",

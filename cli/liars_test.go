@@ -34,7 +34,7 @@ func TestLiars(t *testing.T) {
 				least = 1 // only lastpoint runs again
 			}
 			if name == "search" && !slices.Contains([]string{"honest-ten-times", "guesses-by-gaps"}, kind.Name) {
-				continue // each takes a second, and what finds the lie is the same
+				continue // each takes a second, and the same check finds the lie
 			}
 			t.Run(kind.Name+" "+name, func(t *testing.T) {
 				code, out := lieTo(t, kind, way.flags)

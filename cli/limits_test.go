@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
-// A target that cannot hold what a file of the user's own has refuses it before the load, in
+// A target refuses a user's file with rows that it cannot store before the load, in
 // one line and with exit status 2.
 func TestFileBeyondLimits(t *testing.T) {
 	const at = " 1451606400000000000\n"

@@ -25,7 +25,7 @@ const (
 	certFlag       = "web-cert"
 )
 
-// anyPort is the address of a page for which none is given.
+// anyPort is the default address of a page.
 const anyPort = "127.0.0.1:0"
 
 // liveFlags adds them.
@@ -53,13 +53,13 @@ func besideWeb(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// audience is what shows the runs of a command to who wants to see them.
+// audience shows the runs of a command to the people who watch them.
 type audience struct {
 	run    *live.Run
 	server *live.Server
 }
 
-// watch begins to show the runs of a command where its flags say so.
+// watch begins to show the runs of a command if its flags request it.
 func (a *app) watch(cmd *cobra.Command) error {
 	if a.audience != nil { // by a run before
 		return nil
@@ -85,7 +85,7 @@ func (a *app) watch(cmd *cobra.Command) error {
 	return nil
 }
 
-// liveOptions are what a command's flags say, if it has them.
+// liveOptions returns the options from a command's flags, if it has them.
 func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 	f := cmd.Flags()
 	if f.Lookup(webFlag) == nil {
@@ -111,7 +111,7 @@ func liveOptions(cmd *cobra.Command) (o live.Options, err error) {
 	return o, nil
 }
 
-// pairOf returns the files of a certificate and its key, which are one where a comma names no other.
+// pairOf returns the files of a certificate and its key, which are the same without a comma.
 func pairOf(value string) (certificate, key string) {
 	certificate, key, other := strings.Cut(value, ",")
 	if !other {
@@ -154,7 +154,7 @@ func tokenOf(value string) (string, error) {
 	return token, nil
 }
 
-// unwatch says how the command ended to who watches, and shows nothing any longer.
+// unwatch reports the end of the command to the people who watch, and stops the display.
 func (a *app) unwatch(code int, text string) {
 	if a.audience == nil {
 		return

@@ -25,7 +25,7 @@ import (
 // the labels of its legend, and no two of a panel have the same legend.
 func TestLiveDashboard(t *testing.T) {
 	conformance.Long(t)                  // two databases are loaded for many seconds
-	conformance.Address(t, "prometheus") // who has none of it is not made to install it
+	conformance.Address(t, "prometheus") // contributors without a Prometheus need not install one
 	// Each target is loaded for some seconds, and each type is run, more than once: a rate needs a figure before it and one after it.
 	at := fmt.Sprintf("127.0.0.1:%d", fault.FreePort(t))
 	prometheus := fault.Script(t, "prometheus", "PROMETHEUS_SCRAPE="+at)

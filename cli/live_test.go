@@ -25,7 +25,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// output collects what a program prints while it runs.
+// output collects the output of a running program.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -157,8 +157,8 @@ func TestLiveOverTLS(t *testing.T) {
 	}
 }
 
-// Somebody watches a run in a browser: gives the token, sees figures that change and are
-// not verified, loses the connection, has it again, and is told of the end.
+// A run is watched in a browser: the reader sends the token, sees figures that change and are
+// not verified, loses the connection, reconnects, and sees the end.
 func TestLivePageInBrowser(t *testing.T) {
 	ctx, _ := chromium.Open(t)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 )
 
 // fileFlags adds the flags for rows that come from a file. They follow
-// datasetFlags, which say what the file holds.
+// datasetFlags, which describe the contents of the file.
 func (s *settings) fileFlags(cmd *cobra.Command) {
 	f, l := cmd.Flags(), &s.flags.Load
 	f.StringVar(&l.File, "file", "", "load this `file`, also .gz or .zst: as the dataset of the flags that generated it, in influx or timescaledb format (- is standard input), or as rows of your own, in any format of tsmark inspect")
@@ -21,8 +21,8 @@ func (s *settings) fileFlags(cmd *cobra.Command) {
 	s.means("skip-bad-lines", "load.skip-bad-lines")
 }
 
-// loadOwnFile makes the workload own of the rows of --file, where no flag says what
-// generated them.
+// loadOwnFile makes the workload own from the rows of --file, unless flags name their
+// generator.
 func (s *settings) loadOwnFile(cmd *cobra.Command, e *experiment.Experiment) error {
 	f := cmd.Flags()
 	if !f.Changed("file") {

@@ -15,7 +15,7 @@ import (
 )
 
 // Main runs the process's own command line and returns the exit status. Ctrl-C,
-// SIGTERM, and SIGHUP where it is not ignored, as it is under nohup, end it in
+// SIGTERM, and SIGHUP unless it is ignored, as under nohup, end it in
 // order; a second one ends it at once, with the servers that it started.
 func Main() int { return run(knownCatalog()) }
 
@@ -47,8 +47,8 @@ func Command() *cobra.Command {
 	return (&app{stdout: io.Discard, stderr: io.Discard, catalog: knownCatalog()}).root()
 }
 
-// sameSignal is within what time a second signal counts as the first one: timeout
-// and sudo give a process what its group is given, too.
+// sameSignal is the time within which a second signal counts as the first one: timeout
+// and sudo also forward to a process the signals of its group.
 const sameSignal = 200 * time.Millisecond
 
 // await waits for a further signal.

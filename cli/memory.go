@@ -14,7 +14,7 @@ import (
 // bytesPerRow is the least that a row takes in a batch.
 const bytesPerRow = 100
 
-// fits refuses what would end in the middle for want of memory.
+// fits refuses a dataset that would run out of memory.
 func fits(ctx context.Context, w workload.Workload, s workload.Spec) error {
 	return enough(ctx, w.Describe(s).Memory, "--scale %d takes", s.Scale)
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Where tsmark was built without DuckDB, what runs by default is SQLite alone, which it
-// says; whoever names DuckDB is told why that cannot be.
+// If tsmark was built without DuckDB, the default run uses SQLite alone, and
+// says so; naming DuckDB is an error with the reason.
 func TestMissing(t *testing.T) {
 	catalog := knownCatalog()
 	drivers := slices.Clone(catalog.drivers)

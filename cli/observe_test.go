@@ -16,9 +16,9 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// What the client itself can do is measured beside a target with a process of
-// its own, and marks the figures that it may have set. Of a target that shares
-// its process nobody can tell.
+// The maximum rate of the client itself is measured for a target with a process of
+// its own, and marks the figures that it may have limited. For a target that shares
+// its process it is unknown.
 func TestClientIsObserved(t *testing.T) {
 	for _, embedded := range []bool{false, true} {
 		kind := memory.ChangeCaps(memory.Driver("memory"), func(c *driver.Caps) { c.Embedded = embedded })
@@ -43,8 +43,8 @@ func TestClientIsObserved(t *testing.T) {
 	}
 }
 
-// The host and the server of a remote target tell of themselves by Prometheus
-// exporters; one that does not answer ends the run before anything is measured.
+// The host and the server of a remote target report on themselves through Prometheus
+// exporters; one that does not answer ends the run before the measurements.
 func TestExporters(t *testing.T) {
 	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "node_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 5\nnode_memory_MemTotal_bytes 4e9\nnode_memory_MemAvailable_bytes 1e9\n"+

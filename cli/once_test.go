@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// Whatever is wrong, what tsmark says of it on standard error says each thing once.
+// For every error, the output on standard error has each statement once.
 func TestErrorsAreSaidOnce(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -127,7 +127,7 @@ var (
 	figures = regexp.MustCompile(`(?m)^(?:point |load|computing|count|calibrating|query|compare|breaks|gone).*(?:=.*|/s|verified|as expected|at most)\n`)
 )
 
-// repeated returns words that a text has twice, four of them or more; empty: it has none.
+// repeated returns words that a text has twice, four of them or more, or "".
 func repeated(text string) string {
 	words := strings.Fields(text)
 	for i := range words {

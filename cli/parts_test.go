@@ -26,7 +26,7 @@ type watched struct {
 	asked  atomic.Int64 // queries of the workload, without the reads after a load
 	fail   string       // the index option of a target that fails once
 	failed bool
-	meddle func() // done once before a database that is loaded is opened; nil: nothing
+	meddle func() // called once before a loaded database is opened; may be nil
 	down   string // the index option of a target that cannot be reached; then SQLite counts as a server
 }
 
@@ -86,8 +86,8 @@ func (q watchedQuerier) Do(ctx context.Context, r driver.Request, sink query.Sin
 	return q.Querier.Do(ctx, r, sink)
 }
 
-// tsmark executes a command on the watched SQLite, on a small dataset and with
-// two rounds of queries where it is a run.
+// tsmark executes a command on the watched SQLite, on a small dataset and, if it is a run,
+// with two rounds of queries.
 func (w *watched) tsmark(code int, args ...string) (said string) {
 	w.t.Helper()
 	args = append([]string{"tsmark"}, args...)
@@ -203,7 +203,7 @@ func TestTargetsAreLookedAtFirst(t *testing.T) {
 	}
 }
 
-// What somebody else loaded into the database while the run went on is not
+// Data that another user loaded into the database during the run is not
 // measured as the run's own.
 func TestLoadedByOthersMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")

@@ -77,7 +77,7 @@ func pathOf(stacks string) []string {
 		path = path[first:]
 	}
 	if last := slices.Index(path, "engine.(*clock).run"); last >= 0 {
-		path = path[:last+1] // behind it are what bounds the call, and the driver
+		path = path[:last+1] // the rest is the limit of the call, and the driver
 	}
 	var distinct []string
 	for _, function := range path {

@@ -59,7 +59,7 @@ func formsOf(secret string) []string {
 	}
 }
 
-// said is everything that may be told of all secrets.
+// said is all text about secrets that may be printed.
 func (p planting) said() string {
 	var all []string
 	for _, secret := range p {
@@ -68,7 +68,7 @@ func (p planting) said() string {
 	return strings.Join(all, " ")
 }
 
-// gone fails the test where a text has a secret.
+// gone fails the test if a text has a secret.
 func (p planting) gone(t *testing.T, where, text string) {
 	t.Helper()
 	for place, secret := range p {
@@ -81,7 +81,7 @@ func (p planting) gone(t *testing.T, where, text string) {
 	}
 }
 
-// everywhere looks into all that was said, and all that can be made of the
+// everywhere checks all output, and everything that can be produced from the
 // results folder.
 func (p planting) everywhere(t *testing.T, kind []driver.Driver, dir, said string) {
 	t.Helper()
@@ -129,7 +129,7 @@ func tryAll(t *testing.T, kinds []driver.Driver, args ...string) (code int, said
 	return code, out.String()
 }
 
-// vault is a kind of target that tells all secrets at a step.
+// vault is a driver that leaks all secrets at a step.
 func vault(p planting, failsAt string) driver.Driver {
 	kind := memory.ChangeCaps(leaky(new(string)), func(c *driver.Caps) { c.Embedded = false })
 	kind.Name = "vault"
@@ -147,7 +147,7 @@ func vault(p planting, failsAt string) driver.Driver {
 	return kind
 }
 
-// vaultTarget tells them in metrics, steps and marks beside.
+// vaultTarget also leaks them in metrics, steps and marks.
 type vaultTarget struct{ *leak }
 
 func (v *vaultTarget) NewQuerier(ctx context.Context, worker int) (driver.Querier, error) {
@@ -169,9 +169,9 @@ func (q *vaultQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink
 	return cost, err
 }
 
-// TestPlanted plants secrets wherever one may be written, has a target tell
-// each of them in every form at every step, and then looks at each byte that
-// was said or kept.
+// TestPlanted plants secrets wherever one may be written, has a target leak
+// each of them in every form at every step, and then checks each byte that
+// was printed or stored.
 func TestPlanted(t *testing.T) {
 	prometheus := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "# HELP %s\nprocess_open_fds 7\nnode_memory_MemTotal_bytes 1e9\nnode_memory_MemAvailable_bytes 1e8\nnode_cpu_seconds_total{cpu=\"0\",mode=\"user\"} 1\n", r.URL)
@@ -249,7 +249,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestPlantedAtServers has servers echo what a client signed in with, in all
+// TestPlantedAtServers has servers echo a client's credentials, in all
 // forms, as gateways and lying servers do.
 func TestPlantedAtServers(t *testing.T) {
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -39,7 +39,7 @@ func (a *app) queryFormats() []string {
 }
 
 func (a *app) queriesCommand() *cobra.Command {
-	e := experiment.Default() // checks what a run would
+	e := experiment.Default() // for the same checks as in a run
 	var keys []string
 	types, n, formatName := e.Queries.Types, 10, formatJSON
 	var own []string

@@ -30,7 +30,7 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// reproducing is what tsmark reproduce was told to do.
+// reproducing is the state of tsmark reproduce.
 type reproducing struct {
 	app         *app
 	size        string
@@ -111,7 +111,7 @@ report says what was cut.`,
 // textsBoth is the value of --query-texts that runs TSBS's texts beside equal queries.
 const textsBoth = "both"
 
-// listDocuments says what can be reproduced.
+// listDocuments lists the documents that can be reproduced.
 func listDocuments(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, d := range document.All() {
@@ -260,12 +260,12 @@ type edition struct {
 	of         *document.Experiment // the document's, by which it is chosen and claims name it
 	experiment *document.Experiment
 	verbatim   bool
-	whole      *experiment.Experiment // as a file of tsmark's; nil: it is not to be run
+	whole      *experiment.Experiment // as a file of tsmark's; nil: it will not run
 	sweep      *plan.Sweep            // its plan
 	runs       []*result.Run          // of it that are complete
 }
 
-// due reports whether an edition is to be run, and not complete.
+// due reports whether an edition should run, and is not complete.
 func (e *edition) due() bool { return e.whole != nil && len(e.runs) == 0 }
 
 // editions lists all of a document, in its order.
@@ -298,7 +298,7 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 		if err != nil {
 			return nil, err
 		}
-		whole.Load.Replace = true // what tsmark left of the point before
+		whole.Load.Replace = true // existing data of tsmark's from the previous point
 		if why := p.leaveOut(whole); why != "" && !one.verbatim {
 			fmt.Fprintf(p.app.stderr, "experiment %s: points that limit the memory of servers are not run: %s\n", one.experiment.Name, why)
 		}
@@ -318,8 +318,8 @@ func (p *reproducing) planned(d *document.Document, size document.Size, targets 
 	return all, nil
 }
 
-// leaveOut takes the points with servers of little memory out of an experiment where not all
-// servers can be kept to that, and says why; empty: they can, or there are no such points.
+// leaveOut removes the points with servers of little memory from an experiment if the memory of some
+// servers cannot be limited, and returns the reason. It is empty if nothing was removed.
 func (p *reproducing) leaveOut(whole *experiment.Experiment) string {
 	limited := func(c experiment.Combination) bool {
 		return slices.ContainsFunc(c, func(set result.Parameter) bool {
@@ -403,7 +403,7 @@ func (p *reproducing) chosen(cmd *cobra.Command, name string) (*document.Documen
 	return &d, size, nil
 }
 
-// printAll prints the experiments that are to be run, each as a file.
+// printAll prints the experiments that would run, each as a file.
 func (p *reproducing) printAll(all []edition) error {
 	first := true
 	for _, one := range all {
@@ -477,7 +477,7 @@ func (p *reproducing) announce(ctx context.Context, d *document.Document, all []
 	return nil
 }
 
-// tooSmall says that a host has less than size small is made for; empty: it has not.
+// tooSmall says that a host has fewer resources than size small needs. It is empty if the host suffices.
 func tooSmall(h result.Host) string {
 	const cores, memory = 2, 7 << 30 // of 8 GiB the kernel keeps some
 	if h.Cores >= cores && (h.Memory == 0 || h.Memory >= memory) {
@@ -504,7 +504,7 @@ func (p *reproducing) runAll(cmd *cobra.Command, kept *store.Store, whole *exper
 		return nil, err
 	}
 	defer shown.Close()
-	p.app.page = "" // its runs have none
+	p.app.page = "" // its runs have no pages
 	_, runs, err := r.Execute(cmd.Context(), runner.Work{Sweep: sweep, Command: "run", Args: p.app.args})
 	return runs, unreached(err)
 }

@@ -73,7 +73,7 @@ func TestTooSmall(t *testing.T) {
 		want string
 	}{
 		{result.Host{Cores: 2, Memory: 8 << 30}, ""},
-		{result.Host{Cores: 2, Memory: 76 << 27}, ""}, // of 8 GiB, what Linux has
+		{result.Host{Cores: 2, Memory: 76 << 27}, ""}, // 8 GiB, as Linux reports it
 		{result.Host{Cores: 64}, ""},                  // the memory could not be read
 		{result.Host{Cores: 1, Memory: 8 << 30}, "this host has 1 and 8.0 GiB"},
 		{result.Host{Cores: 4, Memory: 2 << 30}, "this host has 4 and 2.0 GiB"},

@@ -144,8 +144,8 @@ func sameSystem(a, b experiment.Target) bool {
 	return a.Driver == b.Driver && a.Profile == b.Profile && a.Durability == b.Durability && a.Start == b.Start && maps.Equal(a.Options, b.Options)
 }
 
-// sameButTargets reports whether a point of an experiment is another one with fewer
-// targets: what these alone do after a load may be missing.
+// sameButTargets reports whether a point of an experiment equals another one except for fewer
+// targets: steps after a load that only the others need may be missing.
 func sameButTargets(fewer, e *experiment.Experiment) bool {
 	for _, step := range fewer.Load.After {
 		if !slices.Contains(e.Load.After, step) {

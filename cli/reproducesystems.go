@@ -94,8 +94,8 @@ func variablesOf(s *document.System) []string {
 	return variables
 }
 
-// installed installs servers that are to be started. One that cannot be had is left out,
-// which is said.
+// installed installs the servers that will be started. A server that cannot be installed is left
+// out with a message.
 func (p *reproducing) installed(ctx context.Context, d *document.Document, startable []experiment.Target) ([]experiment.Target, error) {
 	scripts, err := servers.Unpack()
 	if err != nil {

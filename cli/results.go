@@ -23,8 +23,8 @@ func (a *app) existingResults(ctx context.Context) (*store.Store, error) {
 	return store.OpenExisting(ctx, a.results, report.Stored)
 }
 
-// folder is where the files of runs are: operation logs, pages, embedded
-// databases. They stay on the machine that made them also where the runs are in a
+// folder is the folder for the files of runs: operation logs, pages, embedded
+// databases. They stay on the machine that made them, even if the runs are in a
 // database.
 func (a *app) folder() string {
 	if store.Database(a.results) {
@@ -33,7 +33,7 @@ func (a *app) folder() string {
 	return a.results
 }
 
-// elsewhere says, of a file that is not here, where it may be.
+// elsewhere says where a missing file may be.
 func (a *app) elsewhere() string {
 	if store.Database(a.results) {
 		return "; the files of a run are on the machine that executed it"

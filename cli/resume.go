@@ -114,7 +114,7 @@ func notImported(run *result.Run) error {
 	return fmt.Errorf("run %s was imported and cannot be resumed; tsmark report %s --experiment prints its experiment, tsmark rerun %s runs it again as a run of your own", run.ID, run.ID, run.ID)
 }
 
-// planOf plans what a run was to do, changed by the flags that are given.
+// planOf plans the work of a run, changed by the flags that are set.
 func (a *app) planOf(cmd *cobra.Command, run *result.Run, given *settings) (*experiment.Experiment, *plan.Plan, error) {
 	e, err := experiment.Parse("experiment of run "+run.ID, []byte(run.Experiment))
 	if err != nil {

@@ -53,7 +53,7 @@ func ownFile(t *testing.T) string {
 // moments, as 40,7: the nightly's. Without it there are fewer, always the same.
 const killsVariable = "TSMARK_KILLS"
 
-// killSeries is how many kills there are to be, and what draws their moments.
+// killSeries returns the number of kills, and the source of their times.
 func killSeries(t *testing.T, kills int) (int, *rand.Rand) {
 	t.Helper()
 	seed := uint64(1)

@@ -223,9 +223,9 @@ func (a *app) builtIn(args []string) bool {
 	return ok
 }
 
-// leaveOut takes those targets out of a built-in experiment that this build of tsmark
-// cannot open, and returns what to say of them, which it also adds to the experiment's
-// notes. Where there are no others they stay, and the plan refuses them.
+// leaveOut removes the targets that this build of tsmark cannot open from a built-in experiment,
+// and returns notes about them, which it also adds to the experiment's
+// notes. If no others are left, they stay, and the plan refuses them.
 func (a *app) leaveOut(e *experiment.Experiment) (notes []string) {
 	missing := func(t experiment.Target) string {
 		d, err := a.catalog.driver(t.Driver)
@@ -294,7 +294,7 @@ func (a *app) stepCommand(given *settings, use, short, long, example string, own
 	return cmd
 }
 
-// stepsOf returns what a command does with an experiment.
+// stepsOf returns the steps of a command.
 func stepsOf(command string) (s plan.Steps, ok bool) {
 	switch command {
 	case "run":
@@ -407,7 +407,7 @@ func (a *app) reported(ctx context.Context, sweep *result.Sweep, runs []*result.
 	return a.ended(ctx, runs[0], err)
 }
 
-// limits are what a run may not come to.
+// limits are the limits that a run must not exceed.
 type limits struct {
 	failIf   []string
 	baseline string // a run; empty: none
@@ -449,7 +449,7 @@ func (a *app) within(run *result.Run, baseline *compare.Side, conditions []compa
 	return checked(c, conditions, ofRun)
 }
 
-// fits refuses what would end in the middle for want of memory.
+// fits refuses an experiment that would run out of memory.
 func (a *app) fits(ctx context.Context, e *experiment.Experiment, steps plan.Steps) error {
 	if !steps.Load {
 		return nil
@@ -478,8 +478,8 @@ func (a *app) print(sweep *plan.Sweep) error {
 	return err
 }
 
-// newRunner returns what runs the experiments of a command, and its display, to be
-// closed.
+// newRunner returns the runner of a command's experiments, and its display, which the
+// caller closes.
 func (a *app) newRunner(cmd *cobra.Command, kept *store.Store, e *experiment.Experiment) (*runner.Runner, display, error) {
 	if err := a.gather(cmd); err != nil {
 		return nil, display{}, err
@@ -566,8 +566,8 @@ func (a *app) ended(ctx context.Context, run *result.Run, err error) error {
 	return errors.Join(err, reportErr)
 }
 
-// interrupted is the status of a run, or of several, that Ctrl-C ended with an error;
-// stored goes on behind "finished work is stored".
+// interrupted is the status of one or several runs that Ctrl-C ended with an error;
+// stored continues the sentence "finished work is stored".
 func (a *app) interrupted(err error, stored string) error {
 	if lost := a.notStored(err); lost != "" {
 		return &status{exitInterrupted, "interrupted; " + lost}
@@ -592,8 +592,8 @@ func (a *app) notStored(err error) string {
 	return fmt.Sprintf("run %s is not stored as it ended: %s; %s; tsmark resume %[1]s measures again what the results lack", lost.Run, oneLine(lost.Error()), page)
 }
 
-// outcome turns what a run came to into the exit status. The report has named
-// what failed, so most need no more text.
+// outcome turns the outcome of a run into the exit status. The report has named
+// the failures, so most need no more text.
 func (a *app) outcome(ctx context.Context, run *result.Run, err error) error {
 	lost := a.notStored(err)
 	switch {

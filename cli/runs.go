@@ -250,13 +250,13 @@ func formatOf(file, otherwise string) string {
 	return otherwise
 }
 
-// found is what a report is about: runs, or a sweep with its runs.
+// found is the subject of a report: runs, or a sweep with its runs.
 type found struct {
 	sweep *result.Sweep // nil: runs alone
 	runs  []*result.Run
 }
 
-// find reads what the references mean: runs, or one sweep.
+// find reads the runs, or the one sweep, to which the references refer.
 func find(ctx context.Context, kept *store.Store, references []string) (*found, error) {
 	all := new(found)
 	for _, reference := range references {
@@ -280,7 +280,7 @@ func find(ctx context.Context, kept *store.Store, references []string) (*found, 
 	return all, nil
 }
 
-// experiment is what the run or sweep was told to do.
+// experiment is the experiment of the run or sweep.
 func (f *found) experiment() string {
 	if f.sweep != nil {
 		return f.sweep.Experiment

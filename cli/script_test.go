@@ -29,7 +29,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// TestMain lets the test's own binary stand in for tsmark in the scripts, and for
+// TestMain makes the test's own binary act as tsmark in the scripts, and as
 // a server.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tsmark": func() { os.Exit(run(unhurried())) }, "sulkyinflux": sulkyInflux})
@@ -185,8 +185,8 @@ func cmdKilled(ts *testscript.TestScript, neg bool, args []string) {
 // stopped is the file with the output of a program that a signal stopped.
 const stopped = "interrupted.stderr"
 
-// stop runs a program, sends it a signal once what the first argument names is
-// there, and returns how it ended.
+// stop runs a program, sends it a signal once the condition in the first argument
+// holds, and returns the program's error.
 func stop(ts *testscript.TestScript, signal os.Signal, args []string) error {
 	by, what, _ := strings.Cut(args[0], "=")
 	log := ts.MkAbs(stopped)

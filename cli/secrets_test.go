@@ -27,7 +27,7 @@ const (
 	plantedToken    = "correct-horse"
 )
 
-// leaky is a kind of target that tells its secrets wherever it can. At the
+// leaky is a driver that leaks its secrets wherever it can. At the
 // step it fails, with all of them in the error.
 func leaky(failsAt *string) driver.Driver {
 	kind := memory.Driver("leaky")
@@ -124,7 +124,7 @@ func try(t *testing.T, kind driver.Driver, args ...string) (code int, said strin
 	return code, stdout.String() + stderr.String()
 }
 
-// clean fails the test where a text has a planted secret, in any form.
+// clean fails the test if a text has a planted secret, in any form.
 func clean(t *testing.T, where, text string) {
 	t.Helper()
 	for _, s := range []string{plantedPassword, plantedInURL, plantedToken, `tr0ub4dor\u00263`, "tr0ub4dor%263", "tr0ub4dor&amp;3", "tr0ub4dor"} {
@@ -134,8 +134,8 @@ func clean(t *testing.T, where, text string) {
 	}
 }
 
-// TestSecrets plants secrets, lets the target tell them at every step, and
-// looks for them in all that is said and kept.
+// TestSecrets plants secrets, lets the target leak them at every step, and
+// looks for them in all output and files.
 func TestSecrets(t *testing.T) {
 	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)
 	for _, step := range []string{"nowhere", "open", "describe", "write", "census", "query", "answer", "unsupported"} {

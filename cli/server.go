@@ -24,7 +24,7 @@ import (
 	"github.com/tsmark/tsmark/servers"
 )
 
-// allServers stands for every server that is quickly to be had.
+// allServers means all servers that are quick to install.
 const allServers = "all"
 
 func (a *app) serverCommand() *cobra.Command {
@@ -191,7 +191,7 @@ every server except those that take very long to install.`,
 	}
 }
 
-// background is the servers of a folder; empty: where they are kept by default.
+// background returns the servers of a folder, or of the default one if it is empty.
 func (a *app) background(folder string) (servers.Background, error) {
 	var err error
 	if infile.IsURL(folder) {
@@ -227,8 +227,8 @@ func serverNames(cmd *cobra.Command, args []string) ([]string, error) {
 	return names, nil
 }
 
-// installed sees that servers can be started. It says so only where that takes long:
-// most often nothing is missing.
+// installed makes sure that servers can be started. It prints a message only if that takes long:
+// usually everything is there.
 func (a *app) installed(ctx context.Context, names []string) (servers.Scripts, error) {
 	scripts, err := servers.Unpack()
 	if err != nil {
@@ -291,8 +291,8 @@ func (a *app) listServers(ctx context.Context, background servers.Background) er
 	return out.Flush()
 }
 
-// standInOf says what the script of a server starts in place of the system; empty: the
-// system.
+// standInOf describes the stand-in that the script of a server starts. It is empty if it starts the
+// system itself.
 func (a *app) standInOf(name string) string {
 	if d, err := a.catalog.driver(name); err == nil && d.StandIn != "" {
 		return "stand-in: " + d.StandIn
@@ -326,8 +326,8 @@ func (a *app) serverTarget(background servers.Background, scripts servers.Script
 	return strings.Join(parts, ","), nil
 }
 
-// sayWhatAnswers says on standard error what a server is that tsmark has started, where that
-// is not what its driver is named for: standard output is for --target.
+// sayWhatAnswers reports on standard error which stand-in tsmark has started, if the server
+// is not the driver's system: standard output is for --target.
 func (a *app) sayWhatAnswers(ctx context.Context, target string) error {
 	t, err := experiment.ParseTarget(target)
 	if err != nil {

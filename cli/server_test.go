@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// A target has what its server needs: connections=one is PGlite's, and not the native
-// extension's, whose script says so.
+// A target has the options that its server needs: connections=one is for PGlite, not for the native
+// extension, whose script says so.
 func TestServerTarget(t *testing.T) {
 	a := &app{catalog: testCatalog(tsbs.Workloads(), []driver.Driver{timescaledb.Driver()})}
 	background := servers.Background{Folder: t.TempDir()}

@@ -15,7 +15,7 @@ import (
 )
 
 // settings are the flags of the commands that run an experiment. Flags write
-// into an experiment of their own, from which apply copies what the user gave.
+// into an experiment of their own, from which apply copies the ones that the user set.
 type settings struct {
 	app     *app
 	flags   *experiment.Experiment
@@ -37,7 +37,7 @@ func newSettings(a *app) *settings {
 	return &settings{app: a, flags: experiment.Default()}
 }
 
-// means says which parts of an experiment a flag stands for.
+// means names the parts of an experiment that a flag sets.
 func (s *settings) means(flag string, paths ...string) {
 	s.copies = append(s.copies, setting{flag, func(to *experiment.Experiment) {
 		for _, path := range paths {
@@ -58,7 +58,7 @@ func (s *settings) sets(flag, path string, given *pairs, of func(*experiment.Exp
 	}})
 }
 
-// apply puts what the user gave into e: flags, and targets that are arguments.
+// apply copies the user's settings into e: flags, and targets that are arguments.
 func (s *settings) apply(cmd *cobra.Command, e *experiment.Experiment, args []string) error {
 	for _, c := range s.copies {
 		if cmd.Flags().Changed(c.flag) {
@@ -256,7 +256,7 @@ func (s *settings) timeoutFlags(cmd *cobra.Command) {
 	s.means(limit.StepFlag, "timeouts.step")
 }
 
-// workersFlag adds --workers, which sets what the paths say.
+// workersFlag adds --workers, which sets the settings at paths.
 func (s *settings) workersFlag(cmd *cobra.Command, help string, paths ...string) {
 	cmd.Flags().Var(both{count(&s.flags.Load.Workers, 1), count(&s.flags.Queries.Workers, 1)}, "workers", help)
 	s.means("workers", paths...)

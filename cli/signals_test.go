@@ -93,8 +93,8 @@ func ends(t *testing.T, tsmark *exec.Cmd, within time.Duration) int {
 	return tsmark.ProcessState.ExitCode()
 }
 
-// A server that stops answering in the middle ends a run in a line that says what
-// was done, how long it was waited for, and which flag allows more.
+// A server that stops answering ends a run with a line that names the operation, the time that
+// tsmark waited, and the flag that allows more.
 func TestSilentServer(t *testing.T) {
 	var out bytes.Buffer
 	tsmark, pidFile := sulks(t, "", &out, "--statement-timeout", "1s")
@@ -118,7 +118,7 @@ func TestTwoSignals(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			caught := make(chan os.Signal, 1)
-			signal.Notify(caught, s) // tests that run under nohup ignore SIGHUP; a child of who catches it does not
+			signal.Notify(caught, s) // tests that run under nohup ignore SIGHUP; a child of a process that catches it does not
 			defer signal.Stop(caught)
 			var out bytes.Buffer
 			tsmark, pidFile := sulks(t, "deaf", &out)
@@ -163,7 +163,7 @@ func TestHangUpIgnored(t *testing.T) {
 	}
 	for range 5 {
 		time.Sleep(200 * time.Millisecond)
-		_ = tsmark.Process.Signal(syscall.SIGHUP) // fails where it has ended, as it may
+		_ = tsmark.Process.Signal(syscall.SIGHUP) // fails if it has ended, which is allowed
 	}
 	if code := ends(t, tsmark, time.Minute); code != exitDone {
 		t.Errorf("exit status %d:\n%s", code, &out)

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// A stand-in is named by what checks and starts it, before anything is measured.
+// A stand-in is named when it is checked and started, before all measurements.
 func TestStandInIsNamedBeforehand(t *testing.T) {
 	const what = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
 	known := testCatalog(tsbs.Workloads(), []driver.Driver{memory.StandIn(memory.Driver("clickhouse"), what), memory.Driver("honest")})

@@ -15,8 +15,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// The last line never says that a run is stored when it is not: neither after Ctrl-C nor
-// without it, neither where the results were removed nor where they cannot be written to.
+// The last line never says that a run is stored if it is not: neither after Ctrl-C nor
+// without it, neither if the results were removed nor if they are not writable.
 func TestLastLineOfUnstoredRuns(t *testing.T) {
 	remove := func(dir string) error { return os.RemoveAll(dir) }
 	replace := func(dir string) error {

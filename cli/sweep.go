@@ -37,7 +37,7 @@ func (a *app) pageOf(run *result.Run) error {
 	return err
 }
 
-// resumeSweep goes on with a sweep, changed by the flags that are given, at the
+// resumeSweep continues a sweep, changed by the flags that are set, at the
 // first point that is not complete.
 func (a *app) resumeSweep(cmd *cobra.Command, kept *store.Store, found store.Found, given *settings, yes bool) error {
 	ctx := cmd.Context()

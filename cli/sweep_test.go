@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/report/write"
 )
 
-// A sweep keeps and tells no secrets either, and takes none for parameters,
+// A sweep does not store or print secrets either, and does not take them for parameters,
 // which all reports show.
 func TestSecretsInSweeps(t *testing.T) {
 	t.Setenv("TSMARK_LEAK_TOKEN", plantedToken)

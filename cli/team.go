@@ -193,7 +193,7 @@ func (f *fleet) Do(ctx context.Context, parts map[string][]byte, w shared.PhaseO
 // observer is an agents.Observer for a runner.
 type observer struct{ shared.PhaseObserver }
 
-// Lost implements agents.Observer: Failed says it, too, where it matters.
+// Lost implements agents.Observer: Failed reports it, too, if it matters.
 func (observer) Lost(string, *agents.Lost) {}
 
 // Failed implements agents.Observer.

@@ -16,10 +16,10 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// trust decides whether what somebody else's run was to do is done here.
+// trust decides whether the actions of somebody else's run may be repeated here.
 type trust struct {
 	yes     bool      // --yes
-	in      io.Reader // where somebody answers; nil: nobody is there
+	in      io.Reader // for the user's answer; nil: not interactive
 	out     io.Writer
 	drivers func(name string) (driver.Driver, error)
 }
@@ -33,7 +33,7 @@ func (a *app) trusted(yes bool) trust {
 }
 
 // origin says why a run may be somebody else's: it was imported, or its results are in a
-// database that others can write to. Empty: it is the user's own.
+// database that others can write to. It is empty for the user's own run.
 func (a *app) origin(imported bool) string {
 	switch {
 	case imported:
@@ -44,9 +44,9 @@ func (a *app) origin(imported bool) string {
 	return ""
 }
 
-// decide shows what the experiment of a run or sweep does beyond tsmark itself, and returns
-// an error unless somebody agrees. Subject is run or sweep and its id; origin is that of
-// app.origin, and empty needs nobody.
+// decide shows the effects of a run's or sweep's experiment outside tsmark, and returns
+// an error unless the user agrees. Subject is run or sweep and its id; origin is that of
+// app.origin. If it is empty, no agreement is needed.
 func (t trust) decide(subject, origin string, e *experiment.Experiment) error {
 	if origin == "" {
 		return nil
@@ -70,9 +70,9 @@ func (t trust) decide(subject, origin string, e *experiment.Experiment) error {
 	return nil
 }
 
-// reaches lists what an experiment does beyond the process and the results
+// reaches lists the effects of an experiment outside the process and the results
 // folder: commands for the shell, files, servers that it connects to and
-// gives secrets to, and query texts. Of options only the driver knows which are which, so
+// sends secrets to, and query texts. Only the driver knows the effects of its options, so
 // all are shown.
 func (t trust) reaches(e *experiment.Experiment) []string {
 	var list []string
@@ -109,7 +109,7 @@ func (t trust) reaches(e *experiment.Experiment) []string {
 	return list
 }
 
-// confinements say what the query texts of an experiment could still do on its targets.
+// confinements describe the possible effects of an experiment's query texts on its targets.
 func (t trust) confinements(e *experiment.Experiment) (list []string) {
 	if !slices.ContainsFunc(e.Queries.Own, func(q ownqueries.Query) bool { return q.IsText() }) {
 		return nil

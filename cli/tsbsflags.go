@@ -1,7 +1,7 @@
 package cli
 
-// insteadOf says what takes the place of a flag of TSBS's programs that tsmark
-// does not have; empty: TSBS has no such flag. docs/tsbs.md has the same in words.
+// insteadOf names the replacement for a flag of TSBS's programs that tsmark
+// does not have. It is empty if TSBS has no such flag. docs/tsbs.md has the same in words.
 func insteadOf(flag string) string {
 	switch flag {
 	case "do-create-db", "do-abort-on-exist":

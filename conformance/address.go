@@ -18,14 +18,14 @@ import (
 	"github.com/tsmark/tsmark/servers"
 )
 
-// variable names the environment variable that says where the server of a driver runs.
+// variable names the environment variable with the address of a driver's server.
 func variable(name string) string { return "TSMARK_TEST_" + strings.ToUpper(name) }
 
-// Given reports whether somebody says where a server of the driver's runs.
+// Given reports whether the address of a server for the driver is set.
 func Given(name string) bool { return os.Getenv(variable(name)) != "" }
 
-// Address returns where servers/run has started a server for tests, or where somebody
-// says that one runs. Without it the test is skipped, but fails in CI, where every
+// Address returns the address where servers/run has started a server for tests, or the
+// user-provided one. Without it the test is skipped, but fails in CI, where every
 // server is started that is not left to .ci/nightly and has a script.
 func Address(t testing.TB, name string) (host, port string) {
 	t.Helper()
@@ -117,8 +117,8 @@ func Sole(t testing.TB, d driver.Driver) {
 	t.Setenv(held, port)
 }
 
-// Loopback tests that the driver's server for tests, whose password everybody knows,
-// is reached from this host alone: on none of its other addresses anybody listens.
+// Loopback tests that the driver's server for tests, whose password is public,
+// is reached from this host alone: nothing listens on its other addresses.
 func Loopback(t *testing.T, d driver.Driver) {
 	_, port := Address(t, d.Name)
 	first, err := strconv.Atoi(port)

@@ -29,8 +29,8 @@ func (w *wrongly) Open() workload.Reader {
 	return &fixedReader{batch: kept}
 }
 
-// census: a value that was stored wrongly is found, of every type, as are a time
-// and a series, as far as the target tells more of them than their count.
+// census: an incorrectly stored value of any type is found, as are a time
+// and a series, as far as the target reports more about them than their count.
 func (s *suite) census(t *testing.T) {
 	right, ok := s.types().dataset.(*fixed)
 	if !ok {
@@ -89,7 +89,7 @@ func (s *suite) census(t *testing.T) {
 	}
 }
 
-// digests reports whether the target tells a digest of the texts of a field.
+// digests reports whether the target reports a digest of the texts of a field.
 func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 	t.Helper()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})
@@ -104,8 +104,8 @@ func (s *suite) digests(t *testing.T, right *fixed, field int) bool {
 	return told.Fields[field].Sum != nil
 }
 
-// found loads the dataset with something changed, and returns what the census
-// finds in its first table, and what the target told of it.
+// found loads the dataset with a change, and returns the problem that the census
+// finds in its first table, and the target's census.
 func (s *suite) found(t *testing.T, right *fixed, expected *oracle.Expectations, change func(*series.Run)) (problem string, told driver.Census) {
 	t.Helper()
 	ctx := t.Context()

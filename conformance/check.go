@@ -12,15 +12,15 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// Check holds a server that users bring to what the suite tests of others: their
+// Check tests a user-provided server in the way that the suite tests others: their
 // recordings have no conversation of tsmark check, whose settings and times are a server's
 // own.
 func Check(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).check(t)
 }
 
-// Advises fails unless a server gives advice on just these settings, and where it tells
-// none, says the reason (empty: it tells them).
+// Advises fails unless a server gives advice on exactly these settings, and if it does not report
+// them, returns the reason (empty: it reports them).
 func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 	t.Helper()
 	found, err := db.Advise(t.Context())
@@ -41,8 +41,8 @@ func Advises(t *testing.T, db driver.DB, reason string, settings ...string) {
 	}
 }
 
-// Reads fails unless a server's clock shows a time, and its room is in the folder, or
-// is not told for the reason.
+// Reads fails unless a server's clock shows a time, and its free space is in the folder, or
+// is unknown for the reason.
 func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 	t.Helper()
 	if read, err := db.ReadClock(t.Context()); err != nil || !read.Server.Equal(shows) || read.Unit == 0 || read.Received.Before(read.Sent) {
@@ -54,8 +54,8 @@ func Reads(t *testing.T, db driver.DB, shows time.Time, folder, reason string) {
 	}
 }
 
-// check: what tsmark check looks at is as it should be on the server for tests, which the
-// trial leaves empty; and a server's clock is this machine's.
+// check: the checks of tsmark check succeed on the server for tests, the
+// trial leaves it empty, and the server's clock is this machine's.
 func (s *suite) check(t *testing.T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}

@@ -1,4 +1,4 @@
-// Package conformance is the conformance suite: what every target must do
+// Package conformance is the conformance suite: the requirements that every target must meet
 // before its figures mean anything. It also has targets that only tests need.
 package conformance
 
@@ -65,7 +65,7 @@ func (s *suite) runAll(t *testing.T) {
 // Fault is a known fault of the server: the error with which it responds to correct
 // queries. The suite logs these, and fails once none of them occurs any more.
 type Fault struct {
-	Why      string   // in words, with where it is reported
+	Why      string   // in words, with a link to its report
 	Messages []string // parts of its errors; any one of them suffices
 	met      int
 }
@@ -103,8 +103,8 @@ func RunSparse(t *testing.T, kind driver.Driver, given map[string]string) {
 	s.run(t, s.mostWorkloads(tsbs.Devops())...)
 }
 
-// mostWorkloads are two, and without -short more. With it the rows and queries of cpu-only
-// are left to several writers, where the target takes several.
+// mostWorkloads returns two workloads, and without -short more. With -short the rows and queries of
+// cpu-only are left to the test of several writers, if the target takes several.
 func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 	switch {
 	case !testing.Short():
@@ -115,7 +115,7 @@ func (s *suite) mostWorkloads(more ...workload.Workload) []workload.Workload {
 	return []workload.Workload{tsbs.IoT()}
 }
 
-// Sparse is what the rows of a series are divided by where a server takes few a second.
+// Sparse divides the number of rows of a series for servers that take few rows a second.
 const Sparse = 15
 
 func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
@@ -135,7 +135,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 	t.Run("rows that were sent twice", s.twice)
 	t.Run("an empty table", func(t *testing.T) { s.loadAndQuery(t, limited(s.useCase(t, tsbs.Devops(), 0), 50), 1) })
 	t.Run("floats that are not numbers", func(t *testing.T) { s.loadAndQuery(t, s.specialFloats(), 1) })
-	if s.kind.UserServer == nil || s.caps.MakesColumns { // else recordings may stand in for its server: see Grows
+	if s.kind.UserServer == nil || s.caps.MakesColumns { // otherwise recordings may replace its server: see Grows
 		t.Run("columns that appear", s.grows)
 	}
 	if !s.recorded() { // see Joins
@@ -159,7 +159,7 @@ func (s *suite) run(t *testing.T, workloads ...workload.Workload) {
 // RegularInterval is at whose multiples all rows of RunRegular stand.
 const RegularInterval = 4 * time.Minute
 
-// RunRegular runs the part of the suite whose rows stand at multiples of an interval,
+// RunRegular runs the part of the suite with rows at multiples of an interval,
 // for options that promise so.
 func RunRegular(t *testing.T, kind driver.Driver, given map[string]string) {
 	s := newSuite(t, kind, given)
@@ -177,8 +177,8 @@ func RunVariant(t *testing.T, kind driver.Driver, given map[string]string) {
 	Run(t, kind, given)
 }
 
-// RunWrites runs the part of the suite that tells whether rows arrive as they are, for
-// options that change nothing but the way there.
+// RunWrites runs the part of the suite that tests whether rows arrive unchanged, for
+// options that change only the way there.
 func RunWrites(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).writes(t)
 }
@@ -343,8 +343,8 @@ func (s *suite) holds(t *testing.T, db driver.DB, env driver.Env, e example, hel
 	}
 }
 
-// recorded reports whether recordings of conversations stand in for the server, or are made. They
-// know no look at rows that was added after they were made.
+// recorded reports whether recordings of conversations replace the server, or are made. They do
+// not include reads of rows that were added after they were made.
 func (s *suite) recorded() bool {
 	return s.kind.UserServer != nil && s.kind.StandIn == "" && (!Given(s.kind.Name) || os.Getenv("TSMARK_RECORD") != "")
 }
@@ -440,7 +440,7 @@ func (s *suite) steps(t *testing.T) {
 	}
 }
 
-// mark: what a load leaves is read back as it was, by another connection too.
+// mark: the mark of a load is read back unchanged, also by another connection.
 func (s *suite) mark(t *testing.T) {
 	ctx := t.Context()
 	env := driver.Env{Dir: t.TempDir(), Create: true}

@@ -30,7 +30,7 @@ func NewDatabase(t testing.TB, d driver.Driver, drop string, given ...string) ma
 // own.
 func Statements(t testing.TB, d driver.Driver, options map[string]string, texts ...string) {
 	t.Helper()
-	ctx := context.Background() // not t.Context(): it has ended where the test cleans up
+	ctx := context.Background() // not t.Context(): it has ended during cleanup
 	resolved, err := d.Resolve(options)
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 const (
 	randomDatasets = 20
 	fewDatasets    = 8  // the first of them, with -short
-	leastDatasets  = 4  // the first of them, where the suite is brief
+	leastDatasets  = 4  // the first of them, if the suite is brief
 	randomQueries  = 40 // about each
 )
 

@@ -37,7 +37,7 @@ func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) exa
 }
 
 // manySeries: more series than a server lists in one answer, with a row each, are
-// counted, told apart, and answered whole. InfluxDB cuts answers off at 10,000 rows.
+// counted, distinguished, and answered completely. InfluxDB cuts answers off at 10,000 rows.
 func (s *suite) manySeries(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := s.exampleOf(t, tsbs.CPUOnly(), workload.Spec{Name: "cpu-only", Seed: 123, Scale: 12_000, Start: start, End: start.Add(24 * time.Hour), Interval: 24 * time.Hour})

@@ -97,8 +97,8 @@ func (s *suite) freeTexts(longest int) example {
 	return e
 }
 
-// texts: free texts arrive as they are, are counted, and come back in answers, or the
-// target says that it has none, or none as long.
+// texts: free texts arrive unchanged, are counted, and come back in answers, or the
+// target reports that it does not store them, or not as long ones.
 func (s *suite) texts(t *testing.T) {
 	longest := s.longestText(t)
 	if longest == 0 {

@@ -26,8 +26,8 @@ func Materialize(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).materialize(t)
 }
 
-// materialize: an aggregate has every row, answers as rows do, goes with its dataset, and
-// where it has not every row, wrong answers show that.
+// materialize: an aggregate has every row, gives the same answers as rows do, and goes with its dataset;
+// wrong answers show missing rows.
 func (s *suite) materialize(t *testing.T) {
 	if s.kind.RenderFrom == nil {
 		t.Skip("n/a: tsmark makes no aggregates of it")
@@ -163,7 +163,7 @@ func (s *suite) aggregate(t *testing.T, e aggregatedExample, keep bool) {
 	}
 }
 
-// covers waits until the aggregate accounts for all rows: at once where it was made of them.
+// covers waits until the aggregate accounts for all rows: at once if it was made from them.
 func (s *suite) covers(t *testing.T, db driver.DB, m *query.Materialized, rows int64, wait bool) {
 	t.Helper()
 	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -237,7 +237,7 @@ func (s *suite) stale(t *testing.T) {
 	t.Logf("the aggregate has %d of %d rows: %s", covered, expected.Survey.Rows, verdict.Difference)
 }
 
-// othersAggregate: what bears the name of the aggregate already stays, and is in the way.
+// othersAggregate: an existing object with the name of the aggregate stays, and is in the way.
 func (s *suite) othersAggregate(t *testing.T) {
 	ctx, e := t.Context(), s.aggregated(t)
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})

@@ -66,7 +66,7 @@ func (s *suite) meaning(t *testing.T) {
 	}
 }
 
-// finer reports whether a document has times that the target cannot tell apart.
+// finer reports whether a document has times that are too fine for the target.
 func (s *suite) finer(d *meaning.Document) bool {
 	var batch series.Batch
 	for reader := d.Open(); reader.Next(&batch, 4) == nil; {
@@ -83,8 +83,8 @@ func (s *suite) finer(d *meaning.Document) bool {
 // all rows stand.
 const optionInterval = "interval"
 
-// regular returns the options with that at which those of a document stand, where a
-// window does not have too many of it.
+// regular returns the options with the interval of a document's times, unless a
+// window has too many intervals.
 func (s *suite) regular(d *meaning.Document) driver.Options {
 	if !slices.ContainsFunc(s.kind.Options, func(o driver.Option) bool { return o.Name == optionInterval }) {
 		return s.options

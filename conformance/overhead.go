@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxOverhead is what a querier may add to the time of a bare client at the
+// maxOverhead is the maximum overhead of a querier over a bare client, at the
 // median.
 const maxOverhead = 15 * time.Microsecond
 

@@ -11,7 +11,7 @@ import (
 )
 
 // postpones: rows that a server acknowledges and writes later are part of the time until the
-// load has settled, or said to be missing: both where rows are looked for and where they are counted.
+// load has settled, or reported as missing, both by reading rows and by counting them.
 func (s *suite) postpones(t *testing.T) {
 	if s.recorded() || s.caps.OneConnection {
 		t.Skip("n/a: what writes later needs a connection of its own")

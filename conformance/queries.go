@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// shown are query types that have all shapes among them, and what changes their
+// shown are query types that cover all shapes, and all variations of their
 // texts: a group, an order, a limit, a condition, a filter by number and by name.
 func shown() map[string][]string {
 	return map[string][]string{

@@ -19,7 +19,7 @@ type dice struct {
 	traits map[*series.Table]*traits
 }
 
-// traits is what queries about a table must heed.
+// traits are the properties of a table that queries must respect.
 type traits struct {
 	distinct bool   // no two rows at one time, unless they are the same
 	tame     []bool // per field: it is a number, and sums of its values are exact in any order
@@ -94,8 +94,8 @@ func (d *dice) bounds() {
 	}
 }
 
-// tags throws the tags of a table: one that tells most series apart, one that
-// few values share, and numbers. Some series lack some.
+// tags draws the tags of a table: one that distinguishes most series, one with
+// few values, and numbers. Some series lack some.
 func (d *dice) tags(n uint32) []series.Tag {
 	names := func(missing int, value func(i int) string) Names {
 		list := make(Names, n)
@@ -149,7 +149,7 @@ func (d *dice) rows() {
 	}
 }
 
-// point is what rows of one time have in common that become one where rows
+// point identifies the rows of one time that become one if rows
 // merge: the table and the tags that are texts.
 func point(table *series.Table, s uint32, at int64) string {
 	key := fmt.Sprintf("%s %d", table.Name, at)

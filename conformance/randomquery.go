@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// query throws a query that has one right answer: of several newest rows
-// none is the newest, and a sum that depends on its order meets no threshold.
+// query draws a query with a single correct answer: newest rows have no ties, and
+// thresholds do not apply to sums that depend on the order of addition.
 func (d *dice) query(id int) query.Query {
 	table := pick(d, d.data.schema.Tables)
 	q := query.Query{Type: "random", ID: id, Table: table.Name}
@@ -49,7 +49,7 @@ func (d *dice) time() time.Time {
 	return at
 }
 
-// in throws a filter on values that series have, and one that none has.
+// in draws a filter on existing values, and one that no series has.
 func (d *dice) in(table *series.Table) *query.TagIn {
 	tag := pick(d, table.Tags)
 	in := &query.TagIn{Key: tag.Key}
@@ -116,7 +116,7 @@ func (d *dice) buckets(table *series.Table) query.Shape {
 	return s
 }
 
-// aggregated throws an aggregate and fields, whose sums are exact where they
+// aggregated draws an aggregate and fields, whose sums are exact if they
 // matter.
 func (d *dice) aggregated(table *series.Table) (query.Aggregate, []string) {
 	aggregate := pick(d, []query.Aggregate{query.Max, query.Max, query.Avg, query.Avg, query.Min, query.Sum, query.Count})

@@ -24,9 +24,9 @@ func copied(t *testing.T, db driver.DB, statement string) {
 	}
 }
 
-// remade: a table that somebody dropped and made again under the name of one of
-// tsmark's is not dropped, nor is it where that somebody copied the columns. One
-// that was only worked on, as by the steps after a load, is tsmark's still.
+// remade: a table that another user dropped and made again under the name of one of
+// tsmark's is not dropped, even if it has the same columns. A table
+// that was only changed, as by the steps after a load, still belongs to tsmark.
 func (s *suite) remade(t *testing.T) {
 	if s.caps.Language != "SQL" {
 		t.Log("its tables are not made by SQL: the target has a test of its own")
@@ -46,7 +46,7 @@ func (s *suite) remade(t *testing.T) {
 		db = s.open(t, env)
 	}
 	reopen()
-	Prepare(t, db, 10, table) // what tsmark made goes
+	Prepare(t, db, 10, table) // dropping tsmark's own table is allowed
 	for _, made := range []string{"CREATE TABLE cpu (salary INTEGER)", "CREATE TABLE cpu AS SELECT * FROM payroll"} {
 		copied(t, db, "CREATE TABLE payroll AS SELECT * FROM cpu")
 		Query(t, db, "DROP TABLE cpu")

@@ -21,9 +21,9 @@ const (
 	sharedQueries  = 400 // about each: enough that most share something
 )
 
-// What a pass shares among queries changes no answer: each is what the query
-// gets that looks at every row alone. Rows are late, values NULL, infinite and
-// no numbers, and series lack tags.
+// Sharing work among queries in a pass changes no answer: each is the same as for a query
+// that reads every row alone. Rows are late, values are NULL, infinite and
+// NaN, and series lack tags.
 func TestSharedAnswersAreThoseAlone(t *testing.T) {
 	shapes := map[string]int{}
 	for seed := range uint64(sharedDatasets) {
@@ -78,7 +78,7 @@ func TestSharedAnswersAreThoseAlone(t *testing.T) {
 	}
 }
 
-// unlike returns in what two expectations differ. Only sums may, by rounding.
+// unlike returns the difference between two expectations. Only sums may differ, by rounding.
 func unlike(q *query.Query, schema *series.Schema, want, got *oracle.Expectation) string {
 	switch {
 	case want.Rows != got.Rows:

@@ -30,7 +30,7 @@ type every string
 
 func (e every) Append(dst []byte, _ uint32) ([]byte, bool) { return append(dst, e...), true }
 
-// Names gives each series its own value; Missing stands for none.
+// Names assigns each series its own value; Missing means no value.
 type Names []string
 
 // Missing is the name of a series that lacks the tag.
@@ -72,8 +72,8 @@ func Options(t testing.TB, kind driver.Driver, given ...string) driver.Options {
 	return options
 }
 
-// Open opens a target in the folder, or in a new one where that is empty, with
-// options given as names and values.
+// Open opens a target in the folder, or in a new one if it is empty, with
+// options as names and values.
 func Open(t testing.TB, kind driver.Driver, dir string, given ...string) driver.DB {
 	t.Helper()
 	if dir == "" {
@@ -175,7 +175,7 @@ func Query(t testing.TB, db driver.DB, text string) [][]query.Value {
 	return answer.Rows
 }
 
-// Close closes what a test opened.
+// Close closes a resource of a test.
 func Close(t testing.TB, c interface{ Close() error }) {
 	t.Helper()
 	if err := c.Close(); err != nil {
@@ -183,7 +183,7 @@ func Close(t testing.TB, c interface{ Close() error }) {
 	}
 }
 
-// Same fails the test where an answer is not that of the rows, to the kinds of
+// Same fails the test if an answer is not equal to the rows, including the kinds of
 // their values.
 func Same(t testing.TB, got [][]query.Value, want ...[]query.Value) {
 	t.Helper()

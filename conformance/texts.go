@@ -14,8 +14,8 @@ import (
 )
 
 // Texts loads TSBS's rows and has the system run the texts that TSBS's generator makes
-// for it: all must be answered, but for those of the types named, which the system or
-// the driver refuses. What the answers say nobody knows; they are not all without rows.
+// for it: all must be answered, except those of the named types, which the system or
+// the driver refuses. The correct answers are unknown, but some must have rows.
 func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ...string) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	answered := 0
@@ -71,7 +71,7 @@ func runTexts(t *testing.T, kind *driver.Driver, db driver.DB, o driver.Options,
 		request, err := kind.TSBS.Request(text.Statement(), o)
 		var cost driver.Cost
 		if err == nil {
-			var sink query.Sink // none: rows are counted
+			var sink query.Sink // nil: rows are only counted
 			cost, err = querier.Do(t.Context(), request, sink)
 		}
 		switch {

@@ -14,8 +14,8 @@ import (
 )
 
 // hostileTexts are texts that change data, write files or are several statements, by language.
-// Some hide this from whoever reads quotes and comments otherwise than the system does.
-// TABLE is a table with a row, FILE a path where there is no file.
+// Some hide this from parsers that read quotes and comments differently from the system.
+// TABLE is a table with a row, FILE a path without a file.
 func hostileTexts(language string) []string {
 	if language == "influxql" {
 		return []string{

@@ -49,8 +49,8 @@ func Accepting(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// AllocatesNothingPerRow holds a writer over HTTP, and the encoder of its rows, to
-// that: a request costs what net/http takes, however many rows it has.
+// AllocatesNothingPerRow fails unless a writer over HTTP, and the encoder of its rows, allocate
+// nothing per row: a request allocates only in net/http, however many rows it has.
 func AllocatesNothingPerRow(t *testing.T, w driver.Writer, encoder encode.Encoder, b *series.Batch) {
 	t.Helper()
 	write := func() {

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
-// Background is servers that go on running when whoever started them has ended. Each
+// Background manages servers that keep running after the process that started them. Each
 // has a folder with its files, its output, and a note of its process.
 type Background struct {
 	Folder string            // of the servers' folders
@@ -47,7 +47,7 @@ type Known struct {
 // tsmark.
 type note struct {
 	PID     int   `json:"pid"`
-	Started int64 `json:"started"` // tells it from a later process of that number
+	Started int64 `json:"started"` // distinguishes it from a later process of that number
 	Port    int   `json:"port"`
 	// Script is the digest of the script that started it.
 	Script string `json:"script"`
@@ -60,9 +60,9 @@ const (
 	dataFolder = "data"
 )
 
-// optionsFile is where a script says, in the folder that it was given, with which options
-// the server that it started is reached which are others than the driver's TestServer:
-// NAME=VALUE a line. One of several variants may need what another does not.
+// optionsFile is the file in the script's folder in which a script writes the options
+// of the server that it started, if they differ from the driver's TestServer:
+// NAME=VALUE a line. One of several variants may need options that another does not.
 const optionsFile = "options"
 
 // Options returns the options that the script of a server wrote down at its last start, by
@@ -100,7 +100,7 @@ func (b Background) List(ctx context.Context) ([]Known, error) {
 	return list, nil
 }
 
-// note reads a server's note. Its error wraps fs.ErrNotExist where it was never
+// note reads a server's note. Its error wraps fs.ErrNotExist if the server was never
 // started.
 func (b Background) note(name string) (note, error) {
 	var n note
@@ -120,10 +120,10 @@ func (n note) running(ctx context.Context) bool {
 	return err == nil && info.Started == n.Started && !info.Ended
 }
 
-// Start starts a server that is installed and returns its first port. Where it runs
-// already that is all, unless its script has changed: then it is started again, with what
-// it stored, since its options may be others. Port 0 is that of its last start, or where somebody else has
-// that now, a free one.
+// Start starts an installed server and returns its first port. A server that runs
+// already is left alone, unless its script has changed: then it is started again, with its
+// data, since its options may have changed. Port 0 means the port of its last start, or a free
+// one if that is taken.
 func (b Background) Start(ctx context.Context, scripts Scripts, name string, port int) (int, error) {
 	digest, err := scripts.digest(name)
 	if err != nil {
@@ -168,7 +168,7 @@ func (b Background) Start(ctx context.Context, scripts Scripts, name string, por
 	return port, err
 }
 
-// free reports whether nobody listens on the ports of a server.
+// free reports whether the ports of a server are free.
 func free(first int) bool {
 	for port := first; port < first+process.PortsInARow; port++ {
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))

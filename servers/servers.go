@@ -1,7 +1,7 @@
 // Package servers has scripts that install database servers from package registries
-// and start each of them from nothing, on a port of 127.0.0.1 and in a folder of its
+// and start each of them from scratch, on a port of 127.0.0.1 and in a folder of its
 // own: for tests, and for people who want to try tsmark on a real server. The scripts
-// are part of the program, so that it can run them where its repository is not.
+// are part of the program, so that it can run them without its repository.
 package servers
 
 import (
@@ -59,7 +59,7 @@ func Names() []string {
 // them to .ci/nightly.
 func SlowToInstall() []string { return strings.Fields(text("nightly")) }
 
-// Find returns an error that offers the closest names where there is no such server.
+// Find returns an error that offers the closest names if there is no such server.
 func Find(name string) error {
 	if !slices.Contains(Names(), name) {
 		return fmt.Errorf("no script starts a server %q%s", name, suggest.Names(name, Names()))
@@ -67,7 +67,7 @@ func Find(name string) error {
 	return nil
 }
 
-// Summary is what a script says of its server, in one paragraph.
+// Summary returns a script's description of its server, in one paragraph.
 func Summary(name string) string {
 	var words []string
 	for i, line := range strings.Split(text(name), "\n") {
@@ -132,7 +132,7 @@ func Unpack() (Scripts, error) {
 	return s, nil
 }
 
-// write writes a file unless it is there. It comes as a whole: somebody else may be
+// write writes a file unless it exists with the same text. It replaces the file atomically: another process may be
 // running it.
 func (s Scripts) write(name string) error {
 	file := filepath.Join(s.folder, filepath.FromSlash(name))
@@ -155,7 +155,7 @@ func (s Scripts) write(name string) error {
 		err = os.Rename(whole.Name(), file)
 	}
 	if err != nil {
-		_ = os.Remove(whole.Name()) // the error says what matters
+		_ = os.Remove(whole.Name()) // the other error is more important
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (s Scripts) digest(name string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Folder is where the scripts are.
+// Folder is the folder of the scripts.
 func (s Scripts) Folder() string { return s.folder }
 
 // PasswordFile is the file with the password of the servers' users.
@@ -217,8 +217,8 @@ func (s Scripts) Command(name, dir, log string, port int, variables ...string) p
 	}
 }
 
-// Environment is what the scripts read of the environment: which version of a server
-// it is to be, where packages are kept. No secret of the user's is among it.
+// Environment lists the environment variables that the scripts read: the version of a server,
+// the folder of packages. None of them is a secret of the user's.
 func Environment() []string {
 	var scripts strings.Builder
 	for _, name := range list() {

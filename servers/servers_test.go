@@ -33,8 +33,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Unpacked scripts are those of the repository, and can be run; what somebody changed
-// there is put right.
+// Unpacked scripts are those of the repository, and can be run; local changes
+// are reverted.
 func TestUnpack(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	scripts, err := Unpack()
@@ -124,7 +124,7 @@ func TestBackground(t *testing.T) {
 		t.Fatalf("it is not the process of its note %+v: %v", n, err)
 	}
 
-	// It is started once, where it was before.
+	// It is started only once, on the same port.
 	if again, err := b.Start(t.Context(), scripts, "questdb", 0); err != nil || again != first {
 		t.Errorf("started again: port %d, not %d, %v", again, first, err)
 	}
@@ -135,7 +135,7 @@ func TestBackground(t *testing.T) {
 		t.Errorf("two processes: %+v and %+v, %v", n, again, err)
 	}
 
-	// With another script, of a newer tsmark, it is started again, where it was.
+	// With another script, of a newer tsmark, it is started again, on the same port.
 	script := filepath.Join(scripts.folder, "questdb")
 	text, err := os.ReadFile(script)
 	if err == nil {
@@ -173,7 +173,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// A port that somebody has taken since is not tried again.
+// A port that has been taken since is not tried again.
 func TestPortTaken(t *testing.T) {
 	scripts, b := fake(t), Background{Folder: t.TempDir()}
 	first, err := b.Start(t.Context(), scripts, "questdb", 0)

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
-// Temporary is servers that are started from nothing and leave nothing. Its zero value
-// has none.
+// Temporary manages servers that are started from scratch and leave no files. Its zero value
+// has no servers.
 type Temporary struct {
 	Among *process.Children // lists the running servers; may be nil
 

@@ -31,7 +31,7 @@ func EndlessAnswer(begin, part string) http.HandlerFunc {
 // has no end.
 const endlessHeap = 512 << 20
 
-// EndsBounded calls what reads an answer that has no end, and fails the test
+// EndsBounded calls a function that reads an endless answer, and fails the test
 // unless it ends with an error of one line and without much memory, for which
 // a minute is enough on any machine.
 func EndsBounded(t testing.TB, do func() error) error {

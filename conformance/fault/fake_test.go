@@ -206,7 +206,7 @@ func (w *fakeWriter) Write(ctx context.Context, b *series.Batch) (driver.Receipt
 func (w *fakeWriter) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 func (w *fakeWriter) Close() error                                  { return nil }
 
-// Census counts: it has all values of a row or none, and the example has no
+// Census counts rows, which suffices: a row has all its values or is missing, and the example has no
 // NULL.
 func (f *fakeTarget) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	q, err := f.NewQuerier(ctx, 0)

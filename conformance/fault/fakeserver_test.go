@@ -43,7 +43,7 @@ type fakeServer struct {
 
 	mu     sync.Mutex
 	lines  []string
-	seen   map[string]bool // lines, where it dedupes
+	seen   map[string]bool // lines, if it dedupes
 	unsafe []string        // not in the file yet
 }
 

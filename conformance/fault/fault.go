@@ -49,21 +49,21 @@ type Target struct {
 	// Ports are the options that are ports, each with its distance from the
 	// server's first port. Nil: port alone.
 	Ports map[string]int
-	// HTTP is the option that is the port of HTTP, for Throttled; empty: port.
+	// HTTP is the option with the port of HTTP, for Throttled; default: port.
 	HTTP string
-	// Password is the option that WrongPassword sets; empty: password.
+	// Password is the option that WrongPassword sets; default: password.
 	Password string
-	// Database is the option that WrongDatabase sets; empty: database.
+	// Database is the option that WrongDatabase sets; default: database.
 	Database string
 	// Sparse says that the server takes few rows a second: it gets fewer, as RunSparse.
 	Sparse bool
-	// FileLimit is how large the server's files may get in DiskFull; 0: 64 KiB.
+	// FileLimit is the maximum size of the server's files in DiskFull; default: 64 KiB.
 	FileLimit uint64
 	// Cannot names the parts that the target or its test server cannot take
 	// part in, each with the reason.
 	Cannot map[string]string
-	// Patience is the longest that anything may take to notice that a server is
-	// silent or gone; 0: half a minute. A server may be given as much to start.
+	// Patience is the maximum time for noticing that a server is
+	// silent or gone; default: half a minute. A server may take as long to start.
 	Patience time.Duration
 }
 
@@ -312,8 +312,8 @@ func (f *faults) count(ctx context.Context, l *loaded, more map[string]string) (
 	return &result.Load{Census: census}, err
 }
 
-// whole returns why a census is not as it should be. Rows may be lost only
-// where the level of durability allows it.
+// whole returns the error in a census. Rows may be lost only
+// if the level of durability allows it.
 func (f *faults) whole(counted *result.Load, level string) error {
 	f.log("durability %s: %d acknowledged rows lost, %d duplicates", level, counted.LostRows(), counted.Duplicates())
 	for _, c := range counted.Census {

@@ -109,7 +109,7 @@ func TestFaultsFindSins(t *testing.T) {
 	}
 }
 
-// What each level loses is counted: of a level that stores late, everything.
+// The losses of each level are counted: a level that stores late loses everything.
 func TestLostByDurability(t *testing.T) {
 	var said []string
 	f := &faults{Target: Target{Kind: fake(""), Server: fakes(t, ""), Patience: 10 * time.Second}, dir: t.TempDir(),

@@ -43,7 +43,7 @@ func (t *trigger) wait() error {
 }
 
 // killed: without retry the load ends with a line that names the batch, and the
-// same target goes on once the server is back.
+// same target works again once the server is back.
 func (f *faults) killed(ctx context.Context) error {
 	l, err := f.load(ctx, loading{after: 0.3, happens: f.Server.Kill})
 	if l != nil {
@@ -71,8 +71,8 @@ func (f *faults) killed(ctx context.Context) error {
 	return nil
 }
 
-// killedRetried: with retry the load goes on after the restart, and the census
-// tells what became of the rows.
+// killedRetried: with retry the load continues after the restart, and the census
+// accounts for all rows.
 func (f *faults) killedRetried(ctx context.Context) error {
 	var started sync.WaitGroup
 	var startErr error

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// wire is a TCP proxy that counts what the server answers, and that can cut
+// wire is a TCP proxy that counts the bytes of the server's answers, and that can cut
 // its connections or fall silent on them.
 type wire struct {
 	listener net.Listener
@@ -86,7 +86,7 @@ func (w *wire) serve() {
 	}
 }
 
-// request hands on what the client says. A silent wire does not even take it.
+// request forwards the client's bytes. A silent wire does not even read them.
 func (w *wire) request(server, client net.Conn) {
 	buffer := make([]byte, 4096)
 	for {
@@ -104,7 +104,7 @@ func (w *wire) request(server, client net.Conn) {
 	}
 }
 
-// answer hands on what the server says, up to the byte at which it is cut or
+// answer forwards the server's bytes, up to the one at which it is cut or
 // falls silent.
 func (w *wire) answer(client, server net.Conn) {
 	buffer := make([]byte, 4096)

@@ -211,7 +211,7 @@ func withOption(options map[string]string, name, value string) map[string]string
 	return with
 }
 
-// wrongDatabase: one that is not there is named, where it should hold a
+// wrongDatabase: the error names a missing database that should hold a
 // dataset.
 func (f *faults) wrongDatabase(ctx context.Context) error {
 	const name = "tsmark_is_not_there"
@@ -243,8 +243,8 @@ func (f *faults) neverAnswers(ctx context.Context) error {
 	return f.clear(err, isSilence)
 }
 
-// hurried is the option timeout, where there is one: short, but long enough for what a
-// busy machine, or a slow server, does.
+// hurried is the option timeout, if there is one: short, but long enough for a
+// busy machine or a slow server.
 func (f *faults) hurried() map[string]string {
 	if !f.has("timeout") {
 		return map[string]string{}

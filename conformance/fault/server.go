@@ -68,8 +68,7 @@ func Script(t testing.TB, name string, env ...string) *Server {
 	})
 }
 
-// FreePort returns the first of process.PortsInARow ports of 127.0.0.1 on which
-// nobody listens.
+// FreePort returns the first of process.PortsInARow free ports of 127.0.0.1.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	port, err := process.FreePorts(t.Context())

@@ -33,7 +33,7 @@ type shortener struct {
 	*shortening
 }
 
-// shortening is what the shorteners of a server share.
+// shortening is the state that the shorteners of a server share.
 type shortening struct {
 	percent atomic.Int64 // of the body of an HTTP answer that is passed on; 100: all
 	rows    atomic.Int64 // of a PostgreSQL answer that are passed on; below 0: all
@@ -104,7 +104,7 @@ func (p *shortener) serve() {
 // silence is how long a client says nothing before the server is taken to speak first.
 const silence = 200 * time.Millisecond
 
-// take passes a connection on by its protocol, which its first bytes tell.
+// take forwards a connection by its protocol, which its first bytes show.
 func (p *shortener) take(client *peekedConn) {
 	_ = client.SetReadDeadline(time.Now().Add(silence))
 	begin, _ := client.from.Peek(8)
@@ -161,7 +161,7 @@ func (p *shortener) shortenBody(r *http.Response) error {
 	return nil
 }
 
-// pass passes on what a client and the server say, without some of the rows if they speak
+// pass forwards the messages of a client and the server, without some of the rows if they use
 // PostgreSQL's protocol.
 func (p *shortener) pass(client *peekedConn, postgres bool) {
 	defer client.Close()

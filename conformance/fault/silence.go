@@ -32,7 +32,7 @@ type demand struct {
 	by   worker
 }
 
-// worker is what a demand is made of.
+// worker is the kind of worker that makes a demand.
 type worker uint8
 
 const (
@@ -111,15 +111,15 @@ func (f *faults) demands() []demand {
 	return all
 }
 
-// hush is what the suite allows a silent server: a limit, and when it is
-// interrupted otherwise.
+// hush is the time that the suite allows a silent server: a limit, and the time of the
+// interrupt otherwise.
 const (
 	hush        = 500 * time.Millisecond
 	interrupted = 200 * time.Millisecond
 )
 
-// silences: whatever a server falls silent at, it ends within its limit, and
-// promptly when it is interrupted; and the target goes on once the server does.
+// silences: an operation on a server that falls silent ends within its limit, and
+// promptly when it is interrupted; and the target works again once the server does.
 func (f *faults) silences(ctx context.Context) error {
 	flow := newFlow()
 	through, wires, err := f.newWires(flow)
@@ -157,7 +157,7 @@ func (f *faults) silences(ctx context.Context) error {
 			}
 			flow.quiet.Store(answers * trial.share / 100)
 			err = f.hushed(ctx, s, o, trial.cut)
-			o.closeWorker() // what matters is that it ends
+			o.closeWorker() // it only has to end
 			again()
 			if err == nil {
 				if _, err = session.New(o.plain).Mark(ctx); errors.Is(err, session.ErrNoMark) || errors.Is(err, driver.ErrExisting) {
@@ -267,8 +267,8 @@ func (o *opened) closeWorker() {
 	}
 }
 
-// limits are those of a target once it is arranged, which may take its time. One
-// that is to be interrupted has long ones, which end later on a busy machine, too.
+// limits are those of a target once it is arranged, which may take its time. A target
+// that will be interrupted has long ones, which end later even on a busy machine.
 func (f *faults) limits(cut bool) limit.Limits {
 	if cut {
 		return limit.Limits{Statement: 4 * f.patience(), Step: 4 * f.patience()}

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// errClosed is what a writer says whose connection was cut.
+// errClosed is the error of a writer whose connection was cut.
 var errClosed = errors.New("the server closed the connection")
 
 // Contents lists lies about what a database stores, told about a table that has this number

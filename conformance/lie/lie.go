@@ -36,7 +36,7 @@ type Lie struct {
 	List func(tags []query.Value) bool
 	// Delay returns how long an answer is held back.
 	Delay func(Answer) time.Duration
-	// Describe returns an error where the server can no longer be reached.
+	// Describe returns an error if the server can no longer be reached.
 	Describe func() error
 }
 
@@ -101,7 +101,7 @@ type teller struct {
 	ran         map[string]int      // by rendered.same
 }
 
-// rendered is what a request was rendered from.
+// rendered is the source of a rendered request.
 type rendered struct {
 	queryType string
 	same      string // equal for queries that differ only in their ID
@@ -180,7 +180,7 @@ func (t *teller) falsify(b *series.Batch) *series.Batch {
 	return b
 }
 
-// falsifySeries returns a sink of the series of a table that passes on what the lies make of them.
+// falsifySeries returns a sink of the series of a table that passes on the falsified ones.
 func (t *teller) falsifySeries(table *series.Table, sink query.Sink) query.Sink {
 	return query.SinkFunc(func(tags []query.Value) error {
 		tags = slices.Clone(tags)

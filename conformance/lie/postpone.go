@@ -57,7 +57,7 @@ func (p *postponing) Close() error {
 	return errors.Join(p.failed, p.Required.Close())
 }
 
-// wait returns once no acknowledged row is missing, where the database holds queries back.
+// wait returns once all acknowledged rows are stored, if the database holds queries back.
 func (p *postponing) wait(ctx context.Context) error {
 	if !p.hold {
 		return nil

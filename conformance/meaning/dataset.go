@@ -196,7 +196,7 @@ func split(text string, at byte) []string {
 	return append(parts, text[begin:])
 }
 
-// plain takes the backslashes out of a text before what line protocol escapes.
+// plain removes the backslashes before characters that line protocol escapes.
 func plain(text string) string {
 	return strings.NewReplacer(`\ `, " ", `\,`, ",", `\=`, "=").Replace(text)
 }

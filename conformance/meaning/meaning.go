@@ -52,7 +52,7 @@ type Case struct {
 	Line   int // of the query
 	Query  query.Query
 	answer []query.Answer
-	merged []query.Answer // where rows of one series and time merge; nil: as answer
+	merged []query.Answer // for rows of one series and time that merge; nil: as answer
 }
 
 // Answers returns the correct answers of a database that keeps all rows.
@@ -141,10 +141,10 @@ func Parse(name, text string) (*Document, error) {
 // parser reads a document line by line.
 type parser struct {
 	document *Document
-	at       int // where the section began
+	at       int // line of the section's beginning
 	section  string
 	words    *words         // of the query
-	columns  []query.Column // of the answer; nil: not yet named
+	columns  []query.Column // of the answer; nil: no header yet
 }
 
 func (p *parser) take(at int, line, trimmed string) error {

@@ -12,7 +12,7 @@ import (
 )
 
 // words are the lines of a query: of each its first word and the rest. The words
-// of all shapes, which say which rows it is about:
+// of all shapes, which select the rows:
 //
 //	table   cpu
 //	start   2016-01-01T00:00:00Z    rows at or after
@@ -21,13 +21,13 @@ import (
 //	above   usage 90 idle           rows in which the field, and further ones, are greater than the value
 //	present rack                    rows that have the tags
 //
-// "shape" is one of the following; behind it stand its other words.
+// "shape" is one of the following, listed with its other words.
 //
 //	buckets       aggregate fields every by order limit
 //	totals        aggregate fields by
 //	rows          fields tag order
 //	any-rows      fields tag limit
-//	row-set       fields tag set (union, intersect or except; then all or distinct; then how many operands)
+//	row-set       fields tag set (union, intersect or except; then all or distinct; then the number of operands)
 //	last          by tags fields having (a field, an operator, a value; over divides by a tag first)
 //	means         group fields mean-tags having
 //	unit-means    group unit fields over
@@ -66,7 +66,7 @@ func (w *words) list(word string) []string {
 	return w.lines[word]
 }
 
-// one returns the only text behind a word, empty where it is not there.
+// one returns the only text behind a word, or "".
 func (w *words) one(word string) string {
 	list := w.list(word)
 	if len(list) > 1 {

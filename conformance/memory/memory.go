@@ -54,7 +54,7 @@ func ChangeCaps(d driver.Driver, change func(*driver.Caps)) driver.Driver {
 	return d
 }
 
-// StandIn returns the driver with databases that say what answers in place of a server.
+// StandIn returns the driver with databases that name the stand-in for the server.
 func StandIn(d driver.Driver, what string) driver.Driver {
 	open := d.Open
 	d.StandIn = what
@@ -81,7 +81,7 @@ func (s *standIn) Describe(ctx context.Context) (driver.Description, error) {
 // database is a database whose rows are a dataset.
 type database struct {
 	delay  time.Duration
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	schema *series.Schema
 	// The rows, and when each batch of them was acknowledged.
 	batches []*series.Batch

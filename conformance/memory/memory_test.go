@@ -28,7 +28,7 @@ func (m *database) growWithZeros(s *series.Schema) error {
 	return nil
 }
 
-// Older rows that have a value where none was sent are found by the census.
+// The census finds older rows with a value where none was sent.
 func TestOlderRowsWithValues(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := tsbs.CPUOnly().Dataset(workload.Spec{Name: "cpu-only", Seed: 1, Scale: 2, Start: start, End: start.Add(time.Hour), Interval: time.Minute, NewFields: 1})

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// player is a server that says what another one said.
+// player is a server that replays the messages of another one.
 type player struct {
 	framing   Framing
 	problem   func(format string, args ...any)
@@ -23,15 +23,15 @@ type player struct {
 	over     bool // a problem was found, and later problems follow from it
 }
 
-// script is a recorded conversation, and who plays it.
+// script is a recorded conversation with its player.
 type script struct {
 	conversation
 	number int   // in the recording, from 1
-	taken  *part // nil: nobody has begun it
+	taken  *part // nil: not yet begun
 }
 
-// part is a live connection, which has said and been told all of its script up to
-// here.
+// part is a live connection at a position in its script; all messages before it have been
+// exchanged.
 type part struct {
 	script *script
 	at     int
@@ -67,7 +67,7 @@ func play(f Framing, recorded []conversation, ports int, problem func(string, ..
 
 func (p *player) addresses() []net.Addr { return addresses(p.listeners) }
 
-// fail tells of the first problem.
+// fail reports the first problem.
 func (p *player) fail(format string, args ...any) {
 	if !p.over {
 		p.over = true
@@ -106,7 +106,7 @@ func (p *player) serve(c net.Conn, port int) {
 	}
 }
 
-// begin gives a connection the first conversation that nobody has begun.
+// begin assigns a connection the first conversation that has not begun.
 func (p *player) begin(port int) *part {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *player) begin(port int) *part {
 	return nil
 }
 
-// answers returns what the server says next, before the client does.
+// answers returns the server's next messages, before the client's next one.
 func (p *player) answers(live *part) []message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,8 +133,8 @@ func (p *player) answers(live *part) []message {
 	return rest[:n]
 }
 
-// heard goes on with what the client said, in another conversation where it is not in
-// this one.
+// heard advances past a client's message, and switches to another conversation if the message is
+// not next in this one.
 func (p *player) heard(live *part, said message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -52,7 +52,7 @@ func addresses(all []net.Listener) []net.Addr {
 	return found
 }
 
-// between hands on what a client and the server say, until one of them ends.
+// between forwards the messages of a client and the server, until one of them ends.
 func (r *recorder) between(client net.Conn, port int, address string) {
 	server, err := net.Dial("tcp", address)
 	if err != nil {
@@ -111,8 +111,8 @@ func (c *copied) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// finish waits for last words on connections that end, ends the others and returns what
-// was said on them.
+// finish waits for last messages on connections that end, ends the others and returns the
+// conversations.
 func (r *recorder) finish() []conversation {
 	for _, l := range r.listeners {
 		_ = l.Close()

@@ -67,10 +67,10 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// Folder is where a driver keeps its recordings, below its own folder.
+// Folder is a driver's folder for recordings, below its own folder.
 const Folder = "testdata/recording"
 
-// Side is who says a message.
+// Side is the sender of a message.
 type Side byte
 
 // The sides, as recordings write them.
@@ -81,18 +81,18 @@ const (
 
 // Framing is a protocol, as far as its streams are split into messages.
 type Framing interface {
-	// Connection returns the framing of a connection that begins. It may keep what
-	// it learns of it, such as that a handshake is over.
+	// Connection returns the framing of a new connection. It may keep
+	// state, for example that a handshake is over.
 	Connection() Connection
 }
 
-// Connection is the framing of one connection. Messages are plain bytes as they are to
-// be compared and read: without the length before them where they have one, and
-// unmasked where a protocol masks. Read of one side and of the other may be called at
+// Connection is the framing of one connection. Messages are plain bytes, as they are
+// compared and read: without a length before them, and
+// unmasked if a protocol masks. Read may be called for both sides at
 // the same time, by two goroutines; the other methods by one at a time.
 type Connection interface {
 	// Read takes the next message of a side from its stream, all of it and no byte more
-	// than that. Its error is io.EOF where the stream ends between two messages.
+	// than that. Its error is io.EOF if the stream ends between two messages.
 	Read(from Side, stream *bufio.Reader) ([]byte, error)
 	// Mask returns a message in which everything that may differ from run to run has a fixed
 	// value: a client's random key, a server's time. The result is recorded
@@ -108,8 +108,8 @@ type Connection interface {
 type Subject struct {
 	Driver  driver.Driver
 	Framing Framing
-	// Name is that of the file, where a driver has several: one for each set of options.
-	// Empty: suite.
+	// Name is that of the file, if a driver has several: one for each set of options.
+	// The default is suite.
 	Name string
 }
 
@@ -145,7 +145,7 @@ func Run(t *testing.T, s Subject, suite func(*testing.T, driver.Driver, map[stri
 	suite(t, d, given(d, p.addresses()))
 }
 
-// record runs the suite against the server that somebody gives.
+// record runs the suite against the user-provided server.
 func (s *Subject) record(t *testing.T, d driver.Driver, file string, suite func(*testing.T, driver.Driver, map[string]string)) {
 	t.Helper()
 	straight := conformance.TestServer(t, d)
@@ -244,7 +244,7 @@ func short(t *testing.T) {
 	t.Cleanup(func() { _ = flag.Set("test.short", before) })
 }
 
-// version is what the server says of itself.
+// version returns the version that the server reports.
 func version(t *testing.T, d driver.Driver, given map[string]string) string {
 	t.Helper()
 	options, err := d.Resolve(given)
@@ -267,7 +267,7 @@ const aboutFile = "about.txt"
 
 // About describes the server of recordings, and their date.
 type About struct {
-	Version string // as the server said it: driver.Description.Version
+	Version string // as the server reported it: driver.Description.Version
 	Date    string // YYYY-MM-DD
 }
 

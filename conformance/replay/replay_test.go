@@ -211,7 +211,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// talk2 is talk that goes on whatever it is told.
+// talk2 is talk that continues whatever the replies are.
 func talk2(to net.Addr) {
 	open := func() (client, bool) {
 		c, err := net.Dial("tcp", to.String())
@@ -237,7 +237,7 @@ func talk2(to net.Addr) {
 	a.say("bye")
 }
 
-// A recording that somebody has spoilt is an error with its line.
+// The error for a damaged recording names the line.
 func TestParseBad(t *testing.T) {
 	for text, want := range map[string]string{
 		"> 1\n  a\n":                  "line 1: ",
@@ -296,7 +296,7 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// Requests and answers of HTTP are whole messages, whatever tells how long they are.
+// Requests and answers of HTTP are whole messages, however their length is encoded.
 func TestHTTP(t *testing.T) {
 	w := WebSocket{}.Connection()
 	requests := []string{

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// conversation is what both sides of a connection say.
+// conversation is the messages of both sides of a connection.
 type conversation struct {
 	port     int // which of the server's ports, from 0
 	messages []message
@@ -44,7 +44,7 @@ func newMessage(from Side, payload []byte) message {
 	return m
 }
 
-// String is the message for people, cut where it is long.
+// String is the message for people, cut if it is long.
 func (m message) String() string {
 	text := escape(m.body)
 	const most = 2000
@@ -172,11 +172,11 @@ func unescape(line string) (string, error) {
 	}
 }
 
-// parse reads what render has written.
+// parse reads the output of render.
 func parse(text []byte) ([]conversation, error) {
 	var all []conversation
 	var numbered []message
-	keep := false // the last message is to be numbered
+	keep := false // whether the last message gets a number
 	var body strings.Builder
 	end := func() error { // of a message
 		if len(all) == 0 || len(all[len(all)-1].messages) == 0 {
@@ -185,7 +185,7 @@ func parse(text []byte) ([]conversation, error) {
 		list := all[len(all)-1].messages
 		last := &list[len(list)-1]
 		if last.body != "" || last.length == 0 {
-			return nil // it was ended, or has none
+			return nil // it has ended, or has no body
 		}
 		if last.body = body.String(); last.digest == "" && body.Len() != last.length {
 			return fmt.Errorf("a message of %d bytes has %d", last.length, body.Len())

@@ -19,8 +19,8 @@ import (
 // came. A connection that becomes a WebSocket has the messages of the handshake, followed by
 // those of the frames: their kind, a space, and their payload, unmasked, in one piece.
 type WebSocket struct {
-	// Mask puts what a message carries, without its kind, to one value where it may
-	// differ from run to run. Nil: nothing does.
+	// Mask replaces the parts of a message's payload, without its kind, that may
+	// differ from run to run with a fixed value. Nil: nothing differs.
 	Mask func(from Side, payload []byte) []byte
 }
 
@@ -159,7 +159,7 @@ func readHead(stream *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// changing finds what differs from head to head.
+// changing matches the headers that differ between recordings.
 var changing = regexp.MustCompile(`(?mi)^(Host|Sec-WebSocket-Key|Sec-WebSocket-Accept|Date): [^\r\n]*`)
 
 // isHTTP reports whether a message is one of HTTP's.
@@ -180,7 +180,7 @@ func (w *webSocket) Mask(from Side, message []byte) []byte {
 	return bytes.Join([][]byte{kind, w.mask(from, payload)}, []byte(" "))
 }
 
-// accept is what a server adds to a client's key.
+// accept is the constant that a server appends to a client's key.
 const accept = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 var (

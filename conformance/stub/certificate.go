@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Certificate returns files with a certificate of 127.0.0.1, which nobody else has
-// signed, and its key.
+// Certificate returns files with a self-signed certificate of 127.0.0.1 and its
+// key.
 func Certificate(t testing.TB) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -73,7 +73,7 @@ func begins(w http.ResponseWriter, r *http.Request, status int, begin string) {
 	w.(http.Flusher).Flush()
 }
 
-// A Write is an answer to a batch, and what becomes of it.
+// A Write is an answer to a batch, and its effect.
 type Write struct {
 	Answer http.HandlerFunc
 	Says   string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TCP is a server of 127.0.0.1 that does with each connection what serve says,
+// TCP is a server of 127.0.0.1 that calls serve for each connection
 // and closes it then. It ends with the test.
 func TCP(t testing.TB, serve func(net.Conn)) (host, port string) {
 	t.Helper()
@@ -32,7 +32,7 @@ func TCP(t testing.TB, serve func(net.Conn)) (host, port string) {
 	return split(t, l.Addr())
 }
 
-// Nobody is an address at which nobody listens.
+// Nobody is an address without a listener.
 func Nobody(t testing.TB) (host, port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,8 +11,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
-// The dashboards are as Grafana's own types have them: each field that a panel needs is
-// there, and none that Grafana does not know. What their queries find is tested in package cli.
+// The dashboards match Grafana's own types: each field that a panel needs exists,
+// and unknown fields do not. The results of their queries are tested in package cli.
 func TestDashboards(t *testing.T) {
 	plugins.RegisterDefaultPlugins()
 	files, err := filepath.Glob("../../docs/grafana/*.json")
@@ -26,7 +26,7 @@ func TestDashboards(t *testing.T) {
 		}
 		//lint:ignore SA1019 the dashboards are files of this version, which every Grafana reads
 		var strict, d dashboard.Dashboard
-		if err := strict.UnmarshalJSONStrict(text); err != nil && err.Error() != "" { // an error without text is a list of none
+		if err := strict.UnmarshalJSONStrict(text); err != nil && err.Error() != "" { // an error without text is an empty list
 			t.Errorf("%s: %v", file, err)
 		}
 		if err := errors.Join(json.Unmarshal(text, &d), d.Validate()); err != nil {

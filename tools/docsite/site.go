@@ -77,7 +77,7 @@ type section struct {
 	Pages []*page
 }
 
-// page is a document, and what becomes of it.
+// page is a document and its output.
 type page struct {
 	Source string // in the repository: docs/measuring.md
 	Path   string // in the site: measuring.html
@@ -93,7 +93,7 @@ type part struct {
 	id, title, text string
 }
 
-// pathOf is where a document is in the site.
+// pathOf returns the path of a document in the site.
 func pathOf(source string) string {
 	name := strings.TrimPrefix(source, "docs/")
 	folder, file := path.Split(name)
@@ -141,7 +141,7 @@ func (s *site) link() error {
 	return errors.Join(problems...)
 }
 
-// target is where a link of a page leads in the site.
+// target returns the target of a page's link in the site.
 func (s *site) target(from *page, link string) (string, error) {
 	for _, elsewhere := range []string{"https://", "http://", "mailto:"} {
 		if strings.HasPrefix(link, elsewhere) {
@@ -176,7 +176,7 @@ func (s *site) target(from *page, link string) (string, error) {
 		return from.relative(s.listing(file)), nil
 	}
 	whole := file
-	if path.Base(file) == "index.html" { // a site of its own, which needs what lies beside it
+	if path.Base(file) == "index.html" { // a site of its own, which needs its neighbouring files
 		whole = path.Dir(file)
 	}
 	if err := s.copy(whole); err != nil {
@@ -205,7 +205,7 @@ func (s *site) page(source string) *page {
 	return s.pages[i]
 }
 
-// listing is the page that lists the pages of a folder; where the folder has a README, that.
+// listing returns the page that lists the pages of a folder, or the folder's README.
 func (s *site) listing(folder string) string {
 	if readme := s.page(path.Join(folder, "README.md")); readme != nil {
 		return readme.Path
@@ -231,7 +231,7 @@ func (p *page) relative(to string) string {
 	return strings.Repeat("../", strings.Count(p.Path, "/")) + to
 }
 
-// view is what the template shows of a page.
+// view is the template's input for a page.
 type view struct {
 	*page
 	Sections       []*section

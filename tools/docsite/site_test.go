@@ -85,7 +85,7 @@ func repository(changes map[string]string) fstest.MapFS {
 	return files
 }
 
-// Links lead to pages, headings and copied files, seen from where the page is.
+// Links lead to pages, headings and copied files, relative to the page.
 func TestLinks(t *testing.T) {
 	folder := t.TempDir()
 	if err := Build(repository(nil), nil, folder); err != nil {

@@ -1,4 +1,4 @@
-// Command tsmark-dev helps people who change tsmark:
+// Command tsmark-dev helps developers of tsmark:
 //
 //	go -C tools run ./tsmark-dev new-driver cratedb --kit sql
 //

@@ -62,8 +62,8 @@ func (d skeleton) files() map[string]string {
 	return files
 }
 
-// entry is a place in an existing file where the driver's name goes: behind what the pattern
-// matches last.
+// entry is the place in an existing file for the driver's name: behind the pattern's
+// last match.
 type entry struct {
 	file    string
 	pattern *regexp.Regexp

@@ -59,7 +59,7 @@ func Serve(t testing.TB, backend string) *Front {
 	return f
 }
 
-// Address is where it listens.
+// Address returns the address on which it listens.
 func (f *Front) Address() string { return f.listener.Addr().String() }
 
 // Encrypted returns how many connections were encrypted.

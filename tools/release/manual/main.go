@@ -1,10 +1,10 @@
-// Command manual writes what a release has beside the program: manual pages into
+// Command manual writes the files that a release has beside the program: manual pages into
 // FOLDER/man, and the completion scripts of shells into FOLDER/completions.
 //
 //	go -C tools run ./release/manual FOLDER VERSION
 //
-// Both are made of the commands' own help. The pages have the date that
-// SOURCE_DATE_EPOCH says, in seconds since 1970; without it, today's.
+// Both are made from the commands' own help. The pages have the date in
+// SOURCE_DATE_EPOCH, in seconds since 1970; without it, today's.
 package main
 
 import (

@@ -14,8 +14,8 @@ import (
 //go:embed duckdb
 var duckdbFiles embed.FS
 
-// What the list of DuckDB's parts was made from. A program with another version of the
-// bindings may hold other parts, and is refused.
+// The source of the list of DuckDB's parts. A program with another version of the
+// bindings may contain other parts, and is refused.
 const (
 	bindings        = "github.com/duckdb/duckdb-go-bindings"
 	bindingsVersion = "v0.3.5"
@@ -25,9 +25,9 @@ const (
 // bundle is a part of DuckDB.
 type bundle struct {
 	name      string // of its folder
-	library   string // that it is in, as the linker takes it; empty: in duckdb_static or in that of another part
-	licence   string // SPDX's identifier or expression; one that begins with LicenseRef- has none
-	copyright string // empty: its licence names nobody
+	library   string // its library, as the linker names it; empty: in duckdb_static or in that of another part
+	licence   string // SPDX's identifier or expression; LicenseRef- begins one outside SPDX's list
+	copyright string // empty: its licence does not name a holder
 }
 
 // bundles lists DuckDB and its parts.
@@ -93,7 +93,7 @@ func hasDuckDB(modules []*debug.Module) (bool, error) {
 	return true, nil
 }
 
-// bundled are the parts of a program that come with DuckDB; none where it has no DuckDB.
+// bundled returns the parts of a program that come with DuckDB, if it has DuckDB.
 func bundled(modules []*debug.Module) ([]part, error) {
 	has, err := hasDuckDB(modules)
 	if err != nil || !has {

@@ -15,7 +15,7 @@ func modulesWith(version string) []*debug.Module {
 	return []*debug.Module{{Path: "example.org/a", Version: "v1.0.0"}, {Path: bindings, Version: version}}
 }
 
-// The list is of the version that go.mod has: who changes that looks at the licences.
+// The list is of the version in go.mod: a change of that requires a review of the licences.
 func TestBundledVersion(t *testing.T) {
 	text, err := os.ReadFile("../../../go.mod")
 	if err != nil {
@@ -106,7 +106,7 @@ func linkedLibraries(t *testing.T) (names []string) {
 	return names
 }
 
-// What DuckDB bundles is a component of the program's, which holds others.
+// The bundle of DuckDB is a component of the program's, which contains others.
 func TestSBOM(t *testing.T) {
 	out, err := withDuckDB([]byte(`{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{"name":"example.org/a","type":"library","x":{"y":1.50}}],"dependencies":[{"ref":"a"}]}`))
 	if err != nil {

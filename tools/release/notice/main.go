@@ -116,7 +116,7 @@ func goCommand(args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// licence is what files with licences and notices are called.
+// licence matches the names of files with licences and notices.
 var licence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|unlicense|patents)([-._].*)?$`)
 
 // licences reads the licence files of a part.
