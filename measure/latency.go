@@ -17,7 +17,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Longest is the longest duration that a Latency tells apart from longer ones.
+// Longest is the longest duration that a Latency distinguishes from longer ones.
 const Longest = time.Hour
 
 // precision is the number of significant digits of a Latency.
@@ -40,9 +40,9 @@ func NewLatency() *Latency {
 	return &Latency{hist: hdrhistogram.New(1, int64(Longest), precision), min: math.MaxInt64}
 }
 
-// Record adds a duration. One outside the range counts as the nearest end of
-// it in the histogram, and as it is in the exact figures; a negative one, which
-// only a clock set back can give, is 0. It allocates nothing.
+// Record adds a duration. A duration outside the range counts as the nearest end of the range in
+// the histogram, and unchanged in the exact figures; a negative one, possible only if a clock was
+// set back, counts as 0. Record allocates nothing.
 func (l *Latency) Record(d time.Duration) {
 	ns := int64(max(d, 0))
 	// The only error is a value out of range, which the clamp excludes.
@@ -131,10 +131,10 @@ type Summary struct {
 type Percentile struct {
 	Name     string // as conditions and objectives have it: p99, and p999 for 0.999
 	Quantile float64
-	Of       func(*Summary) float64 // seconds; nothing where it is not held
+	Of       func(*Summary) float64 // seconds; nothing if there are too few durations
 }
 
-// Percentiles lists those of a Summary beside its median.
+// Percentiles lists the percentiles of a Summary other than its median.
 func Percentiles() []Percentile {
 	return []Percentile{
 		{"p90", 0.9, func(s *Summary) float64 { return s.P90 }},

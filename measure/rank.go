@@ -35,7 +35,7 @@ func Rank(n int64, q float64) int64 {
 // median, and for the maximum itself (q = 1), one figure is enough.
 func Holds(n int64, q float64) bool { return n >= MinimumSamples(q) }
 
-// MinimumSamples is how many figures Holds wants: 100 for p99.
+// MinimumSamples returns the number of figures that Holds requires: 100 for p99.
 func MinimumSamples(q float64) int64 {
 	beyond := nano - parts(q)
 	if q <= 0.5 || beyond == 0 {

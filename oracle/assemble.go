@@ -220,8 +220,8 @@ func (f *family) bucketRows(to [][]query.Value, e *evaluator, made *bucketRows, 
 	return to
 }
 
-// stretchesIn returns a strand's stretches in a part of a bucket. It begins to look at
-// a place, where they mostly are, and leaves that behind them.
+// stretchesIn returns a strand's stretches in a part of a bucket. It starts searching at *at, the
+// most likely place, and advances that beyond them.
 func (s *strand) stretchesIn(start, end int64, at *int) []stretch {
 	all, first := s.stretches, *at
 	if first > len(all) || first < len(all) && all[first].from < start || first > 0 && all[first-1].from >= start {
@@ -235,8 +235,7 @@ func (s *strand) stretchesIn(start, end int64, at *int) []stretch {
 	return all[first:last]
 }
 
-// bucketRows is what answers share that differ in their windows and filters
-// alone.
+// bucketRows is shared by answers that differ only in their windows and filters.
 type bucketRows struct {
 	rows   map[int64][][]query.Value // of buckets that lie within the window
 	memory []query.Value             // for further rows

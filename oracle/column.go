@@ -17,7 +17,7 @@ type columns struct {
 	rows, of []int32 // those of a run that have a value, and their cells
 }
 
-// column is what one field, folded in one way, comes to in each cell.
+// column holds one field, folded in one way, for each cell.
 type column struct {
 	fold   fold
 	field  int
@@ -29,7 +29,7 @@ type column struct {
 	odd    bool      // a NaN was met, to which the order of rows matters
 }
 
-// fold is how a column folds values.
+// fold is the way a column folds values.
 type fold uint8
 
 const (
@@ -84,7 +84,7 @@ func (k *columns) demand(e *evaluator) {
 	}
 }
 
-// grow doubles the memory where it is used up: there are many cells and columns.
+// grow doubles the memory if it is used up: there are many cells and columns.
 func (k *columns) grow(*strand) {
 	if k.cells++; k.cells <= k.room {
 		return
@@ -112,7 +112,7 @@ func extend[T number](from []T, length int, with T) []T {
 	return to
 }
 
-// noInt and noFloat are what nothing comes to.
+// noInt and noFloat return the value of a cell without values.
 func (c *column) noInt() int64 {
 	if c.fold == largest {
 		return math.MinInt64
@@ -228,7 +228,7 @@ func addLargest[T number](to []T, from []T, rows, cells []int32) (odd bool) {
 	return odd
 }
 
-// addSmallest likewise.
+// addSmallest is addLargest for the smallest values.
 func addSmallest[T number](to []T, from []T, rows, cells []int32) (odd bool) {
 	cells = cells[:len(rows)]
 	for i, row := range rows {

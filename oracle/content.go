@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Content is what all values of a field come to, NULLs left out.
+// Content summarizes all values of a field, except NULLs.
 type Content struct {
 	Count int64
 	// Whole is the sum of values that are whole numbers, exactly: integers, the
@@ -66,9 +66,9 @@ func (w Whole) String() string {
 	return n.Add(n, new(big.Int).SetUint64(w.Low)).String()
 }
 
-// TextSum is what a text counts in the order-free digest of texts, which is a
-// sum: the first eight bytes of its MD5 (RFC 1321) as a signed big-endian
-// integer. Databases know no better hash in common.
+// TextSum returns the contribution of a text to the order-independent digest of texts, which is a
+// sum: the first eight bytes of its MD5 (RFC 1321) as a signed big-endian integer. Databases have
+// no better hash in common.
 func TextSum(text []byte) int64 {
 	sum := md5.Sum(text)
 	return int64(binary.BigEndian.Uint64(sum[:8]))

@@ -47,8 +47,8 @@ func newCounter(s *series.Schema, groups *groupings) *counter {
 	}
 }
 
-// Countable reports whether Pass counts the rows of the answer at little cost.
-// Of other queries each different one costs as much as its whole answer.
+// Countable reports whether Pass counts the rows of the answer at little cost. For all other
+// queries, counting costs as much as computing the whole answer.
 func Countable(q *query.Query) bool {
 	if len(q.Present) > 0 { // the watches do not know which series lack a tag
 		return false
@@ -140,7 +140,7 @@ func (c *counter) finish(counts []int64) (late []int) {
 	return late
 }
 
-// bucketKey is what queries must share for one bucketWatch to count them.
+// bucketKey is common to the queries counted by one bucketWatch.
 type bucketKey struct {
 	table *series.Table
 	width time.Duration
@@ -148,10 +148,10 @@ type bucketKey struct {
 	group string // tag grouped by
 }
 
-// bucketWatch counts distinct buckets, or pairs of bucket and group. Rows are
-// told apart by unit: the value of the tag filtered or grouped by, or a single
-// unit. A row matters only as the first of its unit in a bucket, or the first
-// since some window began: nearly all rows are passed over by two comparisons.
+// bucketWatch counts distinct buckets, or pairs of bucket and group. Rows are distinguished by
+// unit: the value of the tag filtered or grouped by, or a single unit. A row matters only if it is
+// the first of its unit in a bucket, or the first since some window began: two comparisons skip
+// nearly all rows.
 type bucketWatch struct {
 	key    bucketKey
 	units  *grouping         // nil: a single unit
@@ -279,7 +279,7 @@ func (w *bucketWatch) finish() {
 	}
 }
 
-// rowKey is what queries must share for one rowWatch to count them.
+// rowKey is common to the queries counted by one rowWatch.
 type rowKey struct {
 	table  *series.Table
 	fields string // that exceed the threshold, each ended by a zero byte

@@ -61,12 +61,12 @@ type evaluator struct {
 	known   *Expectation
 }
 
-// role is what an evaluator does with rows.
+// role is the way an evaluator processes rows.
 type role uint8
 
 const (
 	folds       role = iota // into aggregates of fields, in buckets or not
-	takes                   // them as they are
+	takes                   // keeps the rows
 	takesNewest             // of each group
 	foldsUnits              // into sums of each unit
 )

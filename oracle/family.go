@@ -44,8 +44,8 @@ type familyKey struct {
 	keeps   keeps
 	width   int64  // of buckets; 0: none
 	in      string // tag filtered by
-	tags    string // further tags by which rows are told apart, each ended by a zero byte
-	present string // tags that rows must have, likewise
+	tags    string // further tags that distinguish rows, each terminated by a zero byte
+	present string // tags that rows must have, each terminated by a zero byte
 	above   string // fields that must exceed the threshold, and that
 	columns string // where whole rows are kept: the answer's tags and fields
 }
@@ -259,7 +259,7 @@ func (f *family) place(row, cell int32) {
 	}
 }
 
-// cellOf returns the cell of a series and time, -1 where no query needs it.
+// cellOf returns the cell of a series and time; -1: no query needs it.
 func (f *family) cellOf(series uint32, t int64) int32 {
 	n := f.strandOf[series]
 	if n < 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// keeps is what a family keeps of the rows of a cell, beside their number.
+// keeps says which data a family keeps of the rows of a cell, in addition to their number.
 type keeps uint8
 
 const (
@@ -33,9 +33,9 @@ func keepsFor(e *evaluator) keeps {
 	return digests
 }
 
-// part is what a family keeps of its cells.
+// part stores the data that a family keeps of its cells.
 type part interface {
-	// demand tells it of a query, before there are rows.
+	// demand registers a query, before rows are added.
 	demand(*evaluator)
 	// grow adds a cell, where the strand now is.
 	grow(*strand)

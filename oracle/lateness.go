@@ -9,16 +9,16 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Late is how late rows arrive within their own series: behind a newer row of
-// it. Where rows have values of one field only, each field is a series.
+// Late describes how late rows arrive within their own series: after a newer row of the series. If
+// rows have values of one field only, each field is a series.
 type Late struct {
 	Rows  int64
 	Share float64 // of all rows
 	// Least and Most are the shares of the series with the smallest and the
 	// largest one.
 	Least, Most float64
-	// Delays are how far behind, in steps, half, nine in ten and 99 in 100 of
-	// the late rows are at most, and all.
+	// Delays are the median, the 90th and the 99th percentile, and the maximum of the late rows'
+	// delays, in steps.
 	Delays [4]int64
 }
 
@@ -66,7 +66,7 @@ func (l *lateness) add(run *series.Run) {
 	}
 }
 
-// result sums up; nil where no row is late.
+// result returns the summary; nil if no row is late.
 func (l *lateness) result() *Late {
 	out := &Late{Least: 1}
 	all := int64(0)

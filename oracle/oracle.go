@@ -19,7 +19,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Expectation is what the oracle knows of the answer to one query.
+// Expectation is the oracle's knowledge of the answer to one query.
 type Expectation struct {
 	Query *query.Query
 	Rows  int64 // of the answer
@@ -40,7 +40,7 @@ type Expectation struct {
 // AnyNumber stands for the rows of an answer in which a group may be missing, as Choices says.
 const AnyNumber = -1
 
-// Expectations are those of one pass.
+// Expectations holds the expectations of one pass.
 type Expectations struct {
 	Survey  Survey
 	Full    []Expectation // in the order of the full queries
@@ -139,10 +139,10 @@ type span struct {
 	first, last int64
 }
 
-// eachBatch calls all functions with the runs of each batch of the dataset,
-// empty ones left out, and then progress with the number of their rows. A
-// function sees the batches in order, one at a time, so it needs no lock; the
-// functions run on all processors, beside the reading of the next batch.
+// eachBatch calls all functions with the nonempty runs of each batch of the dataset, and then
+// progress with the number of their rows. A function gets the batches in order, one at a time, so
+// it needs no lock; the functions run on all processors, concurrently with the reading of the next
+// batch.
 func eachBatch(ctx context.Context, d workload.Dataset, functions []func([]span), progress func(rows int)) error {
 	reader := d.Open()
 	var now, next series.Batch

@@ -10,16 +10,17 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// SampleRows is how many whole rows of a dataset are read back, unless a Drawing has another number.
+// SampleRows is the number of whole rows of a dataset that are read back, unless a Drawing has
+// another number.
 const SampleRows = 1000
 
-// Drawing says which rows of a dataset are read back.
+// Drawing determines the rows of a dataset that are read back.
 type Drawing struct {
 	Seed string // chooses them; empty: none are drawn
 	Rows int    // how many; 0: SampleRows
 }
 
-// sampleFields is how many fields of a row are read back at most: a statement cannot name
+// sampleFields is the maximum number of fields of a row that are read back: a statement cannot name
 // as many columns as a table may have.
 const sampleFields = 200
 
@@ -193,9 +194,9 @@ func (r *Row) lookup(tags []int) Lookup {
 	return l
 }
 
-// telling returns the tags of a table by which its rows are looked up: the one that has the
-// most values among the rows, and, unless it tells all of their series apart, the one that
-// does most beside it. Numeric tags take no part.
+// telling returns the tags of a table used to look up its rows: the tag with the most values among
+// the rows and, unless it identifies all of their series, the tag that distinguishes the most
+// series in addition. Numeric tags are not used.
 func telling(rows []Row, table *series.Table) []int {
 	all := map[uint32]bool{}
 	for i := range rows {

@@ -21,8 +21,8 @@ type Survey struct {
 	Metrics  int64 // values that are not NULL
 	RawBytes int64 // as line protocol
 	Tables   []Census
-	// Lateness is by how much a row arrives behind a newer one at most; 0:
-	// times never run backwards.
+	// Lateness is the maximum time by which a row arrives after a newer one; 0: times never
+	// decrease.
 	Lateness time.Duration
 	// Late says more where the dataset is a workload.Delayed and rows are late.
 	Late *Late
@@ -33,7 +33,7 @@ type Survey struct {
 	Sample []Row
 }
 
-// Census is what a table of the dataset holds.
+// Census describes the contents of a table of the dataset.
 type Census struct {
 	Table  *series.Table
 	Rows   int64
@@ -44,8 +44,8 @@ type Census struct {
 	Series, TextSeries *query.SeriesSet
 }
 
-// Surveyor finds out what a dataset holds as its batches pass. It allocates
-// nothing per row. It is used by one goroutine, but for its functions.
+// Surveyor determines the contents of a dataset as its batches pass. It allocates nothing per row.
+// It is used by one goroutine, except for its functions.
 type Surveyor struct {
 	survey Survey
 	tables map[*series.Table]*tableSurvey

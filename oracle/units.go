@@ -33,7 +33,7 @@ type unit struct {
 	spans []unitSpan // active buckets: by order of appearance
 }
 
-// sum is what a mean is made of.
+// sum accumulates the numbers of a mean.
 type sum struct {
 	total float64
 	n     int64
@@ -117,7 +117,7 @@ func (u *units) add(run *series.Run, row int) {
 	}
 }
 
-// lookUp returns the unit that a series belongs to; nil where it lacks a tag.
+// lookUp returns the unit that a series belongs to; nil if the series lacks a tag.
 func (u *units) lookUp(series uint32) *unit {
 	number := u.by.of[series]
 	if number < 0 {
@@ -134,7 +134,7 @@ func (u *units) lookUp(series uint32) *unit {
 	return of
 }
 
-// measure is what a row adds to its bucket's mean.
+// measure returns the contribution of a row to its bucket's mean.
 func (u *units) measure(v float64) float64 {
 	switch {
 	case !u.active.Zeros:

@@ -20,8 +20,8 @@ func (q *Query) outline() outline {
 	return q.Shape.outline()
 }
 
-// ShapeName returns the name of the query's shape, as it is stored. Shapes that
-// differ in details share one.
+// ShapeName returns the stored name of the query's shape. Shapes that differ in details share a
+// name.
 func (q *Query) ShapeName() string { return q.outline().name }
 
 // Keys returns the number of columns, the first ones, that tell the rows of an

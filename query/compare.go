@@ -10,16 +10,13 @@ import (
 	"time"
 )
 
-// tolerance is how far a float of an answer may be from the expected one,
-// relative to the larger of both: room for another order of summation, not
-// for float32.
+// tolerance is the maximum difference of a float from the expected one, relative to the larger of
+// both: enough for another order of summation, not for float32.
 const tolerance = 1e-9
 
-// canonical returns v as a value of the column's kind where that loses
-// nothing. Databases hold integers as doubles and the reverse; one without a
-// type for times holds their nanoseconds since 1970 as integers, one without
-// booleans 0 and 1, one without dates their days since 1970, or the time at which
-// they begin.
+// canonical converts v to the column's kind if the conversion loses nothing. Databases store
+// integers as doubles and vice versa; without a type for times they store nanoseconds since 1970,
+// without booleans 0 and 1, without dates the days since 1970 or the time at which the day begins.
 func (c Column) canonical(v Value) Value {
 	if c.Kind == Bool || c.Kind == Date {
 		return c.canonicalOrdinal(v)
@@ -73,7 +70,7 @@ func equal(a, b Value) bool {
 	case Float:
 		larger := math.Max(math.Abs(a.Float), math.Abs(b.Float))
 		return a.Float == b.Float || math.IsNaN(a.Float) && math.IsNaN(b.Float) ||
-			// Of an infinity even the tolerance is infinite.
+			// The tolerance of an infinity is infinite too.
 			!math.IsInf(larger, 0) && math.Abs(a.Float-b.Float) <= tolerance*larger
 	}
 	return true
@@ -115,9 +112,9 @@ func (d *Difference) String() string {
 	return b.String()
 }
 
-// Compare returns the first difference between the expected and the found
-// answer to q, or nil where they agree: in rows, keys and values, and in order
-// where q orders. Both answers' rows are put in key order.
+// Compare returns the first difference between the expected and the found answer to q, in rows,
+// keys and values, and in order if q orders; nil if there is no difference. It sorts both answers'
+// rows by key.
 func Compare(q *Query, cols []Column, expected, found *Answer) *Difference {
 	var disorder *Difference
 	text, written := q.WrittenText()

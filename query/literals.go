@@ -2,14 +2,13 @@ package query
 
 import "time"
 
-// Literals writes values as a database's language has them, for texts that somebody
-// wrote in that language.
+// Literals writes values in a database's language, to fill in query texts that users wrote in it.
 type Literals struct {
 	// Unsupported is why texts cannot be run with the options at hand; empty: they can.
 	Unsupported string
 	Language    string // in lower case: sql, influxql
-	// Confinement says what keeps a user's text from changing anything, and what such a
-	// text could do all the same. Users read it before a text of somebody else's runs.
+	// Confinement describes what prevents a user's text from changing anything, and what such a
+	// text could still do. Users read it before a text from another source runs.
 	Confinement string
 	// Text returns a text between quotes; an error: there is no such literal.
 	Text func(string) (string, error)

@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Materialized is a continuous aggregate: what a system keeps beside a table of rows,
-// so that queries need not read these. It has a row for each series and each bucket of
-// time with a row of the series, with aggregates of fields.
+// Materialized is a continuous aggregate: aggregates of a table's rows that a system maintains so
+// that queries need not read the rows. It has one row for each series and each time bucket that
+// contains rows of the series, with aggregates of fields.
 type Materialized struct {
 	Table      string        // of the rows
 	Bucket     time.Duration // width of the buckets, which start at multiples of it since 1970
@@ -22,7 +22,7 @@ type Materialized struct {
 // RowCount is the column of an aggregate that counts the rows of a bucket.
 const RowCount = "row_count"
 
-// Name is that of the table or view in the database: cpu_1h.
+// Name returns the name of the table or view in the database: cpu_1h.
 func (m *Materialized) Name() string { return m.Table + "_" + m.Width() }
 
 // Width is the width of the buckets, as names have it: 1h, 90s.

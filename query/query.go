@@ -1,5 +1,4 @@
-// Package query holds queries as they are meant, apart from any database's
-// language, and their answers.
+// Package query represents queries independent of any database's language, and their answers.
 package query
 
 import (
@@ -69,8 +68,8 @@ func (q *Query) Bounds() (start, end int64) {
 	return start, end
 }
 
-// Align moves the window back to where a bucket starts, for systems that can
-// query no other. Its length stays; a query without buckets stays as it is.
+// Align moves the window back to the start of a bucket, for systems that can only query aligned
+// windows. Its length does not change, and neither does a query without buckets.
 func (q *Query) Align() {
 	width := q.width()
 	if width <= 0 || q.Start.IsZero() && q.End.IsZero() {
@@ -88,7 +87,7 @@ func (q *Query) Align() {
 	}
 }
 
-// width returns that of the query's buckets, 0 where it has none.
+// width returns the width of the query's buckets; 0: no buckets.
 func (q *Query) width() time.Duration {
 	if s, ok := q.Shape.(Buckets); ok {
 		return s.Width
@@ -112,8 +111,8 @@ func (q *Query) Order() Order {
 	return Unordered
 }
 
-// Stored reports whether the answer is rows as they are stored. There may be very
-// many of them, and their values compare exactly.
+// Stored reports whether the answer consists of stored rows. There may be very many, and their
+// values compare exactly.
 func (q *Query) Stored() bool {
 	switch q.Shape.(type) {
 	case Rows, AnyRows, RowSet, Last:

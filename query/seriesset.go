@@ -6,9 +6,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// SeriesSet is the different series of a table, told apart by their tags. It
-// keeps a hash of 64 bits (XXH64) of each: of a million series the chance that
-// two are taken for one is below 1 in 10 million.
+// SeriesSet is a set of series of a table, identified by their tags. It keeps a 64-bit hash (XXH64)
+// of each: for a million series the probability of a collision is below 1 in 10 million.
 type SeriesSet struct {
 	columns []Column
 	hashes  map[uint64]struct{}

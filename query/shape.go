@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// Shape is what a query makes of the rows that it is about, and so the form of
-// its answer: one of the types below. The columns of an answer follow from it:
-// see Query.Columns.
+// Shape is the computation of a query on its rows, and hence the form of its answer: one of the
+// types below. It determines the columns of the answer: see Query.Columns.
 type Shape interface {
-	// outline says what can be told of every shape.
+	// outline describes the shape independent of its type.
 	outline() outline
 	// store writes the shape's fields into the form in which queries are stored.
 	store(*record)
@@ -25,7 +24,7 @@ type outline struct {
 	fields  []string // that are named, whatever their type
 	numbers []string // fields that are taken for numbers
 	demands []string // tags that a row must have
-	further []string // tags that are named beside all these
+	further []string // tags named in addition to these
 }
 
 // value is a column of values: of the kind, or of the field's, which is named.
@@ -44,7 +43,7 @@ func tagList(tag string) []string {
 	return []string{tag}
 }
 
-// raw returns the columns of fields as they are.
+// raw returns the columns of unaggregated fields.
 func raw(fields []string) []value {
 	values := make([]value, len(fields))
 	for i, f := range fields {
@@ -70,7 +69,7 @@ const (
 	Max   Aggregate = "max"
 	Min   Aggregate = "min"
 	Avg   Aggregate = "avg" // of the double values, even where the field is an integer
-	Sum   Aggregate = "sum" // likewise
+	Sum   Aggregate = "sum" // of the double values too
 	Count Aggregate = "count"
 )
 
@@ -99,9 +98,8 @@ func (a Aggregate) outputs(fields []string) (values []value, numbers []string) {
 	return values, fields
 }
 
-// Buckets aggregates fields over buckets of time, for each value of GroupBy
-// apart where that is set. A bucket without a matching row has no row in the
-// answer. Columns: time, GroupBy, the aggregates.
+// Buckets aggregates fields over time buckets, separately for each value of GroupBy if that is set.
+// A bucket without a matching row has no row in the answer. Columns: time, GroupBy, the aggregates.
 type Buckets struct {
 	Aggregate Aggregate
 	Fields    []string
@@ -234,7 +232,7 @@ func (s UnitMeans) outline() outline {
 		demands: append(slices.Clone(s.Group), s.Unit), further: tagList(s.Over)}
 }
 
-// Comparison is how a value is compared with a bound.
+// Comparison is the operator that compares a value with a bound.
 type Comparison uint8
 
 // The comparisons.
@@ -275,8 +273,8 @@ type RatioCondition struct {
 	Over string
 }
 
-// Activity is what shapes have in common that look at each unit's buckets: when
-// a bucket is active. Only rows in which Field is not NULL count.
+// Activity is common to the shapes that examine each unit's buckets: it defines when a bucket is
+// active. Only rows in which Field is not NULL count.
 type Activity struct {
 	Unit    string        // the tag that tells units apart
 	Width   time.Duration // of buckets; it divides a day

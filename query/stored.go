@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// record is a query as it is stored, and as fingerprints have it: all shapes'
-// fields in one object. Its names and their order stay.
+// record is the stored form of a query, also used by fingerprints: all shapes' fields in one
+// object. The names and the order of the fields must not change.
 type record struct {
 	Type      string           `json:"type"`
 	ID        int              `json:"id"`
@@ -63,7 +63,7 @@ const (
 	startsSummary   = "starts"
 )
 
-// record returns the query as it is stored.
+// record returns the stored form of the query.
 func (q *Query) record() *record {
 	r := &record{Type: q.Type, ID: q.ID, Table: q.Table, Start: q.Start, End: q.End, In: q.In, Above: q.Above, Present: q.Present}
 	if q.Shape != nil {

@@ -16,7 +16,7 @@ type Written struct {
 	Parameters []Parameter
 	// Ordered says that the order of rows is part of the answer.
 	Ordered bool
-	// Columns are those of the right answer, where there is one. They are not stored.
+	// Columns are the columns of the expected answer, if there is one. They are not stored.
 	Columns []Column
 }
 
@@ -24,7 +24,7 @@ type Written struct {
 type Parameter struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
-	Number bool     `json:"number,omitempty"` // they stand in texts as they are
+	Number bool     `json:"number,omitempty"` // written without quotes
 }
 
 func (Written) outline() outline { return outline{name: writtenName} }
@@ -35,7 +35,7 @@ func (s Written) store(r *record) {
 	r.Text = &writtenRecord{s.Texts, s.Parameters, s.Ordered}
 }
 
-// writtenRecord is a Written as it is stored.
+// writtenRecord is the stored form of a Written.
 type writtenRecord struct {
 	Texts      string      `json:"texts"`
 	Parameters []Parameter `json:"parameters,omitempty"`

@@ -88,8 +88,7 @@ func (r *Run) Lacks(field, row int) bool {
 	return r.Columns[field].Nulls.Has(row) || r.Table.Widths != nil && field >= r.Table.Width(r.Series[row])
 }
 
-// Values returns the number of rows with a value of the field: those where it
-// exists and is not NULL.
+// Values returns the number of rows in which the field exists and is not NULL.
 func (r *Run) Values(field int) int {
 	rows := r.Rows()
 	if r.Table.Widths == nil {
@@ -239,8 +238,8 @@ type Batch struct {
 	Runs []Run
 
 	spare []Run // memory of earlier runs; one without a table was taken
-	// places is where runs of each table stand in spare, as it was after Reset;
-	// nil: nobody needed to know since.
+	// places holds the indexes of the runs of each table in spare as of the last Reset; nil: not
+	// needed since.
 	places map[*Table][]int
 
 	choices [][]uint32 // memory of Deal: places of rows in a run, by part
@@ -280,8 +279,8 @@ func (b *Batch) Add(t *Table) *Run {
 	return r
 }
 
-// near is how many earlier runs are looked at one by one: more than datasets
-// have tables, most of them.
+// near is the number of earlier runs that are searched linearly: more than most datasets have
+// tables.
 const near = 32
 
 // earlier returns the index of an earlier run of the table in spare; -1: not found.

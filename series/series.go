@@ -72,15 +72,15 @@ func (t Type) Textual() bool { return t == Text || t == Blob }
 type Field struct {
 	Name string
 	Type Type
-	// Length is how many characters each value of a Text or Blob has, from 1 to
-	// MaxText, all digits and letters. 0: the field is free, or of another type.
+	// Length is the number of characters of each value of a Text or Blob field, from 1 to MaxText,
+	// all digits and letters. 0: the field is free, or of another type.
 	Length int
-	// Longest is how many bytes values of a free field have at most; 0: nobody knows
-	// more than that it is no more than MaxFreeText.
+	// Longest is the maximum number of bytes of the values of a free field; 0: only known to be at
+	// most MaxFreeText.
 	Longest int
 }
 
-// Room is how many bytes each text of a textual field has at most.
+// Room returns the maximum number of bytes of a value of a textual field.
 func (f *Field) Room() int {
 	switch {
 	case f.Length > 0:
@@ -109,14 +109,13 @@ func (t *Tag) Numeric() bool { return t.Type == Float }
 // implementation is safe for concurrent use, and keeps few bytes a series so
 // that memory stays proportional to the number of series.
 type TagValues interface {
-	// Append appends the value of the series to dst. It returns dst as it was
-	// and false where the series lacks the tag.
-	// A numeric tag's value is appended as its shortest decimal digits.
+	// Append appends the value of the series to dst. If the series lacks the tag it returns dst
+	// unchanged and false. The value of a numeric tag is appended as its shortest decimal
+	// representation.
 	Append(dst []byte, series uint32) ([]byte, bool)
 }
 
-// Table is what line protocol calls a measurement: rows that share tag keys
-// and fields.
+// Table corresponds to a measurement of line protocol: rows that share tag keys and fields.
 type Table struct {
 	Name   string
 	Tags   []Tag

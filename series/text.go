@@ -6,7 +6,7 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 // MaxText is the length of the longest texts whose numbers fit into 63 bits.
 const MaxText = 10
 
-// MaxFreeText is how many bytes a text of a free field has at most.
+// MaxFreeText is the maximum number of bytes of a text of a free field.
 const MaxFreeText = 1<<16 - 1
 
 // Texts returns how many texts of a length, from 0 to MaxText, there are.

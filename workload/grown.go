@@ -6,16 +6,15 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// grown is a dataset whose schema grows while it is loaded: in the first third
-// of its time rows lack the last tags of their table and its last fields; in
-// the second third they have the tags; then they have all. These are the three
-// ingestions of Drouzas' thesis (4.5.5: schemaless ingestion by line protocol):
-// one that makes the table, one with a further tag, one with a further field.
+// grown is a dataset whose schema grows while it is loaded: in the first third of its time, rows
+// lack the last tags of their table and its last fields; in the second third they have the tags;
+// then they have all. These are the three ingestions of Drouzas' thesis (4.5.5: schemaless
+// ingestion by line protocol): one that creates the table, one with a further tag, one with a
+// further field.
 //
-// The schema has everything from the start, for targets that must be told.
-// A field that a row lacks is NULL, which line protocol leaves out. A row that
-// lacks tags belongs to a series of its own: series i + n is series i of n
-// without them.
+// The schema is complete from the start, for targets that need it. A missing field is NULL, which
+// line protocol omits. A row that lacks tags belongs to another series: series i + n is series i of
+// n without them.
 type grown struct {
 	Dataset
 	schema  *series.Schema

@@ -21,7 +21,7 @@ func (d inARow) Open() Reader {
 	return &inARowReader{inARow: d, inner: d.Dataset.Open(), counts: make([]uint32, d.Schema().Series+1)}
 }
 
-// readAhead is how many rows are read at a time into the block.
+// readAhead is the number of rows read into the block at a time.
 const readAhead = 4096
 
 // inARowReader gathers the rows of a sequence's time in a block, and gives
@@ -133,7 +133,7 @@ func (r *inARowReader) take(from *series.Run, last int) {
 	}
 }
 
-// sort puts the block's rows in order: by series, then as they are.
+// sort sorts the block's rows by series and keeps the order within a series.
 func (r *inARowReader) sort() {
 	clear(r.counts)
 	n := 0

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/internal/option"
 )
 
-// Settings are what users set of a workload's own settings, as they wrote it, by
-// WORKLOAD.NAME, such as iotdb.sensors.
+// Settings holds a workload's own settings as users wrote them, by WORKLOAD.NAME, such as
+// iotdb.sensors.
 type Settings map[string]string
 
 // Set gives a setting a value in a copy, which takes the place of s; an empty value
@@ -72,7 +72,7 @@ func resolve(workload string, options []option.Option, settings Settings, ofQuer
 	return values, err
 }
 
-// SpecError says which setting of a specification is impossible.
+// SpecError is the error of an invalid setting of a specification.
 type SpecError struct {
 	Setting   string // flag name without dashes, such as timestamp-end, or as iotdb.late
 	Problem   string // the problem and how to fix it

@@ -27,7 +27,7 @@ func (s Share) Place(i int) int {
 	return i*s.Count + s.Index
 }
 
-// CountOf is how many of the first n places of a sequence are the client's.
+// CountOf returns how many of the first n places of a sequence are the client's.
 func (s Share) CountOf(n int) int {
 	switch {
 	case s.Single():
@@ -38,9 +38,8 @@ func (s Share) CountOf(n int) int {
 	return (n - s.Index + s.Count - 1) / s.Count
 }
 
-// Range is the client's part of n things in a row, such as workers, from the first to
-// before end. It has Of(n) of them: the first clients have one more where they cannot
-// be dealt evenly.
+// Range returns the client's range of n consecutive items, such as workers, from first to before
+// end. Its length is Of(n): the first clients have one more if the items cannot be divided evenly.
 func (s Share) Range(n int) (first, end int) {
 	if s.Single() {
 		return 0, n
@@ -73,7 +72,7 @@ func (s Share) Dataset(d Dataset) Dataset {
 // BySeries returns the rows of a dataset's series whose number is a place of the share.
 func (s Share) BySeries(d Dataset) Dataset { return FilterSeries(d, s.seriesFilter()) }
 
-// seriesFilter says whether a series is the client's, where its number tells.
+// seriesFilter returns a function that reports whether a series, by number, is the client's.
 func (s Share) seriesFilter() func(series uint32) bool {
 	index, count := uint32(s.Index), uint32(s.Count)
 	return func(series uint32) bool { return series%count == index }

@@ -26,12 +26,10 @@ const (
 	// would begin before the span does. So about two in three windows end in
 	// the last tenth, and nine in ten in the last quarter.
 	Recent Windows = "recent"
-	// Sliding windows follow each other from the beginning of the span on, each a
-	// fiftieth of its length behind the one before, and begin again at its end:
-	// IoTDB-Benchmark's defaults. Each shares 98 % of its rows with its
-	// neighbours, so that it is caches that answer. With a duration behind it, as
-	// in sliding:5s, that is how far each is behind the one before; with 0s all
-	// windows are the same.
+	// Sliding windows follow each other from the beginning of the span, each a fiftieth of its
+	// length after the previous one, and restart at its end: IoTDB-Benchmark's defaults.
+	// Consecutive windows share 98 % of their rows, so caches answer most of a query. A suffix, as
+	// in sliding:5s, sets the step; with 0s all windows are the same.
 	Sliding Windows = "sliding"
 )
 

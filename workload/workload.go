@@ -1,5 +1,5 @@
-// Package workload says what a benchmark is about: a dataset that anybody can
-// make again from its specification, and the queries that make sense on it.
+// Package workload defines the workloads of benchmarks: a dataset that can be reproduced from its
+// specification, and the queries that make sense for it.
 package workload
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Spec fixes a dataset: equal specifications give equal rows, for ever. The
-// names and meanings of the settings are those of TSBS's generator.
+// Spec determines a dataset: equal specifications always give equal rows. The names and meanings of
+// the settings are those of TSBS's generator.
 type Spec struct {
 	Name         string        `json:"name" yaml:"name"`                                        // workload, such as cpu-only
 	Seed         int64         `json:"seed" yaml:"seed"`                                        // of the random stream
@@ -74,8 +74,8 @@ func (s Spec) RowsAtMost(perEpoch uint64) int64 {
 	return int64(rows/groups + min(rows%groups, 1))
 }
 
-// Values is what the times of a dataset are whose rows stand at its epochs, and
-// whose other values have no traits.
+// Values describes the values of a dataset whose rows are at its epochs and whose other values have
+// no traits.
 func (s Spec) Values() series.Values {
 	return series.Values{First: s.Start, Last: s.End, Step: divisor(s.Interval, time.Duration(s.Start.UnixNano()))}
 }
@@ -173,7 +173,7 @@ type QueryType struct {
 
 // Workload is a dataset and its queries.
 type Workload interface {
-	// Name is what --use-case and an experiment's workload.name take.
+	// Name is the value of --use-case and of an experiment's workload.name.
 	Name() string
 	// Help is one line for users.
 	Help() string
@@ -181,8 +181,8 @@ type Workload interface {
 	// QuerySettings the parameters of its queries.
 	Settings() []option.Option
 	QuerySettings() []option.Option
-	// Check returns a *SpecError where no dataset can be made from the
-	// specification, naming the setting and how to fix it.
+	// Check returns a *SpecError if no dataset can be generated from the specification. The error
+	// names the setting and how to fix it.
 	Check(Spec) error
 	// Describe returns the known properties of the dataset without generating it, and the zero
 	// value if Check rejects the specification.
@@ -207,17 +207,17 @@ type Texted interface {
 	Texts(format string, spec Spec, queryType string, n int) (iter.Seq[string], error)
 }
 
-// Description is what a workload knows of a dataset without making it.
+// Description holds the known properties of a dataset that is not generated yet.
 type Description struct {
 	Values     series.Values
 	Repeats    string // setting by which times are written again, such as iotdb.duplicates; empty: none are
 	RowsAtMost int64
 	Memory     uint64 // least bytes that the dataset and one reader of it take
-	// Identity is what the fingerprint says of the workload's settings: the same
-	// of a default and of the same value that was given.
+	// Identity is the workload's part of the fingerprint. It is the same for a default and for the
+	// same value set explicitly.
 	Identity string
-	// Facts are what readers of a report should know of the dataset beside what
-	// every Spec says, each a few words.
+	// Facts are short statements about the dataset for readers of a report, in addition to the
+	// settings that every Spec has.
 	Facts []string
 	// Late describes how rows are late in their series. Empty: they come in the order of the
 	// dataset's epochs, except as described for all rows together.
@@ -245,12 +245,10 @@ type Dealt interface {
 	Client(series uint32, clients int) int
 }
 
-// Sharded is a dealt Dataset whose clients can read their own rows at once, where it
-// does not matter how far one of them is ahead of another.
+// Sharded is a dealt Dataset whose clients can read their own rows concurrently and independently.
 type Sharded interface {
 	Dataset
-	// Shards is how many there are: one a client; less than 2: the dataset was not
-	// dealt.
+	// Shards returns the number of shards, one per client; less than 2: the dataset was not dealt.
 	Shards() int
 	// OpenShard starts a pass over the rows of a client, counted from 0, in the order of Open.
 	OpenShard(client int) Reader
@@ -279,8 +277,8 @@ func OnRow(d Dataset, q *query.Query, before time.Time) {
 	}
 }
 
-// Surveyed is a Workload whose datasets are read from files, so that a pass over these
-// tells what others know of a dataset by its specification.
+// Surveyed is a Workload whose datasets are read from files. A pass over the files determines the
+// properties that other workloads know from the specification.
 type Surveyed interface {
 	Workload
 	// Survey makes that pass, once for equal specifications, and returns the specification with
@@ -299,7 +297,7 @@ type FromFiles interface {
 	Dataset
 	// Files lists them in the order in which they are read.
 	Files() []File
-	// Reread tells what a second reader made of a sample of the rows.
+	// Reread returns the result of a second reader for a sample of the rows.
 	Reread() Reread
 }
 
@@ -312,7 +310,7 @@ type Reread struct {
 	Skipped []string `json:"skipped,omitempty"` // values not compared, with the reason
 }
 
-// Lines says it in words, a line each.
+// Lines describes r as text, line by line.
 func (r *Reread) Lines() []string {
 	var lines []string
 	if r.Reader != "" {

@@ -22,9 +22,8 @@ const Alpha = 1 - Confidence
 type Comparison struct {
 	A Estimate `json:"a"`
 	B Estimate `json:"b"`
-	// Ratio is the median of B by the median of A: what a reader gets who divides the two.
-	// Of repeats it is Unknown, and Interval nil, where that quotient lies outside the
-	// interval: then the medians and the pairs of repeats tell different things.
+	// Ratio is the median of B divided by the median of A. For repeats it is Unknown, and Interval
+	// nil, if it lies outside the interval: the medians and the pairs of repeats then disagree.
 	Ratio    Value     `json:"ratio"`
 	Interval *Interval `json:"interval,omitempty"` // of the ratio; nil: too few figures
 	// P is the probability of a difference at least as large as this one if the samples did not
@@ -35,11 +34,10 @@ type Comparison struct {
 	SmallestP float64 `json:"smallest_p"`
 }
 
-// Compare compares two samples of repeats. The p-value is that of the
-// Mann-Whitney U test, two-sided, exact up to 50 figures a side (25 where some
-// are equal). Where figures were cut off all are taken as cut off at the
-// shortest limit, so that no order is made up. The ratio is that of the medians;
-// its interval is RatioInterval's at the level Confidence.
+// Compare compares two samples of repeats. The p-value is that of the two-sided Mann-Whitney U
+// test, exact up to 50 figures per side (25 if some are equal). If figures were cut off, all are
+// treated as cut off at the shortest limit, so that no order is invented. The ratio is that of the
+// medians; its interval is RatioInterval's at the level Confidence.
 func Compare(a, b []float64) Comparison {
 	c := Comparison{A: Summarize(a), B: Summarize(b), P: 1, SmallestP: SmallestP(len(a), len(b))}
 	if len(a) == 0 || len(b) == 0 {
@@ -69,12 +67,11 @@ func Compare(a, b []float64) Comparison {
 	return c
 }
 
-// RatioInterval is where the ratio of two samples lies but for the probability alpha;
-// nil: too few figures allow none. It is that of the Hodges-Lehmann estimate on
-// logarithms, the median of the ratios of all pairs: between those of their order
-// statistics that the U test's distribution gives (Hollander, Wolfe and Chicken 2014,
-// Nonparametric Statistical Methods, section 4.3). So it holds 1 where the U test's p is
-// above alpha.
+// RatioInterval returns the interval that contains the ratio of two samples except with probability
+// alpha; nil: too few figures. It is that of the Hodges-Lehmann estimate on logarithms, the median
+// of the ratios of all pairs: between the order statistics of these ratios that the U test's
+// distribution gives (Hollander, Wolfe and Chicken 2014, Nonparametric Statistical Methods, section
+// 4.3). It therefore contains 1 if the U test's p is above alpha.
 func RatioInterval(a, b []float64, alpha float64) *Interval {
 	lo, level := hodgesLehmann(len(a), len(b), alpha)
 	if level <= 0 {
@@ -124,9 +121,9 @@ func (s spans) interval(lo, hi int, level float64) *Interval {
 	return &Interval{exp(s.bounds(lo)), exp(s.bounds(hi)), level}
 }
 
-// hodgesLehmann returns the place, from 0, of the pair that is the lower end
-// of the interval, and the interval's level: 1 less alpha or more, unless too few
-// figures do not allow that; 0 where they allow none.
+// hodgesLehmann returns the index of the pair that is the lower end of the interval, and the
+// interval's level: at least 1-alpha unless there are too few figures, and 0 if they allow no
+// interval.
 func hodgesLehmann(n, m int, alpha float64) (place int, level float64) {
 	if n == 0 || m == 0 {
 		return 0, 0

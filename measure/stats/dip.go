@@ -92,8 +92,8 @@ func preceding(corners []int, i int) int {
 	return corners[max(k-1, 0)]
 }
 
-// departure is how far the distribution lies from a side of the hull between
-// two of its corners, in steps, at least 1.
+// departure returns the distance of the distribution from a side of the hull between two of its
+// corners, in steps, at least 1.
 func departure(x []float64, corners []int, from, to int, side float64) float64 {
 	widest := 1.0
 	for k := 1; k < len(corners); k++ {
@@ -120,8 +120,8 @@ func dipTable() []struct{ n, limit float64 } {
 	}
 }
 
-// dipLimit is what the dip of a sample with one mode stays below in at least 99
-// of 100 cases; infinite where there are too few figures.
+// dipLimit returns the value that the dip of a sample with one mode stays below in at least 99 of
+// 100 cases; infinite for too few figures.
 func dipLimit(n float64) float64 {
 	table := dipTable()
 	last := len(table) - 1

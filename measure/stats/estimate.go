@@ -24,7 +24,7 @@ type Interval struct {
 	Level float64 `json:"level"` // reached: what order statistics allow
 }
 
-// Estimate is what a sample says.
+// Estimate is the median of a sample with its uncertainty.
 type Estimate struct {
 	N        int       `json:"n"`
 	Censored int       `json:"censored,omitempty"` // of these, cut off
@@ -33,15 +33,15 @@ type Estimate struct {
 	// CV is the coefficient of variation: standard deviation (with n-1) by
 	// mean; -1: not known, of fewer than two figures or where some were cut off.
 	CV float64 `json:"cv"`
-	// Effective is how many independent figures the sample is worth.
+	// Effective is the number of independent figures that the sample is worth.
 	Effective float64   `json:"effective"`
 	Outliers  []Outlier `json:"outliers,omitempty"` // which took part
 	Warnings  []Warning `json:"warnings,omitempty"`
 }
 
-// Summarize says what repeats in the order in which they were made have in
-// common. The interval is that of order statistics; fewer than six repeats
-// allow no level of 95 %: then it is their range, and its level lower.
+// Summarize estimates the median of repeats in the order in which they were made. The interval is
+// that of order statistics; with fewer than six repeats, which cannot reach 95 %, it is their range
+// with a lower level.
 func Summarize(repeats []float64) Estimate {
 	e := Estimate{N: len(repeats), Censored: countCensored(repeats), CV: variation(repeats), Effective: float64(len(repeats))}
 	if e.N == 0 {
@@ -86,8 +86,8 @@ func EstimateRepeat(latencies []float64) Estimate {
 	return e
 }
 
-// estimateMedian is the median of a series, where it lies, and how many independent
-// figures the series is worth.
+// estimateMedian returns the median of a series, its interval, and the number of independent
+// figures that the series is worth.
 func (s spans) estimateMedian() (median Value, interval *Interval, effective float64) {
 	sorted := s.sortBounds()
 	effective = independent(s.lo, middle(sorted.lo))
@@ -97,12 +97,11 @@ func (s spans) estimateMedian() (median Value, interval *Interval, effective flo
 	return valueOf(sorted.median()), interval, effective
 }
 
-// leastIndependent is how many independent figures an interval needs: as many as allow
-// its level.
+// leastIndependent is the number of independent figures that an interval needs to reach its level.
 const leastIndependent = 6
 
-// dependent returns the places, from 0, of the order statistics among n that
-// bound the median where they are worth fewer.
+// dependent returns the indexes of the order statistics among n that bound the median if the
+// figures are worth fewer independent ones.
 func dependent(n int, effective float64) (lo, hi int, level float64, ok bool) {
 	worth := int(effective)
 	if worth < leastIndependent {
@@ -202,10 +201,9 @@ func autocorrelation(series []float64) float64 {
 	return max(tau, 1)
 }
 
-// jointShares says of each lag how often a series of 0 and 1 is 1 at both places
-// that are so far apart. It multiplies spectra, since a series that drifts
-// depends on itself over half its length: adding up products for each lag takes
-// minutes where it has a million figures.
+// jointShares returns for each lag how often a series of 0 and 1 is 1 at both of two places at that
+// lag. It multiplies spectra, since a series that drifts is correlated over half its length: adding
+// up products for each lag takes minutes for a million figures.
 func jointShares(series []float64) []float64 {
 	n := len(series)
 	if n == 0 {

@@ -16,7 +16,7 @@ type Stopping struct {
 	narrow bool // it was at the last look
 }
 
-// LeastToStop is how many figures are looked at first.
+// LeastToStop is the number of figures at the first evaluation.
 const LeastToStop = 50
 
 // NewStopping returns a rule for a share above 0, such as 0.02.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Bound says what a Value leaves open.
+// Bound says how a Value is bounded.
 type Bound string
 
 // The bounds.
@@ -44,7 +44,7 @@ func (v Value) String() string {
 	return v.Mark() + fmt.Sprintf("%.3g", v.Figure)
 }
 
-// Ratio is how many times another value it is, as far as the two tell.
+// Ratio returns v divided by other, as far as the two are known.
 func (v Value) Ratio(other Value) Value {
 	known := v.Bound != Unknown && other.Bound != Unknown && v.Figure >= 0 && other.Figure > 0
 	inverse := map[Bound]Bound{Exact: Exact, AtLeast: AtMost, AtMost: AtLeast}[other.Bound]

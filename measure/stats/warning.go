@@ -9,7 +9,7 @@ import (
 	gonum "gonum.org/v1/gonum/stat"
 )
 
-// Kind is what a Warning is about.
+// Kind is the subject of a Warning.
 type Kind string
 
 // The kinds of warnings.
@@ -26,7 +26,7 @@ type Warning struct {
 	Text string `json:"text"` // one line
 }
 
-// Outlier is a figure that lies far from the others. It took part all the same.
+// Outlier is a figure that lies far from the others. It is not excluded.
 type Outlier struct {
 	Index int     `json:"index"` // in the order given, from 0
 	Value float64 `json:"value"`
@@ -34,8 +34,8 @@ type Outlier struct {
 
 const (
 	driftAlpha = 0.05
-	// fences is how many interquartile ranges beyond the quartiles an outlier
-	// lies: "far out" as Tukey has it (1977, Exploratory Data Analysis).
+	// fences is the distance of an outlier from the quartiles in interquartile ranges: Tukey's "far
+	// out" (1977, Exploratory Data Analysis).
 	fences = 3
 	named  = 3 // outliers in a text
 )

@@ -84,8 +84,8 @@ type Rate struct {
 	Rows int64
 }
 
-// Rates returns the progress of a load: a point a period, or more where it is
-// short, and the last one at its end.
+// Rates returns the progress of a load: a point per period, or more if the load is short, and the
+// last one at its end.
 func (t *Tally) Rates() []Rate {
 	var points []Rate
 	for i, rows := range t.rates.rows {

@@ -6,16 +6,16 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 )
 
-// Recorder is where one worker's operations go: into a tally and into the
-// operation log. It is used by one goroutine.
+// Recorder records one worker's operations in a tally and in the operation log. It is used by one
+// goroutine.
 type Recorder struct {
 	*Tally
 	worker uint32
 	log    *oplog.Recorder
 }
 
-// Recorder returns that of a worker, which has a tally of its own beside t. Times
-// of its operations count from origin; the log may be nil.
+// Recorder returns the recorder of a worker, which has its own tally in addition to t. Times of its
+// operations are relative to origin; log may be nil.
 func (t *Tally) Recorder(log *oplog.Section, worker int, origin time.Time) *Recorder {
 	r := &Recorder{Tally: t.NewWorker(), worker: uint32(worker), log: log.Recorder(worker, origin)}
 	if t.Cell.Kind == oplog.Load {

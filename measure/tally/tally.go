@@ -291,7 +291,8 @@ func (t *Tally) Wall() float64 {
 	return (t.Span.Last - t.Span.First - out/time.Duration(max(t.Workers(), 1))).Seconds()
 }
 
-// PerSecond is how many queries were done a second: of an open loop also those left out.
+// PerSecond returns the number of queries done per second; in an open loop including those that do
+// not count.
 func (t *Tally) PerSecond() float64 {
 	done, wall := t.Executed, t.Wall()
 	if t.Cell.Schedule != "" {

@@ -18,21 +18,21 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The columns that every layout has beside tags and fields.
+// The columns that every layout has in addition to tags and fields.
 const (
 	TimeColumn      = "time"    // of a table of rows
 	TagsIDColumn    = "tags_id" // of a table of rows: which series
 	IDColumn        = "id"      // of a table of series: the series' number
 	FieldColumn     = "field"   // of a narrow table: whose value it is
 	ValueColumn     = "value"   // of a narrow table: the value
-	WholeColumn     = "whole"   // of a narrow table that tells integers from doubles: the integer, or 0 or 1 for a boolean
+	WholeColumn     = "whole"   // of a narrow table that distinguishes integers from doubles: the integer, or 0 or 1 for a boolean
 	TextColumn      = "text"    // of a narrow table: the text, or the bytes of a blob as one
 	TimestampColumn = "moment"  // of a narrow table: the value that is a time
 	DayColumn       = "day"     // of a narrow table: the value that is a date
 )
 
-// Dialect is how one database writes SQL. Every parameter up to Words is
-// needed; the zero value of the others is standard SQL over normalized tables.
+// Dialect describes the SQL of one database. Every parameter up to Words is required; the zero
+// value of the others means standard SQL over normalized tables.
 type Dialect struct {
 	// Name is the database's name in error messages.
 	Name string
@@ -49,10 +49,10 @@ type Dialect struct {
 	// Seconds returns the expression of the seconds from one time to a later
 	// one, as a double.
 	Seconds func(from, to string) string
-	// Newest is how it takes the newest row of each group.
+	// Newest is the way to select the newest row of each group.
 	Newest Newest
-	// Words are those in lower case that must be quoted where they name a table or
-	// a column, each between blanks.
+	// Words are the words, in lower case and each between blanks, that must be quoted as names of
+	// tables or columns.
 	Words string
 
 	// Names and Texts are the quotes; zero: DoubleQuotes and SingleQuotes.
@@ -77,8 +77,8 @@ type Dialect struct {
 	NoHaving bool
 	// NoSetAll says that it knows no INTERSECT ALL and EXCEPT ALL.
 	NoSetAll bool
-	// NoBooleanNulls says that a boolean cannot be NULL, so that "not known"
-	// must be told by a number: 1 is true, 0 is false.
+	// NoBooleanNulls means that a boolean cannot be NULL, so that unknown values need a number: 1
+	// is true, 0 is false.
 	NoBooleanNulls bool
 	// LeastIsNull says that its NULL of whole numbers is the least of 64 bits,
 	// with which nothing can be compared.
@@ -98,8 +98,8 @@ type Dialect struct {
 	// Largest returns the expression of the largest value of a field of a table that is
 	// grouped by a tag, or empty: by none; nil: max.
 	Largest func(t *series.Table, by string, f series.Field, column string) string
-	// Spell returns a name as the database has it that cannot have every name; nil: as it
-	// is. Answers are told apart by the places of columns, not by their names.
+	// Spell returns the database's spelling of a name, if it does not support every name; nil:
+	// names are unchanged. Columns of answers are identified by position, not by name.
 	Spell func(name string) string
 	// Tags is the name of the table of series of a table; nil: TagsTable.
 	Tags func(t *series.Table) string
@@ -186,9 +186,9 @@ func Interval(d time.Duration) string {
 	return fmt.Sprintf("%d microseconds", d.Microseconds())
 }
 
-// TimeBucket is the Bucket of databases that have TimescaleDB's time_bucket, which
-// begins to count on 2000-01-03; interval and epoch are the literals of the width
-// and of 1970. An origin costs a tenth of the query's time: only where it is needed.
+// TimeBucket is the Bucket function of databases with TimescaleDB's time_bucket, which counts from
+// 2000-01-03; interval and epoch are the literals of the width and of 1970. An origin costs a tenth
+// of the query's time and is used only if necessary.
 func TimeBucket(width time.Duration, interval, expression, epoch string) string {
 	const origin = 10959 * 24 * time.Hour
 	if origin%width == 0 {
@@ -204,7 +204,7 @@ func threshold(v float64, t series.Type) string {
 		return double(v)
 	}
 	if _, most := bounds(t); v >= float64(most) {
-		return strconv.FormatInt(most, 10) // than which none is greater: there may be no literal of the number
+		return strconv.FormatInt(most, 10) // no value is greater; there may be no literal of v itself
 	}
 	// x > 90.5 and x > 90 are the same for whole numbers, and comparing
 	// like with like spares the database a conversion of every row.

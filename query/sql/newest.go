@@ -169,9 +169,9 @@ func (r *renderer) newest(from, tag string) {
 	}
 }
 
-// newestOfSeries returns the condition that the row of a narrow table's value is the
-// newest of its series, which an index of series and time finds at once; empty where
-// only some rows count, which are told by values that stand in rows of their own.
+// newestOfSeries returns the condition that the row of a narrow table's value is the newest of its
+// series, which an index of series and time finds at once. It is empty if only some rows count and
+// the values that select them are in rows of their own.
 func (r *renderer) newestOfSeries() string {
 	if r.q.Above != nil {
 		return ""

@@ -9,10 +9,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Render returns the query as one SELECT without a semicolon, whose columns
-// are those of query.Columns. Its error says what in the query contradicts the
-// schema or itself; it wraps query.ErrUnsupported for what SQL could say and
-// this package or the database cannot.
+// Render returns the query as one SELECT without a semicolon, with the columns of query.Columns.
+// Its error says how the query contradicts the schema or itself; it wraps query.ErrUnsupported if
+// SQL could express the query but this package or the database cannot.
 func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	r := renderer{Dialect: d, q: q, table: s.Table(q.Table)}
 	if r.table == nil {
@@ -58,8 +57,8 @@ func (d *Dialect) Render(q *query.Query, s *series.Schema) (string, error) {
 	return text, nil
 }
 
-// nest puts what a query names by WITH, as activity writes it, in subqueries where it is
-// used, once each.
+// nest moves the subqueries that a query names by WITH, as activity writes it, to the place where
+// they are used, once each.
 func nest(text string) string {
 	named := map[string][]string{}
 	name, found := "", false
@@ -105,7 +104,7 @@ type renderer struct {
 	table *series.Table
 	rows  string // name of the table of rows, as SQL
 	tags  string // name of the table of series, as SQL
-	// aggregate is what the query is answered from; nil: rows.
+	// aggregate is the continuous aggregate that answers the query; nil: rows.
 	aggregate *query.Materialized
 	text      strings.Builder
 }
@@ -113,10 +112,10 @@ type renderer struct {
 // time returns the name of a row's time.
 func (r *renderer) time() string { return r.Ident(cmp.Or(r.TimeName, TimeColumn)) }
 
-// tagsID returns the column of the table of rows that says which series.
+// tagsID returns the column that identifies the series in the table of rows.
 func (r *renderer) tagsID() string { return r.Ident(cmp.Or(r.TagsID, TagsIDColumn)) }
 
-// id returns the column of the table of series that says which.
+// id returns the column that identifies the series in the table of series.
 func (r *renderer) id() string { return r.Ident(cmp.Or(r.ID, IDColumn)) }
 
 // columnPrefix returns the qualifier of a column of the table of rows if the table
@@ -136,7 +135,7 @@ func (r *renderer) tag(key string) string {
 	return r.tags + "." + r.Ident(key)
 }
 
-// repeat writes the further operands of a set operation, which are all the same.
+// repeat writes the further operands of a set operation, which are equal to the first.
 func (r *renderer) repeat(s *query.Set) {
 	operation := strings.ToUpper(string(s.Operation))
 	if s.All {
@@ -179,7 +178,7 @@ func (r *renderer) totals(s query.Totals) {
 	r.scan(scan{tag: s.GroupBy, columns: columns, groups: 1})
 }
 
-// rowColumns returns the columns of rows as they are.
+// rowColumns returns the columns of unaggregated rows.
 func (r *renderer) rowColumns(tag string, fields []string) []string {
 	from := r.scanPrefix(tag)
 	columns := []string{from + r.time()}

@@ -9,8 +9,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// tagColumns returns tags as they are selected from the joined tables, and as
-// an outer query names them.
+// tagColumns returns the tags as selected from the joined tables, and as named in an outer query.
 func (r *renderer) tagColumns(keys []string) (inner, outer []string) {
 	for _, key := range keys {
 		inner, outer = append(inner, r.tag(key)), append(outer, r.Ident(key))
@@ -304,8 +303,7 @@ func (r *renderer) shares(a *query.Activity, group []string, from func()) {
 	r.line("ORDER BY %s", numbers(len(columns)))
 }
 
-// changes writes the beginning of the query that sets each bucket beside the
-// one before it.
+// changes writes the beginning of the query that combines each bucket with the previous one.
 func (r *renderer) changes(unit string, group []string) {
 	keys := append(slices.Clone(group), unit)
 	before := r.neighbor("lag", activeColumn, strings.Join(keys, ", "), bucketColumn) + " AS " + r.Ident(beforeColumn)
@@ -315,7 +313,7 @@ func (r *renderer) changes(unit string, group []string) {
 	r.line("  FROM buckets")
 }
 
-// neighbor returns the expression of a value in a row beside.
+// neighbor returns the expression of a value in an adjacent row.
 func (r *renderer) neighbor(function, value, partition, order string) string {
 	if r.Neighbor != nil {
 		return r.Neighbor(function, value, partition, order)
