@@ -84,8 +84,7 @@ type dataPoints struct {
 	scratch sync.Pool // of *pointed
 }
 
-// pointTable is what the series of a table have in common. The metric of rows without a
-// value is the last one.
+// pointTable is common to the series of a table. The last metric is that of rows without a value.
 type pointTable struct {
 	names [][]byte // per field, the text before the tags
 	tags  seriesText

@@ -73,7 +73,7 @@ func (g *grouping) gather(b *series.Batch) {
 	}
 }
 
-// rowsOf are those of a group.
+// rowsOf returns the rows of a group.
 func (g *grouping) rowsOf(of *group) []rowAt { return g.rows[of.first:][:of.rows] }
 
 // has reports whether a row has a sample of a field.

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// syntax is what a format cannot have in the names and tags of a dataset.
+// syntax describes the restrictions of a format on the names and tags of a dataset.
 type syntax struct {
 	tag    string // characters of tags' values
 	name   string // characters of the names of tables, tags and fields

@@ -22,8 +22,8 @@ import (
 // the integer of its days.
 func NewLineProtocol(s *series.Schema) Encoder { return LineProtocol{}.New(s) }
 
-// LineProtocol is what a system wants of line protocol beyond what TSBS writes.
-// The zero value is TSBS's.
+// LineProtocol describes how a system's line protocol differs from TSBS's output. The zero value is
+// TSBS's.
 type LineProtocol struct {
 	// Escape lists the characters that are escaped by a backslash in names and in tag values. All
 	// are ASCII.
@@ -53,8 +53,7 @@ type LineProtocol struct {
 	Capitals bool
 	// NumberTags says that tags which are numbers stay tags.
 	NumberTags bool
-	// Unit is what the times of rows are counted in; 0: nanoseconds. Times are
-	// multiples of it.
+	// Unit is the unit of the times of rows, which are multiples of it; 0: nanoseconds.
 	Unit time.Duration
 	// EscapeText lists the control characters that are escaped by a backslash in texts, in addition
 	// to quotes and backslashes.
@@ -166,7 +165,7 @@ type lineProtocol struct {
 	tables tables[lineTable]
 }
 
-// lineValues is how values stand in lines.
+// lineValues writes the values of lines.
 type lineValues struct {
 	ints    *intText
 	unit    int64 // of times

@@ -4,8 +4,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// LineSizer tells how long rows are as line protocol, without writing them. It
-// is used by one goroutine, and allocates nothing per row.
+// LineSizer computes the size of rows as line protocol without writing them. It is used by one
+// goroutine, and allocates nothing per row.
 type LineSizer struct {
 	lineValues
 	tables tables[sizedTable]

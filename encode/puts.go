@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Puts is what a system wants of the bodies of OpenTSDB's requests to /api/put,
+// Puts describes the body that a system expects in OpenTSDB's requests to /api/put,
 // http://opentsdb.net/docs/build/html/api_http/put.html.
 //
 // A batch is an array of points, each with its metric and its tags, in the order of the
@@ -64,8 +64,7 @@ type puts struct {
 	scratch sync.Pool // of *putting
 }
 
-// putTable is what the points of a table have in common. The metric of rows without a
-// value is the last one.
+// putTable is common to the points of a table. The last metric is that of rows without a value.
 type putTable struct {
 	names [][]byte // per field, the text before the time
 	tags  seriesText

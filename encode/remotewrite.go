@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// RemoteWrite is what a system wants of the requests of Prometheus's remote write
-// protocol: https://prometheus.io/docs/specs/prw/remote_write_spec/.
+// RemoteWrite describes the requests that a system expects in Prometheus's remote write protocol:
+// https://prometheus.io/docs/specs/prw/remote_write_spec/.
 //
 // A batch is a request: each series that it has rows of once, with its samples in the
 // order of the rows. Values are doubles: of a Bool 0 or 1, of a Date its days since

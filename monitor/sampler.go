@@ -98,9 +98,8 @@ func (s *Sampler) follow(w *watched) {
 	}
 }
 
-// Read takes a reading of a watched source now, beside the regular ones, so that what
-// begins or ends at this moment lies between two readings. It does nothing where no
-// source of that name is watched.
+// Read takes an additional reading of a watched source now, so that the beginning or end of an
+// event lies between two readings. It does nothing if no source of that name is watched.
 func (s *Sampler) Read(name string) {
 	s.mu.Lock()
 	all := s.watched

@@ -86,7 +86,7 @@ type snapshot struct {
 	problem             string // why the server's own use is not known; empty: it is
 }
 
-// throttling is what a control group with a CPU limit counts.
+// throttling holds the counters of a control group with a CPU limit.
 type throttling struct{ periods, throttled float64 }
 
 // tick is the resolution of the times of the host, and of the CPU time of
@@ -141,8 +141,8 @@ func (m *snapshot) busiest(begin *snapshot) int {
 	return pid
 }
 
-// throttledSince returns the counts of the group that was held back in the
-// largest part of its periods; absent where none has a limit.
+// throttledSince returns the counts of the group that was throttled in the largest part of its
+// periods; absent if no group has a limit.
 func throttledSince(now, before map[string]throttling) (periods, throttled result.Value) {
 	periods, throttled = result.Absent(), result.Absent()
 	for name, g := range now {

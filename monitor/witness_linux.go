@@ -119,8 +119,8 @@ func (h *machine) nameOf(ctx context.Context, pid int) string {
 	return strings.TrimSpace(program)
 }
 
-// cgroupRoots are where version 2 of control groups is mounted: alone, or
-// beside version 1.
+// cgroupRoots returns the mount points of version 2 of control groups: alone, or in addition to
+// version 1.
 func cgroupRoots() []string { return []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} }
 
 // readFigures reads lines of a name and a number.

@@ -18,8 +18,8 @@ type Query struct {
 	End   time.Time // rows before; zero: no bound
 	In    *TagIn
 	Above *Above
-	// Present are tags that a row must have, in addition to those that a filter or the shape
-	// requires: see Demands.
+	// Present lists tags that a row must have, in addition to those required by a filter or the
+	// shape: see Demands.
 	Present []string
 
 	Shape Shape
@@ -121,8 +121,8 @@ func (q *Query) Stored() bool {
 	return false
 }
 
-// Demands returns the distinct tags that a row must have: those of Present, and those that the
-// shape groups or orders by. A filter on a tag requires the tag as well.
+// Demands returns the distinct tags that a row must have: the tags of Present, and the tags that
+// the shape groups or orders by. A filter on a tag requires the tag as well.
 func (q *Query) Demands() []string { return distinct(q.Present, q.outline().demands) }
 
 // NamedFields returns the fields that the query names, once each.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// heed is how long a pacer sleeps at most before it looks at its context.
+// heed is the longest time that a pacer sleeps before it checks its context.
 const heed = 10 * time.Millisecond
 
 // Pacer delays a goroutine until an event is due. It sleeps for most of the wait and spins for the

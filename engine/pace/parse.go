@@ -128,8 +128,8 @@ func poissonText(p Poisson) string {
 	return text
 }
 
-// parseRate reads a number with its /s. Only digits and a point make a number:
-// what else strconv takes (0x1p4, 1e3, Inf, 1_000) nobody means.
+// parseRate parses a number followed by /s. It accepts only digits and a point: the other forms
+// that strconv accepts (0x1p4, 1e3, Inf, 1_000) are likely mistakes.
 func parseRate(text string, zero bool) (float64, error) {
 	number, ok := strings.CutSuffix(text, "/s")
 	rate, err := strconv.ParseFloat(number, 64)

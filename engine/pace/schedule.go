@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Schedule is when arrivals are due. Its String is what Parse reads.
+// Schedule defines when arrivals are due. Parse reads the result of String.
 type Schedule interface {
 	// Arrivals returns the intended starts in order, relative to the beginning of the schedule, to
 	// the nanosecond. They never decrease, may be equal, and are the same in every call. They end
@@ -138,7 +138,7 @@ func (s segment) timeOf(n float64) float64 {
 	return 2 * n / (s.from + math.Sqrt(max(s.from*s.from+2*slope*n, 0)))
 }
 
-// arrivals are those of segments one after the other.
+// arrivals returns the arrivals of consecutive segments.
 func arrivals(segments ...segment) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		var n, before, begin float64 // the next arrival; arrivals and seconds before the segment

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processTime is how much processor time this process has used.
+// processTime returns the processor time that this process has used.
 func processTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

@@ -30,10 +30,11 @@ func Parse(text string) (Objective, error) {
 	return o, nil
 }
 
-// String is what Parse reads.
+// String returns the objective in the form that Parse reads.
 func (o Objective) String() string { return o.Statistic + "<" + o.Below.String() }
 
-// MinimumCount is how many answers tell the statistic: 100 for p99. See measure.Holds.
+// MinimumCount returns the number of answers that determine the statistic: 100 for p99. See
+// measure.Holds.
 func (o Objective) MinimumCount() int64 {
 	for _, p := range measure.Percentiles() {
 		if p.Name == o.Statistic {

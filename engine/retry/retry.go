@@ -45,7 +45,7 @@ func Parse(text string) (Policy, error) {
 // Enabled reports whether failed operations are tried again.
 func (r Policy) Enabled() bool { return r != Policy{} }
 
-// String is what Parse reads.
+// String returns the policy in the form that Parse reads.
 func (r Policy) String() string {
 	var parts []string
 	if r.Times > 0 {

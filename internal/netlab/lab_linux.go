@@ -85,15 +85,15 @@ func (l *Lab) Reconnect(host int) {
 	}
 }
 
-// LostPackets is how many packets did not arrive so far.
+// LostPackets returns the number of packets lost so far.
 func (l *Lab) LostPackets() int {
 	l.network.mu.Lock()
 	defer l.network.mu.Unlock()
 	return l.network.lost
 }
 
-// Command is a program on a host, which is killed when ctx or the test ends. The process
-// is that of the program itself: signals reach it.
+// Command returns a command that runs on a host and is killed when ctx or the test ends. Its
+// process is the program itself: signals reach it.
 func (l *Lab) Command(ctx context.Context, host int, name string, args ...string) *exec.Cmd {
 	if host == 0 {
 		return exec.CommandContext(ctx, name, args...)

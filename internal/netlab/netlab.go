@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Link is what happens to the packets that a host sends.
+// Link describes the treatment of the packets that a host sends.
 type Link struct {
 	Delay time.Duration // until they arrive, the same for all, so that none overtakes another
 	Loss  float64       // how many are lost, from 0 to 1, each by chance
 }
 
-// most is how many packets may be on their way from one host. Any further ones are lost,
-// as behind a full queue.
+// most is the maximum number of packets in transit from one host. Further ones are lost, as with a
+// full queue.
 const most = 4096
 
 // packet is one that is on its way.

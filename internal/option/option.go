@@ -15,7 +15,7 @@ type Option struct {
 	Name    string
 	Type    Type   // of its values; the zero Type takes every text
 	Default string // as a user would write it
-	Empty   string // what an empty value means, in words: one a core
+	Empty   string // meaning of an empty value, as text: one per core
 	Help    string
 	// Secret values are neither stored nor shown, and must be provided again to resume a run.
 	Secret bool
@@ -26,7 +26,8 @@ type Option struct {
 	Layout bool
 }
 
-// DefaultText is the default for people: in words where the system chooses.
+// DefaultText returns the default as text, which describes the system's choice if there is no fixed
+// value.
 func (o *Option) DefaultText() string { return cmp.Or(o.Default, o.Empty, "none") }
 
 // Resolve checks values against the options and adds the defaults. An empty value is valid for an

@@ -27,7 +27,7 @@ func (t Type) String() string {
 // Words are the values of a choice.
 func (t Type) Words() []string { return t.words }
 
-// Check returns an error that says what a right value looks like.
+// Check returns an error that describes valid values.
 func (t Type) Check(value string) error {
 	if t.check == nil {
 		return nil
@@ -35,8 +35,7 @@ func (t Type) Check(value string) error {
 	return t.check(value)
 }
 
-// CheckedBy is a type of its own kind: the error of check says what a right value
-// looks like.
+// CheckedBy returns a type with its own check, whose error describes valid values.
 func CheckedBy(name string, check func(value string) error) Type {
 	return Type{name: name, check: check}
 }
@@ -196,7 +195,7 @@ func Size() Type {
 	})
 }
 
-// OrWord takes a word beside a type's values: off in the place of a number.
+// OrWord returns the type extended by a word: off instead of a number.
 func (t Type) OrWord(word string) Type {
 	return Type{t.name, t.words, func(v string) error {
 		if v == word {

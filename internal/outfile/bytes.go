@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// WriteBytes writes a file as it is to be, whatever its name ends in: whole or
-// not at all. Errors are one line that says how to fix it.
+// WriteBytes writes data to a file unchanged, whatever its extension, completely or not at all.
+// Errors are one line that says how to fix it.
 func WriteBytes(name string, data []byte) error {
 	f, held, err := createTemp(name, 0o666)
 	if err != nil {

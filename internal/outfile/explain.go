@@ -11,8 +11,8 @@ import (
 	"github.com/tsmark/tsmark/internal/infile"
 )
 
-// explain puts an error of the system into one line that says what could not
-// be written and how to fix it. It returns nil for nil.
+// explain turns an error of the system into one line that says what could not be written and how to
+// fix it. It returns nil for nil.
 func explain(name string, err error) error {
 	if err == nil {
 		return nil

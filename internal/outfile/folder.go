@@ -24,8 +24,8 @@ type Folder struct {
 	done bool
 }
 
-// CreateFolder begins the named folder, under a temporary name beside it. A
-// folder that exists must be empty: Commit replaces it.
+// CreateFolder creates the named folder, under a temporary name in the same parent folder. An
+// existing folder must be empty: Commit replaces it.
 //
 // Errors are one line that says how to fix it.
 func CreateFolder(name string) (*Folder, error) {
@@ -187,7 +187,7 @@ func (f *Folder) replace() error {
 	if err := os.Rename(f.final, old); err != nil {
 		return err
 	}
-	// Under another name nobody adds to it after the look.
+	// Under another name, no process adds files after the check.
 	err := f.replaceable(old)
 	if err == nil {
 		err = os.Rename(f.temp, f.final)

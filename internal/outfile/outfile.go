@@ -65,8 +65,7 @@ func Create(name string) (*File, error) {
 	return f, nil
 }
 
-// open opens f.f: the temporary file, or the named one where that cannot be
-// replaced.
+// open opens f.f: the temporary file, or the named one if that cannot be replaced.
 func (f *File) open() error {
 	final, named, err := destination(f.name)
 	if err != nil {
@@ -103,9 +102,9 @@ func (f *File) open() error {
 	return err
 }
 
-// createTemp creates a hidden file beside the final one. Unlike os.CreateTemp
-// it gives the permissions that the final file is to have. The file is locked for
-// RemoveLeftovers, where the file system has locks.
+// createTemp creates a hidden file in the folder of the final one. Unlike os.CreateTemp it sets the
+// permissions of the final file. The file is locked for RemoveLeftovers if the file system supports
+// locks.
 func createTemp(final string, mode fs.FileMode) (*os.File, *flock.Flock, error) {
 	dir, base := filepath.Split(final)
 	for {

@@ -42,8 +42,8 @@ func (d *Display) overallLine(now time.Time) string {
 	}
 }
 
-// timeLeft is about what the whole run still takes, or, with more, some of it: of the rest
-// nobody knows. The caller holds the lock.
+// timeLeft estimates the remaining time of the whole run or, if more is true, of a part: the rest
+// is unknown. The caller holds the lock.
 func (d *Display) timeLeft(now time.Time) (timeLeft time.Duration, more bool) {
 	o := d.overall
 	timeLeft, known := max(o.Expected-now.Sub(d.begun), 0), o.Expected > 0

@@ -25,7 +25,7 @@ type Display struct {
 	period time.Duration
 	now    func() time.Time
 
-	// mu guards the output and the tasks' state but for their counts.
+	// mu guards the output and the tasks' state, except for their counts.
 	mu       sync.Mutex
 	w        io.Writer
 	size     func() (width, height int) // of the terminal; nil: plain lines
@@ -70,7 +70,7 @@ func New(w io.Writer, terminal bool, period time.Duration) *Display {
 	return d
 }
 
-// newDisplay makes a display of plain lines that samples only when told.
+// newDisplay returns a display of plain lines that samples only on request.
 func newDisplay(w io.Writer, period time.Duration, now func() time.Time) *Display {
 	return &Display{w: w, period: period, now: now, stop: make(chan struct{})}
 }
@@ -121,8 +121,8 @@ func (t *Task) Set(n int64) { t.n.Store(n) }
 // Add adds to the count.
 func (t *Task) Add(n int64) { t.n.Add(n) }
 
-// Finish ends the task and shows the note beside its label, or the count, time
-// and rate where the note is empty. Only the first ending of a task counts.
+// Finish ends the task and shows the note after its label, or the count, time and rate if the note
+// is empty. Only the first end of a task counts.
 func (t *Task) Finish(note string) {
 	if note == "" {
 		note = t.summary(t.d.now())
@@ -130,8 +130,8 @@ func (t *Task) Finish(note string) {
 	t.finish(note, false)
 }
 
-// Fail ends the task like Done, and shows that it failed and why. Without a note
-// it shows nothing: an error that ends everything else too is told by who ends.
+// Fail ends the task like Done, and shows that and why it failed. Without a note it shows nothing:
+// an error that ends the whole run is reported elsewhere.
 func (t *Task) Fail(note string) {
 	if note != "" {
 		note = "failed: " + note
@@ -159,16 +159,15 @@ func (t *Task) finish(text string, failed bool) {
 	d.show(t.label + ": " + text)
 }
 
-// Log writes a line, above the bars where there are any.
+// Log writes a line, above the bars if there are any.
 func (d *Display) Log(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.show(line)
 }
 
-// Close ends the tasks that still run, saying how far they came. The cursor
-// is then on an empty line, and the terminal as it was: nothing but the cursor
-// is ever changed.
+// Close ends the running tasks and shows their progress. The cursor is then on an empty line; no
+// other state of the terminal was changed.
 func (d *Display) Close() {
 	d.mu.Lock()
 	again := d.closed

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// State is what a display shows at one moment, for others who show it too.
+// State is a snapshot of a display, for other displays of it.
 type State struct {
 	Step, Steps int           // the step of the run at hand, from 1, of all; 0: there is no run
 	Left        time.Duration // about what the run still takes; 0: not known
-	More        bool          // that is the least: nobody knows how long some steps take
+	More        bool          // a lower bound: the duration of some steps is unknown
 	Running     []Running     // tasks, in the order of their start
 	Ended       []Ended       // the newest that ended with a text, the last one last
 }
@@ -30,7 +30,7 @@ type Ended struct {
 	Failed      bool
 }
 
-// keptEnded is how many ends of tasks are kept.
+// keptEnded is the number of ended tasks that are kept.
 const keptEnded = 50
 
 // keep keeps the end of a task, and forgets the oldest. The caller holds the lock.

@@ -45,8 +45,8 @@ func (t *Task) percent(n int64) int {
 	return int(100 * min(max(float64(n)/float64(t.total), 0), 1))
 }
 
-// leftText returns the time left at the present rate: 12 s left. It is empty
-// where that is not known, or cannot be told from standing still.
+// leftText returns the remaining time at the current rate: 12 s left. It is empty if that is
+// unknown or the rate is close to zero.
 func (t *Task) leftText() string {
 	seconds := t.secondsLeft()
 	if seconds == 0 {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize is how many bytes a file may have.
+// MaxSize is the maximum number of bytes of a file.
 const MaxSize = 1 << 20
 
 // Entry is a key and its value.
@@ -79,7 +79,7 @@ func Parse(data []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// blanks are what Java takes for white space.
+// blanks are the characters that Java treats as white space.
 const blanks = " \t\f"
 
 // split returns the lines without their ends: \n, \r or both.
@@ -173,8 +173,7 @@ func unescape(text string) (string, error) {
 	return out.String(), nil
 }
 
-// unicode reads \uXXXX, or two of them where they are halves of a character, and
-// returns how many bytes that was.
+// unicode parses \uXXXX, or a surrogate pair of two, and returns the number of bytes read.
 func unicode(text string) (r rune, length int, err error) {
 	unit := func(at string) (rune, bool) {
 		if len(at) < 6 || at[:2] != `\u` {

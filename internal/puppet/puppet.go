@@ -22,11 +22,10 @@ import (
 // flag says, as first argument, that steps follow.
 const flag = "puppet-steps"
 
-// longest is how long a puppet lives that nobody stops.
+// longest is the lifetime of a puppet that is not stopped.
 const longest = 2 * time.Minute
 
-// Main runs the tests, or the steps when the binary was started with Args. It
-// is what a TestMain calls.
+// Main runs the tests, or the steps if the binary was started with Args. A TestMain calls it.
 func Main(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == flag {
 		time.AfterFunc(longest, func() { os.Exit(9) })
@@ -50,8 +49,8 @@ func Program(t testing.TB) string {
 	return path
 }
 
-// Env is what a puppet's environment should hold: a program with the race
-// detector would sleep for a second at its end.
+// Env returns the environment for a puppet: a program with the race detector would sleep for a
+// second at its end.
 func Env() []string { return []string{"GORACE=atexit_sleep_ms=0"} }
 
 // Args are the arguments with which the binary takes the steps in turn:
@@ -141,7 +140,7 @@ func accept(l net.Listener) {
 	}
 }
 
-// appear writes a number to a file that nobody sees half written.
+// appear writes a number to a file atomically.
 func appear(name string, number int) error {
 	if err := os.WriteFile(name+".part", []byte(strconv.Itoa(number)+"\n"), 0o600); err != nil {
 		return err

@@ -23,7 +23,8 @@ type Folder struct {
 	held *flock.Flock
 }
 
-// attempts is how often a folder is made: another process may remove one that is not locked yet.
+// attempts is the maximum number of tries to create a folder: another process may remove one that
+// is not locked yet.
 const attempts = 10
 
 // New makes a folder in dir, by default that of temporary files, whose name begins with the

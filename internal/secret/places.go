@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// everybodys are names of secrets that everybody uses, as a regular expression, and
-// withoutTokens those among them that no parser calls a part of a text.
+// everybodys are common names of secrets, as a regular expression, and withoutTokens those among
+// them that no parser uses for a part of a text.
 const (
 	withoutTokens = `[a-z0-9_.-]*(?:password|passwd|passphrase|pwd|secret|credentials?|(?:secret|api|access|private)[_-]?key)`
 	everybodys    = withoutTokens + `|[a-z0-9_.-]*token`
@@ -27,7 +27,7 @@ func namedValues(names []string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + anyName(names) + `)(?:['")\]]*\s*[:=]\s*['"(]*|\s+(?:is\s+)?['"(]+)([^\s,;&'")]+)`)
 }
 
-// places returns where secrets stand in texts, each as the last group. The first
+// places returns expressions for the places of secrets in texts, each as the last group. The first
 // place is that of NAME=VALUE.
 func places(names []string) []*regexp.Regexp {
 	all := anyName(names)

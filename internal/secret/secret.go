@@ -19,8 +19,8 @@ import (
 // Mark replaces a secret.
 const Mark = "***"
 
-// placeholder is how help and hints write the file of a secret that is to be given, as in
-// --token @FILE. It tells nobody anything.
+// placeholder is the file of a secret in help texts and hints, as in --token @FILE. It reveals
+// nothing.
 const placeholder = "@FILE"
 
 // Redactor removes secrets from texts: the known values, plain and as URLs, JSON, HTML, SQL, Go,
@@ -36,8 +36,7 @@ type Redactor struct {
 	public map[string]bool
 }
 
-// New returns a Redactor that knows the names of these secrets, beside those
-// that everybody uses.
+// New returns a Redactor that knows these names of secrets, in addition to the common ones.
 func New(names ...string) *Redactor {
 	return &Redactor{places: places(names), named: namedValues(names), common: make(map[string]bool), public: make(map[string]bool)}
 }
@@ -51,7 +50,7 @@ func (r *Redactor) Public(values ...string) {
 	}
 }
 
-// Add tells the Redactor secret values.
+// Add adds secret values.
 func (r *Redactor) Add(values ...string) {
 	for _, v := range values {
 		if v == "" || v == Mark || v == placeholder || r.public[v] {

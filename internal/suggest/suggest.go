@@ -8,9 +8,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Names returns the tail of an error message: `; did you mean "a" or "b"?` for
-// the known names closest to the given one, or `; known: a, b, …` where none
-// is close.
+// Names returns the end of an error message: `; did you mean "a" or "b"?` with the known names
+// closest to the given one, or `; known: a, b, …` if none is close.
 func Names(name string, known []string) string {
 	if len(known) == 0 {
 		return "; there are none"
@@ -18,8 +17,8 @@ func Names(name string, known []string) string {
 	return NamesOr(name, known, "; known: "+strings.Join(known, ", "))
 }
 
-// NamesOr is Among for where a list of all known names is not what helps: none is close, and
-// it returns otherwise.
+// NamesOr is Among for cases in which a list of all known names does not help: if none is close it
+// returns otherwise.
 func NamesOr(name string, known []string, otherwise string) string {
 	near := closestNames(name, known, func(k string, distance int) bool {
 		return distance <= max(2, len(k)/3) || len(name) > 2 && strings.HasPrefix(k, name)

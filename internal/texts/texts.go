@@ -8,8 +8,7 @@ import (
 	"math"
 )
 
-// Max is how many bytes all texts of a list may have: as many as offsets of 32
-// bits can reach.
+// Max is the maximum number of bytes of all texts of a list: the range of 32-bit offsets.
 const Max = math.MaxInt32
 
 // List is texts one after the other: text i ends where text i+1 begins. It is
@@ -74,7 +73,7 @@ func (l *Lookup) Code(list *List, text []byte) (int32, error) {
 // Find returns the position of the text in the list; -1: it is not there.
 func (l *Lookup) Find(list *List, text []byte) int32 { return l.slots[l.slot(list, text)] - 1 }
 
-// Bytes returns the memory that the lookup takes beside the list.
+// Bytes returns the memory of the lookup without the list.
 func (l *Lookup) Bytes() int { return 4 * len(l.slots) }
 
 // slot returns the slot that has the text, or is free for it.

@@ -30,8 +30,8 @@ func (d *Damaged) Error() string {
 // Unwrap returns what the decompression said.
 func (d *Damaged) Unwrap() error { return d.Err }
 
-// damageError makes a *Damaged of an error of decompression; one of reading the file itself
-// stays as it is.
+// damageError turns an error of decompression into a *Damaged; an error of reading the file itself
+// is unchanged.
 func damageError(err error) error {
 	var path *fs.PathError
 	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &path) {
@@ -40,7 +40,7 @@ func damageError(err error) error {
 	return &Damaged{err}
 }
 
-// checked is content whose errors are those of damaged.
+// checked is content whose errors are passed through damageError.
 type checked struct{ from io.Reader }
 
 // Read implements io.Reader.

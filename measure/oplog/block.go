@@ -21,8 +21,7 @@ const burnIn = 128
 // paused is the flag added to an outcome; all outcomes are smaller.
 const paused = 64
 
-// columns is how a block's operations look as columns; the number of each in
-// the log is its index plus one.
+// columns is the number of columns of a block; the number of each in the log is its index plus one.
 const columns = 12
 
 // split returns an operation as values of columns. Before is the end of the

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Merged is what Merge did.
+// Merged describes the result of Merge.
 type Merged struct {
 	Operations int64
 	// Truncated holds the errors of truncated logs, by index of log. Their operations up to the

@@ -75,7 +75,7 @@ type Op struct {
 	Client time.Duration // processor time that the client itself used for a query
 }
 
-// Outcome is how an operation ended.
+// Outcome says how an operation ended.
 type Outcome uint8
 
 // The outcomes.
@@ -106,7 +106,7 @@ func (o Outcome) String() string {
 // MarshalText makes it a key of JSON objects.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Header is what a log says of itself.
+// Header describes a log.
 type Header struct {
 	Start  time.Time `json:"start"`            // wall clock; times in the log count from it
 	Run    string    `json:"run,omitempty"`    // id of the run
@@ -114,7 +114,7 @@ type Header struct {
 	Tool   string    `json:"tool,omitempty"`   // version of tsmark
 }
 
-// Kind is what the operations of a cell are.
+// Kind is the type of a cell's operations.
 type Kind string
 
 // The kinds.
@@ -129,7 +129,7 @@ type Part string
 
 // The parts.
 const (
-	Mixed Part = "mixed" // batches written, and queries run, beside each other
+	Mixed Part = "mixed" // batches written and queries run concurrently
 	Rest  Part = "rest"  // batches written alone after that
 )
 
@@ -145,21 +145,20 @@ type Cell struct {
 	Type     string `json:"type,omitempty"` // query type
 	Part     Part   `json:"part,omitempty"`
 	Repeat   int    `json:"repeat,omitempty"`   // which of several
-	Setting  string `json:"setting,omitempty"`  // what a sweep or a profile varies, in words
+	Setting  string `json:"setting,omitempty"`  // the setting that a sweep or a profile varies, as text
 	Schedule string `json:"schedule,omitempty"` // of an open loop, as pace.Parse reads it; empty: a closed loop
 	Workers  int    `json:"workers,omitempty"`  // 0: not said
-	// Queries is how many there are before they come again; 0: not said.
+	// Queries is the number of queries before they repeat; 0: unknown.
 	Queries int `json:"queries,omitempty"`
 	// First is the place of the first of them among all that were drawn of the type.
 	First int `json:"first,omitempty"`
 }
 
-// End is what the last frame says.
+// End is the content of the last frame.
 type End struct {
 	Operations int64 `json:"operations"`     // in the log
 	Lost       int64 `json:"lost,omitempty"` // not in the log: the disk was slower than the load for too long
-	// Truncated is how many of the logs that this one was merged from had been
-	// cut off.
+	// Truncated is the number of truncated logs among those merged into this one.
 	Truncated int `json:"truncated,omitempty"`
 }
 
@@ -172,8 +171,8 @@ const (
 	blockFrame  = 'B'
 	endFrame    = 'E'
 
-	// blockOps is how many operations a block has at the most. The columns of
-	// a block, each of them varints of up to 10 bytes, then fit in maxRaw.
+	// blockOps is the maximum number of operations of a block. Its columns, varints of up to 10
+	// bytes, then fit in maxRaw.
 	blockOps = 4096
 	maxRaw   = 512 << 10 // bytes of a block, unpacked; no payload is longer
 	maxCells = 1 << 20   // that a log may declare

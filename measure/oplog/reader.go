@@ -26,8 +26,8 @@ type Reader struct {
 	err     error // what Next returns from now on
 }
 
-// NewReader reads the beginning of a log. Errors are those of the underlying
-// reader, ErrTruncated and ErrDamaged.
+// NewReader reads the beginning of a log. Errors are the underlying reader's, ErrTruncated and
+// ErrDamaged.
 func NewReader(in io.Reader) (*Reader, error) {
 	r := &Reader{frames: frameReader{in: bufio.NewReaderSize(in, 64<<10)}}
 	var start [len(magic)]byte
@@ -61,7 +61,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Header returns what the log says of itself.
+// Header returns the header of the log.
 func (r *Reader) Header() Header { return r.header }
 
 // Cells returns the cells of all operations read so far, by index. It must not

@@ -21,7 +21,7 @@ type Recorder struct {
 	cell   uint32
 	worker uint32
 	offset time.Duration // added to times
-	block  *block        // guarded by w.mu for all but the worker; nil: none is free
+	block  *block        // guarded by w.mu except for the worker; nil: no free block
 }
 
 // Recorder returns a recorder for a worker, which numbers from 0. Times of its

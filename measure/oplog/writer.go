@@ -21,7 +21,7 @@ import (
 type Writer struct {
 	start  time.Time
 	frames *frameWriter // of the goroutine that writes
-	named  []Cell       // likewise: the cells that it has declared
+	named  []Cell       // the cells that it has declared
 
 	wake    chan struct{} // has room for one: there is something in the queue
 	flush   chan chan struct{}
@@ -44,7 +44,7 @@ type Writer struct {
 
 const (
 	blocksPerRecorder = 4
-	// flushPeriod is how much of the newest operations a killed run may lose.
+	// flushPeriod limits the newest operations that a killed run may lose.
 	flushPeriod = time.Second
 )
 
@@ -76,11 +76,10 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// Observe has a function see the operations of each cell soon after they were
-// recorded, at least every second, in the order of each worker; times count from the
-// start of the log. The goroutine that writes calls it, and no worker waits for it;
-// where it is slow, operations may be lost to the log. It keeps nothing of ops. Observe
-// is called before the first recorder is made.
+// Observe registers a function that receives the operations of each cell soon after they were
+// recorded, at least every second, in the order of each worker; times are relative to the start of
+// the log. The writing goroutine calls it, and no worker waits for it; if it is slow, operations
+// may be lost to the log. It must not keep ops. Call Observe before making the first recorder.
 func (w *Writer) Observe(see func(c Cell, ops []Op)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +134,7 @@ func (w *Writer) enqueue(i item) {
 	}
 }
 
-// take returns an empty block; nil: none is free. It needs w.mu.
+// take returns an empty block, or nil if none is free. The caller holds w.mu.
 func (w *Writer) take() *block {
 	if w.closed {
 		return nil
@@ -217,8 +216,8 @@ func (w *Writer) write(partial bool) {
 	w.mu.Unlock()
 }
 
-// writeBlock writes what of the first operations of a block has not been, and shows
-// it to who observes; nil: nobody does.
+// writeBlock writes the published operations of a block that are not written yet, and passes them
+// to observe unless that is nil.
 func (w *Writer) writeBlock(b *block, published int64, observe func(Cell, []Op)) {
 	before, ops := w.frames.written, b.ops[b.written:published]
 	w.frames.block(ops)

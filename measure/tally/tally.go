@@ -1,7 +1,6 @@
-// Package tally makes figures of operations. There is one way from one to the
-// other, whoever emits the operations: a load, a closed or an open loop, a mixed
-// phase while it runs, or the log of any of them years later. Since the same code
-// adds the same whole numbers up, in whatever order, all come to the same figures.
+// Package tally computes figures from operations, whatever their source: a load, a closed or an
+// open loop, a running mixed phase, or the log of any of them years later. The same code adds up
+// the same integers in any order, so all sources give the same figures.
 package tally
 
 import (
@@ -32,14 +31,14 @@ type Tally struct {
 	Response            *measure.Latency // of the same operations, from when they were due; nil: no schedule
 	Span                Span             // from the start of the first to the end of the last that counts
 
-	// Of a load. Its span begins with its clock, ahead of the first batch, where the
-	// log has that.
-	Sent   time.Duration // when the last row was handed over; 0: none was
+	// For loads. The span begins with the load's clock, before the first batch, if the log contains
+	// that time.
+	Sent   time.Duration // when the last row was handed over; 0: never
 	Acked  time.Duration // when the last row was acknowledged; 0: none was
 	Resent int64         // values of batches that failed and were sent again
 	rates  rates
 
-	// Of queries.
+	// For queries.
 	Executed, BurnIn, AtLeast int64
 	Client                    time.Duration // processor time that the client itself used for what counts
 	Arrivals, Dropped         int64         // of a schedule, the dropped ones among them
@@ -50,7 +49,7 @@ type Tally struct {
 	workers []worker
 }
 
-// worker is what one did.
+// worker holds the counts of one worker.
 type worker struct {
 	any  bool          // anything
 	took time.Duration // what its operations that ended well took together
@@ -71,12 +70,11 @@ func (s *Span) add(first, last time.Duration) {
 	s.First, s.Last = min(s.First, first), max(s.Last, last)
 }
 
-// Seconds is how long it is.
+// Seconds returns the length of the span.
 func (s Span) Seconds() float64 { return (s.Last - s.First).Seconds() }
 
-// New returns the tally of a cell in which nothing happened yet. Period is that of
-// the rates of a load: see Rates. Memory is 300 KiB for each histogram, and 8 bytes
-// for each query of a type, however often it is run.
+// New returns an empty tally of a cell. Period is that of the rates of a load: see Rates. The tally
+// takes 300 KiB per histogram, and 8 bytes per query of a type, however often it is run.
 func New(cell oplog.Cell, period time.Duration) *Tally {
 	t := &Tally{Cell: cell, Service: measure.NewLatency(), rates: rates{period: period}, each: &each{count: cell.Queries}}
 	if cell.Schedule != "" {
@@ -244,8 +242,7 @@ func (t *Tally) worker(number uint32) *worker {
 	return &t.workers[number]
 }
 
-// Workers is how many the cell says that there were, or else how many did
-// something.
+// Workers returns the number of workers in the cell, or else the number of workers with operations.
 func (t *Tally) Workers() int {
 	if t.Cell.Workers > 0 {
 		return t.Cell.Workers
@@ -291,8 +288,8 @@ func (t *Tally) Wall() float64 {
 	return (t.Span.Last - t.Span.First - out/time.Duration(max(t.Workers(), 1))).Seconds()
 }
 
-// PerSecond returns the number of queries done per second; in an open loop including those that do
-// not count.
+// PerSecond returns the number of queries done per second; in an open loop it includes paused
+// queries.
 func (t *Tally) PerSecond() float64 {
 	done, wall := t.Executed, t.Wall()
 	if t.Cell.Schedule != "" {
@@ -304,7 +301,7 @@ func (t *Tally) PerSecond() float64 {
 	return float64(done) / wall
 }
 
-// ArrivalRate is how many queries were due a second, in the mean; 0: fewer than two.
+// ArrivalRate returns the mean number of queries due per second; 0: fewer than two queries.
 func (t *Tally) ArrivalRate() float64 {
 	if t.Arrivals < 2 || t.Due.Last <= t.Due.First {
 		return 0
@@ -312,9 +309,9 @@ func (t *Tally) ArrivalRate() float64 {
 	return float64(t.Arrivals-1) / t.Due.Seconds()
 }
 
-// QuerySeconds returns the time of each query in seconds, by its place: less than 0 where
-// it was cut off after so long, 0 where it has none. Of one that was run again only
-// the first time counts. While operations are added it is as they have left it.
+// QuerySeconds returns the time of each query in seconds, by place: minus the time until the cutoff
+// if it was cut off, 0 if it has no time. Only the first run of a query counts. The returned slice
+// changes while operations are added.
 func (t *Tally) QuerySeconds() []float64 { return t.each.seconds }
 
 // each is the times of queries.

@@ -1,4 +1,4 @@
-// Package buildinfo tells which build of tsmark is running.
+// Package buildinfo identifies the running build of tsmark.
 package buildinfo
 
 import (
@@ -26,11 +26,10 @@ const Module = "github.com/tsmark/tsmark"
 //go:embed archive.txt
 var archived string
 
-// Tool identifies this program. Its commit is where it was built from: of a
-// checkout as the Go tool notes it, of a module as its pseudo-version says, of
-// an archive as git wrote into it, with go run in a checkout as git says now. It
-// is empty where none of them knows, as in go install of a tagged version, which
-// the version tells.
+// Tool identifies this program. Its commit is that of the source: of a checkout as recorded by the
+// Go tool, of a module from its pseudo-version, of an archive as written by git, and with go run in
+// a checkout as reported by git now. It is empty if none of these applies, as for go install of a
+// tagged version, which the version identifies.
 var Tool = sync.OnceValue(func() result.Tool {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -76,7 +75,7 @@ func tool(info *debug.BuildInfo, archived string) result.Tool {
 	return t
 }
 
-// hash is what commits are called.
+// hash matches commit hashes.
 var hash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 func commitText(commit string, dirty bool) string {

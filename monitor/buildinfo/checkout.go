@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// gitPatience is how long git may take to say which commit it has.
+// gitPatience is the time limit for git to report the commit.
 const gitPatience = 2 * time.Second
 
 // ofRun returns the commit of a program built by go run, for which the Go tool records none. It is

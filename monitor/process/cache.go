@@ -13,12 +13,12 @@ import (
 // names, of the whole machine (Linux, Documentation/admin-guide/sysctl/vm.rst).
 const dropFile = "/proc/sys/vm/drop_caches"
 
-// Dropped is what became of the page cache.
+// Dropped describes the page cache after dropping.
 type Dropped struct {
-	Done   string // in words; empty: nothing was
+	Done   string // description; empty: nothing was done
 	Undone string // describes what is still warm and why; empty: nothing known
-	// Files and Bytes are what the folders hold, Resident how many of the bytes
-	// are in memory all the same. Resident is -1 where nobody can tell.
+	// Files and Bytes are the contents of the folders, Resident the number of bytes that are still
+	// in memory; -1: unknown.
 	Files    int
 	Bytes    int64
 	Resident int64
@@ -29,10 +29,9 @@ type Dropped struct {
 // disk.
 func (d Dropped) Cold() bool { return d.Undone == "" && d.Resident == 0 }
 
-// DropCaches takes the files below the folders out of the page cache: by
-// dropping the cache of the whole machine where that is permitted, else file by
-// file, and then looks whether it succeeded. Changed pages are written to disk
-// first. The server should not run: pages that a process maps stay. An error
+// DropCaches removes the files below the folders from the page cache: by dropping the cache of the
+// whole machine if permitted, else file by file. It then checks the result. Changed pages are
+// written to disk first. The server should not run: pages mapped by a process remain. An error
 // means that a folder could not be read.
 func DropCaches(ctx context.Context, folders ...string) (Dropped, error) {
 	return dropCaches(ctx, dropFile, folders)
@@ -83,7 +82,7 @@ func dropCaches(ctx context.Context, dropFile string, folders []string) (Dropped
 	return d, nil
 }
 
-// stillWarm says what could not be made cold.
+// stillWarm describes the files that are still in the page cache.
 func stillWarm(d Dropped, problem error) string {
 	var parts []string
 	if d.Resident > 0 {

@@ -30,8 +30,8 @@ func (c *Children) remove(p *Process) {
 	delete(c.runs, p)
 }
 
-// Kill kills them all at once, with their children, and does not wait until they
-// have gone: it is for somebody who ends.
+// Kill kills all children and their descendants without waiting until they have ended. It is for a
+// process that is about to exit.
 func (c *Children) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

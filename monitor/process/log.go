@@ -80,7 +80,7 @@ func isSecret(name string) bool {
 		func(word string) bool { return strings.Contains(name, word) })
 }
 
-// baseEnvironment is what programs need to run at all.
+// baseEnvironment returns the environment that programs need to run.
 func baseEnvironment() []string {
 	var env []string
 	for _, name := range []string{

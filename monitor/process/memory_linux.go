@@ -143,7 +143,7 @@ type groupMount struct {
 	version int
 	root    string // path of the mounted folder in the hierarchy
 	at      string
-	memory  bool // version 1: it is that of memory
+	memory  bool // version 1: it is the memory hierarchy
 }
 
 // folder is where a group of the hierarchy is.

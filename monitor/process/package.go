@@ -23,7 +23,7 @@ func PackageVersion(ctx context.Context, pid int) string {
 	return packageOf(program)
 }
 
-// entry is how the entry of a version begins in a changelog (Debian Policy, 4.4).
+// entry matches the beginning of a version's entry in a changelog (Debian Policy, 4.4).
 var entry = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+ \(([^ )]+)\) `)
 
 // packageOf returns the version of the package of a program <root>/bin/<package> or

@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// pauseWithin is how long processes may take to stand still: a thread within a
-// system call, such as a write to a slow disk, goes on to its end.
+// pauseWithin is the time limit for processes to stop: a thread within a system call, such as a
+// write to a slow disk, finishes it first.
 const pauseWithin = 30 * time.Second
 
-// Pause holds the server and its children where they are: they keep their
-// memory and their connections, and use no processor until Continue. It returns
-// when all their threads stand still. A server that was only attached to can be
-// paused too; whoever paused it must see that it goes on.
+// Pause stops the server and its children: they keep their memory and connections, and use no
+// processor until Continue. It returns when all their threads have stopped. An attached server can
+// be paused too; the caller must make sure that it continues.
 func (p *Process) Pause(ctx context.Context) error {
 	if err := p.signalAll(ctx, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("cannot pause process %d: %w", p.info.PID, err)
@@ -51,7 +50,7 @@ func (p *Process) Continue(ctx context.Context) error {
 	return nil
 }
 
-// signalAll signals the group at once and then whoever left it.
+// signalAll signals the group and then all processes that left it.
 func (p *Process) signalAll(ctx context.Context, signal os.Signal) error {
 	if !p.Running(ctx) {
 		return errors.New("it has ended")

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// PortsInARow is how many ports FreePorts finds: some servers need several.
+// PortsInARow is the number of ports that FreePorts finds: some servers need several.
 const PortsInARow = 10
 
-// FreePorts returns the first of PortsInARow ports of 127.0.0.1 on which nobody
-// listens. Somebody else may be quicker to take them.
+// FreePorts returns the first of PortsInARow consecutive free ports of 127.0.0.1. Another process
+// may take them before the caller does.
 func FreePorts(ctx context.Context) (int, error) {
 	var config net.ListenConfig
 	free := func(port int) bool {

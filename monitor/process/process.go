@@ -14,7 +14,7 @@ import (
 
 // Command says how to start a server.
 type Command struct {
-	Path string // program; looked up in PATH where it has no slash
+	Path string // program; looked up in PATH if it has no slash
 	Args []string
 	// Env is NAME=value. Beside it the server sees only what programs need to
 	// run at all (PATH, HOME and the like), so that no secret of the client's
@@ -22,16 +22,15 @@ type Command struct {
 	Env []string
 	Dir string // working folder; empty: tsmark's own
 	Log string // file that its output is appended to; empty: it goes nowhere
-	// Note is told of the process before the program runs in it, and the program
-	// runs only once Note has returned without an error: were tsmark killed in
-	// between, nothing would be left that nobody knows of. Nil: nobody is told.
+	// Note is called with the process before the program runs, and the program runs only if Note
+	// returns nil. If tsmark is killed in between, no unrecorded process remains. Nil: not called.
 	// It needs sh.
 	Note func(Info) error
-	// Among lists the processes that run; nil: nobody does.
+	// Among collects the running processes; nil: they are not collected.
 	Among *Children
-	// Memory is how many bytes of memory its processes may use together, with the pages of
-	// files that the kernel keeps for them; 0: as many as there are. CanLimitMemory says
-	// whether a host can do that. It needs sh.
+	// Memory is the maximum number of bytes of memory of its processes together, including the
+	// pages of files that the kernel caches for them; 0: unlimited. CanLimitMemory reports whether
+	// a host supports it. It needs sh.
 	Memory int64
 	// Ready checks whether the server accepts requests, about 20 times a second; nil: it counts as
 	// ready at once.
@@ -40,7 +39,7 @@ type Command struct {
 	Within time.Duration
 	// Signal is sent to terminate the server; nil: SIGTERM.
 	Signal os.Signal
-	// Grace is how long it may take to end before it is killed; 0: ten seconds.
+	// Grace is the time to end before it is killed; 0: ten seconds.
 	Grace time.Duration
 }
 

@@ -29,7 +29,7 @@ func signalTo(pid int, signal os.Signal) error {
 
 // killGroup kills all of a process group at once.
 func killGroup(group int) error {
-	if group <= 1 { // -1 would be everybody
+	if group <= 1 { // -1 would signal all processes
 		return os.ErrInvalid
 	}
 	return signalTo(-group, syscall.SIGKILL)

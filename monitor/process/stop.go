@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// killWithin is how long killed processes may take to vanish: the kernel first
-// lets go of their memory, which can be many gigabytes.
+// killWithin is the time limit for killed processes to disappear: the kernel first frees their
+// memory, which can be many gigabytes.
 const killWithin = 30 * time.Second
 
 // Stop signals the server's first process to end, gives its children the rest of the grace period
@@ -117,7 +117,7 @@ func membersIn(table []Info, first Info, group int, known []Info) []Info {
 	}
 	isMember := map[int]bool{}
 	if slices.ContainsFunc(table, func(m Info) bool { return m.PID == first.PID && isOther(m) }) {
-		group = 0 // a number is given again only when nobody is left in its group
+		group = 0 // a number is reused only when its group is empty
 	} else {
 		for _, m := range tree(table, []int{first.PID}) {
 			isMember[m.PID] = true

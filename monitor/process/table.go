@@ -14,16 +14,15 @@ type Info struct {
 	PID, Parent int
 	// Group is the process group; 0: the system has none.
 	Group int
-	// Started tells two processes apart that had the same PID one after the
-	// other. Its unit is the system's own.
+	// Started distinguishes processes that had the same PID one after the other. Its unit depends
+	// on the system.
 	Started int64
 	// Ended: a zombie, which only waits for its parent to take notice.
 	Ended bool
 }
 
-// Tree returns the roots that exist and all that descend from them, sorted,
-// ended ones included. A descendant whose own parent is gone belongs to nobody
-// and is not found.
+// Tree returns the existing roots and all their descendants, sorted, including ended ones. A
+// descendant whose own parent is gone is not found.
 func Tree(ctx context.Context, roots ...int) ([]Info, error) {
 	table, err := Table(ctx)
 	if err != nil {

@@ -69,8 +69,8 @@ func listeners(ctx context.Context, port int) (pids []int, listened bool, err er
 	return pids, listened, nil
 }
 
-// stopped reports whether a process is stopped by a signal, or has gone. Its
-// threads cannot be told apart here.
+// stopped reports whether a process is stopped by a signal, or has ended. Threads are not examined
+// here.
 func stopped(pid int) bool {
 	status, err := (&process.Process{Pid: int32(pid)}).Status()
 	return err != nil || !slices.ContainsFunc(status, func(s string) bool { return s != process.Stop && s != process.Zombie })
