@@ -143,7 +143,7 @@ type Request struct {
 	UserText bool
 }
 
-// DB is an open system under test: the functions that every system has, and those that only some have.
+// DB is an open system under test: the functions that every system has, and functions that only some have.
 // To change the behavior of a database, copy the struct and replace functions or Required; the new
 // Required embeds the old one.
 type DB struct {

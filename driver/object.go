@@ -23,7 +23,7 @@ type Object struct {
 	// neither.
 	Identity string
 	// Columns are the columns of an object, in a system that creates columns as rows arrive: an object
-	// of tsmark's has only the columns that Plan names. Nil: the columns are no evidence.
+	// of tsmark's has only the columns that Plan names. Nil: the columns prove nothing.
 	Columns []string
 	// Of is the name of the object that it is created and dropped with: an index's table.
 	Of string

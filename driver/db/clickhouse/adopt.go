@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// adopts is driver.Driver's.
+// adopts implements driver.Driver.
 func adopts(s *series.Schema, o driver.Options) error {
 	if o[optionLayout] != layoutTSBS {
 		return fmt.Errorf("TSBS's tables have its own layout; give %s=%s", optionLayout, layoutTSBS)

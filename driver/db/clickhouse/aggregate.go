@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// viewEnd ends the name of the view that fills an aggregate.
+// viewEnd is the suffix of the name of the view that fills an aggregate.
 const viewEnd = "_view"
 
 // aggregates implements continuous aggregates as an AggregatingMergeTree that a materialized view fills
@@ -37,8 +37,8 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 	}
 }
 
-// target is the statement that makes the table of an aggregate, in the order of the rows:
-// series and time.
+// target returns the statement that creates the table of an aggregate, ordered like rows: by series and
+// time.
 func target(o driver.Options, a *sqlkit.Aggregate) string {
 	d := newDesign(o)
 	columns := make([]string, len(a.Columns))

@@ -13,8 +13,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// answer reads the blocks of an answer and hands their rows to a sink. Its memory is
-// used again by the next one. It implements proto.Result.
+// answer decodes the blocks of a result and passes their rows to a sink. It reuses its memory for the
+// next result. It implements proto.Result.
 type answer struct {
 	sink    query.Sink // nil: rows are counted
 	unread  *limit.Unread
@@ -24,21 +24,21 @@ type answer struct {
 	text    []byte // name or type of a column
 }
 
-// column is one of an answer, as the last block had it.
+// column is a column of a result, with the values of the latest block.
 type column struct {
 	kind     string
 	nullable bool
 	nulls    proto.ColUInt8 // 1: NULL
 	low      bool           // values is the dictionary of a LowCardinality column, and keys holds an index for each value
 	keys     []uint32
-	keys8    proto.ColUInt8 // as they were read
+	keys8    proto.ColUInt8 // as received
 	keys16   proto.ColUInt16
 	keys32   proto.ColUInt32
 	values   proto.Column
 	get      func(i int, v *query.Value)
 }
 
-// begin says that another answer comes.
+// begin prepares for another result.
 func (a *answer) begin(sink query.Sink) { a.sink, a.rows = sink, 0 }
 
 // Servers do not send blocks beyond these limits. The largest block that ClickHouse builds by itself
@@ -48,8 +48,7 @@ const (
 	maxBlockCells = 1 << 27
 )
 
-// DecodeResult implements proto.Result: it reads the columns of a block and hands its
-// rows on.
+// DecodeResult implements proto.Result: it decodes the columns of a block and passes its rows on.
 func (a *answer) DecodeResult(r *proto.Reader, version int, b proto.Block) error {
 	if b.Rows > maxBlockRows || b.Rows*b.Columns > maxBlockCells {
 		return &limit.Refused{Err: fmt.Errorf("a block of the answer has %d rows of %d columns, and was read no further", b.Rows, b.Columns)}
@@ -59,14 +58,14 @@ func (a *answer) DecodeResult(r *proto.Reader, version int, b proto.Block) error
 			return fmt.Errorf("column %d of the answer: %w", i+1, err)
 		}
 		if b.Rows > 0 {
-			a.unread.Row() // so a column is what limit.Unread bounds
+			a.unread.Row() // each column may be as large as limit.Unread allows
 		}
 	}
 	a.columns = a.columns[:b.Columns]
 	return a.emit(b.Rows)
 }
 
-// column reads the column i of a block.
+// column decodes column i of a block.
 func (a *answer) column(i int, r *proto.Reader, rows int) (err error) {
 	for range 2 { // its name, its type
 		if a.text, err = appendText(a.text[:0], r); err != nil {
@@ -86,7 +85,7 @@ func (a *answer) column(i int, r *proto.Reader, rows int) (err error) {
 	return c.decode(r, rows)
 }
 
-// emit hands the rows of the block to the sink.
+// emit passes the rows of the block to the sink.
 func (a *answer) emit(rows int) error {
 	if a.sink == nil {
 		a.rows += int64(rows)
@@ -116,11 +115,11 @@ func inside(kind, name string) (string, bool) {
 	return "", false
 }
 
-// newColumn returns a column of a type, as ClickHouse writes it.
+// newColumn returns a column of a type in ClickHouse's notation.
 func newColumn(kind string) (*column, error) {
 	c := &column{kind: kind}
 	of := kind
-	if within, ok := inside(kind, "SimpleAggregateFunction"); ok { // which least and largest values of an aggregate keep: its values are those of the type
+	if within, ok := inside(kind, "SimpleAggregateFunction"); ok { // aggregates store minima and maxima as this type, with the same values as the inner type
 		_, of, _ = strings.Cut(within, ", ")
 	}
 	if within, ok := inside(of, "LowCardinality"); ok {
@@ -135,18 +134,18 @@ func newColumn(kind string) (*column, error) {
 	return c, nil
 }
 
-// integer is what whole numbers, times and dates come as.
+// integer is the wire type of whole numbers, times and dates.
 type integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// whole makes the column one of integers, in units of so much.
+// whole makes the column one of integers, in units of the given size.
 func whole[T integer, C ~[]T](c *column, kind query.Kind, unit int64, data proto.Column, values *C) {
 	c.values = data
 	c.get = func(i int, v *query.Value) { v.Kind, v.Int = kind, int64((*values)[i])*unit }
 }
 
-// integers makes the column one of integers that ch-go has a column of.
+// integers makes the column one of integers that ch-go has a column type for.
 func integers[T integer, C ~[]T, P interface {
 	*C
 	proto.Column
@@ -155,8 +154,8 @@ func integers[T integer, C ~[]T, P interface {
 	whole(c, kind, 1, P(d), d)
 }
 
-// leaf makes the column one of a type that holds no other; values stay nil where it is
-// none that tsmark reads.
+// leaf makes the column one of a type without inner types; values stays nil for a type that tsmark does
+// not support.
 func (c *column) leaf(kind string) {
 	const second = 1_000_000_000
 	switch kind {
@@ -175,7 +174,7 @@ func (c *column) leaf(kind string) {
 	case "UInt32":
 		integers[uint32, proto.ColUInt32](c, query.Int)
 	case "UInt64":
-		integers[uint64, proto.ColUInt64](c, query.Int) // beyond 2^63, which sums alone reach, modulo 2^64
+		integers[uint64, proto.ColUInt64](c, query.Int) // values from 2^63 occur only in sums, modulo 2^64
 	case "Date":
 		integers[proto.Date, proto.ColDate](c, query.Date)
 	case "Date32":
@@ -222,7 +221,7 @@ func (c *column) leaf(kind string) {
 	}
 }
 
-// decode reads the values of a block.
+// decode decodes the values of a block.
 func (c *column) decode(r *proto.Reader, rows int) error {
 	c.nulls.Reset()
 	c.values.Reset()
@@ -239,17 +238,16 @@ func (c *column) decode(r *proto.Reader, rows int) error {
 	return c.values.DecodeColumn(r, rows)
 }
 
-// What a column of LowCardinality begins with: its version, and flags beside the
-// width of its keys.
+// The header of a LowCardinality column: its version, and flags next to the width of its keys.
 const (
 	lowVersion  = 1
-	lowGlobal   = 1 << 8 // a dictionary of several blocks
-	lowOwn      = 1 << 9 // one of this block
+	lowGlobal   = 1 << 8 // a dictionary shared by several blocks
+	lowOwn      = 1 << 9 // a dictionary of this block
 	lowUpdate   = 1 << 10
-	lowKeyWidth = 1<<8 - 1 // its logarithm, in bytes
+	lowKeyWidth = 1<<8 - 1 // logarithm of the width in bytes
 )
 
-// decodeLow reads values of LowCardinality: a dictionary, and keys into it.
+// decodeLow decodes LowCardinality values: a dictionary, and keys into it.
 func (c *column) decodeLow(r *proto.Reader, rows int) error {
 	var head [3]int64 // version, flags, size of the dictionary
 	for i := range head {
@@ -284,7 +282,7 @@ func (c *column) decodeLow(r *proto.Reader, rows int) error {
 	return &limit.Refused{Err: errors.New("a dictionary of more than 2^32 values")}
 }
 
-// readKeys reads keys of a width.
+// readKeys decodes keys of a width.
 func readKeys[T uint8 | uint16 | uint32, C interface {
 	~*S
 	Reset()
@@ -304,7 +302,7 @@ func readKeys[T uint8 | uint16 | uint32, C interface {
 	return nil
 }
 
-// value puts a value into v. The first one of a Nullable dictionary is NULL.
+// value stores a value in v. The first value of a Nullable dictionary is NULL.
 func (c *column) value(i int, v *query.Value) {
 	missing := false
 	if c.low {

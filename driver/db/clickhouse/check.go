@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// endpoints are driver.Driver's: one of the two protocols is spoken.
+// endpoints implements driver.Driver's Endpoints: a target uses one of the two protocols.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	c := newConfig(o)
 	if c.http {
@@ -43,7 +43,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return row[0].String(), row[1].Int, nil
 }
 
-// concerns are what distorts the figures of ClickHouse.
+// concerns are the settings that distort measurements of ClickHouse.
 var concerns = []driver.Concern{
 	{Setting: "max_execution_time", Wrong: driver.IsNot("0"), Effect: "the server ends long queries", Fix: "set max_execution_time to 0 in the user's profile"},
 	{Setting: "max_memory_usage", Wrong: driver.IsNot("0"), Effect: "the server ends queries that take more memory", Fix: "set max_memory_usage to 0 in the user's profile, or report it"},

@@ -15,14 +15,14 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// config says where a server is and how it is spoken to.
+// config is the address of a server and the parameters of connections to it.
 type config struct {
 	connection.Settings
 	http        bool
 	compression string
 	tls         *tls.Config // nil: not encrypted
 	settings    []setting
-	wire        httpwire.Config // of HTTP
+	wire        httpwire.Config // for HTTP
 }
 
 func newConfig(o driver.Options) *config {
@@ -54,14 +54,13 @@ func (c *config) with(more ...setting) *config {
 // conn is one connection, used by one goroutine at a time.
 type conn interface {
 	sqlkit.Remote
-	// Insert sends the columns as one block, and returns their size before they were
-	// compressed, and when their last byte was handed over.
+	// Insert sends the columns as one block, and returns their uncompressed size and the time at which
+	// their last byte was handed over.
 	Insert(ctx context.Context, statement string, columns proto.Input) (bytes int64, sent time.Time, err error)
 }
 
-// connect opens a connection; one of HTTP is opened by its first request. Its error
-// wraps driver.ErrUnreachable where no server answers, and ctx's error where that
-// ended it.
+// connect opens a connection; over HTTP, the first request opens it. Its error wraps
+// driver.ErrUnreachable if no server answers, and ctx's error if ctx ended the attempt.
 func (c *config) connect(ctx context.Context) (conn, error) {
 	if c.http {
 		return c.newHTTP(), nil

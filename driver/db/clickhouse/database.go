@@ -22,19 +22,19 @@ type database struct {
 	options driver.Options
 	config  *config
 	admin   *sqlkit.Link[conn] // for everything but writers and queriers
-	meter   *sqlkit.Link[conn] // for ReadMetrics, which waits for nobody
+	meter   *sqlkit.Link[conn] // for ReadMetrics, which must not wait for other statements
 	version string
-	standIn string      // as driver.Description has it
-	doubt   atomic.Bool // a batch may be stored in part
+	standIn string      // see driver.Description
+	doubt   atomic.Bool // a batch may be partly stored
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the following fields
 	idleSince time.Time
 }
 
-// oldest is the oldest version that has all that the driver needs.
+// oldest is the oldest version with all features that the driver needs.
 const oldest = 23
 
-// open connects, and looks whether the server is one that tsmark can drive.
+// open connects, and checks that tsmark supports the server.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(o)
 	own := c
@@ -64,7 +64,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	o := d.Tables.Optional()
 	o.Address = d.Address()
@@ -103,8 +103,8 @@ func (d *database) fits(ctx context.Context) error {
 	return err
 }
 
-// standIn says that chDB answers, which is ClickHouse's engine as a library: it alone has
-// the function chdb. Empty: it is a server.
+// standIn describes chDB, which is ClickHouse's engine as a library: it alone has the function chdb.
+// Empty: it is a server.
 func standIn(ctx context.Context, own sqlkit.Conn) (string, error) {
 	rows, err := sqlkit.QueryRows(ctx, own, "SELECT name FROM system.functions WHERE name = 'chdb'")
 	if err != nil || len(rows) == 0 {
@@ -117,7 +117,7 @@ func standIn(ctx context.Context, own sqlkit.Conn) (string, error) {
 	return "chDB " + row[0].String() + " behind tsmark's test server, not a ClickHouse server", nil
 }
 
-// change is the Change of sqlkit.Tables.
+// change implements the Change of sqlkit.Tables.
 func (d *database) change(ctx context.Context, _ []string, do func(sqlkit.Conn) error) error {
 	return d.admin.Do(ctx, func(c conn) error { return do(c) })
 }
@@ -193,7 +193,7 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// SetNote implements driver.DB. The table takes the place of the one before at once.
+// SetNote implements driver.DB. It replaces the table atomically.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	return d.admin.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TABLE %s ENGINE = MergeTree ORDER BY tuple() AS SELECT %s AS %s",
 		sqlkit.NoteTable, literal(text), sqlkit.NoteColumn))
@@ -217,8 +217,8 @@ func (d *database) CheckText(ctx context.Context, text string) error {
 	if first != "SELECT" && first != "WITH" {
 		return fmt.Errorf("ClickHouse parses the text as a statement that begins with %s; write a SELECT", first)
 	}
-	// The function takes DELETE FROM cpu for a SELECT without its first word. The text is
-	// one statement by now, and a subquery needs that word.
+	// formatQuerySingleLine accepts DELETE FROM cpu as a SELECT without its first word. The text is one
+	// statement at this point, and a subquery needs that word.
 	return d.admin.Exec(ctx, sqlkit.Parenthesized("DESCRIBE TABLE", text))
 }
 
@@ -256,8 +256,8 @@ func (d *database) own() (string, error) {
 	return "database = currentDatabase() AND table IN (" + strings.Join(list, ", ") + ")", nil
 }
 
-// Footprint implements driver.DB: the files of the parts in use. Those that merges
-// have replaced go some minutes later.
+// Footprint implements driver.DB: the files of active parts. The server deletes merged parts some
+// minutes later.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	own, err := d.own()
 	var row []query.Value
@@ -270,7 +270,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: row[0].Int}, nil
 }
 
-// Upkeep implements driver.DB: into how many parts merges have brought the rows.
+// Upkeep implements driver.DB: the number of parts that merges have left.
 func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string, error) {
 	if len(objects) == 0 {
 		return "", nil

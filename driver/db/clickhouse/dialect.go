@@ -13,7 +13,7 @@ import (
 // moment is the type of times.
 const moment = "DateTime64(9, 'UTC')"
 
-// timeColumn is the name of a row's time.
+// timeColumn is the name of the column of a row's time.
 func timeColumn(o driver.Options) string {
 	if o[optionLayout] == layoutTSBS {
 		return tsbsTime
@@ -21,7 +21,7 @@ func timeColumn(o driver.Options) string {
 	return sql.TimeColumn
 }
 
-// newDialect returns how queries are written about tables laid out by the options.
+// newDialect returns the dialect for tables laid out by the options.
 func newDialect(o driver.Options) *sql.Dialect {
 	d := &sql.Dialect{
 		Name:      "ClickHouse",
@@ -47,11 +47,11 @@ func newDialect(o driver.Options) *sql.Dialect {
 	return d
 }
 
-// settings are those of each connection, without which queries would mean something
-// else: an alias would hide the column from which it is made, and a set operation
-// keep rows that are alike. A batch may have rows of many months. No answer comes from the
-// query cache, which a user's profile may turn on; the query condition cache, an index of
-// the granules that a filter has skipped, stays as the server has it.
+// settings returns the settings of each connection. Some of them preserve the meaning of queries:
+// otherwise an alias would hide the column that it is computed from, and a set operation would keep
+// duplicate rows. Another allows batches with rows of many months. Results never come from the query
+// cache, which a user's profile may turn on. The query condition cache, an index of the granules that a
+// filter has skipped, keeps the server's setting.
 func settings() []setting {
 	return []setting{
 		{"prefer_column_name_to_alias", "1"},
@@ -63,20 +63,20 @@ func settings() []setting {
 	}
 }
 
-// setting is the name and the value of one.
+// setting is the name and the value of a setting.
 type setting struct{ name, value string }
 
 func timeLiteral(t time.Time) string {
 	return "toDateTime64('" + t.UTC().Format("2006-01-02 15:04:05.999999999") + "', 9, 'UTC')"
 }
 
-// fine makes a DateTime64 of a time in whole seconds.
+// fine converts a time in whole seconds to a DateTime64.
 func fine(expression string) string { return "toDateTime64(" + expression + ", 9, 'UTC')" }
 
 func nanoseconds(expression string) string { return "toUnixTimestamp64Nano(" + expression + ")" }
 
-// bucket takes the remainder off. toStartOfInterval does not know times before 1970,
-// and takes a third longer.
+// bucket subtracts the remainder. toStartOfInterval does not support times before 1970, and takes a
+// third longer.
 func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("fromUnixTimestamp64Nano(%s - positiveModulo(%[1]s, %d), 'UTC')", nanoseconds(expression), width.Nanoseconds())
 }
@@ -88,8 +88,8 @@ func neighbor(function, value, partition, order string) string {
 		function, value, partition, order)
 }
 
-// figures are the expressions for what the values of a column come to. Sums of
-// integers are modulo 2^64. Of a table without rows they are NULL by toNullable.
+// figures are the expressions for the figures of a column's values. Sums of integers are modulo 2^64.
+// toNullable makes them NULL for a table without rows.
 func figures(t series.Type, column string) sqlkit.Figures {
 	column = "toNullable(" + column + ")"
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
@@ -110,7 +110,7 @@ func figures(t series.Type, column string) sqlkit.Figures {
 	return f
 }
 
-// figuresOf are those of the layout.
+// figuresOf returns the figures of the layout.
 func figuresOf(o driver.Options) func(series.Type, string) sqlkit.Figures {
 	if o[optionLayout] == layoutTSBS {
 		return tsbsFigures
@@ -118,8 +118,8 @@ func figuresOf(o driver.Options) func(series.Type, string) sqlkit.Figures {
 	return figures
 }
 
-// tsbsFigures are those of columns of TSBS's layout: integers are doubles there, and
-// the times of rows whole seconds.
+// tsbsFigures are the figures for columns of TSBS's layout: integers are stored as doubles, and the
+// times of rows in whole seconds.
 func tsbsFigures(t series.Type, column string) sqlkit.Figures {
 	switch {
 	case t == series.Int:

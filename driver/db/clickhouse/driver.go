@@ -128,7 +128,7 @@ func Driver() driver.Driver {
 	}
 }
 
-// precision is that of DateTime64(9), and of TSBS's DateTime.
+// precision is the precision of DateTime64(9), or of TSBS's DateTime.
 func precision(o driver.Options) time.Duration {
 	if o[optionLayout] == layoutTSBS {
 		return time.Second
@@ -151,8 +151,8 @@ func caps(o driver.Options) driver.Caps {
 	return c
 }
 
-// types are the columns of fields. Those of tables whose rows may lack values are
-// Nullable, in TSBS's layout all.
+// types are the columns of fields. Columns of tables whose rows may lack values are Nullable; in TSBS's
+// layout all are.
 func types(o driver.Options) map[series.Type]driver.Stored {
 	held := map[series.Type]driver.Stored{
 		series.Bool:      {As: "Bool"},
@@ -171,7 +171,7 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 	return held
 }
 
-// steps are what users of ClickHouse do once data is loaded.
+// steps are the operations that users of ClickHouse run after a load.
 func steps() []driver.Step {
 	return []driver.Step{{Name: "optimize", Help: "OPTIMIZE TABLE … FINAL: merge the parts of each partition into one"}}
 }

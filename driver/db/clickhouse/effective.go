@@ -8,9 +8,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// EffectiveOptions implements driver.DB: of the settings that go with each statement, which a
-// proxy may drop and a user's profile may overrule. The option fsync is part of the statement
-// that makes a table.
+// EffectiveOptions implements driver.DB for the settings sent with each statement, which a proxy may
+// drop and a user's profile may override. The option fsync is part of the statement that creates a
+// table.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	wanted := d.options[optionAsync]
 	if wanted != on {

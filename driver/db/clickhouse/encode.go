@@ -11,14 +11,13 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// sized is a column of a block that goes to the server, and how many bytes it had
-// when it was encoded.
+// sized is a column of a block to send, with its size when encoded.
 type sized interface {
 	proto.ColInput
 	size() int64
 }
 
-// size is that of the columns of a block, before they were compressed.
+// size returns the uncompressed size of the columns of a block.
 func size(columns proto.Input) (bytes int64) {
 	for _, c := range columns {
 		bytes += c.Data.(sized).size()
@@ -26,7 +25,7 @@ func size(columns proto.Input) (bytes int64) {
 	return bytes
 }
 
-// values is a column whose values stand one after the other.
+// values is a column of consecutive values.
 type values struct {
 	proto.Column
 	kind     string
@@ -59,7 +58,7 @@ func (v *values) Reset() {
 	v.nulls.Reset()
 }
 
-// null and present say of the next value whether it is there.
+// null and present record whether the next value is missing.
 func (v *values) null()    { v.nulls = append(v.nulls, 1) }
 func (v *values) present() { v.nulls = append(v.nulls, 0) }
 
@@ -70,7 +69,7 @@ type times interface {
 	add(nanoseconds []int64)
 }
 
-// newTimes returns one of TSBS's layout, or of the others.
+// newTimes returns a column for TSBS's layout, or for the others.
 func newTimes(tsbs bool) times {
 	if tsbs {
 		return new(seconds)
@@ -78,7 +77,7 @@ func newTimes(tsbs bool) times {
 	return new(moments)
 }
 
-// moments are nanoseconds.
+// moments are times in nanoseconds.
 type moments struct{ proto.ColDateTime64 }
 
 func (*moments) kind() string { return moment }
@@ -89,7 +88,7 @@ func (m *moments) add(nanoseconds []int64) {
 	}
 }
 
-// seconds are whole ones, which Caps promises.
+// seconds are times in whole seconds, as Caps promises.
 type seconds struct{ proto.ColDateTime }
 
 func (*seconds) kind() string { return tsbsTimes }
@@ -103,14 +102,14 @@ func (s *seconds) add(nanoseconds []int64) {
 // field is a column of a field.
 type field struct {
 	values
-	number int // of the field in its table
+	number int // index of the field in its table
 	take   func(*series.Run, *series.Column)
 }
 
 // newField returns a column for values of a field, of a declared type.
 func newField(number int, f series.Field, kind string, nullable bool) *field {
 	out := &field{number: number, values: values{kind: kind, nullable: nullable}}
-	if f.Type == series.Int && strings.Contains(kind, "Float64") { // of TSBS's layout
+	if f.Type == series.Int && strings.Contains(kind, "Float64") { // in TSBS's layout
 		d := new(proto.ColFloat64)
 		out.Column, out.take = d, func(_ *series.Run, c *series.Column) {
 			for _, v := range c.Ints {
@@ -149,7 +148,7 @@ func newField(number int, f series.Field, kind string, nullable bool) *field {
 				*d = append(*d, v != 0)
 			}
 		}
-	default: // texts, and blobs of the same alphabet
+	default: // texts and blobs
 		d := new(proto.ColStr)
 		out.Column, out.take = d, func(run *series.Run, c *series.Column) {
 			for row := range c.Ints {
@@ -210,7 +209,7 @@ func newTag(t *series.Tag, n uint32) tag {
 	return &textTag{tag: t, codes: make([]uint32, n), byText: make(map[string]uint32)}
 }
 
-// numberTag is a tag whose values are numbers.
+// numberTag is a numeric tag.
 type numberTag struct {
 	values
 	data  *proto.ColFloat64
@@ -244,17 +243,16 @@ func (t *numberTag) add(numbers []uint32) (err error) {
 	return nil
 }
 
-// textTag is a tag of texts as LowCardinality: each block has a dictionary of the
-// values in it. Every value that was met has a code, so that a row costs two looks
-// into arrays.
+// textTag is a text tag as LowCardinality: each block has a dictionary of its values. Every known value
+// has a code, so that a row costs two array accesses.
 type textTag struct {
 	tag    *series.Tag
-	codes  []uint32          // by series; 0: not looked up yet
-	byText map[string]uint32 // 1: NULL has that code
+	codes  []uint32          // by series; 0: unknown
+	byText map[string]uint32 // code 1 is NULL
 	all    []text            // by code
 
-	block uint32   // number of the block
-	keys  []uint32 // of its rows
+	block uint32   // index of the block
+	keys  []uint32 // of the block's rows
 	own   proto.ColStr
 	bytes int64
 	text  []byte
@@ -262,8 +260,8 @@ type textTag struct {
 
 type text struct {
 	value string
-	block uint32 // the last one that has it
-	key   uint32 // in its dictionary
+	block uint32 // the latest block that contains it
+	key   uint32 // in the dictionary of that block
 }
 
 // codeNull is the code of a missing value; codes begin with 1.
@@ -275,7 +273,7 @@ func (t *textTag) code(s uint32) uint32 {
 		return code
 	}
 	if len(t.all) == 0 {
-		t.all = make([]text, 2) // of none, and of NULL, which has the key 0 in each dictionary
+		t.all = make([]text, 2) // no value, and NULL, whose key is 0 in each dictionary
 	}
 	var there bool
 	code := uint32(codeNull)

@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// The codes of exceptions that are told apart.
+// The codes of exceptions that tsmark distinguishes.
 const (
 	codeUnknownDatabase = 81
 	codeUnknownUser     = 192
@@ -33,7 +33,7 @@ const (
 	codeAuthentication  = 516
 )
 
-// failure is an exception of the server's.
+// failure is an exception of the server.
 type failure struct {
 	code int
 	text string
@@ -48,7 +48,7 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("%s (code %d)", text, f.code)
 }
 
-// asFailure returns the exception that an error is, of either protocol; nil: none.
+// asFailure returns the exception in an error, of either protocol; nil: the error is not an exception.
 func asFailure(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -74,7 +74,7 @@ func (c *config) entry(f *failure) error {
 	return nil
 }
 
-// connecting explains an error of connect, whose own limit was bounded.
+// connecting explains an error of connect, whose own time limit was bounded.
 func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	to := c.connectingTo()
 	if ctx.Err() != nil {
@@ -96,7 +96,7 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	return connection.Failed(to, "give tls=insecure where the network between can be", waited, err)
 }
 
-// plain returns the cause of an error without the library's way to it.
+// plain returns the cause of an error without the library's prefixes.
 func plain(err error) error {
 	for {
 		next := errors.Unwrap(err)
@@ -107,10 +107,9 @@ func plain(err error) error {
 	}
 }
 
-// failed explains an error of a connection. It wraps ctx's error where that ended the
-// operation, a driver.Temporary where the same can be tried again,
-// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
-// server's disk is full.
+// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
+// and syscall.ENOSPC if the server's disk is full.
 func (c *nativeConn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -124,8 +123,7 @@ func (c *nativeConn) failed(ctx context.Context, err error) error {
 	return connection.BrokenError(c.of.Address(), plain(err))
 }
 
-// failed explains an error of a request. What its status says goes before what the
-// exception does.
+// failed explains an error of a request. The status takes precedence over the exception.
 func (c *httpConn) failed(ctx context.Context, err error) error {
 	f := asFailure(err)
 	if f == nil || ctx.Err() != nil {
@@ -141,7 +139,7 @@ func (c *httpConn) failed(ctx context.Context, err error) error {
 	return explained
 }
 
-// explained returns the exception as what a writer and its users make of it.
+// explained returns the exception as an error for writers and users.
 func (f *failure) explained() error {
 	switch {
 	case f.code == codeNoSpace, strings.Contains(f.text, "No space left on device"), strings.Contains(f.text, "File too large"):
@@ -154,5 +152,5 @@ func (f *failure) explained() error {
 	return f
 }
 
-// newID is a name of a query, by which the server's log knows it.
+// newID returns a query id, which identifies the query in the server's log.
 func newID() string { return "tsmark-" + rand.Text() }

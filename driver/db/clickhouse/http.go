@@ -22,11 +22,11 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// keepIdle is how long a connection of HTTP may lie idle. Servers close it after ten
-// seconds, those before version 23 after three.
+// keepIdle limits the time that an HTTP connection stays idle. Servers close it after ten seconds,
+// those before version 23 after three.
 const keepIdle = 2 * time.Second
 
-// httpConn is a connection of HTTP, over which blocks go in the format Native.
+// httpConn is an HTTP connection, over which blocks are sent in the format Native.
 type httpConn struct {
 	of         *config
 	client     *httpwire.Client
@@ -46,15 +46,15 @@ func (c *config) wireConfig() httpwire.Config {
 	}
 }
 
-// methods are how frames of the native protocol are compressed.
+// methods are the compression methods for frames of the native protocol.
 var methods = map[string]compress.Method{compressionLZ4: compress.LZ4, compressionZSTD: compress.ZSTD, compressionNone: compress.None}
 
-// newHTTP returns a connection of HTTP, which the first request opens.
+// newHTTP returns an HTTP connection, which the first request opens.
 func (c *config) newHTTP() *httpConn {
 	return &httpConn{of: c, client: httpwire.New(&c.wire), compressor: compress.NewWriter(0, methods[c.compression])}
 }
 
-// parameters are those of a request: the database, the settings, and others.
+// parameters returns the parameters of a request: the database, the settings, and others.
 func (c *httpConn) parameters(more ...setting) url.Values {
 	values := url.Values{"database": {c.of.Database}}
 	for _, s := range append(c.of.settings, more...) {
@@ -63,7 +63,7 @@ func (c *httpConn) parameters(more ...setting) url.Values {
 	return values
 }
 
-// Query implements sqlkit.Conn. The bytes of its cost are all that came.
+// Query implements sqlkit.Conn. The bytes of its cost are all bytes received.
 func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	if c.closed {
 		return driver.Cost{}, errors.New("the connection is closed")
@@ -78,8 +78,8 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 		return driver.Cost{}, err
 	}
 	if readsOnly.MatchString(text) {
-		// So that net/http sends it again where the server has closed the connection
-		// meanwhile, as it does with a GET. Without a value it does not go out.
+		// Makes net/http retry if the server has closed the connection in the meantime, as for a GET.
+		// The header is not sent because it has no value.
 		request.Header["Idempotency-Key"] = nil
 	}
 	response, err := c.client.Answer(request, explained)
@@ -95,10 +95,10 @@ func (c *httpConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	return cost, c.broken(ctx, body, err)
 }
 
-// readsOnly finds statements that change nothing.
+// readsOnly matches statements that change nothing.
 var readsOnly = regexp.MustCompile(`(?i)^\s*(SELECT|WITH)\b`)
 
-// read reads the blocks of an answer to its end.
+// read decodes the blocks of a response to its end.
 func (c *httpConn) read(body *body, packed bool) error {
 	r := proto.NewReader(body)
 	if packed {
@@ -107,7 +107,7 @@ func (c *httpConn) read(body *body, packed bool) error {
 	for {
 		columns, err := r.UVarInt()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil // between two blocks
+			return nil // end between two blocks
 		}
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (c *httpConn) read(body *body, packed bool) error {
 	}
 }
 
-// unexpected says of an end that it came too early.
+// unexpected returns the error for an end that came too early.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
@@ -153,7 +153,7 @@ func (c *httpConn) broken(ctx context.Context, body *body, err error) error {
 	return fmt.Errorf("%w: the answer of %s broke off (%s)", driver.ErrUnreachable, c.of.Address(), httpwire.OneLine(err.Error()))
 }
 
-// exceptionMark begins what a server says of an error.
+// exceptionMark begins the text of an exception.
 const exceptionMark = "Code: "
 
 // Exec implements sqlkit.Conn.
@@ -179,7 +179,7 @@ func (c *httpConn) Insert(ctx context.Context, statement string, columns proto.I
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusOK {
-		// An exception may come behind the status, with a header of its own.
+		// An exception may follow the status, with a header of its own.
 		if response.Header.Get("X-ClickHouse-Exception-Code") == "" {
 			return bytes, sent, c.client.Acknowledged(ctx, response)
 		}
@@ -200,7 +200,7 @@ func (c *httpConn) Close() error {
 	return nil
 }
 
-// explained makes an error of an answer whose status is not 200.
+// explained converts a response with a status other than 200 to an error.
 func explained(status int, text []byte) error {
 	err := said(status, text)
 	if asFailure(err) == nil {
@@ -227,7 +227,7 @@ type body struct {
 	n      int64
 	unread limit.Unread
 	last   [4 << 10]byte
-	at     int // behind the last byte in last
+	at     int // index after the last byte in last
 }
 
 // Read implements io.Reader.
@@ -245,7 +245,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tail is the last bytes that were read.
+// tail returns the last bytes that were read.
 func (b *body) tail() []byte {
 	if b.n < int64(len(b.last)) {
 		return b.last[:b.at]

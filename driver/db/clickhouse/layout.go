@@ -32,9 +32,8 @@ const (
 	normalizedTag = "Nullable(String)"
 )
 
-// What TSBS's loader for ClickHouse makes of a time beside tags_id. Rows are written
-// with created_at alone: the server makes the others, which no text of TSBS's selects
-// by, of it.
+// The columns that TSBS's loader for ClickHouse derives from a time. Rows are written with created_at
+// alone: defaults compute the others from it. TSBS's query texts do not select by these.
 const (
 	tsbsTime  = "created_at"
 	tsbsDate  = "created_date"
@@ -43,7 +42,7 @@ const (
 	tsbsTimes = "DateTime('UTC')"
 )
 
-// tsbsColumns puts the columns beside the time and the tags into those of TSBS's tables.
+// tsbsColumns adds TSBS's own columns to the columns of a table of rows or of tags.
 func tsbsColumns(columns []string, rows bool) []string {
 	date := tsbsDate + " Date DEFAULT toDate(" + tsbsTime + ", 'UTC')"
 	if !rows {
@@ -66,7 +65,7 @@ func tsbsTaken(s *series.Schema) error {
 	return nil
 }
 
-// Layout lays a schema out.
+// Layout returns the layout of a schema.
 func (d *design) Layout(s *series.Schema) (*sqlkit.Layout, error) {
 	if d.tsbs {
 		if err := tsbsTaken(s); err != nil {
@@ -82,7 +81,7 @@ func (d *design) Layout(s *series.Schema) (*sqlkit.Layout, error) {
 	}
 	of := sqlkit.Design{
 		Dialect: newDialect(d.options), Time: times, Series: seriesNumber, Key: seriesNumber, Text: text, Number: tagNumber, Fields: types(d.options),
-		// Beside its name a column has files, whose names are not longer than the system's.
+		// Files are named after columns, so the file system limits the length of names.
 		MaxName: 120,
 		Make:    func(t *sqlkit.Table, columns []string) { d.make(s, t, columns) },
 	}
@@ -92,14 +91,14 @@ func (d *design) Layout(s *series.Schema) (*sqlkit.Layout, error) {
 	return of.Layout(s)
 }
 
-// Check is the Schema of driver.Caps.
+// Check implements the Schema of driver.Caps.
 func (d *design) Check(s *series.Schema) error {
 	_, err := d.Layout(s)
 	return err
 }
 
-// make fills in how a table is made. Rows are in the order of the tags and the time,
-// or of the series and the time.
+// make sets how a table is created. Rows are ordered by the tags and the time, or by the series and the
+// time.
 func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 	order, settings := sql.IDColumn, []string{}
 	partition := ""
@@ -140,8 +139,8 @@ func (d *design) make(s *series.Schema, t *sqlkit.Table, columns []string) {
 		quoted(t.Name), strings.Join(columns, ", "), partition, order, with)}
 }
 
-// fields returns the declared columns of rows, those of fields Nullable where rows
-// may lack them, with the codecs of the options.
+// fields returns the declared columns of rows with the codecs of the options. Columns of fields are
+// Nullable if rows may lack them.
 func (d *design) fields(t *series.Table, columns []string) []string {
 	columns = slices.Clone(columns)
 	codecs := d.options[optionCodecs] == codecsSeries
@@ -158,12 +157,12 @@ func (d *design) fields(t *series.Table, columns []string) []string {
 	return columns
 }
 
-// declared is the type of a field's column.
+// declared returns the type of a field's column.
 func (d *design) declared(t *series.Table, kind series.Type) string {
 	return d.orNull(t, types(d.options)[kind].As)
 }
 
-// orNull is a type of values that rows of a table may lack.
+// orNull returns a type of values that rows of a table may lack.
 func (d *design) orNull(t *series.Table, as string) string {
 	if !d.nullable(t) {
 		return as
@@ -171,14 +170,13 @@ func (d *design) orNull(t *series.Table, as string) string {
 	return "Nullable(" + as + ")"
 }
 
-// nullable reports whether columns of fields can be NULL. TSBS's are, needed or not.
+// nullable reports whether columns of fields can be NULL. TSBS's always are.
 func (d *design) nullable(t *series.Table) bool { return d.tsbs || !complete(t) }
 
 // complete reports whether every row of a table has a value of each field.
 func complete(t *series.Table) bool { return t.Dense && t.Widths == nil }
 
-// codec is how values of a type are compressed that change little from one to the
-// next.
+// codec returns the compression of values that change little from one to the next.
 func codec(t series.Type) string {
 	switch t {
 	case series.Timestamp:

@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// revision is of the native protocol. From the next one on servers send columns that
-// are sparse as such, which ch-go does not read.
+// revision is the revision of the native protocol. From the next one on, servers send sparse columns in
+// a sparse format, which ch-go does not support.
 const revision = 54453
 
 // nativeConn is a connection of the native protocol.
@@ -54,15 +54,13 @@ func (c *config) native(ctx context.Context) (conn, error) {
 	return out, nil
 }
 
-// compressions are ch-go's. That of none sends blocks with a checksum, and has the
-// server do so.
+// compressions are ch-go's. None sends blocks with a checksum but uncompressed, in both directions.
 var compressions = map[string]ch.Compression{
 	compressionLZ4: ch.CompressionLZ4, compressionZSTD: ch.CompressionZSTD, compressionNone: ch.CompressionNone,
 }
 
-// do sends a query and reads its answer. The library waits for a server that says
-// nothing although ctx has ended: the connection is cut then, by which the server ends
-// the query as well.
+// do sends a query and reads its result. The library keeps waiting for a silent server after ctx has
+// ended: do then closes the connection, which makes the server end the query too.
 func (c *nativeConn) do(ctx context.Context, q ch.Query) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("querying: %w", context.Cause(ctx))
@@ -74,18 +72,18 @@ func (c *nativeConn) do(ctx context.Context, q ch.Query) error {
 		_ = c.Close()
 	}
 	if err != nil && !ch.IsException(err) {
-		_ = c.Close() // in the middle of something
+		_ = c.Close() // the connection is in an undefined state
 	}
 	return c.failed(ctx, err)
 }
 
-// Query implements sqlkit.Conn. The bytes of its cost are all that came.
+// Query implements sqlkit.Conn. The bytes of its cost are all bytes received.
 func (c *nativeConn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	begin := c.wire.BytesRead()
 	c.answer.begin(sink)
 	err := c.do(ctx, ch.Query{
 		Body: text, QueryID: newID(), Result: &c.answer,
-		OnResult: func(context.Context, proto.Block) error { return nil }, // the answer has handed the rows on
+		OnResult: func(context.Context, proto.Block) error { return nil }, // the answer has passed the rows on
 	})
 	return driver.Cost{Rows: c.answer.rows, Bytes: c.wire.BytesRead() - begin}, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// MeasureReads implements driver.DB by the server's log of queries, which knows the rows
-// and the bytes, decompressed, that a query read. Not ok: the server keeps no such log, or
-// the user may not read it.
+// MeasureReads implements driver.DB with the server's query log, which has the rows and the
+// uncompressed bytes that a query read. ok is false if the server keeps no such log, or the user may
+// not read it.
 func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.Read, bool, error) {
 	name := fmt.Sprintf("tsmark reads %d", time.Now().UnixNano())
 	if _, err := d.admin.Query(ctx, q.Text+fmt.Sprintf("\nSETTINGS log_queries = 1, log_comment = '%s'", name), nil); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// How often Settle looks, and for how long no merge may have begun or ended: one that
-// ends has the server look for the next one at once.
+// The interval of Settle's checks, and how long no merge may have begun or ended: after the end of a
+// merge the server looks for the next one immediately.
 const (
 	look    = 20 * time.Millisecond
 	idleFor = 500 * time.Millisecond

@@ -15,8 +15,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NewWriter implements driver.DB. The database must have been prepared since it was
-// opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	layout, err := d.Layout()
 	if err == nil {
@@ -28,14 +27,14 @@ func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) 
 	return nil, fmt.Errorf("opening a connection for writing: %w", err)
 }
 
-// loader implements sqlkit.Loader. ClickHouse has no transactions: each table of a
-// batch is one INSERT of one block, which is stored whole or not at all.
+// loader implements sqlkit.Loader. ClickHouse has no transactions: each table of a batch is one INSERT
+// of one block, which is atomic.
 type loader struct {
 	d       *database
 	conn    conn
 	layout  *sqlkit.Layout
-	options driver.Options // how tables are laid out
-	stored  bool           // something of the batch
+	options driver.Options // the layout of tables
+	stored  bool           // part of the batch is stored
 	sent    time.Time
 }
 
@@ -109,7 +108,7 @@ func (w *rowWriter) Append(ctx context.Context, runs []*series.Run) (int64, erro
 	return w.l.insert(ctx, w.table, w.block)
 }
 
-// fill puts runs into the block.
+// fill adds runs to the block.
 func (w *rowWriter) fill(runs []*series.Run) error {
 	for _, c := range w.block {
 		c.Data.(interface{ Reset() }).Reset()
@@ -122,7 +121,7 @@ func (w *rowWriter) fill(runs []*series.Run) error {
 	return nil
 }
 
-// add puts a run into the block.
+// add adds a run to the block.
 func (w *rowWriter) add(run *series.Run) error {
 	w.times.add(run.Times)
 	if w.series != nil {
@@ -151,9 +150,9 @@ func (w *rowWriter) Close() {}
 type seriesWriter struct {
 	l      *loader
 	table  string
-	claims *sqlkit.Claims // of the last row
+	claims *sqlkit.Claims // of the latest row
 	ids    *proto.ColUInt32
-	tags   []*values // each over texts or numbers
+	tags   []*values // each has texts or numbers
 	block  proto.Input
 }
 
@@ -220,8 +219,7 @@ func (w *seriesWriter) reset() {
 	}
 }
 
-// leaveOut leaves out the rows that are there, since an earlier try has stored them:
-// nothing in the table keeps two of them apart.
+// leaveOut removes the rows that an earlier attempt has stored: the table would keep duplicates.
 func (w *seriesWriter) leaveOut(ctx context.Context) error {
 	const atOnce = 10_000
 	there := make(map[uint32]bool)

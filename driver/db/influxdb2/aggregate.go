@@ -11,8 +11,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// aggregateOf returns the measurement of an aggregate as a table: each of its rows has all
-// its fields.
+// aggregateOf returns the measurement of an aggregate as a table in which each row has all fields.
 func aggregateOf(m *query.Materialized, s *series.Schema) (*series.Table, error) {
 	t := s.Table(m.Table)
 	if err := influx.CheckAggregate(m, t); err != nil {
@@ -56,7 +55,7 @@ func fluxFrom(q *query.Query, m *query.Materialized, s *series.Schema, bucket st
 	if err != nil {
 		return driver.Request{}, err
 	}
-	shape := q.Shape.(query.Buckets) // Answers has seen it
+	shape := q.Shape.(query.Buckets) // Answers has checked it
 	for _, key := range append(q.Demands(), shape.GroupBy) {
 		if key != "" && of.Tag(key) == nil {
 			return driver.Request{}, fmt.Errorf("%w: the aggregate %s is of series, and %s is a number in a field", query.ErrUnsupported, m.Name(), key)
@@ -108,11 +107,10 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return d.Plan(&series.Schema{Tables: []*series.Table{of}, Series: s.Series})
 }
 
-// notKept is why no task keeps an aggregate up.
+// notKept says why no task maintains an aggregate.
 const notKept = "a task of InfluxDB 2 computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by a query that ends in to()"
 
-// Materialize implements driver.DB, by the queries of a task, run over the times
-// of rows.
+// Materialize implements driver.DB, with the queries of a task, run over the times of rows.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	if _, err := aggregateOf(m, s); err != nil {
 		return err
@@ -143,7 +141,7 @@ func (d *database) fills(t *series.Table, m *query.Materialized, from, to time.T
 	fill := func(a query.Aggregate, name string, fields ...string) {
 		f := r.source(fields...)
 		if a == query.Sum {
-			f = f.to("toFloat()") // as means need them
+			f = f.to("toFloat()") // means need it
 		}
 		all = append(all, f.to(window(m.Bucket, functions()[a]),
 			"set(key: \"_measurement\", value: "+text(m.Name())+")", mapped(fieldColumn, name),
@@ -169,7 +167,7 @@ func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int
 	return rows[0][0].Int, nil
 }
 
-// AggregateFootprint implements driver.DB. InfluxDB counts files, which hold all
+// AggregateFootprint implements driver.DB. InfluxDB reports the sizes of files, which contain all
 // measurements.
 func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
 	return -1, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// bucket is a bucket as the API has it.
+// bucket is a bucket in the API.
 type bucket struct {
 	ID             string          `json:"id,omitempty"`
 	OrgID          string          `json:"orgID,omitempty"`

@@ -16,9 +16,9 @@ func (d *database) all(t *series.Table, fields ...string) flow {
 	return r.source(fields...)
 }
 
-// Census implements driver.DB. InfluxDB counts the values of fields; where every row
-// has one of the first field, that is the number of rows. Of texts it tells nothing
-// else. A row that is written twice is there once.
+// Census implements driver.DB. InfluxDB counts the values of fields; if every row has a value of the
+// first field, their number is the number of rows. For texts it computes no other figure. A row that is
+// written twice exists once.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1, Fields: make([]driver.Content, len(t.Fields))}
 	err := d.moments(ctx, t, &out.Times)
@@ -78,7 +78,7 @@ func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Con
 // costs a pass over the values.
 func (d *database) contents(ctx context.Context, t *series.Table, out []driver.Content) error {
 	every := func(series.Type) bool { return true }
-	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // to InfluxDB
+	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // types that are numbers in InfluxDB
 	boolean := func(t series.Type) bool { return t == series.Bool }
 	for i := range out {
 		switch kind := t.Fields[i].Type; {
@@ -123,8 +123,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, out []driver.C
 	return nil
 }
 
-// ListSeries implements driver.DB, by the newest values of each
-// series.
+// ListSeries implements driver.DB, with the newest values of each series.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	var keys []string
 	for i := range t.Tags {

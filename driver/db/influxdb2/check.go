@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's.
+// endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o, os.Getenv)
 	if err != nil {
@@ -25,7 +25,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.api.Client.ReadClock(ctx, "/ping")
 }
 
-// config are the settings of the server, which it tells to an operator's token.
+// config returns the settings of the server, which only an operator's token may read.
 func (d *database) config(ctx context.Context) (map[string]string, error) {
 	var told struct {
 		Config map[string]any `json:"config"`
@@ -55,7 +55,7 @@ func operators(err error) error {
 	return fmt.Errorf("it tells its settings to an operator's token alone: %w", err)
 }
 
-// concerns are what distorts the figures of InfluxDB 2.
+// concerns are the settings that distort measurements of InfluxDB 2.
 var concerns = []driver.Concern{
 	{Setting: "storage-wal-fsync-delay", Wrong: driver.IsNot("0s", "0"), Effect: "batches are acknowledged before they are on disk", Fix: "set storage-wal-fsync-delay to 0s, or compare only with targets of the same durability"},
 	{Setting: "query-concurrency", Wrong: driver.LessThan(64), Effect: "queries of more workers than that wait, or are refused", Fix: "set query-concurrency to 0, or report it"},

@@ -15,25 +15,25 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// reader reads answers in annotated CSV as they come: tables, each with a line of
-// types, one of names, and rows. A value is decoded where it lies in the buffer.
+// reader decodes results in annotated CSV as they arrive: tables, each with a line of types, one of
+// names, and rows. It decodes values in the buffer, without copying.
 type reader struct {
 	wanted []column
-	sink   query.Sink // nil: rows are counted alone
+	sink   query.Sink // nil: rows are only counted
 	rows   int64
 	body   httpwire.Counted
 
 	buffer     []byte
 	start, end int  // the bytes that were read and not scanned yet
-	over       bool // the answer has ended
+	over       bool // the result has ended
 
-	kinds  []kind // of the table's columns, the first being that of annotations
-	places []int  // of the table's columns in the row; -1: nowhere
-	head   bool   // the names come next
-	failed bool   // the table is an error
+	kinds  []kind // of the table's columns; the first one holds annotations
+	places []int  // indexes of the table's columns in the row; -1: not wanted
+	head   bool   // the next line has the names
+	failed bool   // the table describes an error
 	row    []query.Value
-	twice  [][2]int // places of wanted columns that are the same: where its value is, and where it is to be as well
-	texts  []byte   // of the row, where quotes had to be taken away
+	twice  [][2]int // wanted columns that are the same: the index of the value, and the index of its copy
+	texts  []byte   // texts of the row that had to be unquoted
 }
 
 // kind is a type of annotated CSV.
@@ -53,12 +53,11 @@ var kinds = map[string]kind{
 	"dateTime:RFC3339": asTime, "dateTime:RFC3339Nano": asTime, "dateTime": asTime,
 }
 
-// firstBuffer is the size of the buffer before a line does not fit into it.
+// firstBuffer is the initial size of the buffer, which grows for a longer line.
 const firstBuffer = 64 << 10
 
-// read reads an answer, and gives the sink its rows, whose values are the wanted
-// columns'. A column that a table does not have is NULL in its rows. An answer that
-// ends too early is an error that wraps io.ErrUnexpectedEOF.
+// read decodes a result, and passes its rows with the wanted columns to the sink. A column that a table
+// lacks is NULL in its rows. A truncated result is an error that wraps io.ErrUnexpectedEOF.
 func (r *reader) read(body io.Reader, wanted []column, sink query.Sink) (driver.Cost, error) {
 	r.wanted, r.sink, r.rows, r.body = wanted, sink, 0, httpwire.Counted{From: body}
 	r.start, r.end, r.over, r.head, r.failed = 0, 0, false, false, false
@@ -89,8 +88,7 @@ func (r *reader) read(body io.Reader, wanted []column, sink query.Sink) (driver.
 	return driver.Cost{Rows: r.rows, Bytes: r.body.N}, err
 }
 
-// line returns the next line without its end. A line break within quotes belongs to
-// the line.
+// line returns the next line without its end. A line break within quotes is part of the line.
 func (r *reader) line() ([]byte, error) {
 	quoted, at := false, r.start
 	for {
@@ -141,7 +139,7 @@ func (r *reader) fill() error {
 	return err
 }
 
-// take takes a line.
+// take processes a line.
 func (r *reader) take(line []byte) error {
 	switch {
 	case len(line) == 0:
@@ -198,13 +196,13 @@ func (r *reader) names(line []byte) error {
 	}
 	for i := range r.wanted {
 		if r.wanted[i].zero {
-			r.row[i] = query.Value{Kind: query.Int} // unless the table has the column
+			r.row[i] = query.Value{Kind: query.Int} // zero, unless the table has the column
 		}
 	}
 	return nil
 }
 
-// failure reads an error that the server had when the answer had begun.
+// failure reads an error that occurred after the server had begun to respond.
 func (r *reader) failure(line []byte) error {
 	err := errors.New("the server broke the answer off and did not say why")
 	if broken := r.each(line, func(i int, field []byte) error {
@@ -218,7 +216,7 @@ func (r *reader) failure(line []byte) error {
 	return err
 }
 
-// values reads a row.
+// values decodes a row.
 func (r *reader) values(line []byte) error {
 	r.rows++
 	r.body.Row()
@@ -252,7 +250,7 @@ func (r *reader) values(line []byte) error {
 	return r.sink.Row(r.row)
 }
 
-// value makes a value of a field.
+// value decodes a field.
 func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 	if len(field) == 0 {
 		if zero {
@@ -260,7 +258,7 @@ func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 		}
 		return query.Value{}, nil
 	}
-	// ParseInt and ParseFloat keep nothing of the text but in their errors.
+	// ParseInt and ParseFloat retain the text only in their errors.
 	digits := unsafe.String(unsafe.SliceData(field), len(field))
 	switch k {
 	case asText:
@@ -285,7 +283,7 @@ func (r *reader) value(k kind, field []byte, zero bool) (query.Value, error) {
 		ns, err := jsonrows.ParseTime(field)
 		return query.Value{Kind: query.Time, Int: ns}, err
 	}
-	v, err := strconv.ParseInt(digits, 10, 64) // no row has an unsigned one of 64 bits
+	v, err := strconv.ParseInt(digits, 10, 64) // results have no unsigned values of 64 bits
 	if err != nil {
 		return query.Value{}, fmt.Errorf("%q is no whole number of 64 bits", field)
 	}

@@ -25,10 +25,10 @@ type database struct {
 	api       httpwire.API
 	own       console // for everything but writers and queriers
 	version   string
-	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+	idleSince atomic.Pointer[time.Time] // as the last Settle found it; nil before
 }
 
-// open connects, and finds out whether an InfluxDB 2 answers that takes the token.
+// open connects, and checks that an InfluxDB 2 answers and accepts the token.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
@@ -44,7 +44,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return d.db(), nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:            d.Address(),
@@ -66,7 +66,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	return &database{
 		Loader:   lineproto.Loader{System: "InfluxDB 2", Open: s.writes().Open},
@@ -134,8 +134,8 @@ func (d *database) health(ctx context.Context) error {
 	return nil
 }
 
-// setUp gives a server that was never set up its first user, organisation and token.
-// The bucket that it must have goes again.
+// setUp initializes a server with its first user, organisation and token. It then deletes the bucket
+// that a set-up creates.
 func (d *database) setUp(ctx context.Context) error {
 	var state struct{ Allowed bool }
 	if err := d.api.Call(ctx, http.MethodGet, "/api/v2/setup", nil, nil, &state); err != nil || !state.Allowed {
@@ -154,7 +154,7 @@ func (d *database) setUp(ctx context.Context) error {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.settings.wire.Address() }
 
-// where names the bucket.
+// where names the bucket in errors.
 func (d *database) where() string {
 	return fmt.Sprintf("bucket %s of InfluxDB at %s", d.settings.bucket, d.Address())
 }

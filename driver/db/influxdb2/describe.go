@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// told are the settings of the server that matter. It tells them to operators alone.
+// told are the relevant settings of the server. Only operators may read them.
 var told = []string{
 	"storage-wal-fsync-delay", "storage-cache-max-memory-size", "storage-cache-snapshot-memory-size", "storage-compact-throughput-burst",
 	"storage-max-concurrent-compactions", "storage-no-validate-field-size", "storage-series-file-max-concurrent-snapshot-compactions",

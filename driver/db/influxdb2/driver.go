@@ -33,8 +33,8 @@ const (
 	optionShard     = "shard_duration"
 )
 
-// The environment has the credentials that options lack, under the names that
-// InfluxDB's own command line knows.
+// Credentials that the options lack come from the environment, from the variables of InfluxDB's own
+// command line.
 const (
 	tokenVariable = "INFLUX_TOKEN"
 	orgVariable   = "INFLUX_ORG"
@@ -75,8 +75,8 @@ func Driver() driver.Driver {
 	}
 }
 
-// render renders a query in the language of the options. What InfluxQL cannot say is
-// n/a there.
+// render renders a query in the language of the options. Queries that InfluxQL cannot express are n/a
+// in it.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	if o[optionLanguage] == languageInfluxQL {
 		return influx.Render(q, s, influx.InfluxDB)
@@ -106,7 +106,7 @@ func caps(o driver.Options) driver.Caps {
 	}
 }
 
-// connected are the options of how the server is reached.
+// connected returns the options for connecting to the server.
 func connected() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
@@ -119,7 +119,7 @@ func connected() []driver.Option {
 	)
 }
 
-// data are the options of how rows are sent, kept and returned.
+// data returns the options for how rows are sent, stored and returned.
 func data() []driver.Option {
 	return []driver.Option{
 		{Name: optionLanguage, Default: languageFlux, Type: option.Choice(languageFlux, languageInfluxQL), Help: "query language; for influxql tsmark creates a mapping (DBRP) of the bucket"},

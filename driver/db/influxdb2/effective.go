@@ -7,8 +7,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// EffectiveOptions implements driver.DB: what the bucket has, which may have been there
-// before.
+// EffectiveOptions implements driver.DB: the settings of the bucket, which may have existed before.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	if d.Tables() == nil {
 		return nil, nil

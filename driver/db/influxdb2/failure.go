@@ -16,7 +16,7 @@ import (
 func explained(status int, body []byte) error {
 	var e struct {
 		Message string `json:"message"`
-		Error   string `json:"error"` // of the protocol of 1.x
+		Error   string `json:"error"` // in the protocol of 1.x
 	}
 	if json.Unmarshal(body, &e) != nil || e.Message+e.Error == "" {
 		e.Message = string(body)
@@ -40,7 +40,7 @@ func said(message string) error {
 		{"bucket not found", "load it first, or give another " + optionBucket},
 		{"organization", "give the right " + optionOrg + ", and a token that may read and write in it"},
 		{"points beyond retention policy", "give a longer " + optionRetention + ", or none"},
-		{"points outside retention policy", "give a longer " + optionRetention + ", or none"}, // in 2.7.12
+		{"points outside retention policy", "give a longer " + optionRetention + ", or none"}, // of 2.7.12
 		{"insufficient permissions", "give a token that may read and write buckets of the organisation"},
 		{"cache-max-memory-size", "raise the server's storage-cache-max-memory-size, or load with fewer workers"},
 	} {
@@ -51,8 +51,8 @@ func said(message string) error {
 	return influx.Said(message)
 }
 
-// refused is explained for a write. A server that has no time or no memory for a
-// batch says 500.
+// refused is explained for a write. A server that lacks the time or the memory for a batch responds
+// with 500.
 func refused(status int, body []byte) error {
 	err := explained(status, body)
 	if status == http.StatusInternalServerError && influx.Overloaded(body) {

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The columns that Flux has.
+// The names of Flux's columns.
 const (
 	timeColumn  = "_time"
 	fieldColumn = "_field"
@@ -25,8 +25,8 @@ const (
 // rowColumn is a column of tsmark's own that each row has.
 const rowColumn = influx.OwnPrefix + "row"
 
-// flux renders a query in Flux. The first line of the text is a comment that names
-// the columns of the answer, which are the plan: see header.
+// flux renders a query in Flux. The first line of the text is a comment that names the columns of the
+// result, which is the plan: see header.
 func flux(q *query.Query, s *series.Schema, bucket string) (driver.Request, error) {
 	r := renderer{q: q, table: s.Table(q.Table), bucket: bucket}
 	if r.table == nil {
@@ -55,11 +55,11 @@ type renderer struct {
 	q           *query.Query
 	table       *series.Table
 	bucket      string
-	definitions []string // that stand before the query
+	definitions []string // definitions before the query
 	unpivots    bool     // it uses the package experimental
 }
 
-// column is a column of the answer.
+// column is a column of the result.
 type column struct {
 	name string // in Flux
 	zero bool   // NULL means 0
@@ -79,10 +79,10 @@ type flow []string
 // to returns the flow with further steps.
 func (f flow) to(steps ...string) flow { return append(slices.Clone(f), steps...) }
 
-// String is the text, a line for each step.
+// String returns the text with a line for each step.
 func (f flow) String() string { return strings.Join(f, "\n  |> ") }
 
-// inline is the text in one line.
+// inline returns the text in one line.
 func (f flow) inline() string { return strings.Join(f, " |> ") }
 
 // shape renders the shape of the query.
@@ -109,14 +109,13 @@ func (r *renderer) shape() (flow, []column) {
 	return r.activity()
 }
 
-// The bounds of range where the query sets none.
+// The bounds of range for queries without bounds.
 const (
 	firstTime = "1677-09-21T00:12:43.145224194Z"
 	lastTime  = "2262-04-11T23:47:16.854775806Z"
 )
 
-// source returns the values of fields that the query is about, as far as the index
-// tells.
+// source returns the values of fields that the query is about, as far as the index can select them.
 func (r *renderer) source(fields ...string) flow {
 	start, stop := firstTime, lastTime
 	if !r.q.Start.IsZero() {
@@ -126,7 +125,7 @@ func (r *renderer) source(fields ...string) flow {
 		stop = instant(r.q.End)
 	}
 	empty := !r.q.Start.IsZero() && !r.q.End.IsZero() && !r.q.Start.Before(r.q.End)
-	if empty { // which range does not take
+	if empty { // range rejects it
 		stop = instant(r.q.Start.Add(1))
 	}
 	f := flow{"from(bucket: " + text(r.bucket) + ")", fmt.Sprintf("range(start: %s, stop: %s)", start, stop)}
@@ -158,7 +157,7 @@ func (r *renderer) wholes(fields ...string) flow {
 	return f
 }
 
-// judged are the fields that conditions on rows are about.
+// judged returns the fields in conditions on rows.
 func (r *renderer) judged() []string {
 	var names []string
 	if r.q.Above != nil {
@@ -171,7 +170,7 @@ func (r *renderer) judged() []string {
 	return distinct(names, r.numbers(keys...))
 }
 
-// conditions are those of judged.
+// conditions returns the conditions on the judged fields.
 func (r *renderer) conditions() []string {
 	var all []string
 	if above := r.q.Above; above != nil {
@@ -183,7 +182,7 @@ func (r *renderer) conditions() []string {
 	if in != nil && r.numeric(in.Key) {
 		var values []string
 		for _, v := range in.Values {
-			n, _ := strconv.ParseFloat(v, 64) // checkFilter has read it
+			n, _ := strconv.ParseFloat(v, 64) // checkFilter has parsed it
 			values = append(values, member(in.Key)+" == "+float(n))
 		}
 		all = append(all, fmt.Sprintf("exists %s and (%s)", member(in.Key), strings.Join(values, " or ")))
@@ -210,13 +209,13 @@ func (r *renderer) checkFilter() error {
 	return nil
 }
 
-// about are the rows that the query is about.
+// about returns the rows that the query selects.
 func (r *renderer) about() influx.Rows { return influx.Rows{Query: r.q, Table: r.table} }
 
-// numeric reports whether a tag is a number, which line protocol has as a field.
+// numeric reports whether a tag is a number, which line protocol stores as a field.
 func (r *renderer) numeric(key string) bool { return r.table.Tag(key).Numeric() }
 
-// numbers returns the tags among keys that are numbers.
+// numbers returns the numeric tags among keys.
 func (r *renderer) numbers(keys ...string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" || !r.numeric(key) })
 }
@@ -256,16 +255,16 @@ func (r *renderer) above(field string) flow {
 	return r.source(field).to(filter(exceeds(member(valueColumn), r.q.Above.Value, r.table.Fields[r.table.FieldIndex(field)].Type)))
 }
 
-// folding is how values are folded: the values of fields, and those of fields that only
-// tell which rows are there.
+// folding says how values are folded: the values of fields, and the values of fields that only mark
+// rows as present.
 type folding struct {
-	fields, groups []string // whose values, and by which tags in the first place
-	keys           []string // the columns that tell rows of the answer apart
+	fields, groups []string // the fields, and the tags of the first groups
+	keys           []string // the columns that identify rows of the result
 	steps, present []string
-	zero           bool // of no values the steps make 0
+	zero           bool // the steps return 0 for no values
 }
 
-// folded returns the rows of the answer, and the columns of its values.
+// folded returns the rows of the result, and the columns of its values.
 func (r *renderer) folded(o folding) (flow, []column) {
 	f, present := r.values(o.fields, o.groups, r.about().Witnesses(o.fields))
 	kept := "keep(columns: " + list(append(slices.Clone(o.keys), fieldColumn, valueColumn)) + ")"
@@ -309,8 +308,8 @@ func pivoted(keys ...string) []string {
 		pivot(copies...), "rename(columns: {"+strings.Join(names, ", ")+"})", "group()")
 }
 
-// merged groups by columns and by fields, and leaves nothing else: of tables whose
-// series have other tags Flux 0.196 cannot find the least value ("index out of range").
+// merged groups by columns and by fields, and drops all other columns: Flux 0.196 cannot find the
+// minimum of tables whose series have different tags ("index out of range").
 func merged(keys ...string) []string {
 	by := append(slices.Clone(keys), fieldColumn)
 	return []string{group(by...), "keep(columns: " + list(append(by, timeColumn, valueColumn, "_start", "_stop")) + ")"}
@@ -359,8 +358,8 @@ func (r *renderer) buckets(q query.Buckets) (flow, []column) {
 	return f, append(named(keys...), values...)
 }
 
-// truncated is the step that brings the time of the first bucket, which begins with the
-// range, to where the bucket begins.
+// truncated is the step that moves the time of the first bucket, which begins with the range, to the
+// start of the bucket.
 func (r *renderer) truncated(width time.Duration) []string {
 	if r.q.Start.IsZero() || query.BucketOf(r.q.Start.UnixNano(), width) == r.q.Start.UnixNano() {
 		return nil
@@ -375,7 +374,7 @@ func (r *renderer) means(q query.Means) (flow, []column) {
 		fields: fields, groups: q.Group, keys: q.Group, steps: append(merged(q.Group...), "mean()"), present: append(merged(q.Group...), "count()"),
 	})
 	for i, key := range slices.Concat(q.Fields, q.MeanTags) {
-		if slices.Contains(q.Group, key) { // the mean of a number that is the same in all of the group
+		if slices.Contains(q.Group, key) { // the mean of a number that is equal in all of the group
 			values = slices.Insert(values, i, column{name: key})
 		}
 	}
@@ -386,8 +385,7 @@ func (r *renderer) means(q query.Means) (flow, []column) {
 	return f, append(named(q.Group...), values...)
 }
 
-// unitMeans renders the UnitMeans shape: of each unit its mean, and of these the mean
-// of each group.
+// unitMeans renders the UnitMeans shape: the mean of each unit, and the mean of these for each group.
 func (r *renderer) unitMeans(q query.UnitMeans) (flow, []column) {
 	units := append(slices.Clone(q.Group), q.Unit)
 	steps := append(merged(units...), "mean()")
@@ -413,7 +411,7 @@ func (r *renderer) rows(q query.Rows) (flow, []column) {
 	return f.to("group()", kept(answer)).to(sorted(q.Order, keys...)...), answer
 }
 
-// plain returns rows with fields, and with tags that are numbers, as columns.
+// plain returns rows with fields and numeric tags as columns.
 func (r *renderer) plain(fields, numbers []string) (flow, []column) {
 	present := r.about().Witnesses(append(slices.Clone(fields), numbers...))
 	if len(fields) == 1 && len(numbers)+len(present) == 0 {
@@ -427,9 +425,8 @@ func (r *renderer) plain(fields, numbers []string) (flow, []column) {
 	return r.wholes(distinct(fields, numbers, present)...), named(fields...)
 }
 
-// last renders the Last shape: of each group the newest of its rows. Where nothing
-// beside the index chooses rows, the newest value of each field of each series is
-// enough to have it: that of the newest row, or one older than that.
+// last renders the Last shape: the newest row of each group. If only the index selects rows, the newest
+// value of each field of each series suffices: it is the newest row's, or an older one.
 func (r *renderer) last(q query.Last) (flow, []column) {
 	returned := distinct(q.Fields, r.numbers(append([]string{q.By}, q.Tags...)...))
 	var over []string
@@ -458,16 +455,16 @@ func (r *renderer) last(q query.Last) (flow, []column) {
 	return f.to(kept(answer)), answer
 }
 
-// filter is the step that keeps what fulfils a condition.
+// filter is the step that keeps rows that satisfy a condition.
 func filter(condition string) string { return "filter(fn: (r) => " + condition + ")" }
 
-// first is the step that takes the first rows.
+// first is the step that keeps the first rows.
 func first(n int) string { return fmt.Sprintf("limit(n: %d)", n) }
 
 // group is the step that groups by columns.
 func group(keys ...string) string { return "group(columns: " + list(keys) + ")" }
 
-// pivot is the step that makes columns of fields, in rows of the keys.
+// pivot is the step that turns fields into columns, in rows identified by the keys.
 func pivot(keys ...string) string {
 	return fmt.Sprintf("pivot(rowKey: %s, columnKey: %s, valueColumn: %s)", list(keys), list([]string{fieldColumn}), text(valueColumn))
 }
@@ -477,12 +474,12 @@ func window(width time.Duration, function string) string {
 	return fmt.Sprintf("aggregateWindow(every: %s, fn: %s, createEmpty: false, timeSrc: %s)", duration(width), function, text("_start"))
 }
 
-// mapped is the step that gives a column a value.
+// mapped is the step that sets a column.
 func mapped(column, value string) string {
 	return fmt.Sprintf("map(fn: (r) => ({r with %s: %s}))", column, value)
 }
 
-// kept is the step that leaves the columns of the answer.
+// kept is the step that keeps the columns of the result.
 func kept(answer []column) string {
 	names := make([]string, len(answer))
 	for i, c := range answer {
@@ -491,7 +488,7 @@ func kept(answer []column) string {
 	return "keep(columns: " + list(names) + ")"
 }
 
-// sorted is the step that brings rows into an order, if there is one.
+// sorted is the step that sorts rows, if there is an order.
 func sorted(order query.Order, keys ...string) []string {
 	switch order {
 	case query.Ascending:
@@ -516,8 +513,8 @@ func oneOf(name string, values []string) string {
 	return strings.Join(all, " or ")
 }
 
-// exceeds is the condition that a value is there and above a threshold. Like is
-// compared with like, so that no integer is rounded.
+// exceeds is the condition that a value exists and is above a threshold. Types are compared with equal
+// types, so that integers are not rounded.
 func exceeds(value string, threshold float64, t series.Type) string {
 	there := "exists " + value
 	if !t.Integer() {
@@ -525,22 +522,22 @@ func exceeds(value string, threshold float64, t series.Type) string {
 	}
 	switch v := math.Floor(threshold); {
 	case v >= 1<<63:
-		return fmt.Sprintf("%s and %s > %d", there, value, int64(math.MaxInt64)) // none is
+		return fmt.Sprintf("%s and %s > %d", there, value, int64(math.MaxInt64)) // never true
 	case v < -1<<63:
-		return there // all are
-	case v == -1<<63: // whose digits Flux cannot read
+		return there // always true
+	case v == -1<<63: // Flux cannot parse its digits
 		return fmt.Sprintf("%s and %s >= %d", there, value, int64(math.MinInt64+1))
 	default:
 		return fmt.Sprintf("%s and %s > %d", there, value, int64(v))
 	}
 }
 
-// compared is the condition that a double is there and compares so with a bound.
+// compared is the condition that a double exists, and its comparison with a bound.
 func compared(value string, c query.Comparison, bound float64) string {
 	return fmt.Sprintf("exists %s and %[1]s %s %s", value, c, float(bound))
 }
 
-// distinct returns the names in lists, in their order, once each.
+// distinct returns the names in lists, in their order, without duplicates.
 func distinct(lists ...[]string) []string {
 	var names []string
 	for _, names2 := range lists {
@@ -558,7 +555,7 @@ func text(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "${", `\${`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(value) + `"`
 }
 
-// list returns texts as a list.
+// list returns texts as an array literal.
 func list(values []string) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -567,7 +564,7 @@ func list(values []string) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// float returns a double, for which Flux knows no exponent.
+// float returns a double without an exponent, which Flux does not support.
 func float(v float64) string {
 	digits := strconv.FormatFloat(v, 'f', -1, 64)
 	if !strings.Contains(digits, ".") {
@@ -579,7 +576,7 @@ func float(v float64) string {
 // instant returns a time.
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// duration returns the width of buckets. Flux has calendars in days and weeks.
+// duration returns the width of buckets. Days and weeks in Flux are calendar units.
 func duration(d time.Duration) string {
 	return sql.InUnits(d, [...]string{"", "h", "m", "s", "ms", "us", "ns"})
 }

@@ -35,7 +35,7 @@ func (r *renderer) activity() (flow, []column) {
 	return r.sessions(r.q.Shape.(query.Sessions))
 }
 
-// measured returns what each unit's buckets are judged by.
+// measured returns the measure by which the buckets of each unit count as active.
 func (r *renderer) measured(a *query.Activity, keys []string) flow {
 	units := append(slices.Clone(keys), a.Unit)
 	f, _ := r.values([]string{a.Field}, units, nil) // a row without the field does not count
@@ -54,16 +54,16 @@ func (r *renderer) active(a *query.Activity, keys []string) flow {
 	return r.measured(a, keys).to(filter(fmt.Sprintf("%s %s %s", member(valueColumn), a.Compare, float(a.Value))))
 }
 
-// changes returns 1 for an active bucket of a unit behind one that is not, -1 for the
-// reverse, and 0 for the others but the first.
+// changes returns 1 for an active bucket of a unit after an inactive one, -1 for the reverse, and 0 for
+// all others but the first.
 func (r *renderer) changes(a *query.Activity, keys []string) flow {
 	active := fmt.Sprintf("if %s %s %s then 1 else 0", member(valueColumn), a.Compare, float(a.Value))
 	return r.measured(a, keys).to(r.truncated(a.Width)...).
 		to(fmt.Sprintf("sort(columns: %s)", list([]string{timeColumn})), mapped(valueColumn, active), "difference()")
 }
 
-// sessions renders the Sessions shape. Of changes behind one another each second one
-// ends a session, and what passed since the one before is its length.
+// sessions renders the Sessions shape. Every second one of consecutive changes ends a session, and the
+// time since the previous change is its length.
 func (r *renderer) sessions(q query.Sessions) (flow, []column) {
 	keys := []string{timeColumn, q.Unit}
 	return r.changes(&q.Activity, nil).to(
@@ -77,16 +77,15 @@ func (r *renderer) sessions(q query.Sessions) (flow, []column) {
 	).to(sorted(query.Ascending, keys...)...), named(append(keys, valueColumn)...)
 }
 
-// operandColumn and numberColumn are columns of tsmark's own: the operand of a set
-// operation that a row is of, and the how many-th of its equals it is there.
+// operandColumn and numberColumn are columns of tsmark's own: the operand of a set operation that a row
+// comes from, and its number among equal rows of that operand.
 const (
 	operandColumn = "tsmark_operand"
 	numberColumn  = "tsmark_number"
 )
 
-// rowSet renders the RowSet shape: the rows of all operands together, and of equal ones
-// how many came from each operand. Of an operation on all rows the first of equal rows
-// of an operand is another one than the second.
+// rowSet renders the RowSet shape: the rows of all operands, and for equal rows how many came from each
+// operand. In an operation on all rows, equal rows of one operand are numbered and therefore distinct.
 func (r *renderer) rowSet(q query.RowSet) (flow, []column) {
 	rows, answer := r.rows(query.Rows{Fields: q.Fields, Tag: q.Tag})
 	r.definitions = append(r.definitions, "rows = () => "+rows.String())

@@ -24,9 +24,8 @@ const (
 // ours begins the description of a bucket that tsmark created; the note follows it.
 const ours = "made by tsmark: "
 
-// Objects implements driver.DB: measurements, and the bucket itself where tsmark did not
-// make it, which is left alone even if it is empty. A bucket that is not there holds
-// nothing.
+// Objects implements driver.DB: measurements, and the bucket itself if tsmark did not create it, which
+// is kept even if it is empty. A missing bucket has no objects.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	b, err := d.find(ctx)
 	var objects []driver.Object
@@ -72,10 +71,10 @@ func (d *database) objects(ctx context.Context, b *bucket) ([]driver.Object, err
 	return objects, nil
 }
 
-// always are the parameters of functions that would look at the last thirty days alone.
+// always are the parameters of functions that otherwise read only the last thirty days.
 const always = "start: " + firstTime + ", stop: " + lastTime
 
-// list returns what a function of Flux's package schema lists.
+// list returns the result of a function of Flux's package schema.
 func (d *database) list(ctx context.Context, call string) ([]string, error) {
 	rows, err := d.own.ask(ctx, flow{"import \"influxdata/influxdb/schema\"\n\nschema." + call}, valueColumn)
 	names := make([]string, len(rows))
@@ -85,12 +84,11 @@ func (d *database) list(ctx context.Context, call string) ([]string, error) {
 	return names, err
 }
 
-// Plan implements driver.DB. A measurement has those of its columns that something
-// was written to.
+// Plan implements driver.DB. A measurement has only the columns that were written.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	var objects []driver.Object
 	for _, t := range schema.Tables {
-		columns := []string{"field " + influx.NullField} // of rows without a value
+		columns := []string{"field " + influx.NullField} // for rows without a value
 		for i := range t.Tags {
 			if tag := &t.Tags[i]; tag.Numeric() {
 				columns = append(columns, "field "+tag.Key)
@@ -106,8 +104,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// Create implements driver.DB: measurements come with their rows. The bucket is there,
-// for the note.
+// Create implements driver.DB: measurements are created by their rows. The bucket exists, for the note.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	b, err := d.find(ctx)
 	switch {
@@ -128,8 +125,8 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// mapped has InfluxQL find the bucket under its name, as the default retention policy of
-// a database that is called so.
+// mapped makes InfluxQL find the bucket under its name, as the default retention policy of a database
+// with that name.
 func (d *database) mapped(ctx context.Context, b *bucket) error {
 	var found struct {
 		Content []struct {
@@ -204,7 +201,7 @@ func (d *database) drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// make makes the bucket.
+// make creates the bucket.
 func (d *database) make(ctx context.Context, org, description string) error {
 	return d.api.Call(ctx, http.MethodPost, "/api/v2/buckets", nil,
 		bucket{OrgID: org, Name: d.settings.bucket, Description: description, RetentionRules: d.settings.rules()}, nil)
@@ -223,8 +220,8 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return note, nil
 }
 
-// SetNote implements driver.DB. It makes the bucket where that is not there, and
-// changes no bucket that tsmark did not make.
+// SetNote implements driver.DB. It creates the bucket if it is missing, and does not change a bucket
+// that tsmark did not create.
 func (d *database) SetNote(ctx context.Context, note string) error {
 	b, err := d.find(ctx)
 	switch {

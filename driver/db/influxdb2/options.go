@@ -15,23 +15,23 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire           httpwire.Config
 	token          string
 	org, bucket    string
 	setup          bool
-	user, password string // of a set-up
+	user, password string // for a set-up
 	language       string
 	gzip           int // level; 0: off
 	precision      string
-	unit           time.Duration // of the precision
-	retention      time.Duration // 0: nothing expires
-	shard          time.Duration // 0: the server's
+	unit           time.Duration // of times
+	retention      time.Duration // 0: data does not expire
+	shard          time.Duration // 0: the server's default
 }
 
-// newSettings reads the options, which Resolve has checked one by one. The
-// environment has the credentials that the options do not.
+// newSettings reads the options, each checked by Resolve already. Credentials that the options lack
+// come from the environment.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
 	c := connection.Of(o)
 	s := &settings{
@@ -59,11 +59,11 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	return s, nil
 }
 
-// writes returns where lines are written.
+// writes returns the endpoint for lines.
 func (s *settings) writes() lineproto.Endpoint {
 	precision := s.precision
 	if precision == "u" {
-		precision = "us" // as version 2 calls it
+		precision = "us" // its name in version 2
 	}
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: "/api/v2/write", Parameters: url.Values{"org": {s.org}, "bucket": {s.bucket}, "precision": {precision}},
@@ -71,7 +71,7 @@ func (s *settings) writes() lineproto.Endpoint {
 	}
 }
 
-// endpoint is where queries in InfluxQL are run.
+// endpoint returns the endpoint for queries in InfluxQL.
 func (s *settings) endpoint() influx.Endpoint {
 	return influx.Endpoint{Wire: &s.wire, Database: s.bucket, Chunk: 10_000, Explain: explained}
 }

@@ -38,7 +38,7 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	return cost, nil
 }
 
-// do runs a query and gives some columns of its answer to the sink. An error after the end of
+// do runs a query and passes the wanted columns of its result to the sink. An error after the end of
 // the context says that the context has ended.
 func (q *querier) do(ctx context.Context, text string, wanted []column, sink query.Sink) (driver.Cost, error) {
 	request, err := q.request(ctx, text)
@@ -57,7 +57,7 @@ func (q *querier) do(ctx context.Context, text string, wanted []column, sink que
 	return cost, err
 }
 
-// dialect is the form in which answers are wanted.
+// dialect is the requested format of results.
 type dialect struct {
 	Annotations    []string `json:"annotations"`
 	Header         bool     `json:"header"`
@@ -65,7 +65,7 @@ type dialect struct {
 	DateTimeFormat string   `json:"dateTimeFormat"`
 }
 
-// request is one of a query.
+// request returns the HTTP request of a query.
 func (q *querier) request(ctx context.Context, text string) (*http.Request, error) {
 	body, err := json.Marshal(struct {
 		Query   string  `json:"query"`
@@ -89,14 +89,14 @@ func (q *querier) Close() error {
 	return nil
 }
 
-// console runs tsmark's own queries, one after the other. It takes as long as the
-// context says or, where that has no end, as the time-out does.
+// console runs tsmark's own queries, one after the other. The context limits their time or, if it has
+// no deadline, the time-out does.
 type console struct {
 	querier *querier
 	mu      sync.Mutex
 }
 
-// run runs a query and gives the columns of its answer to the sink.
+// run runs a query and passes the columns of its result to the sink.
 func (c *console) run(ctx context.Context, f flow, columns []column, sink query.Sink) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,20 +14,20 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/promql"
 )
 
-// The engine looks for compactions to make once a second, so that it is idle
-// only once it has been so for longer than that.
+// The engine looks for compactions once a second, so it counts as idle only after a longer time without
+// one.
 const (
 	idleFor = 1100 * time.Millisecond
 	look    = 50 * time.Millisecond
 )
 
-// figure is one that the server tells of a shard of the bucket.
+// figure is a metric of a shard of the bucket.
 type figure struct {
 	name, id, path, wal string
 	value               float64
 }
 
-// figures returns those of the bucket's shards, which the server tells everybody.
+// figures returns the metrics of the bucket's shards, which the server shows to everybody.
 func (d *database) figures(ctx context.Context) ([]figure, error) {
 	b, err := d.find(ctx)
 	if err == nil && b == nil {
@@ -87,9 +87,9 @@ func (d *database) Settle(ctx context.Context) error {
 // IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
-// Footprint implements driver.DB: the files of the shards and their write-ahead
-// logs, which the server counts, and the shards' indexes and the bucket's file of
-// series, which it does not, where they can be read here.
+// Footprint implements driver.DB: the files of the shards and their write-ahead logs, which the server
+// counts, and the shards' indexes and the bucket's series file, which it does not count, if they can be
+// read here.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	all, err := d.figures(ctx)
 	if err != nil {
@@ -103,8 +103,8 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 		case shardSize:
 			size.Bytes += int64(f.value)
 			files = append(files, influx.Shard{Path: f.path, WAL: f.wal})
-		// With a snapshot that is being written. Not storage_cache_disk_bytes, which stays at
-		// the size of the last snapshot that was written.
+		// Includes a snapshot in progress. storage_cache_disk_bytes is unsuitable: it stays at the size
+		// of the latest snapshot.
 		case "storage_cache_inuse_bytes":
 			cached += f.value
 		}
@@ -118,12 +118,12 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return size, nil
 }
 
-// shardSize is the figure of the size of a shard's files.
+// shardSize is the name of the metric of a shard's size on disk.
 const shardSize = "storage_shard_disk_size"
 
-// FlushMemory implements driver.DB. The server writes the values in a shard's cache to files
-// when somebody backs the shard up, who must be an operator: tsmark does so for each shard, as of
-// a time at which no file is new, so that nothing is sent.
+// FlushMemory implements driver.DB. The server writes the values in a shard's cache to files when an
+// operator backs the shard up: tsmark does so for each shard, as of a time at which no file is new, so
+// that nothing is transferred.
 func (d *database) FlushMemory(ctx context.Context) error {
 	all, err := d.figures(ctx)
 	for _, f := range all {

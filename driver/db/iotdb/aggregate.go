@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// errNoInto is why the table model has no aggregates.
+// errNoInto says why the table model has no aggregates.
 var errNoInto = fmt.Errorf("%w: the table model of IoTDB 2.0.1 has no INSERT of a query (Only support insert by values, error 701); %s=%s has aggregates", query.ErrUnsupported, optionModel, modelTree)
 
 // aggregateOf returns the devices of an aggregate as a table in which each row has all measurements.
@@ -56,7 +56,7 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 	if err != nil {
 		return driver.Request{}, fmt.Errorf("query %s: %w", q.Type, err)
 	}
-	keys := append(q.Demands(), q.Shape.(query.Buckets).GroupBy) // Answers has seen it
+	keys := append(q.Demands(), q.Shape.(query.Buckets).GroupBy) // Answers has checked it
 	if q.In != nil {
 		keys = append(keys, q.In.Key)
 	}
@@ -77,8 +77,8 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, o drive
 	return r.plan.request()
 }
 
-// into is the statement that fills an aggregate of the rows from a time to before another,
-// in the server's unit, both on borders of buckets.
+// into returns the statement that fills an aggregate with the rows from a time to before another, in
+// the server's unit, both on bucket boundaries.
 func (l *tree) into(m *query.Materialized, t, of *series.Table, from, to int64) string {
 	columns := []string{call("count", node(witness(t)))}
 	for _, field := range m.Fields {
@@ -123,14 +123,14 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return []driver.Object{{Kind: d.kind(), Name: of.Name, Columns: d.columns(of)}}, nil
 }
 
-// notKept is why no continuous query keeps an aggregate up.
+// notKept says why no continuous query maintains an aggregate.
 const notKept = "a continuous query of IoTDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT INTO"
 
-// slice is how much time one statement fills an aggregate with: the server's answer to a
-// statement is waited for only so long as the option says.
+// slice is the time range that one statement fills: the time-out of the option applies to each
+// statement.
 const slice = 24 * time.Hour
 
-// Materialize implements driver.DB, by SELECT INTO.
+// Materialize implements driver.DB with SELECT INTO.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	l, err := d.treeOf()
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *database) backfill(ctx context.Context, l *tree, m *query.Materialized,
 	by := l.counting(t)
 	rows, err := sqlkit.QueryRows(ctx, d.admin, fmt.Sprintf("SELECT %s, %s FROM %s%s", by.first, by.last, by.from, by.together))
 	if err != nil || len(rows) == 0 || rows[0][0].Kind != query.Int {
-		return err // no row
+		return err // no rows
 	}
 	width, step := int64(m.Bucket/l.unit), int64(max(slice/m.Bucket, 1)*m.Bucket/l.unit)
 	for at := bucket(rows[0][0].Int, width); at <= rows[0][1].Int; at += step {
@@ -180,8 +180,8 @@ func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int
 	return int64(rows[0][0].Float), nil
 }
 
-// AggregateFootprint implements driver.DB. IoTDB tells the size of files, which
-// hold all devices of a region.
+// AggregateFootprint implements driver.DB. IoTDB reports the sizes of files, which contain all devices
+// of a region.
 func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
 	return -1, nil
 }

@@ -12,20 +12,19 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// answer reads the blocks of an answer, each some rows by columns. Its memory is used
-// again.
+// answer decodes the blocks of a result, each with some rows in columns. It reuses its memory.
 type answer struct {
 	unit  time.Duration // of times
 	timed bool          // the first column is the block's own time
 	names []string
 	types []string
-	from  []int // which of a block's columns each is; -1: the block's own time
+	from  []int // the index in a block of each column; -1: the block's own time
 
-	cursors []cursor // of a block: its own time, and the columns behind it
+	cursors []cursor // of a block: its own time, and the columns after it
 	row     []query.Value
 }
 
-// begin reads what columns the answer has.
+// begin reads the columns of the result.
 func (a *answer) begin(reply *rpc.TSExecuteStatementResp, unit time.Duration) error {
 	a.unit, a.timed = unit, reply.IgnoreTimeStamp != nil && !*reply.IgnoreTimeStamp
 	a.names, a.types, a.from = a.names[:0], a.types[:0], a.from[:0]
@@ -49,7 +48,7 @@ func (a *answer) begin(reply *rpc.TSExecuteStatementResp, unit time.Duration) er
 	return nil
 }
 
-// The names of types in answers, and their numbers.
+// The names and the numbers of types in results.
 const (
 	typeTimestamp = "TIMESTAMP"
 	typeDate      = "DATE"
@@ -57,7 +56,7 @@ const (
 
 // The encodings of a column in a block.
 const (
-	encodedBytes = iota // booleans, as bits
+	encodedBytes = iota // booleans as bits
 	encoded32
 	encoded64
 	encodedTexts
@@ -153,7 +152,7 @@ func (a *answer) value(v *query.Value, c *cursor, kind string) error {
 type cursor struct {
 	kind  byte
 	nulls []byte // bits from the highest; nil: no value is NULL
-	once  bool   // the first value is that of all rows
+	once  bool   // all rows have the first value
 	code  byte
 	bits  []byte
 	rest  source
@@ -211,7 +210,7 @@ func (c *cursor) begin(r *source, kind, encoding byte, positions int) error {
 
 func marked(bits []byte, row int) bool { return bits[row>>3]>>(7-row&7)&1 != 0 }
 
-// next reads the value of a row.
+// next decodes the value of a row.
 func (c *cursor) next(row int) error {
 	if c.once && row > 0 {
 		return nil
@@ -241,7 +240,7 @@ func (c *cursor) next(row int) error {
 	return nil
 }
 
-// source reads from bytes until they are short.
+// source reads from bytes, and records when they are too short.
 type source struct {
 	rest  []byte
 	short bool

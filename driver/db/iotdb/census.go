@@ -19,8 +19,8 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 	return d.admin.Do(ctx, func(c *conn) error { return d.listSeries(ctx, c, t, sink) })
 }
 
-// exact reports whether a sum of whole numbers, which IoTDB makes of doubles, is that
-// of the numbers: all its parts can be said by one.
+// exact reports whether a sum of whole numbers, which IoTDB computes in doubles, is exact: no partial
+// sum can exceed the exact range.
 func exact(c *driver.Content) bool {
 	if c.Min == nil || c.Max == nil {
 		return true
@@ -60,8 +60,8 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// census counts all devices of a table together. A sum that doubles may have changed is
-// made of the values themselves, as are those of times and dates.
+// census counts all devices of a table together. If doubles may have rounded a sum, it is computed from
+// the values themselves, as are the sums of times and dates.
 func (d *database) census(ctx context.Context, t *series.Table) (out driver.Census, err error) {
 	parts, err := d.parts(ctx, d.admin, t)
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *database) contents(ctx context.Context, t *series.Table, parts []string
 	columns := []string{by.rows + " AS n", by.first + " AS t0", by.last + " AS t1"}
 	for i, f := range fields {
 		name := by.quote(f.Name)
-		if name != by.witness { // which is counted already
+		if name != by.witness { // the witness is counted already
 			columns = append(columns, fmt.Sprintf("count(%s) AS n%d", name, i))
 		}
 		if f.Type.Numeric() {
@@ -160,8 +160,8 @@ func (d *database) contents(ctx context.Context, t *series.Table, parts []string
 	return nil
 }
 
-// toldRows is a reader of rows by the names of their columns, one or one a device, which
-// it adds up: counts n and sums s, the least of t0 and a, and the most of t1 and z.
+// toldRows reads rows by the names of their columns, one row or one per device, and adds them up:
+// counts n, sums s, the minimum of t0 and a, and the maximum of t1 and z.
 type toldRows struct {
 	names  []string
 	values map[string]query.Value
@@ -204,7 +204,7 @@ func less(a, b query.Value) bool {
 	return a.Int < b.Int
 }
 
-// truths counts the booleans that are true: the tree model tells it device by device.
+// truths counts the booleans that are true: the tree model counts them device by device.
 func (d *database) truths(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
 	by := d.counting(t)
 	var sum int64
@@ -238,7 +238,7 @@ func (d *database) added(ctx context.Context, t *series.Table, field string, c *
 	return err
 }
 
-// digest makes what free texts come to of the texts themselves.
+// digest computes the digest of free texts from the texts themselves.
 func (d *database) digest(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
 	by := d.counting(t)
 	c.Sum = &query.Value{Kind: query.Int}
@@ -250,7 +250,7 @@ func (d *database) digest(ctx context.Context, t *series.Table, field string, c 
 	})
 }
 
-// scan hands on the last column of an answer.
+// scan passes on the last column of a result.
 func (d *database) scan(ctx context.Context, text string, each func(query.Value) error) error {
 	_, err := d.admin.Query(ctx, text, query.SinkFunc(func(row []query.Value) error { return each(row[len(row)-1]) }))
 	return err

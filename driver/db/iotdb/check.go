@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// ReadClock implements driver.DB: that of the data node which answers.
+// ReadClock implements driver.DB: the clock of the data node that responds.
 func (d *database) ReadClock(ctx context.Context) (read driver.Reading, err error) {
 	err = d.admin.Do(ctx, func(c *conn) error {
 		asked := time.Now()
@@ -37,14 +37,13 @@ func (d *database) FreeSpace(context.Context) (folder string, free int64, err er
 	return "", -1, driver.Unknown("IoTDB tells the sizes of its regions, and neither their folders nor what is free there: look at dn_data_dirs of iotdb-system.properties, on the hosts of the data nodes")
 }
 
-// concerns are what distorts the figures of IoTDB.
+// concerns are the settings that distort measurements of IoTDB.
 var concerns = []driver.Concern{
 	{Setting: "DataReplicationFactor", Wrong: driver.IsNot("1"), Effect: "each row is stored so many times", Fix: "compare only with targets that replicate too, or set data_replication_factor=1 before the first start"},
 	{Setting: "ReadConsistencyLevel", Wrong: driver.Is("weak"), Effect: "answers may come from a replica that is behind", Fix: "set read_consistency_level=strong"},
 }
 
-// Advise implements driver.DB: of the cluster's variables, and of nodes that do not
-// run.
+// Advise implements driver.DB: advice on the cluster's variables, and on nodes that are not running.
 func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW VARIABLES")
 	if err != nil {
@@ -56,7 +55,7 @@ func (d *database) Advise(ctx context.Context) ([]driver.Advice, error) {
 	}
 	found := driver.AdviseOn(concerns, told)
 	nodes, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
-	for _, node := range nodes { // its number, its kind, its status
+	for _, node := range nodes { // its number, its type, its status
 		if status := node[2].String(); status != "Running" {
 			found = append(found, driver.Advice{
 				Setting: fmt.Sprintf("status of %s %s", node[1], node[0]), Value: status,

@@ -20,23 +20,23 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// config says where a server is and as whom to connect.
+// config is the address of a server and the user to connect as.
 type config struct {
 	connection.Settings
-	fetch   int32             // rows that the server sends at a time
-	session map[string]string // what a session is opened with
+	fetch   int32             // rows per fetch
+	session map[string]string // configuration of the session
 }
 
 func newConfig(o driver.Options) *config {
 	c := &config{Settings: connection.Of(o), fetch: int32(o.Int(optionFetchSize)), session: map[string]string{"sql_dialect": o[optionModel], "version": "V_1_0"}}
-	if o[optionModel] == modelTable { // in which a session is, also before it is there
+	if o[optionModel] == modelTable { // the database of a session, which need not exist yet
 		c.session["db"], _ = newModel(o).names()
 	}
 	return c
 }
 
-// conn is a session of the server's over a connection of its own, used by one
-// goroutine at a time. It implements sqlkit.Remote.
+// conn is a session over a connection of its own, used by one goroutine at a time. It implements
+// sqlkit.Remote.
 type conn struct {
 	of        *config
 	net       *limit.Conn
@@ -47,11 +47,11 @@ type conn struct {
 	unit      time.Duration // of the server's times
 	broken    bool
 
-	answer answer // memory of the last one
+	answer answer // reused
 }
 
-// connect opens a session. Its error wraps driver.ErrUnreachable where no server
-// answers, and ctx's error where that ended it.
+// connect opens a session. Its error wraps driver.ErrUnreachable if no server answers, and ctx's error
+// if ctx ended the attempt.
 func (c *config) connect(ctx context.Context) (*conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -70,7 +70,7 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 	return out, nil
 }
 
-// login opens the session, whose times are in UTC.
+// login opens the session, with times in UTC.
 func (c *conn) login(ctx context.Context) error {
 	request := rpc.NewTSOpenSessionReq()
 	request.ClientProtocol = rpc.TSProtocolVersion_IOTDB_SERVICE_PROTOCOL_V3
@@ -122,7 +122,7 @@ func (c *conn) call(ctx context.Context, do func(context.Context) error) error {
 	return err
 }
 
-// within is call in the time that the option allows for what writes.
+// within is call with the time-out of the option, for writes.
 func (c *conn) within(ctx context.Context, do func(context.Context) error) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, c.of.Timeout, errSilent)
 	defer cancel()
@@ -146,7 +146,7 @@ func (c *conn) Ping(ctx context.Context) error {
 // Closed implements sqlkit.Remote.
 func (c *conn) Closed() bool { return c.broken }
 
-// farewell is how long telling the server that a session ends may take.
+// farewell limits the time for telling the server that a session ends.
 const farewell = time.Second
 
 // Close implements sqlkit.Remote.
@@ -156,7 +156,7 @@ func (c *conn) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
-	_ = c.call(ctx, func(ctx context.Context) error { // the server ends it with the connection, too
+	_ = c.call(ctx, func(ctx context.Context) error { // the server also ends it with the connection
 		_, err := c.rpc.CloseSession(ctx, &rpc.TSCloseSessionReq{SessionId: c.session})
 		return err
 	})
@@ -170,22 +170,22 @@ func (c *conn) Exec(ctx context.Context, texts ...string) error {
 	return sqlkit.Exec(ctx, c, texts...)
 }
 
-// Query implements sqlkit.Conn: the columns of the answer are the server's.
+// Query implements sqlkit.Conn. The columns are those of the server's result.
 func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (driver.Cost, error) {
 	return c.query(ctx, text, plain{sink})
 }
 
-// reader takes the rows of an answer.
+// reader receives the rows of a result.
 type reader interface {
 	// columns receives the names and the types of the columns.
 	columns(names, types []string) error
-	// take takes the values of a row, the time first where there is one.
+	// take receives the values of a row, with the time first if there is one.
 	take(values []query.Value) (rows int64, err error)
-	// end says that all rows have come.
+	// end is called after all rows.
 	end() (rows int64, err error)
 }
 
-// plain hands rows on as they come.
+// plain passes rows on as they arrive.
 type plain struct{ sink query.Sink }
 
 func (plain) columns([]string, []string) error { return nil }
@@ -197,11 +197,11 @@ func (p plain) take(values []query.Value) (int64, error) {
 	return 1, p.sink.Row(values)
 }
 
-// longest is how long the server may work on a statement where no context says: it
-// gives up after a minute by itself.
+// longest is the server's time limit for a statement if the context has no deadline; its default is a
+// minute.
 const longest = time.Hour
 
-// query runs a statement and reads its answer to the end.
+// query runs a statement and reads its result to the end.
 func (c *conn) query(ctx context.Context, text string, to reader) (cost driver.Cost, err error) {
 	err = c.patiently(ctx, func() error {
 		cost, err = c.queryOnce(ctx, text, to)
@@ -210,8 +210,8 @@ func (c *conn) query(ctx context.Context, text string, to reader) (cost driver.C
 	return cost, err
 }
 
-// patiently does something again as long as the server sends it to a region that it
-// has just dropped with a database of the same name: it learns of the new one soon.
+// patiently retries while the server sends the statement to a region that it has just dropped with a
+// database of the same name: it soon learns of the new region.
 func (c *conn) patiently(ctx context.Context, do func() error) error {
 	begin := time.Now()
 	return poll.Until(ctx, 10*time.Millisecond, time.Second, func() (bool, error) {
@@ -289,7 +289,7 @@ func (c *conn) read(ctx context.Context, reply *rpc.TSExecuteStatementResp, text
 	if rows += n; err != nil {
 		return rows, refusing(err)
 	}
-	// The server keeps what belongs to the statement until it is told so.
+	// The server keeps the resources of the statement until it is closed.
 	closed, err := c.rpc.CloseOperation(ctx, &rpc.TSCloseOperationReq{SessionId: c.session, QueryId: reply.QueryId, StatementId: &c.statement})
 	if err == nil {
 		err = said(closed)

@@ -28,13 +28,13 @@ type database struct {
 	admin   *sqlkit.Link[*conn] // for everything but writers and queriers
 	version string
 
-	mu     sync.Mutex     // guards what follows
-	schema *series.Schema // given to Create or Join; nil before
+	mu     sync.Mutex     // guards the following fields
+	schema *series.Schema // passed to Create or Join; nil before
 
-	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+	idleSince atomic.Pointer[time.Time] // as the last Settle found it; nil before
 }
 
-// open connects, and looks whether the server can do what the options want.
+// open connects, and checks that the server supports the options.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	d := &database{model: newModel(o), options: o, config: newConfig(o)}
 	d.admin = sqlkit.NewLink(d.config.connect, false)
@@ -46,7 +46,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:            d.Address(),
@@ -65,7 +65,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// root is the database as the server lists it.
+// root is the database's name in the server's list.
 func (d *database) root() string {
 	listed, _ := d.names()
 	return listed
@@ -76,7 +76,7 @@ func (d *database) place() string { return fmt.Sprintf("%s of IoTDB at %s", d.ro
 // Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
-// fits finds out what the server is.
+// fits checks the server's version and abilities.
 func (d *database) fits(ctx context.Context, create bool) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SHOW VERSION")
 	if err != nil {
@@ -117,8 +117,8 @@ func has(ctx context.Context, c sqlkit.Conn, database string) (bool, error) {
 	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == database }), err
 }
 
-// alone returns an error where the other model has a database of the same name: when
-// 2.0.1-beta deletes one of the tree model, it finds the tables of that one no more.
+// alone returns an error if the other model has a database of the same name: when 2.0.1-beta deletes a
+// database of the tree model, it no longer finds the tables of that one.
 func (d *database) alone(ctx context.Context) error {
 	if strings.HasPrefix(d.version, "1.") {
 		return nil
@@ -131,7 +131,7 @@ func (d *database) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close() // nothing was written
+	defer c.Close() // no data can be lost
 	name, _ := newModel(o).names()
 	there, err := has(ctx, c, name)
 	if err == nil && there {
@@ -140,12 +140,11 @@ func (d *database) alone(ctx context.Context) error {
 	return err
 }
 
-// ListProcesses implements driver.DB. It lists the nodes of the cluster, of which tsmark connects to
-// one.
+// ListProcesses implements driver.DB. It lists the nodes of the cluster; tsmark connects to one.
 func (d *database) ListProcesses(ctx context.Context) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW CLUSTER")
 	var addresses []string
-	for _, row := range rows { // its number, its kind, its status, address and port within the cluster
+	for _, row := range rows { // its number, its type, its status, address and port within the cluster
 		if len(row) < 5 {
 			return nil, fmt.Errorf("SHOW CLUSTER has %d columns, and not at least 5", len(row))
 		}
@@ -171,7 +170,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// prepared returns the schema that was given to Create or Join.
+// prepared returns the schema passed to Create or Join.
 func (d *database) prepared() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -198,10 +197,10 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return of, nil
 }
 
-// querier runs requests, one after the other, over one connection after the other.
+// querier runs requests, one after the other, and reconnects if necessary.
 type querier struct {
 	driver.Querier
-	plan   *plan // of the request at hand; nil: its text is a statement
+	plan   *plan // of the current request; nil: its text is a statement
 	reader planned
 }
 
@@ -230,7 +229,7 @@ func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 		if err != nil || len(bounds.Rows) == 0 || bounds.Rows[0][0].Kind == query.Null {
 			return driver.Cost{Bytes: cost.Bytes}, err
 		}
-		// Each path of several has its own.
+		// A query of several paths has bounds for each.
 		first, last := bounds.Rows[0][0].Int, bounds.Rows[0][0].Int
 		for _, v := range bounds.Rows[0] {
 			if v.Kind == query.Int {
@@ -244,8 +243,7 @@ func (c *planConn) Query(ctx context.Context, text string, sink query.Sink) (dri
 	return c.query(ctx, statement, r)
 }
 
-// between is the range of the buckets in which there are rows, whose times are from
-// first to last.
+// between is the range of the buckets that have rows, with times from first to last.
 func (p *plan) between(first, last int64) string {
 	if p.Start != nil {
 		first = max(first, *p.Start)
@@ -260,8 +258,7 @@ func (p *plan) between(first, last int64) string {
 // bucket is query.BucketOf in the server's unit.
 func bucket(at, width int64) int64 { return query.BucketOf(at, time.Duration(width)) }
 
-// look is the time between two looks at the sizes of the regions, which nodes tell
-// every second.
+// look is the interval of checks of the regions' sizes, which nodes report every second.
 const look = 200 * time.Millisecond
 
 // Settle implements driver.DB. It writes the data in memory to files. Rows that arrived out of order
@@ -296,7 +293,7 @@ func (d *database) flush(ctx context.Context) error {
 	return d.run(ctx, "FLUSH "+named)
 }
 
-// sizes are those of the files of the database's regions, as the server writes them.
+// sizes returns the sizes of the files of the database's regions in the server's format.
 func (d *database) sizes(ctx context.Context) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, "SHOW REGIONS")
 	var sizes []string
@@ -311,7 +308,7 @@ func (d *database) sizes(ctx context.Context) ([]string, error) {
 	return sizes, err
 }
 
-// Footprint implements driver.DB: the files of rows, as nodes told last.
+// Footprint implements driver.DB: the files of rows, as nodes reported them last.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	size := driver.Footprint{Bytes: -1, Without: "the write-ahead log, the schema and the indexes beside the files, of which the server does not tell the size"}
 	var total int64
@@ -330,7 +327,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return size, nil
 }
 
-// bytesOf reads a size such as 1.50 GB.
+// bytesOf parses a size such as 1.50 GB.
 func bytesOf(text string) (int64, bool) {
 	number, unit, _ := strings.Cut(strings.TrimSpace(text), " ")
 	var n float64

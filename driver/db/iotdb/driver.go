@@ -69,7 +69,7 @@ func Driver() driver.Driver {
 		Profiles:     []driver.Profile{{Name: "default", Help: "aligned devices, as the server is configured", Options: driver.Options{}}},
 		Durabilities: []driver.Profile{{Name: driver.AsShipped, Help: "wal_mode of the server, ASYNC by default; a client cannot change it", Options: driver.Options{}}},
 		IoTDBBenchmark: driver.Tool{
-			Databases: []string{"IoTDB-"}, // of each version and each of its interfaces
+			Databases: []string{"IoTDB-"}, // for each version and each of its interfaces
 			Options:   map[string]string{"IoTDB_DIALECT_MODE": optionModel, "VECTOR": optionAligned, "TEMPLATE": optionSchema, "TIMESTAMP_PRECISION": optionPrecision},
 		},
 		Caps:    caps,

@@ -15,15 +15,13 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
-// redirected is what the server says beside rows that it took, where it knows a
-// better node for them.
+// redirected is the status for accepted rows if the server knows a better node for them.
 const redirected = client.RedirectionRecommend
 
-// errDispatch is what the server says where it sends a statement to a region that is
-// not there.
+// errDispatch is the status of a statement that the server sent to a missing region.
 const errDispatch = 306
 
-// failure is what a server said about a call.
+// failure is a server's error for a call.
 type failure struct {
 	code    int32
 	message string
@@ -32,8 +30,7 @@ type failure struct {
 // Error is one line.
 func (f *failure) Error() string { return fmt.Sprintf("%s (error %d)", f.message, f.code) }
 
-// said returns what a status says went wrong; nil: nothing. That of several tablets
-// has one of each.
+// said returns the errors in a status; nil: none. The status of several tablets has one for each.
 func said(s *common.TSStatus) error {
 	if s == nil {
 		return errors.New("the server answered without a status")
@@ -58,7 +55,7 @@ func said(s *common.TSStatus) error {
 	return f
 }
 
-// code is the number of an error that a server reported; 0: it did not.
+// code is the number of an error that a server reported; 0: another error.
 func code(err error) int32 {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.code
@@ -74,8 +71,8 @@ func refusing(err error) error {
 	return &limit.Refused{Err: err}
 }
 
-// connecting explains an error of connect, whose own limit was bounded. The server may
-// have taken the connection before.
+// connecting explains an error of connect, whose own time limit was bounded. The server may have
+// accepted the connection before.
 func (c *config) connecting(ctx, bounded context.Context, connected bool, err error) error {
 	to := fmt.Sprintf("connecting to IoTDB at %s as user %s", c.Address(), c.User)
 	if ctx.Err() != nil {
@@ -93,10 +90,9 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 	return connection.ConnectError(bounded, to, c.Timeout, connected && c.Encryption() != nil, err)
 }
 
-// failed explains an error of a connection. It wraps ctx's error where that ended the
-// operation, a driver.Temporary where the same can be tried again,
-// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
-// server's disk is full.
+// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
+// and syscall.ENOSPC if the server's disk is full.
 func (c *conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -117,7 +113,7 @@ func (c *conn) failed(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; free space on the server (%w)", syscall.ENOSPC, err)
 	case client.SystemReadOnly:
 		return fmt.Errorf("%w; the server has become read-only, as when its disk is full: free space, and SET SYSTEM TO RUNNING", err)
-	case client.WriteProcessReject: // it has no memory for the rows now
+	case client.WriteProcessReject: // it currently has no memory for the rows
 		return &driver.Temporary{Err: err, Refused: true}
 	case client.StorageEngineNotReady, client.ShutDownError, client.CanNotConnectDatanode, client.ConsensusNotInitialized, client.NoAvailableRegionGroup:
 		return &driver.Temporary{Err: fmt.Errorf("%w: %w", driver.ErrUnreachable, err)}

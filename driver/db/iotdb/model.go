@@ -17,37 +17,37 @@ const (
 	modelTable = "table"
 )
 
-// model is what the tree model and the table model do each in a way of its own.
+// model is the interface of the differences between the tree model and the table model.
 type model interface {
-	// names are those of the database as the server lists it, and as statements have it.
+	// names returns the name of the database in the server's list, and in statements.
 	names() (listed, named string)
 	// makeDatabase and dropDatabase return statements. The database may exist before the first, and may
 	// be missing before the second.
 	makeDatabase() string
 	dropDatabase() string
-	// render returns a query's request.
+	// render returns the request of a query.
 	render(*query.Query, *series.Schema) (driver.Request, error)
-	// kind is what users call an object, and named its name of a table's.
+	// kind is the users' term for an object, and named the object's name for a table.
 	kind() string
 	named(table string) string
 	// objects lists the objects in the database, which must exist.
 	objects(context.Context, sqlkit.Conn) ([]driver.Object, error)
-	// columns are those of a table, by which its object is known, sorted.
+	// columns returns the sorted columns of a table, which identify its object.
 	columns(*series.Table) []string
-	// create are the statements before the first row.
+	// create returns the statements to run before the first row.
 	create(*series.Schema) []string
-	// remove drops an object from a database that stays, and forget what may be left of one
-	// that is not there.
+	// remove drops an object from a database that stays. forget removes the remains of an object that
+	// no longer exists.
 	remove(ctx context.Context, c sqlkit.Conn, name string) error
 	forget(ctx context.Context, c sqlkit.Conn, name string) error
-	// path is an object as statements have it, and makeNote the statement that makes the
-	// note's, which may be there.
+	// path is an object's name in statements. makeNote is the statement that creates the note's object
+	// unless it exists.
 	path(name string) string
 	makeNote() string
 	// tablets returns the encoder of a writer's tablets.
 	tablets(*writer, *series.Schema) tablets
-	// counting says how the values of a table are counted, and parts what of it: what
-	// statements may have behind FROM one after the other.
+	// counting says how the values of a table are counted. parts lists the operands of FROM that
+	// statements count one after the other.
 	counting(*series.Table) counting
 	parts(context.Context, sqlkit.Conn, *series.Table) ([]string, error)
 	// listSeries implements driver.DB.
@@ -62,15 +62,15 @@ func newModel(o driver.Options) model {
 	return newTree(o)
 }
 
-// counting is how statements count values.
+// counting says how statements count values.
 type counting struct {
 	quote func(name string) string
-	// rows counts them; witness is the field that it counts, or empty. First and last are
-	// the bounds of their times.
+	// rows counts the rows; witness is the field that it counts, or empty. First and last are the
+	// bounds of their times.
 	rows, witness, first, last string
 	least, most                string // functions
 	from                       string
-	// together has all devices counted as one, and each has them told apart.
+	// together makes all devices count as one, and each makes them count separately.
 	together, each string
 }
 

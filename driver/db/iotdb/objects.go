@@ -13,9 +13,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Objects implements driver.DB: the paths or tables of the database. All of them are
-// in the way: a database of tsmark's goes as a whole. One that is not there holds
-// nothing.
+// Objects implements driver.DB: the paths or tables of the database. All of them are in the way,
+// because a database of tsmark's is dropped as a whole. A missing database has no objects.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	there, err := d.exists(ctx)
 	var objects []driver.Object
@@ -35,8 +34,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// Plan implements driver.DB. A path has those of its measurements that something was
-// written to.
+// Plan implements driver.DB. A path has only the measurements that were written.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	if err := check(d.options, schema); err != nil {
 		return nil, err
@@ -48,7 +46,7 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// Create implements driver.DB. Measurements of the tree model come with their rows.
+// Create implements driver.DB. In the tree model, measurements are created by their rows.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	err := d.run(ctx, d.makeDatabase())
 	for _, t := range schema.Tables {
@@ -65,7 +63,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Join(ctx, schema)
 }
 
-// Join implements driver.DB. Devices come with their rows, whoever writes these.
+// Join implements driver.DB. Devices are created by their rows, whichever process writes them.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -144,8 +142,8 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return rows[0][len(rows[0])-1].String(), nil
 }
 
-// SetNote implements driver.DB: the row takes the place of the one of its time. The
-// flush has a kill find the note.
+// SetNote implements driver.DB: the row replaces the one with the same time. The flush makes the note
+// survive a kill.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	write := fmt.Sprintf("INSERT INTO %s(time, %s) VALUES (0, %s)", d.path(note), noteContent, sql.SingleQuotes.Wrap(text))
 	err := d.run(ctx, d.makeDatabase(), d.makeNote(), write)

@@ -16,9 +16,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// table is the table model: a table has tags that are texts as TAG columns, and tags
-// that are numbers with the fields as FIELD columns. The server folds names to lower
-// case.
+// table is the table model: text tags are TAG columns, and numeric tags and fields are FIELD columns.
+// The server folds names to lower case.
 type table struct {
 	name string // of the database
 	held map[series.Type]driver.Stored
@@ -29,10 +28,10 @@ func newTable(o driver.Options) *table {
 	return &table{name: strings.ToLower(o[connection.Database]), held: types(o), sql: tableDialect(units[o[optionPrecision]])}
 }
 
-// reserved are the words that 2.0.1-beta does not take as names of columns.
+// reserved are the words that 2.0.1-beta does not accept as names of columns.
 const reserved = " alter and as between by case cast constraint create cross cube current_catalog current_database current_date current_role current_schema current_time current_timestamp current_user date_bin date_bin_gapfill deallocate delete describe distinct drop else end escape except exists extract false fill for from full group grouping having in inner insert intersect into is join left like listagg natural normalize not null on or order outer prepare recursive right rollup select skip table then trim true uescape union unnest using values when where with "
 
-// tableDialect is SQL as IoTDB 2.0.1-beta has it, with times of a unit.
+// tableDialect is the SQL of IoTDB 2.0.1-beta, with times in a unit.
 func tableDialect(unit time.Duration) *sql.Dialect {
 	return &sql.Dialect{
 		Name:      "the table model of IoTDB 2.0.1",
@@ -103,13 +102,13 @@ func (l *table) named(table string) string { return node(strings.ToLower(table))
 // path is the qualified name in statements, independent of the session's database.
 func (l *table) path(name string) string { return l.sql.Ident(l.name) + "." + l.sql.Ident(name) }
 
-// column is one of a table beside the time.
+// column is a column of a table other than the time.
 type column struct {
 	measurement
 	category int8
 }
 
-// declared are the columns of a table, in the order of tablets.
+// declared returns the columns of a table, in the order of tablets.
 func (l *table) declared(t *series.Table) (all []column) {
 	texts, numeric := split(t)
 	for _, tag := range texts {
@@ -124,7 +123,7 @@ func (l *table) declared(t *series.Table) (all []column) {
 	return all
 }
 
-// words are the column as it is declared, behind its name.
+// words is the column's definition after its name.
 func (c column) words() string { return c.kind + " " + [...]string{"TAG", "FIELD"}[c.category] }
 
 func (l *table) create(s *series.Schema) (statements []string) {
@@ -171,7 +170,7 @@ func (l *table) remove(ctx context.Context, c sqlkit.Conn, name string) error {
 	return c.Exec(ctx, "DROP TABLE IF EXISTS "+l.path(name))
 }
 
-// forget has nothing to do: tables go with their database.
+// forget does nothing: tables are dropped with their database.
 func (l *table) forget(context.Context, sqlkit.Conn, string) error { return nil }
 
 func (l *table) makeNote() string {

@@ -15,7 +15,7 @@ const (
 	categoryField
 )
 
-// tableTablets are those of the table model: one a table, with the rows of all its
+// tableTablets are the tablets of the table model: one for each table, with the rows of all its
 // devices, each in a call of its own.
 type tableTablets struct {
 	*writer
@@ -55,7 +55,7 @@ func (l *table) tablets(w *writer, s *series.Schema) tablets {
 
 func (w *tableTablets) begin() { w.parts = w.parts[:0] }
 
-// add makes a tablet of all rows.
+// add encodes a tablet of all rows.
 func (w *tableTablets) add(t *target) (err error) {
 	e, places := &w.encoder, w.sorter.Places
 	p := tablePart{tableTarget: w.of[t], times: len(w.buffer), rows: int32(len(places))}

@@ -14,16 +14,16 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// view returns bytes as a text without a copy; it is good until they change.
+// view returns bytes as a text without copying; it is valid until they change.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// encoder appends the columns of a tablet: the values of a column one behind the
-// other, and behind all columns which of their values are missing.
+// encoder appends the columns of a tablet: the values of each column, and after all columns, bitmaps of
+// the missing values.
 type encoder struct {
 	unit  int64 // of times, in nanoseconds
 	held  map[series.Type]driver.Stored
 	nulls []byte // of a column, bit r%8 of byte r/8, from the lowest
-	masks []byte // of the columns so far, each behind whether it has any
+	masks []byte // of the columns so far, each after a flag whether it has any
 	any   bool
 	text  []byte
 }
@@ -63,7 +63,7 @@ func (e *encoder) end(nulls bool) {
 	e.masks = append(append(e.masks, 1), e.nulls...)
 }
 
-// finish appends which values are missing, if any are.
+// finish appends the bitmaps of missing values, if there are any.
 func (e *encoder) finish(dst []byte) []byte {
 	if e.any {
 		dst = append(dst, e.masks...)
@@ -132,13 +132,13 @@ func appendText(dst, text []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(text))), text...)
 }
 
-// calendar returns days since 1970 as IoTDB's DATE has them: 20240229.
+// calendar converts days since 1970 to the format of IoTDB's DATE: 20240229.
 func calendar(days int64) int32 {
 	year, month, day := time.Unix(days*86400, 0).UTC().Date()
 	return int32(year*10000 + int(month)*100 + day)
 }
 
-// tag appends the values of a tag, the same for all rows of a series: texts, or numbers.
+// tag appends the values of a tag, equal for all rows of a series: texts, or numbers.
 func (e *encoder) tag(dst []byte, runs []*series.Run, places []byseries.Place, t *series.Tag) ([]byte, error) {
 	e.column(len(places))
 	nulls, known, has, numeric := false, false, false, t.Numeric()

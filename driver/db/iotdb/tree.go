@@ -14,15 +14,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// tree is the tree model: a series is a device, root.<database>.<table>.<value of each
-// tag>.
+// tree is the tree model: a series is a device, root.<database>.<table>.<value of each tag>.
 type tree struct {
 	name        string // of the database
 	root        string // its path
 	unit        time.Duration
 	held        map[series.Type]driver.Stored
 	aligned     bool
-	compression string // in upper case; empty: the server's
+	compression string // in upper case; empty: the server's default
 	template    bool
 }
 
@@ -39,14 +38,13 @@ func (l *tree) dropDatabase() string          { return "DELETE DATABASE " + l.ro
 func (l *tree) kind() string                  { return "path" }
 func (l *tree) named(name string) string      { return name }
 
-// path is that of a table, or of another child of the database.
+// path returns the path of a table, or of another child of the database.
 func (l *tree) path(name string) string { return l.root + "." + node(name) }
 
-// level is that of tables in paths.
+// level is the level of tables in paths.
 func (l *tree) level() int { return strings.Count(l.root, ".") + 1 }
 
-// looked is at how many measurements of a path are looked: all devices of a table have
-// the same.
+// looked is the number of a path's measurements to read: all devices of a table have the same ones.
 const looked = 1000
 
 // objects lists the paths, each with its measurements.
@@ -72,7 +70,7 @@ func (l *tree) objects(ctx context.Context, c sqlkit.Conn) (objects []driver.Obj
 	return objects, nil
 }
 
-// measured are the measurements of a path, each with its type.
+// measured returns the measurements of a path with their types.
 func (l *tree) measured(ctx context.Context, c sqlkit.Conn, name string) ([]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, fmt.Sprintf("SHOW TIMESERIES %s.** LIMIT %d", l.path(name), looked))
 	found := []string{}
@@ -107,7 +105,7 @@ func (l *tree) counting(t *series.Table) counting {
 	}
 }
 
-// parts are the devices of a table.
+// parts returns the devices of a table.
 func (l *tree) parts(ctx context.Context, c sqlkit.Conn, t *series.Table) (list []string, err error) {
 	if texts, _ := split(t); len(texts) == 0 {
 		return []string{l.devices(t)}, nil

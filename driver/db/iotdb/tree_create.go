@@ -8,14 +8,14 @@ import (
 	"github.com/apache/iotdb-client-go/v2/rpc"
 )
 
-// creator creates measurements with a compression. Those that rows create have the
-// server's.
+// creator creates measurements with a compression. Measurements created by rows have the server's
+// default.
 type creator struct {
 	*tree
-	statements []string // that are due
+	statements []string // pending statements
 }
 
-// add has the measurements of a device created.
+// add adds statements that create the measurements of a device.
 func (c *creator) add(path string, all []measurement) {
 	columns := c.declared(all)
 	if c.aligned {

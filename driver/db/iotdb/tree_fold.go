@@ -2,19 +2,19 @@ package iotdb
 
 import "github.com/tsmark/tsmark/query"
 
-// fold makes one row of each group of the rows of devices that share the values of some
-// tags. GROUP BY LEVEL could do it for means alone: over several devices, IoTDB 2.0.1
-// answers last_value with any of their last values, max_by(x, time) with NULL, and takes a
-// condition on values for one on all devices at once.
+// fold merges the rows of devices that share the values of some tags into one row for each group. GROUP
+// BY LEVEL could do so for means only: over several devices, IoTDB 2.0.1 returns any of their last
+// values for last_value, NULL for max_by(x, time), and applies a condition on values to all devices at
+// once.
 type fold struct {
-	// Keys are the columns of the output that are the tags of groups.
+	// Keys are the indexes of the output columns for the tags of groups.
 	Keys []int `json:"keys"`
-	// Means says that the columns behind the keys are a sum and a count for each mean;
-	// without it the row of the latest time, the first column, is the group's.
+	// Means means that the columns after the keys are a sum and a count for each mean. Otherwise the
+	// row with the latest time, the first column, is the group's row.
 	Means bool `json:"means,omitempty"`
-	// Having is what the group's row must fulfil. Its columns are those of that row.
+	// Having is a condition on the group's row, with indexes of that row's columns.
 	Having *having `json:"having,omitempty"`
-	// Width is how many columns the answer has: those behind are for the condition.
+	// Width is the number of columns of the result: those after it are for the condition.
 	Width int `json:"width"`
 }
 
@@ -26,7 +26,7 @@ type having struct {
 	Value   float64          `json:"value"`
 }
 
-// holds reports whether a row fulfils the condition, which NULL does not.
+// holds reports whether a row satisfies the condition; NULL does not.
 func (h *having) holds(row []query.Value) bool {
 	v, ok := row[h.At].Number()
 	if h.Over > 0 && ok {
@@ -37,9 +37,9 @@ func (h *having) holds(row []query.Value) bool {
 	return ok && h.Compare.Holds(v, h.Value)
 }
 
-// folded are the groups of an answer. Their memory is used again.
+// folded are the groups of a result. It reuses its memory.
 type folded struct {
-	at   map[string]int // of each group, by its key
+	at   map[string]int // index of each group, by its key
 	rows [][]query.Value
 	key  []byte
 }
@@ -52,7 +52,7 @@ func (g *folded) begin() {
 	g.rows = g.rows[:0]
 }
 
-// add takes a row of a device.
+// add adds a row of a device.
 func (g *folded) add(f *fold, row []query.Value) {
 	g.key = g.key[:0]
 	for _, column := range f.Keys {
@@ -103,7 +103,7 @@ func accumulate(total *query.Value, v query.Value) {
 	}
 }
 
-// hand hands on the row of each group.
+// hand passes on the row of each group.
 func (g *folded) hand(f *fold, sink query.Sink) (rows int64, err error) {
 	for _, row := range g.rows {
 		if f.Means {
@@ -123,7 +123,7 @@ func (g *folded) hand(f *fold, sink query.Sink) (rows int64, err error) {
 	return rows, nil
 }
 
-// means replaces pairs of a sum and a count by means.
+// means replaces pairs of sum and count by means.
 func means(row []query.Value, keys int) {
 	for i, to := keys, keys; i+1 < len(row); i, to = i+2, to+1 {
 		sum, known := row[i].Number()

@@ -9,11 +9,11 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// missing is the node of a tag that a series lacks. A value that reads so, or that
-// cannot be a node, has a backslash before it.
+// missing is the node of a tag that a series lacks. An equal value, or one that is not allowed as a
+// node, is prefixed by a backslash.
 const missing = "null"
 
-// appendNode appends a node of a path: quoted where it must be.
+// appendNode appends a node of a path, quoted if necessary.
 func appendNode(dst []byte, name string) []byte {
 	if plainName(name) {
 		return append(dst, name...)
@@ -43,13 +43,13 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// escaped reports whether a tag's value has a backslash before it in a path.
+// escaped reports whether a tag's value is prefixed by a backslash in a path.
 func escaped(value string) bool {
 	rest := strings.TrimLeft(value, `\`)
 	return rest == missing || reservedNode(rest)
 }
 
-// reservedNode reports whether a name cannot be a node, not even in quotes, whatever its case.
+// reservedNode reports whether a name is not allowed as a node, not even in quotes, whatever its case.
 func reservedNode(name string) bool {
 	return slices.ContainsFunc([]string{"root", "time", "timestamp"}, func(word string) bool { return strings.EqualFold(name, word) })
 }
@@ -62,7 +62,7 @@ func tagNode(value string) string {
 	return node(value)
 }
 
-// appendTag appends the node of a series' tag. The scratch is the caller's.
+// appendTag appends the node of a series' tag. It uses the caller's scratch memory.
 func appendTag(dst, scratch []byte, t *series.Tag, s uint32) (out, used []byte) {
 	scratch, ok := t.Values.Append(scratch[:0], s)
 	if !ok {
@@ -75,7 +75,7 @@ func appendTag(dst, scratch []byte, t *series.Tag, s uint32) (out, used []byte) 
 	return appendNode(dst, value), scratch
 }
 
-// nodes cuts a path, as an answer has it, into its nodes. Its memory is used again.
+// nodes splits a path in a result into its nodes. It reuses its memory.
 type nodes struct {
 	list []query.Value
 	text []byte
@@ -83,8 +83,7 @@ type nodes struct {
 
 var errPath = errors.New("a path in the answer is none")
 
-// cut cuts a device's path and leaves out the first nodes. A tag that is missing is
-// NULL.
+// cut splits a device's path and skips the first nodes. A missing tag is NULL.
 func (n *nodes) cut(path []byte, skip int) error {
 	n.list, n.text = n.list[:0], n.text[:0]
 	for at := 0; at <= len(path); skip-- {

@@ -13,33 +13,32 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// plan is a statement of the tree model and how rows of its answer become those of
-// the query's: there a series is a path. It is the Plan of a
-// driver.Request, whose text is a line of JSON, and the statement.
+// plan is a statement of the tree model, and the mapping of rows of its result, in which a series is a
+// path, to rows of the query's. It is the Plan of a driver.Request, whose text is a line of JSON, and
+// the statement.
 type plan struct {
 	Statement string `json:"-"`
-	// Columns is how many columns the answer has behind the time and the device.
+	// Columns is the number of columns after the time and the device.
 	Columns int  `json:"columns"`
-	Device  bool `json:"device,omitempty"` // the answer has devices
-	// Skip is how many nodes of a device's path stand before those of the tags, of
-	// which rows must have those of Present.
+	Device  bool `json:"device,omitempty"` // the result has a device column
+	// Skip is the number of nodes of a device's path before those of the tags. Rows must have the tags
+	// in Present.
 	Skip    int   `json:"skip,omitempty"`
 	Present []int `json:"present,omitempty"`
-	// Output are the columns of the query's answer.
+	// Output are the columns of the query's result.
 	Output []output `json:"output"`
-	// Names are those of the columns where measurements may be missing, which the
-	// answer then leaves out.
+	// Names are the names of the columns if measurements may be missing, which the result then leaves
+	// out.
 	Names []string `json:"names,omitempty"`
-	// Range is the statement that tells the first and the last time, where the query
-	// has no bounds: GROUP BY needs some. The two stand in the place of rangeMark, in
-	// multiples of Width.
+	// Range is the statement that reads the first and the last time if the query has no bounds: GROUP
+	// BY needs them. Both replace rangeMark, as multiples of Width.
 	Range string `json:"range,omitempty"`
 	Width int64  `json:"width,omitempty"` // in the server's unit
-	Start *int64 `json:"start,omitempty"` // that the query has
+	Start *int64 `json:"start,omitempty"` // the query's own bounds
 	End   *int64 `json:"end,omitempty"`
-	// Groups are the aggregates of GROUP BY LEVEL, each a function and a measurement:
-	// the answer has a column of each for each value of the node behind Skip others. The
-	// first counts the rows of a group.
+	// Groups are the aggregates of GROUP BY LEVEL, each a function and a measurement: the result has a
+	// column of each for each value of the node after Skip others. The first one counts the rows of a
+	// group.
 	Groups [][2]string `json:"groups,omitempty"`
 	Down   bool        `json:"down,omitempty"` // groups come in descending order
 	// Counted is the column that counts the rows of a bucket, for statements in which HAVING does not
@@ -52,24 +51,24 @@ type plan struct {
 	Last []string `json:"last,omitempty"`
 }
 
-// output is a column of an answer: where it comes from.
+// output is the source of a column of the result.
 type output struct {
 	From string `json:"from"`
-	At   int    `json:"at,omitempty"`   // which of several, from 0
-	Over int    `json:"over,omitempty"` // which a ratio is divided by
+	At   int    `json:"at,omitempty"`   // index among several, from 0
+	Over int    `json:"over,omitempty"` // index of a ratio's divisor
 }
 
-// rangeMark stands for the range of a GROUP BY that is not known yet.
+// rangeMark is a placeholder for the range of a GROUP BY that is not known yet.
 const rangeMark = "$range"
 
-// Where columns come from.
+// The sources of columns.
 const (
-	fromTime   = "time"   // the time of the answer's row
+	fromTime   = "time"   // the time of the result's row
 	fromMoment = "moment" // a value that is a time
 	fromTag    = "tag"    // a node of the path
 	fromValue  = "value"
 	fromCount  = "count" // a count: a missing value is 0
-	fromWhole  = "whole" // a sum of counts, which IoTDB makes of doubles
+	fromWhole  = "whole" // a sum of counts, which IoTDB computes in doubles
 	fromRatio  = "ratio" // of two sums
 )
 
@@ -79,31 +78,31 @@ func (p *plan) request() (driver.Request, error) {
 	return driver.Request{Text: string(head) + "\n" + p.Statement, Plan: p}, err
 }
 
-// deviceColumn is what answers of ALIGN BY DEVICE have first.
+// deviceColumn is the first column of results of ALIGN BY DEVICE.
 const deviceColumn = "Device"
 
-// planned is a reader that makes the rows of a plan. Its memory is used again.
+// planned is a reader that computes the rows of a plan. It reuses its memory.
 type planned struct {
 	*plan
 	sink query.Sink
 	unit int64 // of times, in nanoseconds
 
 	timed  bool
-	of     []int // which column of the answer each of Names is; -1: none
+	of     []int // the index of each of Names in the result; -1: missing
 	named  []query.Value
 	groups []levelGroup
-	path   []byte // of the device at hand
+	path   []byte // of the current device
 	nodes  nodes
 	row    []query.Value
 	folded folded
 
-	// Of SELECT LAST.
+	// For SELECT LAST.
 	device []byte
 	values []query.Value
 	at     query.Value
 }
 
-// begin begins another answer.
+// begin begins another result.
 func (r *planned) begin(p *plan, sink query.Sink, unit int64) {
 	r.plan, r.sink, r.unit, r.path, r.device = p, sink, unit, r.path[:0], r.device[:0]
 	r.row = append(r.row[:0], make([]query.Value, len(p.Output))...)
@@ -127,7 +126,7 @@ func (r *planned) columns(names, _ []string) error {
 		return nil
 	}
 	if r.Device {
-		if len(names) == 0 { // where no device matches, there is no column
+		if len(names) == 0 { // without a matching device there are no columns
 			return nil
 		}
 		if names[0] != deviceColumn {
@@ -156,7 +155,7 @@ type levelGroup struct {
 	of    []int
 }
 
-// group finds the groups of GROUP BY LEVEL by the names of the columns, such as
+// group finds the groups of GROUP BY LEVEL in the names of the columns, such as
 // max_value(root.*.cpu.*.rack_1.usage).
 func (r *planned) group(names []string) error {
 	r.groups = r.groups[:0]
@@ -176,7 +175,7 @@ func (r *planned) group(names []string) error {
 			at = len(r.groups)
 			r.groups = append(r.groups, levelGroup{n.list[0], slices.Repeat([]int{-1}, len(r.Groups))})
 		}
-		r.groups[at].of[aggregate] = column // there again for each path of FROM, with the values of all
+		r.groups[at].of[aggregate] = column // repeated for each path of FROM, with the values of all
 	}
 	slices.SortFunc(r.groups, func(a, b levelGroup) int {
 		by := bytes.Compare(a.value.Text, b.value.Text)
@@ -188,7 +187,7 @@ func (r *planned) group(names []string) error {
 	return nil
 }
 
-// grouped hands on a row of each group that has rows.
+// grouped passes on a row for each group that has rows.
 func (r *planned) grouped(at query.Value, values []query.Value) (rows int64, err error) {
 	for _, g := range r.groups {
 		r.named = r.named[:0]
@@ -211,7 +210,7 @@ func (r *planned) grouped(at query.Value, values []query.Value) (rows int64, err
 	return rows, nil
 }
 
-// hand hands a row on, if it is one of the query's.
+// hand passes a row on if it belongs to the query's result.
 func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 	for _, i := range r.Present {
 		if i >= len(r.nodes.list) || r.nodes.list[i].Kind == query.Null {
@@ -259,7 +258,7 @@ func (r *planned) hand(values []query.Value, at query.Value) (int64, error) {
 	return 1, r.sink.Row(r.row)
 }
 
-// locate cuts the path of a device that is not the one before.
+// locate splits the path of a device unless it equals the previous one.
 func (r *planned) locate(path []byte) error {
 	if len(r.path) > 0 && string(path) == string(r.path) {
 		return nil
@@ -303,8 +302,7 @@ func (r *planned) take(values []query.Value) (int64, error) {
 	return r.hand(values, at)
 }
 
-// last takes the last value of a measurement: those of a device come one behind the
-// other.
+// last receives the last value of a measurement. The measurements of a device are consecutive.
 func (r *planned) last(at query.Value, values []query.Value) (rows int64, err error) {
 	device, name := parent(values[0].Text)
 	if string(device) != string(r.device) {
@@ -332,7 +330,7 @@ func (r *planned) last(at query.Value, values []query.Value) (rows int64, err er
 	return rows, err
 }
 
-// parent cuts the last node off a path.
+// parent splits the last node off a path.
 func parent(path []byte) (of, name []byte) {
 	quoted := false
 	at := -1
@@ -350,7 +348,7 @@ func parent(path []byte) (of, name []byte) {
 	return path[:at], path[at+1:]
 }
 
-// lastValue reads a value of SELECT LAST, which are texts.
+// lastValue decodes a value of SELECT LAST, which is a text.
 func lastValue(text, kind string) (query.Value, error) {
 	switch kind {
 	case "INT32", "INT64":
@@ -375,7 +373,7 @@ func (r *planned) end() (int64, error) {
 	return r.folded.hand(r.Fold, r.sink)
 }
 
-// endDevice hands on the row of a device of SELECT LAST.
+// endDevice passes on the row of a device of SELECT LAST.
 func (r *planned) endDevice() (int64, error) {
 	if len(r.Last) == 0 || len(r.device) == 0 {
 		return 0, nil

@@ -42,17 +42,17 @@ type treeRenderer struct {
 	texts   []*series.Tag
 	plan    plan
 	columns []string // that are selected
-	// aggregate is what the query is answered from, table being its devices; nil: rows.
+	// aggregate is the aggregate that the query is answered from, and table its devices; nil: rows.
 	aggregate *query.Materialized
 	err       error // the first construct that the tree model cannot express; the rendered text is then invalid
 }
 
-// unsupported says that the tree model cannot say the query.
+// unsupported records that the tree model cannot express the query.
 func (r *treeRenderer) unsupported(format string, args ...any) {
 	r.err = cmp.Or(r.err, fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 }
 
-// column selects an expression, once, and returns which it is.
+// column selects an expression, once, and returns its index.
 func (r *treeRenderer) column(expression string) int {
 	at := slices.Index(r.columns, expression)
 	if at < 0 {
@@ -62,13 +62,13 @@ func (r *treeRenderer) column(expression string) int {
 	return at
 }
 
-// output adds a column to the answer.
+// output adds a column to the result.
 func (r *treeRenderer) output(from string, at int) {
 	r.plan.Output = append(r.plan.Output, output{From: from, At: at})
 }
 
-// tag adds a tag to the answer: a node of the path, or where it is a number a
-// measurement, by a function where rows are aggregated.
+// tag adds a tag to the result: a node of the path, or, for a numeric tag, a measurement, with a
+// function if rows are aggregated.
 func (r *treeRenderer) tag(key, function string) {
 	if key == "" {
 		return
@@ -80,7 +80,7 @@ func (r *treeRenderer) tag(key, function string) {
 	r.output(fromValue, r.column(call(function, node(key))))
 }
 
-// call is a function of an expression, or the expression alone.
+// call applies a function to an expression; without a function it is the expression.
 func call(function, expression string) string {
 	if function == "" {
 		return expression
@@ -88,7 +88,7 @@ func call(function, expression string) string {
 	return function + "(" + expression + ")"
 }
 
-// nodeOf returns which of the nodes behind the table a tag is; -1: it is a number.
+// nodeOf returns the index of a tag among the nodes after the table; -1: it is a number.
 func (r *treeRenderer) nodeOf(key string) int {
 	return slices.IndexFunc(r.texts, func(t *series.Tag) bool { return t.Key == key })
 }
@@ -142,8 +142,7 @@ func (r *treeRenderer) rows(s query.Rows, limit int) {
 	r.perDevice("", "", order)
 }
 
-// order returns the order of rows. Those of one time come by the paths of their
-// devices.
+// order returns the order of rows. Rows of equal time are ordered by the paths of their devices.
 func (r *treeRenderer) order(o query.Order, tag string) string {
 	if o == query.Unordered {
 		return ""
@@ -165,8 +164,8 @@ func (r *treeRenderer) oneGroup(tag string) bool {
 	return in != nil && in.Key == tag && !slices.ContainsFunc(in.Values, func(v string) bool { return v != in.Values[0] })
 }
 
-// sorts reports whether the paths of devices are in the order of their first tag:
-// where no value of it is quoted.
+// sorts reports whether the paths of devices are in the order of their first tag, which is so if no
+// value of it is quoted.
 func (r *treeRenderer) sorts() bool {
 	sorted := true
 	r.each(r.texts[0], func(value []byte) bool {
@@ -176,7 +175,7 @@ func (r *treeRenderer) sorts() bool {
 	return sorted
 }
 
-// each calls a function with each series' value of a tag, as long as it reports true.
+// each calls a function with each series' value of a tag until it returns false.
 func (r *treeRenderer) each(t *series.Tag, value func([]byte) bool) {
 	var text []byte
 	for s := range r.schema.Series {
@@ -202,8 +201,8 @@ func (r *treeRenderer) lacking(t *series.Tag) bool {
 	return false
 }
 
-// identifies reports whether no two series share a value of a tag: grouping by it is
-// grouping by device.
+// identifies reports whether no two series share a value of a tag, so that grouping by it is grouping
+// by device.
 func (r *treeRenderer) identifies(key string) bool {
 	at := r.nodeOf(key)
 	if at < 0 {
@@ -221,7 +220,7 @@ func (r *treeRenderer) identifies(key string) bool {
 	return once
 }
 
-// byLevel reports whether groups of a tag are several devices: GROUP BY LEVEL.
+// byLevel reports whether groups of a tag contain several devices, which needs GROUP BY LEVEL.
 func (r *treeRenderer) byLevel(key string) bool {
 	if r.nodeOf(key) < 0 {
 		r.grouped(key)
@@ -261,7 +260,7 @@ func (r *treeRenderer) levels(key string, a query.Aggregate, fields []string, wi
 	r.statement(where, fmt.Sprintf("%s LEVEL = %d", by, r.plan.Skip), "", order)
 }
 
-// grouped says that the query is unsupported unless groups of the tags are devices.
+// grouped marks the query as unsupported unless groups of the tags are devices.
 func (r *treeRenderer) grouped(keys ...string) {
 	if !slices.ContainsFunc(keys, r.identifies) {
 		r.unsupported("several devices share the values of %s, and are no group of which the tree model can tell that",
@@ -274,7 +273,7 @@ func functions() map[query.Aggregate]string {
 	return map[query.Aggregate]string{query.Max: "max_value", query.Min: "min_value", query.Avg: "avg", query.Sum: "sum", query.Count: "count"}
 }
 
-// aggregated is where aggregates come from.
+// aggregated returns the source of an aggregate's column.
 func aggregated(a query.Aggregate) string {
 	if a == query.Count {
 		return fromCount
@@ -288,7 +287,8 @@ func (r *treeRenderer) aggregates(a query.Aggregate, fields []string) {
 	}
 }
 
-// folded adds the aggregate of a field to the answer. Add selects a function of a measurement.
+// folded adds the aggregate of a field to the result. The function add selects a function of a
+// measurement.
 func (r *treeRenderer) folded(a query.Aggregate, field string, add func(function, name string) int) {
 	switch m := r.aggregate; {
 	case m == nil:
@@ -370,8 +370,7 @@ func (r *treeRenderer) window(s query.Buckets) (window, where string) {
 	return fmt.Sprintf("\nGROUP BY ([%d, %d), %s)", first, max(last, first+width), duration(s.Width)), where
 }
 
-// bounds are those of times in the server's unit, rounded up, which changes no answer
-// over such times.
+// bounds returns the query's bounds in the server's unit, rounded up, which selects the same times.
 func (r *treeRenderer) bounds() (start, end int64) {
 	up := func(ns int64) int64 {
 		at := query.BucketOf(ns, r.unit)
@@ -389,7 +388,7 @@ func (r *treeRenderer) bounds() (start, end int64) {
 	return start, end
 }
 
-// ofAll renders a query over all devices together: GROUP BY LEVEL, of the table.
+// ofAll renders a query over all devices together, with GROUP BY LEVEL of the table.
 func (r *treeRenderer) ofAll(window, where, order string) {
 	if len(r.values()) > 0 && len(r.texts) > 0 {
 		r.unsupported("a condition on values of several devices together: in the tree model it were one on all of them at once")
@@ -410,7 +409,7 @@ func (r *treeRenderer) ofAll(window, where, order string) {
 	r.statement(where, fmt.Sprintf("%s, LEVEL = %d", window, r.level()), having, order)
 }
 
-// perDevice renders a query whose answer has a row of each device, or several.
+// perDevice renders a query whose result has one or several rows for each device.
 func (r *treeRenderer) perDevice(where, having, order string, window ...string) {
 	r.plan.Device, r.plan.Skip = true, r.level()+1
 	for _, key := range r.q.Demands() {
@@ -433,20 +432,20 @@ func (r *treeRenderer) perDevice(where, having, order string, window ...string) 
 
 func (r *treeRenderer) filters(key string) bool { return r.q.In != nil && r.q.In.Key == key }
 
-// drops reports whether rows of the answer are dropped since their device lacks a tag.
+// drops reports whether rows of the result are dropped because their device lacks a tag.
 func (r *treeRenderer) drops(key string) bool {
 	at := r.nodeOf(key)
 	return at >= 0 && !r.filters(key) && r.lacking(r.texts[at])
 }
 
-// dropped reports whether any are.
+// dropped reports whether any rows are.
 func (r *treeRenderer) dropped() bool { return slices.ContainsFunc(r.q.Demands(), r.drops) }
 
-// statement writes the statement.
+// statement sets the plan's statement.
 func (r *treeRenderer) statement(where, group, having, end string) {
 	columns := r.columns
-	// By their names columns are found where devices may lack a measurement, and where
-	// the answer has each again for each path.
+	// Columns are found by name if devices may lack a measurement, or if the result repeats them for
+	// each path.
 	if (r.ragged() || !r.plan.Device && len(r.from()) > 1) && len(r.plan.Last) == 0 && len(r.plan.Groups) == 0 {
 		columns = slices.Clone(columns)
 		for i := range columns {
@@ -468,7 +467,7 @@ func (r *treeRenderer) statement(where, group, having, end string) {
 // ragged reports whether devices may lack measurements.
 func (r *treeRenderer) ragged() bool { return !r.table.Dense || r.table.Widths != nil }
 
-// from are the paths of the devices that the query is about.
+// from returns the paths of the devices that the query is about.
 func (r *treeRenderer) from() []string {
 	table := r.path(r.table.Name)
 	if len(r.texts) == 0 {
@@ -492,7 +491,7 @@ func (r *treeRenderer) from() []string {
 	return paths
 }
 
-// times are the conditions on a row's time.
+// times returns the conditions on a row's time.
 func (r *treeRenderer) times() string {
 	start, end := r.bounds()
 	var all []string
@@ -508,7 +507,7 @@ func (r *treeRenderer) times() string {
 	return strings.Join(all, " AND ")
 }
 
-// values are the conditions on measurements.
+// values returns the conditions on measurements.
 func (r *treeRenderer) values() []string {
 	var all []string
 	if above := r.q.Above; above != nil {
@@ -535,8 +534,8 @@ func (r *treeRenderer) values() []string {
 	return all
 }
 
-// exceeds is the condition that a field is greater than a number: like is compared with
-// like, and a number beyond a type's with its bound.
+// exceeds is the condition that a field is greater than a number. Types are compared with equal types,
+// and a number beyond the range of a type becomes its bound.
 func exceeds(field string, v float64, t series.Type) string {
 	if !t.Integer() {
 		return fmt.Sprintf("%s > %s", field, number(v))
@@ -547,9 +546,9 @@ func exceeds(field string, v float64, t series.Type) string {
 	}
 	switch whole := math.Floor(v); {
 	case whole >= float64(most):
-		return fmt.Sprintf("%s > %d", field, most) // none is
+		return fmt.Sprintf("%s > %d", field, most) // never true
 	case whole < float64(least):
-		return fmt.Sprintf("%s >= %d", field, least) // all are
+		return fmt.Sprintf("%s >= %d", field, least) // always true
 	default:
 		return fmt.Sprintf("%s > %d", field, int64(whole))
 	}
@@ -566,8 +565,8 @@ func number(v float64) string {
 	return text
 }
 
-// last renders the Last shape. Where each row has all fields and all rows compete, it
-// is SELECT LAST, which IoTDB keeps ready; else the values at the greatest time.
+// last renders the Last shape. If each row has all fields and no condition excludes rows, it is SELECT
+// LAST, which IoTDB caches; otherwise the values at the greatest time.
 func (r *treeRenderer) last(s query.Last) {
 	if r.nodeOf(s.By) < 0 {
 		r.grouped(s.By)
@@ -596,7 +595,7 @@ func (r *treeRenderer) last(s query.Last) {
 	}
 	value := "max_by(%s, time)"
 	if r.template {
-		// Where each row has all fields, the last values are those of the newest row.
+		// If each row has all fields, the last values are those of the newest row.
 		if value = "last_value(%s)"; !r.table.Dense || r.table.Widths != nil {
 			r.unsupported("the newest rows of devices of a template, of which some lack values: IoTDB 2.0.1 fails on max_by(x, time) of those; schema=auto has them")
 		}
@@ -632,7 +631,7 @@ func (r *treeRenderer) last(s query.Last) {
 	r.perDevice("", kept, "")
 }
 
-// meansOfGroups renders means over several devices each.
+// meansOfGroups renders means over groups of several devices.
 func (r *treeRenderer) meansOfGroups(s query.Means) {
 	names := slices.Concat(s.Fields, s.MeanTags)
 	if len(s.Group) == 1 && s.Having == nil && len(r.values()) == 0 {

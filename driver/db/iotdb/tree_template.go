@@ -11,14 +11,13 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// templateName is the name of a table's device template: the server has one list for
-// all its databases.
+// templateName is the name of a table's device template: the server has one list of templates for all
+// databases.
 func (l *tree) templateName(table string) string {
 	return fmt.Sprintf("tsmark.%s.%s", node(l.name), node(table))
 }
 
-// create sets a device template on each table, which the first row of a device
-// activates.
+// create sets a device template on each table, which the first row of a device activates.
 func (l *tree) create(s *series.Schema) (statements []string) {
 	if !l.template {
 		return nil
@@ -36,7 +35,7 @@ func (l *tree) create(s *series.Schema) (statements []string) {
 	return statements
 }
 
-// declared are measurements as statements create them.
+// declared returns measurements as they are declared in statements.
 func (l *tree) declared(all []measurement) (columns []string) {
 	for _, m := range all {
 		column := node(m.name) + " " + m.kind
@@ -48,15 +47,15 @@ func (l *tree) declared(all []measurement) (columns []string) {
 	return columns
 }
 
-// made reports whether there is a template of a table's.
+// made reports whether a table's template exists.
 func (l *tree) made(ctx context.Context, c sqlkit.Conn, table string) (bool, error) {
 	rows, err := sqlkit.QueryRows(ctx, c, "SHOW DEVICE TEMPLATES")
 	name := l.templateName(table)
 	return slices.ContainsFunc(rows, func(row []query.Value) bool { return row[0].String() == name }), err
 }
 
-// forget drops the template of a path that has no series: it is there also where an
-// earlier load had other options. A template that is set makes no path that is listed.
+// forget drops the template of a path without series. It exists even with other options if an earlier
+// load created it. A template that is set does not add a path to the list.
 func (l *tree) forget(ctx context.Context, c sqlkit.Conn, table string) error {
 	there, err := l.made(ctx, c, table)
 	if err != nil || !there {

@@ -11,14 +11,14 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// treeTablets are those of the tree model: one a device, all of a batch in one call.
+// treeTablets are the tablets of the tree model: one for each device, all of a batch in one call.
 type treeTablets struct {
 	*tree
 	*writer
-	creator *creator // of measurements; nil: rows or templates do
+	creator *creator // of measurements; nil: rows or templates create them
 	devices map[*target]*treeTarget
 
-	// Memory of a request, used again.
+	// Reused memory of a request.
 	paths   []byte
 	scratch []byte
 	parts   []part
@@ -28,8 +28,8 @@ type treeTablets struct {
 // treeTarget is the state of a table in the tree model, in addition to target.
 type treeTarget struct {
 	prefix  string           // of the paths of its devices
-	of      map[int]*columns // by the number of fields that rows have
-	created []bool           // by series: its measurements, where they must be created
+	of      map[int]*columns // by the number of fields in rows
+	created []bool           // by series: its measurements exist, if they must be created
 }
 
 // part is a tablet in the buffer.
@@ -56,7 +56,7 @@ func (l *tree) tablets(w *writer, s *series.Schema) tablets {
 
 func (w *treeTablets) begin() { w.paths, w.parts = w.paths[:0], w.parts[:0] }
 
-// add makes a tablet of each device.
+// add encodes a tablet for each device.
 func (w *treeTablets) add(t *target) error {
 	of := w.devices[t]
 	for i := range w.sorter.Groups {
@@ -78,7 +78,7 @@ func (w *treeTablets) columns(t *target, of *treeTarget, width int) *columns {
 	return c
 }
 
-// tablet makes a tablet of a device's rows.
+// tablet encodes a tablet of a device's rows.
 func (w *treeTablets) tablet(t *target, of *treeTarget, places []byseries.Place, width int, series uint32) (err error) {
 	p := part{columns: w.columns(t, of, width), path: len(w.paths), times: len(w.buffer), rows: int32(len(places))}
 	w.paths = append(w.paths, of.prefix...)
@@ -88,7 +88,7 @@ func (w *treeTablets) tablet(t *target, of *treeTarget, places []byseries.Place,
 	}
 	p.pathEnd = len(w.paths)
 	if w.creator != nil && !of.created[series] {
-		of.created[series] = true // after an error the writer is used no more
+		of.created[series] = true // the writer is not used after an error
 		w.creator.add(string(w.paths[p.path:]), measurements(t.table, t.table.Fields[:width], w.held))
 	}
 	e := &w.encoder

@@ -25,14 +25,14 @@ const (
 	dataString    = 11
 )
 
-// numbers are those of the types that tsmark writes.
+// numbers are the numbers of the types that tsmark writes.
 var numbers = map[string]int32{
 	"BOOLEAN": dataBoolean, "INT32": dataInt32, "INT64": dataInt64, "FLOAT": dataFloat, "DOUBLE": dataDouble,
 	"TEXT": dataText, "TIMESTAMP": dataTimestamp, "DATE": dataDate, "BLOB": dataBlob, "STRING": dataString,
 }
 
-// types are the measurements of fields. A TIMESTAMP is as fine as the server's times:
-// only those of nanoseconds hold every time.
+// types are the measurements of fields. A TIMESTAMP has the precision of the server's times: only
+// nanoseconds represent every time.
 func types(o driver.Options) map[series.Type]driver.Stored {
 	held := map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOLEAN"},
@@ -51,16 +51,16 @@ func types(o driver.Options) map[series.Type]driver.Stored {
 	return held
 }
 
-// The names that are tsmark's own.
+// Names reserved for tsmark.
 const (
 	note        = "tsmark_mark" // a device, or a table
 	noteContent = "content"     // its measurement
 	rowName     = "tsmark_row"  // a measurement of each row of a device: see witness
 )
 
-// witness returns the measurement by which a row is there, whatever
-// its other values are: the tree model knows values and no rows. Tables in which every
-// row has a value of the first field need no other.
+// witness returns the measurement that every row has, whatever its other values: the tree model has
+// values rather than rows. Tables in which every row has a value of the first field need no additional
+// measurement.
 func witness(t *series.Table) string {
 	if !written(t) {
 		return t.Fields[0].Name
@@ -81,11 +81,11 @@ func written(t *series.Table) bool {
 	return false
 }
 
-// measurement is one of a device.
+// measurement is a measurement of a device.
 type measurement struct{ name, kind string }
 
-// measurements are those of a table's devices that have some of its fields, in the order
-// of tablets.
+// measurements returns the measurements of devices that have some of a table's fields, in the order of
+// tablets.
 func measurements(t *series.Table, fields []series.Field, held map[series.Type]driver.Stored) (all []measurement) {
 	_, numeric := split(t)
 	for _, tag := range numeric {
@@ -112,7 +112,7 @@ func split(t *series.Table) (texts, numeric []*series.Tag) {
 	return texts, numeric
 }
 
-// check says what of a schema has no place in IoTDB.
+// check returns an error for the parts of a schema that IoTDB cannot store.
 func check(o driver.Options, s *series.Schema) error {
 	m, inTables := newModel(o), o[optionModel] == modelTable
 	fold, own := func(name string) string { return name }, []string{"time", "timestamp"}

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
-// maxFrame is the most bytes of a message of the server's that are read.
+// maxFrame limits the size in bytes of a message from the server.
 const maxFrame = limit.MaxRow
 
 // wire is Thrift's framed transport over a connection: each message follows its length. Thrift's own
@@ -21,8 +21,8 @@ const maxFrame = limit.MaxRow
 type wire struct {
 	conn *limit.Conn
 	in   *bufio.Reader
-	left int    // bytes of the message that is read
-	out  []byte // the message that is written, behind room for its length
+	left int    // unread bytes of the current message
+	out  []byte // the message to send, after room for its length
 	open bool
 }
 
@@ -98,7 +98,7 @@ func (w *wire) ReadByte() (byte, error) {
 	return c, err
 }
 
-// next reads the length of the next message where the last one has been read.
+// next reads the length of the next message after the end of the previous one.
 func (w *wire) next() error {
 	if w.left > 0 {
 		return nil

@@ -10,23 +10,23 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// tablets makes the tablets of a writer, and sends them.
+// tablets encodes the tablets of a writer, and sends them.
 type tablets interface {
 	// begin begins a batch.
 	begin()
-	// add encodes the rows of a table, which the writer has sorted, behind its buffer.
+	// add encodes the rows of a table, which the writer has sorted, and appends them to its buffer.
 	add(*target) error
 	// send sends the added tablets. It returns the number of bytes sent in addition to the buffer.
 	send(context.Context) (int, error)
 }
 
-// columns are those of a tablet, by their names and types.
+// columns are the columns of a tablet: names and types.
 type columns struct {
 	names []string
 	types []int32
 }
 
-// columnsOf returns those of rows with some of a table's fields.
+// columnsOf returns the columns of rows with some of a table's fields.
 func columnsOf(of []measurement, quote func(string) string) *columns {
 	c := &columns{}
 	for _, m := range of {
@@ -35,19 +35,19 @@ func columnsOf(of []measurement, quote func(string) string) *columns {
 	return c
 }
 
-// target is what a writer knows of a table.
+// target is a writer's state of a table.
 type target struct {
 	table   *series.Table
 	texts   []*series.Tag
 	numeric []*series.Tag
-	runs    []*series.Run // of the batch at hand
+	runs    []*series.Run // of the current batch
 }
 
-// writer implements driver.Writer. It sends each batch at once.
+// writer implements driver.Writer. It sends each batch immediately.
 type writer struct {
 	conn    *conn
 	tables  map[*series.Table]*target
-	active  []*target // those with rows in the batch
+	active  []*target // tables with rows in the batch
 	sorter  *byseries.Sorter
 	encoder encoder
 	tablets tablets
@@ -56,8 +56,7 @@ type writer struct {
 	buffer []byte
 }
 
-// NewWriter implements driver.DB. The database must have been prepared since it was
-// opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	s, err := d.prepared()
 	if err == nil {
@@ -81,7 +80,7 @@ func newWriter(d *database, c *conn, s *series.Schema) *writer {
 	return w
 }
 
-// Write implements driver.Writer. An error may leave some of the rows.
+// Write implements driver.Writer. After an error, some of the rows may be stored.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	err := w.encode(b)
 	beside := 0
@@ -97,7 +96,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return driver.Receipt{Sent: w.conn.net.LastWrite(), Acked: time.Now(), Rows: int64(b.Rows()), WireBytes: int64(len(w.buffer) + beside)}, nil
 }
 
-// encode makes the tablets of a batch.
+// encode encodes the tablets of a batch.
 func (w *writer) encode(b *series.Batch) error {
 	w.buffer, w.active = w.buffer[:0], w.active[:0]
 	w.tablets.begin()
@@ -128,7 +127,7 @@ func (w *writer) encode(b *series.Batch) error {
 	return err
 }
 
-// Flush implements driver.Writer. Write keeps nothing back.
+// Flush implements driver.Writer. Write does not buffer rows.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 
 // Close implements driver.Writer.

@@ -10,12 +10,11 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// aggregates is how a continuous aggregate is kept: as a table of its own, which a
-// trigger keeps up, row by row.
+// aggregates implements continuous aggregates as tables that a trigger updates row by row.
 func aggregates(o driver.Options) *sqlkit.Aggregates {
 	table := func(a *sqlkit.Aggregate) string {
 		kind := "UNIQUE INDEX"
-		if o[optionLayout] == layoutWide { // whose tags may be NULL, or too long for a key of them all
+		if o[optionLayout] == layoutWide { // tags in wide tables may be NULL, or too long for a key of all of them
 			return fmt.Sprintf("CREATE TABLE %s ENGINE=InnoDB COMMENT=%s AS\n%s", a.Ident, literal(driver.Token()), a.Select)
 		}
 		return fmt.Sprintf("CREATE TABLE %s (%s (%s)) ENGINE=InnoDB COMMENT=%s AS\n%s", a.Ident, kind, keys(a), literal(driver.Token()), a.Select)
@@ -43,7 +42,7 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 	return of
 }
 
-// keys are the columns of an aggregate's key: the series first, as rows have it.
+// keys returns the columns of an aggregate's key: the series first, as in rows.
 func keys(a *sqlkit.Aggregate) string {
 	names := sql.Keys(a.Columns)
 	return strings.Join(append(names[1:], names[0]), ", ")

@@ -48,7 +48,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return row[0].String(), -1, nil
 }
 
-// concerns are what distorts the figures of MySQL and MariaDB.
+// concerns are the settings that distort measurements of MySQL and MariaDB.
 var concerns = []driver.Concern{
 	{Setting: "innodb_flush_log_at_trx_commit", Wrong: driver.IsNot("1"), Effect: "commits are not forced to disk before they are acknowledged", Fix: "set it to 1, or compare only with targets of the same durability (durability=" + driver.Relaxed + ")"},
 	{Setting: "innodb_doublewrite", Wrong: driver.Is("OFF", "0"), Effect: "a crash of the machine may destroy pages, and each page is written once in place of twice", Fix: "set innodb_doublewrite to ON"},
@@ -61,15 +61,15 @@ var concerns = []driver.Concern{
 	{Setting: "version", Wrong: func(v string) bool { return strings.Contains(strings.ToLower(v), "debug") }, Effect: "the server is a debug build, which is several times slower", Fix: "use a release build"},
 }
 
-// morePacket is how a server takes the statements of a load.
+// morePacket says how to make a server accept the statements of a load.
 const morePacket = "run SET GLOBAL max_allowed_packet = 16777216 there, or set it in the server's configuration"
 
-// leastPacket is the smallest max_allowed_packet with which LOAD DATA is tried: the library
-// sends files in packets of 16 KiB, and where one is too long the server cuts the connection
-// without saying why.
+// leastPacket is the smallest max_allowed_packet with which LOAD DATA is attempted: the library sends
+// files in packets of 16 KiB, and the server cuts the connection without an error if a packet is too
+// long.
 const leastPacket = 64 << 10
 
-// checkPacket returns an error where LOAD DATA cannot work with a max_allowed_packet.
+// checkPacket returns an error if LOAD DATA cannot work with a max_allowed_packet.
 func checkPacket(value string) error {
 	if n, err := strconv.Atoi(value); err == nil && n < leastPacket {
 		return fmt.Errorf("max_allowed_packet is %d bytes on the server, and LOAD DATA needs at least %d; %s", n, leastPacket, morePacket)

@@ -18,12 +18,12 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// config says where a server is and as whom to connect.
+// config is the address of a server and the user to connect as.
 type config struct {
 	*mysql.Config
 	host, port string
 	timeout    time.Duration
-	sessions   *sync.Map // of open connections: the server's numbers
+	sessions   *sync.Map // the server's numbers of open connections
 }
 
 // sqlMode makes invalid and truncated values errors, whatever the server's own mode.
@@ -54,18 +54,18 @@ type conn struct {
 	of   *config
 	my   library
 	wire *limit.Conn
-	id   int64 // by which the server knows it
-	cut  bool  // in the middle of an answer
+	id   int64 // the connection's number on the server
+	cut  bool  // stopped in the middle of a result
 	// Its transactions are read-only.
 	confined bool
 
 	dest    []sqldriver.Value
-	row     []query.Value // handed to the sink
+	row     []query.Value // passed to the sink
 	columns []string      // types
 }
 
-// library is what a connection of go-sql-driver/mysql can do. It is used without
-// database/sql, whose pool would choose connections by itself.
+// library is the interface of a connection of go-sql-driver/mysql. It is used without database/sql,
+// whose pool would choose connections by itself.
 type library interface {
 	sqldriver.Conn
 	sqldriver.ConnPrepareContext
@@ -75,8 +75,8 @@ type library interface {
 	sqldriver.Validator
 }
 
-// connect opens a connection. Its error wraps driver.ErrUnreachable where no server
-// answers, and ctx's error where that ended it.
+// connect opens a connection. Its error wraps driver.ErrUnreachable if no server answers, and ctx's
+// error if ctx ended the attempt.
 func (c *config) connect(ctx context.Context) (*conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -111,8 +111,8 @@ func (c *config) connect(ctx context.Context) (*conn, error) {
 	return out, nil
 }
 
-// withoutCache has the session take no answers from the query cache, which MariaDB has, and
-// MySQL had before 8.
+// withoutCache makes the session take no results from the query cache of MariaDB, and of MySQL before
+// 8.
 func (c *conn) withoutCache(ctx context.Context) error {
 	on := false
 	err := c.rows(ctx, showCache, func(row []query.Value) error { on = row[1].String() != cacheOff; return nil })
@@ -131,8 +131,8 @@ const (
 	setCacheOff = "SET SESSION query_cache_type = " + cacheOff
 )
 
-// Confine implements sqlkit.Confiner. The functions of a text cannot change tables in a
-// read-only transaction.
+// Confine implements sqlkit.Confiner. Functions in a text cannot change tables in a read-only
+// transaction.
 func (c *conn) Confine(ctx context.Context) error {
 	if c.confined {
 		return nil
@@ -148,7 +148,7 @@ func (c *conn) Ping(ctx context.Context) error { return c.my.Ping(ctx) }
 // Closed implements sqlkit.Remote.
 func (c *conn) Closed() bool { return c.cut || !c.my.IsValid() }
 
-// farewell is how long telling the server that a connection ends may take.
+// farewell limits the time for telling the server that a connection ends.
 const farewell = time.Second
 
 // Close implements sqlkit.Remote.
@@ -164,8 +164,8 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// Query implements sqlkit.Conn, by a prepared statement, whose answer is binary.
-// The bytes of its cost are all that came.
+// Query implements sqlkit.Conn with a prepared statement, whose result is binary. The bytes of its cost
+// are all bytes received.
 func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost driver.Cost, err error) {
 	if err := ctx.Err(); err != nil {
 		return cost, fmt.Errorf("querying: %w", context.Cause(ctx))
@@ -186,8 +186,8 @@ func (c *conn) Query(ctx context.Context, text string, sink query.Sink) (cost dr
 	return cost, c.failed(ctx, err)
 }
 
-// rows hands the rows of an answer to a function. The answer comes as texts: to
-// prepare SHOW WARNINGS would forget them.
+// rows passes the rows of a result to a function. The result has texts: preparing SHOW WARNINGS would
+// clear the warnings.
 func (c *conn) rows(ctx context.Context, text string, each query.SinkFunc) error {
 	c.wire.Unread.Row()
 	rows, err := c.my.QueryContext(ctx, text, nil)
@@ -197,8 +197,8 @@ func (c *conn) rows(ctx context.Context, text string, each query.SinkFunc) error
 	return c.failed(ctx, err)
 }
 
-// read hands the rows of an answer to the sink. Where the sink takes no more, it
-// reads no further: the rest may have no end. The connection is then closed.
+// read passes the rows of a result to the sink. If the sink rejects a row, it stops reading, because
+// the rest may never end, and closes the connection.
 func (c *conn) read(rows sqldriver.Rows, sink query.Sink) (n int64, err error) {
 	columns := len(rows.Columns())
 	c.dest, c.row, c.columns = make([]sqldriver.Value, columns), make([]query.Value, columns), c.columns[:0]
@@ -242,7 +242,7 @@ func (c *conn) Exec(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// exec runs a statement and returns how many rows it has changed.
+// exec runs a statement and returns the number of rows it has changed.
 func (c *conn) exec(ctx context.Context, text string) (int64, error) {
 	c.wire.Unread.Row()
 	result, err := c.my.ExecContext(ctx, text, nil)
@@ -252,14 +252,14 @@ func (c *conn) exec(ctx context.Context, text string) (int64, error) {
 	return result.RowsAffected()
 }
 
-// prepare prepares a statement, which is run by run.
+// prepare prepares a statement for run.
 func (c *conn) prepare(ctx context.Context, text string) (sqldriver.Stmt, error) {
 	c.wire.Unread.Row()
 	statement, err := c.my.PrepareContext(ctx, text)
 	return statement, c.failed(ctx, err)
 }
 
-// run runs a prepared statement and returns how many rows it has changed.
+// run runs a prepared statement and returns the number of rows it has changed.
 func (c *conn) run(ctx context.Context, statement sqldriver.Stmt, parameters []sqldriver.NamedValue) (int64, error) {
 	c.wire.Unread.Row()
 	result, err := statement.(sqldriver.StmtExecContext).ExecContext(ctx, parameters)
@@ -269,8 +269,8 @@ func (c *conn) run(ctx context.Context, statement sqldriver.Stmt, parameters []s
 	return result.RowsAffected()
 }
 
-// commit and rollback go on for limit.Grace when ctx ends: to interrupt a commit
-// would leave open whether it happened.
+// commit and rollback continue for limit.Grace after ctx ends: if a commit were interrupted, its
+// outcome would be unknown.
 func (c *conn) commit(ctx context.Context) error {
 	ctx, cancel := limit.Outlive(ctx)
 	defer cancel()
@@ -283,7 +283,7 @@ func (c *conn) rollback(ctx context.Context) {
 	}
 	ctx, cancel := limit.Outlive(ctx)
 	defer cancel()
-	_ = c.Exec(ctx, "ROLLBACK") // why is known already
+	_ = c.Exec(ctx, "ROLLBACK") // the caller returns the earlier error
 }
 
 // kill makes the server end the statement of this connection. The library only stops waiting for it,
@@ -292,7 +292,7 @@ func (c *conn) kill() {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	if other, err := c.of.connect(ctx); err == nil {
-		_ = other.Exec(ctx, fmt.Sprintf("KILL %d", c.id)) // it may have ended
+		_ = other.Exec(ctx, fmt.Sprintf("KILL %d", c.id)) // the statement may have ended
 		_ = other.Close()
 	}
 }

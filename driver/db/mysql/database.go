@@ -24,19 +24,19 @@ type database struct {
 	options   driver.Options
 	config    *config
 	admin     *sqlkit.Link[*conn] // for everything but writers and queriers
-	meter     *sqlkit.Link[*conn] // for ReadMetrics and FindBlocker, which wait for nobody
+	meter     *sqlkit.Link[*conn] // for ReadMetrics and FindBlocker, which must not wait for other statements
 	system    string              // MySQL or MariaDB
 	version   string
 	collation string
-	locks     time.Duration // longest wait for others' locks; 0: any
+	locks     time.Duration // longest wait for others' locks; 0: unlimited
 	before    []string      // statements that restore the server's settings
 
-	mu         sync.Mutex       // guards what follows
-	partitions map[string]int64 // end of the last one of a table; held while one is made
-	loads      bool             // the options were set at the server
+	mu         sync.Mutex       // guards the following fields
+	partitions map[string]int64 // end of a table's last partition; held while a partition is added
+	loads      bool             // the options were set on the server
 }
 
-// open connects, and looks whether the server can do what the options want.
+// open connects, and checks that the server supports the options.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := newConfig(connection.Of(o))
 	own := *c
@@ -79,7 +79,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	o := d.Tables.Optional()
 	o.Address = d.Address()
@@ -97,7 +97,7 @@ func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: o}
 }
 
-// fits finds out what the server is.
+// fits checks the server's version and abilities.
 func (d *database) fits(ctx context.Context) error {
 	row, err := sqlkit.QueryRow(ctx, d.admin, "SELECT VERSION()")
 	if err != nil {
@@ -117,14 +117,14 @@ func (d *database) fits(ctx context.Context) error {
 	return nil
 }
 
-// EffectiveOptions implements driver.DB. Only a load sets options: the settings are global.
-// The query cache is off in every session.
+// EffectiveOptions implements driver.DB. Only a load sets options, because the settings are global. The
+// query cache is off in every session.
 func (d *database) EffectiveOptions(ctx context.Context) (list []driver.EffectiveOption, err error) {
 	rows, err := sqlkit.QueryRows(ctx, d.admin, showCache)
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range rows { // none where the server has no query cache
+	for _, row := range rows { // empty if the server has no query cache
 		list = append(list, driver.EffectiveOption{
 			Wanted: cacheOff, Setting: "query_cache_type", Found: row[1].String(),
 			Remedy: "a proxy between may drop SET SESSION: connect to the server itself, or turn its query cache off",
@@ -149,8 +149,8 @@ func (d *database) EffectiveOptions(ctx context.Context) (list []driver.Effectiv
 	return list, nil
 }
 
-// load looks whether a load can be as the options have it, and makes the server's
-// settings so, which have no values of a connection's own.
+// load checks that a load can run with the options, and changes the server's settings that have no
+// values per connection.
 func (d *database) load(ctx context.Context) error {
 	for _, want := range []struct{ option, name string }{
 		{optionFlushLog, "innodb_flush_log_at_trx_commit"}, {optionSyncBinlog, "sync_binlog"}, {optionMethod, "local_infile"}, {optionMethod, "max_allowed_packet"},
@@ -184,7 +184,7 @@ func (d *database) load(ctx context.Context) error {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.config.address() }
 
-// settings are what the description tells of the server's.
+// settings are the server settings in the description.
 const settings = `'innodb_buffer_pool_size', 'innodb_log_file_size', 'innodb_redo_log_capacity', 'innodb_flush_log_at_trx_commit', 'sync_binlog',
 	'log_bin', 'innodb_doublewrite', 'innodb_flush_method', 'innodb_page_size', 'innodb_change_buffering', 'max_allowed_packet', 'max_connections',
 	'tmp_table_size', 'sort_buffer_size', 'join_buffer_size', 'transaction_isolation', 'tx_isolation', 'character_set_server', 'version_comment'`
@@ -206,7 +206,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	}, nil
 }
 
-// named returns an answer of names and values.
+// named returns a result of names and values.
 func (d *database) named(ctx context.Context, l *sqlkit.Link[*conn], text string) (map[string]string, error) {
 	rows, err := sqlkit.QueryRows(ctx, l, text)
 	found := make(map[string]string, len(rows))
@@ -243,8 +243,8 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
-// Join implements driver.DB. A partition is cut off the last one by whoever needs it
-// first, which several processes do not know of each other.
+// Join implements driver.DB. Whichever worker needs a partition first splits it off the last one, which
+// several processes cannot coordinate.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
 		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
@@ -252,8 +252,8 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return d.Regrow(schema)
 }
 
-// change is the Change of sqlkit.Tables. Where it waits for others' locks on the tables for too
-// long, the error says whose they are.
+// change implements the Change of sqlkit.Tables. If it waits too long for others' locks on the tables,
+// the error says who holds them.
 func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
 	err := d.admin.Do(ctx, func(c *conn) error { return do(c) })
 	if number(err) == errLocked {
@@ -300,8 +300,8 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return row[0].String(), nil
 }
 
-// SetNote implements driver.DB. The table is made with the note in it, since to make
-// one is a transaction of its own.
+// SetNote implements driver.DB. The table is created with the note in it, because creating a table is a
+// transaction of its own.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	return d.change(ctx, []string{sqlkit.NoteTable}, func(c sqlkit.Conn) error {
 		note := literal(text)
@@ -317,8 +317,8 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return sqlkit.NewQuerier(ctx, d.config.connect)
 }
 
-// CheckText implements driver.DB: the server prepares the text, and again as a
-// subquery, which can only read and has no INTO.
+// CheckText implements driver.DB: the server prepares the text, and again as a subquery, which can only
+// read and has no INTO.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	return d.admin.Do(ctx, func(c *conn) error {
 		for _, one := range []string{text, sqlkit.Parenthesized("SELECT EXISTS", text)} {
@@ -376,7 +376,7 @@ func (d *database) steps() []driver.Step {
 			if err == nil {
 				rows, err = sqlkit.QueryRows(ctx, d.admin, strings.ToUpper(s.Name)+" TABLE "+names(l))
 			}
-			for _, row := range rows { // table, operation, kind and text of a message
+			for _, row := range rows { // table, operation, type and text of a message
 				if strings.EqualFold(row[2].String(), "error") {
 					err = fmt.Errorf("table %s: %s", row[0], row[3])
 				}
@@ -390,8 +390,8 @@ func (d *database) steps() []driver.Step {
 	return able
 }
 
-// Footprint implements driver.DB: the blocks of the files of the tables with their
-// indexes, where the user may see them, and else what the server estimates.
+// Footprint implements driver.DB: the blocks of the files of the tables with their indexes if the user
+// may see them, otherwise the server's estimate.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	l, err := d.Layout()
 	if err != nil {
@@ -455,5 +455,5 @@ func (d *database) Close() error {
 	return cmp.Or(restored, d.admin.Close(), d.meter.Close())
 }
 
-// Grow implements driver.DB: the server says that it has no such columns.
+// Grow implements driver.DB: the server refuses rows with missing columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

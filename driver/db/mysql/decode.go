@@ -10,14 +10,13 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// The types, as the library names them, whose values its Go type does not tell.
+// The types, by the library's names, whose values cannot be identified by their Go type.
 const (
 	typeDate    = "DATE"
 	typeDecimal = "DECIMAL"
 )
 
-// decode puts a value of a column's type into dst, whose text is the library's own
-// memory.
+// decode converts a value of a column's type to dst, whose text refers to the library's memory.
 func decode(v any, kind string, dst *query.Value) (err error) {
 	switch v := v.(type) {
 	case nil:
@@ -46,5 +45,5 @@ func decode(v any, kind string, dst *query.Value) (err error) {
 	return err
 }
 
-// view is bytes as a string, which must not outlive them.
+// view returns bytes as a string without copying; the string must not outlive them.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

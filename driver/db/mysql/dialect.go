@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// newDialect returns how queries are written about tables laid out by the options.
+// newDialect returns the dialect for tables laid out by the options.
 func newDialect(o driver.Options) *sql.Dialect {
 	d := &sql.Dialect{
 		Name:         "MySQL",
@@ -60,7 +60,7 @@ func bucket(width time.Duration, expression string) string {
 // yearZero is TO_SECONDS('1970-01-01').
 const yearZero = 62_167_219_200
 
-// wholeBucket takes the remainder off, which is negative before 1970.
+// wholeBucket subtracts the remainder, which is negative before 1970.
 func wholeBucket(width time.Duration, expression string) string {
 	w := width.Nanoseconds()
 	return fmt.Sprintf("%s - (%[1]s %% %d + %[2]d) %% %[2]d", expression, w)
@@ -70,8 +70,8 @@ func wholeBucket(width time.Duration, expression string) string {
 func quoted(name string) string   { return newDialect(nil).Ident(name) }
 func literal(value string) string { return newDialect(nil).Text(value) }
 
-// figures are the expressions for what the values of a column come to that has a
-// type of MySQL's. Its sums of whole numbers are decimals, which do not overflow.
+// figures are the expressions for the figures of a column of MySQL's type as. Sums of whole numbers are
+// decimals, which do not overflow.
 func figures(as, column string) sqlkit.Figures {
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
 	switch as {
@@ -91,7 +91,7 @@ func figures(as, column string) sqlkit.Figures {
 	return f
 }
 
-// reservedWords are those of MySQL 9 and of MariaDB 11.
+// reservedWords are the reserved words of MySQL 9 and of MariaDB 11.
 const reservedWords = " accessible add all alter analyze and as asc asensitive before between bigint binary blob both by call cascade case change char" +
 	" character check collate column condition constraint continue convert create cross cube cume_dist current_date current_role" +
 	" current_time current_timestamp current_user cursor database databases day_hour day_microsecond day_minute day_second dec decimal" +

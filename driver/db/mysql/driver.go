@@ -133,7 +133,7 @@ func caps(o driver.Options) driver.Caps {
 	return c
 }
 
-// precision is that of times.
+// precision is the precision of times.
 func precision(o driver.Options) time.Duration {
 	if o[optionTimes] == timesBigint {
 		return time.Nanosecond
@@ -174,13 +174,13 @@ func steps() []driver.Step {
 	}
 }
 
-// The collations by which texts are compared by their bytes, to the last blank.
+// The collations that compare texts by their bytes, including trailing blanks.
 const (
 	collationMariaDB = "utf8mb4_nopad_bin"
 	collationMySQL   = "utf8mb4_0900_bin"
 )
 
-// text is the type of a tag: InnoDB indexes 3,072 bytes, four a character.
+// text is the type of a tag: InnoDB indexes 3,072 bytes, at four bytes a character.
 const text = "VARCHAR(255)"
 
 // design is how tables are declared.

@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// cells takes rows of the database's table, value by value.
+// cells receives rows of the database's table, value by value.
 type cells interface {
 	begin() // a row
 	null()
@@ -18,18 +18,18 @@ type cells interface {
 	moment(ns int64)
 	day(days int64)
 	text(c *series.Column, row, length int) // as AppendText of the column
-	series(s uint32) error                  // its number, or its tags where tables are wide
-	name(f int)                             // of a field of a narrow table
+	series(s uint32) error                  // its number, or its tags in wide tables
+	name(f int)                             // name of a field in a narrow table
 	end()
 }
 
-// encoder knows in which order the values of a table stand.
+// encoder encodes the values of a table in the order of its columns.
 type encoder struct {
 	table  *series.Table
 	narrow bool
 	whole  bool  // times are integers
-	places []int // of fields' values among the columns of values, in narrow tables
-	values int   // how many these are
+	places []int // indexes of fields' values among the columns of values, in narrow tables
+	values int   // number of columns of values
 }
 
 func newEncoder(o driver.Options, t *series.Table) *encoder {

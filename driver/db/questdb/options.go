@@ -33,8 +33,8 @@ type tableSettings struct {
 // five seconds, and a batch that is sent meanwhile would be lost.
 const keepIdle = 3 * time.Second
 
-// newSettings reads the options, each of which Resolve has checked, and reports combinations that are
-// not allowed. Credentials that the options lack come from the environment.
+// newSettings reads the options, which Resolve has checked one by one, and reports invalid
+// combinations. Credentials that the options lack come from the environment.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
 	c, token, err := credentials(o, getenv(configVariable))
 	if err != nil {

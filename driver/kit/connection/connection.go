@@ -221,7 +221,7 @@ func Cause(doing string, err error) error {
 	return err
 }
 
-// attempts returns the errors joined by errors.Join, each of which is one line; any other error is
+// attempts returns the errors joined by errors.Join, if each is one line; any other error is
 // returned as it is.
 func attempts(err error) []error {
 	for e := err; e != nil; e = errors.Unwrap(e) {

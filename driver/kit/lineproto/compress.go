@@ -24,7 +24,7 @@ const (
 	EncodingZstd   = "zstd"
 )
 
-// Gzip returns gzip compression at a level; level 0 is no compression.
+// Gzip returns gzip compression at a level; level 0 does not compress.
 func Gzip(level int) Compression {
 	if level == 0 {
 		return Compression{}
