@@ -89,8 +89,8 @@ type Observer interface {
 
 // Outcome is the outcome of a command.
 type Outcome struct {
-	// File has the complete output of Work.Do; empty: there was none, or the result did not arrive.
-	// The caller removes the file.
+	// File has the complete output of Work.Do; empty: no output, or the result did not arrive. The
+	// caller removes the file.
 	File string
 	// Err is nil if Work.Do returned nil and its result has arrived. It is a *Lost if the agent was
 	// lost.

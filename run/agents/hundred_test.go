@@ -73,10 +73,10 @@ func TestScaleOutPage(t *testing.T) {
 	}
 }
 
-// What a hundred agents cost the coordinator, by the timing of real runs, is what
-// docs/scale-out.md says. A machine that is busy sends fewer messages: bytes are compared by
-// message. It measures, for many seconds, what no schedule can be made certain of: messages
-// that TCP sends together, and the memory of a process; so it is the nightly's, alone.
+// The cost of a hundred agents for the coordinator, with the timing of real runs, matches
+// docs/scale-out.md. A busy machine sends fewer messages, so bytes are compared per message. For
+// many seconds the test measures values that depend on scheduling, such as messages that TCP
+// combines and the memory of a process; therefore it runs alone, at night.
 func TestHundred(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures; .ci/nightly does that alone")

@@ -26,8 +26,7 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// calibrate measures the client itself, once a run, where a target has a
-// process of its own.
+// calibrate measures the client itself, once per run, if a target has its own process.
 func (x *execution) calibrate(ctx context.Context) error {
 	if x.team != nil {
 		return x.team.Calibrate(ctx)
@@ -38,10 +37,10 @@ func (x *execution) calibrate(ctx context.Context) error {
 	e, span := x.plan.Experiment, x.plan.Catalog.CalibrationSpan()
 	task := x.record.Display.Start("calibrating the client", "rows", 0)
 	found, err := engine.Calibrate(ctx, engine.LoadConfig{
-		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.subject.Owner, // a load has as many readers
+		Workers: e.Load.Workers, BatchSize: e.Load.BatchSize, Period: span, Owner: x.subject.Owner, // the calibration load has as many readers
 	}, e.Queries.Workers, x.subject.Dataset, span)
 	if err != nil {
-		task.Fail("") // what ends the target is said as the reason
+		task.Fail("") // the reason is reported with the target's failure
 		return fmt.Errorf("calibrating the client: %w", err)
 	}
 	task.Finish(fmt.Sprintf("%.0f rows/s, %.0f queries/s at most", found.RowsPerSecond, found.QueriesPerSecond))
@@ -49,8 +48,8 @@ func (x *execution) calibrate(ctx context.Context) error {
 	return nil
 }
 
-// execution is one run on its way. It goes through the plan from cell to cell,
-// opens the target of each, and gives it to a stage.
+// execution is a run in progress. It executes the plan job by job: it opens the target of each, and
+// passes it to a stage.
 type execution struct {
 	runner    *Runner
 	plan      *plan.Plan
@@ -61,13 +60,13 @@ type execution struct {
 	force     session.Force
 	team      *shared.Team // nil: no agents
 	opening   *stage.Opener
-	compare   *stage.Comparer // of the part of the run that has its turn
+	compare   *stage.Comparer // for the current part of the run
 	slow      map[stage.SlowType]bool
 	durations durations
 	// unreached has the names of the targets that could not be reached when they failed.
 	unreached map[string]bool
-	isNew     bool   // it begins: where it comes to nothing, nothing of it is kept
-	unlock    func() // lets other processes have the run
+	isNew     bool   // a new run: if it produces no results it is discarded
+	unlock    func() // allows other processes to use the run
 }
 
 func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
@@ -103,8 +102,8 @@ func newExecution(r *Runner, p *plan.Plan) (*execution, error) {
 	return x, nil
 }
 
-// prepare finds out what can be known before anything is stored or loaded, such
-// as queries that are impossible, or a host that is not quiet.
+// prepare detects problems before anything is stored or loaded, such as impossible queries, or a
+// host that is not quiet.
 func (x *execution) prepare(ctx context.Context) error {
 	e := x.plan.Experiment
 	x.record.Doc.CheckSeed = cmp.Or(x.record.Doc.CheckSeed, e.Queries.CheckSeed, rand.Text())
@@ -134,7 +133,8 @@ func (x *execution) prepare(ctx context.Context) error {
 	return x.watch.RequireQuiet(ctx)
 }
 
-// newQuerySeed draws a seed of queries. The random stream of TSBS tells just these apart.
+// newQuerySeed returns a random seed for queries. TSBS's random stream distinguishes only these
+// seeds.
 func newQuerySeed() int64 { return 1 + random.Int64N(math.MaxInt32-1) }
 
 // hasResults reports whether the run has any result.
@@ -149,9 +149,9 @@ func (x *execution) hasResults() bool {
 	return false
 }
 
-// execute does the jobs that are not done yet, and stores how the run ended. A target that
-// fails takes no further part. The servers that the run started have ended when it returns,
-// except for those that other runs use, too.
+// execute runs the jobs that are not done yet, and stores the outcome of the run. It skips the
+// remaining jobs of a failed target. The servers started by the run have ended when it returns,
+// unless other runs use them too.
 func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 	defer x.unlock()
 	order, err := x.begin(ctx)
@@ -165,7 +165,7 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 		if t := out.RunPart; t != nil && t.Part != group {
 			group = t.Part
 			x.announceGroup(group)
-			x.compare = stage.NewComparer(x.subject, x.record) // other answers are taken in it
+			x.compare = stage.NewComparer(x.subject, x.record) // the part has other answers
 		}
 		x.record.Display.Overall(x.progress(order[i:], finished))
 		begin, passed := time.Now(), x.subject.Passed
@@ -189,14 +189,14 @@ func (x *execution) execute(ctx context.Context) (*result.Run, error) {
 	return x.end(ctx, err)
 }
 
-// begin lists the targets and looks at those that are to be loaded. It returns the order of
-// the jobs; none where the run cannot begin.
+// begin lists the targets and inspects the ones to load. It returns the order of the jobs; none if
+// the run cannot begin.
 func (x *execution) begin(ctx context.Context) ([]plan.Job, error) {
 	x.listTargets()
 	for _, r := range x.plan.Remarks {
 		x.record.Display.Start(r.About, "", 0).Finish(r.Text)
 	}
-	if err := x.record.Save(ctx); err != nil { // with its targets in their order
+	if err := x.record.Save(ctx); err != nil { // with its targets in order
 		return nil, err
 	}
 	if ready, err := x.inspect(ctx); err != nil || !ready {
@@ -205,8 +205,8 @@ func (x *execution) begin(ctx context.Context) ([]plan.Job, error) {
 	return x.plan.Order(x.record.Doc.OrderSeed), nil
 }
 
-// end stops what the run started, and stores how it ended. A new run that came to nothing is
-// forgotten.
+// end stops the processes of the run, and stores its outcome. A new run without results is
+// discarded.
 func (x *execution) end(ctx context.Context, err error) (*result.Run, error) {
 	x.record.Display.Overall(record.Overall{})
 	if stopped := x.servers.Leave(context.WithoutCancel(ctx)); err == nil {
@@ -227,14 +227,14 @@ func (x *execution) end(ctx context.Context, err error) (*result.Run, error) {
 	return x.finish(ctx, err)
 }
 
-// skips reports whether nothing is to be done for a cell.
+// skips reports whether a job has nothing to do.
 func (x *execution) skips(c plan.Job) bool {
 	failed := x.record.Doc.Targets[c.Target].Failure != ""
 	return x.done(c) || failed && (c.Kind != plan.Compare || x.subject.Dataset == nil) ||
 		c.Kind == plan.Load && c.Repeat > 1 && x.longLoads()
 }
 
-// listTargets puts all targets into the run. Of one that is resumed some are there.
+// listTargets adds all targets to the run. A resumed run already has some.
 func (x *execution) listTargets() {
 	for i := range x.plan.Targets {
 		planned := &x.plan.Targets[i]
@@ -250,7 +250,7 @@ func (x *execution) listTargets() {
 			x.record.Doc.Targets = append(x.record.Doc.Targets, t)
 		}
 		out := &x.record.Doc.Targets[i]
-		out.Failure = "" // of the time before it was resumed
+		out.Failure = "" // from before it was resumed
 		out.RunPart = x.plan.GroupOf(i)
 		if x.runner.Modules != nil {
 			out.Modules = x.runner.Modules(planned.Driver.Modules)
@@ -258,8 +258,8 @@ func (x *execution) listTargets() {
 	}
 }
 
-// keepFailure keeps the error of a target as its failure, and returns those that end
-// the whole run.
+// keepFailure records an error as the failure of its target. It returns an error that ends the
+// whole run.
 func (x *execution) keepFailure(ctx context.Context, planned *plan.Target, out *result.Target, err error) error {
 	ownDisk := errors.Is(err, syscall.ENOSPC) && planned.Caps.Embedded // tsmark's, not a server's
 	switch {
@@ -275,9 +275,9 @@ func (x *execution) keepFailure(ctx context.Context, planned *plan.Target, out *
 	return record.Outlast(ctx, func(ctx context.Context) error { return x.record.KeepTarget(ctx, out) })
 }
 
-// open opens the target of a job, and calibrates the client where the job measures. It returns
-// no target where the job needs none: an answer that is as expected is compared without it.
-// The function closes the target and is never nil.
+// open opens the target of a job, and calibrates the client before a measurement. It returns no
+// target if the job needs none: comparing an answer that matches needs no target. The function
+// closes the target and is never nil.
 func (x *execution) open(ctx context.Context, c plan.Job, planned *plan.Target, out *result.Target) (on *stage.Opened, closeTarget func(), err error) {
 	closeTarget = func() {}
 	if c.Kind == plan.Compare && x.subject.Dataset != nil {
@@ -297,9 +297,9 @@ func (x *execution) open(ctx context.Context, c plan.Job, planned *plan.Target, 
 	end := x.watch.WatchInternals(planned.Name, on.DB)
 	closeTarget = func() {
 		end()
-		_ = on.DB.Close() // everything that matters was flushed, and checked, before
+		_ = on.DB.Close() // all results were flushed, and checked, before
 		if c.Kind == plan.Load {
-			stage.RemoveEmpty(on.Env.Dir) // where the database has a path of its own
+			stage.RemoveEmpty(on.Env.Dir) // for a database with its own path
 		}
 	}
 	if (c.Kind == plan.Load || c.Kind == plan.Query) && !planned.Caps.Embedded {
@@ -317,17 +317,16 @@ func (x *execution) compareAnswers(ctx context.Context, db driver.DB, planned *p
 	return doubtful, cmp.Or(x.compare.Decide(ctx, out, found), err)
 }
 
-// inspect looks at all targets that are to be loaded before the first row is
-// loaded anywhere: whether they answer, take rows and queries from this user,
-// and hold nothing that must stay. It reports whether the run can begin, which
-// it cannot before anything is measured where a target fails. Those whose
-// servers tsmark starts are looked at when they run.
+// inspect checks all targets to load before the first row is loaded anywhere: whether they answer,
+// accept rows and queries from this user, and hold no data that must be kept. It reports whether
+// the run can begin; it cannot if a target fails before anything was measured. Targets whose
+// servers tsmark starts are checked later, when they run.
 func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	if !x.plan.Steps.Load {
 		return true, nil
 	}
 	ready = true
-	loaded := make(map[string]bool) // places that a target before will have loaded into
+	loaded := make(map[string]bool) // places that an earlier target will have loaded into
 	var anew []*result.Target
 	for i := range x.plan.Targets {
 		planned, out := &x.plan.Targets[i], &x.record.Doc.Targets[i]
@@ -357,7 +356,7 @@ func (x *execution) inspect(ctx context.Context) (ready bool, err error) {
 	return true, nil
 }
 
-// pending reports whether loads of a target are not done yet, and other cells.
+// pending reports whether a target has loads that are not done yet, and other such jobs.
 func (x *execution) pending(index int) (loads, more bool) {
 	for _, c := range x.plan.Order(x.record.Doc.OrderSeed) {
 		if c.Target != index || x.done(c) {
@@ -372,8 +371,8 @@ func (x *execution) pending(index int) (loads, more bool) {
 	return loads, more
 }
 
-// startOver forgets what was measured of a target, which then begins anew: its
-// figures would else be of different loads.
+// startOver discards the measurements of a target, which then starts from scratch: its figures
+// would otherwise come from different loads.
 func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	why := "its server was there for other runs since"
 	if out.RunPart != nil {
@@ -384,7 +383,7 @@ func (x *execution) startOver(ctx context.Context, out *result.Target) error {
 	return record.StoreError(x.record.Store.Save(ctx, &x.record.Doc))
 }
 
-// announceGroup shows that a part of the run begins.
+// announceGroup displays that a part of the run begins.
 func (x *execution) announceGroup(part int) {
 	parts := x.plan.Groups()
 	var named []string

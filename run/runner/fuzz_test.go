@@ -26,9 +26,9 @@ type alone struct {
 func (alone) Ready(ctx context.Context) (time.Time, error) { return time.Now(), ctx.Err() }
 func (alone) Progress(int64)                               {}
 
-// FuzzPart: whatever a coordinator sends as a part, the agent does it or refuses it in one
-// line, in bounded time and memory. The members of a real part are replaced by those of the
-// text; bytes that a fuzzer makes up are hardly ever a part.
+// FuzzPart: whatever a coordinator sends as a part, the agent executes it or refuses it with one
+// line, in bounded time and memory. The fuzzed text replaces members of a real part, because random
+// bytes are hardly ever a part.
 func FuzzPart(f *testing.F) {
 	w := &world{}
 	c := catalogOf(w.driver())
@@ -59,7 +59,7 @@ func FuzzPart(f *testing.F) {
 			changes = nil
 		}
 		for name, value := range changes {
-			// How much work there is is the coordinator's to say, and experiments have a target of their own.
+			// The coordinator determines the amount of work, and experiments have their own limits.
 			if !strings.EqualFold(name, "experiment") && !strings.EqualFold(name, "spec") && !strings.EqualFold(name, "time_box") && !strings.EqualFold(name, "warm") {
 				of[name] = value
 			}

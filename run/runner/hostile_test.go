@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// altered puts other figures behind the log that an agent wrote.
+// altered replaces the figures after the log that an agent wrote.
 func altered(t *testing.T, file string, change func(figures []byte) []byte) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -28,8 +28,8 @@ func altered(t *testing.T, file string, change func(figures []byte) []byte) {
 	}
 }
 
-// An agent that reports what it cannot have measured loses its place with one line, and nothing
-// of it counts.
+// An agent that reports impossible measurements is removed, with one line, and none of its results
+// count.
 func TestHostileResult(t *testing.T) {
 	more := func(field string) func(string) {
 		return func(file string) {
@@ -39,7 +39,7 @@ func TestHostileResult(t *testing.T) {
 		}
 	}
 	for name, alter := range map[string]func(file string){
-		"calibration": more(`"calibration":{}`), // which took the coordinator down by a nil map
+		"calibration": more(`"calibration":{}`), // crashed the coordinator by a nil map
 		"queries":     more(`"queries":{}`),
 		"mixed":       more(`"mixed":{"types":[{},{},{}]}`),
 		"its start":   more(`"start":-1`),

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/run/runner"
 )
 
-// A run that was killed after it had stored a verdict, and before it had dropped the answers,
-// leaves nothing of them once it is complete; nor does one that was killed while it wrote them.
+// A run that was killed after storing a verdict and before dropping the answers has no remaining
+// answers once it is complete; nor does a run that was killed while it wrote them.
 func TestNoAnswersStay(t *testing.T) {
 	w := &world{}
 	e := small(t, "cpu-only")

@@ -6,9 +6,9 @@ import (
 	"github.com/tsmark/tsmark/run/stage"
 )
 
-// longLoads reports whether loads are not repeated, though several targets are
-// compared: nobody said how often, and all would take too long by their first
-// ones. A run that is resumed decides as before, since those are recorded.
+// longLoads reports whether loads are not repeated although several targets are compared: the user
+// set no number, and the first loads show that all would take too long. A resumed run decides the
+// same, because these loads are recorded.
 func (x *execution) longLoads() bool {
 	repeats, ifShort := x.plan.Experiment.LoadRepeats()
 	if !ifShort {
@@ -28,8 +28,7 @@ func (x *execution) longLoads() bool {
 	return seconds*float64(repeats) > experiment.LongestLoads.Seconds()
 }
 
-// done reports whether the run has a cell's results already, as one that is
-// resumed does.
+// done reports whether the run already has a job's results, as a resumed run does.
 func (x *execution) done(c plan.Job) bool {
 	t := &x.record.Doc.Targets[c.Target]
 	switch c.Kind {

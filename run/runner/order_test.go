@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// Where nobody said how often, targets that are compared are loaded six times,
-// unless the first loads say that this would take too long.
+// By default compared targets are loaded six times, unless the first loads show that this would
+// take too long.
 func TestLoadsRepeat(t *testing.T) {
 	all := plan.Steps{Load: true, Verify: true, Query: true}
 	for name, c := range map[string]struct {

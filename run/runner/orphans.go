@@ -11,17 +11,17 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// stopWithinBefore is how long agents of runs that do not say it may go on after their
-// coordinator has died: that of --agents-lost 5s, the default.
+// stopWithinBefore is the default for runs that do not record how long agents may continue after
+// their coordinator has died: the value for --agents-lost 5s.
 const stopWithinBefore = 10 * time.Second
 
-// waitForOrphans waits until agents of runs whose process was killed certainly do nothing any
-// longer: what they still write would come into tables that are loaded again. An
-// agent whose process has asked for work has stopped; who has not is given the time
-// after which it notices that it is alone. A run that ended by itself, if only by
-// Ctrl-C, has seen its agents stop.
+// waitForOrphans waits until agents of killed runs have certainly stopped, because their remaining
+// writes would reach tables that are loaded again. An agent whose process has requested to join has
+// stopped; another agent stops once it notices that its coordinator is gone. A run that ended by
+// itself, even by Ctrl-C, has waited for its agents.
 //
-// The time begins now: the caller knows only that the process is gone, as it has its lock.
+// The waiting time starts now: the caller only knows that the process is gone, because it holds its
+// lock.
 func (r *Runner) waitForOrphans(ctx context.Context, runs ...*result.Run) error {
 	var processes []string
 	var longest time.Duration
@@ -63,7 +63,7 @@ func (r *Runner) waitForOrphans(ctx context.Context, runs ...*result.Run) error 
 	}
 }
 
-// stopWithinOf is how long agents of a run may go on after its process has died.
+// stopWithinOf returns how long agents of a run may continue after its process has died.
 func stopWithinOf(run *result.Run) time.Duration {
 	return cmp.Or(time.Duration(run.AgentsStopWithin*float64(time.Second)), stopWithinBefore)
 }

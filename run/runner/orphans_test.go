@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/run/shared"
 )
 
-// started keeps the labels of what begins.
+// started records the labels of started tasks.
 type started struct {
 	record.NoDisplay
 	labels []string
@@ -23,7 +23,7 @@ func (s *started) Start(label, _ string, _ int64) record.Task {
 	return s.NoDisplay
 }
 
-// askers are agents of which some processes have asked to join.
+// askers are agents; some of their processes have requested to join.
 type askers struct {
 	shared.Agents
 	list []string
@@ -31,8 +31,8 @@ type askers struct {
 
 func (a askers) Asked(process string) bool { return slices.Contains(a.list, process) }
 
-// Nobody waits for agents that have stopped, for those of a run that ended by itself, or
-// where there were none. The time is that of the run, or else the default.
+// There is no wait for agents that have stopped, for agents of a run that ended by itself, or
+// without agents. The waiting time is the run's, or the default.
 func TestOrphans(t *testing.T) {
 	of := func(status result.Status, stopWithin float64, processes ...string) *result.Run {
 		run := &result.Run{Status: status, AgentsStopWithin: stopWithin}
@@ -61,7 +61,7 @@ func TestOrphans(t *testing.T) {
 			t.Errorf("%s: %v, shown %q; want %q", name, err, shown.labels, c.label)
 		}
 	}
-	// It ends by itself, where nobody asks.
+	// It ends by itself if no agent requests to join.
 	if err := (&Runner{Display: record.NoDisplay{}}).waitForOrphans(t.Context(), of(result.Running, 0.05, "a")); err != nil {
 		t.Error(err)
 	}

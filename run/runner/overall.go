@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// durations is how long the cells of a run took that have ended, by what was done on
-// which target: all repeats are one.
+// durations has the durations of a run's finished jobs, by the work and its target, over all
+// repeats.
 type durations map[plan.Job]cellTime
 
 type cellTime struct {
@@ -16,14 +16,14 @@ type cellTime struct {
 	cells int
 }
 
-// add notes how long a cell took.
+// add records the duration of a job.
 func (p durations) add(c plan.Job, took time.Duration) {
 	c.Repeat = 0
 	p[c] = cellTime{p[c].took + took, p[c].cells + 1}
 }
 
-// estimate is about how long a cell takes: as those of its kind did, of its target, or
-// else of all; 0: there were none.
+// estimate returns the expected duration of a job: as other jobs of its kind on its target, or else
+// on all targets; 0: none has finished.
 func (p durations) estimate(c plan.Job) time.Duration {
 	c.Repeat = 0
 	of, ok := p[c]
@@ -37,12 +37,12 @@ func (p durations) estimate(c plan.Job) time.Duration {
 	return of.took / time.Duration(max(of.cells, 1))
 }
 
-// progress says how far the run is when the first of these cells begins, after so
-// many others.
+// progress returns the progress of the run when the first of these jobs begins, after the given
+// number of others.
 func (x *execution) progress(cells []plan.Job, finished int) record.Overall {
 	o := record.Overall{Step: finished + 1, Steps: finished + 1, Expected: x.estimate(cells[0])}
 	for _, c := range cells[1:] {
-		if c.Kind != plan.Compare && x.skips(c) { // answers to be compared are still to be taken
+		if c.Kind != plan.Compare && x.skips(c) { // answers to compare are still to be recorded
 			continue
 		}
 		took := x.estimate(c)
@@ -51,9 +51,9 @@ func (x *execution) progress(cells []plan.Job, finished int) record.Overall {
 	return o
 }
 
-// estimate is about how long a cell takes; 0: nobody knows. Of the kinds that have
-// not had their turn, queries are known by their time box, and comparing is
-// mostly a pass over the dataset, as before, for all targets together.
+// estimate returns the expected duration of a job; 0: unknown. For kinds of jobs that have not run
+// yet, the time box determines queries, and comparing is mostly another pass over the dataset,
+// shared by all targets.
 func (x *execution) estimate(c plan.Job) time.Duration {
 	took := x.durations.estimate(c)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// What is left of a run is told by the cells that have ended; that some of it is
-// not known is told too.
+// Finished jobs determine the estimate for the rest of a run, including whether some of it is
+// unknown.
 func TestOverall(t *testing.T) {
 	e := experiment.Default()
 	e.Queries.TimeBox, e.Queries.Repeats, e.Load.Repeats = 4*time.Second, 2, 1
@@ -37,7 +37,7 @@ func TestOverall(t *testing.T) {
 			t.Errorf("after %d cells: %+v, want %+v", finished, got, want)
 		}
 	}
-	const rounds = 4 * 3 * 2 * time.Second // three types, in each round half of the time box
+	const rounds = 4 * 3 * 2 * time.Second // three types, with half of the time box in each round
 	check(0, record.Overall{Step: 1, Steps: 10, Rest: rounds, More: true})
 	x.durations.add(cells[0], 5*time.Second)
 	x.subject.Passed = 7 * time.Second
@@ -49,7 +49,7 @@ func TestOverall(t *testing.T) {
 	x.durations.add(cells[4], 2*time.Second)
 	x.durations.add(cells[5], 3*time.Second)
 	check(6, record.Overall{Step: 7, Steps: 10, Expected: 2 * time.Second, Rest: 3*time.Second + 7*time.Second})
-	x.record.Doc.Targets[1].Failure = "gone" // only the answers that it gave are compared yet
+	x.record.Doc.Targets[1].Failure = "gone" // only its recorded answers are still compared
 	x.subject.Dataset = nil
 	check(6, record.Overall{Step: 7, Steps: 9, Expected: 2 * time.Second, Rest: 7 * time.Second})
 }

@@ -22,9 +22,8 @@ import (
 	"github.com/tsmark/tsmark/run/shared"
 )
 
-// An agent does nothing but what it was started with, whatever a coordinator sends: it connects
-// to no other host, hands out no secret and no file, runs no command and opens no database in
-// its own process.
+// An agent does only what it was started for, whatever a coordinator sends: it connects to no other
+// host, reveals no secret and no file, runs no command and opens no database in its own process.
 func TestHostileCoordinator(t *testing.T) {
 	folder := t.TempDir()
 	secretFile, rows := filepath.Join(folder, "secret"), filepath.Join(folder, "rows.csv")
@@ -73,7 +72,7 @@ func TestHostileCoordinator(t *testing.T) {
 		}
 		return agent.Do(t.Context(), body, nil)
 	}
-	// What is allowed is done, with the agent's own password.
+	// Permitted work is done, with the agent's own password.
 	if err := try("{name: x, driver: postgres, options: {host: db1}}", nil); err == nil || !strings.Contains(err.Error(), "connected") || len(opened) != 1 || opened[0]["password"] != "the agent's own" {
 		t.Fatalf("%v, %v", err, opened)
 	}
@@ -132,7 +131,7 @@ func TestHostileCoordinator(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 2 {
 		t.Errorf("%v, %v", left, err)
 	}
-	// Files that it was started with are read.
+	// Files permitted at its start are read.
 	agent.Allow = allow.List{Files: []string{folder}}.Check
 	if err := try("{name: x, driver: 'null'}", inSpec(rows)); err == nil || strings.Contains(err.Error(), "does not allow") {
 		t.Errorf("%v", err)

@@ -1,7 +1,7 @@
-// Package runner executes plans: it strings the stages of a run together, and stores what each
-// of them measured as soon as it is finished.
+// Package runner executes plans: it runs the stages in order, and stores the measurements of each
+// as soon as it is finished.
 //
-// From tsmark run to the query of a database a reader crosses ten functions:
+// The path from tsmark run to the query of a database has ten functions:
 //
 //	cli.(*app).runCommand        reads the flags
 //	cli.(*app).execute           plans the experiment, and reports it in the end
@@ -14,7 +14,7 @@
 //	engine.(*worker).query       runs and records a query
 //	engine.(*clock).run          calls q.Do and times it
 //
-// TestPathToQuery in package cli holds this list to the code.
+// TestPathToQuery in package cli checks this list against the code.
 package runner
 
 import (
@@ -45,23 +45,23 @@ type Runner struct {
 	Store    record.Store
 	Dir      string // results folder; each run has a folder of its own in it
 	Display  record.Display
-	Observer record.Observer // nil: nobody looks
+	Observer record.Observer // nil: none
 	Tool     result.Tool
 	Host     result.Host
-	Modules  func(paths []string) []result.Module // versions of linked modules; nil: not known
-	Force    session.Confirm                      // what may be dropped of data that tsmark did not create; nil: nothing
-	Input    io.Reader                            // standard input, for an experiment whose rows come from there
-	// Agents do all phases, a share each; nil: this process does them alone.
+	Modules  func(paths []string) []result.Module // versions of linked modules; nil: unknown
+	Force    session.Confirm                      // confirms dropping data that tsmark did not create; nil: nothing may be dropped
+	Input    io.Reader                            // standard input, for an experiment that reads rows from it
+	// Agents execute shares of all phases; nil: this process executes them alone.
 	Agents shared.Agents
-	// Children lists the servers that a run started and that run, for who must
-	// end at once; nil: nobody does.
+	// Children records the running servers that a run started, for a caller that must stop at once;
+	// nil: not recorded.
 	Children *process.Children
-	// Standing are servers of targets with experiment.ForSweep, which whoever made them
-	// stops; nil: each sweep has its own.
+	// Standing are servers of targets with experiment.ForSweep, which the caller stops; nil: each
+	// sweep has its own.
 	Servers *launch.Pool
 }
 
-// begin stores that a run begins, and returns it ready to be executed.
+// begin stores a new run, and returns it ready for execution.
 func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args []string) (*execution, error) {
 	yaml, err := p.YAML()
 	if err != nil {
@@ -87,13 +87,13 @@ func (r *Runner) begin(ctx context.Context, p *plan.Plan, command string, args [
 	}
 	x.start(ctx)
 	if x.record.Doc.OtherDatabases, err = monitor.OtherDatabases(ctx, 0, os.Getpid()); err != nil {
-		x.record.Doc.OtherDatabases = nil // where processes cannot be listed, nobody is named
+		x.record.Doc.OtherDatabases = nil // if processes cannot be listed, no old entry remains
 	}
 	return x, nil
 }
 
-// reopen returns a run that has begun, ready to be continued. It waits for the agents of
-// some runs that were killed.
+// reopen returns a run that was begun, ready to be continued. It waits for the agents of killed
+// runs.
 func (r *Runner) reopen(ctx context.Context, p *plan.Plan, run *result.Run, killed ...*result.Run) (x *execution, err error) {
 	if x, err = newExecution(r, p); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (r *Runner) reopen(ctx context.Context, p *plan.Plan, run *result.Run, kill
 	if err := x.record.Answers().RemoveUnfinished(); err != nil {
 		return nil, fmt.Errorf("%w: removing unfinished files of the run: %w", plan.ErrInput, err)
 	}
-	// Killed once more, it was running, whatever had ended it before.
+	// If it is killed again, it was running, regardless of how it ended before.
 	x.record.Doc.Status, x.record.Doc.Reason = result.Running, ""
 	if err := x.record.Store.Save(ctx, &x.record.Doc); err != nil {
 		return nil, err
@@ -125,16 +125,16 @@ func (r *Runner) reopen(ctx context.Context, p *plan.Plan, run *result.Run, kill
 	return x, nil
 }
 
-// UnreachedError says of a run that none of its targets could be reached, and that so
-// nothing was measured: of such a run nothing is kept.
+// UnreachedError says that a run could reach none of its targets and measured nothing: such a run
+// is not stored.
 type UnreachedError struct {
 	failures []string // of each target
 }
 
 func (e *UnreachedError) Error() string { return strings.Join(e.failures, "\n") }
 
-// unreachedTargets returns an UnreachedError where no target could be reached before
-// anything was measured. A run that started servers is kept, since their logs say why.
+// unreachedTargets returns an UnreachedError if no target could be reached before anything was
+// measured. A run that started servers is stored, because their logs explain the failure.
 func (x *execution) unreachedTargets() error {
 	if x.hasResults() {
 		return nil
@@ -149,7 +149,7 @@ func (x *execution) unreachedTargets() error {
 	return &UnreachedError{failures}
 }
 
-// start begins to watch, and to log what is measured, of a run that has its id.
+// start starts observing resources and logging operations of a run that has its ID.
 func (x *execution) start(ctx context.Context) {
 	x.watch.Start(ctx, x.record.Doc.Started, x.record.Dir)
 	x.record.Log.Dir, x.record.Log.Header = filepath.Join(x.record.Dir, x.record.Doc.ID), oplog.Header{Run: x.record.Doc.ID, Tool: x.record.Tool.Version}
@@ -165,8 +165,8 @@ func (x *execution) start(ctx context.Context) {
 	x.record.Observer.Begin(b)
 }
 
-// lock keeps other processes from resuming the run or sweep, which is what it
-// is called in errors, while this one is at it.
+// lock locks the run or sweep against other processes that would resume it. what is its name in
+// errors.
 func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err error) {
 	dir := filepath.Join(r.Dir, id)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -178,13 +178,13 @@ func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err 
 	}
 	return func() {
 		release()
-		_ = os.Remove(dir) // fails, and stays, where the run left something in it
+		_ = os.Remove(dir) // fails if the run left files in it, which is intended
 	}, nil
 }
 
-// finish stores how the run ended.
+// finish stores the outcome of the run.
 func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) {
-	x.record.Doc.Resources = append(x.record.Doc.Resources, x.watch.Sampler.Stop()...) // of a run that was resumed the earlier part stays
+	x.record.Doc.Resources = append(x.record.Doc.Resources, x.watch.Sampler.Stop()...) // a resumed run keeps its earlier readings
 	lost, closed := x.record.Log.Close()
 	x.record.Doc.LostOperations += lost
 	if err == nil {
@@ -202,13 +202,13 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 		x.record.Doc.Status, x.record.Doc.Reason = result.Incomplete, x.record.Doc.FailedTarget()
 	default:
 		x.record.Doc.Status = result.Complete
-		// A kill between storing a verdict and dropping the answers leaves them. They go before
-		// the run is stored as complete: nothing resumes it then.
+		// A kill between storing a verdict and dropping the answers leaves the answers behind. They
+		// are removed before the run is stored as complete, because nothing resumes it then.
 		if left := os.RemoveAll(string(x.record.Answers())); left != nil {
 			err = fmt.Errorf("removing answers that were compared: %w", left)
 		}
 	}
-	// An interrupted run is stored all the same, and says that it was.
+	// An interrupted run is stored too, and says that it was interrupted.
 	if saveErr := record.Outlast(ctx, func(ctx context.Context) error { return x.record.Store.Save(ctx, &x.record.Doc) }); saveErr != nil {
 		err = record.JoinStoreError(err, &NotStoredError{x.record.Doc.ID, saveErr})
 	}
@@ -219,8 +219,8 @@ func (x *execution) finish(ctx context.Context, err error) (*result.Run, error) 
 	return pooled, err
 }
 
-// NotStoredError says that a run could not be stored as it ended: the store has at most those
-// of its phases that were stored one by one.
+// NotStoredError says that the final state of a run could not be stored: the store has at most the
+// phases that were stored one by one.
 type NotStoredError struct {
 	Run   string // its ID
 	cause error

@@ -12,9 +12,9 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// A server that keeps answers by the texts of queries has none for a later run of the same
-// experiment, but for types that have too few different queries. By the seed that a run has
-// recorded another one runs the same queries.
+// A server that caches answers by query text has none for a later run of the same experiment,
+// except for types with too few different queries. The recorded seed of a run makes another run use
+// the same queries.
 func TestQueriesAreNew(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver())
@@ -31,7 +31,7 @@ func TestQueriesAreNew(t *testing.T) {
 		if err != nil || !run.Passed() {
 			t.Fatal(err, run)
 		}
-		// Rows are read back, too.
+		// Rows are also read back.
 		return run, slices.DeleteFunc(w.texts, func(text string) bool { return strings.Contains(text, "cpu.time = ") })
 	}
 	drawn := []string{"single-groupby-1-1-1", "cpu-max-all-8"}
@@ -66,7 +66,7 @@ func TestQueriesAreNew(t *testing.T) {
 	}
 }
 
-// The dataset's seed draws TSBS's own queries.
+// The dataset's seed generates TSBS's own queries.
 func TestSeedOfTSBS(t *testing.T) {
 	spec := experiment.Default().Workload
 	own, err := tsbs.CPUOnly().Queries(spec, "single-groupby-5-8-1", 10)

@@ -29,8 +29,8 @@ func mixing(t *testing.T, w string) *experiment.Experiment {
 	return e
 }
 
-// joining makes a driver whose targets are in this process one that several processes can
-// write to. What its targets do can be hindered.
+// joining turns a driver with targets in this process into a driver that several processes can
+// write to. Its targets can be hindered.
 func joining(kind driver.Driver, write func(*series.Batch), do func(context.Context, driver.Querier, driver.Request, query.Sink) (driver.Cost, error)) driver.Driver {
 	kind = memory.ChangeCaps(kind, func(c *driver.Caps) { c.Embedded = false })
 	kind.Name = "shared"
@@ -104,7 +104,7 @@ func (q hinderedQuerier) Do(ctx context.Context, r driver.Request, sink query.Si
 	return q.Querier.Do(ctx, r, sink)
 }
 
-// checkMixed checks a run with a mixed phase by so many agents.
+// checkMixed checks a run with a mixed phase by the given number of agents.
 func checkMixed(t *testing.T, what string, run *result.Run, n int) {
 	t.Helper()
 	l := run.Targets[0].Load
@@ -135,8 +135,9 @@ func checkMixed(t *testing.T, what string, run *result.Run, n int) {
 	}
 }
 
-// One, two and four agents write the rest of the dataset exactly while every answer is right,
-// as one process does, on SQLite and in memory: by share, by rates for a time, and as fast as it goes.
+// One, two and four agents write the rest of the dataset exactly and every answer is correct, as
+// with one process, on SQLite and in memory: by share, by rates for a limited time, and at full
+// speed.
 func TestAgentsMixed(t *testing.T) {
 	ways := map[string]experiment.Mixed{
 		"by share":           {Loaded: 50, Writes: "30", Weights: "3:1:1"},
@@ -189,8 +190,8 @@ func TestAgentsMixed(t *testing.T) {
 	}
 }
 
-// Rows that agents wrote and the target shows late make answers stale; answers that were never
-// right are wrong, and withhold their type.
+// Rows that agents wrote and that the target shows late make answers stale; answers that were never
+// correct are wrong, and withhold their type.
 func TestAgentsMixedNotRight(t *testing.T) {
 	const delay = 80 * time.Millisecond
 	pause := func(*series.Batch) { time.Sleep(2 * time.Millisecond) }
@@ -234,8 +235,8 @@ func TestAgentsMixedNotRight(t *testing.T) {
 	}
 }
 
-// An agent that is lost at any moment of a mixed phase withholds it, and is named; the others,
-// which would wait for its rows, are stopped.
+// If an agent is lost at any time of a mixed phase, the phase is withheld and names the agent; the
+// others, which would wait for its rows, are stopped.
 func TestLostAgentsMixed(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 51))
 	kills := 50
@@ -280,7 +281,7 @@ func TestLostAgentsMixed(t *testing.T) {
 	}
 }
 
-// checkMixed2 checks a run that was begun with three agents and mixed by two.
+// checkMixed2 checks a run that started with three agents and whose mixed phase ran with two.
 func checkMixed2(t *testing.T, what string, run *result.Run) {
 	t.Helper()
 	l := run.Targets[0].Load
@@ -289,8 +290,8 @@ func checkMixed2(t *testing.T, what string, run *result.Run) {
 	}
 }
 
-// Of what a mixed phase had no time for the share of a lost agent is loaded by another one
-// where rows cannot be there twice.
+// If rows cannot be duplicated, another agent loads a lost agent's share of the rows that a mixed
+// phase had no time for.
 func TestLostAgentsAfterMixed(t *testing.T) {
 	for _, dedupes := range []bool{true, false} {
 		w := &world{dedupes: dedupes, delay: time.Millisecond}
@@ -315,7 +316,7 @@ func TestLostAgentsAfterMixed(t *testing.T) {
 	}
 }
 
-// Ctrl-C stops all agents in a mixed phase, and the record says how far they came.
+// Ctrl-C stops all agents in a mixed phase, and the record has their progress.
 func TestAgentsMixedInterrupted(t *testing.T) {
 	c := catalogOf(joining(memory.Driver("shared"), func(*series.Batch) { time.Sleep(60 * time.Millisecond) }, nil))
 	p, err := plan.NewPlan(mixing(t, "cpu-only"), c, plan.Steps{Load: true, Verify: true})

@@ -50,8 +50,8 @@ func testOnServer(t *testing.T, k driver.Driver, options map[string]string, coun
 	}
 }
 
-// testMixedOnServer has agents write while they query. QuestDB shows rows after it has
-// acknowledged them, so answers may be stale there, and are right once all is written.
+// testMixedOnServer has agents write and query at the same time. QuestDB shows rows after it has
+// acknowledged them, so answers may be stale there, and must be correct once all rows are written.
 func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string, counts ...int) {
 	c := catalogOf(k)
 	for way, mixed := range map[string]experiment.Mixed{
@@ -80,8 +80,8 @@ func testMixedOnServer(t *testing.T, k driver.Driver, options map[string]string,
 	}
 }
 
-// agentCounts returns how many agents load and query a server at a time. What depends on
-// their number is tested without a server as well, by TestAgentsAsOne and TestAgentsMixed.
+// agentCounts returns the numbers of agents that load and query a server. TestAgentsAsOne and
+// TestAgentsMixed test without a server whatever depends on the number.
 func agentCounts(short bool) []int {
 	if short {
 		return []int{2}
@@ -89,7 +89,7 @@ func agentCounts(short bool) []int {
 	return []int{1, 2, 4}
 }
 
-// Agents load PostgreSQL and QuestDB beside each other, and all that they did is right.
+// Agents load PostgreSQL and QuestDB concurrently, and all results are correct.
 func TestAgentsOnPostgres(t *testing.T) {
 	options := conformance.NewDatabase(t, postgres.Driver(), "DROP DATABASE IF EXISTS %s WITH (FORCE)")
 	counts := agentCounts(testing.Short())
@@ -105,8 +105,8 @@ func TestAgentsOnQuestDB(t *testing.T) {
 	testMixedOnServer(t, questdb.Driver(), options, counts...)
 }
 
-// A share that an agent of QuestDB, which keeps one row of a series and time, was lost at is
-// loaded by another one, wherever it had come to.
+// If an agent of QuestDB, which keeps one row per series and time, is lost, another one loads its
+// share, whatever the progress.
 func TestLostAgentsOnQuestDB(t *testing.T) {
 	k := questdb.Driver()
 	conformance.Sole(t, k)

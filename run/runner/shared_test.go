@@ -31,20 +31,20 @@ import (
 	"github.com/tsmark/tsmark/workload/all"
 )
 
-// crew is agents in this process, as NATS would connect them to a runner.
+// crew is agents in this process, connected to a runner as by NATS.
 type crew struct {
 	t          testing.TB
 	mu         sync.Mutex
-	agents     []*shared.Agent // nil: it is gone
-	public     bool            // what is sent can be read
+	agents     []*shared.Agent // nil: the agent is lost
+	public     bool            // messages can be read by others
 	bodies     [][]byte
 	calls      int
 	stopWithin time.Duration
-	dismissed  []string                      // what members sent
-	alters     func(member int, file string) // nil: nobody changes what a member wrote
-	asked      map[string]bool               // processes that asked to join
-	// dies says after how many rows or queries of a call a member dies: 0: before it is
-	// ready; less than 0: it does not.
+	dismissed  []string                      // malformed messages of members
+	alters     func(member int, file string) // changes the output of a member; nil: none
+	asked      map[string]bool               // processes that requested to join
+	// dies is the number of rows or queries in a call after which a member is lost; 0: before it is
+	// ready; negative: never.
 	dies func(call, member int) int64
 }
 
@@ -93,7 +93,7 @@ func (f *crew) Asked(process string) bool {
 	return f.asked[process]
 }
 
-// phase is what the links of one call share.
+// phase is the shared state of the links of one call.
 type phase struct {
 	mu              sync.Mutex
 	of, ready, done int
@@ -214,8 +214,8 @@ func (f *crew) Do(ctx context.Context, parts map[string][]byte, watch shared.Pha
 	return outcomes, context.Cause(ctx)
 }
 
-// world is SQLite as if it were a server: several handles of a file, of which one writes
-// what all of them are given, and keeps, if it dedupes, one row of a series and time.
+// world simulates a server with SQLite: several handles of a file. One of them writes the rows of
+// all, and keeps, if it dedupes, one row per series and time.
 type world struct {
 	dedupes bool
 	delay   time.Duration // of a query and of a batch
@@ -227,7 +227,7 @@ type world struct {
 	late    int              // rows that came after newer ones of their series
 	batches int
 	there   map[string]bool
-	main    driver.Required // that created the tables; nil: they are gone, and rows with them
+	main    driver.Required // created the tables; nil: tables and rows are gone
 	schema  *series.Schema
 	writer  driver.Writer // of main, for all; nil: none is open
 }
@@ -264,7 +264,7 @@ func (h *handle) Create(ctx context.Context, s *series.Schema) error {
 	return h.Required.Create(ctx, s)
 }
 
-// join is driver.Optional's Join where there is nothing to do.
+// join is driver.Optional's Join without any action.
 func join(context.Context, *series.Schema) error { return nil }
 
 func (h *handle) Settle(ctx context.Context) error {
@@ -284,7 +284,7 @@ func (h *handle) NewQuerier(ctx context.Context, worker int) (driver.Querier, er
 	return &delayed{q, h.of}, err
 }
 
-// delayed answers queries later.
+// delayed answers queries with a delay.
 type delayed struct {
 	driver.Querier
 	of *world
@@ -405,7 +405,7 @@ func small(t testing.TB, w string) *experiment.Experiment {
 	e.Targets = []experiment.Target{{Name: "x", Driver: "shared", Options: experiment.Options{"path": filepath.Join(t.TempDir(), "x.sqlite"), "journal_mode": "wal"}}}
 	e.Load.Workers, e.Load.BatchSize = 5, 97
 	e.Queries.Workers, e.Queries.Count, e.Queries.TimeBox, e.Queries.Repeats, e.Queries.CheckSeed = 4, 60, 0, 1, "a seed"
-	e.Queries.Seed = 7 // which is not the dataset's
+	e.Queries.Seed = 7 // different from the dataset's
 	e.Queries.Types = []string{"single-groupby-1-1-1", "single-groupby-1-8-1", "lastpoint"}
 	if w == "iotdb" {
 		e.Queries.Types = []string{experiment.AllTypes}
@@ -413,7 +413,7 @@ func small(t testing.TB, w string) *experiment.Experiment {
 	return e
 }
 
-// execute runs an experiment by agents; nil: alone.
+// execute runs an experiment with agents; nil: without.
 func execute(t *testing.T, e *experiment.Experiment, c plan.Catalog, agents shared.Agents, steps plan.Steps) (*result.Run, error) {
 	t.Helper()
 	p, err := plan.NewPlan(e, c, steps)
@@ -421,7 +421,7 @@ func execute(t *testing.T, e *experiment.Experiment, c plan.Catalog, agents shar
 		t.Fatal(err)
 	}
 	r := &runner.Runner{Store: noStore{}, Dir: t.TempDir(), Display: silent{}, Agents: agents}
-	// What other tests left on a server may go.
+	// Data of other tests on the server may be dropped.
 	r.Force = func(context.Context, string, []string) error { return nil }
 	run, err := runPlan(t.Context(), r, p)
 	if run != nil {
@@ -430,7 +430,7 @@ func execute(t *testing.T, e *experiment.Experiment, c plan.Catalog, agents shar
 	return run, err
 }
 
-// agreesWithLog holds all figures of a run to those that its operation logs tell.
+// agreesWithLog compares all figures of a run with those derived from its operation logs.
 func agreesWithLog(t *testing.T, dir string, run *result.Run, e *experiment.Experiment) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, run.ID, "*.oplog"))
@@ -452,8 +452,8 @@ func agreesWithLog(t *testing.T, dir string, run *result.Run, e *experiment.Expe
 
 var everything = plan.Steps{Load: true, Verify: true, Query: true}
 
-// One, two and four agents load exactly the dataset, and get right answers to every query,
-// each once, as one process does.
+// One, two and four agents load exactly the dataset, and get correct answers to every query, each
+// once, as one process does.
 func TestAgentsAsOne(t *testing.T) {
 	for _, name := range []string{"cpu-only", "iotdb"} {
 		queries := make(map[string][]int)
@@ -500,7 +500,7 @@ func TestAgentsAsOne(t *testing.T) {
 	}
 }
 
-// Agents that only query may be more than the workers of a load, of which there is none.
+// Without a load there may be more querying agents than load workers.
 func TestAgentsQueryAlone(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver())
@@ -515,7 +515,7 @@ func TestAgentsQueryAlone(t *testing.T) {
 	}
 }
 
-// At a total rate of arrivals all numbers of agents keep to the same schedule.
+// At a total arrival rate any number of agents keeps the same schedule.
 func TestAgentsKeepTheRate(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
 		w := &world{}
@@ -533,8 +533,8 @@ func TestAgentsKeepTheRate(t *testing.T) {
 	}
 }
 
-// What agents did adds up to what all of them did, and is measured likewise; the sample of
-// answers is one of all.
+// The agents' results add up to the total, and are measured in the same way; they share one sample
+// of answers.
 func TestPartsAddUp(t *testing.T) {
 	const count = 240
 	for _, rate := range []string{"", "200/s"} {
@@ -559,14 +559,14 @@ func TestPartsAddUp(t *testing.T) {
 			switch ratio := perSecond / q.PerSecond; {
 			case n == 1 && perSecond != q.PerSecond:
 				t.Errorf("at %q the agent did %v/s, and all %v/s", rate, perSecond, q.PerSecond)
-			case ratio < 0.95 || ratio > 1.5: // each counts its own time alone, and some end earlier
+			case ratio < 0.95 || ratio > 1.5: // each measures only its own time, and some end earlier
 				t.Errorf("%d agents at %q: their rates add up to %v times that of all", n, rate, ratio)
 			}
 		}
 	}
 }
 
-// The highest rate is searched by all agents together.
+// All agents together search for the highest rate.
 func TestAgentsFindTheRate(t *testing.T) {
 	w := &world{delay: 0}
 	c := catalogOf(w.driver())
@@ -581,8 +581,8 @@ func TestAgentsFindTheRate(t *testing.T) {
 	}
 }
 
-// Secrets travel only where nobody else can read them; else agents have them from their own
-// environment, or say what is missing.
+// Secrets are sent only over private connections; otherwise agents have them in their own
+// environment, or report the missing ones.
 func TestSecretsOfAgents(t *testing.T) {
 	for _, public := range []bool{false, true} {
 		w := &world{}
@@ -613,8 +613,8 @@ func TestSecretsOfAgents(t *testing.T) {
 	}
 }
 
-// What an agent had not finished when it was lost is done by another one where rows cannot
-// be there twice. Else the load has no figures, and says which share is missing.
+// Another agent executes the unfinished share of a lost agent if rows cannot be duplicated.
+// Otherwise the load has no figures, and names the missing share.
 func TestLostAgents(t *testing.T) {
 	random := rand.New(rand.NewPCG(18, 50))
 	steps := plan.Steps{Load: true}
@@ -631,7 +631,7 @@ func TestLostAgents(t *testing.T) {
 			after = 0 // before it is ready
 		}
 		agents.dies = func(call, member int) int64 {
-			if call == 2 && member == victim { // the first one calibrates
+			if call == 2 && member == victim { // the first call calibrates
 				return after
 			}
 			return -1
@@ -655,8 +655,7 @@ func TestLostAgents(t *testing.T) {
 	}
 }
 
-// Of queries the share of a lost agent withholds the type, and the next one is run by those
-// that are left.
+// A lost share of queries withholds the type, and the remaining agents run the next type.
 func TestLostAgentOfQueries(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver())
@@ -677,9 +676,8 @@ func TestLostAgentOfQueries(t *testing.T) {
 	}
 }
 
-// Where a load can have no figures any longer, because a share is missing that nobody can do
-// again or because the target failed at one agent, all are stopped, and the record has what
-// they did by then.
+// If a load can no longer have figures, because a missing share cannot be repeated or because the
+// target failed at one agent, all agents are stopped, and the record has their results so far.
 func TestAgentsAreStopped(t *testing.T) {
 	const rows = 13 * 10 * 360
 	for _, c := range []struct {
@@ -717,20 +715,20 @@ func TestAgentsAreStopped(t *testing.T) {
 	}
 }
 
-// unwatched is told nothing.
+// unwatched ignores all events.
 type unwatched struct{}
 
 func (unwatched) Progress(string, int64) {}
 func (unwatched) Failed(string, bool)    {}
 
-// An agent of a run that was killed, which goes on writing for a while, writes nothing into
-// the tables that are created again.
+// An agent of a killed run that continues to write for a while writes nothing into the tables that
+// are created again.
 func TestNoOrphanLoads(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver())
 	e := small(t, "cpu-only")
 	e.Workload.End = e.Workload.Start.Add(10 * time.Hour)
-	e.Load.Workers = 3 // of which the orphan has one: it has more to write than it has time for
+	e.Load.Workers = 3 // the orphan has one of them: more work than it has time for
 	p, err := plan.NewPlan(e, c, plan.Steps{Load: true})
 	if err != nil {
 		t.Fatal(err)
@@ -742,13 +740,13 @@ func TestNoOrphanLoads(t *testing.T) {
 	if err != nil || !run.Passed() || run.AgentsStopWithin != 120 || run.Agents[1].Process != "process b" {
 		t.Fatalf("%v, %+v", err, run)
 	}
-	// It was killed in its load: one agent has found the other coordinator, and a spare one is
-	// in the place of the second, which goes on.
+	// It was killed during its load: one agent has joined the other coordinator, and a spare one
+	// replaces the second, which continues.
 	run.Status, run.Targets[0].Repeats, run.Targets[0].Load = result.Running, nil, nil
 	w.delay, w.main, w.batches = 40*time.Millisecond, nil, 0
 	now := newCrew(t, 3, c)
 	now.agents[1], now.asked = nil, map[string]bool{"process a": true, "process c": true}
-	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // behind the calibration
+	ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // after the calibration
 	defer stop()
 	file, err := os.Create(filepath.Join(t.TempDir(), "orphan"))
 	if err != nil {
@@ -784,8 +782,8 @@ func TestNoOrphanLoads(t *testing.T) {
 	}
 }
 
-// interrupted runs a plan by two agents and presses Ctrl-C so long after they were given
-// the work of a number. It returns the load.
+// interrupted runs a plan with two agents and interrupts it at the given time after a given command
+// was sent. It returns the load.
 func interrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after time.Duration) *result.Load {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -804,7 +802,7 @@ func interrupted(t *testing.T, c plan.Catalog, p *plan.Plan, work int, after tim
 	return run.Targets[0].Load
 }
 
-// Ctrl-C stops all agents, and the record says how far they came.
+// Ctrl-C stops all agents, and the record has their progress.
 func TestAgentsAreInterrupted(t *testing.T) {
 	const rows = 13 * 10 * 360
 	w := &world{delay: 3 * time.Millisecond}
@@ -821,8 +819,8 @@ func TestAgentsAreInterrupted(t *testing.T) {
 	}
 }
 
-// Where rows have an order within their series alone, agents of several workers keep it. An
-// order over all series is not theirs to keep.
+// If rows are ordered only within their series, agents with several workers keep the order. They
+// cannot keep an order over all series.
 func TestAgentsKeepTheOrder(t *testing.T) {
 	w := &world{inOrder: driver.InSeries, delay: time.Millisecond}
 	c := catalogOf(w.driver())
@@ -841,7 +839,7 @@ func TestAgentsKeepTheOrder(t *testing.T) {
 	}
 }
 
-// What agents cannot share is refused before anything begins.
+// Plans that agents cannot share are refused before anything begins.
 func TestNotForAgents(t *testing.T) {
 	w := &world{}
 	c := catalogOf(w.driver(), sqlite.Driver())
@@ -862,7 +860,7 @@ func TestNotForAgents(t *testing.T) {
 	}
 }
 
-// Agents show together how fast they are where nothing is kept.
+// Agents show their total speed against a target that discards rows.
 func TestAgentsOfNothing(t *testing.T) {
 	c := catalogOf(null.Driver())
 	e := small(t, "devops")

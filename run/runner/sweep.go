@@ -15,28 +15,27 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// Work is what a Runner executes: all runs that an experiment stands for, or what is left of
-// them.
+// Work is the input of a Runner: the runs of an experiment, or the remaining ones.
 type Work struct {
 	Sweep   *plan.Sweep
-	Command string   // for the record of what begins
+	Command string   // recorded in new runs
 	Args    []string // likewise, the command line
-	// Record is the sweep that has begun, and Runs are the runs that have; nil: none.
+	// Record is the sweep if it was begun, and Runs are the runs that were begun; nil: none.
 	Record *result.Sweep
 	Runs   []*result.Run
-	// Done is called with each run of a sweep as it ends; nil: nothing is.
+	// Done is called with each run of a sweep as it ends; nil: not called.
 	Done func(*result.Run) error
 }
 
-// Execute executes the runs of an experiment: one, or one for each point of a sweep. It
-// continues the runs that have begun and are not complete, and begins the others. It returns
-// the record of the sweep, nil for a single run, and all runs in the order of their points.
+// Execute executes the runs of an experiment: one, or one for each point of a sweep. It continues
+// the incomplete runs that were begun, and begins the others. It returns the record of the sweep,
+// nil for a single run, and all runs in the order of their points.
 //
-// What concerns one target, such as a server that fails, is in its run. The error is for what
-// ends everything: ctx's end, plan.ErrInput, or a store that does not work. A sweep skips a
-// point none of whose targets can be reached, and the error of the first one is returned at the
-// end. A run without any result that plan.ErrInput or an UnreachedError ended is not kept, nor
-// is a sweep without runs. Servers that were started have ended.
+// Errors of a single target, such as a server that fails, are in its run. The returned error is for
+// failures that end everything: ctx's end, plan.ErrInput, or a store that does not work. A sweep
+// skips a point if none of its targets can be reached, and the error of the first such point is
+// returned at the end. A run without results that ended with plan.ErrInput or an UnreachedError is
+// not stored, nor is a sweep without runs. All started servers have ended.
 //
 // No secret of the plans is stored, shown or returned.
 func (r *Runner) Execute(ctx context.Context, w Work) (*result.Sweep, []*result.Run, error) {
@@ -56,20 +55,19 @@ func (r *Runner) Execute(ctx context.Context, w Work) (*result.Sweep, []*result.
 	return s.end(ctx, err)
 }
 
-// sweeping is the work of a Runner on its way.
+// sweeping is the work of a Runner in progress.
 type sweeping struct {
 	runner    *Runner
-	work      Work // with the record of a sweep once it has begun
+	work      Work // with the record of a sweep once it was begun
 	runs      []*result.Run
-	servers   *launch.Pool // started for this sweep alone; nil: none
-	unreached error        // of the first point none of whose targets could be reached
-	unlock    func()       // lets other processes have the sweep; nil: it is a single run, or not locked
+	servers   *launch.Pool // started for this sweep only; nil: none
+	unreached error        // error of the first point without reachable targets
+	unlock    func()       // allows other processes to use the sweep; nil: a single run, or not locked
 }
 
 func (s *sweeping) single() bool { return s.work.Sweep.Single() != nil }
 
-// begin stores a sweep that begins, and keeps other processes from it. A single run needs
-// nothing.
+// begin stores a new sweep and locks it. A single run needs neither.
 func (s *sweeping) begin(ctx context.Context) (err error) {
 	if s.single() {
 		return nil
@@ -83,7 +81,7 @@ func (s *sweeping) begin(ctx context.Context) (err error) {
 		s.runs = nil
 		return err
 	}
-	if err := s.runner.waitForOrphans(ctx, s.runs...); err != nil { // which may load what another point loads
+	if err := s.runner.waitForOrphans(ctx, s.runs...); err != nil { // they may be loading the tables of another point
 		return err
 	}
 	if s.runner.Servers == nil {
@@ -111,7 +109,7 @@ func (s *sweeping) store(ctx context.Context) error {
 	return nil
 }
 
-// next returns the run of a plan, ready to be executed; nil: it is complete.
+// next returns the run of a plan, ready for execution; nil: it is complete.
 func (s *sweeping) next(ctx context.Context, i int) (*execution, error) {
 	p := s.work.Sweep.Plans[i]
 	if s.single() {
@@ -136,12 +134,12 @@ func (s *sweeping) next(ctx context.Context, i int) (*execution, error) {
 	return s.runner.reopen(ctx, p, s.runs[at])
 }
 
-// index returns the place of a point's run among the runs; -1: it has none yet.
+// index returns the index of a point's run among the runs; -1: not begun yet.
 func (s *sweeping) index(i int) int {
 	return slices.IndexFunc(s.runs, func(run *result.Run) bool { return run.Point == i+1 })
 }
 
-// put adds a run that has ended, and returns the error that ends everything.
+// put adds a run that has ended, and returns an error that ends everything.
 func (s *sweeping) put(ctx context.Context, i int, run *result.Run, err error) error {
 	p := s.work.Sweep.Plans[i]
 	err = p.Secrets.Error(err)
@@ -175,7 +173,7 @@ func (s *sweeping) put(ctx context.Context, i int, run *result.Run, err error) e
 	return err
 }
 
-// end stops the servers of a sweep, and forgets it where no run of it was kept.
+// end stops the servers of a sweep, and discards the sweep if it has no stored run.
 func (s *sweeping) end(ctx context.Context, err error) (*result.Sweep, []*result.Run, error) {
 	err = cmp.Or(err, s.unreached)
 	if s.unlock == nil {

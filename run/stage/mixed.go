@@ -76,8 +76,8 @@ func (l *load) mixedConfig() engine.MixedConfig {
 	return c
 }
 
-// loadRest loads the rows after those that the phase handed to the target, whether or not the
-// target stored these.
+// loadRest loads the rows that follow the rows of the phase, whether or not the target stored the
+// latter.
 func (l *load) loadRest(ctx context.Context, c engine.MixedConfig, journal *engine.Journal, task record.Task) error {
 	done := c.Loaded + journal.HandedRows()
 	if done >= l.stage.Subject.Expected.Survey.Rows {

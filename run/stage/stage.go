@@ -24,8 +24,8 @@ type Opened struct {
 	out     *result.Target // its record in the run
 }
 
-// Fix determines the dataset and generates the queries, and returns an error if they differ from
-// those that the experiment expects.
+// Fix determines the dataset and generates the queries, and returns an error if the experiment
+// expects others.
 func Fix(s *subject.Subject, r *record.Record, spec workload.Spec) error {
 	if err := s.Prepare(spec, r.Doc.CheckSeed, r.Doc.QuerySeed); err != nil {
 		return err

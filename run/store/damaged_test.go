@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Who shares a database can write to it, and a folder may come from anybody: reports rely on
-// what result.Check has seen of a document, wherever it was read.
+// A shared database can be written by others, and a folder may come from anyone: wherever a
+// document was read, reports rely on the checks of result.Check.
 func TestDocumentsAreChecked(t *testing.T) {
 	ctx := t.Context()
 	for want, statement := range map[string]string{

@@ -18,14 +18,14 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// ExportSuffix ends the names of files that tsmark export names itself.
+// ExportSuffix is the suffix of the default names of exports.
 const ExportSuffix = ".tsmark"
 
-// Export is a run as a file carries it to another results folder.
+// Export is a run in a file, for transfer to another results folder.
 type Export struct {
 	Run *result.Run
-	// Document is the run as it is stored, which the file has to the last byte; nil: as
-	// result.Encode makes it. ReadExports leaves it empty.
+	// Document is the run as stored, byte for byte; nil: as encoded by result.Encode. ReadExports
+	// leaves it empty.
 	Document []byte
 	Logs     []Log
 }
@@ -36,8 +36,8 @@ type Log struct {
 	Data []byte
 }
 
-// An export is an SQLite database with the tables and views of a results folder and these
-// tables. Its header has the application's number and the version of the schema.
+// An export is an SQLite database with the tables and views of a results folder and these tables.
+// Its header has the application ID and the version of the schema.
 const (
 	applicationID = 0x74736d6b // "tsmk"
 	exportTables  = `
@@ -59,7 +59,7 @@ type serializer interface {
 	Deserialize([]byte) error
 }
 
-// openMemory opens a database in memory, which has one connection.
+// openMemory opens a database in memory with a single connection.
 func openMemory() (*sql.DB, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -82,8 +82,7 @@ func openEmptyExport(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// WriteExports writes an export of the runs. The figures that its views show are those of
-// the function.
+// WriteExports writes an export of the runs. The function computes the figures for its views.
 func WriteExports(ctx context.Context, w io.Writer, figures func(*result.Run) Figures, runs []Export) error {
 	db, err := openEmptyExport(ctx)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *Store) export(ctx context.Context, e *Export) error {
 
 // checksum is the SHA-256 of a document and the logs, in hex.
 func checksum(document []byte, logs []Log) string {
-	h := sha256.New() // a hash takes everything
+	h := sha256.New() // a hash accepts all writes
 	fmt.Fprintf(h, "%d\n", len(document))
 	h.Write(document)
 	for _, l := range logs {
@@ -150,12 +149,11 @@ func checksum(document []byte, logs []Log) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// maxLog is the size of the largest operation log in an export. One of some million
-// operations is smaller.
+// maxLog is the maximum size of an operation log in an export, enough for some million operations.
 const maxLog = 64 << 20
 
-// ReadLogs reads the operation logs in a run's folder, in the order of their names. It names
-// the logs that are too large for an export.
+// ReadLogs reads the operation logs in a run's folder, in the order of their names. It returns the
+// names of logs that are too large for an export.
 func ReadLogs(dir string) (logs []Log, tooLarge []string, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -186,7 +184,7 @@ func ReadLogs(dir string) (logs []Log, tooLarge []string, err error) {
 	return logs, tooLarge, nil
 }
 
-// operationLog reports whether a file of a run's folder is an operation log by its name.
+// operationLog reports whether a file of a run's folder is an operation log, judging by its name.
 func operationLog(name string) bool {
 	return strings.HasSuffix(name, ".oplog") || strings.HasSuffix(name, ".tsmlog")
 }

@@ -54,7 +54,7 @@ func compress(t testing.TB, text []byte) (zst, gz []byte) {
 	return a.Bytes(), b.Bytes()
 }
 
-// ReadExports reads what WriteExports wrote, compressed or not.
+// ReadExports reads the output of WriteExports, compressed or not.
 func TestExportRoundTrip(t *testing.T) {
 	want := exampleExport()
 	plain := writeExports(t, want)
@@ -81,7 +81,7 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// An export from a store has its documents to the last byte, with the columns and the views of a
+// An export of a store contains its documents byte for byte, with the columns and the views of a
 // results folder.
 func TestExportIsADatabase(t *testing.T) {
 	s := openTemp(t)
@@ -109,7 +109,7 @@ func TestExportIsADatabase(t *testing.T) {
 	}
 }
 
-// TestExportDamage changes bytes: the reader notices, or the runs are the same.
+// TestExportDamage changes bytes: the reader detects it, or the runs are unchanged.
 func TestExportDamage(t *testing.T) {
 	text := writeExports(t, exampleExport())
 	pageSize := 4096
@@ -163,7 +163,7 @@ func alter(t *testing.T, export []byte, statements string) []byte {
 	return text
 }
 
-// An export may come from anybody.
+// An export may come from anyone.
 func TestHostileExports(t *testing.T) {
 	refused := func(t *testing.T, text []byte, want string) {
 		t.Helper()
@@ -229,8 +229,8 @@ func TestHostileExports(t *testing.T) {
 	}
 }
 
-// A small file may decompress to any amount of text, and a short text may need any amount of memory:
-// reading ends at the limit, in one line that says so.
+// A small file may decompress to any size, and a short text may need any amount of memory: reading
+// ends at the limit, with an error of one line that says so.
 func TestExportBomb(t *testing.T) {
 	const limit = 8 << 20
 	head := writeExports(t, exampleExport())
@@ -261,7 +261,7 @@ func TestExportBomb(t *testing.T) {
 			if !errors.Is(err, ErrNotExport) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "more than may be read, 8.0 MiB; if you trust it, allow more with --max-size") {
 				t.Errorf("%s: %v", name, err)
 			}
-			// All that was ever allocated, which is more than was held at once.
+			// This is the total of all allocations, which exceeds the memory held at once.
 			if used := after.TotalAlloc - before.TotalAlloc; used > 10*limit {
 				t.Errorf("%s: %d bytes of %d were made %d MiB of memory", name, len(packed), limit, used>>20)
 			}
@@ -294,7 +294,7 @@ func TestReadLogs(t *testing.T) {
 	}
 }
 
-// FuzzReadExports: whatever the file holds, there is an error on one line or runs that can be written.
+// FuzzReadExports: for any file, there is an error of one line or runs that can be written.
 func FuzzReadExports(f *testing.F) {
 	f.Add(writeExports(f, exampleExport()))
 	f.Add([]byte("SQLite format 3\x00"))

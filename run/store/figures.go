@@ -6,24 +6,22 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Figures are what the views queries and loads show of a run: the estimates that
-// reports show, of which SQL alone could compute none. They are derived anew
-// whenever the run is saved.
+// Figures are the figures of a run in the views queries and loads: the estimates that reports show,
+// which SQL cannot compute. They are computed again whenever the run is saved.
 type Figures struct {
 	Queries []QueryFigure `json:"queries"`
 	Loads   []LoadFigure  `json:"loads"`
 }
 
-// QueryFigure is a row of the view queries. Times are seconds; nil: there is no
-// such figure.
+// QueryFigure is a row of the view queries. Times are seconds; nil: no such figure.
 type QueryFigure struct {
 	Target   string   `json:"target"`
 	Type     string   `json:"type"`
 	Verdict  string   `json:"verdict"` // verified, verified (empty), not verified, stand-in, withheld, n/a
 	Why      string   `json:"why,omitempty"`
 	Median   *float64 `json:"median,omitempty"`
-	Bound    string   `json:"bound,omitempty"` // at least or at most, where queries were cut off; else empty
-	Low      *float64 `json:"low,omitempty"`   // interval of the median, at the level
+	Bound    string   `json:"bound,omitempty"` // at least or at most, if queries were cut off; otherwise empty
+	Low      *float64 `json:"low,omitempty"`   // confidence interval of the median
 	High     *float64 `json:"high,omitempty"`
 	Level    *float64 `json:"level,omitempty"`
 	Rounds   int      `json:"rounds,omitempty"`
@@ -50,8 +48,8 @@ type LoadFigure struct {
 	Batch   int      `json:"batch"` // rows
 }
 
-// figuresOf is the column figures of a run: of one that goes on it is empty, since
-// what its repeats come to is known at the end.
+// figuresOf returns the column figures of a run: empty while it is running, because the pooled
+// figures are known only at the end.
 func (s *Store) figuresOf(r *result.Run) (string, error) {
 	figures := Figures{[]QueryFigure{}, []LoadFigure{}}
 	if s.figures != nil && r.Status != result.Running {

@@ -20,13 +20,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// FileName is the name of the database within a results folder.
+// FileName is the name of the database in a results folder.
 const FileName = "tsmark.db"
 
-// folder is a place that is a folder with an SQLite database.
+// folder is a place of results that is a folder with an SQLite database.
 type folder struct {
 	dir  string
-	file fs.FileInfo // the database's, once it was opened; nil: it is only read
+	file fs.FileInfo // of the database file after it was opened; nil: read-only
 }
 
 func openFolder(ctx context.Context, dir string, figures func(*result.Run) Figures) (*Store, error) {
@@ -49,7 +49,7 @@ func openExistingFolder(ctx context.Context, dir string, figures func(*result.Ru
 	return openDatabase(ctx, dir, figures, writable(dir) == nil)
 }
 
-// unnamed is an error about a file without its name, which stands beside it.
+// unnamed returns an error about a file without its name, which the message already contains.
 func unnamed(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
@@ -57,17 +57,16 @@ func unnamed(err error) error {
 	return err
 }
 
-// writable finds out whether files can be made in dir, as SQLite needs to for
-// its journal. Only an attempt tells: permissions, read-only mounts and quotas
-// all say no in their own way.
+// writable checks whether files can be created in dir, which SQLite needs for its journal. Only an
+// attempt is reliable: permissions, read-only mounts and quotas fail in different ways.
 func writable(dir string) error {
-	// The name is always the same: what a killed process left goes with the next attempt.
+	// The name is always the same: a file left by a killed process is removed in the next attempt.
 	f, err := os.OpenFile(filepath.Join(dir, ".tsmark-writable"), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
 	err = os.Remove(f.Name())
-	if errors.Is(err, fs.ErrNotExist) { // another process was quicker
+	if errors.Is(err, fs.ErrNotExist) { // another process was faster
 		err = nil
 	}
 	return errors.Join(f.Close(), err)
@@ -80,15 +79,14 @@ func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Fig
 	}
 	options := url.Values{"_pragma": {"busy_timeout(10000)", "foreign_keys(1)"}}
 	if write {
-		// FULL, since in WAL mode NORMAL loses the newest commits when the
-		// machine itself goes down. BEGIN IMMEDIATE waits for another process
-		// at the start instead of failing in the middle.
+		// FULL, because in WAL mode NORMAL loses the newest commits when the machine crashes. BEGIN
+		// IMMEDIATE waits for another process at the start instead of failing in the middle.
 		options["_pragma"] = append(options["_pragma"], "journal_mode(WAL)", "synchronous(FULL)",
-			// What is removed or replaced leaves nothing in free pages.
+			// Removed and replaced content is also erased from free pages.
 			"secure_delete(1)")
 		options.Set("_txlock", "immediate")
 	} else {
-		// Without immutable SQLite wants to create files for its locks.
+		// Without immutable SQLite needs to create files for its locks.
 		options.Set("mode", "ro")
 		options.Set("immutable", "1")
 	}
@@ -110,8 +108,8 @@ func openDatabase(ctx context.Context, dir string, figures func(*result.Run) Fig
 	return s, nil
 }
 
-// checkPresence looks whether the name still leads to the database: SQLite goes on writing to a file
-// that was removed, and says nothing of it.
+// checkPresence checks whether the name still refers to the open database: SQLite continues to
+// write to a removed file without an error.
 func (f *folder) checkPresence() error {
 	if f.file == nil {
 		return nil
@@ -130,9 +128,9 @@ var sqliteViews string
 
 func (*folder) schema() (goose.Dialect, string) { return goose.DialectSQLite3, sqliteViews }
 
-// alone tries again: goose takes no lock for SQLite, and when two processes
-// create the same folder one of them finds the other's tables half way. Its own
-// transaction fails then, and the next attempt finds them all.
+// alone retries: goose takes no lock for SQLite, and when two processes create the same folder one
+// of them finds the other's incomplete tables. Its own transaction then fails, and the next attempt
+// finds all tables.
 func (*folder) alone(_ context.Context, do func() error) (err error) {
 	for range 3 {
 		if err = do(); err == nil {
@@ -142,8 +140,7 @@ func (*folder) alone(_ context.Context, do func() error) (err error) {
 	return err
 }
 
-// lockName is the file in the folder of a run or sweep that is locked by the
-// process that is at it.
+// lockName is the file in the folder of a run or sweep that the executing process locks.
 const lockName = "running"
 
 func (f *folder) lock(_ context.Context, id string) (unlock func(context.Context), free bool, err error) {
@@ -156,13 +153,13 @@ func (f *folder) lock(_ context.Context, id string) (unlock func(context.Context
 		return nil, false, err
 	}
 	return func(context.Context) {
-		_ = os.Remove(path) // while it is held, so that nobody else's is removed
+		_ = os.Remove(path) // while it is locked, so that no other process's file is removed
 		_ = held.Unlock()
 	}, true, nil
 }
 
-// RemoveLeftovers removes from the folders of runs and sweeps in a folder of results what
-// killed processes left there: their locks, and files that they had half written.
+// RemoveLeftovers removes files that killed processes left in the folders of runs and sweeps: their
+// locks, and half-written files.
 func RemoveLeftovers(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -180,7 +177,7 @@ func RemoveLeftovers(dir string) {
 func (f *folder) locked(_ context.Context, id string) (bool, error) {
 	path := filepath.Join(f.dir, id, lockName)
 	if _, err := os.Stat(path); err != nil {
-		return false, nil // its end removes it
+		return false, nil // its process will remove it
 	}
 	held := flock.New(path)
 	free, err := held.TryRLock()

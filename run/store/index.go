@@ -10,36 +10,35 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Summary is what a list of runs shows of one. It is also what stands beside a
-// document, in columns.
+// Summary is a run's entry in a list of runs. Columns next to its document store it.
 type Summary struct {
 	ID          string
 	Name        string
 	Command     string
 	Started     time.Time
-	Finished    time.Time // zero: it goes on, or was killed
+	Finished    time.Time // zero: the run is running, or was killed
 	Status      result.Status
 	Reason      string // why it is incomplete
 	Workload    string // name
 	Fingerprint string // of the dataset
 	Tool        string // version of tsmark
 	Targets     []Target
-	Types       int // query types with figures or a reason why there are none, over all targets
-	Withheld    int // loads and query types without figures, withheld or failed, those of mixed phases included
+	Types       int // query types with figures or a reason for missing ones, over all targets
+	Withheld    int // loads and query types without figures, withheld or failed, including those of mixed phases
 	Place       result.Place
 	Imported    bool // from a file
 }
 
-// Target is what a list of runs shows of a target.
+// Target is a target's entry in a list of runs.
 type Target struct {
 	Name    string `json:"name"`
 	Driver  string `json:"driver"`
 	Version string `json:"version,omitempty"` // of the system
-	Loaded  bool   `json:"loaded,omitempty"`  // a load of it was begun
+	Loaded  bool   `json:"loaded,omitempty"`  // a load of it was started
 	Failed  bool   `json:"failed,omitempty"`
 }
 
-// Failed is how many targets failed.
+// Failed is the number of failed targets.
 func (s *Summary) Failed() (n int) {
 	for _, t := range s.Targets {
 		if t.Failed {
@@ -49,7 +48,7 @@ func (s *Summary) Failed() (n int) {
 	return n
 }
 
-// summarize returns what stands beside the document of a run.
+// summarize returns the columns for the document of a run.
 func summarize(r *result.Run) Summary {
 	s := Summary{
 		ID: r.ID, Name: plain(r.Name), Command: r.Command, Started: r.Started, Finished: r.Finished, Status: r.Status, Reason: plain(r.Reason),
@@ -85,8 +84,7 @@ func summarize(r *result.Run) Summary {
 	return s
 }
 
-// indexed are the columns that stand beside a document, in the order of
-// Summary.values.
+// indexed are the columns next to a document, in the order of Summary.values.
 const indexed = "name, command, started, finished, status, reason, workload, fingerprint, tool, targets, types, withheld, sweep, point, points, parameters"
 
 func (s *Summary) values() ([]any, error) {
@@ -101,7 +99,7 @@ func (s *Summary) values() ([]any, error) {
 	}, err
 }
 
-// scan reads the ID, indexed and whether it was imported.
+// scan reads the ID, the columns indexed, and the import time.
 func (s *Summary) scan(rows *sql.Rows) error {
 	var started, targets, parameters string
 	var finished, imported sql.NullString
@@ -126,8 +124,8 @@ func (s *Summary) scan(rows *sql.Rows) error {
 	return nil
 }
 
-// plain is a text as PostgreSQL takes it, which knows no NUL: what a server said
-// may be anything. The document has it as it is.
+// plain removes NUL from a text, which PostgreSQL does not accept: servers may send any text. The
+// document keeps the original.
 func plain(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
 }
@@ -135,11 +133,11 @@ func plain(text string) string {
 // marks returns n query marks, with commas.
 func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
 
-// timeLayout has a fixed width, so that texts sort as times do. Date functions of
-// SQLite and PostgreSQL understand it.
+// timeLayout has a fixed width, so that texts sort like times. Date functions of SQLite and
+// PostgreSQL accept it.
 const timeLayout = "2006-01-02T15:04:05.000000000Z"
 
-// timeText is a time as columns keep it: text in UTC, the zero time as NULL.
+// timeText formats a time for columns: in UTC, the zero time as NULL.
 func timeText(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// What is stored of a run or a sweep is read up to a limit alone, as exports are, wherever it is
-// stored: the database is asked for the size first.
+// A stored run or sweep is read only up to a limit, like an export, in every kind of store: the
+// size is queried first.
 func TestLargeDocuments(t *testing.T) {
 	folder := openTemp(t)
 	shared, err := Open(t.Context(), database(t), nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// What killed processes left in the folders of runs goes; what living ones use stays, and so
-// does what tsmark did not make.
+// Files of killed processes in the folders of runs are removed; files of running processes and
+// files of other programs remain.
 func TestRemoveLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"dead", "living"} {

@@ -11,14 +11,14 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// Limits of what a database is waited for. A folder has none: SQLite waits for nobody else
-// for longer than its busy_timeout.
+// Time limits for a database. A folder has none: SQLite waits for other processes no longer than
+// its busy_timeout.
 const (
-	// statementLimit is how long statements that belong together may take: a document of some
-	// hundred MiB over a slow network does not come near it.
+	// statementLimit is the time limit for a group of statements: a document of some hundred MiB
+	// over a slow network needs far less.
 	statementLimit = time.Minute
-	// silentLimit is how long further ones may take after one had no answer: what is still to
-	// be done at the end of a run, or after Ctrl-C, does not wait for each again.
+	// silentLimit is the time limit after a statement had no answer, so that the remaining work at
+	// the end of a run, or after Ctrl-C, does not wait for each statement again.
 	silentLimit = time.Second
 )
 
@@ -40,13 +40,13 @@ func (s *Store) within(ctx context.Context, do func(context.Context) error) erro
 	err := do(limited)
 	waited := time.Since(begin)
 	switch {
-	case err == nil || limited.Err() == nil && waited < limit: // dialling may end a moment before the context
+	case err == nil || limited.Err() == nil && waited < limit: // dialling may end slightly before the context
 		s.silent.Store(false)
 		if unreached := (*pgconn.ConnectError)(nil); errors.As(err, &unreached) {
-			return connection.Cause("", err) // in one line
+			return connection.Cause("", err) // on one line
 		}
 		return err
-	case waited < min(limit, silentLimit): // somebody else ended it
+	case waited < min(limit, silentLimit): // the caller ended it
 		return err
 	}
 	s.silent.Store(true)

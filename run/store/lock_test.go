@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A run goes on as long as its process holds the lock, not as long as the
-// file is there.
+// A run counts as running while its process holds the lock, not while the file exists.
 func TestGoingOn(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	s, err := Open(ctx, dir, nil)
@@ -25,7 +24,7 @@ func TestGoingOn(t *testing.T) {
 		t.Error("looking at a lock released it")
 	}
 	unlock()
-	must(t, os.WriteFile(filepath.Join(dir, "x", lockName), nil, 0o666)) // as kill -9 leaves it
+	must(t, os.WriteFile(filepath.Join(dir, "x", lockName), nil, 0o666)) // as after kill -9
 	if s.GoingOn(ctx, "x") {
 		t.Error("a run that nobody is at goes on")
 	}

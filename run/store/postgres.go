@@ -21,16 +21,15 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// schemaName is the schema of a PostgreSQL database that the results stand in,
-// apart from what else is there.
+// schemaName is the schema for results in a PostgreSQL database, separate from other data.
 const schemaName = "tsmark"
 
-// postgres is a place that is a PostgreSQL database.
+// postgres is a place of results that is a PostgreSQL database.
 type postgres struct{ db *sql.DB }
 
-// openPostgres opens the database of a URL, for adding runs to it where create is
-// set. The rest of what is needed to connect, the password above all, comes from
-// where PostgreSQL's own programs take it: PGPASSWORD, ~/.pgpass, PGSSLMODE.
+// openPostgres opens the database of a URL; create allows adding runs. Other connection settings,
+// above all the password, come from the sources of PostgreSQL's own programs: PGPASSWORD,
+// ~/.pgpass, PGSSLMODE.
 func openPostgres(ctx context.Context, name string, figures func(*result.Run) Figures, create bool, limit time.Duration) (*Store, error) {
 	config, shown, err := postgresConfig(name)
 	if err != nil {
@@ -44,11 +43,11 @@ func openPostgres(ctx context.Context, name string, figures func(*result.Run) Fi
 	return s, nil
 }
 
-// postgresConfig reads a URL, and returns it as it may be shown.
+// postgresConfig parses a URL, and also returns it without secrets.
 func postgresConfig(name string) (config *pgx.ConnConfig, shown string, err error) {
 	parsed, err := url.Parse(name)
 	if err != nil {
-		// The error would repeat the URL, and what may be secret in it.
+		// The error would repeat the URL, which may contain a secret.
 		return nil, "", errors.New("--results: it is no URL of a database; one is postgres://USER@HOST/DATABASE")
 	}
 	_, password := parsed.User.Password()
@@ -69,7 +68,7 @@ func postgresConfig(name string) (config *pgx.ConnConfig, shown string, err erro
 	return config, parsed.Scheme + "://" + config.User + "@" + config.Host + ":" + strconv.Itoa(int(config.Port)) + "/" + config.Database, nil
 }
 
-// openSchema sees that the schema is there and up to date.
+// openSchema checks that the schema exists and is up to date.
 func (s *Store) openSchema(ctx context.Context, shown string, create bool) error {
 	there := false
 	err := s.within(ctx, func(ctx context.Context) error {
@@ -90,8 +89,8 @@ func (s *Store) openSchema(ctx context.Context, shown string, create bool) error
 	return nil
 }
 
-// oneProblem is the error of connecting to a place on one line, of the several that pgx
-// strings together the server's own.
+// oneProblem shortens pgx's error of connecting, which joins several, to one line: the server's own
+// if there is one.
 func oneProblem(place string, err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
@@ -100,7 +99,7 @@ func oneProblem(place string, err error) string {
 	return printable.OneLine(connection.Cause(place, err).Error())
 }
 
-// bind writes query marks as $1, $2, …: no statement has one in a text.
+// bind replaces placeholders with $1, $2, …; no statement contains one in a text.
 func (postgres) bind(statement string) string {
 	var b strings.Builder
 	n := 0
@@ -120,25 +119,24 @@ var postgresViews string
 
 func (postgres) schema() (goose.Dialect, string) { return goose.DialectPostgres, postgresViews }
 
-// lockSpace tells tsmark's advisory locks from those of others.
+// lockSpace separates tsmark's advisory locks from those of other programs.
 const lockSpace = 0x74736d6b
 
-// alone holds a lock of the database, on a connection of its own, while the schema
-// is made.
+// alone holds a lock of the database, on its own connection, while the schema is created.
 func (p postgres) alone(ctx context.Context, do func() error) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() // back to the pool
+	defer conn.Close() // returns it to the pool
 	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1, 0)", lockSpace); err != nil {
 		return err
 	}
-	// It ends with the connection in any case, as where the context has ended.
+	// The lock ends with the connection in any case, for example if the context has ended.
 	defer conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1, 0)", lockSpace)
 	exists := false
 	err = conn.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NOT NULL", schemaName).Scan(&exists)
-	if err == nil && !exists { // which others may have done for somebody who may not
+	if err == nil && !exists { // another user may have created it for a user without that permission
 		_, err = conn.ExecContext(ctx, "CREATE SCHEMA "+schemaName)
 	}
 	if err != nil {
@@ -150,8 +148,8 @@ func (p postgres) alone(ctx context.Context, do func() error) error {
 // checkPresence implements place: statements on tables that were removed fail.
 func (postgres) checkPresence() error { return nil }
 
-// lock holds an advisory lock on a connection of its own: it ends with the
-// process, however that ends, and machines that share the database see it.
+// lock holds an advisory lock on its own connection: it ends with the process in any case, and is
+// visible to all machines that share the database.
 func (p postgres) lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -163,7 +161,7 @@ func (p postgres) lock(ctx context.Context, id string) (unlock func(context.Cont
 	}
 	return func(ctx context.Context) {
 		_, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1, hashtext($2))", lockSpace, id)
-		_ = conn.Close() // if it is broken, so is the lock
+		_ = conn.Close() // a broken connection no longer holds the lock
 	}, true, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// databases counts those that tests have made.
+// databases counts the databases that tests have created.
 var databases atomic.Int64
 
 // database returns the URL of a new database of the server for tests.
@@ -36,7 +36,7 @@ func database(t *testing.T) string {
 	return fmt.Sprintf("postgres://tsmark@%s:%s/%s", host, port, name)
 }
 
-// What SQLite keeps PostgreSQL keeps, to the last byte of the document.
+// PostgreSQL stores the same as SQLite, byte for byte.
 func TestPostgresKeepsRuns(t *testing.T) {
 	ctx, url := t.Context(), database(t)
 	if _, err := OpenExisting(ctx, url, nil); !errors.Is(err, ErrNoResults) || !strings.Contains(err.Error(), "run tsmark run first") {
@@ -65,7 +65,7 @@ func TestPostgresKeepsRuns(t *testing.T) {
 	want.Status, want.Reason = result.Incomplete, "quest cannot be reached\x00é?"
 	want.Imported = started
 	must(t, s.Save(ctx, want))
-	want.Imported = time.Time{} // which is no part of the record
+	want.Imported = time.Time{} // not part of the record
 	compared()
 	must(t, folder.Add(ctx, want))
 	_, there, err := s.Document(ctx, want.ID)
@@ -113,7 +113,7 @@ func TestPostgresKeepsRuns(t *testing.T) {
 	}
 }
 
-// Several machines may make the schema at once, and write at once.
+// Several machines may create the schema, and write, at the same time.
 func TestPostgresIsShared(t *testing.T) {
 	ctx, url := t.Context(), database(t)
 	var wg sync.WaitGroup
@@ -170,7 +170,7 @@ func TestPostgresIsShared(t *testing.T) {
 	}
 }
 
-// A password is nowhere but where PostgreSQL's programs look for it.
+// A password is only taken from the sources of PostgreSQL's programs.
 func TestPostgresPassword(t *testing.T) {
 	for _, url := range []string{
 		"postgres://ann:hunter2@db/results", "postgres://db/results?user=ann&password=hunter2", "postgresql://ann@db/x?sslpassword=hunter2",

@@ -15,8 +15,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Latest names the newest run to Run and Find, Unfinished to Find the newest
-// that did not complete and was not imported.
+// Latest selects the newest run in Run and Find; Unfinished selects in Find the newest run that did
+// not complete and was not imported.
 const (
 	Latest     = "latest"
 	Unfinished = "unfinished"
@@ -35,10 +35,9 @@ func (s *Store) Runs(ctx context.Context) ([]Summary, error) {
 	return list, nil
 }
 
-// Run reads one run with everything that was saved of it, pooled. The reference
-// is its ID, the beginning or end of its ID where no other run has it too, or
-// Latest. The error wraps ErrNotFound where it names no run, offering those with
-// similar IDs, or several.
+// Run reads a run with all saved pieces, pooled. The reference is its ID, a unique beginning or end
+// of its ID, or Latest. The error wraps ErrNotFound if the reference matches no run, and suggests
+// similar IDs, or if it matches several.
 func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) {
 	run, _, err := s.read(ctx, reference)
 	if err == nil {
@@ -50,7 +49,7 @@ func (s *Store) Run(ctx context.Context, reference string) (*result.Run, error) 
 	return run, nil
 }
 
-// Document is Run, and the document that is stored of it.
+// Document is Run, and also returns the stored document.
 func (s *Store) Document(ctx context.Context, reference string) (*result.Run, []byte, error) {
 	run, document, err := s.read(ctx, reference)
 	if err != nil {
@@ -59,7 +58,7 @@ func (s *Store) Document(ctx context.Context, reference string) (*result.Run, []
 	return run, document, nil
 }
 
-// read returns a run, and its document. Where pieces of it were appended since, the
+// read returns a run and its document. If pieces were appended since the document was stored, the
 // document is the one that will be stored.
 func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte, error) {
 	id, err := s.resolve(ctx, reference)
@@ -70,7 +69,7 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 	var document []byte
 	pieces := 0
 	size := int64(0)
-	// One statement sees one state of the database.
+	// A single statement reads one consistent state of the database.
 	err = s.each(ctx, func(rows *sql.Rows) error {
 		var number int
 		var length int64
@@ -84,7 +83,7 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 		}
 		if number > 0 {
 			if run == nil {
-				return ErrNotFound // pieces alone are no run
+				return ErrNotFound // pieces without a document are not a run
 			}
 			var p result.Piece
 			if err := json.Unmarshal(text, &p); err != nil {
@@ -105,7 +104,7 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 	}, "SELECT 0 AS number, octet_length(document), "+bounded+", imported FROM documents WHERE id = ? UNION ALL SELECT number, octet_length(document), "+bounded+", NULL FROM pieces WHERE run = ? ORDER BY number",
 		s.mostBytes(), id, s.mostBytes(), id)
 	if err == nil && run == nil {
-		err = ErrNotFound // it was removed just now
+		err = ErrNotFound // it was removed in the meantime
 	}
 	if err == nil {
 		err = checkStored(run, id)
@@ -116,20 +115,20 @@ func (s *Store) read(ctx context.Context, reference string) (*result.Run, []byte
 	return run, document, err
 }
 
-// bounded is a document in SQL, or nothing where it has more bytes than the parameter: the
-// database tells the size before it sends anything.
+// bounded is an SQL expression for a document, or NULL if it has more bytes than the parameter: the
+// size is checked before any data is sent.
 const bounded = "CASE WHEN octet_length(document) <= ? THEN document END"
 
-// mostBytes is how large what is stored of a run, or of a sweep, may be to be read.
+// mostBytes is the maximum size of a stored run or sweep for reading.
 func (s *Store) mostBytes() int64 { return cmp.Or(s.most, result.MaxDocument) }
 
-// tooLarge is the error of more than that.
+// tooLarge is the error for exceeding it.
 func tooLarge(most int64) error {
 	return fmt.Errorf("more than %s is stored of it, which tsmark does not read: it is damaged, or others wrote it", humanize.IBytes(uint64(most)))
 }
 
-// checkStored returns why a run cannot be one that tsmark stored under the ID: others may
-// write to a shared database, and a folder may have come from elsewhere.
+// checkStored returns why tsmark cannot have stored a run under the ID: others may write to a
+// shared database, and a folder may come from elsewhere.
 func checkStored(run *result.Run, id string) error {
 	switch {
 	case !result.ProperID(id):
@@ -143,7 +142,7 @@ func checkStored(run *result.Run, id string) error {
 	return nil
 }
 
-// resolve finds the ID of the run that a reference means.
+// resolve finds the ID of the run that a reference selects.
 func (s *Store) resolve(ctx context.Context, reference string) (string, error) {
 	var ids []string
 	err := s.each(ctx, func(rows *sql.Rows) error {
@@ -163,8 +162,8 @@ func (s *Store) resolve(ctx context.Context, reference string) (string, error) {
 	return ids[at], nil
 }
 
-// sweepInstead is the error about a reference to a run that is the ID of a
-// sweep, or the end of one; else err.
+// sweepInstead returns the error for a reference to a run that matches the ID of a sweep; otherwise
+// err.
 func (s *Store) sweepInstead(ctx context.Context, reference string, err error) error {
 	var id string
 	found := s.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&id) }, "SELECT DISTINCT sweep FROM documents WHERE sweep <> '' AND sweep LIKE ?", "%"+reference)
@@ -177,8 +176,8 @@ func (s *Store) sweepInstead(ctx context.Context, reference string, err error) e
 	return fmt.Errorf("%w: %s is a sweep; name one of its runs, as tsmark runs lists them", ErrNotFound, id)
 }
 
-// Loaded returns the ids of the runs that loaded a target of the name and driver,
-// newest first. Databases are not imported with runs.
+// Loaded returns the IDs of the runs that loaded a target of the name and driver, newest first.
+// Imports do not include databases.
 func (s *Store) Loaded(ctx context.Context, target, driver string) ([]string, error) {
 	runs, err := s.Runs(ctx)
 	if err != nil {

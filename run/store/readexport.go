@@ -29,15 +29,15 @@ var ErrNotExport = errors.New("no runs can be read from it")
 // ErrTooLarge is wrapped by errors about an export that is larger than the limit.
 var ErrTooLarge = errors.New("it holds more than may be read")
 
-// DefaultLimit is how many bytes of an export are read unless the user allows more.
+// DefaultLimit is the default maximum size of an export in bytes.
 const DefaultLimit = result.MaxDocument
 
-// ReadExports reads the runs of an export, which may be compressed by zstd or gzip. Its errors
-// wrap ErrNotExport, or are those of r.
+// ReadExports reads the runs of an export, which may be compressed by zstd or gzip. Its errors wrap
+// ErrNotExport, or are those of r.
 //
-// An export may come from anybody. At most limit bytes are read, decompressed, into memory. The
-// database there is opened only if its tables and views are exactly those that tsmark makes, so
-// that it cannot run code of its own, and its documents may need no more memory than limit.
+// An export is untrusted. At most limit bytes are read, after decompression, into memory. The
+// database in it is opened only if its tables and views are exactly tsmark's, so that it cannot run
+// code of its own, and its documents may need no more memory than limit.
 func ReadExports(ctx context.Context, r io.Reader, limit int64) ([]Export, error) {
 	file, err := readFile(r, limit)
 	if err != nil {
@@ -69,7 +69,7 @@ func readFile(r io.Reader, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, explainRead(raw, packed, err)
 	}
-	defer content.Close() // reading only
+	defer content.Close() // only used for reading
 	text := bufio.NewReaderSize(&limited{content, limit, limit}, 64<<10)
 	header, err := text.Peek(headerSize)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -105,14 +105,14 @@ func checkHeader(header []byte) error {
 	switch version := binary.BigEndian.Uint32(header[60:]); {
 	case version > schemaVersion:
 		return fmt.Errorf("it was written by a newer tsmark (schema %d, this one knows %d); read it with that, or a newer one", version, schemaVersion)
-	case version != schemaVersion || header[18] != 1 || header[19] != 1: // a journal beside the file is never read
+	case version != schemaVersion || header[18] != 1 || header[19] != 1: // a journal next to the file is never read
 		return errors.New("its header is damaged; copy it again")
 	}
 	return nil
 }
 
-// explainRead is the error of an export whose content could not be read. One of the file itself stays
-// as it is.
+// explainRead returns the error for an export with unreadable content. An error of the file itself
+// is returned unchanged.
 func explainRead(raw *remembering, packed bool, err error) error {
 	switch {
 	case errors.Is(err, ErrTooLarge):
@@ -123,7 +123,7 @@ func explainRead(raw *remembering, packed bool, err error) error {
 	return fmt.Errorf("%w: %w", ErrNotExport, err)
 }
 
-// remembering is a reader that remembers its error.
+// remembering is a reader that records its error.
 type remembering struct {
 	from   io.Reader
 	failed error
@@ -140,7 +140,7 @@ func (r *remembering) Read(p []byte) (int, error) {
 // limited reads at most left bytes.
 type limited struct {
 	from        io.Reader
-	limit, left int64 // the limit is for the error
+	limit, left int64 // limit is only used in the error
 }
 
 func (l *limited) Read(p []byte) (int, error) {
@@ -155,7 +155,7 @@ func beyond(limit int64) error {
 	return fmt.Errorf("%w, %s; if you trust it, allow more with --max-size", ErrTooLarge, humanize.IBytes(uint64(limit)))
 }
 
-// readDatabase reads the runs of the database that the file holds, into an empty one in memory.
+// readDatabase reads the runs of the database in the file, into an empty one in memory.
 func readDatabase(ctx context.Context, db *sql.DB, file []byte, limit int64) ([]Export, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func readDatabase(ctx context.Context, db *sql.DB, file []byte, limit int64) ([]
 	if err := checkSchema(ctx, conn); err != nil {
 		return nil, err
 	}
-	// Pages that several rows share would make a small file a large one.
+	// Pages shared by several rows would turn a small file into a large one.
 	var checked string
 	if err := conn.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&checked); err != nil {
 		return nil, err
@@ -201,7 +201,8 @@ func readDatabase(ctx context.Context, db *sql.DB, file []byte, limit int64) ([]
 	return runs, nil
 }
 
-// checkSchema refuses a database whose tables, views, indexes and triggers are not those of an export.
+// checkSchema refuses a database unless its tables, views, indexes and triggers are those of an
+// export.
 func checkSchema(ctx context.Context, from querier) error {
 	empty, err := openEmptyExport(ctx)
 	if err != nil {
@@ -222,7 +223,7 @@ func checkSchema(ctx context.Context, from querier) error {
 	return nil
 }
 
-// schemaOf lists what is in a database, by the statements that make it.
+// schemaOf lists the objects of a database by the statements that create them.
 func schemaOf(ctx context.Context, from querier) (list []string, err error) {
 	err = eachRow(ctx, from, func(rows *sql.Rows) error {
 		var object string
@@ -233,8 +234,8 @@ func schemaOf(ctx context.Context, from querier) (list []string, err error) {
 	return list, err
 }
 
-// The memory that a text may need: {} is a whole target or query type, the shortest entry of a
-// map needs a name and a value, that of an array a number.
+// Memory that a text may need: {} is a whole target or query type, the shortest entry of a map
+// needs a name and a value, that of an array a number.
 const (
 	memoryOfObject = 1 << 10
 	memoryOfPair   = 64
@@ -284,7 +285,7 @@ func readLogs(ctx context.Context, from querier, e *Export) error {
 	return err
 }
 
-// checkExport refuses what no results folder could have held. Nothing in an export may lead to a
+// checkExport refuses content that no results folder can have. Nothing in an export may refer to a
 // file outside of the run's folder.
 func checkExport(e *Export) error {
 	if _, err := e.Run.Pool(); err != nil {
@@ -298,13 +299,13 @@ func checkExport(e *Export) error {
 	return nil
 }
 
-// fileName reports whether a name is that of a file below a folder, on every system.
+// fileName reports whether a name is a valid name of a file below a folder, on every system.
 func fileName(name string) bool {
 	return fs.ValidPath(name) && name != "." && path.Clean(name) == name &&
 		!strings.ContainsAny(name, `\:`) && filepath.IsLocal(filepath.FromSlash(name))
 }
 
-// SameRun reports whether two runs are recorded alike to the last digit.
+// SameRun reports whether the records of two runs are identical.
 func SameRun(a, b *result.Run) (bool, error) {
 	first, err := result.Encode(a)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// gate is a way to a server that can be closed: then it accepts, and forwards nothing.
+// gate is a proxy to a server that can be closed: then it accepts connections and forwards nothing.
 type gate struct {
 	address string
 	mu      sync.Mutex
@@ -66,7 +66,8 @@ func (g *gate) forward(from, to net.Conn) {
 	}
 }
 
-// A server that accepts and says nothing is no place of results, in one line.
+// A server that accepts connections and does not answer is refused as a place of results, in one
+// line.
 func TestSilentDatabase(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -77,8 +78,8 @@ func TestSilentDatabase(t *testing.T) {
 	}
 }
 
-// Whatever is done with results whose database falls silent, or in which somebody holds a
-// lock, ends at the limit in one line that says so; and what was interrupted at once.
+// Every operation on results whose database stops answering, or is locked by another client, ends
+// at the limit with an error of one line that says so; interrupted operations end at once.
 func TestDatabaseFallsSilent(t *testing.T) {
 	const short = 50 * time.Millisecond
 	ctx := t.Context()
@@ -87,7 +88,7 @@ func TestDatabaseFallsSilent(t *testing.T) {
 	g := newGate(t, direct.Host)
 	through := *direct
 	through.Host = g.address
-	admin, err := Open(ctx, direct.String(), nil) // also makes the schema
+	admin, err := Open(ctx, direct.String(), nil) // also creates the schema
 	must(t, err)
 	defer admin.Close()
 	open := func() *Store {
@@ -123,13 +124,13 @@ func TestDatabaseFallsSilent(t *testing.T) {
 		}
 	}
 
-	// Somebody holds a lock: statements on the documents wait for it.
+	// Another client holds a lock: statements on the documents wait for it.
 	tx, err := admin.db.BeginTx(ctx, nil)
 	must(t, err)
 	_, err = tx.ExecContext(ctx, "LOCK TABLE documents, sweeps IN ACCESS EXCLUSIVE MODE")
 	must(t, err)
 	for name, do := range statements {
-		if name == "lock" || name == "migrate" { // which look at other tables
+		if name == "lock" || name == "migrate" { // these use other tables
 			continue
 		}
 		s := open()
@@ -156,7 +157,7 @@ func TestDatabaseFallsSilent(t *testing.T) {
 		g.mu.Unlock()
 	}
 
-	// What is interrupted does not wait for the limit.
+	// An interrupted operation does not wait for the limit.
 	s := open()
 	s.limit = time.Hour
 	g.close()
@@ -167,6 +168,6 @@ func TestDatabaseFallsSilent(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("it was saved")
 	}
-	s.silent.Store(true) // else Close takes leave of a server that does not answer
+	s.silent.Store(true) // otherwise Close waits for a server that does not answer
 	must(t, s.Close())
 }

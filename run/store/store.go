@@ -1,12 +1,12 @@
-// Package store keeps runs: in an SQLite database, one file in a results folder,
-// which several tsmark processes may use at once and anybody may open with the
-// sqlite3 shell; or in a PostgreSQL database, which several machines share.
+// Package store stores runs: in an SQLite database, one file in a results folder, which several
+// tsmark processes may use at once and which the sqlite3 shell can open; or in a PostgreSQL
+// database shared by several machines.
 //
-// A run is one JSON document, as package result makes it. Beside it stand a few
-// columns, by which runs are listed and found, and the figures that views show:
-// docs/results.md describes both. Begin adds a run; each piece of it is appended
-// as it finishes, and on disk when Append returns, so that a run that is killed
-// keeps all that had finished; Save puts the whole in their place.
+// A run is a JSON document, as encoded by package result. A few columns next to it are used to list
+// and find runs, and the figures of views are stored with it: docs/results.md describes both. Begin
+// adds a run. Append stores each piece of it as it finishes, and the piece is on disk when Append
+// returns, so that a killed run keeps all finished pieces. Save replaces the pieces by the whole
+// run.
 package store
 
 import (
@@ -26,13 +26,13 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// ErrNoResults means that there are no results in a place.
+// ErrNoResults means that a place contains no results.
 var ErrNoResults = errors.New("no results")
 
 // ErrNotFound means that no run, or more than one, matches.
 var ErrNotFound = errors.New("no such run")
 
-// ErrAllComplete means that no run of this store is to be resumed.
+// ErrAllComplete means that this store has no run to resume.
 var ErrAllComplete = errors.New("every run is complete, was imported, or goes on in another process")
 
 // ErrGone means that the place of the results was removed while it was in use.
@@ -46,35 +46,34 @@ type Store struct {
 	figures func(*result.Run) Figures
 	limit   time.Duration // see within; 0: none
 	most    int64         // see mostBytes; 0: result.MaxDocument
-	silent  atomic.Bool   // the database had no answer in time at last
+	silent  atomic.Bool   // the database recently did not answer in time
 }
 
-// place is what SQLite and PostgreSQL do in different ways.
+// place has the operations that differ between SQLite and PostgreSQL.
 type place interface {
-	// bind writes a statement's query marks as the database's placeholders.
+	// bind replaces a statement's placeholders with the database's.
 	bind(statement string) string
-	// schema returns the database's dialect and the statements that make the views.
+	// schema returns the database's dialect and the statements that create the views.
 	schema() (dialect goose.Dialect, views string)
-	// alone keeps other processes from changing the schema meanwhile.
+	// alone prevents other processes from changing the schema during the call.
 	alone(ctx context.Context, do func() error) error
-	// lock keeps every other process from a run or sweep; free is false where one
-	// is at it.
+	// lock locks a run or sweep against every other process; free is false if another process holds
+	// the lock.
 	lock(ctx context.Context, id string) (unlock func(context.Context), free bool, err error)
-	// checkPresence returns an error that wraps ErrGone where what was written is in no place that can
-	// be found again.
+	// checkPresence returns an error that wraps ErrGone if the written data is no longer reachable
+	// by name.
 	checkPresence() error
-	// locked reports whether a process is at a run or sweep.
+	// locked reports whether a process executes a run or sweep.
 	locked(ctx context.Context, id string) (bool, error)
 }
 
-// Database reports whether the name of a place is the URL of a database. Other
-// places are folders.
+// Database reports whether the name of a place is the URL of a database. Other places are folders.
 func Database(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// CheckName refuses the name of a place that is the URL of something else than a
-// PostgreSQL database. The error does not repeat the URL, which may have a password.
+// CheckName refuses a URL of anything but a PostgreSQL database as a place. The error does not
+// repeat the URL, which may contain a password.
 func CheckName(name string) error {
 	if !infile.IsURL(name) || Database(name) {
 		return nil
@@ -83,9 +82,9 @@ func CheckName(name string) error {
 	return fmt.Errorf("%s:// is no place for results; name a folder, or the URL of a PostgreSQL database, as in postgres://USER@HOST/DATABASE", scheme)
 }
 
-// Open opens a place of results, and creates what it needs there: a folder and
-// its database, or tables in the database of the URL. A schema that a newer tsmark
-// made is an error. The figures that views show are those of the function.
+// Open opens a place of results, and creates a folder and its database, or tables in the database
+// of the URL, if necessary. A schema of a newer tsmark is an error. The function computes the
+// figures for the views.
 func Open(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
 	if Database(name) {
 		return openPostgres(ctx, name, figures, true, statementLimit)
@@ -93,8 +92,8 @@ func Open(ctx context.Context, name string, figures func(*result.Run) Figures) (
 	return openFolder(ctx, name, figures)
 }
 
-// OpenExisting is Open for a place that has results; else its error wraps
-// ErrNoResults. A folder that cannot be written to is read as it is.
+// OpenExisting is Open for a place that has results; otherwise its error wraps ErrNoResults. A
+// read-only folder is read without changes.
 func OpenExisting(ctx context.Context, name string, figures func(*result.Run) Figures) (*Store, error) {
 	if Database(name) {
 		return openPostgres(ctx, name, figures, false, statementLimit)
@@ -105,7 +104,7 @@ func OpenExisting(ctx context.Context, name string, figures func(*result.Run) Fi
 // Close releases the database.
 func (s *Store) Close() error {
 	if s.silent.Load() {
-		go s.db.Close() // it takes leave of each connection, and waits for an answer
+		go s.db.Close() // it closes each connection and waits for an answer
 		return nil
 	}
 	if err := s.db.Close(); err != nil {
@@ -117,11 +116,11 @@ func (s *Store) Close() error {
 //go:embed schema.sql
 var tables string
 
-// schemaVersion is that of tables and views.
+// schemaVersion is the version of tables and views.
 const schemaVersion = 1
 
-// migrate makes the schema, where it may write, and refuses one that this program does
-// not know how to read.
+// migrate creates or updates the schema, if it may write, and refuses a schema that this program
+// cannot read.
 func (s *Store) migrate(ctx context.Context, write bool) error {
 	dialect, views := s.place.schema()
 	first := goose.NewGoMigration(schemaVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
@@ -158,7 +157,7 @@ func (s *Store) migrate(ctx context.Context, write bool) error {
 	return nil
 }
 
-// version is that of the schema; before there is one, its error says so.
+// version returns the version of the schema; without a schema it returns an error.
 func (s *Store) version(ctx context.Context) (version int64, err error) {
 	err = s.within(ctx, func(ctx context.Context) error {
 		return s.db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
@@ -166,8 +165,8 @@ func (s *Store) version(ctx context.Context) (version int64, err error) {
 	return version, err
 }
 
-// Lock keeps every other process from the run or sweep until unlock is called;
-// where one is at it there is an error.
+// Lock locks the run or sweep against every other process until unlock is called; it returns an
+// error if another process holds the lock.
 func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) {
 	var release func(context.Context)
 	free := false
@@ -189,8 +188,8 @@ func (s *Store) Lock(ctx context.Context, id string) (unlock func(), err error) 
 	}, nil
 }
 
-// GoingOn reports whether a process is at the run or sweep. One that is stored as
-// running and is not going on was killed.
+// GoingOn reports whether a process executes the run or sweep. A run that is stored as running
+// without a process was killed.
 func (s *Store) GoingOn(ctx context.Context, id string) bool {
 	held := false
 	err := s.within(ctx, func(ctx context.Context) (err error) {
@@ -208,7 +207,7 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) (done s
 	return done, s.written(err)
 }
 
-// written is how writing ended, with an error: in vain where the place is gone.
+// written completes the error of a write: the place may be gone.
 func (s *Store) written(err error) error { return cmp.Or(s.place.checkPresence(), err) }
 
 // each calls row for each row of a query.
@@ -236,10 +235,10 @@ func eachRow(ctx context.Context, from querier, row func(*sql.Rows) error, query
 	return rows.Err()
 }
 
-// statements does some in a transaction, by exec.
+// statements executes several statements in a transaction, by exec.
 type statements func(exec func(statement string, args ...any) (changed int64, err error)) error
 
-// transaction does all or nothing.
+// transaction executes all of do or nothing.
 func (s *Store) transaction(ctx context.Context, do statements) error {
 	return s.written(s.within(ctx, func(ctx context.Context) error { return s.transact(ctx, do) }))
 }
@@ -257,8 +256,8 @@ func (s *Store) transact(ctx context.Context, do statements) error {
 		return done.RowsAffected()
 	})
 	if err != nil {
-		// What went wrong first matters; a rollback fails only when the
-		// connection, and with it the transaction, is gone.
+		// The first error matters; a rollback only fails if the connection, and with it the
+		// transaction, is lost.
 		_ = tx.Rollback()
 		return err
 	}

@@ -109,7 +109,7 @@ func pool(t *testing.T, r *result.Run) {
 	*r = *pooled
 }
 
-// save begins the run, as one that has no targets yet, and appends all its pieces.
+// save begins the run without targets, and appends all its pieces.
 func save(t *testing.T, s *Store, r *result.Run) {
 	t.Helper()
 	ctx := t.Context()
@@ -147,7 +147,7 @@ func openTemp(t *testing.T) *Store {
 }
 
 func TestRoundTrip(t *testing.T) {
-	// A name in which each character would mean something in a URI.
+	// Each character of this name has a meaning in a URI.
 	dir := filepath.Join(t.TempDir(), "a b?c#d%20&e=f", "results")
 	s, err := Open(t.Context(), dir, nil)
 	must(t, err)
@@ -188,7 +188,7 @@ func TestSavingAgainReplaces(t *testing.T) {
 	}
 }
 
-// The whole takes the place of its pieces, of which nothing is left.
+// The whole run replaces its pieces completely.
 func TestSaveReplacesPieces(t *testing.T) {
 	s := openTemp(t)
 	want := newRun(t)
@@ -412,8 +412,8 @@ func TestJournalAndSync(t *testing.T) {
 	}
 }
 
-// TestKilledRunKeepsWhatHadFinished has a child process save a run, without
-// closing anything, and kill itself.
+// TestKilledRunKeepsWhatHadFinished runs a child process that saves a run, closes nothing, and
+// kills itself.
 func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	const variable = "TSMARK_TEST_KILLED_IN"
 	if dir := os.Getenv(variable); dir != "" {
@@ -454,7 +454,7 @@ func TestKilledRunKeepsWhatHadFinished(t *testing.T) {
 	}
 }
 
-// What is removed or replaced is in no byte of the files.
+// Removed and replaced content is not in any byte of the files.
 func TestRemovedIsGone(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir, nil)

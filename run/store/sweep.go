@@ -11,11 +11,11 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// sweepMark stands before the random part of the ID of a sweep.
+// sweepMark is the prefix of the random part of a sweep's ID.
 const sweepMark = "s"
 
-// BeginSweep adds a sweep. Its ID, which must be empty, is made of the time at
-// which it Started and a random part: 20260131-154500-s3f2a.
+// BeginSweep adds a sweep. Its ID, which must be empty, is set from the time Started and a random
+// part: 20260131-154500-s3f2a.
 func (s *Store) BeginSweep(ctx context.Context, w *result.Sweep) error {
 	for {
 		w.ID = newID(w.Started, sweepMark)
@@ -33,8 +33,8 @@ func (s *Store) BeginSweep(ctx context.Context, w *result.Sweep) error {
 	}
 }
 
-// Sweep reads the sweep of the ID. The error wraps ErrNotFound where there is
-// none, as where its runs were imported.
+// Sweep reads the sweep with the ID. The error wraps ErrNotFound if it does not exist, for example
+// because its runs were imported.
 func (s *Store) Sweep(ctx context.Context, id string) (*result.Sweep, error) {
 	list, err := s.sweeps(ctx, "WHERE id = ?", id)
 	if err == nil && len(list) == 0 {
@@ -71,7 +71,7 @@ func (s *Store) sweeps(ctx context.Context, which string, args ...any) (list []r
 	return list, err
 }
 
-// DiscardSweep removes a sweep of which no run was kept.
+// DiscardSweep removes a sweep without stored runs.
 func (s *Store) DiscardSweep(ctx context.Context, id string) error {
 	if _, err := s.exec(ctx, "DELETE FROM sweeps WHERE id = ?", id); err != nil {
 		return fmt.Errorf("removing sweep %s: %w", id, err)
@@ -79,17 +79,17 @@ func (s *Store) DiscardSweep(ctx context.Context, id string) error {
 	return nil
 }
 
-// Found is the run or sweep that a reference means.
+// Found is the run or sweep that a reference selects.
 type Found struct {
-	Sweep string   // id; empty: a single run
-	Runs  []string // ids, in the order of the points; none: none was begun
+	Sweep string   // ID; empty: a single run
+	Runs  []string // IDs, in the order of the points; empty: none was begun
 }
 
 // thing is a run or a sweep.
 type thing struct {
 	Found
 	points, complete int
-	imported         bool // or some run of it
+	imported         bool // the run, or some run of the sweep
 }
 
 func (t *thing) id() string {
@@ -99,9 +99,8 @@ func (t *thing) id() string {
 	return t.Runs[0]
 }
 
-// Find finds the run or sweep that a reference means, which is as in Run.
-// Latest and Unfinished mean sweeps rather than their runs; a sweep is
-// unfinished also where runs of it were never begun.
+// Find finds the run or sweep that a reference selects; see Run. Latest and Unfinished select
+// sweeps rather than their runs; a sweep is also unfinished if some of its runs were never begun.
 func (s *Store) Find(ctx context.Context, reference string) (Found, error) {
 	found, err := s.find(ctx, reference)
 	if err != nil {
@@ -120,7 +119,7 @@ func (s *Store) find(ctx context.Context, reference string) (Found, error) {
 			return t.Found, nil
 		}
 		if reference == Unfinished && t.complete < t.points && !t.imported {
-			// Another process, maybe on another machine, may be at it.
+			// Another process, possibly on another machine, may execute it.
 			if !s.GoingOn(ctx, t.id()) {
 				return t.Found, nil
 			}
@@ -141,8 +140,7 @@ func (s *Store) find(ctx context.Context, reference string) (Found, error) {
 	return all[at].Found, nil
 }
 
-// things lists sweeps and single runs, newest first, and apart the runs of
-// sweeps.
+// things lists sweeps and single runs, newest first, and separately the runs of sweeps.
 func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 	at := make(map[string]int)
 	err = s.each(ctx, func(rows *sql.Rows) error {
@@ -182,8 +180,8 @@ func (s *Store) things(ctx context.Context) (whole, points []thing, err error) {
 	return whole, points, err
 }
 
-// match returns the position of the ID that a reference means: the same, or
-// the only one of which it is the beginning or the end.
+// match returns the position of the ID that a reference selects: an equal one, or the only one that
+// starts or ends with it.
 func match(reference string, ids []string) (int, error) {
 	var matches []string
 	at := -1

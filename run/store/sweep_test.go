@@ -67,7 +67,7 @@ func TestSweeps(t *testing.T) {
 	find(w.ID[len(w.ID)-5:], w.ID+":run-p1,run-p2")
 	find("run-p2", ":run-p2")
 
-	// A newer run that did not finish comes first.
+	// A newer run that did not finish takes precedence.
 	begin("run-b", 4*time.Second, result.Place{}, result.Incomplete)
 	find(Unfinished, ":run-b")
 	_, err = s.Find(ctx, "run-")
@@ -75,7 +75,7 @@ func TestSweeps(t *testing.T) {
 	_, err = s.Run(ctx, w.ID)
 	refused(err, "is a sweep; name one of its runs")
 
-	// Of a sweep that was imported there are only runs.
+	// An imported sweep consists of its runs only.
 	begin("run-c", 5*time.Second, result.Place{Sweep: "elsewhere", Point: 2, Points: 3}, result.Incomplete)
 	find("elsewhere", "elsewhere:run-c")
 	find(Unfinished, ":run-b")

@@ -11,10 +11,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Begin adds the run and sets its status to Running. An empty ID is replaced by a
-// new one, made of the time at which the run Started, which must be set, and a
-// random part: 20260131-154500-3f2a. An ID that exists already is an error: no
-// run is ever overwritten.
+// Begin adds the run and sets its status to Running. It replaces an empty ID by a new one, made of
+// the time Started, which must be set, and a random part: 20260131-154500-3f2a. An existing ID is
+// an error: runs are never overwritten.
 func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 	if r.Started.IsZero() {
 		return errors.New("saving a run: the time at which it started is not set")
@@ -37,8 +36,7 @@ func (s *Store) Begin(ctx context.Context, r *result.Run) error {
 	}
 }
 
-// Add saves a whole run as it was recorded elsewhere. A run whose ID exists
-// already is an error.
+// Add saves a complete run that was recorded elsewhere. An existing ID is an error.
 func (s *Store) Add(ctx context.Context, r *result.Run) error {
 	added, err := s.encodeAndInsert(ctx, r)
 	if err == nil && !added {
@@ -58,7 +56,7 @@ func (s *Store) encodeAndInsert(ctx context.Context, r *result.Run) (added bool,
 	return s.insert(ctx, r, document)
 }
 
-// insert adds a run with its document; added is false if the ID exists already.
+// insert adds a run with its document; added is false if the ID already exists.
 func (s *Store) insert(ctx context.Context, r *result.Run, document []byte) (added bool, err error) {
 	values, err := s.row(r, document)
 	if err != nil {
@@ -73,7 +71,7 @@ func (s *Store) insert(ctx context.Context, r *result.Run, document []byte) (add
 	return n == 1, err
 }
 
-// importedText is when a run was imported, and behind that why its figures were not
+// importedText is the import time of a run, followed by the reason why its figures were not
 // checked; nil: it was not imported.
 func importedText(r *result.Run) any {
 	text, ok := timeText(r.Imported).(string)
@@ -83,7 +81,7 @@ func importedText(r *result.Run) any {
 	return text + " " + r.Unchecked
 }
 
-// row is indexed, the document and the figures of a run.
+// row returns the columns indexed, the document and the figures of a run.
 func (s *Store) row(r *result.Run, document []byte) ([]any, error) {
 	summary := summarize(r)
 	values, err := summary.values()
@@ -94,15 +92,15 @@ func (s *Store) row(r *result.Run, document []byte) ([]any, error) {
 	return append(values, string(document), figures), err
 }
 
-// newID returns an ID that sorts by time, its random part behind the mark.
+// newID returns an ID that sorts by time, with the random part after the mark.
 func newID(started time.Time, mark string) string {
 	var random [2]byte
 	rand.Read(random[:])
 	return fmt.Sprintf("%s-%s%x", started.UTC().Format("20060102-150405"), mark, random)
 }
 
-// Append saves a piece of a run that was begun: the run has it already. Of pieces
-// with the same content the last one counts.
+// Append saves a piece of a run that was begun; the run already contains it. Of pieces with the
+// same content the last one counts.
 func (s *Store) Append(ctx context.Context, r *result.Run, p *result.Piece) error {
 	err := s.append(ctx, r, p)
 	if err != nil {
@@ -134,7 +132,7 @@ func (s *Store) append(ctx context.Context, r *result.Run, p *result.Piece) erro
 	})
 }
 
-// Save puts the run, which was begun, in the place of all that was saved of it.
+// Save replaces everything saved for a run that was begun by the run itself.
 func (s *Store) Save(ctx context.Context, r *result.Run) error {
 	err := s.save(ctx, r)
 	if err != nil {
@@ -165,7 +163,7 @@ func (s *Store) save(ctx context.Context, r *result.Run) error {
 	})
 }
 
-// Discard removes a run with all that was saved of it.
+// Discard removes a run with everything saved for it.
 func (s *Store) Discard(ctx context.Context, runID string) error {
 	if _, err := s.exec(ctx, "DELETE FROM documents WHERE id = ?", runID); err != nil {
 		return fmt.Errorf("removing run %s: %w", runID, err)
