@@ -165,8 +165,8 @@ func (x *execution) start(ctx context.Context) {
 	x.record.Observer.Begin(b)
 }
 
-// lock locks the run or sweep against other processes that would resume it. what is its name in
-// errors.
+// lock locks the run or sweep against other processes that would resume it. Errors call it by the
+// argument what.
 func (r *Runner) lock(ctx context.Context, what, id string) (unlock func(), err error) {
 	dir := filepath.Join(r.Dir, id)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

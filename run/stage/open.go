@@ -124,7 +124,7 @@ func (x *Opener) env(ctx context.Context, c plan.Job, planned *plan.Target) (dri
 }
 
 // lastHere returns the first of these runs whose folder for the target is on this machine: the
-// folders of a shared store may be on other machines. If there is none it returns the first, or "".
+// folders of a shared store may be on other machines. By default it returns the first run, or "".
 func (x *Opener) lastHere(runs []string, planned *plan.Target) string {
 	for _, id := range runs {
 		if _, err := os.Stat(filepath.Join(x.Record.Dir, id, planned.Name)); err == nil {
