@@ -95,7 +95,7 @@ func (a *app) allowable(name string) error {
 	return nil
 }
 
-// serveAgent is an agent until ctx ends.
+// serveAgent works as an agent until ctx ends.
 func (a *app) serveAgent(ctx context.Context, remote broker.Remote, name string, once bool, allowed allow.List) (err error) {
 	temporary, err := scratch.New("", temporaryName)
 	if err != nil {

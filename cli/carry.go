@@ -181,7 +181,7 @@ A file may be compressed by zstd or gzip. At most --max-size of each file is rea
 	return cmd
 }
 
-// bytesOf is the size that a flag has, in bytes.
+// bytesOf parses a flag's size in bytes.
 func bytesOf(flag, text string) (int64, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n == 0 || n > math.MaxInt64 {

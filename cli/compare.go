@@ -172,8 +172,8 @@ func side(ctx context.Context, kept *store.Store, reference string) (s compare.S
 	return s, nil
 }
 
-// settle is whether the settings of a run that was just made could have let conditions be
-// judged, or the choice of runs that there are.
+// settle reports whether a condition that cannot be judged depends on the settings of a run that
+// was just made, or on the choice of existing runs.
 type settle bool
 
 const (

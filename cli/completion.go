@@ -28,8 +28,8 @@ const (
 	noSpace = noFiles | cobra.ShellCompDirectiveNoSpace
 )
 
-// completionTime is the longest that a shell waits for the list of runs, which a database
-// elsewhere may have.
+// completionTime is the maximum time that a shell waits for the list of runs, which may be in a
+// remote database.
 const completionTime = 2 * time.Second
 
 // complete lets the shell complete a flag's value from a list.

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// defaultPeriod is how often plain progress lines are written.
+// defaultPeriod is the interval of plain progress lines.
 const defaultPeriod = 10 * time.Second
 
 // display shows a run's progress on standard error.

@@ -95,7 +95,7 @@ type shownOption struct {
 	Secret  bool   `json:"secret,omitempty"`
 }
 
-// useCase is how many of its query types a driver supports.
+// useCase counts a use case's query types that a driver supports.
 type useCase struct {
 	Name     string `json:"name"`
 	Answered int    `json:"answered"`

@@ -60,7 +60,7 @@ your own.`,
 
 func (a *app) presets() []preset.Preset { return preset.All(a.catalog.drivers) }
 
-// presetCompletions are the names with their summaries, as shells show them.
+// presetCompletions returns the names with their summaries, as shells show them.
 func (a *app) presetCompletions() []string {
 	var list []string
 	for _, p := range a.presets() {
@@ -108,7 +108,7 @@ func addOwn(e *experiment.Experiment, files []string) error {
 	return nil
 }
 
-// unreadable is an error about an experiment's file.
+// unreadable returns an error about an experiment's file.
 func unreadable(name string, builtIn []string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name && filepath.Ext(name) == "" {
 		return fmt.Errorf("no experiment %q: neither a file nor built in%s", name, suggest.NamesOr(name, builtIn, "; built in are "+strings.Join(builtIn, ", ")))

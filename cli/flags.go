@@ -129,7 +129,7 @@ func settingsHelp(what, workload string, options []option.Option) string {
 	return fmt.Sprintf("%s of the %s workload, such as %s=%s; see docs/%s.md", what, workload, options[0].Name, options[0].Default, pageOf(workload))
 }
 
-// pageOf is the page under docs about a workload.
+// pageOf returns the page under docs about a workload.
 func pageOf(workload string) string {
 	if workload == "own" {
 		return "own-data"

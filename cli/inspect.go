@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
-// inspectFlags are the flags of tsmark inspect and the settings of the workload own that
-// they are.
+// inspectFlags are the flags of tsmark inspect, with the settings of the workload own that
+// they set.
 var inspectFlags = [...]struct{ flag, setting, help string }{
 	{"format", "format", "csv, influx, ndjson, parquet, arrow or timescaledb (default: as the first file looks)"},
 	{"table", "table", "`name` of the table (default: from the first file's name)"},

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// bytesPerRow is the least that a row takes in a batch.
+// bytesPerRow is the minimum size of a row in a batch.
 const bytesPerRow = 100
 
 // fits refuses a dataset that would run out of memory.

@@ -136,7 +136,7 @@ func listDocuments(w io.Writer) error {
 	return err
 }
 
-// givenFlags are the command's own flags that were given, in the order of their names.
+// givenFlags returns the command's own flags that were set, in the order of their names.
 func givenFlags(cmd *cobra.Command) []string {
 	var list []string
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
@@ -255,7 +255,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// edition is an experiment as it is run: with equal queries, or with TSBS's own texts.
+// edition is one way to run an experiment: with equal queries, or with TSBS's own texts.
 type edition struct {
 	of         *document.Experiment // the document's, by which it is chosen and claims name it
 	experiment *document.Experiment

@@ -22,7 +22,7 @@ func ended(d *document.Document, e *document.Experiment, size document.Size, run
 	return claims.Ended(whole, e, size, run)
 }
 
-// asStored is the experiment of a sweep as its runs have it in the results folder.
+// asStored returns the experiment of a sweep as its runs store it in the results folder.
 func asStored(sweep *plan.Sweep) (*experiment.Experiment, error) {
 	yaml := sweep.YAML
 	if plan := sweep.Single(); plan != nil {

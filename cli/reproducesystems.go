@@ -47,8 +47,8 @@ func (p *reproducing) systems(ctx context.Context, d *document.Document) ([]expe
 	return targets, nil
 }
 
-// startable are the document's systems that are not given, as tsmark's own scripts start
-// them. One that they do not know is as its driver is by default.
+// startable returns the document's systems that are not user-provided, as tsmark's own scripts
+// start them. A system that the scripts do not know gets its driver's defaults.
 func (p *reproducing) startable(d *document.Document, given []experiment.Target) ([]experiment.Target, error) {
 	all, ok := preset.Find(p.app.presets(), "databases")
 	if !ok {
@@ -82,10 +82,10 @@ func (p *reproducing) startable(d *document.Document, given []experiment.Target)
 	return targets, nil
 }
 
-// neverPGlite is the driver whose server is never PGlite here.
+// neverPGlite is the driver whose server must not be PGlite here.
 const neverPGlite = "timescaledb"
 
-// variablesOf are those with which a system's script installs and starts its server.
+// variablesOf returns the variables with which a system's script installs and starts its server.
 func variablesOf(s *document.System) []string {
 	variables := s.Variables()
 	if s.Driver == neverPGlite { // PGlite's answers are correct, but its figures mean nothing

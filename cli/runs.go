@@ -54,7 +54,7 @@ func (a *app) runsCommand() *cobra.Command {
 	}
 }
 
-// killed is how a run is listed that was running, and that no process is at.
+// killed is the listed status of a run that was running, but has no process any more.
 const killed result.Status = "killed"
 
 // listRuns writes a line for each run, newest first, and one for each sweep
@@ -288,7 +288,7 @@ func (f *found) experiment() string {
 	return f.runs[0].Experiment
 }
 
-// warning is a comment for the top of the experiment of an imported run.
+// warning returns a comment for the top of the experiment of an imported run.
 func (f *found) warning() string {
 	for _, r := range f.runs {
 		if !r.Imported.IsZero() {

@@ -300,7 +300,7 @@ func (a *app) standInOf(name string) string {
 	return ""
 }
 
-// serverTarget is a server in the background as the flag --target has it.
+// serverTarget returns a background server as a value of the flag --target.
 func (a *app) serverTarget(background servers.Background, scripts servers.Scripts, name string, port int) (string, error) {
 	d, err := a.catalog.driver(name)
 	if err != nil {

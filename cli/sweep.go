@@ -22,7 +22,7 @@ import (
 	"github.com/tsmark/tsmark/run/store"
 )
 
-// sweeping is a sweep on its way.
+// sweeping is a sweep in progress.
 type sweeping struct {
 	app    *app
 	record *result.Sweep
@@ -125,7 +125,7 @@ func (a *app) writePage(id string, write func(io.Writer) error) (page string, er
 	return page, writeReport(page, write)
 }
 
-// sweepOutcome is the worst outcome of the runs, of a sweep or alone, as an exit status.
+// sweepOutcome returns the worst outcome of the runs, of a sweep or alone, as an exit status.
 func (a *app) sweepOutcome(ctx context.Context, runs []*result.Run) error {
 	var worst *status
 	for _, run := range runs {

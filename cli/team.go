@@ -57,7 +57,7 @@ func noValues(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// leastLost is the shortest silence after which an agent may count as lost: heartbeats come
+// leastLost is the minimum silence after which an agent may count as lost: heartbeats come
 // each second.
 const leastLost = 2 * time.Second
 
@@ -130,15 +130,14 @@ func (g *teamFlags) asBefore(cmd *cobra.Command, runs ...*result.Run) error {
 	return g.check(cmd)
 }
 
-// meeting is where agents and coordinator meet.
+// meeting is the broker through which agents and coordinator communicate.
 type meeting interface {
 	agents.Broker
 	Private() bool
 	Close() error
 }
 
-// temporaryName is how the names of folders for temporary files of agents and coordinators
-// begin.
+// temporaryName is the prefix of folders for temporary files of agents and coordinators.
 const temporaryName = "tsmark-agents"
 
 // fleet is the agents of a command's runs.

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// wrongly is a dataset of one batch with something changed in its rows.
+// wrongly is a dataset of one batch with a change in its rows.
 type wrongly struct {
 	*fixed
 	change func(*series.Run)

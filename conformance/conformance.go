@@ -230,7 +230,7 @@ func (s *suite) workloads(t *testing.T, list ...workload.Workload) {
 	}
 }
 
-// largest is the largest integer that it takes.
+// largest returns the largest integer that the target stores.
 func (s *suite) largest() int64 {
 	if !s.caps.Holds(series.LargeInts) {
 		return 1 << 53
@@ -353,7 +353,7 @@ func (s *suite) recorded() bool {
 // Recordings include all tests.
 func (s *suite) brief() bool { return testing.Short() && !s.recorded() }
 
-// rowsReadBack is how many rows are read back: drivers differ in rows of other types and
+// rowsReadBack is the number of rows that are read back: drivers differ in rows of other types and
 // tables, not in many rows.
 const rowsReadBack = 30
 
@@ -393,8 +393,8 @@ func (s *suite) refused(t *testing.T, schema *series.Schema) bool {
 	return false
 }
 
-// kept is a dataset as the target holds it: with one row of each series and
-// time, where such rows merge.
+// kept returns a dataset as the target holds it: with one row of each series and
+// time, if such rows merge.
 func (s *suite) kept(d workload.Dataset) workload.Dataset {
 	if r, ok := d.(workload.Repeating); ok && s.caps.Dedupes {
 		return r.Latest()

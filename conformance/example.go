@@ -19,13 +19,13 @@ type example struct {
 	queries []query.Query
 }
 
-// cpuOnly is a day of few hosts and the first queries of every type.
+// cpuOnly returns a day of few hosts and the first queries of every type.
 func (s *suite) cpuOnly(t *testing.T, initial uint32) example {
 	t.Helper()
 	return s.useCase(t, tsbs.CPUOnly(), initial)
 }
 
-// useCase is a day of few series and the first queries of every type.
+// useCase returns a day of few series and the first queries of every type.
 func (s *suite) useCase(t *testing.T, use workload.Workload, initial uint32) example {
 	t.Helper()
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -45,7 +45,7 @@ func (s *suite) manySeries(t *testing.T) {
 	s.loadAndQuery(t, e, 1)
 }
 
-// exampleOf is a dataset and the first queries of every type.
+// exampleOf returns a dataset and the first queries of every type.
 func (s *suite) exampleOf(t *testing.T, use workload.Workload, spec workload.Spec) example {
 	t.Helper()
 	d, err := use.Dataset(spec)
@@ -63,7 +63,7 @@ func (s *suite) exampleOf(t *testing.T, use workload.Workload, spec workload.Spe
 	return e
 }
 
-// perType is how many queries of a type are run.
+// perType returns the number of queries to run for each type.
 func (s *suite) perType() int {
 	if s.brief() {
 		return 2

@@ -42,7 +42,7 @@ func noted(longest int) *series.Schema {
 	return &series.Schema{Tables: []*series.Table{full, {Name: "remarks", Tags: tags, Fields: fields}}, Series: noters}
 }
 
-// noters is how many series have free texts.
+// noters is the number of series with free texts.
 const noters = 3
 
 // longestText returns the maximum length of a free text in bytes, as the target reports it before a

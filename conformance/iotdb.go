@@ -19,7 +19,7 @@ type iotdbVariant struct {
 	asked workload.Settings
 }
 
-// iotdbVariants are rows as they may arrive. Those of the first one are regular.
+// iotdbVariants returns rows as they may arrive. Those of the first variant are regular.
 func iotdbVariants() []iotdbVariant {
 	return []iotdbVariant{
 		{"plain", true, workload.Settings{"iotdb.sensors": "6", "iotdb.device-groups": "2"}, workload.Settings{"iotdb.devices": "3", "iotdb.sensors": "2", "iotdb.aggregate": "max", "iotdb.set": "intersect"}},

@@ -21,7 +21,7 @@ func Joins(t *testing.T, kind driver.Driver, given map[string]string) {
 	newSuite(t, kind, given).joins(t)
 }
 
-// joiners is how many processes load beside each other, with two workers each.
+// joiners is the number of processes that load concurrently, with two workers each.
 const joiners = 3
 
 // joins: several processes load concurrently, each with its own open target and with whole

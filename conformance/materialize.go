@@ -51,7 +51,7 @@ type aggregatedExample struct {
 	of query.Materialized
 }
 
-// aggregated is a day of few hosts.
+// aggregated returns a day of few hosts.
 func (s *suite) aggregated(t *testing.T) aggregatedExample {
 	e := s.cpuOnly(t, 3)
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)

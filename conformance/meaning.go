@@ -79,8 +79,8 @@ func (s *suite) finer(d *meaning.Document) bool {
 	return false
 }
 
-// optionInterval is the option, of drivers that have it, that says at whose multiples
-// all rows stand.
+// optionInterval is the option, of drivers that have it, with the interval at whose multiples
+// all rows are.
 const optionInterval = "interval"
 
 // regular returns the options with the interval of a document's times, unless a

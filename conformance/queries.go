@@ -80,7 +80,7 @@ func Queries(t *testing.T, of driver.Driver, given map[string]string, name strin
 	golden(t, filepath.Join("testdata", name), text.String(), update)
 }
 
-// fromAggregate is how queries are rendered that an aggregate answers: with a mean over
+// fromAggregate renders queries that an aggregate answers: with a mean over
 // two of its buckets, and with the largest values of buckets of its own.
 func fromAggregate(t *testing.T, of driver.Driver, options driver.Options, spec workload.Spec) string {
 	t.Helper()

@@ -25,7 +25,7 @@ func Table(fields ...string) *series.Table {
 	return t
 }
 
-// every is a tag whose value is the same in all series.
+// every is a tag with the same value in all series.
 type every string
 
 func (e every) Append(dst []byte, _ uint32) ([]byte, bool) { return append(dst, e...), true }

@@ -85,7 +85,7 @@ func typeQueries(table *series.Table, start time.Time) []query.Query {
 	return queries
 }
 
-// wholes are values of a type at its bounds and about zero.
+// wholes returns values of a type at its bounds and about zero.
 func (s *suite) wholes(f series.Field) []int64 {
 	caps := &s.caps
 	least := func(v int64) int64 {
@@ -110,12 +110,12 @@ func (s *suite) wholes(f series.Field) []int64 {
 	return []int64{0, series.Texts(f.Length) - 1, 62*62 + 61, 1}
 }
 
-// held are those of the types that the target has.
+// held returns the types that the target stores.
 func (s *suite) held(types ...series.Type) []series.Type {
 	return slices.DeleteFunc(types, func(t series.Type) bool { return s.caps.Types != nil && s.caps.Types[t].As == "" })
 }
 
-// floats are values of a type at its bounds, and some that only it has exactly.
+// floats returns values of a type at its bounds, and some that only it represents exactly.
 func (s *suite) floats(t series.Type) []float64 {
 	if s.caps.Digits > 0 {
 		return []float64{0.5, 1024, -1024, 0.125, -3.75, 0}

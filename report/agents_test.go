@@ -85,8 +85,8 @@ func withAgents(t *testing.T) *result.Run {
 	return run
 }
 
-// The agents of a run in every format: who they were, what each did, and what readers
-// must know of them before they see a figure.
+// The agents of a run in every format: their names, their work, and the warnings about
+// them before all figures.
 func TestAgents(t *testing.T) {
 	run := withAgents(t)
 	golden(t, "agents.txt", render(t, write.Text, write.Options{Verbose: true}, run))
@@ -121,7 +121,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// A type whose answers are wrong is said to have wrong answers, also where an agent did not
+// A type with wrong answers is reported as such, even if an agent did not
 // finish its share of it.
 func TestMissingAndWrong(t *testing.T) {
 	run := withAgents(t)

@@ -81,8 +81,8 @@ func agreeing(t *testing.T, rounds int) *result.Run {
 	return run
 }
 
-// told is what an output says of a type (or the load) of a target. Empty:
-// nothing.
+// told is an output's text about a type (or the load) of a target. It is empty for a missing
+// entry.
 type told struct{ median, low, high, times string }
 
 // All outputs of a run show the same values for each type and target: text, Markdown
@@ -99,7 +99,7 @@ func outputsAgree(t *testing.T, run *result.Run) {
 	if len(exact) != 3*(5+1) {
 		t.Fatalf("JSON has %d figures", len(exact))
 	}
-	if len(run.Targets[0].Repeats) == 1 { // else nothing shows what such a figure looks like
+	if len(run.Targets[0].Repeats) == 1 { // otherwise nothing shows the format of such a figure
 		without := 0
 		for key, f := range exact {
 			if f.High == 0 && !strings.HasSuffix(key, " "+compare.LoadSubject) {
@@ -167,7 +167,7 @@ func outputsAgree(t *testing.T, run *result.Run) {
 	comparesAgree(t, run, exact)
 }
 
-// stated is what JSON has of a type and target.
+// stated is the JSON of a type and target.
 type stated struct {
 	Median, Low, High        float64
 	Against                  string

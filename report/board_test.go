@@ -63,7 +63,7 @@ func TestBoardAgreesWithComparison(t *testing.T) {
 	}
 }
 
-// withoutWithheld leaves out of a target what withholds figures.
+// withoutWithheld removes from a target the reasons for withheld figures.
 func withoutWithheld(t *result.Target) {
 	for i := range t.Repeats {
 		t.Repeats[i].Queries = slices.DeleteFunc(t.Repeats[i].Queries, func(q result.Queries) bool { return q.Withheld != "" })

@@ -143,8 +143,8 @@ func TestComparisonFormats(t *testing.T) {
 	}
 }
 
-// A comparison begins, in every format, with who is faster by how much, which is
-// what its tables say; what may be chance has no winner and no colour.
+// A comparison begins, in every format, with the faster target and the factor, which
+// match its tables; a difference that may be chance has no winner and no colour.
 func TestComparisonHeadline(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b    compare.Side
@@ -194,7 +194,7 @@ func TestComparisonHeadline(t *testing.T) {
 			t.Errorf("%s: CSV begins with %q", name, lines[1])
 		}
 	}
-	// On another machine nobody is the winner, also where that is wanted; targets of other
+	// Runs on different machines have no winner, even if the comparison is requested; targets of other
 	// names have them.
 	a, b := repeated(1, 6, 1), repeated(2, 6, 1.08)
 	for _, r := range b.Runs {
@@ -216,7 +216,7 @@ func TestComparisonHeadline(t *testing.T) {
 	if got := h.Answers[0]; !strings.HasPrefix(got.Text, "duck (A) ≥1.28× faster than drake (B) (") || got.Tone != format.TonePlain || !slices.Contains(h.Answers, terms) {
 		t.Errorf("on another machine, as it is wanted: %q", h.Answers)
 	}
-	// Whose answers are wrong is said first.
+	// Wrong answers come first.
 	if c, err = compare.Runs(repeated(1, 6, 1), wrong(repeated(2, 6, 1.08)), compare.Options{}); err != nil {
 		t.Fatal(err)
 	}

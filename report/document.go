@@ -16,10 +16,10 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// inOtherFormats is where columns are that a terminal has no room for.
+// inOtherFormats names the formats with the columns that do not fit on a terminal.
 const inOtherFormats = "CSV, JSON and HTML have all"
 
-// document is the report of runs, for formats that people read.
+// document returns the report of runs, for formats that people read.
 func (p *Report) document(of write.View) *doc.Document {
 	d := &doc.Document{Title: "tsmark report", Glossary: true, Elsewhere: inOtherFormats}
 	if len(p.runs) == 1 {

@@ -25,8 +25,8 @@ func grownLoad(times float64) *result.Load {
 	}
 }
 
-// Who takes columns that appear, at which rate, and what each step costs beside the first;
-// what a system refuses is n/a, fails nothing, and has no rate.
+// The systems that take columns that appear, their rates, and the cost of each step relative to the first;
+// a refused step is n/a, fails nothing, and has no rate.
 func TestGrowth(t *testing.T) {
 	run := &result.Run{ID: "20260131-154500-abcd", Name: "grown", Status: result.Complete, Started: started}
 	takes := result.Target{Name: "questdb", Driver: "questdb"}

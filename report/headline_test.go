@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// The headline says of agreeing's targets a, b and c what the table of winners
-// says: a and b are alike, c is slower.
+// The headline matches the table of winners for agreeing's targets a, b and c:
+// a and b are alike, c is slower.
 func TestHeadlineIsWhatTheTablesSay(t *testing.T) {
 	run := agreeing(t, 6)
 	g := rank.NewGroup(run)
@@ -58,8 +58,8 @@ func TestHeadlineCountsSingleTypes(t *testing.T) {
 		want    string
 	}{
 		{[]int{0, 2}, 5, "By query type: a faster in 4 (up to 1.93×), tie in 1"},
-		{[]int{0, 1, 2}, 5, ""},                    // a and b are alike, so that nobody is the fastest
-		{[]int{0, 1}, 5, ""}, {[]int{0, 2}, 1, ""}, // of one type the answer itself tells
+		{[]int{0, 1, 2}, 5, ""},                    // a and b are alike, so no target is the fastest
+		{[]int{0, 1}, 5, ""}, {[]int{0, 2}, 1, ""}, // the answer itself names a single type
 	} {
 		run := agreeing(t, 6)
 		var kept []result.Target

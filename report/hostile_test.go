@@ -44,7 +44,7 @@ func taint(v reflect.Value, text string) {
 	}
 }
 
-// What servers and exports say reaches no terminal, no Markdown and no CSV
+// Texts from servers and exports reach no terminal, no Markdown and no CSV
 // with control characters or directions of writing in it, and no spreadsheet as
 // a formula.
 func TestHostileTexts(t *testing.T) {

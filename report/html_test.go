@@ -19,14 +19,14 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// parsed is what a page is made of.
+// parsed is the structure of a page.
 type parsed struct {
 	elements map[string]int
 	text     string
 	links    []string // values of attributes that a browser may load
 }
 
-// parse checks that every element is closed where it should be.
+// parse checks that all elements are closed properly.
 func parse(t *testing.T, page string) parsed {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))

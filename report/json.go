@@ -24,7 +24,7 @@ type RunJSON struct {
 	Headline *headlineJSON `json:"headline,omitempty"`
 }
 
-// headlineJSON is the headline in its words, and the standings that it names,
+// headlineJSON is the headline as text, and the ranking that it names,
 // the best first.
 type headlineJSON struct {
 	Answers []string    `json:"answers"`
@@ -34,7 +34,7 @@ type headlineJSON struct {
 	Loads   []placeJSON `json:"loads,omitempty"`
 }
 
-// placeJSON is how many times the first one's time a target needs.
+// placeJSON is a target's time as a multiple of the first one's.
 type placeJSON struct {
 	Target   string          `json:"target"`
 	Times    float64         `json:"times"`

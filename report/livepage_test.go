@@ -103,7 +103,7 @@ func TestLivePageStandIn(t *testing.T) {
 	}
 }
 
-// At the end it says how it ended and where the report is, and claims nothing to come.
+// At the end the page shows the outcome and the report's place, and announces nothing further.
 func TestLivePageOver(t *testing.T) {
 	l := liveFixture()
 	l.Over = &page.End{Text: "figures were withheld: one load", Failed: true, Page: "/results/x/report.html"}

@@ -104,7 +104,7 @@ func noise(wall, others float64) *result.Noise {
 	return &n
 }
 
-// watched makes up what the host, the client and a server used.
+// watched makes up the resource use of the host, the client and a server.
 func watched(run *result.Run, until float64) []result.Resources {
 	var list []result.Resources
 	for i, source := range []string{"host", "client", "server quest"} {

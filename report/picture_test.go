@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// The picture says what the headline and the chart say.
+// The picture matches the headline and the chart.
 func TestPicture(t *testing.T) {
 	run := agreeing(t, 6)
 	svg := written(t, render(t, write.SVG, write.Options{}, run))

@@ -181,7 +181,7 @@ func TestWhoWins(t *testing.T) {
 	}
 
 	// The faster one was cut off: its median may be anything above, and
-	// nobody is known to be best by a ratio.
+	// no target is known to be best by a ratio.
 	duck := g.Subjects[0].Target
 	for i := range duck.Repeats {
 		q := duck.Repeats[i].Type("single-groupby-5-8-1")
@@ -311,7 +311,7 @@ func TestWriteErrorsAreReported(t *testing.T) {
 	}
 }
 
-// What a run's terminal needs is not estimated again for its page, or for any
+// Estimates for a run's terminal are not computed again for its page, or for any
 // other format: a figure that is changed in between is changed in all of them.
 func TestFormatsShareEstimates(t *testing.T) {
 	p := report.Of(agreeing(t, 6))

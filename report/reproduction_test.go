@@ -79,7 +79,7 @@ func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine
 			}
 			key := under(&f, f.Parameters["of"])
 			ratios[key] = true
-			if head := x.Driver + " ÷ " + y.Driver + ", printed"; want[key][head] == "" { // the text repeats what tables have
+			if head := x.Driver + " ÷ " + y.Driver + ", printed"; want[key][head] == "" { // the text repeats the tables
 				want[key][head] = map[string]string{"ratio": f.Text + "×", "ratio_percent": f.Text + format.UnitSpace + "%"}[f.Metric]
 			}
 		}
@@ -99,8 +99,8 @@ func printedOf(d *document.Document, e *document.Experiment) (want map[tableLine
 	return want, best
 }
 
-// Every cell that a page shows as printed, of a system or of a ratio, is what the table that
-// it came from has for it; and none that tsmark could measure is missing.
+// Every cell that a page shows as printed, of a system or of a ratio, matches the table that
+// it came from; and no cell that tsmark could measure is missing.
 func TestPrintedCells(t *testing.T) {
 	total := 0
 	for i := range document.All() {
@@ -138,9 +138,9 @@ func TestPrintedCells(t *testing.T) {
 	}
 }
 
-// What the pages under results/reproduce show as printed, and claims with their sentences, is what
-// pages show today in the same place. The page in HTML has each of these texts, too. Claims
-// of a page that the index says is by earlier rules were others.
+// The printed values and the claims with their sentences on the pages under results/reproduce are the same
+// as on pages made today. The page in HTML has each of these texts, too. Claims
+// of a page that the index marks as by earlier rules may differ.
 func TestPublishedPages(t *testing.T) {
 	const folder = "../results/reproduce"
 	pages, err := filepath.Glob(filepath.Join(folder, "*.md"))
@@ -198,9 +198,9 @@ func TestPublishedPages(t *testing.T) {
 	}
 }
 
-// checkQuotients holds what a page in Markdown shows as measured by printed to the figure
-// beside it and to the table that the printed one is from, as far as three digits of each
-// allow. It returns how many it compared.
+// checkQuotients compares the quotients of measured and printed figures in a Markdown page with the
+// measured figure beside them and the printed table, as far as three digits of each
+// allow. It returns the number of comparisons.
 func checkQuotients(t *testing.T, d *document.Document, page string) (compared int) {
 	best := make(map[tableLine]map[string]float64)
 	for i := range d.Experiments {

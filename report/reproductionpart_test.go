@@ -90,7 +90,7 @@ func cellsOf(part doc.Section) map[string]string {
 	return cells
 }
 
-// rateOf is what the systems of fixstarsLoads load in a second.
+// rateOf returns the rows a second of the systems of fixstarsLoads.
 func rateOf(kind string, scale, workers int) float64 {
 	return map[string]float64{"griddb": 90000, "questdb": 70000, "timescaledb": 110000, "sqlite": 50000}[kind] / float64(workers) * (1 + 100/float64(scale))
 }
@@ -185,8 +185,8 @@ func TestMetricDecidesTheFigure(t *testing.T) {
 	}
 }
 
-// Seconds of a whole run are shown where a point is whole and all its queries were run,
-// whatever the size is called; elsewhere systems are compared by each query.
+// Seconds of a whole run are shown if a point is whole and all its queries were run,
+// whatever the name of the size; otherwise systems are compared by each query.
 func TestWholeRuns(t *testing.T) {
 	d, e := theDocument(t, "ntua-2024", "queries")
 	at := []string{"workload.timestamp-end", "2016-01-02T13:45:00Z", "queries.workers", "1", "server-memory", "all"}
@@ -215,8 +215,8 @@ func TestWholeRuns(t *testing.T) {
 	}
 }
 
-// Charts are along what the document names, a line a system; a span of data that goes with
-// the number of hosts makes no line and no chart, and each other value has its own chart.
+// Charts are along the document's parameters, with a line per system; a span of data that depends
+// on the number of hosts makes no line and no chart, and each other value has its own chart.
 func TestLadderCharts(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")
 	m := claims.Measured{Size: document.Small, Runs: map[string][]*result.Run{"load": fixstarsLoads()}}
@@ -286,7 +286,7 @@ func TestIndependent(t *testing.T) {
 	}
 }
 
-// What HTML shows of an experiment, Markdown shows: the notes of its size, every table, and
+// Markdown shows the same parts of an experiment as HTML: the notes of its size, every table, and
 // runs; experiments without printed figures too. Text has it with --verbose.
 func TestEachFormatHasAll(t *testing.T) {
 	d, e := theDocument(t, "fixstars-2023", "load")

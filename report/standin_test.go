@@ -20,7 +20,7 @@ import (
 
 const chdb = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
 
-// What others come to is the same whether or not a stand-in ran beside them, and the
+// The figures of other targets are the same whether or not a stand-in ran beside them, and the
 // stand-in has no place, ratio or verdict in any format, but its mark in all of them.
 func TestStandInIsComparedWithNone(t *testing.T) {
 	with := agreeing(t, 6)

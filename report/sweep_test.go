@@ -93,7 +93,7 @@ func TestSweepHTML(t *testing.T) {
 			t.Errorf("the page does not show %q", want)
 		}
 	}
-	// By each parameter: the load, and each type that somebody has a figure of.
+	// By each parameter: the load, and each type with a figure.
 	if got, want := p.elements["figure"], 2*(1+6); got != want {
 		t.Errorf("%d figures, want %d", got, want)
 	}
@@ -125,7 +125,7 @@ func TestSweepForPrograms(t *testing.T) {
 	}
 }
 
-// Numbers stand where a logarithm puts them, whatever their order; words side
+// Numbers are placed by their logarithm, whatever their order; words side
 // by side.
 func TestScale(t *testing.T) {
 	s, ok := chart.NewScale([]string{"4", "1", "2"})

@@ -27,8 +27,8 @@ func EndlessAnswer(begin, part string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { Endless(w, begin, part) }
 }
 
-// endlessHeap is how much the heap may grow while something reads an answer that
-// has no end.
+// endlessHeap is the maximum growth of the heap while an endless answer
+// is read.
 const endlessHeap = 512 << 20
 
 // EndsBounded calls a function that reads an endless answer, and fails the test

@@ -164,7 +164,7 @@ func (f *faults) patience() time.Duration {
 	return f.Patience
 }
 
-// options are those of the target, led to the server unless more says where.
+// options returns the target's options, with the address of the server unless more has another.
 func (f *faults) options(more map[string]string) (driver.Options, error) {
 	given := maps.Clone(f.Options)
 	if given == nil {
@@ -206,7 +206,7 @@ func (f *faults) open(ctx context.Context, more map[string]string) (driver.DB, e
 	return db, nil
 }
 
-// spec is a day of few hosts, for tests that need rows and hardly care which.
+// spec is a day of few hosts, for tests that need some rows.
 func (f *faults) spec() workload.Spec {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	spec := workload.Spec{Name: "cpu-only", Seed: 123, Scale: 40, Start: start, End: start.Add(25 * time.Hour), Interval: conformance.RegularInterval}
@@ -218,7 +218,7 @@ func (f *faults) spec() workload.Spec {
 
 func exampleUse() workload.Workload { return tsbs.CPUOnly() }
 
-// batchSize is the rows of a batch: few, so that a load has many.
+// batchSize is the number of rows in a batch: few, so that a load has many batches.
 func (f *faults) batchSize() int {
 	if f.Sparse {
 		return 400 / conformance.Sparse

@@ -178,7 +178,7 @@ func (s *turnstile) start() *httptest.Server {
 	return server
 }
 
-// protocols are HTTP/2 as gRPC speaks it without TLS, and HTTP/1 where wanted.
+// protocols returns HTTP/2 as gRPC speaks it without TLS, and HTTP/1 on request.
 func protocols(first bool) *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(first)

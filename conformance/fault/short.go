@@ -101,7 +101,7 @@ func (p *shortener) serve() {
 	}
 }
 
-// silence is how long a client says nothing before the server is taken to speak first.
+// silence is the time after which a silent client is taken to wait for the server's first message.
 const silence = 200 * time.Millisecond
 
 // take forwards a connection by its protocol, which its first bytes show.

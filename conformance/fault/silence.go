@@ -41,7 +41,7 @@ const (
 	byReader
 )
 
-// steps are those after a load that the target has.
+// steps returns the steps after a load that the target has.
 func (f *faults) steps() []driver.Step {
 	options, err := f.options(nil)
 	if err != nil {

@@ -23,7 +23,7 @@ type dataset struct {
 	rows    []row             // in their order
 }
 
-// row is one as it was read.
+// row is a row as it was read.
 type row struct {
 	table  *series.Table
 	series uint32
@@ -46,7 +46,7 @@ func (d *dataset) Earliest() int64 {
 	return slices.MinFunc(d.rows, func(a, b row) int { return cmp.Compare(a.time, b.time) }).time
 }
 
-// tagValues are those of a tag, by series.
+// tagValues are the values of a tag, by series.
 type tagValues struct{ of map[uint32]string }
 
 // Append implements series.TagValues.

@@ -244,7 +244,7 @@ func tagsOf(table *series.Table, id uint32) []query.Value {
 	return row
 }
 
-// different is a dataset's rows, each different one once.
+// different yields a dataset's different rows, each once.
 type different struct{ workload.Dataset }
 
 func (d *different) Open() workload.Reader {
@@ -288,7 +288,7 @@ func (m *database) Open() workload.Reader {
 	return &reader{m.batches[:visible]}
 }
 
-// inWindow is those batches of a database that have rows at times which a query is about.
+// inWindow yields the batches of a database that have rows in a query's window.
 type inWindow struct {
 	*database
 	query *query.Query

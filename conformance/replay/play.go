@@ -183,7 +183,7 @@ func (p *player) ended(live *part) {
 	}
 }
 
-// patience is how long clients may take to end their connections, once tests are over.
+// patience is the maximum time for clients to end their connections, once tests are over.
 const patience = 5 * time.Second
 
 // finish ends the server. Recorded messages that were not requested are a problem, unless the

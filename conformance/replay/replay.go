@@ -210,7 +210,7 @@ func write(file string, recorded []conversation) error {
 	return os.WriteFile(file, packed.Bytes(), 0o644)
 }
 
-// given are the options that lead to addresses, one for each port.
+// given returns the options that lead to addresses, one for each port.
 func given(d driver.Driver, addresses []net.Addr) map[string]string {
 	options := map[string]string{connection.Host: "127.0.0.1"}
 	for name, value := range d.TestServer {
@@ -222,8 +222,8 @@ func given(d driver.Driver, addresses []net.Addr) map[string]string {
 	return options
 }
 
-// alone is the driver with one connection at a time that writes: which of several
-// writers is given which rows, the clock decides.
+// alone returns the driver with one writing connection at a time, since the distribution of rows
+// among several writers depends on timing.
 func alone(d driver.Driver) driver.Driver {
 	caps := d.Caps
 	d.Caps = func(o driver.Options) driver.Caps {

@@ -17,7 +17,7 @@ type conversation struct {
 	messages []message
 }
 
-// message is one of a side. Equal ones are equal Go values.
+// message is a message of one side. Equal messages are equal Go values.
 type message struct {
 	from   Side
 	length int
@@ -34,7 +34,7 @@ const (
 	column = 150
 )
 
-// newMessage is a message as recordings hold it.
+// newMessage returns a message as recordings store it.
 func newMessage(from Side, payload []byte) message {
 	m := message{from: from, length: len(payload), body: string(payload)}
 	if from == Client && len(payload) > long {
@@ -86,7 +86,7 @@ func render(all []conversation) string {
 	return out.String()
 }
 
-// lines are a payload's escaped lines.
+// lines returns a payload's escaped lines.
 func lines(body string) []string {
 	var all []string
 	for len(body) > 0 {

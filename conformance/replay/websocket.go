@@ -35,7 +35,7 @@ type webSocket struct {
 // The kinds of messages.
 var kinds = map[byte]string{1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"}
 
-// tooLarge is a message that no test has.
+// tooLarge is a size that no test's message reaches.
 const tooLarge = 1 << 28
 
 // Read implements Connection.

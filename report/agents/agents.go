@@ -84,7 +84,7 @@ func SharedWork(t *result.Target) []Shared {
 	return list
 }
 
-// listLoads are the loads of a target's repeats.
+// listLoads returns the loads of a target's repeats.
 func listLoads(t *result.Target) []*result.Load {
 	var list []*result.Load
 	for _, r := range t.MeasuredRepeats() {
@@ -165,7 +165,7 @@ func (s *Shared) use(agent string, parts []*result.Part) Use {
 	return u
 }
 
-// spread is the longest time between the first agent's begin and the last one's.
+// spread returns the time between the first agent's begin and the last one's.
 func (s *Shared) spread() float64 {
 	most := 0.0
 	for _, c := range s.Cells {
@@ -263,7 +263,7 @@ func PartsTable(r *result.Run) *doc.Table {
 	return view
 }
 
-// manyAgents is how many agents of a measurement are each shown.
+// manyAgents is the maximum number of agents of a measurement that are all shown.
 const manyAgents = 16
 
 // notableAgents returns all agents, or only the ones worth showing if there are many: see manyAgents.
@@ -313,7 +313,7 @@ func (u *Use) finding() doc.Span {
 	return doc.Plain("not the limit")
 }
 
-// cells are those of all agents together.
+// cells returns the cells for all agents together.
 func (s *Shared) cells() []doc.Span {
 	start := doc.Plain(format.Duration(s.spread()))
 	finding := doc.Span{}
@@ -402,7 +402,7 @@ func OnlyMissing(t *result.Target, name string) bool {
 	return missing
 }
 
-// measuredPart is a part, and the measurement that it is of.
+// measuredPart is a part with its measurement.
 type measuredPart struct {
 	*result.Part
 	of string

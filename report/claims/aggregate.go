@@ -21,7 +21,7 @@ func (r rule) aggregate() []Part {
 	})
 }
 
-// fromAggregate is that comparison in a run.
+// fromAggregate compares a query type from rows with the same from the aggregate in a run.
 func (r rule) fromAggregate(what, queryType string, run *result.Run, system string) Part {
 	s := sideOf(run, system)
 	if why := s.untestable(); why != "" {

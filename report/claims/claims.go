@@ -118,7 +118,7 @@ func judge(d *document.Document, m Measured, c document.Claim) Finding {
 	return f
 }
 
-// tieFromStart is why a comparison is a tie whatever was measured.
+// tieFromStart explains a tie that does not depend on the measurements.
 const tieFromStart = "printed figures that differ by less than a tenth are ties from the start"
 
 // judgeVerbatim judges a claim by TSBS's own texts, if all of its rules are about queries
@@ -136,7 +136,7 @@ func (f *Finding) judgeVerbatim(d *document.Document, m Measured) {
 	f.Verbatim, f.VerbatimParts = combine(parts)
 }
 
-// combine is the verdict of a claim by those of its parts that the size has, and these.
+// combine returns the verdict of a claim from the parts that the size has, and these parts.
 func combine(all []Part) (Verdict, []Part) {
 	parts := slices.DeleteFunc(slices.Clone(all), func(p Part) bool { return p.lacking })
 	if len(parts) == 0 {
@@ -182,5 +182,5 @@ func reasons(parts []Part) string {
 	return strings.Join(list, "; ")
 }
 
-// tenth is the factor up to which figures are alike.
+// tenth is the largest factor between figures that count as alike.
 const tenth = 1.1

@@ -180,7 +180,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Nothing is decided where a system is absent, was loaded once, has wrong contents, or where a
+// Nothing is decided if a system is absent, was loaded once, has wrong contents, or if a
 // stand-in answered for it.
 func TestNotTested(t *testing.T) {
 	const claim = `rules: [{of: load, order: [questdb, influxdb]}]`
@@ -325,7 +325,7 @@ func aggregated(rows, aggregate float64) *result.Run {
 	return r
 }
 
-// What an aggregate brings is the ratio of a type's time from rows to that from the
+// The gain of an aggregate is the ratio of a type's time from rows to that from the
 // aggregate; wrong answers from either are not equal.
 func TestAggregate(t *testing.T) {
 	wrong := aggregated(3, 1)

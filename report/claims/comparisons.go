@@ -35,7 +35,7 @@ func (r rule) advantage(what, subject string, x, y side) Part {
 	return untested(what, "no such figure was measured")
 }
 
-// advantageOwn is advantage for the figures that package compare has not, and for TSBS's
+// advantageOwn is advantage for the figures that package compare does not have, and for TSBS's
 // own texts, which it does not compare.
 func (r rule) advantageOwn(what, subject string, x, y side) Part {
 	if _, own := figureOf(r.Figure); r.verbatim && !own {
@@ -94,7 +94,7 @@ func (r rule) alike() []Part {
 	return parts
 }
 
-// first is an order against each other system of the document.
+// first compares a system with each other system of the document.
 func (r rule) first() []Part {
 	var parts []Part
 	for _, s := range r.d.Systems {
@@ -163,7 +163,7 @@ func (r rule) more() []Part {
 	return parts
 }
 
-// either is the first list that is not empty.
+// either returns the first list that is not empty.
 func either(lists ...[]string) []string {
 	i := slices.IndexFunc(lists, func(l []string) bool { return len(l) > 0 })
 	return lists[max(i, 0)]
@@ -263,7 +263,7 @@ func (r rule) ofSystems(systems []string, runs []*result.Run, why reason, judge 
 	return parts
 }
 
-// reached is the part of one system and run: how many times the number it has.
+// reached returns the part of one system and run: its multiple of the number.
 func (r rule) reached(what, subject string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
 	if why := s.untestable(); why != "" {

@@ -27,8 +27,9 @@ func (r rule) fails() []Part {
 	return parts
 }
 
-// failed is that part of a run. A system that fails at each other point too shows nothing
-// of the point, as one that does not start.
+// failed returns the part of a claim that loads fail for one run. A system that fails at each other
+// point, too, for example
+// because it does not start, shows nothing about this point.
 func (r rule) failed(what string, run *result.Run, system string) Part {
 	s := r.side(run, system, r.Where)
 	if why := s.untestable(); why != "" {
@@ -110,7 +111,7 @@ func (r rule) input() []Part {
 	return parts
 }
 
-// inputBytes is the size of a dataset as the input file of a system; 0: not recorded.
+// inputBytes returns the size of a dataset as the input file of a system; 0: not recorded.
 func inputBytes(d *document.Document, run *result.Run, driver string) int64 {
 	s, ok := d.System(driver)
 	if !ok {

@@ -22,7 +22,7 @@ func broken(id, workers, system string, loads int) *result.Run {
 	return r
 }
 
-// A claim that a system's loads fail holds where they fail at this point and not at all.
+// A claim that a system's loads fail holds if they fail at this point only.
 func TestFails(t *testing.T) {
 	const claim = `rules: [{of: load, where: {load.workers: "50"}, fails: {systems: [influxdb]}}]`
 	few, many := run("20260101-000000-aaaa", "1", around(1), around(3)), run("20260101-000000-bbbb", "50", around(1), around(3))

@@ -134,7 +134,7 @@ func (r rule) values(s side, subject string) (list []float64, better compare.Dir
 	return list, f.better, ""
 }
 
-// average is how the service times of a round become one.
+// average returns the function that averages the service times of a round.
 func (r rule) average() func([]float64) float64 {
 	if r.metric() == compare.Median {
 		return stats.Median
@@ -182,8 +182,8 @@ func (r rule) loadValues(run *result.Run, t *result.Target) (list []float64, bet
 	return list, better, ""
 }
 
-// inputOf is the size of a run's dataset as the input file of a system, which may have been
-// computed for another run of the same dataset; 0: for none.
+// inputOf returns the size of a run's dataset as the input file of a system, which may have been
+// computed for another run of the same dataset; 0: unknown.
 func (r rule) inputOf(run *result.Run, driver string) int64 {
 	size := inputBytes(r.d, run, driver)
 	for _, runs := range r.m.Runs {
@@ -214,7 +214,7 @@ const noCalibration = "it was not measured what the client loads at most"
 
 const tooFewRepeats = "too few repeats for an interval"
 
-// leads is how many times better a figure of one target is than one of another target, or
+// leads returns the factors by which a figure of one target is better than one of another target, or
 // another one of the same, repeat by repeat.
 func (r rule) leads(run *result.Run, where map[string]string, subject, better, thanSubject, than string) (list []float64, missing string) {
 	x, y := r.side(run, better, where), r.side(run, than, where)

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/printed"
 )
 
-// What a document prints, as if it had been measured here at full size.
+// book holds a document's printed figures, as if they had been measured at full size.
 type book struct {
 	d     *document.Document
 	cells map[entry]float64
@@ -32,14 +32,14 @@ func (b *book) note(e entry, v float64) {
 	}
 }
 
-// figureNames are what metrics of printed figures are here.
+// figureNames maps metrics of printed figures to their names here.
 var figureNames = map[string]string{
 	"rows_per_s": "rate", "metrics_per_s": "rate", "load_s": "load-seconds", "wall_s": "seconds", "mean_ms": "seconds", "queries_per_s": "rate",
 	"client_user_s": "client-user", "client_system_s": "client-system", "client_cpu_percent": "client-share", "disk_size": "disk", "cpu_time": "server-cpu",
 }
 
-// places are where a printed figure belongs: by the axes of the experiment, at every number
-// of workers where it names none.
+// places returns the points of a printed figure: by the axes of the experiment, at every number
+// of workers if it does not name one.
 func (b *book) places(e *document.Experiment, f *printed.Figure) []string {
 	list := []map[string]string{{}}
 	for name, path := range e.Axes {
@@ -107,7 +107,7 @@ func (b *book) read(name, axesOf, figures string) {
 			}
 		}
 	}
-	// A ratio says what one figure is by the other one, which may be any.
+	// A ratio relates one figure to another one, which may be any.
 	for key, ratio := range ratios {
 		x, y := key, key
 		x.system, y.system, _ = strings.Cut(key.system, "/")
@@ -282,9 +282,9 @@ func (b *book) fill(r *result.Run, t *result.Target, e entry) {
 	}
 }
 
-// A document's own figures satisfy the rules of its claims, or the claim says (against) which
-// of them contradict it. Rules are ties from the start where the printed figures differ by
-// less than a tenth, and no others are. How many claims their own figures decide is counted,
+// A document's own figures satisfy the rules of its claims, or the claim names (against) the
+// ones that contradict it. Rules are ties from the start if and only if the printed figures differ
+// by less than a tenth. The number of claims that their own figures decide is checked,
 // so that none gets lost.
 func TestOwnFigures(t *testing.T) {
 	decided := make(map[string]int)

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// newPart is a figure of a comparison as a part, oriented so that above 1 is better. It
+// newPart makes a part from a figure of a comparison, oriented so that above 1 is better. It
 // decides nothing yet.
 func newPart(what string, f *compare.Figure) Part {
 	p := Part{What: what, Advantage: f.Ratio, Interval: f.Interval}
@@ -27,7 +27,7 @@ func newPart(what string, f *compare.Figure) Part {
 	return p
 }
 
-// inverted is the part with its sides exchanged.
+// inverted returns the part with its sides exchanged.
 func (p Part) inverted() Part {
 	if p.Verdict != NotTested {
 		p.Advantage = inverse(p.Advantage)
@@ -36,7 +36,7 @@ func (p Part) inverted() Part {
 	return p
 }
 
-// inverse is 1 over a value.
+// inverse returns 1 divided by a value.
 func inverse(v stats.Value) stats.Value {
 	i := stats.Value{Figure: 1 / v.Figure, Bound: v.Bound}
 	switch v.Bound {
@@ -79,10 +79,10 @@ func (p Part) decided(by document.By) Part {
 	return p
 }
 
-// better is a comparison without a factor.
+// better decides a comparison without a factor.
 func (p Part) better() Part { return p.decided(document.By{}) }
 
-// factor is by how much, in words.
+// factor returns the required factor in words.
 func factor(by document.By) string {
 	least, _ := by.Ends()
 	switch {

@@ -59,7 +59,7 @@ type Ratio struct {
 	Interval *stats.Interval
 }
 
-// metrics are the printed metrics that can be measured: those of loads, and those of a query
+// metrics returns the printed metrics that can be measured: those of loads, and those of a query
 // type.
 func metrics() (loads, queries []string) {
 	return []string{"rows_per_s", "metrics_per_s", "load_s", spaceSaved, diskSize},
@@ -253,10 +253,10 @@ type figured struct {
 	missing string    // why there are no values
 }
 
-// lacking is a figure that is not there.
+// lacking returns a missing figure.
 func lacking(why string) figured { return figured{missing: why} }
 
-// plainly is a figure that any part of a run has.
+// plainly returns a figure that any part of a run has.
 func plainly(values []float64, missing string) figured { return figured{values, values, missing} }
 
 // who is a system, by its driver, or a target by its name.
@@ -278,7 +278,7 @@ func newLookup(d *document.Document, e *document.Experiment, m Measured) *lookup
 	return x
 }
 
-// cell is a printed figure beside one's own.
+// cell returns a printed figure beside the measured one.
 func (x *lookup) cell(f printed.Figure, metric string, w who) Cell {
 	c := Cell{Printed: f, System: cmp.Or(w.driver, w.target), figure: x.figure(&f, metric, w, false)}
 	c.Own, c.Missing = stats.Summarize(c.figure.values), c.figure.missing
@@ -326,7 +326,7 @@ func (x *lookup) figure(f *printed.Figure, metric string, w who, verbatim bool) 
 	return x.findQuery(s, query, metric, verbatim)
 }
 
-// named is a target of a run by its name.
+// named returns a target of a run by its name.
 func named(run *result.Run, name string) side {
 	s := side{run: run, name: name}
 	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Name == name }); i >= 0 {
@@ -362,10 +362,10 @@ func (x *lookup) findLoads(s side, metric string) figured {
 	return plainly(loads, "")
 }
 
-// noSize is why a target has no size on disk.
+// noSize is the reason for a missing size on disk.
 const noSize = "no load stands, or the size on disk is unknown or incomplete"
 
-// saved is by how much smaller than its input the database was after each load, in percent.
+// saved returns how much smaller than its input the database was after each load, in percent.
 func saved(s side, input int64) ([]float64, string) {
 	list := estimate.Loads(s.target, estimate.Disk)
 	switch {

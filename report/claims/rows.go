@@ -39,7 +39,7 @@ func (r rule) rows() Part {
 	return p
 }
 
-// spec is the dataset of the rule's point at full size.
+// spec returns the dataset of the rule's point at full size.
 func (r rule) spec() (workload.Spec, error) {
 	e, _ := r.d.Experiment(r.Of)
 	whole, err := r.d.Make(e, document.Full, nil)
@@ -62,9 +62,10 @@ func (r rule) spec() (workload.Spec, error) {
 	return workload.Spec{}, fmt.Errorf("experiment %s has no run with %s", r.Of, words(r.Where))
 }
 
-// generated is how many rows a dataset of TSBS's has, and values that are not NULL (0: they
-// are not counted). cpu-only and devops have a row of each series in each table and epoch,
-// without NULLs: these are counted without making them. Others leave out rows, and are made.
+// generated returns the number of rows of a TSBS dataset, and of values that are not NULL (0: not
+// counted). cpu-only and devops have a row of each series in each table and epoch,
+// without NULLs: these are counted without generating them. Others leave out rows, and are
+// generated.
 func generated(spec workload.Spec) (rows, metrics int64, err error) {
 	list := tsbs.Workloads()
 	i := slices.IndexFunc(list, func(w workload.Workload) bool { return w.Name() == spec.Name })

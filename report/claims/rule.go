@@ -73,7 +73,7 @@ func (r rule) addLacking(to map[string][]string) {
 	}
 }
 
-// each are the comparisons of a rule.
+// each returns the comparisons of a rule.
 func (r rule) each() []Part {
 	switch {
 	case len(r.Order) > 0:
@@ -111,7 +111,7 @@ func untested(what, why string) Part {
 	return Part{What: what, Verdict: NotTested, Why: why, Advantage: stats.Value{Bound: stats.Unknown}}
 }
 
-// reason is why there is nothing to compare; the zero value: there is.
+// reason is the reason for a missing comparison; the zero value means that there is one.
 type reason struct {
 	words   string
 	lacking bool // the size does not have it
@@ -124,7 +124,7 @@ func (w reason) untested(what string) Part {
 	return p
 }
 
-// about is the rule's figure in words.
+// about describes the rule's figure in words.
 func (r rule) about(subject string) string {
 	if f, ok := figureOf(r.Figure); ok {
 		if len(r.Types) == 0 {
@@ -144,7 +144,7 @@ func (r rule) about(subject string) string {
 	return subject
 }
 
-// subjects are the query types, or the load.
+// subjects returns the query types, or the load.
 func (r rule) subjects() []string {
 	if len(r.Types) > 0 {
 		return r.Types
@@ -152,7 +152,7 @@ func (r rule) subjects() []string {
 	return []string{compare.LoadSubject}
 }
 
-// metric is the figure that is compared.
+// metric returns the compared metric.
 func (r rule) metric() compare.Metric {
 	if len(r.Types) > 0 {
 		return compare.Metric(cmp.Or(r.Figure, string(compare.Mean)))
@@ -163,7 +163,7 @@ func (r rule) metric() compare.Metric {
 // points returns the runs that a rule covers, or the reason for having none.
 func (r rule) points(where map[string]string) ([]*result.Run, reason) { return r.pointsOf(r.Of, where) }
 
-// pointsOf are those of an experiment.
+// pointsOf returns the points of an experiment.
 func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, reason) {
 	e, _ := r.d.Experiment(name)
 	cut := e.Cut(r.m.Size)
@@ -202,7 +202,7 @@ func (r rule) pointsOf(name string, where map[string]string) ([]*result.Run, rea
 // ours returns the value that replaces a document's value in a size.
 func ours(cut document.Cut, path, value string) string { return cmp.Or(cut.For[path][value], value) }
 
-// words are parameters as text.
+// words formats parameters as text.
 func words(where map[string]string) string {
 	var list []string
 	for path, value := range where {
@@ -258,7 +258,7 @@ func (s side) untestable() string {
 	return ""
 }
 
-// sideOf is a system's first target in a run, whatever its options.
+// sideOf returns a system's first target in a run, whatever its options.
 func sideOf(run *result.Run, system string) side {
 	s := side{run: run, name: system}
 	if i := slices.IndexFunc(run.Targets, func(t result.Target) bool { return t.Driver == system }); i >= 0 {
@@ -303,7 +303,7 @@ func withValue(where map[string]string, path, value string) map[string]string {
 	return all
 }
 
-// along are the runs at two values of a parameter, which otherwise are the same.
+// along returns the pairs of runs at two values of a parameter that are otherwise equal.
 func (r rule) along(path, from, to, against string) (pairs [][2]*result.Run, why reason) {
 	e, _ := r.d.Experiment(r.Of)
 	if here := ours(e.Cut(r.m.Size), path, from); against == "" && here == ours(e.Cut(r.m.Size), path, to) {

@@ -109,7 +109,7 @@ func Declared(d *document.Document, e *document.Experiment) []string {
 	return list
 }
 
-// alongOf are the parameters that a rule goes along.
+// alongOf returns the parameters along which a rule compares.
 func alongOf(r *document.Rule) []string {
 	var list []string
 	if r.Changes != nil {

@@ -68,7 +68,7 @@ func standing(e *document.Experiment, cut document.Cut, text string) string {
 	return text
 }
 
-// inWords is a text with the document's words for values that it has words for: 18 rows for
+// inWords replaces values in a text by the document's words for them: 18 rows for
 // each device, not the time at which the data end.
 func inWords(e *document.Experiment, text string) string {
 	for name, path := range e.Axes {
@@ -83,7 +83,7 @@ func inWords(e *document.Experiment, text string) string {
 	return text
 }
 
-// needsFull is why a rule that only the full size can decide was not tested.
+// needsFull returns why a rule that only the full size can decide was not tested.
 func (r rule) needsFull() string {
 	var has []string
 	names := []string{r.Of}
@@ -98,7 +98,7 @@ func (r rule) needsFull() string {
 	return fmt.Sprintf("it needs size full, since %s cuts what is compared: %s", r.m.Size, strings.Join(has, "; "))
 }
 
-// uncommon is why a query type of two systems has no query with TSBS's texts that both ran.
+// uncommon returns why two systems have no common query of a type with TSBS's texts.
 func uncommon(x, y side, subject string) string {
 	var without []string
 	for _, s := range []side{x, y} {

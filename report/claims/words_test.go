@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/document"
 )
 
-// A comparison says where it was made, and which values of ours stand for the document's;
+// A comparison names its point, and the measured values that replace the document's;
 // no two of a claim read alike.
 func TestLocated(t *testing.T) {
 	d, _ := document.Find("fixstars-2023")

@@ -12,8 +12,8 @@ import (
 
 // bench simulates runs of targets as the runner makes them: in each of six
 // rounds all run the same block of queries, which no other round runs,
-// and all are loaded six times. Latencies are lognormal around what a query
-// costs, alike their neighbours (an AR(1) series), slower at first, now and
+// and all are loaded six times. Latencies are lognormal around a query's
+// cost, correlated with their neighbours (an AR(1) series), slower at first, now and
 // then much slower; a round is as a whole faster or slower, for each target by
 // itself and for all together.
 type bench struct {
@@ -128,8 +128,8 @@ func TestNoVerdictByChance(t *testing.T) {
 
 func same(int) float64 { return 1 }
 
-// Five targets that are alike have ten pairs, each corrected by itself. What
-// they have in common in a round makes the test careful enough for all of them.
+// Five targets that are alike have ten pairs, each corrected by itself. Their
+// common variation in a round makes the test careful enough for all of them.
 func TestNoVerdictByChanceAmongFive(t *testing.T) {
 	const runs, targets = 40, 5
 	b, any := newBench(5), 0
@@ -150,10 +150,10 @@ func TestNoVerdictByChanceAmongFive(t *testing.T) {
 	}
 }
 
-// A type that really is 20 % slower is mostly found among 16 where blocks are
-// long, and so are a load that is, and all types together; nearly always with
-// the right direction. Of types with five queries a block little is found: that
-// is what their wide intervals say.
+// A type that really is 20 % slower is mostly found among 16 if blocks are
+// long, and so are a slower load, and all types together; nearly always with
+// the right direction. Types with five queries a block rarely show a difference,
+// in line with their wide intervals.
 func TestPower(t *testing.T) {
 	const runs = 40
 	for _, c := range []struct {

@@ -108,7 +108,7 @@ func (f Finding) Why() string {
 	return ""
 }
 
-// alone is B's figure with its interval.
+// alone formats B's figure with its interval.
 func (f *Figure) alone() string {
 	three := func(x float64) string {
 		if x >= 1000 {

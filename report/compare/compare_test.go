@@ -176,8 +176,8 @@ func TestRepeatsInOneRun(t *testing.T) {
 	}
 }
 
-// Too few repeats never make a verdict, however clear the difference, and it is
-// said how many would do.
+// Too few repeats never make a verdict, however clear the difference, and the
+// required number is named.
 func TestTooFewRepeats(t *testing.T) {
 	for repeats, want := range map[int]string{
 		1: "one repeat a side does not show what differs from repeat to repeat, 6 a side would",
@@ -266,8 +266,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// Where types are looked at one by one, only the one with different queries is not
-// compared, and takes no part in what all types come to.
+// If types are looked at one by one, only the one with different queries is not
+// compared, and is not part of the figures over all types.
 func TestByType(t *testing.T) {
 	a, b := system(1, 6, 1), system(2, 6, 1)
 	for side, s := range map[string]Side{"f": a, "g": b} {

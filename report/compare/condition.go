@@ -84,8 +84,8 @@ type parser struct {
 	at    int
 }
 
-// fail is an error at a place in the text. It stays one line whatever the text
-// holds.
+// fail returns an error at a place in the text. It stays one line whatever the text
+// contains.
 func (p *parser) fail(at int, format string, args ...any) error {
 	return fmt.Errorf("character %d: %s", p.start+at+1, fmt.Sprintf(format, args...))
 }

@@ -201,7 +201,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// What a run is certain to have too little of is known before.
+// A lack that is certain is known before the run.
 func TestForeseen(t *testing.T) {
 	for _, c := range []struct {
 		text                    string

@@ -64,8 +64,8 @@ const (
 	Scattered Cause = "scattered repeats"
 )
 
-// mostOfTie is how far from 1, as a factor, the interval of a ratio may reach for
-// NoDifference to be worth the word.
+// mostOfTie is the largest distance from 1, as a factor, of a ratio's interval for the verdict
+// NoDifference.
 const mostOfTie = 2
 
 // Decidable reports whether this number of repeats could show a difference at all.
@@ -86,7 +86,7 @@ func (f *Figure) bar(cause Cause, why string) {
 	}
 }
 
-// headline are the metrics whose figures are judged together.
+// headline returns the metrics whose figures are judged together.
 func headline() []Metric { return []Metric{Median, GeoMean, Load, Acked, Sent, Disk} }
 
 // judge corrects the p-values of each family for their number, and sets the
@@ -177,7 +177,7 @@ func (f *Figure) tie() (verdict Verdict, cause Cause, why string) {
 	return NoDifference, "", ""
 }
 
-// enough is how many repeats a side can show a difference in a family of
+// enough returns the minimum number of repeats a side for showing a difference in a family of
 // comparisons.
 func enough(family int) int {
 	n := 2

@@ -93,7 +93,7 @@ func (m Metric) unit() Unit {
 	return Seconds
 }
 
-// factors are the units in which people give limits, by name.
+// factors returns the units of limits, by name.
 func (u Unit) factors() map[string]float64 {
 	switch u {
 	case RowsPerSecond:
@@ -104,7 +104,7 @@ func (u Unit) factors() map[string]float64 {
 	return map[string]float64{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1}
 }
 
-// example is a limit as people write it.
+// example returns an example of a limit.
 func (u Unit) example() string {
 	switch u {
 	case RowsPerSecond:
@@ -115,7 +115,7 @@ func (u Unit) example() string {
 	return "50ms"
 }
 
-// text is a figure in the unit that suits its size, its digits by the function.
+// text formats a figure in the unit that suits its size, with the given function for its digits.
 func (u Unit) text(figure float64, digits func(float64) string) string {
 	switch {
 	case u == RowsPerSecond:

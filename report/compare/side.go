@@ -72,7 +72,7 @@ func shared(a, b Side) *result.Run {
 	return nil
 }
 
-// subjects are the targets of a side, in order of appearance.
+// subjects returns the targets of a side, in order of appearance.
 func (s Side) subjects() []Subject {
 	var list []Subject
 	for _, r := range s.Runs {
@@ -146,7 +146,7 @@ type Subject struct {
 	runs    []*result.Run // of each target
 }
 
-// side is the subject's targets with their runs.
+// side returns the subject's targets with their runs.
 func (s Subject) side(name string) terms.Side {
 	side := terms.Side{Name: name}
 	for i, t := range s.targets {
@@ -155,7 +155,7 @@ func (s Subject) side(name string) terms.Side {
 	return side
 }
 
-// unranked is why the subject has no place beside another: see terms.Unranked.
+// unranked returns why the subject is not ranked: see terms.Unranked.
 func (s Subject) unranked() string {
 	for _, t := range s.targets {
 		if why := terms.Unranked(t); why != "" {
@@ -175,7 +175,7 @@ func (s Subject) uncomparable() string {
 	return ""
 }
 
-// sample is the common queries of a type in all runs of a subject.
+// sample returns the common queries of a type in all runs of a subject.
 func (s Subject) sample(queryType string) estimate.Sample {
 	var all estimate.Sample
 	for i, t := range s.targets {

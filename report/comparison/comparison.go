@@ -29,7 +29,7 @@ func Tables(target *compare.Target) []*doc.Table {
 	return views
 }
 
-// comparisonParts are service times at the median and at the 99th percentile,
+// comparisonParts returns service times at the median and at the 99th percentile,
 // and loads, followed by the same figures of mixed phases.
 func comparisonParts(target *compare.Target) []comparisonPart {
 	who := target.B.Name
@@ -138,8 +138,8 @@ func undecided(target *compare.Target, metrics []compare.Metric) []doc.Span {
 	return list
 }
 
-// doubts are the warnings about the samples of a figure. Those about the
-// queries of a single repeat are the reports' of that run.
+// doubts returns the warnings about the samples of a figure. Those about the
+// queries of a single repeat are in the report of that run.
 func doubts(f *compare.Figure) []doc.Span {
 	if f.Method == compare.WithinRepeat {
 		return nil

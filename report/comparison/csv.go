@@ -89,7 +89,7 @@ func Columns() []Column {
 	}...)
 }
 
-// unless is nil on a condition.
+// unless returns value, or nil if absent.
 func unless(absent bool, value any) any {
 	if absent {
 		return nil

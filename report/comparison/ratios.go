@@ -11,12 +11,12 @@ import (
 	"github.com/tsmark/tsmark/report/rank"
 )
 
-// verdictLegend is how ratios are drawn.
+// verdictLegend returns the styles of ratios by verdict.
 func verdictLegend() chart.Legend {
 	return chart.Legend{verdictStyle(compare.Faster), verdictStyle(compare.Slower), verdictStyle(compare.NoDifference)}
 }
 
-// verdictStyle is how a verdict is drawn: by colour and by shape.
+// verdictStyle returns the style of a verdict: colour and shape.
 func verdictStyle(v compare.Verdict) chart.Style {
 	shapes := chart.NewLegend([]string{"", "", ""})
 	switch v {

@@ -95,7 +95,7 @@ func comparisonHelp() []string {
 	}
 }
 
-// partyFacts are the runs of both sides.
+// partyFacts describes the runs of both sides.
 func partyFacts(c *compare.Comparison) []doc.Fact {
 	var list []doc.Fact
 	for _, side := range []struct {

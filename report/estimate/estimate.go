@@ -127,7 +127,7 @@ func has(places []int, place int) bool {
 	return found
 }
 
-// places are those of all rounds, each once, in rising order.
+// places returns the places of all rounds, each once, in rising order.
 func (s Sample) places() []int {
 	n := 0
 	for _, r := range s {

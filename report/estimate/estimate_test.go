@@ -48,7 +48,7 @@ func TestCommonQueries(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	// A target that failed holds nobody back, and is set beside the others' as far
+	// A target that failed does not restrict the others, and is compared as far
 	// as it got.
 	failed := target("b", asked(0, 11, 12))
 	failed.Failure = "gone"

@@ -95,7 +95,7 @@ func Dataset(d *result.Dataset) string {
 // shownFiles is the maximum number of input files that reports name.
 const shownFiles = 20
 
-// fileFacts are the files that rows came from.
+// fileFacts describes the input files.
 func fileFacts(files []workload.File) []doc.Fact {
 	var list []doc.Fact
 	for i, f := range files {

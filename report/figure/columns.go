@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// median is that of figures, if there are any.
+// median returns the median of figures, if there are any.
 func median(figures []float64) any {
 	e := stats.Summarize(figures)
 	return valueIf(e.N > 0, e.Median)
@@ -36,7 +36,7 @@ func high(in *stats.Interval) any {
 // another part of a run.
 type Column write.Column[*csvLine]
 
-// partValue is a value of a part, which lines without that part do not have.
+// partValue returns a value of a part, or nil for lines without that part.
 func partValue[T any](value func(T) any) func(*csvLine) any {
 	return func(l *csvLine) any {
 		for _, p := range l.parts {
@@ -48,7 +48,7 @@ func partValue[T any](value func(T) any) func(*csvLine) any {
 	}
 }
 
-// firstValue is the first value that a line has.
+// firstValue returns the first value that a line has.
 func firstValue(values ...func(*csvLine) any) func(*csvLine) any {
 	return func(l *csvLine) any {
 		for _, value := range values {
@@ -60,7 +60,7 @@ func firstValue(values ...func(*csvLine) any) func(*csvLine) any {
 	}
 }
 
-// valueIf is a value that there is on a condition.
+// valueIf returns value if it is known, otherwise nil.
 func valueIf(known bool, value any) any {
 	if !known {
 		return nil
@@ -258,7 +258,7 @@ func AgentColumns() []Column {
 	}
 }
 
-// queriesDrawn is the fingerprint of a type's queries.
+// queriesDrawn returns the fingerprint of a type's queries.
 func (l *csvLine) queriesDrawn() any {
 	for _, drawn := range l.run.QuerySets {
 		if l.kind == "query" && drawn.Type == l.name {

@@ -2,7 +2,7 @@ package figure
 
 import "testing"
 
-// Each figure of the CSV is described where the documentation takes it from.
+// Each figure of the CSV has a description in the source of the documentation.
 func TestColumnsAreDescribed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range append(Columns(), AgentColumns()...) {

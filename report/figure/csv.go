@@ -68,7 +68,7 @@ type (
 		seconds, rate, fresh any
 	}
 	// csvStep is a step of a load whose rows bring columns, with medians over the loads
-	// and how many times as long a row takes as in the first step.
+	// and the time of a row as a multiple of that in the first step.
 	csvStep struct {
 		*result.GrowthStep
 		number         int // from 1
@@ -112,7 +112,7 @@ func WriteCSV(w io.Writer, runs []*result.Run, groups []*rank.Group) error {
 	return write.WriteCSV(w, columns, lines)
 }
 
-// csvLines are the lines of a run.
+// csvLines returns the lines of a run.
 func csvLines(g *rank.Group, r *result.Run) []*csvLine {
 	var lines []*csvLine
 	for i := range r.Targets {
@@ -288,7 +288,7 @@ func (l *csvLine) setAgent(s *agents.Shared, u *agents.Use) {
 	l.clientBound, l.noisy = u.Bound, u.Noisy
 }
 
-// setOverall is the place of the subject in the headline of reports.
+// setOverall sets the place of the subject in the headline of reports.
 func (l *csvLine) setOverall(g *rank.Group, at int, r rank.Ranking) {
 	l.addEstimate(g, at, r)
 	for i, f := range r.Figures {

@@ -88,7 +88,7 @@ func (a *access) right(token string) bool {
 	return subtle.ConstantTimeCompare(given[:], a.token[:]) == 1
 }
 
-// mostForm is how many bytes a form may have.
+// mostForm is the maximum size of a form in bytes.
 const mostForm = 4 << 10
 
 func (a *access) login(w http.ResponseWriter, r *http.Request) {

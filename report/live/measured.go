@@ -93,7 +93,7 @@ func (m *measured) rate() float64 {
 	return float64(m.done) / (m.last - m.first).Seconds()
 }
 
-// well is how many operations ended well.
+// well returns the number of successful operations.
 func (m *measured) well() (n int64) {
 	for _, o := range []oplog.Outcome{oplog.OK, oplog.Unacknowledged, oplog.Stale} {
 		n += m.outcomes[o]

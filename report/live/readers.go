@@ -14,10 +14,10 @@ type readers struct {
 	ended bool
 }
 
-// mostReaders is how many may follow at once.
+// mostReaders is the maximum number of concurrent readers.
 const mostReaders = 32
 
-// patience is how long an event may take to be sent. Who takes longer is let go.
+// patience is the maximum time for sending an event. A slower reader is disconnected.
 const patience = 10 * time.Second
 
 // join returns a reader's channel of events, closed after the last one. It returns nil if

@@ -43,7 +43,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// What counts is what reports count: no burn-in, and what failed apart.
+// The counts are those of reports: no burn-in, and failures apart.
 func TestOutcomes(t *testing.T) {
 	run := NewRun()
 	run.Begin(record.Beginning{ID: "a"})
@@ -60,7 +60,7 @@ func TestOutcomes(t *testing.T) {
 	if now.Failures != 2 || len(now.Measured) != 2 {
 		t.Fatalf("%+v", now)
 	}
-	load, q := now.Measured[0], now.Measured[1] // what began last comes first
+	load, q := now.Measured[0], now.Measured[1] // the one that began last comes first
 	if load.What != "load" || load.Operations != 2 || load.PerSecond != 1000 || fmt.Sprint(load.Troubles) != "[{retried 1}]" {
 		t.Errorf("the load: %+v", load)
 	}
@@ -86,7 +86,7 @@ func TestOutcomes(t *testing.T) {
 		t.Errorf("mixed: %+v", mixed)
 	}
 
-	run.Begin(record.Beginning{ID: "a"}) // a run that goes on
+	run.Begin(record.Beginning{ID: "a"}) // a run in progress
 	if n := len(run.now(begin).Measured); n != 4 {
 		t.Errorf("%d measurements of the run that goes on", n)
 	}
@@ -141,7 +141,7 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-// Prometheus sees what the page shows.
+// Prometheus sees the same figures as the page.
 func TestMetrics(t *testing.T) {
 	run := NewRun()
 	s := start(t, run, Options{Metrics: "127.0.0.1:0"})
@@ -190,7 +190,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // A stand-in is named once a target has been opened, and each figure of it is marked: on the
-// page, and in what Prometheus scrapes.
+// page, and in the metrics for Prometheus.
 func TestStandIn(t *testing.T) {
 	const what = "chDB 26.9 behind tsmark's test server, not a ClickHouse server"
 	run := NewRun()
@@ -216,7 +216,7 @@ func TestStandIn(t *testing.T) {
 	}
 }
 
-// What an operation costs the goroutine that writes the operation log: no worker.
+// The cost of an operation for the goroutine that writes the operation log, not for a worker.
 func BenchmarkOperations(b *testing.B) {
 	run := NewRun()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -232,7 +232,7 @@ func BenchmarkOperations(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ops)), "ns/operation")
 }
 
-// What a reader costs: the whole content, a second, however many there are.
+// The cost of readers: the whole content, once a second, for any number of readers.
 func BenchmarkEvent(b *testing.B) {
 	run := NewRun()
 	var used result.Resources

@@ -15,7 +15,7 @@ type second struct {
 	batches, query page.Latency
 }
 
-// late is after how many seconds all that ended in one is known: the operation log is
+// late is the number of seconds after which a second is complete: the operation log is
 // written every second.
 const late = 2
 

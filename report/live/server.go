@@ -189,7 +189,7 @@ func (s *Server) renew(ctx context.Context, updates *page.Updates) {
 	}
 }
 
-// event is the whole content of the page as a server-sent event.
+// event returns the whole content of the page as a server-sent event.
 func (s *Server) event(updates *page.Updates) []byte {
 	now := s.run.now(time.Now())
 	var content strings.Builder
@@ -210,7 +210,7 @@ func (s *Server) event(updates *page.Updates) []byte {
 	return fmt.Appendf(nil, "event: state\ndata: %s\n\n", data)
 }
 
-// farewell is how long the end waits for readers.
+// farewell is the maximum time that the end waits for readers.
 const farewell = 2 * time.Second
 
 // End shows readers the outcome of the session, and stops the server.

@@ -36,7 +36,7 @@ func start(t *testing.T, run *Run, o Options) *Server {
 	return s
 }
 
-// request is what a test sends.
+// request is a request of a test.
 type request struct {
 	method, path, host, bearer, accept, form string
 }
@@ -158,7 +158,7 @@ func TestTokenBecomesCookie(t *testing.T) {
 	}
 }
 
-// A name that was made to lead here reads nothing (DNS rebinding), and nobody writes.
+// A name that was made to lead here reads nothing (DNS rebinding), and writing is impossible.
 func TestHost(t *testing.T) {
 	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
 	client := plainClient(t)
@@ -199,7 +199,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// What cannot be is said in one line, with a way out.
+// Impossible options are refused in one line that says how to fix them.
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		options Options
@@ -291,7 +291,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// state is what an event says.
+// state is the content of an event.
 type state struct {
 	Title, HTML string
 	Over        bool
@@ -337,7 +337,7 @@ func (e *events) next() (now state, ok bool) {
 	return now, false
 }
 
-// Who follows sees what changes, and the end.
+// A reader that follows sees changes, and the end.
 func TestEvents(t *testing.T) {
 	run := NewRun()
 	s := start(t, run, Options{Page: "127.0.0.1:0"})
@@ -372,7 +372,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Who does not read misses events, and holds nobody up.
+// A reader that does not read misses events, and delays nothing.
 func TestStuckReader(t *testing.T) {
 	var r readers
 	stuck := r.join()
@@ -392,7 +392,7 @@ func TestStuckReader(t *testing.T) {
 	}
 }
 
-// The end waits for nobody either: a reader whose connection takes nothing more, and one
+// The end does not wait either for a reader whose connection accepts nothing more, or for one
 // that sends its request bit by bit.
 func TestEndOfStuckReaders(t *testing.T) {
 	run := NewRun()
@@ -445,7 +445,7 @@ func TestMostReaders(t *testing.T) {
 	t.Error("who has gone still counts")
 }
 
-// What opens more connections than an address takes waits, and uses up no files of the run.
+// Connections beyond the maximum of an address wait, and use up no files of the run.
 func TestMostConnections(t *testing.T) {
 	s := start(t, NewRun(), Options{Page: "127.0.0.1:0"})
 	address := strings.TrimSuffix(strings.TrimPrefix(s.PageURL, "http://"), "/")

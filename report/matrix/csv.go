@@ -68,7 +68,7 @@ func matrixLines(r *result.Run, m *Matrices) [][]string {
 		[]string{"Test elapsed time (not include schema creation)(s)", csvValue(m.Elapsed, 1)})
 }
 
-// matrixLine is a line of a matrix, with its figures in a unit.
+// matrixLine returns a line of a matrix, with its figures in a unit.
 func matrixLine(o *Operation, figures []result.Value, unit float64) []string {
 	line := []string{o.Name}
 	for _, v := range figures {
@@ -90,7 +90,7 @@ func csvValue(v result.Value, unit float64) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// matrixFacts is the configuration in short; --experiment prints all of it.
+// matrixFacts returns the configuration in short; --experiment prints all of it.
 func matrixFacts(r *result.Run, m *Matrices) []doc.Fact {
 	phase := "one operation after the other"
 	if m.Mixed {

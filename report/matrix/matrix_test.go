@@ -163,10 +163,10 @@ func TestOfMixed(t *testing.T) {
 	}
 }
 
-// However clients share the work, and as long as none does two things at once:
+// However clients share the work, as long as none does two things at once:
 // the slowest client has at least its share of all, and no more than the wall
-// clock; so the paper's throughput lies between that by wall clock and what the
-// clients would have together if none ever waited. Quantiles rise, and no mean
+// clock; so the paper's throughput lies between that by wall clock and that of
+// clients that never wait. Quantiles rise, and no mean
 // is outside.
 func TestOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
@@ -207,7 +207,7 @@ func TestOrder(t *testing.T) {
 		before := l.Min
 		for _, next := range []result.Value{l.P10, l.P25, l.Median, l.P75, l.P90, l.P95, l.P99, l.P999, l.Max} {
 			if !next.IsKnown() {
-				continue // so few operations do not tell it
+				continue // too few operations
 			}
 			if next < before {
 				t.Fatalf("quantiles fall: %+v", l)

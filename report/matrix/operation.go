@@ -21,7 +21,7 @@ func blank(queryType string) Operation {
 	}
 }
 
-// ingestion is the writes of a load that took so long by wall clock.
+// ingestion returns the writes of a load that took elapsed seconds by wall clock.
 func ingestion(l *result.Load, elapsed float64) Operation {
 	o := blank("")
 	if o.Withheld = l.Reason(); o.Withheld != "" {
@@ -43,7 +43,7 @@ func ingestion(l *result.Load, elapsed float64) Operation {
 	return o
 }
 
-// queries is a query type that was run by itself.
+// queries returns a query type that was run by itself.
 func queries(q *result.Queries) Operation {
 	o := blank(q.Type)
 	switch q.Outcome() {
@@ -67,7 +67,7 @@ func queries(q *result.Queries) Operation {
 	return o
 }
 
-// mixedType is a query type that was run in a mixed phase, which took so long
+// mixedType returns a query type of a mixed phase that took elapsed seconds
 // by wall clock and may be withheld as a whole.
 func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation {
 	o := blank(q.Type)

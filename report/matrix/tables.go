@@ -43,7 +43,7 @@ type matrixFigure struct {
 	render     func(float64) string
 }
 
-// resultFigures are the columns in the tool's order, followed by the columns that
+// resultFigures returns the columns in the tool's order, followed by the columns that
 // it does not have.
 func resultFigures() []matrixFigure {
 	whole := func(v float64) string { return format.Count(int64(v)) }
@@ -98,7 +98,7 @@ func latencyMatrix(of string, m *Matrices) *doc.Table {
 	return view
 }
 
-// matrixRow is the row of an operation, or why it has no figures.
+// matrixRow returns the row of an operation, or why it has no figures.
 func matrixRow(o *Operation, cells []doc.Span) doc.Row {
 	reason := o.Reason()
 	if reason == "" {

@@ -63,7 +63,7 @@ const (
 	barHeight   vg.Length = 10
 )
 
-// picture is drawn from the top down.
+// picture is a canvas that is filled from the top down.
 type picture struct {
 	canvas vg.Canvas
 	fonts  pictureFaces
@@ -101,7 +101,7 @@ func readFaces() (faces pictureFaces, err error) {
 	return faces, nil
 }
 
-// writing is how a text looks.
+// writing is the style of a text.
 type writing struct {
 	size  vg.Length
 	bold  bool
@@ -161,7 +161,7 @@ func (p *picture) box(x, y, width, height vg.Length, c color.Color) {
 	p.canvas.Fill(vg.Rectangle{Min: vg.Point{X: p.left + x, Y: p.height - y - height}, Max: vg.Point{X: p.left + x + width, Y: p.height - y}}.Path())
 }
 
-// toneColor is the colour of a tone.
+// toneColor returns the colour of a tone.
 func toneColor(t format.Tone, otherwise color.Color) color.Color {
 	switch t {
 	case format.ToneBest:

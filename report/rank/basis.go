@@ -177,7 +177,7 @@ func (g *Group) failedFact() string {
 	return format.List(list) + " failed"
 }
 
-// repeatsFact is how many rounds and loads the figures are of.
+// repeatsFact returns the numbers of rounds and loads behind the figures.
 func (g *Group) repeatsFact() string {
 	least, most, loads := math.MaxInt, 0, 0
 	for i := range g.Subjects {

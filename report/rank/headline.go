@@ -60,7 +60,7 @@ func TypeCount(overall *Ranking) string {
 	return format.Plural(most, "query type")
 }
 
-// types is over how many query types the ratios are, at least and at most.
+// types returns the minimum and maximum number of query types behind the ratios.
 func (r *Ranking) types() (least, most int) {
 	least = math.MaxInt
 	for _, f := range r.Figures {

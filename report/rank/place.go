@@ -49,7 +49,7 @@ func (g *Group) placeOf(i int, ranked *Ranking) doc.Span {
 // NotRanked is shown beside figures of a target that has no place in the ranking.
 const NotRanked = string(compare.NotRanked)
 
-// winner is the tone of a figure, given the cell beside it.
+// winner returns the tone of a figure from the cell beside it.
 func winner(times doc.Span) format.Tone {
 	switch {
 	case times.Tone == format.ToneBest:

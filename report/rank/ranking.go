@@ -90,7 +90,7 @@ func (g *Group) RankOverall() Ranking { return g.remember(compare.AllTypes, g.co
 
 func (g *Group) computeOverallRanking() Ranking {
 	out := Ranking{Estimates: make([]stats.Estimate, len(g.Subjects)), Reference: -1, Figures: make([]*compare.Figure, len(g.Subjects))}
-	// than is how many times as long subject i takes as subject by.
+	// than returns subject i's time as a multiple of subject by's.
 	than := func(i, by int) *compare.Figure {
 		if g.Unranked(i) != "" || g.Unranked(by) != "" {
 			return nil

@@ -70,8 +70,8 @@ func newLadder(p *Report, e *document.Experiment) *ladder {
 
 func optionPath(e *document.Experiment, name string) string { return "targets." + e.Only + "." + name }
 
-// differingOptions are those of the one system of an experiment that differ between its
-// targets.
+// differingOptions returns the options that differ between the targets of an experiment's one
+// system.
 func differingOptions(e *document.Experiment, runs []*result.Run) []string {
 	var names []string
 	first := make(map[string]string)
@@ -138,7 +138,7 @@ func (l *ladder) figure(shown *claims.Shown, s *step, query string) (stats.Estim
 	return shown.Of(l.of.Document, l.e, l.of.Measured, s.run, s.target.Name, query)
 }
 
-// subjects are the query types of a figure, or the load.
+// subjects returns the query types of a figure, or the load.
 func (l *ladder) subjects(shown *claims.Shown) []string {
 	switch {
 	case !shown.Queries:
@@ -230,7 +230,7 @@ func (l *ladder) charts(path string, shown *claims.Shown, query string, styles c
 	return list
 }
 
-// toSeconds is an estimate in milliseconds in seconds.
+// toSeconds converts an estimate from milliseconds to seconds.
 func toSeconds(e stats.Estimate) stats.Estimate {
 	e.Median.Figure /= 1000
 	if e.Interval != nil {
@@ -242,7 +242,7 @@ func toSeconds(e stats.Estimate) stats.Estimate {
 	return e
 }
 
-// verticalScale is how a figure goes up its chart.
+// verticalScale returns the scale of a figure in its chart.
 func verticalScale(shown *claims.Shown) chart.VerticalScale {
 	switch {
 	case shown.Unit == compare.Bytes:
@@ -253,7 +253,7 @@ func verticalScale(shown *claims.Shown) chart.VerticalScale {
 	return chart.RatesUp
 }
 
-// figureWords is a figure in words.
+// figureWords returns the name of a figure.
 func figureWords(shown *claims.Shown) string { return cmp.Or(shown.Words, MetricName(shown.Name)) }
 
 // measuredTable returns a figure of every target at every point if the document does not print it:
@@ -308,7 +308,7 @@ func (l *ladder) measuredTable(shown *claims.Shown) (t *doc.Table, figures int) 
 	return t, figures
 }
 
-// ownText is an estimate with its interval.
+// ownText formats an estimate with its interval.
 func ownText(u compare.Unit, e stats.Estimate) string {
 	return format.WithInterval(format.ValueText(u, e.Median), e.Interval, func(v stats.Value) string { return format.ValueText(u, v) })
 }

@@ -315,8 +315,8 @@ func MetricName(metric string) string {
 	return metric
 }
 
-// AddCourses adds the resource use of a run's servers during each target's first load, or its first
-// queries if there is no load, until it had settled: all of them in one chart, aligned at the
+// AddCourses adds the resource use of a run's servers during each target's first queries, or its
+// first load if it ran no queries, until it had settled: all of them in one chart, aligned at the
 // start of each, and the maximum and the mean of each in a table. Unwatched resources are
 // noted.
 func AddCourses(p *doc.Section, e *document.Experiment, r *result.Run) {
@@ -414,7 +414,7 @@ func courseOfAll(r *result.Run, figure *courseFigure, styles chart.Legend) (*cha
 	return chart.DrawCourses(chart.NewLines(figure.title, figure.help, "seconds since it began", figure.y), until, all, figure.top, figure.text), sum
 }
 
-// hostSources are the readings of the host that tsmark is on.
+// hostSources returns the readings of tsmark's own host.
 func hostSources(r *result.Run) []*result.Resources {
 	var list []*result.Resources
 	for i := range r.Resources {
@@ -425,8 +425,8 @@ func hostSources(r *result.Run) []*result.Resources {
 	return list
 }
 
-// firstMeasurement is when a target was first loaded, or first queried by a run that is
-// about queries.
+// firstMeasurement returns the times of a target's first queries, or of its first load if it ran
+// no queries.
 func firstMeasurement(t *result.Target) (from, to float64) {
 	for _, m := range t.MeasuredRepeats() {
 		for i := range m.Queries {

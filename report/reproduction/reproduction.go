@@ -168,7 +168,7 @@ func reproductionAlerts(runs []*result.Run) []doc.Span {
 	return list
 }
 
-// runs are those of all experiments, in the document's order.
+// runs returns the runs of all experiments, in the document's order.
 func (p *Report) runs() []*result.Run {
 	var all []*result.Run
 	for _, e := range p.Document.Experiments {
@@ -177,7 +177,7 @@ func (p *Report) runs() []*result.Run {
 	return all
 }
 
-// toolVersions are the builds of tsmark that runs were made with.
+// toolVersions lists the builds of tsmark that made the runs.
 func toolVersions(runs []*result.Run) string {
 	var list []string
 	for _, r := range runs {
@@ -192,7 +192,7 @@ func toolVersions(runs []*result.Run) string {
 	return strings.Join(list, "; ")
 }
 
-// systemVersion is the version of a system that was measured.
+// systemVersion returns the measured version of a system.
 func systemVersion(runs []*result.Run, driver string) string {
 	for _, r := range runs {
 		for i := range r.Targets {
@@ -204,7 +204,7 @@ func systemVersion(runs []*result.Run, driver string) string {
 	return "not tested"
 }
 
-// claimTable is the table of all claims.
+// claimTable returns the table of all claims.
 func claimTable(findings []claims.Finding) *doc.Table {
 	t := &doc.Table{Title: "Claims", Records: true, Columns: []doc.Column{
 		{Head: "claim"}, {Head: "the document says", Words: true}, {Head: "printed", Words: true}, {Head: "verdict", Words: true}, {Head: "measured", Words: true},

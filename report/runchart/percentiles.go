@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// curvePoints is enough that no corner shows.
+// curvePoints is enough points for a smooth curve.
 const curvePoints = 120
 
 // PercentileCurve returns the points of a histogram's curve, or the few of
@@ -32,7 +32,7 @@ func PercentileCurve(l *result.Latency) []measure.Point {
 	return points
 }
 
-// nines is a quantile's place on an axis that gives each further nine the same
+// nines returns a quantile's place on an axis that gives each further nine the same
 // room.
 func nines(quantile float64) float64 { return -math.Log10(1 - quantile) }
 

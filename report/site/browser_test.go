@@ -61,7 +61,7 @@ func TestInBrowser(t *testing.T) {
 		chromium.WaitFor(t, ctx, "document.querySelector('#group').innerText.includes('durability: strict')")
 		chromium.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))
 		chromium.WaitFor(t, ctx, "document.querySelector('#group').innerText.includes('durability: relaxed')")
-		// What there is not is said.
+		// Missing results are reported.
 		chromium.Evaluate[bool](t, ctx, "(location.hash = '#workload=cpu-only&durability=none') !== ''")
 		chromium.WaitFor(t, ctx, "document.getElementById('status').innerText.includes('no such results with durability “none”')")
 		// From a cell to the page of its run, and from there back.

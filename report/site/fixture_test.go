@@ -110,7 +110,7 @@ func asked(t testing.TB, random *rand.Rand, name string, round int, median float
 	return q
 }
 
-// quiet is a measurement that nobody disturbed.
+// quiet is an undisturbed measurement.
 func quiet() result.Cell {
 	n := result.NewNoise(1, 4)
 	n.Others, n.OthersMin, n.OthersMax = 0.01, 0, 0.02

@@ -95,7 +95,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			if err := json.Unmarshal([]byte(strings.TrimSuffix(text, ");\n")), &text); err != nil && name != scriptFile {
 				t.Errorf("%s: %v", name, err)
 			}
-			name = indexFile // where it is shown
+			name = indexFile // the page with the table
 		}
 		for _, m := range regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 			links++
@@ -193,7 +193,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// Nobody is the best where no difference was shown.
+// Without a proven difference there is no best target.
 func TestTies(t *testing.T) {
 	const best = `class="best"`
 	alike := built(t, Options{}, made(t, 1, 1.0))[indexFile]
@@ -300,8 +300,8 @@ func heads(page string) []string {
 	return list
 }
 
-// A column says once whose texts its queries are, however many targets ran them, and which
-// queries they are where there are others of its name.
+// A column names the origin of its query texts once, however many targets ran them, and
+// identifies the queries if there are others of its name.
 func TestHeads(t *testing.T) {
 	for name, c := range map[string]struct {
 		runs []*result.Run

@@ -197,7 +197,7 @@ func newLiveTask(t *progress.Running, now time.Time) liveTask {
 	return task
 }
 
-// tiles are the figures that a reader looks for first.
+// tiles returns the figures that a reader looks for first.
 func (l *State) tiles() []doc.Fact {
 	s := &l.Progress
 	list := []doc.Fact{{Key: "workload", Value: l.Workload}, {Key: "targets", Value: format.Join(", ", l.Targets...)}}
@@ -229,10 +229,10 @@ func (l *State) tiles() []doc.Fact {
 	return slices.DeleteFunc(list, func(f doc.Fact) bool { return f.Value == "" })
 }
 
-// rateSeconds is over how many seconds a rate is the mean.
+// rateSeconds is the number of seconds over which a rate is averaged.
 const rateSeconds = 5
 
-// rates are those of the last seconds.
+// rates returns the mean rates of the last seconds.
 func (l *State) rates() (rows, queries float64) {
 	last := l.Seconds[max(0, len(l.Seconds)-rateSeconds):]
 	for _, s := range last {
@@ -242,7 +242,7 @@ func (l *State) rates() (rows, queries float64) {
 	return rows / n, queries / n
 }
 
-// mostMeasured is how many rows the table has at most.
+// mostMeasured is the maximum number of rows in the table.
 const mostMeasured = 24
 
 // table shows the measurements so far, or returns nil before the first one.
@@ -287,7 +287,7 @@ func (l *State) table() *doc.Table {
 
 const liveAxis = "seconds ago"
 
-// charts are those of the last seconds, with one legend for all.
+// charts returns the charts of the last seconds, with one legend for all.
 func (l *State) charts() (chart.Legend, []*chart.Lines) {
 	names := []string{"rate", "median", "99th percentile"}
 	for i := range l.Resources {
