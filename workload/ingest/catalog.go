@@ -9,12 +9,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// table is what parsing needs of a table.
+// table is the parser's view of a table.
 type table struct {
 	*series.Table
 	keys    []string       // of the fields, with "=" behind them
 	byKey   map[string]int // field of a key
-	numeric []string       // keys of the numeric tags, likewise; in influx format they stand before the fields
+	numeric []string       // keys of the numeric tags; in influx format they precede the fields
 	index   *seriesIndex
 }
 
@@ -44,8 +44,8 @@ type begin struct {
 	follower atomic.Pointer[begin]
 }
 
-// catalog is the tables and series of a source, as far as they are known. The
-// goroutines that parse share it.
+// catalog holds the tables and series of a source, as far as they are known. The parsing goroutines
+// share it.
 type catalog struct {
 	format Format
 	series uint32 // that there are
@@ -64,7 +64,7 @@ func newCatalog(f Format, known *series.Schema) *catalog {
 	return c
 }
 
-// find returns the begin that has the text, nil where it was not there yet.
+// find returns the begin that has the text, or nil.
 func (c *catalog) find(text []byte) *begin {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -36,7 +36,7 @@ func (d *Dataset) Read() *Reader {
 	return r
 }
 
-// Tally is what a reader has read.
+// Tally counts what a reader has read.
 type Tally struct {
 	Rows    int64
 	Skipped int64 // malformed rows

@@ -48,8 +48,8 @@ func (c *Chunk) Bytes() int64 {
 // String names the chunk so that a user can find it again.
 func (c *Chunk) String() string { return fmt.Sprintf("%d rows from line %d on", c.Rows, c.line) }
 
-// Lines is one pass over a source's rows as they are. Only the end of a line
-// counts: nothing within it is looked at. It is used by one goroutine.
+// Lines is one pass over a source's rows as unparsed lines. It only looks for line ends. It is used
+// by one goroutine.
 type Lines struct {
 	source *Source
 	from   pieces
@@ -61,11 +61,11 @@ type Lines struct {
 	ahead   *piece // after current, if that has been looked at
 	ended   bool
 
-	// SkipBad is how many bad lines may be passed over; Skipped how many were.
-	// A source that ends within a line has a bad one.
+	// SkipBad is the maximum number of bad lines to skip, Skipped the number skipped so far. A
+	// source that ends within a line has a bad line.
 	SkipBad, Skipped int64
 
-	// Limit is how many rows are passed at most; 0: all.
+	// Limit is the maximum number of rows; 0: all rows.
 	Limit    int64
 	rowCount int64
 }
@@ -82,7 +82,7 @@ func (s *Source) Lines() (*Lines, error) {
 const (
 	// maxChunk is the maximum number of bytes of a chunk, whatever the number of rows requested.
 	maxChunk = 128 << 20
-	// maxLine is how long a line may be.
+	// maxLine is the maximum length of a line.
 	maxLine = 64 << 20
 )
 
@@ -92,10 +92,9 @@ func (l *Lines) Close() error {
 	return nil
 }
 
-// Next fills the chunk with the next rows, at most max, and fewer where they
-// have very many fields. It returns io.EOF, with
-// an empty chunk, after the last row, and a *LineError where the source ends in
-// the middle of one.
+// Next fills the chunk with the next rows, at most max, and fewer if they have very many fields. It
+// returns io.EOF with an empty chunk after the last row, and a *LineError if the source ends within
+// a row.
 func (l *Lines) Next(c *Chunk, max int) error {
 	if l.Limit > 0 {
 		if max = int(min(int64(max), l.Limit-l.rowCount)); max == 0 {

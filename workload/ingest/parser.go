@@ -139,8 +139,8 @@ func (p *parser) follow(b *begin) {
 	p.last = b
 }
 
-// guess returns the begin of the text, as far as the row before says. It is
-// nil where that was wrong.
+// guess returns the expected begin of the text, derived from the previous row, or nil if the text
+// has another one.
 func (p *parser) guess(text []byte) *begin {
 	if p.last == nil {
 		return nil

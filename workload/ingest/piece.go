@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// pieceSize is how much is read at once: little enough to stay in a core's own
-// cache while its lines are counted.
+// pieceSize is the number of bytes read at a time: few enough to stay in a core's own cache while
+// their lines are counted.
 const pieceSize = 256 << 10
 
 // piece is consecutive bytes of the input. Those who still need it share it.
@@ -35,7 +35,7 @@ func take(pool *sync.Pool) *piece {
 	return p
 }
 
-// release gives the memory back once nobody uses it.
+// release frees the memory once it is unused.
 func (p *piece) release() {
 	if p.users.Add(-1) == 0 {
 		p.pool.Put(p)
@@ -63,8 +63,8 @@ type pending struct {
 	done  chan struct{}
 }
 
-// filePieces reads a plain file in several goroutines: where the file is in
-// the page cache, copying it out is what takes the time.
+// filePieces reads an uncompressed file in several goroutines: if the file is in the page cache,
+// copying takes most of the time.
 type filePieces struct {
 	ordered chan *pending
 	ended   chan struct{}

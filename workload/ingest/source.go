@@ -1,9 +1,9 @@
-// Package ingest reads what TSBS's generator, or tsmark's own, wrote of a dataset that is
-// known, in TSBS's formats influx and timescaledb, plain or compressed.
+// Package ingest reads files that TSBS's generator, or tsmark's own, wrote from a known dataset, in
+// TSBS's formats influx and timescaledb, plain or compressed.
 //
-// A Source is one such file. Its Lines are passed on as they are, at the speed at which
-// memory is read. Its rows become a Dataset with the schema of the dataset that generated
-// them, so that series have its numbers. Files of any other schema are package owndata's.
+// A Source is one such file. Lines passes its lines on unparsed, at memory speed. Dataset parses
+// its rows with the schema of the dataset that generated them, so that series have the same
+// numbers. Files of any other schema belong to package owndata.
 package ingest
 
 import (
@@ -292,7 +292,7 @@ func (e *LineError) Error() string {
 	return text + "; fix the file, or pass over such lines with --skip-bad-lines N"
 }
 
-// shownBytes is how much of a bad line messages show.
+// shownBytes is the number of bytes of a bad line shown in messages.
 const shownBytes = 64
 
 // begins quotes the beginning of a line.

@@ -59,8 +59,7 @@ func (s *settings) arrivals(into []row, src source, first, behind int64, memory 
 	return into
 }
 
-// eachArrival calls yield with when each of a source's rows is due, and again where it
-// comes again.
+// eachArrival calls yield with the due time of each of a source's rows, and again for a duplicate.
 func (s *settings) eachArrival(src source, from, behind int64, yield func(arrival)) {
 	for k := from; k < behind; k++ {
 		due := k + s.delay(src, k)

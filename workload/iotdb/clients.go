@@ -125,7 +125,7 @@ func (t *turns) Next(b *series.Batch, most int) error {
 	}
 }
 
-// begin begins the next turn; false: nobody has any rows left.
+// begin begins the next turn; false: no client has any rows left.
 func (t *turns) begin() bool {
 	t.at = -1
 	for i := range t.clients {

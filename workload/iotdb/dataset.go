@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// DeviceTag is the tag that tells devices apart.
+// DeviceTag is the tag that identifies devices.
 const DeviceTag = "device"
 
 // Dataset is the rows of all devices: a block of rows of each device in turn,
@@ -19,10 +19,10 @@ type Dataset struct {
 	sensors  []sensor
 	schema   *series.Schema
 	latest   bool // one row a time
-	clients  int  // that take turns; 0: nobody does
+	clients  int  // that alternate; 0: not dealt
 	turn     int  // rows of one
-	// Of a share: which of how many clients, to whom the whole was dealt, is its first.
-	// 0 clients: it is the whole.
+	// For a share: its first client, and the number of clients that the whole was dealt to. 0
+	// clients: the whole dataset.
 	first, of int
 }
 
@@ -85,9 +85,9 @@ func (d *Dataset) Open() workload.Reader {
 	return d.OpenShard(0)
 }
 
-// Part reads the rows of the devices from first to before last that arrive in
-// the slots from one to before the other: slot k is when row k of a device is
-// due, and its last slot is when all late ones have come.
+// Part reads the rows of the devices from first to before last that arrive in the slots from one to
+// before the other: slot k is the time at which row k of a device is due; all late rows have
+// arrived by the last slot.
 func (d *Dataset) Part(first, last uint32, from, to int64) workload.Reader {
 	sources := uint32(1)
 	if d.settings.unaligned {
@@ -150,7 +150,7 @@ func (s *settings) time(src source, k int64) int64 {
 // floor returns the multiple of the grain at or below t, which is positive.
 func floor(t, grain int64) int64 { return t - t%grain }
 
-// readerRows is how many rows a reader computes at a time.
+// readerRows is the number of rows that a reader computes at a time.
 const readerRows = 1024
 
 // reader is one pass over a part.

@@ -1,9 +1,8 @@
-// Package iotdb provides the workload of IoTDB-Benchmark: groups of devices with
-// sensors whose values are waves, noise and constants, rows that arrive late,
-// and its queries (Liu and Yuan, "Benchmarking time series databases with
-// IoTDB-Benchmark for IoT scenarios", 2019; "the paper"). Where a comment says
-// "the tool", thulab/iot-benchmark at 4e8f44d1 is meant. docs/iotdb.md says what
-// users need to know.
+// Package iotdb provides the workload of IoTDB-Benchmark: groups of devices with sensors whose
+// values are waves, noise and constants, rows that arrive late, and its queries (Liu and Yuan,
+// "Benchmarking time series databases with IoTDB-Benchmark for IoT scenarios", 2019; "the paper").
+// In comments, "the tool" is thulab/iot-benchmark at 4e8f44d1. docs/iotdb.md is the user
+// documentation.
 package iotdb
 
 import (
@@ -124,9 +123,8 @@ func (out *settings) knownTimes(s workload.Spec) series.Values {
 	return v
 }
 
-// identity is what the fingerprint says of settings. The number is raised
-// whenever the same settings begin to give other rows: in 1 values had no types of
-// their own.
+// identity returns the settings' part of the fingerprint. The number is increased whenever the same
+// settings start to give other rows: in version 1 values had no types of their own.
 func identity(v option.Values) string {
 	text := "values=2\niotdb {"
 	for i, named := range []struct{ name, setting string }{
@@ -209,7 +207,7 @@ func (useCase) Dataset(s workload.Spec) (workload.Dataset, error) {
 func (useCase) QueryTypes() []workload.QueryType {
 	var listed []workload.QueryType
 	for _, t := range queryTypes() {
-		listed = append(listed, workload.QueryType{Name: t.name, Help: t.help, Core: true}) // none is like another
+		listed = append(listed, workload.QueryType{Name: t.name, Help: t.help, Core: true}) // each is unlike the others
 	}
 	return listed
 }

@@ -1,10 +1,10 @@
 package iotdb
 
-// Ingestion is what the tool calls the writing of a batch.
+// Ingestion is the tool's name for writing a batch.
 const Ingestion = "INGESTION"
 
-// Operation returns the tool's name of a query type. What only the
-// paper has, a limit, is named alike. It is empty where there is no such type.
+// Operation returns the tool's name of a query type. A limit, which only the paper has, is named in
+// the same style. The result is empty for an unknown type.
 func Operation(queryType string) string {
 	return map[string]string{
 		"precise-point":      "PRECISE_POINT",

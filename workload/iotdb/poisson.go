@@ -12,8 +12,8 @@ type poisson struct {
 	upTo  []float64 // probability of a number up to the one at this place
 }
 
-// spread is how many standard deviations around the mean the table spans. What
-// lies beyond has a probability below 1e-20.
+// spread is the number of standard deviations around the mean that the table spans. Values beyond
+// have a probability below 1e-20.
 const spread = 10
 
 // newPoisson makes the table of a mean from 0 on: about 20 of its square roots.

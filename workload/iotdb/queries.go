@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// parameters are those of queries, read.
+// parameters holds the parsed parameters of queries.
 type parameters struct {
 	sensors, devices uint32
 	aggregate        query.Aggregate
@@ -62,7 +62,7 @@ type queryType struct {
 	shape      func(fields []string, a *parameters) query.Shape
 }
 
-// windowKind is how the time of a query's rows is bounded.
+// windowKind is the way in which the time of a query's rows is bounded.
 type windowKind uint8
 
 const (

@@ -46,7 +46,7 @@ func (s *settings) field(n *sensor) series.Field {
 	return f
 }
 
-// distribution is how a sensor's values go.
+// distribution is the form of a sensor's values.
 type distribution uint8
 
 // The distributions, in the order of the paper's figure 1.
@@ -61,7 +61,7 @@ const (
 
 var distributionNames = [distributionCount]string{"square", "sine", "sawtooth", "random", "constant"}
 
-// sensor is what all devices have in common of one.
+// sensor is common to all devices' copies of a sensor.
 type sensor struct {
 	number uint32
 	kind   valueType
@@ -96,7 +96,7 @@ func newSensors(s *settings) ([]sensor, error) {
 	return sensors, nil
 }
 
-// bufferRows is how many rows the shared buffer has.
+// bufferRows is the number of rows in the shared buffer.
 const bufferRows = 100
 
 // function is one of IoTDB-Benchmark's value functions.

@@ -14,7 +14,7 @@ import (
 
 // settings is a specification, read and checked.
 type settings struct {
-	values  option.Values // the workload's own, as they were written
+	values  option.Values // the workload's own, as written
 	seed    uint64
 	devices uint32
 	first   uint32 // device of this part of the dataset
@@ -77,7 +77,7 @@ const (
 	maxRows      = 1 << 40
 )
 
-// defaultBlock is how many rows of a device come before those of the next one.
+// defaultBlock is the number of rows of a device before those of the next device.
 const defaultBlock = 100
 
 // settingName is the name of a setting of this workload.

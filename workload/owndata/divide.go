@@ -63,8 +63,8 @@ func (u *pieces) root(at int) int {
 	return at
 }
 
-// uneven is how many times its even part of the rows the largest share may have. Where files
-// cannot be divided better than that, series are.
+// uneven limits the largest share of files to this multiple of an even share of the rows. If files
+// cannot be divided that evenly, series are divided.
 const uneven = 1.2
 
 // divided deals out whole units, so that no series is in two shares: the largest first, to the

@@ -269,9 +269,9 @@ func (p *profile) names() []string {
 	return names
 }
 
-// Text columns become tags where they have no more values than fewTags, or so few that
-// each comes rowsPerTag times in the mean, and none is longer than longestTag bytes: then
-// they are names rather than prose.
+// A text column becomes a tag if it has at most fewTags values, or so few that each occurs
+// rowsPerTag times on average, and no value is longer than longestTag bytes: such values are names
+// rather than prose.
 const (
 	fewTags    = 100
 	rowsPerTag = 5
@@ -368,7 +368,7 @@ func (c *columnProfile) typesText() string {
 	return text.String()
 }
 
-// noteTimeOfDay says of a column of times of day how they become part of the time.
+// noteTimeOfDay notes how a column of times of day can become part of the time.
 func (l *layout) noteTimeOfDay(c *columnProfile, note func(format string, args ...any)) {
 	switch {
 	case !l.joinsTimes():
@@ -381,7 +381,7 @@ func (l *layout) noteTimeOfDay(c *columnProfile, note func(format string, args .
 	}
 }
 
-// noteTag says of a tag that most of its values are numbers or times.
+// noteTag notes that most values of a tag are numbers or times.
 func (l *layout) noteTag(c *columnProfile) {
 	numbers, times := c.values-c.notFloat.count, c.values-c.notTime.count
 	o, kind, n := &c.notFloat, "numbers", numbers
@@ -397,7 +397,7 @@ func (l *layout) noteTag(c *columnProfile) {
 	}
 }
 
-// noteRounded says of a column of floats that these do not hold all that is written.
+// noteRounded notes that floats cannot represent all values of a column exactly.
 func (l *layout) noteRounded(c *columnProfile, kind series.Type, note func(format string, args ...any)) {
 	switch {
 	case kind != series.Float:
@@ -410,7 +410,8 @@ func (l *layout) noteRounded(c *columnProfile, kind series.Type, note func(forma
 	}
 }
 
-// timeColumns are the columns of the time: of dates and times of day, where there are two.
+// timeColumns returns the columns of the time: the column of dates and that of times of day, if
+// there are two.
 func (l *layout) timeColumns() []string {
 	if l.timeOfDay != "" {
 		return []string{l.time, l.timeOfDay}

@@ -23,7 +23,7 @@ func (l *layout) tagged() bool {
 	return l.format == input.FormatPoints || l.format == input.FormatPaired
 }
 
-// formatOf tells the format by the file's first bytes, or by its name.
+// formatOf detects the format from the file's first bytes, or from its name.
 func formatOf(f input.File) (string, error) {
 	in, err := input.Open(f)
 	if err != nil {

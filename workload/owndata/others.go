@@ -34,7 +34,7 @@ const (
 	valuesPerOther = 10
 )
 
-// missingTexts are what people often write for a missing value.
+// missingTexts lists common texts for a missing value.
 var missingTexts = [...]string{"NA", "N/A", "n/a", "na", "#N/A", "NULL", "Null", "null", "None", "none", "nil", `\N`, "-", "--", "?", "NaT", "missing", "Missing", "---", ".", "<NA>", "(null)", "n.a.", "undefined",
 	"#DIV/0!", "#VALUE!", "#NUM!", "#REF!", "#NAME?", "#NULL!", "#N/A N/A"}
 
@@ -136,7 +136,7 @@ func (c *columnProfile) almost() (series.Type, *others, bool) {
 	return 0, nil, false
 }
 
-// noteAlmost says of a column of texts what else it would be, and how to get that.
+// noteAlmost notes which other type a column of texts nearly has, and how to select it.
 func (l *layout) noteAlmost(c *columnProfile, kind series.Type, o *others) {
 	fix := fmt.Sprintf("correct the value, or name the column in fields as %s:%s to have such rows refused", input.QuoteName(c.name), kind)
 	if text, ok := o.onlyMissing(); ok && l.null == "" {

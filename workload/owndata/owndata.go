@@ -25,7 +25,7 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
-// Name is that of the workload.
+// Name is the name of the workload.
 const Name = "own"
 
 // Workload returns the workload, which keeps the surveys that it has made.
@@ -98,7 +98,7 @@ func QuoteFile(name string) string {
 // Names are the files, folders and patterns that settings name.
 func Names(s workload.Settings) ([]string, error) { return splitNames(s[ownKey(setFiles)]) }
 
-// key is what a survey depends on.
+// key returns the part of a specification that a survey depends on.
 func key(s workload.Spec) string {
 	var text strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(s.Settings)) {
@@ -249,7 +249,7 @@ func (*own) Queries(_ workload.Spec, queryType string, _ int) (iter.Seq[query.Qu
 	return nil, fmt.Errorf("unknown query type %q: the workload %s has none; write queries: {types: []} to load alone", queryType, Name)
 }
 
-// Inspection is what tsmark inspect shows of files.
+// Inspection is the output of tsmark inspect.
 type Inspection struct {
 	Spec  workload.Spec // with all settings: what an experiment holds
 	Facts []string      // about the rows, a line each
@@ -267,10 +267,10 @@ func Inspect(ctx context.Context, s workload.Spec, progress func(rows int)) (*In
 	return &Inspection{pinned, w.known(pinned).facts()}, nil
 }
 
-// fewRows is how many rows say nothing of how many a series has.
+// fewRows is the number of rows from which the rows per series cannot be estimated.
 const fewRows = 10
 
-// notes are what people should know of how rows are read.
+// notes returns what users should know about how rows are read.
 func (s *survey) notes() []string {
 	notes := slices.Clone(s.layout.notes)
 	if c, err := input.NewClock(s.layout.timeFormat); err == nil && c.Layout != "" && s.zoneless > 0 {
@@ -296,7 +296,7 @@ func (s *survey) notes() []string {
 	return notes
 }
 
-// facts are what people should know of the rows.
+// facts returns what users should know about the rows.
 func (s *survey) facts() []string {
 	var facts []string
 	add := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }

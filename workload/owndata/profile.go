@@ -13,14 +13,14 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
-// maxDistinct is how many different values of a column are remembered, and
-// maxDistinctBytes of how many bytes together.
+// maxDistinct is the maximum number of different values remembered per column, and maxDistinctBytes
+// their maximum total size in bytes.
 const (
 	maxDistinct      = 10_000
 	maxDistinctBytes = 16 << 20
 )
 
-// profile is what the columns of a table, or of a file, look like.
+// profile describes the columns of a table or of a file.
 type profile struct {
 	name    string
 	file    string // the first that it is of
@@ -74,7 +74,7 @@ func newColumn(name string) *columnProfile {
 	return c
 }
 
-// columnProfile is what the values of a column look like.
+// columnProfile describes the values of a column.
 type columnProfile struct {
 	name   string
 	tag    bool        // line protocol says so

@@ -43,7 +43,7 @@ func newProfiler(ctx context.Context, l *layout, progress func(rows int)) *profi
 	return p
 }
 
-// profilePiece is how many rows are looked at between two looks at the context.
+// profilePiece is the number of rows between two checks of the context.
 const profilePiece = 10_000
 
 // count counts a row, and reports some of them.
@@ -278,7 +278,7 @@ func (p *profiler) pointField(c *columnProfile, value []byte) error {
 			c.integer(n)
 			break
 		}
-		kind = series.Float // as it is too large for 64 bits with a sign
+		kind = series.Float // since it exceeds signed 64 bits
 		if v, _ := number.Float(digits); c.rounded == nil && rounds(digits, v) {
 			c.rounded = &large{string(digits), p.at}
 		}
@@ -403,8 +403,8 @@ func (p *profiler) records(f input.File, one *profile) (err error) {
 	return nil
 }
 
-// numbers looks at a column of a record batch that has no texts: of numbers at their
-// bounds, since they may be times. It returns false where there are texts.
+// numbers examines a column of a record batch without texts, and the minimum and maximum of a
+// numeric one, since the numbers may be times. It returns false if the column has texts.
 func (c *columnProfile) numbers(column arrow.Array, p *profiler) bool {
 	switch a := column.(type) {
 	case *array.Int64:

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
-// findDelimiter tells the delimiter of CSV by the first file.
+// findDelimiter detects the delimiter of CSV from the first file.
 func (l *layout) findDelimiter() error {
 	in, err := input.Open(l.files[0])
 	if err != nil {
@@ -194,8 +194,8 @@ func columnsOf(list []input.Section) map[string]map[string]bool {
 	return names
 }
 
-// choosePoint is choose of a tag or field of line protocol. Names are those of columns in
-// most systems, so that a field cannot have the one of the time or of a tag.
+// choosePoint is choose for a tag or field of line protocol. Names become column names in most
+// systems, so a field cannot have the name of the time or of a tag.
 func (l *layout) choosePoint(c *columnProfile, p *profile, givenTags, givenFields bool, tags, fields *input.Section) {
 	what, given := "field", givenFields
 	if c.tag {

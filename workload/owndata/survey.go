@@ -60,7 +60,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 		return nil, err
 	}
 	s := &survey{layout: l, index: x, files: make([]workload.File, len(l.files))}
-	// Digests need the bytes alone, and are computed beside.
+	// Digests only need the bytes, and are computed concurrently.
 	var digests errgroup.Group
 	for i, f := range l.files {
 		s.files[i].Name, s.files[i].Bytes = f.Name, f.Size
@@ -127,7 +127,7 @@ func take(ctx context.Context, l *layout, progress func(rows int)) (*survey, err
 	return s, nil
 }
 
-// surveyRows is how many rows are read at once.
+// surveyRows is the number of rows read at a time.
 const surveyRows = 4096
 
 // observer looks at the rows of a survey.
@@ -148,7 +148,7 @@ type observer struct {
 	older    series.Bitmap   // the rows before those
 }
 
-// order is how the rows of a table follow each other, per series.
+// order tracks the order of the rows of a table, per series.
 type order struct {
 	pages [][]newestRow // pages of pageSeries series, only those with rows
 }
@@ -157,7 +157,8 @@ type order struct {
 // series has none yet.
 type newestRow struct{ time, row int64 }
 
-// pageSeries is how many series of a table share memory: tables may have few of all series.
+// pageSeries is the number of series of a table that share memory: a table may have only a few of
+// all series.
 const pageSeries = 64
 
 // newestRow returns that of a series.
@@ -289,8 +290,8 @@ func (o *observer) field(run *series.Run, f int) {
 	}
 }
 
-// texts looks at free texts, and remembers the longest. Where all are empty one byte is
-// their bound, too: 0 says that nobody knows.
+// texts examines free texts and remembers the longest. If all are empty the bound is one byte,
+// since 0 means unknown.
 func (o *observer) texts(run *series.Run, f int, field *series.Field) {
 	o.has[series.FreeTexts] = true
 	field.Longest = max(field.Longest, 1)

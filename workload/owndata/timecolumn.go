@@ -78,7 +78,7 @@ func (l *layout) fillTime(all []*profile) error {
 	return nil
 }
 
-// timeFormatOf tells how the times of a column are written.
+// timeFormatOf detects the format of the times in a column.
 func (l *layout) timeFormatOf(c *columnProfile, p *profile) (string, error) {
 	kind, _ := c.kind()
 	switch {
@@ -171,7 +171,7 @@ func (l *layout) timeOfDayColumn(p *profile) (*columnProfile, error) {
 	return c, nil
 }
 
-// unitOf tells the unit of times since 1970 by the least and the largest.
+// unitOf detects the unit of times since 1970 from the smallest and the largest.
 func (l *layout) unitOf(c *columnProfile, least, most float64) (string, error) {
 	low, high := input.UnitOf(least), input.UnitOf(most)
 	if low != high && least*most > 0 {
@@ -184,7 +184,7 @@ func (l *layout) unitOf(c *columnProfile, least, most float64) (string, error) {
 	return high, nil
 }
 
-// badTime is the error of a column that has times but for a few values.
+// badTime returns the error of a column that contains times except for a few values.
 func (l *layout) badTime(c *columnProfile, o *others) error {
 	at := o.first
 	fix := fmt.Sprintf("%s, or name another column with own.time, or --time-column", input.CorrectLine)
@@ -251,7 +251,7 @@ func shellName(name string) string {
 	return "'" + name + "'"
 }
 
-// named is how much a name looks like that of the time of rows.
+// named scores how much a name looks like the name of the time column.
 func named(name string) int {
 	switch name = strings.ToLower(name); {
 	case slices.Contains([]string{"time", "timestamp", "ts", "_time", "datetime", "date_time", "date time"}, name):
@@ -264,7 +264,7 @@ func named(name string) int {
 	return 0
 }
 
-// timeScore is how likely a column is the time of rows; 0: it is not.
+// timeScore scores how likely a column is the time of rows; 0: it is not.
 func (l *layout) timeScore(c *columnProfile) int {
 	if c.values == 0 || c.tag || c.left != "" || c.name == "" {
 		return 0
@@ -295,7 +295,7 @@ func (l *layout) scoreOf(c *columnProfile, kind series.Type) int {
 	return 0
 }
 
-// nearScore is the score of a column that has times but for a few values.
+// nearScore scores a column that contains times except for a few values.
 func (l *layout) nearScore(c *columnProfile) (int, *others) {
 	kind, wrong, ok := c.almost()
 	if !ok || c.tag || c.left != "" || c.name == "" || kind == series.Bool {

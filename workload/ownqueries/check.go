@@ -223,8 +223,7 @@ func (c *checker) noText(q *Query) {
 	}
 }
 
-// tableOf returns the table of a name, the first one where that is empty; nil: there is
-// none.
+// tableOf returns the table of a name, the first one for an empty name, or nil.
 func tableOf(s *series.Schema, name string) *series.Table {
 	if name == "" && len(s.Tables) > 0 {
 		return s.Tables[0]

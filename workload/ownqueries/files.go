@@ -11,10 +11,10 @@ import (
 // referenceWord is part of the name of a file with a reference text.
 const referenceWord = "reference"
 
-// ReadTexts reads the texts of a declaration from files in a folder, and returns their
-// names by the keys that they stand for. NAME.sql is the text for all drivers whose
-// language is SQL, NAME.questdb.sql that for QuestDB, NAME.reference.sql the reference;
-// likewise of other languages. Other files it leaves alone.
+// ReadTexts reads the texts of a declaration from files in a folder, and returns the files' names
+// by the keys they represent. NAME.sql is the text for all SQL drivers, NAME.questdb.sql the text
+// for QuestDB, NAME.reference.sql the reference; other languages have their own extensions. It
+// ignores other files.
 func (q *Query) ReadTexts(folder fs.FS) (map[string]string, error) {
 	files, err := fs.ReadDir(folder, ".")
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// AddQueries returns the workload with the declared query types behind its own, each of them
-// one of its core. The declarations have passed Check with the names of its types. What
-// the workload is beside a workload.Workload, it stays.
+// AddQueries returns the workload with the declared query types after its own, each a core type.
+// The declarations must have passed Check with the names of its types. The result implements the
+// same optional interfaces as w.
 func AddQueries(w workload.Workload, list []Query) workload.Workload {
 	if len(list) == 0 {
 		return w

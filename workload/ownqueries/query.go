@@ -25,16 +25,16 @@ type Query struct {
 	Help  string `yaml:"help,omitempty"` // one line that describes the query
 	Table string `yaml:"table,omitempty"`
 
-	// Window is how long a stretch of time each query is about, which begins anywhere
-	// in the dataset. 0: all of it. NoStart leaves out the beginning: a query is about
-	// everything before the end of its window.
+	// Window is the length of each query's time window, which begins anywhere in the dataset. 0:
+	// the whole dataset. NoStart removes the beginning: a query covers everything before the end of
+	// its window.
 	Window  time.Duration `yaml:"window,omitempty"`
 	NoStart bool          `yaml:"no-start,omitempty"`
 	Where   Where         `yaml:"where,omitempty"`
 	Above   Above         `yaml:"above,omitempty"`
 	Present []string      `yaml:"present,flow,omitempty"` // tags that a row must have
 
-	// Shape is one of Shapes; the keys behind it are those of some of them.
+	// Shape is one of Shapes; the keys after it belong to some of them.
 	Shape     string        `yaml:"shape,omitempty"`
 	Aggregate string        `yaml:"aggregate,omitempty"`
 	Fields    []string      `yaml:"fields,flow,omitempty"`
@@ -56,8 +56,8 @@ type Query struct {
 	// drawn to fill them in.
 	Parameters []Parameter `yaml:"parameters,omitempty"`
 	Texts      Texts       `yaml:"texts,omitempty"`
-	// Reference is a text for DuckDB, over the same rows, whose answers are the right
-	// ones; empty: nobody knows them. Ordered says that their order is, too.
+	// Reference is a query text for DuckDB, over the same rows, whose answers are the expected
+	// ones; empty: unknown. Ordered means that their order is significant.
 	Reference string `yaml:"reference,omitempty"`
 	Ordered   bool   `yaml:"ordered,omitempty"`
 }
@@ -91,7 +91,7 @@ func (p *Parameter) numeric() bool {
 	return !p.Text && p.Tag == "" && !slices.ContainsFunc(p.Values, func(v string) bool { return !number.MatchString(v) })
 }
 
-// number is what every language reads as the same number.
+// number matches numbers that every language reads the same way.
 var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 // IsText reports whether the declaration is of texts, and not of a shape.
@@ -132,9 +132,9 @@ type Condition struct {
 	Value   Choices `yaml:"value,flow"`
 }
 
-// Active says when a bucket is active: when the mean of a field in it, or the share of
-// rows in which the field is 0, compares so with a value. Of active-units, More is how
-// many buckets must at least be exceeded.
+// Active defines when a bucket is active: the mean of a field in the bucket, or the share of rows
+// in which the field is 0, satisfies a comparison with a value. For active-units, more than More
+// buckets must be active.
 type Active struct {
 	Field   string  `yaml:"field"`
 	Zeros   bool    `yaml:"zeros,omitempty"`

@@ -16,7 +16,7 @@ import (
 // {{name}}, or {{name:form}}.
 type Template struct{ parts []part }
 
-// part is text that stays as it is, and the place behind it; of the last part none.
+// part is literal text and the placeholder after it; the last part has no placeholder.
 type part struct {
 	text, name, form string
 	position
@@ -57,7 +57,7 @@ const (
 	asRegexp       = "regexp"
 )
 
-// placePattern is what may stand between braces.
+// placePattern matches the contents of a placeholder's braces.
 var placePattern = regexp.MustCompile(`^ *([a-z][a-z0-9_]*)(?::([a-z]+))? *$`)
 
 // ParseTemplate reads a text. Its error is a *TemplateError.

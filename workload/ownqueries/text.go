@@ -191,8 +191,8 @@ func (d *drawing) text(r *random) query.Query {
 	return one
 }
 
-// Languages lists those for which there can be a text beside those for drivers, and how
-// the names of files with texts end.
+// Languages lists the languages for which there can be a text in addition to those for drivers,
+// which are also the extensions of files with texts.
 func Languages() []string { return []string{"sql", "influxql"} }
 
 // IsFor reports whether the declaration has a text for a driver with the literals.
@@ -208,8 +208,8 @@ func (q *Query) textFor(driver string, l *query.Literals) (text string, ok bool)
 	return text, ok
 }
 
-// Text returns the text of one of the type's queries for a driver. The literals are nil
-// where it takes no texts. The error wraps query.ErrUnsupported where it takes none with its
+// Text returns the text of one of the type's queries for a driver. The literals are nil if the
+// driver takes no texts. The error wraps query.ErrUnsupported if the driver takes no texts with its
 // options, or the declaration has no text for it.
 func (q *Query) Text(one *query.Query, driver string, l *query.Literals) (string, error) {
 	if l == nil {

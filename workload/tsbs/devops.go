@@ -16,8 +16,8 @@ const (
 	lastBucket = 5 // number of buckets that groupby-orderby-limit returns
 )
 
-// devopsTypes lists the types in TSBS's order. The figures are those of its
-// code; its README differs for some.
+// devopsTypes lists the types in TSBS's order. The numbers are from its code; its README differs
+// for some.
 func devopsTypes() []queryType {
 	cpu := cpuFields()
 	maxPerMinute := func(fields int) query.Buckets {

@@ -15,10 +15,10 @@ type queryType struct {
 	name, help string
 	core       bool // a type that stands for those of its kind
 	table      string
-	tag        string // that tells hosts or trucks apart
+	tag        string // that identifies hosts or trucks
 	prefix     string // of its values
 	window     time.Duration
-	hosts      int  // hosts or trucks; 0: none is drawn
+	hosts      int  // number of hosts or trucks drawn
 	fleet      bool // a fleet of trucks
 	hostsFirst bool // TSBS draws the hosts before the window for TimescaleDB
 	noStart    bool // the window that is drawn ends the query's, which has no start

@@ -32,9 +32,9 @@ func newHostDataset(spec workload.Spec, subsystems []*subsystem) *hostDataset {
 	return d
 }
 
-// draw makes all draws of building the hosts, in TSBS's order: for each host
-// its subsystems, then its tags. Without states these are thrown away; without
-// tags, what stays as it is has been kept by an earlier call.
+// draw makes all draws of building the hosts, in TSBS's order: for each host its subsystems, then
+// its tags. Without states the drawn states are discarded; without tags, an earlier call has stored
+// the constants.
 func (d *hostDataset) draw(r *random, states []float64, tags *hostTags) {
 	regions := regions()
 	scratch := make([]float64, d.stride)

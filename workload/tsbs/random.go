@@ -220,8 +220,8 @@ func magnitude(j int32) uint32 {
 	return uint32((j ^ sign) - sign)
 }
 
-// edge decides on bits that fell outside the inner part of their strip. It
-// reports false where they are rejected and normal has to begin again.
+// edge handles bits that fell outside the inner part of their strip. It returns false if they are
+// rejected and normal must start again.
 func (r *random) edge(j int32) (float64, bool) {
 	i := j & stripMask
 	z := &r.ziggurat

@@ -12,9 +12,8 @@ type subsystem struct {
 	walks []walk // in the order of their draws; of the host's states these are the subsystem's
 	first int    // position of the first of them among the host's states
 
-	// draw makes the draws of building the subsystem on a host, and sets the
-	// states that do not begin at 0. What stays as it is for ever is kept by
-	// the subsystem itself if keep is set.
+	// draw makes the draws of building the subsystem on a host, and sets the states that do not
+	// begin at 0. If keep is set the subsystem itself stores the constants.
 	draw func(r *random, host uint32, states []float64, keep bool)
 	// step is nil where r.step of the walks does it.
 	step func(r *random, host uint32, states []float64)

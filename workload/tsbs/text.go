@@ -83,12 +83,11 @@ func generatorOf(format string) (generator, bool) {
 
 func (t *queryType) prefixed(name string) bool { return strings.HasPrefix(t.name, name) }
 
-// Texts returns the first n texts that TSBS's generator makes for a database of
-// a query type, of a dataset with the specification's seed, scale and times: the
-// one of number i stands for the query of that ID. It draws as TSBS draws for that
-// database, so some are about other hosts and windows than the query is. The error
-// wraps query.ErrUnsupported where TSBS has no such text, or is that of
-// workload.Workload's Queries.
+// Texts returns the first n texts that TSBS's generator makes for a database and a query type, on a
+// dataset with the specification's seed, scale and times; text i corresponds to the query with ID
+// i. Draws are TSBS's for that database, so some texts use other hosts and windows than the query.
+// The error wraps query.ErrUnsupported if TSBS has no such text, or is that of workload.Workload's
+// Queries.
 func Texts(format string, s workload.Spec, queryType string, n int) (iter.Seq[Text], error) {
 	lacking := fmt.Errorf("%w: TSBS has no text for %s", query.ErrUnsupported, queryType)
 	g, ok := generatorOf(format)
@@ -168,7 +167,7 @@ func places(texts string, q *query.Query, replaced ...string) func(key, next str
 	}
 }
 
-// shape is what the texts of a devops query are made of.
+// shape holds the parts of the texts of a devops query.
 type shape struct {
 	q       *query.Query
 	buckets query.Buckets // none of its own: Width is 0
@@ -191,7 +190,7 @@ func describe(q *query.Query, prefix string) shape {
 	case b.Aggregate == query.Avg && b.Width > 0:
 		s.label = fmt.Sprintf("%s mean of %d metrics, all hosts, random %s by 1h", prefix, len(b.Fields), length)
 	case b.Width == time.Hour:
-		// Of 24 hours too.
+		// TSBS writes this label for windows of 24 hours too.
 		s.label = fmt.Sprintf("%s max of all CPU metrics, random %4d hosts, random 8h0m0s by 1h", prefix, len(s.hosts))
 	case b.Width > 0:
 		s.label = fmt.Sprintf("%s %d cpu metric(s), random %4d hosts, random %s by 1m", prefix, len(b.Fields), len(s.hosts), length)
@@ -217,5 +216,5 @@ func (s shape) fields(format, between string) string {
 	return strings.Join(parts, between)
 }
 
-// seconds is how most databases' texts have a time.
+// seconds formats a time as in most databases' texts.
 func seconds(t time.Time) string { return t.UTC().Format(time.RFC3339) }

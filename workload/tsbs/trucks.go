@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// The positions of a truck's states, which are those of TSBS's distributions.
+// The indexes of a truck's states, as of TSBS's distributions.
 const (
 	latitude = iota
 	longitude
@@ -113,9 +113,8 @@ func (l lacking) Append(dst []byte, series uint32) ([]byte, bool) {
 	return l.TagValues.Append(dst, truck)
 }
 
-// drawTrucks makes all draws of building the trucks. States, truckStates a
-// truck, may be nil, and so may tags, which is told the positions of model,
-// fleet, driver and version.
+// drawTrucks makes all draws of building the trucks. States, truckStates per truck, may be nil, and
+// so may tags, which receives the indexes of model, fleet, driver and version.
 func drawTrucks(r *random, scale uint32, states []float64, tags func(truck uint32, model, fleet, driver, version uint8)) {
 	scratch := make([]float64, truckStates)
 	for truck := range scale {
@@ -258,8 +257,8 @@ const (
 	entryDeferred       = 0.3
 )
 
-// fate is what the draws of a batch decided. Positions beyond a batch, which
-// rows move to when others before them are left out, are all unset.
+// fate holds the results of a batch's draws. Positions beyond a batch, to which rows move when
+// others before them are omitted, are all unset.
 type fate struct {
 	insertPrevious, missing, deferred bool
 	entries                           [truckBatch]entryFate

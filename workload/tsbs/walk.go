@@ -2,9 +2,9 @@ package tsbs
 
 import "math"
 
-// walk is how a value of a host moves from epoch to epoch: by a step of the
-// normal distribution with the mean and standard deviation, within bounds.
-// TSBS calls these WD, CWD (clamped) and MWD (monotonic, |step| is added).
+// walk is the random walk of a host's value from epoch to epoch: its steps are normally distributed
+// with the mean and standard deviation, within bounds. TSBS calls these WD, CWD (clamped) and MWD
+// (monotonic, |step| is added).
 type walk struct {
 	mean, deviation float64
 	low, high       float64

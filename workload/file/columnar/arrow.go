@@ -25,11 +25,11 @@ const (
 	dateLayout = "2006-01-02"
 )
 
-// recordRows is how many rows of Parquet are decoded at once.
+// recordRows is the number of Parquet rows decoded at a time.
 const recordRows = 16 << 10
 
-// maxPiece bounds a piece of memory that a file of record batches may need: damaged ones name
-// sizes that nobody has.
+// maxPiece is the maximum size of one allocation for a file of record batches: damaged files
+// contain absurd sizes.
 const maxPiece = 2 << 30
 
 // bounded is an allocator that panics for larger pieces.
@@ -63,7 +63,7 @@ type Source interface {
 	Only(wanted func(group int) bool)
 }
 
-// wantedGroups says which row groups of a source are read; its zero value: all.
+// wantedGroups selects the row groups to read of a source; the zero value selects all.
 type wantedGroups struct{ wanted func(group int) bool }
 
 func (w *wantedGroups) Only(wanted func(group int) bool) { w.wanted = wanted }
@@ -80,9 +80,9 @@ type parquetSource struct {
 	records pqarrow.RecordReader
 }
 
-// openParquet begins to read those columns of a Parquet file that are wanted and flat.
-// nil wants all but INT96 columns beside others: who looks at types needs none of their values, and one that is
-// out of range must not refuse a file that is loaded without its column.
+// openParquet opens a Parquet file and reads its wanted flat columns. A nil function selects all
+// columns except INT96 columns if there are others: an inspection of types does not need their
+// values, and an out-of-range value must not prevent loading a file without that column.
 func openParquet(f *os.File, wanted func(name string) bool) (*parquetSource, error) {
 	in, err := file.NewParquetReader(f)
 	if err != nil {

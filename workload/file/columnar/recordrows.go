@@ -524,5 +524,5 @@ func (r *Rows) TextOf(column arrow.Array, row int) ([]byte, error) {
 	return r.text, nil
 }
 
-// bytesOf returns a string's bytes, which nobody may change.
+// bytesOf returns a string's bytes, which must not be changed.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

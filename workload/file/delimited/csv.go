@@ -91,7 +91,7 @@ func (c *Records) quoted(line []byte) ([][]byte, error) {
 // split splits a record; open reports that it ends within quotes.
 func (c *Records) split(line []byte) (cells [][]byte, open bool, err error) {
 	cells, c.inQuotes = c.cells[:0], c.inQuotes[:0]
-	c.plain = slices.Grow(c.plain[:0], len(line)) // so that cells in it stay where they are
+	c.plain = slices.Grow(c.plain[:0], len(line)) // so that appending does not move its cells
 	for at := 0; ; at++ {
 		quoted := at < len(line) && line[at] == '"'
 		c.inQuotes = append(c.inQuotes, quoted)
@@ -129,8 +129,8 @@ func (c *Records) split(line []byte) (cells [][]byte, open bool, err error) {
 	}
 }
 
-// separatorLine reads the line sep=; before the header, by which Excel is told the delimiter;
-// 0: the first line is another one, which is read next.
+// separatorLine reads the line sep= before the header, which sets the delimiter for Excel; 0: the
+// first line is another one, and is read next.
 func (c *Records) separatorLine() (delimiter byte, err error) {
 	line, err := c.Lines.Next()
 	if err != nil {
@@ -310,8 +310,8 @@ func LikeValue(text []byte) bool {
 	return err == nil || input.IsNumber(text)
 }
 
-// likeRow reports whether the cells of a header look like those of a row: all are numbers
-// or times, but for empty ones.
+// likeRow reports whether the cells of a header look like those of a row: all are numbers, times,
+// or empty.
 func likeRow(cells [][]byte) bool {
 	values := 0
 	for _, cell := range cells {

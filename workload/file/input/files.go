@@ -1,5 +1,5 @@
-// Package input is what all readers of users' files share: files and their names, lines of
-// text, times, the tables and series of a dataset, and a Filler that puts rows into batches.
+// Package input is shared by all readers of users' files: files and their names, lines of text,
+// times, the tables and series of a dataset, and a Filler that puts rows into batches.
 package input
 
 import (
@@ -33,7 +33,7 @@ func Formats() []string {
 	return []string{FormatCSV, FormatPoints, FormatObjects, FormatParquet, FormatArrow, FormatPaired}
 }
 
-// extensions are those of files that a folder is searched for, by format.
+// extensions lists the file name extensions searched in a folder, by format.
 var extensions = [...]struct{ name, format string }{
 	{".csv", FormatCSV}, {".tsv", FormatCSV}, {".txt", FormatCSV}, {".ndjson", FormatObjects}, {".jsonl", FormatObjects}, {".json", FormatObjects},
 	{".lp", FormatPoints}, {".influx", FormatPoints}, {".line", FormatPoints}, {".parquet", FormatParquet}, {".arrow", FormatArrow}, {".arrows", FormatArrow}, {".feather", FormatArrow},
@@ -115,7 +115,7 @@ func WithoutExtension(name string) string {
 	return base
 }
 
-// FormatOfName tells the format by a file's name; empty: it does not say.
+// FormatOfName returns the format according to a file's name; empty: unknown.
 func FormatOfName(name string) string {
 	name = strings.ToLower(name)
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")

@@ -14,7 +14,7 @@ import (
 type Filler struct {
 	Finder
 	Clock   *Clock
-	Null    string // stands for no value, beside nothing at all
+	Null    string // represents a missing value, in addition to an empty text
 	ByGroup bool   // a batch has rows of one row group
 
 	batch       *series.Batch
@@ -38,8 +38,8 @@ type TagPlace struct {
 	Place int
 }
 
-// MaxBatchText is how many bytes of free texts a batch has about: one with more is full,
-// however few its rows are.
+// MaxBatchText is the approximate number of bytes of free texts after which a batch is full,
+// however few rows it has.
 const MaxBatchText = 8 << 20
 
 // Full reports whether the batch has no room for another row.
@@ -85,7 +85,7 @@ func (f *Filler) End() {
 	f.Table, f.Run = nil, nil
 }
 
-// Finish ends a row. The filler is full where it returns true.
+// Finish ends a row and reports whether the filler is full.
 func (f *Filler) Finish(time int64) (full bool, err error) {
 	s, err := f.Series()
 	if err != nil {
@@ -119,8 +119,8 @@ func (f *Filler) Absent(text []byte) bool {
 	return len(text) == 0 || len(f.Null) > 0 && string(text) == f.Null
 }
 
-// Field sets a field to the value that a text stands for. A text in quotes, or one whose
-// format tells it from a missing value otherwise, may be empty where the field is free.
+// Field sets a field to the value that a text represents. A quoted text, or one that its format
+// otherwise distinguishes from a missing value, may be empty if the field is free.
 func (f *Filler) Field(i int, text []byte, quoted bool) error {
 	c, of := &f.Run.Columns[i], &f.Table.Fields[i]
 	if f.Absent(text) && !(len(text) == 0 && quoted && of.Type == series.Text) {
@@ -213,7 +213,7 @@ func invalidUTF8(column, list string, text []byte) error {
 	return fmt.Errorf("column %s: %q is not valid UTF-8; convert the file, or leave the column out of %s", column, text[:min(len(text), MaxShown)], list)
 }
 
-// MaxShown is how many bytes of a value messages have.
+// MaxShown is the maximum number of bytes of a value in messages.
 const MaxShown = 60
 
 // wrong returns the error of a text that is not a value of the field.

@@ -72,7 +72,7 @@ type Table struct {
 	Set   *TagSet
 	// TagAt and fieldAt are the places of tags and fields by name.
 	TagAt, FieldAt map[string]int
-	// Named are those of time, tags and fields that a row names, of formats without a header,
+	// Named marks the columns of time, tags and fields that rows name, in formats without a header,
 	// while the index is not frozen.
 	Named []bool
 }
@@ -303,7 +303,7 @@ func (f *Finder) Series() (uint32, error) {
 	return f.found, nil
 }
 
-// Role is what a column of a file becomes.
+// Role is the use of a column of a file.
 type Role struct {
 	What  RoleKind
 	Place int  // of the tag or field in its table

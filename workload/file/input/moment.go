@@ -25,8 +25,8 @@ var Units = [...]struct {
 	Ns   int64
 }{{PerSecond, 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}
 
-// UnitOf tells in which unit a time since 1970 is, by how large it is: seconds end in
-// the year 5138, milliseconds begin in 1973.
+// UnitOf detects the unit of a time since 1970 from its magnitude: seconds end in the year 5138,
+// milliseconds begin in 1973.
 func UnitOf(epoch float64) string {
 	switch size := math.Abs(epoch); {
 	case size < 1e11:

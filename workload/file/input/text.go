@@ -53,7 +53,7 @@ func IsNumber(text []byte) bool {
 	return ok
 }
 
-// WholeText reports whether a text is digits alone, but for a sign.
+// WholeText reports whether a text consists of digits, with an optional sign.
 func WholeText(text []byte) bool {
 	for i, b := range text {
 		if (b < '0' || b > '9') && (b != '-' || i > 0) {
@@ -93,8 +93,8 @@ const (
 	MaxAllColumns = 100_000
 )
 
-// maxBatchValues is how many values a batch has about, so that a wide table takes no more
-// memory than a narrow one: a batch with more is full, however few its rows are.
+// maxBatchValues is the approximate number of values after which a batch is full, however few rows
+// it has, so that a wide table takes no more memory than a narrow one.
 const maxBatchValues = 2 << 20
 
 // MaxExact is the largest number up to which doubles hold all integers.

@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/workload/file/input"
 )
 
-// Point is a line of line protocol, cut into its parts, which stay as they are escaped.
+// Point is a line of line protocol, split into its parts, which are still escaped.
 type Point struct {
 	Head   []byte // the measurement and its tags
 	Fields []byte
@@ -166,7 +166,7 @@ func endOfText(text []byte) int {
 	return -1
 }
 
-// Pair is a tag or a field of a line, which stays as it is escaped.
+// Pair is a tag or a field of a line, still escaped.
 type Pair struct{ Key, Value []byte }
 
 // CutHead cuts a head into its measurement and its tags, which it appends to a list. It
@@ -299,9 +299,8 @@ func Unquoted(dst, text []byte) []byte {
 	return dst
 }
 
-// ValueType is the type of a value without quotes, and the digits of a number. It refuses
-// whole numbers that their suffix does not hold; whether other digits are a number is
-// found where they are read.
+// ValueType returns the type of an unquoted value, and the digits of a number. It rejects integers
+// out of the range of their suffix; other digits are validated when they are parsed.
 func ValueType(text []byte) (kind series.Type, digits []byte, err error) {
 	switch last := text[len(text)-1]; {
 	case (last == 'i' || last == 'u') && text[0] <= '9': // as digits and signs are
@@ -380,7 +379,7 @@ type PointRows struct {
 	tags  []Pair
 }
 
-// headOf is what a head stands for.
+// headOf is the parsed form of a head.
 type headOf struct {
 	table  *input.Table // nil: its rows are left out
 	series uint32

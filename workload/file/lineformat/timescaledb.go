@@ -28,7 +28,7 @@ type PairedLines struct {
 	tags   []byte
 }
 
-// beginPaired is how a file of the format begins, and each of its rows.
+// beginPaired is the beginning of a file in this format, and of each of its rows.
 const beginPaired = "tags,"
 
 // HasPairedHeader reports whether a text begins with the format's header: the names of tags and their types.
@@ -144,7 +144,7 @@ type PairedRows struct {
 	key    []byte
 }
 
-// pairedHead is what a table and tags stand for.
+// pairedHead is the parsed form of a table and tags.
 type pairedHead struct {
 	headOf
 	fields  []int // per value, its place in the table; -1: it is not loaded

@@ -93,7 +93,7 @@ func (s *objectStream) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// next returns the text of the next object, and has the lines say where it begins.
+// next returns the text of the next object, and sets the line at which it begins.
 func (s *objectStream) next(lines *input.LineReader) ([]byte, error) {
 	for {
 		kind := s.decoder.PeekKind()
@@ -203,7 +203,7 @@ type Rows struct {
 	objects *Reader
 	table   *input.Table
 	of      map[string]memberRole
-	Named   []bool           // per role, whether a row names it; nil: nobody wants to know
+	Named   []bool           // per role, whether a row names it; nil: not recorded
 	timeOf  []string         // the column of the time, or those of the date and the time of day
 	marks   lineformat.Marks // of fields that have a value or NULL
 	members lineformat.Marks // of roles
@@ -277,7 +277,7 @@ func (o *Rows) member(name, value []byte, kind jsontext.Kind) (err error) {
 	}
 	switch {
 	case kind == 'n':
-		return nil // as where it is not there
+		return nil // treated as a missing member
 	case IsNested(kind):
 		return fmt.Errorf("column %s: %q is nested; leave the column out of time, tags and fields", name, value[:min(len(value), input.MaxShown)])
 	}

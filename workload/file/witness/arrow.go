@@ -25,7 +25,7 @@ func openArrow(f *File) (reader, error) { return arrowReader{f, 1 << 30}, nil }
 
 func (arrowReader) name() string { return "a second decoder of Arrow" }
 
-// Of the format.
+// Constants of the format.
 const (
 	arrowMagic   = "ARROW1"
 	continuation = 0xffffffff
@@ -135,8 +135,7 @@ type arrowField struct {
 	index      *arrowField // of values in the dictionary
 }
 
-// Of decimals: the bytes of the largest that Arrow has, and a scale that is more than any
-// database's.
+// Limits of decimals: the bytes of Arrow's largest one, and a scale that exceeds any database's.
 const maxDecimal, maxScale = 32, 1000
 
 // sizeOfInt returns the bytes of a whole number.
@@ -196,7 +195,7 @@ func fieldOf(t table) arrowField {
 type arrowArray struct {
 	field   *arrowField
 	rows    int64
-	buffers [][]byte // but for that of validity
+	buffers [][]byte // without the validity buffer
 	valid   []byte   // nil: all are
 	from    []arrowArray
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// kind is what a value is.
+// kind is the type of a value.
 type kind uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	isDay  // days since 1970
 )
 
-// value is what a second reader reads.
+// value is a value read by a second reader.
 type value struct {
 	kind  kind
 	int   int64
@@ -36,7 +36,7 @@ type value struct {
 	text  []byte
 }
 
-// String is what errors say of a value.
+// String returns the value as shown in errors.
 func (v *value) String() string {
 	switch v.kind {
 	case isNull, isAbsent:
@@ -68,7 +68,7 @@ func showTime(n, unit int64) string {
 	return time.Unix(n/per, n%per*unit).UTC().Format(time.RFC3339Nano)
 }
 
-// verdict is what a comparison of two values says.
+// verdict is the result of comparing two values.
 type verdict uint8
 
 const (
@@ -83,7 +83,7 @@ type column struct {
 	tag  bool // of line protocol, where a tag and a field may have one name
 }
 
-// role is what a column of the file is in a table.
+// role is the use of a column of the file in a table.
 type role struct {
 	tag, field int // its place; -1: none
 }
@@ -271,7 +271,7 @@ func (c *comparison) decide(row int64, column int, v *value, of verdict, first f
 	}
 }
 
-// kindName says what a value is that could not be compared.
+// kindName describes the type of a value that could not be compared.
 func (v *value) kindName() string {
 	switch v.kind {
 	case isAbsent:

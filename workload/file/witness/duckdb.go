@@ -129,8 +129,8 @@ func (d duckReader) read(ctx context.Context, columns []column, spans []span, vi
 	return nil
 }
 
-// header is how many rows of DuckDB's stand before the first one: that of the header, which
-// is read as a row to compare it.
+// header returns the number of DuckDB's rows before the first row of data: the header, which is
+// read as a row to compare it.
 func (d duckReader) header() int64 {
 	if d.file.Format == CSV && d.file.HasHeader {
 		return 1

@@ -27,7 +27,7 @@ type window struct {
 	file     int
 	first    int64 // row of the file
 	rows     int64
-	priority uint64 // the largest goes first where there are too many
+	priority uint64 // the largest is removed first if there are too many
 	values   int64  // 8 bytes of a text count as one
 	batch    series.Batch
 }

@@ -47,7 +47,7 @@ type File struct {
 	Time       string                  // column of the time; of line protocol it has none
 	TimeOfDay  string                  // column of the times of day, where Time has dates alone; empty: none
 	TimeFormat string                  // as the setting time-format says
-	Null       string                  // text of a missing value, beside no text
+	Null       string                  // text of a missing value, in addition to an empty text
 	Loads      func(table string) bool // of line protocol: whether rows of a measurement are loaded
 	Rows       int64                   // that were loaded
 }
@@ -83,7 +83,7 @@ func (d *Difference) Error() string {
 
 // reader reads rows of a file, in any order.
 type reader interface {
-	// name says who reads, with the version where there is one.
+	// name returns the name of the reader, with its version if known.
 	name() string
 	// read calls visit with the values of each row of the spans, by their place in columns.
 	// Values are valid until it returns. The first row that a file has beyond all that were
@@ -95,7 +95,8 @@ type reader interface {
 // span is consecutive rows of a file.
 type span struct{ first, rows int64 }
 
-// maxColumns is how many columns of a file are compared: of more, a random choice.
+// maxColumns is the maximum number of columns of a file that are compared: a random choice if there
+// are more.
 const maxColumns = 1000
 
 // Check reads the rows of the sample again and compares them; file describes the files, of
@@ -225,8 +226,8 @@ func firstLine(path string, most int) string {
 	return line
 }
 
-// jsonLayout is what DuckDB calls the layout of a file of JSON, by its first line: one object
-// a line, unless that begins an array or does not end.
+// jsonLayout returns DuckDB's name of the layout of a JSON file, from its first line: one object
+// per line, unless the line begins an array or an incomplete object.
 func jsonLayout(path string) string {
 	const most = 256 << 10
 	line := firstLine(path, most)
