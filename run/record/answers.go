@@ -18,16 +18,15 @@ type Phase struct {
 	Repeat            int
 }
 
-// Answers is a folder that keeps the answers that were taken while types
-// were measured, a file a phase, until they are compared: there they need no
-// memory, and a run that is resumed has them still.
+// Answers is a folder with the answers recorded during measurements, a file per phase, until they
+// are compared: there they need no memory, and a resumed run still has them.
 type Answers string
 
-// unfinishedAnswers matches files whose process was killed before they were whole.
+// unfinishedAnswers matches files whose process was killed before they were complete.
 const unfinishedAnswers = "*.tmp"
 
-// RemoveUnfinished removes what a killed process has left: the answers are taken again. The run must
-// be locked.
+// RemoveUnfinished removes incomplete files of a killed process: these answers are recorded again.
+// The run must be locked.
 func (dir Answers) RemoveUnfinished() error {
 	left, err := filepath.Glob(filepath.Join(string(dir), unfinishedAnswers))
 	if err != nil {
@@ -36,7 +35,7 @@ func (dir Answers) RemoveUnfinished() error {
 	for _, path := range left {
 		err = errors.Join(err, os.Remove(path))
 	}
-	_ = os.Remove(string(dir)) // fails, and stays, while answers are in it
+	_ = os.Remove(string(dir)) // fails if answers remain, which is intended
 	return err
 }
 
@@ -44,8 +43,8 @@ func (dir Answers) path(p Phase) string {
 	return filepath.Join(string(dir), fmt.Sprintf("%s.%s.%d.gob", p.Target, p.QueryType, p.Repeat))
 }
 
-// Put keeps the answers of a phase in place of those that it has already. They
-// are whole, or not there.
+// Put stores the answers of a phase and replaces earlier ones. The file is complete or does not
+// exist.
 func (dir Answers) Put(p Phase, answers []engine.Answered) error {
 	if len(answers) == 0 {
 		return nil
@@ -59,7 +58,7 @@ func (dir Answers) Put(p Phase, answers []engine.Answered) error {
 	}
 	err = WriteAnswers(file, answers)
 	if err == nil {
-		err = file.Sync() // or a crash of the machine could leave the name of a file that is cut
+		err = file.Sync() // otherwise a machine crash could leave a truncated file
 	}
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(file.Name(), dir.path(p))
@@ -70,7 +69,7 @@ func (dir Answers) Put(p Phase, answers []engine.Answered) error {
 	return nil
 }
 
-// Get returns the answers of a phase; none where it has none.
+// Get returns the answers of a phase; none if it has none.
 func (dir Answers) Get(p Phase) (answers []engine.Answered, err error) {
 	file, err := os.Open(dir.path(p))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +78,7 @@ func (dir Answers) Get(p Phase) (answers []engine.Answered, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // reading only
+	defer file.Close() // only used for reading
 	if answers, err = ReadAnswers(file); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", file.Name(), err)
 	}
@@ -95,8 +94,8 @@ func ReadAnswers(in io.Reader) (answers []engine.Answered, err error) {
 	return answers, err
 }
 
-// Drop forgets the answers of a phase, once their verdict is stored.
+// Drop removes the answers of a phase, once their verdict is stored.
 func (dir Answers) Drop(p Phase) {
 	_ = os.Remove(dir.path(p))
-	_ = os.Remove(string(dir)) // fails, and stays, while others are in it
+	_ = os.Remove(string(dir)) // fails if other answers remain, which is intended
 }

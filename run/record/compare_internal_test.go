@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/engine"
 )
 
-// A run that is resumed removes the files of answers that were being written when it was
-// killed, and keeps those that are whole.
+// A resumed run removes the files of answers that were being written when it was killed, and keeps
+// complete ones.
 func TestUnfinishedAnswersAreSwept(t *testing.T) {
 	dir := Answers(filepath.Join(t.TempDir(), "taken-answers"))
 	if err := dir.RemoveUnfinished(); err != nil {

@@ -20,51 +20,48 @@ func (NoDisplay) Finish(string) {}
 
 func (NoDisplay) Fail(string) {}
 
-// Display shows what is going on.
+// Display shows the progress of work.
 type Display interface {
-	// Start begins to show a piece of work of the given total, 0 where it is
-	// not known, counted in the unit.
+	// Start begins to display a task with the given total (0: unknown) in the unit.
 	Start(label, unit string, total int64) Task
-	// Overall shows that a step of the run begins; the zero value that the run
-	// has ended.
+	// Overall displays the start of a step of the run; the zero value means that the run has ended.
 	Overall(Overall)
 }
 
-// Task is a piece of work that is shown. Add may be called from several
-// goroutines at once.
+// Task is a displayed task. Add may be called from several goroutines at once.
 type Task interface {
 	Add(n int64)
-	Finish(note string) // it ended well; the note says what came of it
-	Fail(note string)   // it ended otherwise; without a note nothing is shown
+	Finish(note string) // success; the note describes the result
+	Fail(note string)   // failure; without a note nothing is displayed
 }
 
-// Overall is how far a whole run is.
+// Overall is the progress of a whole run.
 type Overall struct {
-	Step, Steps int           // the cell at hand, from 1, of all; 0: there is no run
-	Expected    time.Duration // about what the cell at hand takes in all; 0: not known
-	Rest        time.Duration // about what the cells behind it take
-	More        bool          // of some of those nobody knows it
+	Step, Steps int           // number of the current job, from 1, and of all jobs; 0: no run
+	Expected    time.Duration // expected duration of the current job; 0: unknown
+	Rest        time.Duration // expected duration of the remaining jobs
+	More        bool          // the duration of some of these is unknown
 }
 
-// Observer sees runs while they go on. It holds nothing up: what it is given comes
-// from goroutines that others wait for.
+// Observer observes runs in progress. Its methods must not block, because other goroutines wait for
+// the callers.
 type Observer interface {
-	// Begin says that a run begins, or goes on. What a run saw before is over.
+	// Begin reports that a run begins, or is continued. The previous run is over.
 	Begin(Beginning)
-	// Opened says what answers for a target, as soon as that is known.
+	// Opened reports the system of a target, as soon as it is known.
 	Opened(*result.Target)
-	// Operations shows operations of a cell soon after they ended, whose times count
-	// from the start of their log. It keeps nothing of ops.
+	// Operations reports operations of a cell soon after they ended, with times since the start of
+	// their log. It must not retain ops.
 	Operations(start time.Time, c oplog.Cell, ops []oplog.Op)
 }
 
-// Beginning is what an observer is told of a run that begins.
+// Beginning describes a run that begins.
 type Beginning struct {
 	ID, Name, Command string
-	Workload          string // empty: what the targets hold, which is not known yet
+	Workload          string // empty: the dataset in the targets, which is not known yet
 	Targets           []string
-	Started           time.Time // where its time line begins, which of one that goes on is long ago
-	// Resources returns the last readings of each source, so many at most, which has no
-	// total. It may be called at any time, also when the run has ended.
+	Started           time.Time // origin of its time line, long ago for a continued run
+	// Resources returns up to n of the latest readings of each source, without totals. It may be
+	// called at any time, even after the run.
 	Resources func(readings int) []result.Resources
 }

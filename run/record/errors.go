@@ -11,16 +11,15 @@ import (
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// ErrNoAgents is wrapped by the error that ends a run whose agents are all gone. What was
-// finished is stored, and the run can be resumed.
+// ErrNoAgents is wrapped by the error that ends a run when all agents are lost. Finished work is
+// stored, and the run can be resumed.
 var ErrNoAgents = errors.New("no agent is left")
 
-// ErrNotQuiet is wrapped by the error that ends a run whose experiment requires
-// a quiet host, where other programs disturbed a phase again and again. What was
-// finished is stored, and the run can be resumed.
+// ErrNotQuiet is wrapped by the error that ends a run that requires a quiet host if other programs
+// disturbed a phase repeatedly. Finished work is stored, and the run can be resumed.
 var ErrNotQuiet = errors.New("the host is not quiet")
 
-// JoinStoreError is an error, on one line, and what then happened to storing it.
+// JoinStoreError joins an error with the error of storing the result, on one line.
 func JoinStoreError(err, stored error) error {
 	if err == nil || stored == nil {
 		return errors.Join(err, stored)
@@ -28,19 +27,19 @@ func JoinStoreError(err, stored error) error {
 	return fmt.Errorf("%w (and it could not be stored: %w)", err, stored)
 }
 
-// errStore is wrapped where a result could not be stored, which is no fault of
-// the target's and ends the run.
+// errStore is wrapped if a result could not be stored. This is not a failure of the target, and
+// ends the run.
 var ErrStore = errors.New("results cannot be stored")
 
-// Outlast stores something also when ctx has ended: in the time that limit.Grace says, so
-// that nobody waits for results that do not answer.
+// Outlast stores something even if ctx has ended, within the time limit.Grace, so that nobody waits
+// for results that do not answer.
 func Outlast(ctx context.Context, store func(context.Context) error) error {
 	longer, end := limit.Outlive(ctx)
 	defer end()
 	return store(longer)
 }
 
-// StoreError returns the error of a store, marked as one.
+// StoreError marks an error as an error of the store.
 func StoreError(err error) error {
 	if err == nil {
 		return nil
@@ -48,8 +47,8 @@ func StoreError(err error) error {
 	return fmt.Errorf("%w: %w", ErrStore, err)
 }
 
-// Fail ends a task that an error ended. The error is told where the run ends, and not
-// here too: of one that ends the whole run that is at once.
+// Fail ends a task with an error. The error itself is reported at the end of the run, so it is not
+// repeated here; an error that ends the whole run is reported immediately.
 func Fail(ctx context.Context, task Task, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -61,18 +60,18 @@ func Fail(ctx context.Context, task Task, err error) {
 	}
 }
 
-// leftOut is what is said of a target when it fails.
+// leftOut is the text for a target that fails.
 const leftOut = "the target takes no further part"
 
-// EndsRun reports whether an error is about what the user gave, the results or
-// the host, and not about one target.
+// EndsRun reports whether an error concerns the user's input, the results or the host, and not a
+// single target.
 func EndsRun(err error) bool {
 	var beyond *driver.NotHeldError
 	return errors.Is(err, plan.ErrInput) || errors.Is(err, ingest.ErrSource) || errors.As(err, &beyond) || errors.Is(err, driver.ErrExisting) ||
 		errors.Is(err, ErrStore) || errors.Is(err, ErrNotQuiet) || errors.Is(err, ErrNoAgents)
 }
 
-// Reason is an error as a line for people.
+// Reason formats an error as a line for users.
 func Reason(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
 		return "interrupted"

@@ -7,10 +7,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// GuardedStore is where every record passes before it is stored, and before it is
-// shown or exported, which happens to what was stored: it walks through all texts
-// and takes the secrets out, whatever part of it a server had a say in. It
-// changes what it is given, which is what reports then show.
+// GuardedStore removes secrets from every record before it is stored, and thus before it is shown
+// or exported: it checks all texts, because a server may influence any of them. It modifies its
+// arguments, which reports then show.
 type GuardedStore struct {
 	Store
 	Secrets *secret.Redactor
@@ -41,7 +40,7 @@ func (g GuardedStore) BeginSweep(ctx context.Context, s *result.Sweep) error {
 	return g.Store.BeginSweep(ctx, s)
 }
 
-// GuardedDisplay shows no secret.
+// GuardedDisplay hides secrets.
 type GuardedDisplay struct {
 	Display
 	Secrets *secret.Redactor

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// lastStored is a store that knows the documents of what it was given last.
+// lastStored is a store that remembers the last documents.
 type lastStored struct {
 	Store
 	run   *result.Run
@@ -29,8 +29,8 @@ func (s *lastStored) Append(ctx context.Context, r *result.Run, p *result.Piece)
 	return s.Begin(ctx, r)
 }
 
-// fill writes a text into every field that a value leads to, but for those that
-// are left as they are because they are names, and returns how many.
+// fill sets every text field reachable from a value, except for unredacted names, and returns their
+// number.
 func fill(v reflect.Value, text string, depth int) (filled int) {
 	if depth == 0 {
 		return 0
@@ -60,8 +60,8 @@ func fill(v reflect.Value, text string, depth int) (filled int) {
 	return filled
 }
 
-// Whatever field of a record a server has a say in, no secret gets into a
-// document: not of a run, and not of a piece of it.
+// Whatever field a server influences, no document contains a secret: neither of a run nor of a
+// piece.
 func TestEveryFieldIsGuarded(t *testing.T) {
 	const planted = "tr0ub4dor&3"
 	hidden := secret.New()

@@ -11,17 +11,16 @@ import (
 	"github.com/tsmark/tsmark/measure/oplog"
 )
 
-// OperationLog is the log of a run's single operations, which begins with the
-// first measurement.
+// OperationLog is the log of a run's single operations. It begins with the first measurement.
 type OperationLog struct {
 	Dir      string // of the run
 	Header   oplog.Header
-	Observer Observer // nil: nobody looks
+	Observer Observer // nil: none
 	file     *os.File
 	log      *oplog.Writer
 }
 
-// Section returns where the operations of a measurement go.
+// Section returns the destination for the operations of a measurement.
 func (o *OperationLog) Section(c oplog.Cell) (*oplog.Section, error) {
 	if o.log == nil {
 		if err := o.begin(); err != nil {
@@ -31,8 +30,7 @@ func (o *OperationLog) Section(c oplog.Cell) (*oplog.Section, error) {
 	return o.log.Section(c), nil
 }
 
-// Flush writes what was recorded, so that no more than a log has room for is recorded at
-// once.
+// Flush writes the recorded operations, so that the recorded ones never exceed the log's buffer.
 func (o *OperationLog) Flush() error {
 	if o.log == nil {
 		return nil
@@ -43,7 +41,7 @@ func (o *OperationLog) Flush() error {
 	return nil
 }
 
-// begin opens the run's log; one that is resumed begins a further one.
+// begin opens the run's log; a resumed run begins another one.
 func (o *OperationLog) begin() error {
 	for n := 1; ; n++ {
 		name := "operations" + logSuffix
@@ -71,11 +69,10 @@ func (o *OperationLog) begin() error {
 	}
 }
 
-// logSuffix ends the names of operation logs.
+// logSuffix is the suffix of operation logs.
 const logSuffix = ".oplog"
 
-// Close ends the log, if one was begun, and returns how many operations it
-// lost.
+// Close ends the log, if it was begun, and returns the number of lost operations.
 func (o *OperationLog) Close() (lost int64, err error) {
 	if o.log == nil {
 		return 0, nil
@@ -88,11 +85,11 @@ func (o *OperationLog) Close() (lost int64, err error) {
 	return lost, err
 }
 
-// Discard removes the log of a run that is not kept.
+// Discard removes the log of a run that is not stored.
 func (o *OperationLog) Discard() {
 	if o.file == nil {
 		return
 	}
-	_, _ = o.Close() // nobody reads it
+	_, _ = o.Close() // the log is no longer needed
 	_ = os.Remove(o.file.Name())
 }

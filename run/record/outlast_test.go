@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/limit"
 )
 
-// What is stored at the end of a run is stored although the run was interrupted, and nobody
-// waits for results that do not answer, whenever it is that they fall silent.
+// The final state of an interrupted run is stored, and nobody waits for results that do not answer,
+// whenever they stop answering.
 func TestOutlast(t *testing.T) {
 	for name, interrupt := range map[string]time.Duration{"before": 0, "meanwhile": time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,24 +6,22 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Store keeps a run piece by piece.
+// Store stores a run piece by piece.
 type Store interface {
-	// Begin keeps a run that begins, and gives it its ID.
+	// Begin stores a new run, and sets its ID.
 	Begin(context.Context, *result.Run) error
-	// Append keeps a piece of a run, which has it already, as soon as it is
-	// finished.
+	// Append stores a piece of a run as soon as it is finished; the run already contains it.
 	Append(context.Context, *result.Run, *result.Piece) error
-	// Save keeps the run as it is now, in the place of all that was kept of it.
+	// Save replaces everything stored for the run by the run.
 	Save(context.Context, *result.Run) error
 	// Discard removes a run.
 	Discard(ctx context.Context, runID string) error
 	BeginSweep(context.Context, *result.Sweep) error
 	// DiscardSweep removes a sweep without runs.
 	DiscardSweep(ctx context.Context, id string) error
-	// Loaded returns the ids of the runs that loaded a target of the name and
-	// kind, newest first.
+	// Loaded returns the IDs of the runs that loaded a target of the name and driver, newest first.
 	Loaded(ctx context.Context, target, kind string) ([]string, error)
-	// Lock keeps every other process from the run or sweep until unlock; its error
-	// wraps ErrInput where one is at it.
+	// Lock locks the run or sweep against every other process until unlock; its error wraps
+	// ErrInput if another process holds the lock.
 	Lock(ctx context.Context, id string) (unlock func(), err error)
 }

@@ -22,8 +22,9 @@ import (
 	"github.com/tsmark/tsmark/run/shared"
 )
 
-// An agent does only what it was started for, whatever a coordinator sends: it connects to no other
-// host, reveals no secret and no file, runs no command and opens no database in its own process.
+// Whatever a coordinator sends, an agent does only the work that it was started for: it connects to
+// no other host, reveals no secret and no file, runs no command and opens no database in its own
+// process.
 func TestHostileCoordinator(t *testing.T) {
 	folder := t.TempDir()
 	secretFile, rows := filepath.Join(folder, "secret"), filepath.Join(folder, "rows.csv")

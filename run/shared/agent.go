@@ -27,7 +27,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// job of a part: what an agent does.
+// Jobs of a part.
 const (
 	jobLoad      = "load"
 	jobMixed     = "mixed"
@@ -36,37 +36,37 @@ const (
 	jobCalibrate = "calibrate"
 )
 
-// assignment is an agent's part of a phase, as it travels.
+// assignment is an agent's part of a phase, in serialized form.
 type assignment struct {
 	Job        string        `json:"job"`
-	Experiment string        `json:"experiment"` // of one target and without secrets, as YAML
+	Experiment string        `json:"experiment"` // with one target and without secrets, as YAML
 	Spec       workload.Spec `json:"spec"`
 	Steps      plan.Steps    `json:"steps"`
-	// Environ are entries of an environment that have the target's secrets; Wanted are
-	// the variables that the agent's own environment must have, where they do not travel.
+	// Environ are environment entries with the target's secrets; Wanted are variables that the
+	// agent's own environment must provide, if secrets are not sent.
 	Environ []string `json:"environ,omitempty"`
 	Wanted  []string `json:"wanted,omitempty"`
-	// Fingerprint and Queries are those of the dataset and of a type's queries, which the
-	// agent draws itself.
+	// Fingerprint and Queries are the fingerprints of the dataset and of a type's queries, which
+	// the agent generates itself.
 	Fingerprint string         `json:"fingerprint"`
 	Queries     string         `json:"queries,omitempty"`
 	Seed        string         `json:"seed,omitempty"`       // result.Run.CheckSeed
 	QuerySeed   int64          `json:"query_seed,omitempty"` // result.Run.QuerySeed
 	Share       workload.Share `json:"share"`
 
-	// Of a load with a mixed phase: the dataset's first rows are loaded before it, and of
-	// each share so many of those behind them were handed over in it.
+	// For a load with a mixed phase: the number of the dataset's first rows that are loaded before
+	// it, and for each share the number of rows after those that the phase handed over.
 	Mixed    bool              `json:"mixed,omitempty"`
 	Before   int64             `json:"before,omitempty"`
 	Handed   []int64           `json:"handed,omitempty"`
 	Lateness time.Duration     `json:"lateness,omitempty"` // of the dataset
 	Types    map[string]string `json:"types,omitempty"`    // Queries of each type
 
-	// Of queries.
+	// For queries.
 	Type     string        `json:"type,omitempty"`
 	Repeat   int           `json:"repeat,omitempty"`
-	Expected []int64       `json:"expected,omitempty"` // rows of the answers of the repeat's queries, as runsOf has them
-	Capture  bool          `json:"capture,omitempty"`  // answers are taken
+	Expected []int64       `json:"expected,omitempty"` // rows of the answers to the repeat's queries, as encoded by runsOf
+	Capture  bool          `json:"capture,omitempty"`  // answers are recorded
 	Counts   bool          `json:"counts,omitempty"`   // and the rows of all others counted
 	Begun    int64         `json:"begun,omitempty"`    // engine.Capture's
 	WarmUp   bool          `json:"warm_up,omitempty"`
@@ -75,7 +75,7 @@ type assignment struct {
 	TimeBox  time.Duration `json:"time_box,omitempty"`
 }
 
-// runsOf puts numbers together that are equal: each number, and how often it follows.
+// runsOf run-length encodes numbers: each number, and its count.
 func runsOf(numbers []int64) (list []int64) {
 	for _, n := range numbers {
 		if last := len(list) - 2; last >= 0 && list[last] == n {
@@ -87,52 +87,52 @@ func runsOf(numbers []int64) (list []int64) {
 	return list
 }
 
-// shareResult is what an agent tells of its part beside its operations.
+// shareResult is an agent's result for its part, apart from the operations.
 type shareResult struct {
 	Start       time.Duration       `json:"start"` // of the phase, since the start of the log of operations
 	Done        int64               `json:"done"`  // rows, or queries, as Link.Progress counts them
 	Load        *result.Load        `json:"load,omitempty"`
 	Given       int64               `json:"rows_read,omitempty"` // rows of the share that were read
 	Mixed       *result.Mixed       `json:"mixed,omitempty"`
-	Journal     []byte              `json:"journal,omitempty"` // of the mixed phase, as writeJournal has it
+	Journal     []byte              `json:"journal,omitempty"` // of the mixed phase, as encoded by writeJournal
 	Queries     *result.Queries     `json:"queries,omitempty"`
-	Taken       []byte              `json:"taken,omitempty"` // answers, as writeAnswers has them
+	Taken       []byte              `json:"taken,omitempty"` // answers, as encoded by writeAnswers
 	Calibration *result.Calibration `json:"calibration,omitempty"`
 	Client      *result.Client      `json:"client,omitempty"`
 	Noise       *result.Noise       `json:"noise,omitempty"`
 
 	agent   string
 	share   workload.Share
-	answers []engine.Answered // that Taken has
-	journal engine.Journal    // that Journal has
+	answers []engine.Answered // decoded from Taken
+	journal engine.Journal    // decoded from Journal
 }
 
-// Agent does parts of the phases of runs, one after the other, for the Runner of another
-// process, which has it among its Agents.
+// Agent executes parts of the phases of runs, one after the other, for a Runner in another process
+// that has it among its Agents.
 type Agent struct {
-	Catalog plan.Catalog // what experiments can name, and this machine's environment
-	// Allow returns an error unless the agent may do what a part needs; nil: it may load
-	// targets that discard rows, and nothing else.
+	Catalog plan.Catalog // names for experiments, and this machine's environment
+	// Allow returns an error unless the agent permits the needs of a part; nil: only targets that
+	// discard rows are permitted.
 	Allow func(allow.Needs) error
 
 	prepared *preparedSubject // of the last part
 }
 
-// preparedSubject is what parts of a run have in common.
+// preparedSubject is the shared state of a run's parts.
 type preparedSubject struct {
 	from    preparedFrom
 	subject *subject.Subject
 }
 
-// preparedFrom is what of a part its subject depends on.
+// preparedFrom is the input that determines a part's subject.
 type preparedFrom struct {
 	experiment, spec, seed, environ string
 	querySeed                       int64
 }
 
-// Do does a part: body is as a Runner made it. What it writes are the operations, by the
-// format of package oplog, and behind them what else the Runner needs to know. An error
-// that concerns only what is measured is part of that.
+// Do executes a part; body comes from a Runner. It writes the operations in the format of package
+// oplog, followed by the other results for the Runner. An error of the measurement itself is part
+// of these results.
 func (a *Agent) Do(ctx context.Context, body []byte, link Link) error {
 	var p assignment
 	if err := json.Unmarshal(body, &p); err != nil {
@@ -148,7 +148,7 @@ func (a *Agent) Do(ctx context.Context, body []byte, link Link) error {
 	return s.Plan.Secrets.Error((&work{assignment: &p, subject: s, planned: &s.Plan.Targets[0], link: link}).do(ctx))
 }
 
-// prepare makes the plan, the dataset and the queries of a part.
+// prepare creates the plan, the dataset and the queries of a part.
 func (a *Agent) prepare(p *assignment) (*subject.Subject, error) {
 	spec, err := json.Marshal(p.Spec)
 	if err != nil {
@@ -191,7 +191,7 @@ func (a *Agent) prepare(p *assignment) (*subject.Subject, error) {
 	return s, nil
 }
 
-// work is a part on its way.
+// work is a part in progress.
 type work struct {
 	assignment *assignment
 	subject    *subject.Subject
@@ -200,9 +200,9 @@ type work struct {
 
 	db      driver.DB
 	log     *oplog.Writer
-	began   time.Time // when the log did
+	began   time.Time // start of the log
 	done    atomic.Int64
-	client  *monitor.Client // nil: it has not started
+	client  *monitor.Client // nil: not started
 	witness *monitor.Witness
 	out     shareResult
 }
@@ -218,7 +218,7 @@ func (o *work) do(ctx context.Context) error {
 	if o.db, err = o.planned.Open(ctx, driver.Env{Create: o.planned.Caps.Discards}); err != nil {
 		return err
 	}
-	defer o.db.Close() // what was acknowledged does not depend on it
+	defer o.db.Close() // acknowledged data does not depend on it
 	o.began = time.Now()
 	if o.log, err = oplog.NewWriter(o.link, oplog.Header{Start: o.began}); err != nil {
 		return err
@@ -243,7 +243,7 @@ func (o *work) do(ctx context.Context) error {
 	return errors.Join(err, o.finish(o.log))
 }
 
-// start is the engine.Start of the part.
+// start returns the engine.Start of the part.
 func (o *work) start(ctx context.Context) (time.Time, error) {
 	at, err := o.link.Ready(ctx)
 	if err == nil {
@@ -256,7 +256,7 @@ func (o *work) start(ctx context.Context) (time.Time, error) {
 
 func (o *work) progress(n int) { o.link.Progress(o.done.Add(int64(n))) }
 
-// finish writes what is known beside the operations, behind their log; nil: there is none.
+// finish writes the results after the log of operations; nil: no log.
 func (o *work) finish(log *oplog.Writer) error {
 	if log != nil {
 		if err := log.Close(); err != nil {
@@ -272,7 +272,7 @@ func (o *work) finish(log *oplog.Writer) error {
 	return err
 }
 
-// loadConfig is what a load of the share is like.
+// loadConfig returns the configuration for loading the share.
 func (o *work) loadConfig() (engine.LoadConfig, *subject.CountedRows) {
 	config := o.subject.Plan.Settings.Load
 	config.Workers = o.assignment.Share.CountOf(config.Workers)
@@ -290,7 +290,7 @@ func (o *work) loadConfig() (engine.LoadConfig, *subject.CountedRows) {
 	return config, rows
 }
 
-// join gets the target ready for one of several processes that write to it.
+// join prepares the target for one of several processes that write to it.
 func (o *work) join(ctx context.Context) error {
 	if err := CheckJoinable(o.db, o.planned); err != nil {
 		return err
@@ -318,7 +318,7 @@ func (o *work) calibrate(ctx context.Context) error {
 	config, rows := o.loadConfig()
 	span := o.subject.Plan.Catalog.CalibrationSpan()
 	config.Period = span
-	// A run that only queries may have fewer workers for loads than there are agents, and the
+	// A run without loads may have fewer load workers than agents, and vice versa.
 	// other way round.
 	config.Workers = max(1, config.Workers)
 	queryWorkers := max(1, o.assignment.Share.CountOf(o.subject.Plan.Experiment.Queries.Workers))
@@ -399,7 +399,7 @@ func (o *work) query(ctx context.Context) error {
 	return err
 }
 
-// mix writes the part's share of the rows while its share of the queries is run.
+// mix writes the part's share of the rows while its share of the queries runs.
 func (o *work) mix(ctx context.Context) error {
 	for i := range o.subject.Queries {
 		if err := o.sameQueries(&o.subject.Queries[i], o.assignment.Types[o.subject.Queries[i].Type.Name]); err != nil {
@@ -435,8 +435,8 @@ func (o *work) mix(ctx context.Context) error {
 	return err
 }
 
-// sameQueries returns an error where the queries of a type have another fingerprint than
-// at the coordinator.
+// sameQueries returns an error if the queries of a type have another fingerprint than the
+// coordinator's.
 func (o *work) sameQueries(q *plan.TypeQueries, there string) error {
 	if q.Set.Fingerprint != there {
 		return fmt.Errorf("the queries of %s are %s here and %s at the coordinator: the programs, or the processors, differ", q.Type.Name, q.Set.Fingerprint, there)

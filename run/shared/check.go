@@ -15,17 +15,17 @@ import (
 	"github.com/tsmark/tsmark/run/record"
 )
 
-// Limits of what an agent reports of its part.
+// Limits for the results of an agent's part.
 const (
-	mostFigures  = 1 << 30 // bytes beside the log
+	mostFigures  = 1 << 30 // bytes after the log
 	mostText     = 1 << 20
 	mostQuantity = 1e18 // rows, bytes, rates
 	timeSlack    = time.Minute
 )
 
-// checkResult returns an error unless an agent can have measured what it reports of its part.
-// Nothing of it counts before: a share that was joined cannot be taken out again. elapsed is the
-// time since the part was given.
+// checkResult returns an error unless an agent can have measured the results of its part. It runs
+// before the results are joined, because a joined share cannot be removed again. elapsed is the
+// time since the part was sent.
 func (p *phase) checkResult(job string, r *shareResult, log *oplog.Reader, elapsed time.Duration) error {
 	for name, reported := range map[string]bool{
 		jobLoad: r.Load != nil, jobMixed: r.Mixed != nil || len(r.Journal) > 0, jobQueries: r.Queries != nil || len(r.Taken) > 0, jobCalibrate: r.Calibration != nil,
@@ -51,7 +51,7 @@ func (p *phase) checkResult(job string, r *shareResult, log *oplog.Reader, elaps
 		switch {
 		case err != nil:
 			return fmt.Errorf("its operations: %w", err)
-		case op.Worker > most || // what was dropped is of one more
+		case op.Worker > most || // dropped operations have one more worker number
 			int(op.Outcome) >= len(p.into[0].tally.Outcomes):
 			return fmt.Errorf("an operation of worker %d with outcome %d", op.Worker, op.Outcome)
 		case isOutside(elapsed, op.Start, op.Intended, op.Start+op.Duration, op.Start+op.Sent, op.Lag) || op.Duration < 0 || op.Sent < 0:
@@ -66,7 +66,7 @@ func (p *phase) checkResult(job string, r *shareResult, log *oplog.Reader, elaps
 	return nil
 }
 
-// isOutside reports whether any time, since the beginning of an agent's log, cannot be.
+// isOutside reports whether a time since the start of an agent's log is impossible.
 func isOutside(elapsed time.Duration, times ...time.Duration) bool {
 	for _, t := range times {
 		if t < -timeSlack || t > elapsed+timeSlack {
@@ -76,7 +76,7 @@ func isOutside(elapsed time.Duration, times ...time.Duration) bool {
 	return false
 }
 
-// mostWorkers is how many workers a share has at most, of all kinds.
+// mostWorkers returns the maximum number of workers of a share, of all kinds.
 func (p *phase) mostWorkers() uint32 {
 	n := 0
 	for _, j := range p.into {
@@ -85,7 +85,7 @@ func (p *phase) mostWorkers() uint32 {
 	return uint32(max(n, 1))
 }
 
-// checkTypes decodes what an agent keeps of answers, and looks at the places of their queries.
+// checkTypes decodes an agent's recorded answers, and checks the indexes of their queries.
 func (p *phase) checkTypes(r *shareResult) (err error) {
 	if len(r.Taken) > 0 {
 		if r.answers, err = record.ReadAnswers(bytes.NewReader(r.Taken)); err != nil {
@@ -140,7 +140,7 @@ func (p *phase) checkTypes(r *shareResult) (err error) {
 	return nil
 }
 
-// places is how many queries of a measurement are drawn.
+// places returns the number of generated queries of a measurement.
 func (p *phase) places(into int) int {
 	if j := p.into[into]; j.queries > 0 {
 		return j.queries
@@ -158,8 +158,8 @@ func checkAnswers(answers []engine.Answered, places int) error {
 	return nil
 }
 
-// checkNumbers returns an error where a record has figures that no machine has, or a text that is
-// too long to be shown.
+// checkNumbers returns an error if a record has impossible figures, or a text that is too long to
+// display.
 func checkNumbers(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -190,7 +190,7 @@ func checkNumbers(v reflect.Value) error {
 			}
 		}
 	case reflect.Float32, reflect.Float64:
-		if f := v.Float(); math.Abs(f) > mostQuantity { // NaN is an unknown one
+		if f := v.Float(); math.Abs(f) > mostQuantity { // NaN means unknown
 			return fmt.Errorf("%g is impossible", f)
 		}
 	case reflect.String:

@@ -18,10 +18,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// jobs are the parts whose results have operations.
+// jobs are the jobs whose results have operations.
 var jobs = []string{jobLoad, jobQueries, jobMixed, jobRest, jobCalibrate}
 
-// reported is what an agent may report of a job, with random figures.
+// reported returns a possible result of a job, with random figures.
 func reported(job string, seed uint64) *shareResult {
 	found := &shareResult{Done: 3}
 	for i := range resulttest.Run(seed).Targets {
@@ -47,7 +47,7 @@ func reported(job string, seed uint64) *shareResult {
 	return found
 }
 
-// logOf is the log of some operations.
+// logOf returns the log of some operations.
 func logOf(f *testing.F, kind oplog.Kind) []byte {
 	var file bytes.Buffer
 	log, err := oplog.NewWriter(&file, oplog.Header{Start: time.Now()})
@@ -65,10 +65,9 @@ func logOf(f *testing.F, kind oplog.Kind) []byte {
 	return file.Bytes()
 }
 
-// FuzzResult: whatever an agent sends as the result of its part, the coordinator refuses it in
-// one line or joins it, in bounded time and memory. The figures are random ones of which some
-// are damaged, the log is one of which bytes are changed; the text is taken as it is where it is
-// not empty.
+// FuzzResult: the coordinator refuses any result of an agent with one line or joins it, in bounded
+// time and memory. Some of the random figures and some bytes of the log are damaged; a text that is
+// not empty is used unchanged.
 func FuzzResult(f *testing.F) {
 	logs := [][]byte{logOf(f, oplog.Load), logOf(f, oplog.Query)}
 	for job := range jobs {

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/run/subject"
 )
 
-// Load has agents write the rows of a load, and waits until they have settled.
+// Load loads with agents, and waits until the rows have settled.
 func (t *Team) Load(ctx context.Context, planned *plan.Target, db driver.DB, config engine.LoadConfig, f *subject.Feed, task record.Task) (*result.Load, error) {
 	cell := oplog.Cell{Kind: oplog.Load, Workers: config.Workers}
 	p := &phase{

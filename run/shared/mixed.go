@@ -17,9 +17,9 @@ import (
 	"github.com/tsmark/tsmark/run/subject"
 )
 
-// Mix has agents write the rows that follow the loaded ones while they run queries,
-// a share of both each, and waits until the rows have settled. It returns the figures and
-// the journal of all of them.
+// Mix executes a mixed phase with agents: each writes its share of the rows after the loaded ones
+// and runs its share of the queries. It waits until the rows have settled, and returns the combined
+// figures and journal.
 func (t *Team) Mix(ctx context.Context, planned *plan.Target, db driver.DB, repeat int, config engine.MixedConfig, written oplog.Cell, types []engine.MixedQueries, task record.Task) (*result.Mixed, *engine.Journal, error) {
 	p := &phase{
 		team: t, into: newJoined(written, config.Period, config.Log), task: task,
@@ -61,8 +61,8 @@ func (t *Team) Mix(ctx context.Context, planned *plan.Target, db driver.DB, repe
 	return found, journal, err
 }
 
-// writeJournal writes what an agent remembers of its part of a mixed phase. Of each query
-// the window travels, and its place among those that both sides draw.
+// writeJournal encodes an agent's journal of its part of a mixed phase. For each query it contains
+// the window, and its index in the sequence that both sides generate.
 func writeJournal(out io.Writer, j *engine.Journal) error {
 	for _, t := range j.Types {
 		for _, answers := range [][]engine.Answered{t.Full, t.Counted} {
@@ -74,7 +74,7 @@ func writeJournal(out io.Writer, j *engine.Journal) error {
 	return gob.NewEncoder(out).Encode(j)
 }
 
-// joinJournal adds what writeJournal wrote of a part.
+// joinJournal adds a journal encoded by writeJournal.
 func (m *Team) joinJournal(to *engine.Journal, r *shareResult, types []engine.MixedQueries) {
 	from := &r.journal
 	for i := range from.Shares {
@@ -96,8 +96,8 @@ func (m *Team) joinJournal(to *engine.Journal, r *shareResult, types []engine.Mi
 	}
 }
 
-// Rest has agents load what is left of each share behind what was handed over in a
-// mixed phase, and waits until it has settled.
+// Rest loads with agents the rows of each share that a mixed phase did not hand over, and waits
+// until they have settled.
 func (m *Team) Rest(ctx context.Context, planned *plan.Target, db driver.DB, config engine.LoadConfig, journal *engine.Journal, task record.Task) (*result.Load, error) {
 	p := &phase{
 		team: m, count: len(journal.Shares), task: task,
@@ -127,6 +127,6 @@ func (m *Team) Rest(ctx context.Context, planned *plan.Target, db driver.DB, con
 	if err = cmp.Or(err, joining); err != nil {
 		return rest, err
 	}
-	config.Visible.Before = -1 // what the phase has written is not known here
+	config.Visible.Before = -1 // the rows written by the phase are unknown here
 	return rest, engine.Settle(ctx, config, p.start, m.Subject.Schema(), db, engine.Loaded{Accepted: rest.Rows}, rest)
 }

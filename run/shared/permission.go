@@ -15,9 +15,8 @@ import (
 	"github.com/tsmark/tsmark/workload/owndata"
 )
 
-// checkPermitted returns an error unless a part asks for nothing but what the agent allows, before
-// anything of it is done. A Runner never sends what it refuses: whoever does is no Runner, or
-// one that somebody changed.
+// checkPermitted returns an error unless the agent permits all needs of a part, before any of it is
+// executed. A proper Runner never sends a part that is refused here.
 func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 	if len(e.Targets) != 1 {
 		return fmt.Errorf("a part is of one target, and this one has %d", len(e.Targets))
@@ -65,10 +64,10 @@ func (a *Agent) checkPermitted(p *assignment, e *experiment.Experiment) error {
 	return a.checkAllowed(allow.Needs{Files: files})
 }
 
-// mostShares is how many agents may share a phase.
+// mostShares is the maximum number of agents that share a phase.
 const mostShares = 1 << 20
 
-// checkFigures returns an error where figures of a part are impossible.
+// checkFigures returns an error if figures of a part are impossible.
 func (p *assignment) checkFigures() error {
 	s := p.Share
 	bad := s.Count < 1 || s.Count > mostShares || s.Index < 0 || s.Index >= s.Count || p.Repeat < 0 || p.Before < 0 || p.Begun < 0 || p.Warm < 0 || p.TimeBox < 0 || p.Lateness < 0 || len(p.Expected)%2 != 0
@@ -87,7 +86,7 @@ func (p *assignment) checkFigures() error {
 	return nil
 }
 
-// checkAllowed is a.Allow, which allows nothing where there is none.
+// checkAllowed calls a.Allow; without it no needs are permitted.
 func (a *Agent) checkAllowed(n allow.Needs) error {
 	if a.Allow != nil {
 		return a.Allow(n)
@@ -95,8 +94,8 @@ func (a *Agent) checkAllowed(n allow.Needs) error {
 	return allow.List{}.Check(n)
 }
 
-// checkReachable returns an error unless the agent allows a target whose options are resolved, which
-// therefore is where it connects to.
+// checkReachable returns an error unless the agent permits a target with resolved options, which
+// determine the addresses that it connects to.
 func (a *Agent) checkReachable(t *plan.Target) error {
 	if t.Caps.Embedded && !t.Caps.Discards {
 		return fmt.Errorf("%s is in this process, and agents open no databases of their own", t.Driver.Name)

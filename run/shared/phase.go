@@ -21,21 +21,21 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// phase is a phase that agents do, a share each: what became of the shares, and
-// the operations of all.
+// phase is a phase executed by agents, a share each: the outcomes of the shares, and the operations
+// of all.
 type phase struct {
 	team    *Team
 	count   int       // shares
-	into    []*joined // what operations are joined into; of several each has the cells of its kind and type
+	into    []*joined // destination of operations; with several, each receives the cells of its kind and type
 	task    record.Task
 	ceiling func(result.Calibration) float64
-	repeats bool // the share of a lost member is done again, so that the others go on
+	repeats bool // the share of a lost member is executed again, so the others continue
 
-	start   time.Time // that of all, by this process's clock; zero: none has started
+	start   time.Time // start of all shares, by this process's clock; zero: none has started
 	behind  time.Duration
 	parts   []result.Part
 	results []*shareResult
-	missing []result.Part // shares that nobody came to the end of
+	missing []result.Part // shares that no agent finished
 }
 
 // joined is the operations of all shares that belong to one measurement.
@@ -43,28 +43,28 @@ type joined struct {
 	tally   *tally.Tally
 	log     *oplog.Section
 	workers int // of shares that were joined
-	queries int // that are drawn of the type; 0: the cell says it
+	queries int // generated queries of the type; 0: the cell has the number
 }
 
-// newJoined is the only measurement of a phase.
+// newJoined returns the only measurement of a phase.
 func newJoined(cell oplog.Cell, period time.Duration, log *oplog.Section) []*joined {
 	return []*joined{{tally: tally.New(cell, period), log: log}}
 }
 
-// joinedOf is that of a cell of an agent's log.
+// joinedOf returns the measurement of a cell of an agent's log.
 func (p *phase) joinedOf(cell oplog.Cell) *joined {
 	at := slices.IndexFunc(p.into, func(j *joined) bool { return j.tally.Cell.Kind == cell.Kind && j.tally.Cell.Type == cell.Type })
 	return p.into[max(at, 0)]
 }
 
-// memberShare is a share and who does it.
+// memberShare is a share and its member.
 type memberShare struct {
 	member Member
 	share  workload.Share
 }
 
-// do has all members do their shares, again with those that are left where one was lost
-// before any could start.
+// do executes the shares on all members. If a member is lost before any could start, it repeats
+// them on the remaining members.
 func (p *phase) do(ctx context.Context, common assignment) error {
 	for {
 		members := p.team.Agents.Members()
@@ -87,8 +87,8 @@ func (p *phase) do(ctx context.Context, common assignment) error {
 	}
 }
 
-// takeOver has the shares that nobody finished done again, from their beginning, by who is
-// left. Where a lost share cannot be done again, it ends with the first.
+// takeOver executes lost shares again, from their start, on the remaining members. If a lost share
+// cannot be repeated it returns at once.
 func (p *phase) takeOver(ctx context.Context, common assignment) error {
 	for len(p.missing) > 0 {
 		members := p.team.Agents.Members()
@@ -111,7 +111,7 @@ func (p *phase) takeOver(ctx context.Context, common assignment) error {
 			return err
 		}
 		if calledOff {
-			continue // with who is left
+			continue // with the remaining members
 		}
 		if len(lost) > 0 && !p.repeats {
 			p.missing = lost
@@ -122,11 +122,11 @@ func (p *phase) takeOver(ctx context.Context, common assignment) error {
 	return nil
 }
 
-// give has members do shares, and joins what they did. It returns the shares whose members
-// were lost, and whether all was called off for one of them before any started. The error
-// is of a share whose member is there.
+// give sends shares to members, and joins the results. It returns the shares of lost members, and
+// whether all shares were called off because a member was lost before the start. The error comes
+// from the share of a member that is not lost.
 func (p *phase) give(ctx context.Context, common assignment, list []memberShare) (lost []result.Part, calledOff bool, err error) {
-	if p.team.Enlist(false) { // one joined in the place of another; who resumes the run must know of it
+	if p.team.Enlist(false) { // a replacement has joined; the record must name it for resuming the run
 		if err := p.team.Record.Store.Save(ctx, &p.team.Record.Doc); err != nil {
 			return nil, false, record.StoreError(err)
 		}
@@ -193,7 +193,7 @@ func (p *phase) give(ctx context.Context, common assignment, list []memberShare)
 			if err != nil {
 				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
 			}
-			defer file.Close() // reading only
+			defer file.Close() // only used for reading
 			info, err := file.Stat()
 			if err != nil {
 				return nil, false, fmt.Errorf("reading what agent %s did: %w", a.member.Name, err)
@@ -213,7 +213,7 @@ func (p *phase) give(ctx context.Context, common assignment, list []memberShare)
 			if err := p.join(&part, a.share, log, began); err != nil {
 				return nil, false, fmt.Errorf("joining what agent %s did: %w", a.member.Name, err)
 			}
-			// What was heard last is older.
+			// the last reported number is older
 			w.Progress(a.member.ID, max(w.done[a.member.ID], p.results[len(p.results)-1].Done))
 		}
 		p.parts = append(p.parts, part)
@@ -224,17 +224,16 @@ func (p *phase) give(ctx context.Context, common assignment, list []memberShare)
 	return lost, calledOff && w.first == "", cmp.Or(err, failed)
 }
 
-// errStopped is wrapped by the cause for which the runner stops a phase whose figures can
-// no longer be whole.
+// errStopped is wrapped by the cause for stopping a phase whose figures can no longer be complete.
 var errStopped = errors.New("the phase was stopped")
 
-// progressWatch is told how the parts of a phase get on.
+// progressWatch observes the progress of a phase's parts.
 type progressWatch struct {
 	phase *phase
 	done  map[string]int64  // of each member
 	names map[string]string // of members
 	stop  context.CancelCauseFunc
-	first string // the agent for which all are stopped; empty: none yet
+	first string // the agent that caused the stop; empty: none yet
 }
 
 // Progress implements PartObserver.
@@ -252,8 +251,8 @@ func (w *progressWatch) Failed(member string, lost bool) {
 	w.stop(fmt.Errorf("%w, since agent %s did not finish its share", errStopped, w.first))
 }
 
-// startOf is when parts started: the moment at which they were told to, by the clocks of
-// all of them; zero: none did.
+// startOf returns the start of the parts: the common start time, by all their clocks; zero: none
+// started.
 func startOf(outcomes []Outcome) time.Time {
 	var first time.Time
 	sum, n := time.Duration(0), 0
@@ -273,7 +272,7 @@ func startOf(outcomes []Outcome) time.Time {
 	return first.Add(sum / time.Duration(n))
 }
 
-// read reads what an agent did, so many bytes, and checks it; the log is nil where there are no
+// read reads and checks an agent's result of the given size; the log is nil if there are no
 // operations.
 func (p *phase) read(part *result.Part, share workload.Share, job string, file io.ReaderAt, bytes int64, elapsed time.Duration) (log *oplog.Reader, err error) {
 	found, size, err := readResult(file, bytes)
@@ -291,7 +290,7 @@ func (p *phase) read(part *result.Part, share workload.Share, job string, file i
 	return readLog(file, size)
 }
 
-// join adds what an agent did, which began then, to the whole, and to its part.
+// join adds an agent's result, which began at the given time, to the phase and to its part.
 func (p *phase) join(part *result.Part, share workload.Share, log *oplog.Reader, began time.Time) error {
 	found := p.results[len(p.results)-1]
 	part.Client, part.Noise = found.Client, found.Noise
@@ -341,7 +340,7 @@ func (p *phase) join(part *result.Part, share workload.Share, log *oplog.Reader,
 	return nil
 }
 
-// readResult reads the figures that Agent.Do wrote, and says how large the log before them is.
+// readResult reads the figures that Agent.Do wrote, and returns the size of the log before them.
 func readResult(file io.ReaderAt, whole int64) (found *shareResult, log int64, err error) {
 	found = new(shareResult)
 	if whole == 0 {
@@ -369,7 +368,7 @@ func readResult(file io.ReaderAt, whole int64) (found *shareResult, log int64, e
 	return found, behind - int64(size), nil
 }
 
-// readLog reads the log of operations, which is at the beginning; nil: there is none.
+// readLog reads the log of operations at the beginning of the file; nil: the file has none.
 func readLog(file io.ReaderAt, size int64) (*oplog.Reader, error) {
 	if size == 0 {
 		return nil, nil
@@ -377,11 +376,11 @@ func readLog(file io.ReaderAt, size int64) (*oplog.Reader, error) {
 	return oplog.NewReader(io.NewSectionReader(file, 0, size))
 }
 
-// replayed is how many operations are recorded before the run's log is to have written them.
+// replayed is the number of operations recorded before the run's log must have written them.
 const replayed = 8192
 
-// replay records the operations of a share as if its workers had been this process's, and
-// returns when the last one ended, since the start.
+// replay records the operations of a share as if its workers were this process's, and returns the
+// end of the last one, since the start.
 func (p *phase) replay(log *oplog.Reader, share workload.Share, offset time.Duration) (last time.Duration, err error) {
 	type of struct{ cell, worker uint32 }
 	type recorder struct {
@@ -436,7 +435,7 @@ func (p *phase) replay(log *oplog.Reader, share workload.Share, offset time.Dura
 	return last, p.team.Record.Log.Flush()
 }
 
-// missingShares says which shares are missing, and why.
+// missingShares names the missing shares, with reasons.
 func missingShares(missing []result.Part, of int) string {
 	text := ""
 	for _, m := range missing {

@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/run/subject"
 )
 
-// Query has agents run the queries of a type as the configuration says, which is
-// that of all of them together.
+// Query runs the queries of a type with agents. The configuration applies to all agents together.
 func (t *Team) Query(ctx context.Context, planned *plan.Target, repeat int, q *plan.TypeQueries, cfg engine.QueryConfig, queries *subject.Source, task record.Task) (*result.Queries, error) {
 	common, err := t.newAssignment(jobQueries, planned)
 	if err != nil {
@@ -48,7 +47,7 @@ func (t *Team) Query(ctx context.Context, planned *plan.Target, repeat int, q *p
 	})
 }
 
-// queryOnce has agents run queries once, by the rate that their part has.
+// queryOnce runs queries once with agents, at the rate in their part.
 func (t *Team) queryOnce(ctx context.Context, common assignment, cfg engine.QueryConfig, queries *subject.Source, task record.Task) (*result.Queries, error) {
 	cell := oplog.Cell{Kind: oplog.Query, Schedule: common.Rate, Workers: cfg.Workers, Queries: queries.Len(), First: cfg.First}
 	p := &phase{

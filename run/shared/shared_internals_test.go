@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Operations of agents whose logs began at different times count from the start of all, and
-// each agent's workers are others.
+// Operations of agents whose logs began at different times count from the common start, and each
+// agent's workers are separate.
 func TestReplay(t *testing.T) {
 	p := &phase{team: &Team{Record: &record.Record{}}, into: newJoined(oplog.Cell{Kind: oplog.Query, Schedule: "8/s", Workers: 4, Queries: 4}, 0, nil), start: time.Now()}
 	for agent, late := range []time.Duration{time.Second, 3 * time.Second} {
@@ -53,7 +53,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// The start is that of all agents' clocks, in the mean, less what each was late.
+// The start is the mean over all agents' clocks, less the delay of each.
 func TestStartOf(t *testing.T) {
 	now := time.Now()
 	at := startOf([]Outcome{{Started: now.Add(3 * time.Millisecond), Skew: time.Millisecond}, {}, {Started: now.Add(4 * time.Millisecond)}})

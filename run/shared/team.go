@@ -16,7 +16,7 @@ import (
 	"github.com/tsmark/tsmark/run/watch"
 )
 
-// newAssignment is what a part of a phase on a target has in common with every other one.
+// newAssignment returns the common fields of all parts of a phase on a target.
 func (m *Team) newAssignment(job string, planned *plan.Target) (assignment, error) {
 	p := assignment{Job: job, Spec: m.Subject.Record.Spec, Steps: m.Plan.Steps, Fingerprint: m.Subject.Record.Fingerprint, Seed: m.Record.Doc.CheckSeed, QuerySeed: m.Record.Doc.QuerySeed}
 	p.Spec.QuerySettings = nil
@@ -32,7 +32,7 @@ func (m *Team) newAssignment(job string, planned *plan.Target) (assignment, erro
 		}
 		shown := m.Plan.Secrets.Text(value)
 		if !o.Secret {
-			t.Options[o.Name] = shown // where it hides something, that is taken from the environment
+			t.Options[o.Name] = shown // a hidden value is taken from the environment
 		}
 		switch {
 		case !o.Secret && shown == value:
@@ -48,7 +48,7 @@ func (m *Team) newAssignment(job string, planned *plan.Target) (assignment, erro
 	return p, err
 }
 
-// CheckJoinable is why agents cannot write to an open target; nil: they can.
+// CheckJoinable says why agents cannot write to an open target; nil: they can.
 func CheckJoinable(t driver.DB, planned *plan.Target) error {
 	if t.Join != nil {
 		return nil
@@ -56,18 +56,18 @@ func CheckJoinable(t driver.DB, planned *plan.Target) error {
 	return plan.BadInput(fmt.Errorf("tsmark's driver %s cannot write from several processes yet; load target %s without agents", planned.Driver.Name, planned.Name))
 }
 
-// Team is the agents that do the phases of a run, and what is known of them.
+// Team is the agents that execute the phases of a run, and their records.
 type Team struct {
 	Agents   Agents
 	Plan     *plan.Plan
 	Subject  *subject.Subject
 	Watch    *watch.Watch
 	Record   *record.Record
-	ceilings map[string]result.Calibration // by the names of agents
+	ceilings map[string]result.Calibration // by agent name
 }
 
-// Enlist puts the agents that are there into the record, or how their clocks are
-// now. It reports whether any of them is new.
+// Enlist records the current agents, or updates their clocks. It reports whether any of them is
+// new.
 func (t *Team) Enlist(ending bool) (news bool) {
 	if t == nil {
 		return false
@@ -83,7 +83,7 @@ func (t *Team) Enlist(ending bool) (news bool) {
 			continue
 		}
 		a := &t.Record.Doc.Agents[at]
-		if a.Process != m.Process { // its successor: the one before has ended
+		if a.Process != m.Process { // a new process replaced the earlier one
 			a.Process, news = m.Process, true
 		}
 		if ending {
@@ -93,7 +93,7 @@ func (t *Team) Enlist(ending bool) (news bool) {
 	return news
 }
 
-// noteLost keeps why an agent is no longer there.
+// noteLost records why an agent was lost.
 func (t *Team) noteLost(name string, why error) {
 	for i := range t.Record.Doc.Agents {
 		if a := &t.Record.Doc.Agents[i]; a.Name == name && a.Lost == "" {
@@ -102,7 +102,7 @@ func (t *Team) noteLost(name string, why error) {
 	}
 }
 
-// Calibrate measures the agents themselves, once each.
+// Calibrate measures the agents themselves, each once.
 func (t *Team) Calibrate(ctx context.Context) error {
 	known := !slices.ContainsFunc(t.Agents.Members(), func(m Member) bool {
 		_, known := t.ceilings[m.Name]
@@ -119,7 +119,7 @@ func (t *Team) Calibrate(ctx context.Context) error {
 		err = p.do(ctx, common)
 	}
 	if err != nil {
-		task.Fail("") // what ends the target is said as the reason
+		task.Fail("") // the reason is reported with the target's failure
 		return fmt.Errorf("calibrating the agents: %w", err)
 	}
 	var all result.Calibration
@@ -134,7 +134,7 @@ func (t *Team) Calibrate(ctx context.Context) error {
 	return nil
 }
 
-// uncertaintyOf is how well an agent's clock is known.
+// uncertaintyOf returns the uncertainty of an agent's clock.
 func (t *Team) uncertaintyOf(agent string) time.Duration {
 	for _, m := range t.Agents.Members() {
 		if m.Name == agent {
