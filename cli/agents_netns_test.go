@@ -243,7 +243,7 @@ func (f *farFleet) checkShares(when string, run *result.Run, code int) (hit bool
 	return hit
 }
 
-// coordinatorStops is how many coordinators of each database are stopped, each in a run of its own.
+// coordinatorStops is the number of coordinators of each database that are stopped, each in a run of its own.
 const coordinatorStops = 6
 
 // A coordinator that is stopped for longer than its agents wait for it loses only them and
@@ -287,7 +287,7 @@ func TestCoordinatorStopped(t *testing.T) {
 	}
 }
 
-// kills is how many agents of each database die, each in a run of its own.
+// kills is the number of agents of each database that die, each in a run of its own.
 const kills = 25
 
 // An agent that dies at any time is named if it had a share, its rows are loaded by another
@@ -313,7 +313,7 @@ func testAgentsKilled(t *testing.T, f *farFleet) {
 		run := f.newest()
 		_ = again.Process.Signal(syscall.SIGTERM)
 		for i, a := range agents {
-			// One that was slower than the other one waits for a run in which it has a place.
+			// The slower one waits for a run in which it has a place.
 			if !slices.ContainsFunc(run.Agents, func(r result.Agent) bool { return r.Name == fmt.Sprintf("agent-%d", i) }) {
 				_ = a.Process.Signal(syscall.SIGTERM)
 			}
@@ -454,7 +454,7 @@ func TestCoordinatorKilled(t *testing.T) {
 	}
 }
 
-// coordinatorKills is how many coordinators of each database die, each in a run of its own.
+// coordinatorKills is the number of coordinators of each database that die, each in a run of its own.
 const coordinatorKills = 6
 
 // A coordinator that dies at any time loses only work that can be repeated: resume finds

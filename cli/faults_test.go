@@ -73,7 +73,7 @@ func TestUnanswered(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		at    int   // the query that fails
-		fails error // nil: it is not answered
+		fails error // nil: no answer
 		gone  bool
 		flags []string
 		code  int

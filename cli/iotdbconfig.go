@@ -62,8 +62,7 @@ func (f *iotdbFiles) read(cmd *cobra.Command, drivers []driver.Driver, targets b
 	return iotdbconfig.ReadRoutine(config, routine, o)
 }
 
-// readProperties reads a file that a flag names, as far as it is one that can be
-// read.
+// readProperties reads a file that a flag names, if it is readable.
 func readProperties(flag, name string) (iotdbconfig.File, error) {
 	file := iotdbconfig.File{Name: name}
 	in, err := os.Open(name)

@@ -257,7 +257,7 @@ func (p *reproducing) run(cmd *cobra.Command, name string) (err error) {
 
 // edition is one way to run an experiment: with equal queries, or with TSBS's own texts.
 type edition struct {
-	of         *document.Experiment // the document's, by which it is chosen and claims name it
+	of         *document.Experiment // the document's experiment, by which it is chosen and claims name it
 	experiment *document.Experiment
 	verbatim   bool
 	whole      *experiment.Experiment // as a file of tsmark's; nil: it will not run

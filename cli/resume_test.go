@@ -49,8 +49,8 @@ func ownFile(t *testing.T) string {
 	return path
 }
 
-// killsVariable is how many random moments each series of kills has, and the seed of their
-// moments, as 40,7: the nightly's. Without it there are fewer, always the same.
+// killsVariable sets the number of random times in each series of kills, and the seed of these
+// times, as in 40,7: the nightly's. Without it there are fewer, always the same.
 const killsVariable = "TSMARK_KILLS"
 
 // killSeries returns the number of kills, and the source of their times.

@@ -635,7 +635,7 @@ func unreached(err error) error {
 	return err
 }
 
-// missingFigures says which figures of a run are missing, and in which way.
+// missingFigures lists the missing figures of a run with the kind of absence.
 func missingFigures(run *result.Run) []string {
 	var list []string
 	for _, m := range []struct {

@@ -246,7 +246,7 @@ func (s *settings) materializeFlags(cmd *cobra.Command) {
 	s.means("materialize", "materialize.bucket")
 }
 
-// timeoutFlags adds the flags that say how long tsmark waits beside measuring.
+// timeoutFlags adds the flags for the time limits of everything except measuring.
 func (s *settings) timeoutFlags(cmd *cobra.Command) {
 	f, t, l := cmd.Flags(), &s.flags.Timeouts, limit.Default()
 	t.Statement, t.Step = l.Statement, l.Step

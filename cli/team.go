@@ -119,8 +119,8 @@ func (g *teamFlags) shares(plan divisible) error {
 	return err
 }
 
-// asBefore has runs that are resumed wait for as many agents as the first of them had,
-// unless the flag says how many.
+// asBefore makes resumed runs wait for the same number of agents as the first of them had,
+// unless the flag sets it.
 func (g *teamFlags) asBefore(cmd *cobra.Command, runs ...*result.Run) error {
 	if !cmd.Flags().Changed(agentsFlag) {
 		for _, run := range runs {

@@ -139,7 +139,7 @@ func (s *suite) twice(t *testing.T) {
 	}
 	const again = 100
 	lost := fmt.Sprintf("different rows, %d expected; %d of its rows are lost: the target had acknowledged them", expected.Survey.Rows, again)
-	for _, c := range []struct { // in one order, in which recordings have them
+	for _, c := range []struct { // in a fixed order, as in recordings
 		missing int64
 		want    string
 	}{{0, ""}, {again, lost}} {

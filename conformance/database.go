@@ -15,7 +15,7 @@ import (
 var databases atomic.Int64
 
 // NewDatabase makes a database on the driver's server for tests, and returns options
-// that lead to it, with others, given as names and values. It goes with the test, by
+// that lead to it, together with given, names and values. The test's cleanup drops it with
 // the statement drop, in which %s is its name.
 func NewDatabase(t testing.TB, d driver.Driver, drop string, given ...string) map[string]string {
 	t.Helper()

@@ -46,7 +46,7 @@ func (s *suite) differential(t *testing.T) {
 }
 
 // compareAll compares the answers to queries about one dataset, and returns
-// how many of them the target supports.
+// the number of queries that the target supports.
 func (s *suite) compareAll(t *testing.T, d *dice) int {
 	dataset := d.dataset()
 	db := s.open(t, driver.Env{Dir: t.TempDir(), Create: true})

@@ -58,7 +58,7 @@ func Texts(t *testing.T, kind driver.Driver, given map[string]string, refused ..
 	}
 }
 
-// runTexts runs some texts of a type, and returns how many rows they had.
+// runTexts runs some texts of a type, and returns the number of their rows.
 func runTexts(t *testing.T, kind *driver.Driver, db driver.DB, o driver.Options, spec workload.Spec, queryType string, refused bool) (rows int) {
 	t.Helper()
 	texts, err := tsbs.Texts(kind.TSBS.Format, spec, queryType, 3)

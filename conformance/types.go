@@ -10,7 +10,7 @@ import (
 )
 
 // types has two tables with a field of every type, at the bounds of its values:
-// one without NULLs, and one in which every other row lacks every other value.
+// one without NULLs, and one whose every other row lacks every other value.
 func (s *suite) types() example {
 	var fields []series.Field
 	for _, kind := range s.held(series.Types()...) {

@@ -141,7 +141,7 @@ func (s *suite) userTexts(t *testing.T) {
 			t.Errorf("%q has %d rows: %v", text, len(answer.Rows), answer.Rows)
 		}
 	}
-	// A text that fails leaves the connection as it was.
+	// A text that fails leaves the connection unchanged.
 	if _, err := q.Do(t.Context(), driver.Request{Text: "SELECT nowhere FROM " + table + "_", UserText: true}, nil); err == nil && l.Language == "sql" {
 		t.Error("a text of a table that is not there has an answer")
 	}

@@ -78,7 +78,7 @@ func BenchmarkEncodes(b *testing.B, encoder encode.Encoder, batch *series.Batch)
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(batch.Rows()), "ns/row")
 }
 
-// BenchmarkWrites measures how long writing a batch takes, also a row of it.
+// BenchmarkWrites measures the time of writing a batch, also per row.
 func BenchmarkWrites(b *testing.B, w driver.Writer, batch *series.Batch) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -186,8 +186,8 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// Of a target that was cut off by the time limit the headline says how many times as long it
-// took at least; it is never the fastest.
+// For a target that was cut off by the time limit the headline has a lower bound of its
+// multiple; it is never the fastest.
 func TestHeadlineOfCutOff(t *testing.T) {
 	cutOff := func(target int, limit float64) *doc.Headline {
 		run := agreeing(t, 6)

@@ -87,8 +87,8 @@ type figureJSON struct {
 	// Unverified is the reason why the answers could not be verified, as in "not verified:
 	// TSBS's text". Such a figure is not compared.
 	Unverified string `json:"unverified,omitempty"`
-	// FromRows is how many times as long the same query type takes from rows, where the
-	// subject is one that is answered from an aggregate.
+	// FromRows is the time of the same query type from rows as a multiple of this one, if the
+	// subject is answered from an aggregate.
 	FromRows         *stats.Value    `json:"from_rows,omitempty"`
 	FromRowsInterval *stats.Interval `json:"from_rows_interval,omitempty"`
 }

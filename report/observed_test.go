@@ -95,7 +95,7 @@ func observed(t *testing.T) *result.Run {
 	return run
 }
 
-// noise is a phase on sixteen cores in which others used so much CPU.
+// noise is a phase on sixteen cores with the given CPU use of other processes.
 func noise(wall, others float64) *result.Noise {
 	n := result.NewNoise(wall, 16)
 	n.Others, n.OthersMin, n.OthersMax, n.Steal, n.MemoryStall = result.Value(others), result.Value(others-0.02), result.Value(others+0.02), 0.01, 0

@@ -15,9 +15,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Report is runs, in the order in which they are shown. Its formats share the
+// Report is a report on runs, in the order of display. Its formats share the
 // estimates and comparisons, which are made once, when the first format needs
-// them: so it is not for several goroutines at a time.
+// them. So it is not safe for concurrent use.
 type Report struct {
 	runs   []*result.Run
 	Groups []rank.Group  // the targets of all runs, by dataset

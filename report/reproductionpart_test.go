@@ -366,7 +366,7 @@ func TestComparisonsFold(t *testing.T) {
 	}
 }
 
-// The head says how many claims TSBS's texts can decide, not only that none turns.
+// The head counts the claims that TSBS's texts can decide, even if no verdict changes.
 func TestTurned(t *testing.T) {
 	finding := func(id string, equal, verbatim claims.Verdict) claims.Finding {
 		return claims.Finding{Claim: document.Claim{ID: id}, Verdict: equal, Verbatim: verbatim}

@@ -45,7 +45,7 @@ func WriteVerification(w io.Writer, r *result.Run, opts write.Options) error {
 	return nil
 }
 
-// existing are the tables that are not nil.
+// existing returns the tables that are not nil.
 func existing(list ...*doc.Table) []*doc.Table {
 	return slices.DeleteFunc(list, func(t *doc.Table) bool { return t == nil })
 }

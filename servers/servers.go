@@ -36,8 +36,8 @@ const (
 	Grace    = 20 * time.Second
 )
 
-// passwordFile is the file with the password of the servers' users. Everybody knows
-// it: the servers listen on 127.0.0.1 alone.
+// passwordFile is the file with the password of the servers' users. It is public:
+// the servers listen on 127.0.0.1 alone.
 const passwordFile = "password"
 
 // wrapper is the script that does not belong to a server.

@@ -61,14 +61,14 @@ func EndsBounded(t testing.TB, do func() error) error {
 	}
 }
 
-// heap returns how many bytes are in use or were and have not been freed.
+// heap returns the bytes that are in use, or not yet freed.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// liveHeap returns how many bytes are in use.
+// liveHeap returns the bytes that are in use.
 func liveHeap() uint64 {
 	runtime.GC()
 	return heap()

@@ -111,8 +111,8 @@ func (w *wire) answer(client, server net.Conn) {
 	for {
 		n, err := server.Read(buffer)
 		w.answered.Add(int64(n))
-		// A server to which nothing is handed on may end the connection (VictoriaMetrics
-		// does after 5 s): a silent wire does not hand that on either.
+		// A server that receives nothing may end the connection (VictoriaMetrics
+		// does after 5 s): a silent wire does not forward that either.
 		if err != nil && w.quiet.Load() == 0 {
 			<-w.done
 			return

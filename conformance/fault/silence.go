@@ -175,7 +175,7 @@ func (f *faults) silences(ctx context.Context) error {
 	return f.hushedEnds(ctx, through, flow, again)
 }
 
-// answerOf returns how many bytes the server answers in a step.
+// answerOf returns the number of bytes that the server answers in a step.
 func (f *faults) answerOf(ctx context.Context, s demand, through map[string]string, flow *flow) (int64, error) {
 	o, err := f.arrange(ctx, s.by, through, f.limits(false))
 	if err != nil {
@@ -302,8 +302,8 @@ func (f *faults) arrange(ctx context.Context, by worker, through map[string]stri
 	return o, nil
 }
 
-// arrange fills the target and opens the worker, which a busy machine may take
-// its time for; a reader's queries have the short limit all the same.
+// arrange fills the target and opens the worker, which may take a busy machine some
+// time; a reader's queries still have the short limit.
 func (o *opened) arrange(ctx context.Context, by worker, reading limit.Limits) error {
 	db := o.plain
 	if err := session.New(db).Prepare(ctx, o.schema, session.Mark{Tool: "test"}); err != nil {

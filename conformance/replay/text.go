@@ -25,8 +25,9 @@ type message struct {
 	body   string
 }
 
-// The lengths, in bytes, from which a client's message is held by its digest, of how
-// much of it is kept all the same, from which a message is written once, and of lines.
+// Lengths in bytes: a client's message longer than long is stored by its digest and its first
+// begin bytes, a message of worth bytes is long enough to be written only once, and a line
+// ends after about column bytes.
 const (
 	long   = 1500
 	begin  = 300

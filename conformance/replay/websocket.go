@@ -103,7 +103,7 @@ func (w *webSocket) Read(from Side, stream *bufio.Reader) ([]byte, error) {
 // upgrade finds that a head is one of a handshake.
 var upgrade = regexp.MustCompile(`(?i)^HTTP/1.1 101 |\r\nSec-WebSocket-Key: `)
 
-// length and chunked find how long a body is.
+// length and chunked match the headers with the length of a body.
 var (
 	length  = regexp.MustCompile(`(?i)\r\nContent-Length: ([0-9]{1,8})\r\n`)
 	chunked = regexp.MustCompile(`(?i)\r\nTransfer-Encoding: chunked\r\n`)

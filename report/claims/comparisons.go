@@ -304,8 +304,8 @@ func (r rule) clientReached(what string, run *result.Run) Part {
 	return p
 }
 
-// wins counts in how many comparisons one system is shown to be better. The claim allows
-// as many losses as the document has: it does not hold where more are shown.
+// wins counts the comparisons in which one system is shown to be better. The claim allows
+// as many losses as the document has: it does not hold if more are shown.
 func (r rule) wins() Part {
 	w := r.Wins
 	relation := "better than"

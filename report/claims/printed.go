@@ -66,7 +66,7 @@ func metrics() (loads, queries []string) {
 		[]string{"queries_per_s", "mean_ms", "client_cpu_percent", "wall_s", "client_user_s", "client_system_s", cpuTime}
 }
 
-// Metrics that stand for themselves nowhere else: how much smaller a database is than its
+// Metrics without a counterpart elsewhere: how much smaller a database is than its
 // input file, in percent of that; bytes on disk; CPU time of the server for each query.
 const (
 	spaceSaved = "space_saved_percent"
@@ -75,7 +75,7 @@ const (
 )
 
 // ofWholeRun reports whether a metric adds up over a whole run, so that only runs as large
-// as the document's have it. Ratios of systems are measured in each size all the same.
+// as the document's have it. Ratios of systems are still measured in each size.
 func ofWholeRun(metric string) bool {
 	return slices.Contains([]string{"load_s", "wall_s", "client_user_s", "client_system_s"}, metric)
 }

@@ -221,7 +221,7 @@ func pointName(run *result.Run) string {
 	return " at " + parameters.String()
 }
 
-// atVaried says where of several runs one is: by the parameters in which they differ.
+// atVaried returns the parameters of a run that differ among several runs.
 func atVaried(run *result.Run, all []*result.Run) string {
 	varied := slices.DeleteFunc(slices.Clone(run.Parameters), func(p result.Parameter) bool {
 		return !slices.ContainsFunc(all, func(other *result.Run) bool { return other.Parameters.Value(p.Path) != p.Value })

@@ -34,7 +34,7 @@ func newBench(seed uint64) *bench {
 	}
 }
 
-// run simulates a run of targets 0, 1 and so on; slower says by how much target
+// run simulates a run of targets 0, 1 and so on; slower returns the share by which target
 // 1 is slower in a type, or in the load for -1.
 func (b *bench) run(id, targets int, slower func(queryType int) float64) *result.Run {
 	const rounds = 6

@@ -191,7 +191,7 @@ func (f *Figure) tells(limit float64) bool {
 	return false
 }
 
-// LeastRepeats is how many repeats allow an interval of 95 %: see stats.Summarize.
+// LeastRepeats is the minimum number of repeats for an interval of 95 %: see stats.Summarize.
 const LeastRepeats = 6
 
 // beyond reports whether B's figure is beyond the limit: all of its interval is, or as

@@ -118,8 +118,8 @@ func Runs(a, b Side, opts Options) (*Comparison, error) {
 	return c, nil
 }
 
-// bar keeps figures from a verdict that says nothing of the systems: a side has wrong
-// answers, or terms differ that bar one, unless that is wanted all the same.
+// bar keeps figures from a verdict that would not be about the systems: a side has wrong
+// answers, or differing terms bar a verdict, unless it is requested explicitly.
 func (t *Target) bar(anyTerms bool) {
 	var unranked []string
 	for _, side := range []struct{ name, why string }{{"A", t.UnrankedA}, {"B", t.UnrankedB}} {

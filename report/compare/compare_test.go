@@ -55,7 +55,7 @@ func TestRuns(t *testing.T) {
 }
 
 // A difference that can explain a ratio is listed. One that bars a verdict leaves none
-// unless that is wanted all the same, and conditions then cannot be judged.
+// unless it is requested explicitly, and conditions then cannot be judged.
 func TestTerms(t *testing.T) {
 	for name, c := range map[string]struct {
 		change       func(*result.Run)

@@ -12,7 +12,7 @@ import (
 
 // Side is one side of a comparison.
 type Side struct {
-	Runs   []*result.Run // at least one, in the order in which they were made
+	Runs   []*result.Run // at least one, in the order of their creation
 	Target string        // restricts the runs to the target of this name; empty: all targets
 }
 

@@ -14,7 +14,7 @@ func TestStaleIsNotCompared(t *testing.T) {
 	for _, test := range []struct {
 		stale  int64
 		failed *result.Failure
-		says   string // empty: it is compared
+		says   string // empty: the figure is compared
 	}{
 		{0, nil, ""}, {2, nil, ""}, {3, nil, "1.5 % of the answers were stale"}, {200, nil, "100 % of the answers were stale"},
 		{0, &result.Failure{Cause: result.ServerError, Reason: "query 1: Invalid position -1"}, "failed: query 1: Invalid position -1"},

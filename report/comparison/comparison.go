@@ -163,8 +163,8 @@ func doubts(f *compare.Figure) []doc.Span {
 	return list
 }
 
-// noises says of each side how many of the figures others disturbed, and of one
-// why. Sizes they do not.
+// noises returns for each side how many of the figures were disturbed by other processes, and
+// the reason for one of them. Sizes cannot be disturbed.
 func noises(figures []*compare.Figure) []doc.Span {
 	var list []doc.Span
 	for _, side := range []struct {

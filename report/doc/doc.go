@@ -57,14 +57,14 @@ type Table struct {
 	Columns  []Column
 	Rows     []Row
 	Notes    []Span     // below the table
-	Terminal Visibility // how much of it text shows; --verbose shows all
+	Terminal Visibility // the part that text shows; --verbose shows all
 	// Records says that cells are sentences, too long for columns of a terminal or a page:
 	// each row is a paragraph there.
 	Records bool
 	Figure  *chart.Figure // the same as a drawing, on pages; may be nil
 }
 
-// Visibility is how much of a table a terminal shows without --verbose.
+// Visibility is the part of a table that a terminal shows without --verbose.
 type Visibility int
 
 const (

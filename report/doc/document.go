@@ -2,7 +2,7 @@ package doc
 
 import "github.com/tsmark/tsmark/report/chart"
 
-// Document is a report in the order in which people read it.
+// Document is a report in reading order.
 type Document struct {
 	Title     string
 	Headlines []Headline

@@ -28,7 +28,7 @@ type Ranking struct {
 type Place struct {
 	Subject int // of the group
 	Label   string
-	// Times is how many times the reference; 1: the reference itself.
+	// Times is the multiple of the reference; 1: the reference itself.
 	Times    float64
 	Bound    stats.Bound // of Times: queries that were cut off may have taken any time
 	Text     string      // as beside its figure in tables, with the interval: marked if it may be chance

@@ -27,9 +27,9 @@ func Own(t *result.Target, queryType string) Sample {
 	return s
 }
 
-// FromRows says how many times as long a query type takes from rows as from an
-// aggregate, by the queries that have a time of both: A is from the aggregate, B from
-// rows. Both are types of one target, verified in every round, and it is comparable; else there is no ratio.
+// FromRows returns the time of a query type from rows as a multiple of that from an
+// aggregate, over the queries that have a time of both: A is from the aggregate, B from
+// rows. Both must be types of one comparable target, verified in every round; otherwise there is no ratio.
 func FromRows(t *result.Target, rows, aggregate string) stats.Comparison {
 	if !Verified(t, rows) || !Verified(t, aggregate) || t.Uncomparable() != "" {
 		return stats.Compare(nil, nil)

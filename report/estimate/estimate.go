@@ -169,7 +169,7 @@ func (s Sample) Median() stats.Estimate {
 	return stats.Summarize(s.Medians())
 }
 
-// Queries is how many different queries the sample is of.
+// Queries returns the number of different queries in the sample.
 func (s Sample) Queries() int { return len(s.places()) }
 
 // Shortest returns the number of queries in the round with the fewest, or 0 without

@@ -202,7 +202,7 @@ func (a *affected) add(t *result.Target, q *result.Queries) {
 	}
 }
 
-// String is how many there are, each type once, and of how many targets if that is not one.
+// String returns the number of types, each counted once, and of targets if there are several.
 func (a *affected) String() string {
 	text := format.Plural(len(a.types), "query type")
 	if n := len(a.targets); n > 1 {

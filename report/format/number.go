@@ -94,7 +94,7 @@ func Size(n int64) string {
 	return scaled(float64(n), []Unit{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}})
 }
 
-// Ratio renders how many times as much.
+// Ratio renders a multiple.
 func Ratio(v float64) string { return Digits(v) + "×" }
 
 // Time renders a time of day.

@@ -156,7 +156,7 @@ func (s *Server) listen(text string, o *Options, add func(*http.ServeMux)) (stri
 	return scheme + "://" + net.JoinHostPort(host, port) + "/", nil
 }
 
-// page serves the page as it is now.
+// page serves the current page.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	nonce := rand.Text()
 	var page bytes.Buffer

@@ -35,7 +35,7 @@ type Operation struct {
 	Name string `json:"operation"`      // as the tool has it; else the query type
 	Type string `json:"type,omitempty"` // the query type; empty: writes
 
-	// Reasons for which there are no figures; empty: there are some.
+	// Reasons for missing figures; empty: there are figures.
 	Unsupported string `json:"unsupported,omitempty"` // nothing was run: no failure
 	Withheld    string `json:"withheld,omitempty"`
 	Failure     string `json:"failure,omitempty"` // "failed: …", or "> 1 min: …" of a query that had no answer in time
@@ -115,7 +115,7 @@ func mixed(t *result.Target) Matrices {
 	return m
 }
 
-// Reason is why there are no figures, in words; empty: there are some.
+// Reason returns the reason for missing figures in words, or "".
 func (o *Operation) Reason() string {
 	switch {
 	case o.Unsupported != "":

@@ -91,7 +91,7 @@ func mixedType(q *result.MixedType, elapsed float64, withheld string) Operation 
 	return o
 }
 
-// answers fills in how many queries were answered, and how many cut off.
+// answers fills in the numbers of queries that were answered and cut off.
 func (o *Operation) answers(executed, cutOff int64, v result.Verdict) {
 	o.OK, o.Failed, o.FailedPoints = result.Value(executed-cutOff), result.Value(cutOff), 0
 	if v.Checked == 0 {

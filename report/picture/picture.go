@@ -300,7 +300,7 @@ func Draw(w io.Writer, format write.Format, groups []rank.Group, runs []*result.
 		if _, err := canvas.WriteTo(&drawn); err != nil {
 			return err
 		}
-		// Others have no Liberation Sans, but fonts as wide as it is.
+		// Other machines lack Liberation Sans, but have fonts of the same width.
 		_, err = w.Write(bytes.ReplaceAll(drawn.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")))
 		return err
 	}

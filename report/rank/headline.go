@@ -50,8 +50,8 @@ func NewHeadline(g *Group) *doc.Headline {
 	return h
 }
 
-// TypeCount says over how many query types the ratios of a ranking are: over those
-// that the best and another one have in common.
+// TypeCount returns the number of query types behind the ratios of a ranking: the types
+// that the best subject and another one have in common.
 func TypeCount(overall *Ranking) string {
 	least, most := overall.types()
 	if least < most {
@@ -160,9 +160,9 @@ func (g *Group) Answer(s *doc.Ranking, r *Ranking, prefix string) doc.Span {
 	return doc.Toned(prefix+text, tone)
 }
 
-// ByType says in how many query types each subject was shown to be faster than
-// all others, and by how much at most: systems that are alike over all types may
-// differ in most of them. Empty: there is one type, or no type shows a difference.
+// ByType counts the query types in which each subject was shown to be faster than
+// all others, with the largest factor: systems that are alike over all types may
+// differ in most of them. It is empty if there is one type, or if no type shows a difference.
 func (g *Group) ByType() string {
 	wins, most, ties, untold := make([]int, len(g.Subjects)), make([]float64, len(g.Subjects)), 0, 0
 	for _, t := range g.Types() {

@@ -98,7 +98,7 @@ func TypeRow(g *Group, queryType string) doc.Row {
 	return doc.Row{Cells: cells}
 }
 
-// CommonCell is how many different queries of a type are compared.
+// CommonCell shows the number of different queries of a type that are compared.
 func CommonCell(g *Group, queryType string) doc.Span {
 	most, verified := 0, 0
 	for i, sample := range g.Samples(queryType) {

@@ -30,7 +30,7 @@ func Dots(g *rank.Group, l chart.Legend, queryType doc.Fact) *chart.Lines {
 		median    float64
 	}
 	var all []sample
-	most, extreme := 0, 1.0 // the largest multiple, or how many times smaller than the median
+	most, extreme := 0, 1.0 // the largest multiple of the median, or of its inverse
 	for i, s := range g.Subjects {
 		figures := estimate.Loads(s.Target, estimate.Settled)
 		if queryType.Key != LoadTitle {

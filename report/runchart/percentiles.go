@@ -39,7 +39,7 @@ func nines(quantile float64) float64 { return -math.Log10(1 - quantile) }
 // latencyOf is which times of a query type are drawn.
 type latencyOf struct {
 	name, suffix string
-	of           func(*result.Queries) *result.Latency // nil: it has none
+	of           func(*result.Queries) *result.Latency // nil: not recorded
 }
 
 // DrawnTimes are the latencies that the page draws as curves.

@@ -6,7 +6,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// rateCourse is the progress of a load whose clock began at a moment.
+// rateCourse draws the progress of a load whose clock began at began.
 func rateCourse(l *result.Load, began float64, s chart.Style) chart.Course {
 	c := chart.Course{Style: s}
 	before := 0.0

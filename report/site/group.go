@@ -39,7 +39,7 @@ type taker struct {
 	described bool // it has an experiment
 }
 
-// The filters, in the order in which a reader chooses.
+// The filters, in the order of a reader's choices.
 const (
 	byWorkload = iota
 	bySize
@@ -264,8 +264,8 @@ func columnsOf(r *result.Run, t *result.Target) []column {
 	return list
 }
 
-// howLoaded is how the loads of a run were done. A target that takes fewer writers
-// has its place beside the others all the same.
+// howLoaded describes how the loads of a run were done. A target that takes fewer writers
+// still has its place beside the others.
 func howLoaded(r *result.Run) string {
 	workers, batch, more := 0, 0, ""
 	for i := range r.Targets {
@@ -284,7 +284,7 @@ func howLoaded(r *result.Run) string {
 	return fmt.Sprintf("%s, batches of %s%s", workersText(workers), humanize.Comma(int64(batch)), more)
 }
 
-// howQueried is how the queries of a type were run, and whose texts they were.
+// howQueried describes how the queries of a type were run, and the origin of their texts.
 func howQueried(r *result.Run, queryType string) string {
 	workers, more, text := 0, "", ""
 	for i := range r.Targets {
@@ -316,7 +316,7 @@ func workersText(n int) string {
 	return strconv.Itoa(n) + " workers"
 }
 
-// sorted are the rows by system, and those of a system by version, newest first.
+// sorted returns the rows by system, and those of a system by version, newest first.
 func (g *group) sorted() []*row {
 	list := make([]*row, 0, len(g.rows))
 	for _, r := range g.rows {
@@ -352,8 +352,8 @@ func leadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
-// ordered are the columns: loads, then query types in the order run. Those of one name
-// say which queries they are of.
+// ordered returns the columns: loads, then query types in the order run. Columns of the same name
+// identify their queries.
 func (g *group) ordered() []column {
 	list := slices.Clone(g.columns)
 	slices.SortStableFunc(list, func(a, b column) int {

@@ -60,7 +60,7 @@ type index struct {
 	Shown  int            `json:"shown"` // the group that the page itself has
 }
 
-// table is a group as it is shown.
+// table is a group for display.
 type table struct {
 	Title, About string
 	Columns      []column
@@ -158,7 +158,7 @@ func pageStyle() (template.CSS, error) {
 	return template.CSS(common + string(own)), err
 }
 
-// scriptOf is a table as a script that hands it to the page.
+// scriptOf returns a table as a script that passes it to the page.
 func scriptOf(n int, text string) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "tsmarkGroup(%d, ", n)

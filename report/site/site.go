@@ -61,8 +61,8 @@ func New(out Output, opts Options) *Site {
 // ErrAnother is wrapped by the error about two runs of one ID that differ.
 var ErrAnother = errors.New("another run of the same id")
 
-// Add adds a run as it is recorded, and writes its pages. Of the same run once more
-// nothing is added.
+// Add adds a run as recorded, and writes its pages. A run that was already added is
+// ignored.
 func (s *Site) Add(recorded *result.Run) error {
 	document, err := result.Encode(recorded)
 	if err != nil {
@@ -88,10 +88,10 @@ func (s *Site) Add(recorded *result.Run) error {
 	return nil
 }
 
-// Runs is how many runs were added.
+// Runs returns the number of runs that were added.
 func (s *Site) Runs() int { return len(s.sums) }
 
-// Groups is how many tables the site has.
+// Groups returns the number of tables of the site.
 func (s *Site) Groups() int { return len(s.groups) }
 
 // The files of a run's folder.

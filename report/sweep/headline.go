@@ -92,7 +92,7 @@ func Answers(runs []*result.Run) []doc.Span {
 	return list
 }
 
-// mostPoints are as many as a sentence names.
+// mostPoints is the maximum number of points that a sentence names.
 const mostPoints = 5
 
 // pointLabel names a point as its table does.

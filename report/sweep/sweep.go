@@ -66,7 +66,7 @@ func newDocument(s *result.Sweep, runs []*result.Run) *doc.Document {
 	return &doc.Document{Title: c.Title, Headlines: []doc.Headline{{Answers: Answers(runs)}}, Chapters: []doc.Chapter{c}, Glossary: true, Elsewhere: "CSV, JSON and HTML have all"}
 }
 
-// sweepOutcome is how far the sweep came, in a few words.
+// sweepOutcome describes the progress of the sweep in a few words.
 func sweepOutcome(s *result.Sweep, runs []*result.Run) doc.Span {
 	complete, passed := 0, true
 	for _, r := range runs {
@@ -130,7 +130,7 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []doc.Fact {
 	}
 	common("dataset", func(r *result.Run) string { return facts.Dataset(&r.Dataset) })
 	common("queries", func(r *result.Run) string {
-		drawn := &result.Run{QuerySets: r.QuerySets, QuerySeed: r.QuerySeed} // how many were run is each point's own
+		drawn := &result.Run{QuerySets: r.QuerySets, QuerySeed: r.QuerySeed} // each point has its own number of executed queries
 		if slices.ContainsFunc(runs, func(other *result.Run) bool { return other.QuerySeed != r.QuerySeed }) && len(r.QuerySets) > 0 {
 			return facts.QueriesDrawn(drawn) + ", by a seed of each run's own"
 		}
@@ -150,7 +150,7 @@ func sweepFacts(s *result.Sweep, runs []*result.Run) []doc.Fact {
 	return list
 }
 
-// changedOptions is the options of a target that are not the defaults.
+// changedOptions returns the options of a target that differ from the defaults.
 func changedOptions(t *result.Target) string {
 	if text := facts.Changes(t.Changes); text != "" {
 		return "; " + text

@@ -93,7 +93,7 @@ func noiseOfAggregate(a *result.Aggregate) []*result.Noise {
 	return phases
 }
 
-// keptCells are the cells of loads while the aggregate was kept up.
+// keptCells returns the cells of loads during which the aggregate was maintained.
 func keptCells(t *result.Target, a *result.Aggregate) []doc.Span {
 	alone, with := estimate.Loads(t, estimate.Settled), estimate.Aggregates(t, estimate.KeptRate)
 	cells := []doc.Span{doc.None(), doc.None(), doc.None(), doc.None(), doc.None()}

@@ -181,7 +181,7 @@ func FaultNotes(name string, l *result.Load) []doc.Span {
 	return notes
 }
 
-// metricsRate is values a second until the last row was acknowledged, or else
+// metricsRate returns the values a second until the last row was acknowledged, or otherwise
 // handed over: the median of the loads.
 func metricsRate(t *result.Target) float64 {
 	of := func(l *result.Load) float64 {

@@ -68,7 +68,7 @@ func mixedTable(t *result.Target) *doc.Table {
 	return view
 }
 
-// mixedCells are the figures of a type.
+// mixedCells returns the figures of a type.
 func mixedCells(q *result.MixedType) []doc.Span {
 	bound := ""
 	if q.AtLeast > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// verdictText is a verdict, with how many answers were compared in full and of how
-// many others the rows were counted.
+// verdictText returns a verdict with the numbers of answers that were compared in full and of
+// others whose rows were counted.
 func verdictText(q *result.Queries) string {
 	text := q.VerdictText()
 	if q.By != "" && q.Verdict.OK() && q.CountedAnswers() == 0 {

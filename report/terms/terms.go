@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// durability is the name of the condition, whose words Among makes longer.
+// durability is the name of a condition to whose words Among adds.
 const durability = "durability"
 
 // Scope is which figures a condition bears on.
@@ -151,7 +151,7 @@ func all(sides []Side) (list []Measured) {
 	return list
 }
 
-// words are a side's condition: one, or those of its runs that differ.
+// words returns a side's condition: one value, or the differing values of its runs.
 func words(of []Measured, read func(Measured) string) string {
 	var values []string
 	for _, m := range of {
@@ -245,7 +245,7 @@ func hostSettings(r *result.Run, _ *result.Target) string {
 	return joined(", ", h.OS, h.Kernel, h.FileSystem, governor, turbo)
 }
 
-// place is how tsmark reaches a target.
+// place describes how tsmark reaches a target.
 func place(_ *result.Run, t *result.Target) string {
 	switch {
 	case t.Embedded:
@@ -266,7 +266,7 @@ func dataset(r *result.Run, _ *result.Target) string {
 	return joined(" ", name, d.Fingerprint[:min(enough, len(d.Fingerprint))])
 }
 
-// level is the level of durability that was chosen, or that of the system as shipped.
+// level returns the chosen level of durability, by default that of the system as shipped.
 func level(t *result.Target) string { return cmp.Or(t.Durability, driver.AsShipped) }
 
 func memory(_ *result.Run, t *result.Target) string {
@@ -276,7 +276,7 @@ func memory(_ *result.Run, t *result.Target) string {
 	return "at most " + humanize.IBytes(uint64(t.ServerMemory))
 }
 
-// resultCache is a cache of answers that may have answered.
+// resultCache describes a cache that may have answered queries.
 func resultCache(_ *result.Run, t *result.Target) string {
 	if t.ResultCache.Answers() {
 		return t.ResultCache.String()

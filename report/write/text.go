@@ -112,7 +112,7 @@ func (t *textWriter) headline(h *doc.Headline) {
 	t.line("")
 }
 
-// longestBar is in columns.
+// longestBar is the maximum length of a bar, in columns.
 const longestBar = 40
 
 // standings draws a bar for each place.
@@ -177,7 +177,7 @@ func (t *textWriter) head(c *doc.Chapter) {
 	}
 }
 
-// leastKey is the width of the keys of facts, in columns, unless one is longer.
+// leastKey is the minimum width of the keys of facts, in columns.
 const leastKey = 7
 
 func (t *textWriter) heading(text string) {

@@ -65,9 +65,9 @@ func (p *page) write(to *strings.Builder, n ast.Node) {
 	}
 }
 
-// newID is the id of a heading, by GitHub's rule, so that a link to it works there as well:
+// newID returns the id of a heading, by GitHub's rule, so that a link to it works there as well:
 // lower case, hyphens for spaces, and no other punctuation. A second heading of the same
-// text has -1 behind it.
+// text gets the suffix -1.
 func (p *page) newID(title string) string {
 	id := strings.Map(func(r rune) rune {
 		switch {

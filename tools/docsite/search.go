@@ -13,8 +13,8 @@ type entry struct {
 	Text    string `json:"x"`
 }
 
-// index is a script that holds all words of the pages. It is a script and no JSON, which a
-// page that was opened from a disk may not read.
+// index returns a script with all words of the pages. It is a script instead of JSON, which a
+// page that was opened from a disk must not read.
 func index(pages []*page) ([]byte, error) {
 	entries := []entry{}
 	for _, p := range pages {

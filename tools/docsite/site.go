@@ -216,7 +216,7 @@ func (s *site) listing(folder string) string {
 	return pathOf(path.Join(folder, "README.md"))
 }
 
-// closest is the tail of an error about a heading that there is not.
+// closest returns the tail of an error about a missing heading.
 func (p *page) closest(id string) string {
 	for _, known := range slices.Sorted(maps.Keys(p.ids)) {
 		if strings.HasPrefix(known, id) || strings.HasPrefix(id, known) {
@@ -226,7 +226,7 @@ func (p *page) closest(id string) string {
 	return ""
 }
 
-// relative is another file of the site as this page names it.
+// relative returns the path of another file of the site relative to this page.
 func (p *page) relative(to string) string {
 	return strings.Repeat("../", strings.Count(p.Path, "/")) + to
 }
@@ -288,7 +288,7 @@ func (s *site) render() error {
 	return err
 }
 
-// list is the page of a folder without a README.
+// list returns the page of a folder without a README.
 func (s *site) list(folder string) *view {
 	p := &page{Source: folder, Path: s.listing(folder), Title: path.Base(folder)}
 	var body strings.Builder

@@ -62,7 +62,7 @@ func Serve(t testing.TB, backend string) *Front {
 // Address returns the address on which it listens.
 func (f *Front) Address() string { return f.listener.Addr().String() }
 
-// Encrypted returns how many connections were encrypted.
+// Encrypted returns the number of encrypted connections.
 func (f *Front) Encrypted() int64 { return f.encrypted.Load() }
 
 // headSize is the size of the head of each message; its last field is the message's size.

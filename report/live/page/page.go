@@ -40,7 +40,7 @@ type State struct {
 	Over         *End // nil: still in progress
 }
 
-// Window is how many seconds the charts of a live page show at most.
+// Window is the maximum number of seconds that the charts of a live page show.
 const Window = 300
 
 // Measured sums up the operations of a load or query type so far.
@@ -51,10 +51,10 @@ type Measured struct {
 	PerSecond    float64
 	Latency      Latency // of all repeats so far
 	Due          bool    // latency counts from when a query was due
-	Troubles     []Count // how many failed, were cut off, dropped or sent again
+	Troubles     []Count // numbers of failed, cut off, dropped or retried operations
 }
 
-// Count is how many operations ended in a way.
+// Count is the number of operations with an outcome.
 type Count struct {
 	Outcome string
 	Count   int64
@@ -128,7 +128,7 @@ func NewUpdates() (*Updates, error) {
 	return &Updates{t}, err
 }
 
-// Write writes the content of the page as it is now, and returns the page's title.
+// Write writes the current content of the page, and returns the page's title.
 func (u *Updates) Write(w io.Writer, l *State) (title string, err error) {
 	page := l.page()
 	return page.Title, u.templates.ExecuteTemplate(w, "content", page)

@@ -85,8 +85,8 @@ func literal(cmd *cobra.Command) {
 	}
 }
 
-// escaped is a text in which no character means anything to Markdown. Indented lines are
-// code there, which is literal as it is.
+// escaped returns a text whose characters have no special meaning in Markdown. Indented lines are
+// code there, which is literal anyway.
 func escaped(text string) string {
 	words := strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`)
 	var b strings.Builder

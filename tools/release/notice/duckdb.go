@@ -69,7 +69,7 @@ func bundles() []bundle {
 	}
 }
 
-// ownLibraries are those of DuckDB's own code beside duckdb_static.
+// ownLibraries returns the libraries of DuckDB's own code besides duckdb_static.
 func ownLibraries() []string {
 	return []string{"autocomplete_extension", "core_functions_extension", "json_extension"}
 }

@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// notice is the text for a program.
+// notice returns the text for a program.
 func notice(program string) (string, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

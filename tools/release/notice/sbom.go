@@ -32,7 +32,7 @@ type named struct {
 	Name string `json:"name,omitempty"`
 }
 
-// licensedAs is a bundle's licence.
+// licensedAs returns a bundle's licence.
 func licensedAs(b bundle) []licensed {
 	switch name, own := strings.CutPrefix(b.licence, "LicenseRef-"); {
 	case own:
