@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// dataset sets what fixes the rows. How many there are, operations says.
+// dataset sets the parameters of the rows. operations sets their number.
 func (m *mapping) dataset() {
 	w := &m.out.Workload
 	*w = workload.Spec{Name: "iotdb", Seed: m.whole("DATA_SEED"), Interval: m.time("POINT_STEP")}
@@ -33,7 +33,7 @@ func (m *mapping) dataset() {
 	m.from("START_TIME", "workload.timestamp-start")
 }
 
-// time returns a duration, whose unit is that of the times.
+// time returns a duration, in the unit of the timestamps.
 func (m *mapping) time(name string) time.Duration {
 	unit := time.Millisecond
 	switch strings.ToLower(m.text(precisionName)) {
@@ -50,14 +50,14 @@ func (m *mapping) time(name string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// maxSpan bounds times: 64 bits of nanoseconds hold 292 years.
+// maxSpan limits durations: 64 bits of nanoseconds hold 292 years.
 const maxSpan = 200 * 365 * 24 * time.Hour
 
 // devices sets devices, tables and clients.
 func (m *mapping) devices() {
 	w := &m.out.Workload
 	devices := m.count("DEVICE_NUMBER")
-	w.Scale = uint32(float64(devices) * m.number("REAL_INSERT_RATE")) // as the tool rounds
+	w.Scale = uint32(float64(devices) * m.number("REAL_INSERT_RATE")) // rounded as in the tool
 	m.from("DEVICE_NUMBER", "workload.scale")
 	if w.Scale == 0 {
 		m.bad("REAL_INSERT_RATE", "leaves none of %d devices; raise it", devices)
@@ -111,8 +111,8 @@ func (m *mapping) sensors() {
 	m.own(proportion, "types", joined(shares))
 }
 
-// shares reads numbers between colons, which must not all be 0: as many as there
-// are now, or in files of the tool's earlier versions, which had the first of them.
+// shares reads numbers separated by colons, which must not all be 0. Files of earlier versions of
+// the tool have only the first of them.
 func (m *mapping) shares(name string, earlier, now int) ([]float64, bool) {
 	var list []float64
 	sum := 0.0
@@ -137,7 +137,7 @@ func (m *mapping) shares(name string, earlier, now int) ([]float64, bool) {
 	return list, true
 }
 
-// joined writes shares as an experiment does.
+// joined formats shares as an experiment does.
 func joined(shares []float64) string {
 	parts := make([]string, len(shares))
 	for i, s := range shares {
@@ -146,7 +146,7 @@ func joined(shares []float64) string {
 	return strings.Join(parts, ":")
 }
 
-// tags sets the further tags of devices.
+// tags sets the additional tags of devices.
 func (m *mapping) tags() {
 	const list = "TAG_VALUE_CARDINALITY"
 	var counts []string
@@ -170,8 +170,7 @@ func (m *mapping) tags() {
 	m.own(list, "tags", strings.Join(counts, ":"))
 }
 
-// distribution sets the shares of the value functions, in the order of the
-// workload.
+// distribution sets the shares of the value functions, in the order of the workload.
 func (m *mapping) distribution() {
 	names := []string{"SQUARE_RATIO", "SIN_RATIO", "LINE_RATIO", "RANDOM_RATIO", "CONSTANT_RATIO"}
 	shares, sum, last := make([]float64, len(names)), 0.0, names[0]
@@ -188,7 +187,7 @@ func (m *mapping) distribution() {
 	m.own(last, "distribution", joined(shares))
 }
 
-// arrival sets in which order and at which times rows come.
+// arrival sets the order and the times of the rows.
 func (m *mapping) arrival() {
 	m.own("IS_REGULAR_FREQUENCY", "irregular", m.not("IS_REGULAR_FREQUENCY"))
 	late, ratio := m.truth("IS_OUT_OF_ORDER"), m.number("OUT_OF_ORDER_RATIO")
@@ -219,7 +218,7 @@ func (m *mapping) arrival() {
 	lambda := m.number("LAMBDA")
 	m.own("LAMBDA", "late-mean", strconv.FormatFloat(lambda, 'f', -1, 64))
 	m.own("OUT_OF_ORDER_MODE", "late-mode", "paper-poisson")
-	// A Poisson number exceeds this in fewer cases than one in 10^15.
+	// A Poisson number exceeds this with a probability below 10^-15.
 	reached, bound := lambda+10*math.Sqrt(lambda)+40, m.count("MAX_K")
 	switch {
 	case m.out.Mixed.On():

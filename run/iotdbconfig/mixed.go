@@ -11,12 +11,11 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// mix sets the phase in which queries run while rows are written. What
-// is a write to the tool, a batch of each device of a client, is several
-// operations here.
+// mix sets the phase in which queries run while rows are written. A write of the tool, a batch of
+// each device of a client, corresponds to several operations here.
 func (m *mapping) mix(s *shares) {
 	x := &m.out.Mixed
-	x.Loaded = 1 // per cent: the least that queries can cover
+	x.Loaded = 1 // percent: the minimum for queries to have data
 	m.from(proportion, "mixed")
 	queried := 1 - s.write
 	if ratio := s.write * s.batches / queried; ratio >= 2 {
@@ -38,8 +37,8 @@ func (m *mapping) mix(s *shares) {
 	}
 }
 
-// wholes returns the smallest whole numbers that stand to each other as these
-// numbers do, or close to it; nil where one of them is too large for a weight.
+// wholes returns the smallest whole numbers with the same ratios as the given numbers, or close to
+// them; nil: one of them is too large for a weight.
 func wholes(of []float64) []int {
 	least := slices.Min(of)
 	for by := 1.0; ; by++ {
@@ -58,7 +57,7 @@ func wholes(of []float64) []int {
 	}
 }
 
-// pace sets rates and bounds of time.
+// pace sets rates and time limits.
 func (m *mapping) pace(s *shares) {
 	m.within(s)
 	interval := time.Duration(m.whole("OP_MIN_INTERVAL")) * time.Millisecond
@@ -89,13 +88,13 @@ func (m *mapping) pace(s *shares) {
 	m.from("OP_MIN_INTERVAL", "mixed.row-rate", "mixed.query-rate")
 }
 
-// rate writes a schedule.
+// rate formats a schedule.
 func rate(perSecond float64) string {
 	text := strings.TrimRight(fmt.Sprintf("%.6f", perSecond), "0")
 	return strings.TrimSuffix(text, ".") + "/s"
 }
 
-// within sets how long all may take.
+// within sets the total time limit.
 func (m *mapping) within(s *shares) {
 	most := time.Duration(min(m.whole("TEST_MAX_TIME"), int64(maxSpan/time.Millisecond))) * time.Millisecond
 	if most == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// notes accounts for each parameter that is given. Values are not in it: some
-// are secret.
+// notes describes the effect of each parameter in the file. It omits values, because some are
+// secret.
 func (m *mapping) notes() []string {
 	list := []string{"The scenario of IoTDB-Benchmark's " + filepath.Base(m.file) + "; what it leaves out is as by default there, but for connections."}
 	var honoured, usual, mapped, reasons []string
@@ -33,7 +33,7 @@ func (m *mapping) notes() []string {
 				reasons = append(reasons, f.why)
 			}
 			ignored[f.why] = append(ignored[f.why], p.Name)
-		default: // a refused one has its default here
+		default: // for a refused parameter, the default
 			honoured = append(honoured, p.Name)
 		}
 	}
@@ -50,7 +50,7 @@ func (m *mapping) notes() []string {
 	return list
 }
 
-// name is the run's: the remark, or that of the file.
+// name returns the name of the run: the remark, or the file's name.
 func (m *mapping) name() string {
 	if remark := m.text("REMARK"); remark != "" {
 		m.from("REMARK", "name")
@@ -64,11 +64,11 @@ func (m *mapping) name() string {
 		return -1
 	}, strings.TrimSuffix(base, filepath.Ext(base)))
 	name = strings.TrimLeft(name[:min(len(name), maxName)], "-")
-	if name == "" || name == "config" { // every one has that name
+	if name == "" || name == "config" { // every file has that name
 		return "iotdb-config"
 	}
 	return name
 }
 
-// maxName is how long the name of a run may be.
+// maxName is the maximum length of a run's name.
 const maxName = 60

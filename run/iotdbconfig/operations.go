@@ -12,10 +12,10 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// proportion is the name of the parameter that says what is done.
+// proportion is the parameter with the mix of operations.
 const proportion = "OPERATION_PROPORTION"
 
-// queryTypes are the tool's Q1 to Q12, by the names that they have here.
+// queryTypes are the names for the tool's Q1 to Q12.
 func queryTypes() []string {
 	return []string{
 		"precise-point", "time-range", "value-range", "agg-time", "agg-value", "agg-time-value", "group-by-time", "latest-point",
@@ -23,19 +23,19 @@ func queryTypes() []string {
 	}
 }
 
-// shares are how often a client operates, and what it then does.
+// shares are the frequency and the mix of a client's operations.
 type shares struct {
 	loop    int64
 	clients int
 	write   float64 // probability
 	queried []float64
-	batches float64 // of a write: one for each device of the client, or several
+	batches float64 // per write: one for each device of the client, or several
 }
 
 func (s *shares) writes() bool  { return s.write > 0 }
 func (s *shares) queries() bool { return len(s.queried) > 0 }
 
-// operations sets how much is written and queried, and how.
+// operations sets the numbers and the kinds of writes and queries.
 func (m *mapping) operations() {
 	s := &shares{loop: m.whole("LOOP")}
 	m.clients(s)
@@ -92,8 +92,8 @@ func (m *mapping) clients(s *shares) {
 	m.from(name, "load.workers", "queries.workers")
 }
 
-// rows sets how many rows there are: those that LOOP writes, also where nothing
-// but queries is wanted, since those read what such writes left.
+// rows sets the number of rows: the rows written by LOOP, even for queries only, which read the
+// rows of such writes.
 func (m *mapping) rows(s *shares) {
 	w, batch := &m.out.Workload, m.count("BATCH_SIZE_PER_WRITE")
 	written := float64(s.loop)
@@ -137,7 +137,7 @@ func (m *mapping) write(s *shares) {
 	}
 }
 
-// queries sets which queries are run.
+// queries sets the queries.
 func (m *mapping) queries(s *shares) {
 	q := &m.out.Queries
 	for _, p := range []struct{ name, setting, value string }{
@@ -194,7 +194,7 @@ func (m *mapping) set() string {
 	return operation
 }
 
-// windows sets where the windows of queries lie.
+// windows sets the position of query windows.
 func (m *mapping) windows(s *shares) {
 	recent := m.truth("IS_RECENT_QUERY")
 	switch {

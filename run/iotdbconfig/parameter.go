@@ -1,7 +1,7 @@
-// Package iotdbconfig reads the files of IoTDB-Benchmark, its config.properties
-// and its routine, as experiments: whoever has a scenario there can run it here.
-// "The tool" is thulab/iot-benchmark at 4e8f44d1. Parameters says what becomes of each
-// parameter; the site appends that list to docs/iotdb-config.md.
+// Package iotdbconfig reads the files of IoTDB-Benchmark, its config.properties and its routine, as
+// experiments, so that existing scenarios can run here. "The tool" is thulab/iot-benchmark at
+// 4e8f44d1. Parameters describes the effect of each parameter; the site appends that list to
+// docs/iotdb-config.md.
 package iotdbconfig
 
 import (
@@ -11,35 +11,35 @@ import (
 	"strings"
 )
 
-// Fate is what becomes of a parameter.
+// Fate is the treatment of a parameter.
 type Fate string
 
 // The fates.
 const (
-	Honoured Fate = "honoured" // means here what it means in the tool
-	Mapped   Fate = "mapped"   // becomes what is closest; Parameter.Why says how they differ
-	Ignored  Fate = "ignored"  // changes nothing that is measured here
-	Refused  Fate = "refused"  // any value but the default is an error: it would change what is measured
+	Honoured Fate = "honoured" // has the same meaning as in the tool
+	Mapped   Fate = "mapped"   // is mapped to the closest setting; Parameter.Why describes the difference
+	Ignored  Fate = "ignored"  // affects no measurement here
+	Refused  Fate = "refused"  // any value but the default is an error: it would change the measurement
 )
 
-// Parameter is one that the tool reads.
+// Parameter is a parameter of the tool.
 type Parameter struct {
-	Section string // what it is about
+	Section string // its topic
 	Name    string
-	Default string // the tool's, which holds where a file leaves it out
+	Default string // the tool's default for a missing parameter
 	Fate    Fate
 	Becomes string // the keys of an experiment that it sets; empty: none
-	Why     string // how it is meant here, or why it is not
+	Why     string // its meaning here, or why it has none
 	form    form
 }
 
-// form is how the value of a parameter is written.
+// form is the syntax of a parameter's value.
 type form struct {
-	what  string // it must be
+	what  string // description of the syntax
 	right func(text string) bool
 }
 
-// whole is whole numbers from least on.
+// whole accepts whole numbers not below least.
 func whole(least int64) form {
 	what := "a whole number"
 	if least > -1<<62 {
@@ -53,7 +53,7 @@ func whole(least int64) form {
 
 const anyWhole = -1 << 63
 
-// number is numbers from least to most.
+// number accepts numbers from least to most.
 func number(least, most float64) form {
 	return form{fmt.Sprintf("a number from %g to %g", least, most), func(text string) bool {
 		x, err := strconv.ParseFloat(text, 64)
@@ -61,10 +61,10 @@ func number(least, most float64) form {
 	}}
 }
 
-// truth is true or false.
+// truth accepts true or false.
 func truth() form { return words("true", "false") }
 
-// words is one of some words, in whatever case.
+// words accepts one of some words, ignoring case.
 func words(known ...string) form {
 	last := len(known) - 1
 	return form{strings.Join(known[:last], ", ") + " or " + known[last], func(text string) bool {
@@ -72,18 +72,18 @@ func words(known ...string) form {
 	}}
 }
 
-// text is any text.
+// text accepts any text.
 func text() form { return form{"a text", func(string) bool { return true }} }
 
-// same reports whether two values of a parameter mean the same.
+// same reports whether two values of a parameter are equivalent.
 func same(a, b string) bool {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	return strings.EqualFold(a, b) || errX == nil && errY == nil && x == y
 }
 
-// Parameters lists all that the tool reads, in the order of its file, and behind
-// those of each section the ones that its file does not tell of.
+// Parameters lists all parameters of the tool in the order of its file; parameters missing in the
+// file follow at the end of each section.
 func Parameters() []Parameter {
 	var all []Parameter
 	for _, s := range []struct {

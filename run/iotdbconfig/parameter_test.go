@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
 
-// Each parameter of the tool's list is there once, with its default.
+// Each parameter of the tool is listed once, with its default.
 func TestParameters(t *testing.T) {
 	data, err := os.ReadFile("testdata/parameters.properties")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestParameters(t *testing.T) {
 	for _, e := range entries {
 		tool[e.Key] = e.Value
 	}
-	tool["STEP_SIZE"] = "1" // by its code, where the file names 0
+	tool["STEP_SIZE"] = "1" // as in its code; the file has 0
 	here := make(map[string]string)
 	for _, p := range iotdbconfig.Parameters() {
 		if _, twice := here[p.Name]; twice {

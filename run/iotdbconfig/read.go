@@ -14,26 +14,25 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// MaxSize is how many bytes a file may have.
+// MaxSize is the maximum size of a file in bytes.
 const MaxSize = properties.MaxSize
 
-// File is a file's name, as errors give it, and what is in it.
+// File is the contents of a file, and its name for errors.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Options is what is known beside the file.
+// Options is the information in addition to the file.
 type Options struct {
-	Drivers []driver.Driver // that there are
-	Targets bool            // targets are named elsewhere: the experiment has none
+	Drivers []driver.Driver // the available drivers
+	Targets bool            // the caller adds the targets: the experiment has none
 }
 
-// Read makes an experiment of a config.properties. What the file leaves out is
-// as the tool's code has it, connections apart. The experiment's Notes say what
-// became of each parameter that the file has, and its values know where they were
-// written. The errors are *experiment.Problem, one for each mistake and on one
-// line each, joined as by errors.Join.
+// Read converts a config.properties to an experiment. Missing parameters have the defaults of the
+// tool's code, connections excepted. The experiment's Notes describe the effect of each parameter
+// in the file, and its values have their positions in the file. The errors are *experiment.Problem,
+// one per mistake and on one line each, joined as by errors.Join.
 func Read(config File, o Options) (*experiment.Experiment, error) {
 	r, err := newReader(config, o)
 	if err != nil {
@@ -42,7 +41,7 @@ func Read(config File, o Options) (*experiment.Experiment, error) {
 	return r.experimentOf(r.given)
 }
 
-// setting is a value and where it stands.
+// setting is a value with its position.
 type setting struct {
 	file  string
 	line  int
@@ -57,7 +56,7 @@ type reader struct {
 	given      map[string]setting // by name
 }
 
-// newReader reads a file as far as each parameter is judged by itself.
+// newReader reads a file and checks each parameter separately.
 func newReader(config File, o Options) (*reader, error) {
 	r := &reader{file: config.Name, options: o, parameters: Parameters(), given: make(map[string]setting)}
 	entries, err := properties.Parse(config.Data)
@@ -102,7 +101,7 @@ func (r *reader) judge(name string, s setting) error {
 	return nil
 }
 
-// short returns a value as errors show it, on one line.
+// short shortens a value for errors, to one line.
 func short(value string) string {
 	if len(value) > 100 {
 		return "a text of more than 100 characters"
@@ -110,22 +109,22 @@ func short(value string) string {
 	return strconv.Quote(value)
 }
 
-// mapping makes one experiment.
+// mapping creates one experiment.
 type mapping struct {
 	*reader
 	given    map[string]setting // of this experiment
 	out      *experiment.Experiment
 	problems []error
-	fates    map[string]fate // of parameters that are not as the table says
+	fates    map[string]fate // parameters with a different treatment than in the table
 }
 
-// fate is what becomes of a parameter in one experiment.
+// fate is the treatment of a parameter in one experiment.
 type fate struct {
 	fate Fate
 	why  string
 }
 
-// experimentOf makes the experiment of parameters that were judged.
+// experimentOf creates the experiment for checked parameters.
 func (r *reader) experimentOf(given map[string]setting) (*experiment.Experiment, error) {
 	m := &mapping{reader: r, given: given, out: experiment.Default(), fates: make(map[string]fate)}
 	m.out.Name = m.name()
@@ -145,7 +144,7 @@ func (r *reader) experimentOf(given map[string]setting) (*experiment.Experiment,
 	return m.out, nil
 }
 
-// text returns the value of a parameter, the tool's default where it is left out.
+// text returns the value of a parameter, or the tool's default.
 func (m *mapping) text(name string) string {
 	if s, ok := m.given[name]; ok {
 		return s.value
@@ -156,11 +155,11 @@ func (m *mapping) text(name string) string {
 
 // whole returns a whole number.
 func (m *mapping) whole(name string) int64 {
-	n, _ := strconv.ParseInt(m.text(name), 10, 64) // as judge read it
+	n, _ := strconv.ParseInt(m.text(name), 10, 64) // checked by judge
 	return n
 }
 
-// count returns a whole number of which there are at most as many as 32 bits say.
+// count returns a whole number that fits into 32 bits.
 func (m *mapping) count(name string) uint32 {
 	n := m.whole(name)
 	if n > math.MaxInt32 {
@@ -176,7 +175,7 @@ func (m *mapping) number(name string) float64 {
 
 func (m *mapping) truth(name string) bool { return strings.EqualFold(m.text(name), "true") }
 
-// not is the word true where a parameter is false, and else none.
+// not returns the word true if a parameter is false, otherwise an empty string.
 func (m *mapping) not(name string) string {
 	if m.truth(name) {
 		return ""
@@ -189,15 +188,14 @@ func (m *mapping) has(name string) bool {
 	return ok
 }
 
-// other reports whether a parameter is given with another value than its
-// default.
+// other reports whether the file sets a parameter to a value other than its default.
 func (m *mapping) other(name string) bool {
 	s, ok := m.given[name]
 	i := slices.IndexFunc(m.parameters, func(p Parameter) bool { return p.Name == name })
 	return ok && !same(s.value, m.parameters[i].Default)
 }
 
-// origin returns where a parameter stands, or the file that leaves it out.
+// origin returns the position of a parameter, or the file if the parameter is missing.
 func (m *mapping) origin(name string) experiment.Origin {
 	if s, ok := m.given[name]; ok {
 		return experiment.Origin{File: s.file, Line: s.line, Key: name}
@@ -210,21 +208,21 @@ func (m *mapping) bad(name, format string, args ...any) {
 	m.problems = append(m.problems, &experiment.Problem{Origin: m.origin(name), Text: fmt.Sprintf(format, args...)})
 }
 
-// own sets a setting of the workload to what a parameter means; empty: it is left
-// out.
+// own sets a setting of the workload to the meaning of a parameter; an empty value removes the
+// setting.
 func (m *mapping) own(name, setting, value string) {
 	m.out.Workload.Settings.Set("iotdb."+setting, value)
 	m.from(name, "workload.iotdb."+setting)
 }
 
-// from says that a parameter gave the value at some paths of the experiment.
+// from records a parameter as the origin of the values at some paths of the experiment.
 func (m *mapping) from(name string, paths ...string) {
 	for _, path := range paths {
 		m.out.From(path, m.origin(name))
 	}
 }
 
-// becomes says what became of a parameter, which is not what the table says.
+// becomes records a treatment of a parameter that differs from the table.
 func (m *mapping) becomes(f Fate, why string, names ...string) {
 	for _, name := range names {
 		m.fates[name] = fate{f, why}

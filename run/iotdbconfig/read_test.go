@@ -14,13 +14,13 @@ import (
 	"github.com/tsmark/tsmark/run/iotdbconfig"
 )
 
-// read reads lines as c.properties.
+// read reads lines as the file c.properties.
 func read(lines ...string) (*experiment.Experiment, error) {
 	file := iotdbconfig.File{Name: "c.properties", Data: []byte(strings.Join(lines, "\n"))}
 	return iotdbconfig.Read(file, iotdbconfig.Options{Drivers: all.Drivers()})
 }
 
-// names are those of the drivers that there are.
+// names returns the names of the available drivers.
 func names() []string {
 	var list []string
 	for _, d := range all.Drivers() {
@@ -29,8 +29,7 @@ func names() []string {
 	return list
 }
 
-// The tool's own file, in which all is as by default, is the tool's default
-// scenario, as is an empty one.
+// The tool's own file, with all defaults, gives the tool's default scenario, as does an empty file.
 func TestDefaults(t *testing.T) {
 	data, err := os.ReadFile("testdata/parameters.properties")
 	if err != nil {
@@ -61,8 +60,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Each line says what one or several parameters change in the experiment, on
-// top of a small scenario.
+// Each line describes the effect of one or several parameters on the experiment of a small
+// scenario.
 func TestMapping(t *testing.T) {
 	small := []string{"DB_SWITCH=FakeDB", "DEVICE_NUMBER=100", "SENSOR_NUMBER=10", "DATA_CLIENT_NUMBER=5"}
 	before, err := read(small...)
@@ -90,10 +89,10 @@ func TestMapping(t *testing.T) {
 		{"IS_DELETE_DATA=false; LOG_PRINT_INTERVAL=60", "load.reporting-period=1m load.replace=false"},
 		{"READ_OPERATION_TIMEOUT_MS=1500; QUERY_AGGREGATE_FUN=max_value; QUERY_SET_OP_TYPE=except all; QUERY_SET_OP_NUM=3; QUERY_LOWER_VALUE=0.5; STEP_SIZE=0",
 			"queries.timeout=1.5s queries.windows=sliding:0s queries.iotdb.above=0.5 queries.iotdb.aggregate=max queries.iotdb.set=except-all queries.iotdb.set-of=3"},
-		// Each of 5 clients runs 100 queries, a quarter of it value-range.
+		// Each of 5 clients runs 100 queries, a quarter of them value-range.
 		{"OPERATION_PROPORTION=0:0:0:1:0:0:0:0:3:0:0:0:0; QUERY_DEVICE_NUM=2; QUERY_SENSOR_NUM=3", "load.replace=false queries.types=value-range,latest-point queries.count=375 queries.time-box=0s queries.iotdb.devices=2 queries.iotdb.sensors=3"},
 		{"OPERATION_PROPORTION=0:1:0:0:0:0:0:0:0:0:0:0:0; TEST_MAX_TIME=60000; OP_MIN_INTERVAL=200", "load.replace=false queries.types=precise-point queries.count=500 queries.time-box=1m queries.rate=25/s"},
-		// 50 writes of 20 batches and 50 queries of each client.
+		// 50 writes of 20 batches and 50 queries per client.
 		{"OPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0", "workload.timestamp-end=2021-12-31T22:56:45Z queries.types=precise-point queries.count=250 mixed.loaded=1 mixed.writes=20:1"},
 		{"OPERATION_PROPORTION=2:3:2:1:0:0:0:0:0:0:0:0:0; IS_RECENT_QUERY=true; TEST_MAX_TIME=5000; DATA_CLIENT_NUMBER=100",
 			"workload.timestamp-end=2021-12-31T19:28:25Z load.workers=100 queries.types=precise-point,time-range,value-range queries.count=3750 queries.workers=100 queries.windows=recent mixed.loaded=1 mixed.writes=25 mixed.duration=5s mixed.weights=3:2:1"},
@@ -155,7 +154,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What a file says of IoTDB alone becomes options of its driver.
+// Parameters specific to IoTDB become options of its driver.
 func TestIoTDB(t *testing.T) {
 	for lines, want := range map[string]experiment.Options{
 		"":                                       {"timeout": "2m"},
@@ -256,8 +255,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead holds any file to: it is an experiment whose file is read again, or an
-// error of whole lines that name the file.
+// FuzzRead: any file gives an experiment whose file can be read again, or an error of whole lines
+// that name the file.
 func FuzzRead(f *testing.F) {
 	for _, lines := range []string{"", "LOOP=5", "OPERATION_PROPORTION=1:2:3:0:0:0:0:0:0:0:0:0:0", "DB_SWITCH=QuestDB\nPASSWORD=x", "IS_OUT_OF_ORDER=true\nLAMBDA=3", "OP_MIN_INTERVAL=-1\nOPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0", "TAG_NUMBER=1\nTAG_VALUE_CARDINALITY=7"} {
 		f.Add([]byte(lines))
@@ -284,6 +283,6 @@ func FuzzRead(f *testing.F) {
 		if diff := cmp.Diff(e.Settings(), again.Settings()); diff != "" {
 			t.Fatalf("read again (-want +got):\n%s", diff)
 		}
-		_ = e.Check() // it may have more workers than there can be
+		_ = e.Check() // it may have more workers than possible
 	})
 }

@@ -23,11 +23,10 @@ type step struct {
 	out   *experiment.Experiment
 }
 
-// ReadRoutine makes a sweep of a config.properties and a routine, the file of the
-// tool's rep-benchmark.sh: words KEY=VALUE change parameters from there on, also
-// ones that config.properties leaves out, and each TEST is a point with the
-// parameters as they are then. What follows # on a line is a comment. Errors are
-// as those of Read.
+// ReadRoutine converts a config.properties and a routine, the file of the tool's rep-benchmark.sh,
+// to a sweep. Words KEY=VALUE change parameters from there on, including parameters missing in
+// config.properties, and each TEST is a point with the current parameters. Comments start with #
+// and extend to the end of the line. Errors are as those of Read.
 func ReadRoutine(config, routine File, o Options) (*experiment.Experiment, error) {
 	r, err := newReader(config, o)
 	if err != nil {
@@ -55,7 +54,7 @@ func (r *reader) steps(routine File) ([]step, error) {
 	}
 	var steps []step
 	var problems []error
-	changed := 0 // line of a change that no test has seen
+	changed := 0 // line of a change without a following test
 	given := maps.Clone(r.given)
 	for i, line := range strings.Split(strings.TrimPrefix(string(routine.Data), "\ufeff"), "\n") {
 		line, _, _ = strings.Cut(line, "#")
@@ -89,8 +88,7 @@ func (r *reader) steps(routine File) ([]step, error) {
 	return steps, errors.Join(problems...)
 }
 
-// sweep makes one experiment of those of the tests: what differs between them is
-// what it sweeps over.
+// sweep merges the experiments of the tests into one that sweeps over their differences.
 func sweep(file string, steps []step) (*experiment.Experiment, error) {
 	first := steps[0].out
 	var paths []string

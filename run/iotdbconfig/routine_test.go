@@ -19,7 +19,7 @@ func readRoutine(config, routine string) (*experiment.Experiment, error) {
 
 const fake = "DB_SWITCH=FakeDB\nDEVICE_NUMBER=100\nDATA_CLIENT_NUMBER=5\n"
 
-// Each TEST is a point, with what was changed before it.
+// Each TEST is a point, with the changes before it.
 func TestRoutine(t *testing.T) {
 	e, err := readRoutine(fake, "LOOP=10 TEST\r\nDATA_CLIENT_NUMBER=2 # fewer\n\nTEST LOOP=1\tBATCH_SIZE_PER_WRITE=10\nOPERATION_PROPORTION=0:1:0:0:0:0:0:0:0:0:0:0:0 TEST")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestRoutine(t *testing.T) {
 	}
 }
 
-// sortParameters makes the order of parameters no matter.
+// sortParameters makes the order of parameters irrelevant.
 func sortParameters(points []string) {
 	for i, p := range points {
 		parts := strings.Split(p, ", ")
@@ -57,7 +57,7 @@ func sortParameters(points []string) {
 	}
 }
 
-// One test is a run like any other.
+// A single test is a run like any other.
 func TestRoutineOfOne(t *testing.T) {
 	e, err := readRoutine(fake, "LOOP=10 TEST")
 	if err != nil {
@@ -87,8 +87,8 @@ func TestRoutineErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadRoutine holds any routine to: it is a sweep that expands into as many
-// points as it has tests, or an error of whole lines that name the file.
+// FuzzReadRoutine: any routine gives a sweep that expands into as many points as it has tests, or
+// an error of whole lines that name the file.
 func FuzzReadRoutine(f *testing.F) {
 	for _, routine := range []string{"TEST", "LOOP=5 TEST LOOP=6 TEST", "# x\nOPERATION_PROPORTION=1:1:0:0:0:0:0:0:0:0:0:0:0 TEST\r\nOPERATION_PROPORTION=1:0:0:0:0:0:0:0:0:0:0:0:0 TEST", "TEST IS_OUT_OF_ORDER=true TEST"} {
 		f.Add(routine)

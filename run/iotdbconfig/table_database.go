@@ -1,6 +1,6 @@
 package iotdbconfig
 
-// Why parameters of one kind are as they are.
+// Reasons shared by several parameters.
 const (
 	onlyIoTDB   = "IoTDB's own, which has no counterpart in its driver here: the server's settings hold"
 	namesFixed  = "names are fixed here: g_0, d_0, s_0, tag_0, value_0"

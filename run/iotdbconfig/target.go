@@ -28,7 +28,7 @@ func switches() []string {
 		"SQLite", "IginX", "CnosDB", "SelfCheck")
 }
 
-// Parameters that say what a target is like.
+// Parameters of a target.
 const (
 	dbSwitch      = "DB_SWITCH"
 	timeoutName   = "WRITE_OPERATION_TIMEOUT_MS"
@@ -38,12 +38,12 @@ const (
 	precisionName = "TIMESTAMP_PRECISION"
 )
 
-// target sets the system to be measured.
+// target sets the system to measure.
 func (m *mapping) target() {
 	value := m.text(dbSwitch)
 	known := ""
 	for _, s := range switches() {
-		if strings.EqualFold(s, value) { // as the tool compares
+		if strings.EqualFold(s, value) { // compared as in the tool
 			known = s
 		}
 	}
@@ -97,8 +97,8 @@ func (m *mapping) target() {
 	m.out.Targets = []experiment.Target{t}
 }
 
-// optionOf is the driver's option that takes the place of a parameter: what the
-// driver says, or what servers' options are called; empty: it has none.
+// optionOf returns the driver's option that corresponds to a parameter: declared by the driver, or
+// a common option of servers; empty: none.
 func optionOf(d *driver.Driver, parameter, usual string) string {
 	name := cmp.Or(d.IoTDBBenchmark.Options[parameter], usual)
 	if !slices.ContainsFunc(d.Options, func(o driver.Option) bool { return o.Name == name }) {
@@ -107,7 +107,7 @@ func optionOf(d *driver.Driver, parameter, usual string) string {
 	return name
 }
 
-// option gives an option of a target the value of a parameter that is given.
+// option sets an option of a target to the value of a parameter in the file.
 func (m *mapping) option(t *experiment.Target, name, option string) {
 	if !m.has(name) {
 		return
@@ -137,7 +137,7 @@ func set(t *experiment.Target, option, value string) {
 	t.Options[option] = value
 }
 
-// connecting are the parameters that say where and how to connect.
+// connecting are the parameters of the connection.
 func connecting() []string {
 	return []string{dbSwitch, "HOST", "PORT", "USERNAME", "PASSWORD", "DB_NAME", alignedName, templateName, timeoutName}
 }

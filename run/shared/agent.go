@@ -55,7 +55,7 @@ type assignment struct {
 	Share       workload.Share `json:"share"`
 
 	// For a load with a mixed phase: the number of the dataset's first rows that are loaded before
-	// it, and for each share the number of rows after those that the phase handed over.
+	// it, and for each share the number of rows that the phase then handed over.
 	Mixed    bool              `json:"mixed,omitempty"`
 	Before   int64             `json:"before,omitempty"`
 	Handed   []int64           `json:"handed,omitempty"`

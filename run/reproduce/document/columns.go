@@ -1,8 +1,8 @@
 package document
 
-// Columns is which systems make columns when rows bring tags and fields that the tables
-// do not have.
+// Columns names the systems that add columns when rows introduce tags and fields missing in the
+// tables.
 type Columns struct {
 	Take   []string `yaml:"take"`   // systems that do
-	Refuse []string `yaml:"refuse"` // systems that do not take such rows
+	Refuse []string `yaml:"refuse"` // systems that refuse such rows
 }

@@ -1,6 +1,6 @@
-// Package document holds the documents that tsmark reproduces: what each of them
-// measured, as ordinary experiments in sizes that fit machines of different kinds, and
-// what each of them claims, as sentences with a rule by which measurements decide.
+// Package document contains the documents that tsmark reproduces: the measurements of each, as
+// ordinary experiments in sizes for different machines, and the claims of each, as sentences with
+// rules that decide them by measurements.
 package document
 
 import (
@@ -17,47 +17,48 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// Document is a paper, a thesis or a report that has measured time series databases.
+// Document is a paper, a thesis or a report with measurements of time series databases.
 type Document struct {
 	Name    string `yaml:"name"`   // as users write it: author or place, and year
-	Number  string `yaml:"number"` // of its printed figures: see package printed
-	File    string `yaml:"file"`   // name of the text that the figures were read from
+	Number  string `yaml:"number"` // number of its printed figures: see package printed
+	File    string `yaml:"file"`   // name of the text with the figures
 	Title   string `yaml:"title"`
 	Authors string `yaml:"authors"`
-	// Systems are those that it measured, in its order.
+	// Systems are the measured systems, in the document's order.
 	Systems     []System     `yaml:"systems"`
 	Experiments []Experiment `yaml:"experiments"`
 	Claims      []Claim      `yaml:"claims"`
 }
 
-// System is a database as a document calls it, and as tsmark does.
+// System is a database, with its names in a document and in tsmark.
 type System struct {
 	Driver  string   `yaml:"driver"`
-	Version string   `yaml:"version"` // that the document measured, in its words
+	Version string   `yaml:"version"` // measured version, in the document's words
 	Printed []string `yaml:"printed"` // its names in printed figures
-	// Options are those of its driver by which it is used as the document did; what an
-	// experiment sets goes before, and what a user gives before that.
+	// Options are driver options that reproduce the document's configuration. Options of an
+	// experiment override them, and options of the user override both.
 	Options map[string]string `yaml:"options"`
-	// Cut are options, above these, of experiments that are cut for a smaller machine.
+	// Cut are options, overriding these, for experiments cut for a smaller machine.
 	Cut map[string]string `yaml:"cut"`
-	// Env are environment variables of the script that starts its server, for settings that
-	// no option of a driver reaches. A server that the user gives has its own.
+	// Env are environment variables of the script that starts its server, for settings without a
+	// driver option. They do not apply to a user-provided server.
 	Env map[string]string `yaml:"env"`
-	// Started are options, above these, of a server that tsmark starts, which tell the driver
-	// of what Env sets.
+	// Started are options, overriding these, for a server started by tsmark; they tell the driver
+	// the settings of Env.
 	Started map[string]string `yaml:"started"`
-	// StartFor is experiment.ForSweep where starting its server takes long beside what is
-	// measured; empty: each point of an experiment starts one. All experiments have it in turn.
+	// StartFor is experiment.ForSweep if starting its server takes long compared with the
+	// measurements; all experiments then share a server. Empty: each point of an experiment starts
+	// one.
 	StartFor string `yaml:"start-for"`
-	// Unlike is what of the document's settings no option and no variable reaches, and what
-	// tsmark's own script sets otherwise: sentences for readers; empty: nothing.
+	// Unlike describes settings of the document that neither an option nor a variable can
+	// reproduce, and other settings of tsmark's own script, in sentences for readers; empty: none.
 	Unlike string `yaml:"unlike"`
-	// Input is the format of its input file, as experiments' input-formats has it; empty:
-	// its size is in no table.
+	// Input is the format of its input file, as in experiments' input-formats; empty: no table
+	// contains its size.
 	Input string `yaml:"input"`
 }
 
-// Variables returns Env as NAME=VALUE, by name.
+// Variables returns Env as NAME=VALUE, sorted by name.
 func (s *System) Variables() []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -66,59 +67,57 @@ func (s *System) Variables() []string {
 	return list
 }
 
-// Size is how much of a document's data and queries is run.
+// Size is the scale at which a document's data and queries are run.
 type Size string
 
 // The sizes.
 const (
-	Smoke Size = "smoke" // a minute or two: whether it runs, not what it says
-	Small Size = "small" // at most 20 minutes a document on two cores, with what its claims need
+	Smoke Size = "smoke" // a minute or two: only tests whether it runs
+	Small Size = "small" // at most 20 minutes per document on two cores, with everything its claims need
 	Full  Size = "full"  // as printed
 )
 
-// Sizes lists them, the smallest first.
+// Sizes lists them, smallest first.
 func Sizes() []Size { return []Size{Smoke, Small, Full} }
 
-// Experiment is one that a document describes.
+// Experiment is an experiment of a document.
 type Experiment struct {
-	ID      string   `yaml:"id"`      // as the documents' list of experiments has it: E1
+	ID      string   `yaml:"id"`      // as in the documents' list of experiments: E1
 	Name    string   `yaml:"name"`    // as users write it
-	Title   string   `yaml:"title"`   // what it is, in a line
+	Title   string   `yaml:"title"`   // one-line description
 	Printed []string `yaml:"printed"` // its figures: Figure.Experiment of package printed
-	// Axes say which of tsmark's parameters those of its printed figures are: name, path.
-	// "query" needs none. Values translate what is printed, where that is a name: path,
-	// printed text, the document's value.
+	// Axes maps the names of parameters in its printed figures to the paths of tsmark's parameters.
+	// "query" needs no path. Values translate printed names: path, printed text, the document's
+	// value.
 	Axes   map[string]string            `yaml:"axes"`
 	Values map[string]map[string]string `yaml:"values"`
-	// Query is the query type of those of its printed figures that name none; empty: each
-	// names its own.
+	// Query is the query type of its printed figures without one; empty: each figure names its own.
 	Query string `yaml:"query"`
-	// Only is the driver of the one system that takes part, under its driver's name, where
-	// its options are varied; empty: all do.
+	// Only is the driver of the only system in the experiment, under its driver's name, if its
+	// options are varied; empty: all systems take part.
 	Only string `yaml:"only"`
-	// Options are those of systems that hold in this experiment.
+	// Options are options of systems for this experiment.
 	Options []Setting `yaml:"options"`
-	// After are steps after each load, by driver: those of systems that take part.
+	// After are steps after each load, by driver, for the systems that take part.
 	After map[string][]string `yaml:"after"`
-	// Curves asks for charts of what the servers used over time, all in one.
+	// Curves requests charts of the servers' resource usage over time, all in one.
 	Curves bool `yaml:"curves"`
 	// Missing is why tsmark cannot run it; empty: it can.
 	Missing string `yaml:"missing"`
-	// Run is the experiment at full size, as a file of tsmark's but for its name and
-	// targets.
+	// Run is the experiment at full size, as a tsmark file without its name and targets.
 	Run yaml.MapSlice `yaml:"run"`
-	// Cuts are what the smaller sizes change of it.
+	// Cuts are the changes for smaller sizes.
 	Cuts map[Size]Cut `yaml:"cuts"`
 }
 
-// Cut is how an experiment is made smaller.
+// Cut is a reduction of an experiment.
 type Cut struct {
-	Words string        `yaml:"words"` // which dimension was cut, and which was kept
+	Words string        `yaml:"words"` // the dimensions that were cut, and those that were kept
 	Run   yaml.MapSlice `yaml:"run"`   // merged into the experiment's Run, key by key; lists are replaced
-	// For says which value of a parameter stands for the document's, as a document's
-	// workers stand for cores: path, the document's value, ours.
+	// For maps the document's values of a parameter to the values that represent them here, such as
+	// workers for cores: path, the document's value, our value.
 	For map[string]map[string]string `yaml:"for"`
-	// Lost are values that the document has and this size has not: path and values.
+	// Lost are values of the document missing in this size: path and values.
 	Lost map[string][]string `yaml:"lost"`
 }
 
@@ -126,24 +125,25 @@ type Cut struct {
 type Claim struct {
 	ID      string `yaml:"id"`      // within the document: C1
 	Says    string `yaml:"says"`    // one sentence
-	Printed string `yaml:"printed"` // the numbers behind it
-	Derived bool   `yaml:"derived"` // the numbers say so, the text does not
-	// Against says which numbers of the document contradict it; empty: none.
+	Printed string `yaml:"printed"` // the numbers that support it
+	Derived bool   `yaml:"derived"` // derived from the numbers, not stated in the text
+	// Against describes numbers of the document that contradict it; empty: none.
 	Against string `yaml:"against"`
-	// Aside is what of the comparison is not as in the document; empty: nothing.
+	// Aside describes differences between our comparison and the document's; empty: none.
 	Aside string `yaml:"aside"`
-	// Untested is what of the sentence no rule decides, and why: the verdict is of the rest.
+	// Untested is the part of the sentence that no rule decides, and why: the verdict covers the
+	// rest.
 	Untested string `yaml:"untested"`
-	// Missing is why no measurement of tsmark's decides it; empty: Rules do.
+	// Missing is why no measurement of tsmark can decide it; empty: Rules decide it.
 	Missing string `yaml:"missing"`
-	Rules   []Rule `yaml:"rules"` // all of which must hold
+	Rules   []Rule `yaml:"rules"` // rules that must all hold
 }
 
 //go:embed *.yaml
 var files embed.FS
 
-// All returns all documents in the order of their numbers. They are shared by all
-// callers, who change nothing in them.
+// All returns all documents in the order of their numbers. The callers share them and must not
+// modify them.
 var All = sync.OnceValue(func() []Document {
 	names, err := fs.Glob(files, "*.yaml")
 	if err != nil {
@@ -203,7 +203,7 @@ func (d *Document) Experiment(name string) (*Experiment, bool) {
 	return &d.Experiments[i], true
 }
 
-// System returns the document's system that a printed name, or a driver's name, means.
+// System returns the document's system with the printed name, or the driver.
 func (d *Document) System(name string) (*System, bool) {
 	i := slices.IndexFunc(d.Systems, func(s System) bool { return s.Driver == name || slices.Contains(s.Printed, name) })
 	if i < 0 {
@@ -212,13 +212,13 @@ func (d *Document) System(name string) (*System, bool) {
 	return &d.Systems[i], true
 }
 
-// RunName is the name that runs of an experiment have, by which they are found again.
+// RunName is the name of an experiment's runs, used to find them.
 func (d *Document) RunName(e *Experiment, size Size) string {
 	return fmt.Sprintf("%s-%s-%s", d.Name, e.Name, size)
 }
 
-// Verbatim returns the experiment with TSBS's own texts in place of equal queries; not ok:
-// it has no queries of TSBS's.
+// Verbatim returns the experiment with TSBS's own texts in place of equal queries; not ok: it has
+// no TSBS queries.
 func (e *Experiment) Verbatim() (Experiment, bool) {
 	types, _ := get(e.Run, "queries", "types").([]any)
 	workload, _ := get(e.Run, "workload", "name").(string)
@@ -231,11 +231,10 @@ func (e *Experiment) Verbatim() (Experiment, bool) {
 	return own, true
 }
 
-// Cut returns how a size cuts the experiment; the zero value: not at all.
+// Cut returns the cut for a size; the zero value: none.
 func (e *Experiment) Cut(size Size) Cut { return e.Cuts[size] }
 
-// Make returns the experiment in a size as a file of tsmark's, with targets, which
-// stand in it as text.
+// Make returns the experiment in a size as a tsmark file, with targets, which are inserted as text.
 func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (*experiment.Experiment, error) {
 	name := d.RunName(e, size)
 	whole := merge(yaml.MapSlice{{Key: "name", Value: name}}, e.Run)
@@ -258,8 +257,8 @@ func (d *Document) Make(e *Experiment, size Size, targets []experiment.Target) (
 	return parsed, nil
 }
 
-// Takes returns the targets that take part in an experiment. Where that is only one, it
-// has the name of its driver, by which the experiment's parameters name it.
+// Takes returns the targets that take part in an experiment. A single target is named after its
+// driver, because the experiment's parameters refer to it by that name.
 func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
 	if e.Only == "" {
 		return targets
@@ -273,10 +272,10 @@ func (e *Experiment) Takes(targets []experiment.Target) []experiment.Target {
 	return []experiment.Target{one}
 }
 
-// Whole reports whether an experiment has all of the document's in a size.
+// Whole reports whether a size keeps all parts of the document's experiment.
 func (e *Experiment) Whole(size Size) bool { return len(e.Cut(size).Run) == 0 }
 
-// get is the value at a path of keys; nil: there is none.
+// get returns the value at a path of keys; nil: not set.
 func get(m yaml.MapSlice, path ...string) any {
 	for i, key := range path {
 		at := slices.IndexFunc(m, func(item yaml.MapItem) bool { return item.Key == key })
@@ -291,7 +290,7 @@ func get(m yaml.MapSlice, path ...string) any {
 	return nil
 }
 
-// merge returns a with what b sets: maps key by key, anything else as b has it.
+// merge returns a with the values of b: maps are merged key by key, other values replaced.
 func merge(a, b yaml.MapSlice) yaml.MapSlice {
 	merged := slices.Clone(a)
 	for _, item := range b {
@@ -311,7 +310,7 @@ func merge(a, b yaml.MapSlice) yaml.MapSlice {
 	return merged
 }
 
-// asMap returns a value of a YAML file as the mapping that it may be.
+// asMap returns a value of a YAML file as a mapping, if it is one.
 func asMap(v any) (yaml.MapSlice, bool) {
 	m, ok := v.(yaml.MapSlice)
 	return m, ok

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/run/reproduce/printed"
 )
 
-// Their documents count 104 claims.
+// The documents have 104 claims.
 func TestAllClaimsAreThere(t *testing.T) {
 	want := map[string]int{"000": 18, "001": 18, "002": 27, "003": 18, "004": 23}
 	for _, d := range All() {
@@ -31,7 +31,7 @@ func TestAllClaimsAreThere(t *testing.T) {
 	}
 }
 
-// points are those of an experiment in a size: what a sweep sets in each.
+// points returns the points of an experiment in a size: the sweep's values for each.
 func points(t *testing.T, d *Document, e *Experiment, size Size) []experiment.Point {
 	t.Helper()
 	whole, err := d.Make(e, size, []experiment.Target{{Name: "sqlite", Driver: "sqlite"}, {Name: "tested", Driver: e.Only}})
@@ -45,7 +45,7 @@ func points(t *testing.T, d *Document, e *Experiment, size Size) []experiment.Po
 	return list
 }
 
-// has reports whether a point has all these values.
+// has reports whether a point has all the given values.
 func has(p experiment.Point, where map[string]string) bool {
 	for path, value := range where {
 		found := false
@@ -63,8 +63,8 @@ func has(p experiment.Point, where map[string]string) bool {
 	return true
 }
 
-// Every point that a rule is about is one of the full size, and in smaller sizes either has
-// another that stands for it or is said to be lost.
+// Every point of a rule exists at full size, and in smaller sizes is either represented by another
+// or declared lost.
 func TestRulesAreAboutPoints(t *testing.T) {
 	for _, d := range All() {
 		for _, c := range d.Claims {
@@ -144,7 +144,7 @@ func TestPrintedFiguresHaveRuns(t *testing.T) {
 	}
 }
 
-// "About 24 times" holds from half of the way on.
+// "About 24 times" holds from half of the factor.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
 		by          By
@@ -159,7 +159,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A size says in words what it cuts.
+// Each size describes its cuts.
 func TestCutsAreSaid(t *testing.T) {
 	for _, d := range All() {
 		for _, e := range d.Experiments {
@@ -208,7 +208,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What a size leaves out is as in the whole; lists are replaced.
+// Keys that a size omits keep their value; lists are replaced.
 func TestMakeMerges(t *testing.T) {
 	d, ok := Find("drouzas-2022")
 	if !ok {
@@ -227,7 +227,7 @@ func TestMakeMerges(t *testing.T) {
 	}
 }
 
-// A server's script gets the variables of its system, and no other.
+// A server's script gets only the variables of its system.
 func TestVariables(t *testing.T) {
 	d, ok := Find("tsinghua-2019")
 	if !ok {
@@ -245,7 +245,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// A system is used as the document did, but for what the user says.
+// A system is configured as in the document, unless the user overrides it.
 func TestOptionsOfSystems(t *testing.T) {
 	d, ok := Find("tsinghua-2019")
 	if !ok {
@@ -275,8 +275,8 @@ func TestOptionsOfSystems(t *testing.T) {
 	}
 }
 
-// What an experiment sets of a system goes before what the document does, a part of a span
-// is that of each point, and steps after loads are those of systems that take part.
+// Options of an experiment override the document's, a part of a span is computed for each point,
+// and steps after loads are those of the systems that take part.
 func TestOptionsOfExperiments(t *testing.T) {
 	d, ok := Find("taos-2023")
 	if !ok {
@@ -334,7 +334,7 @@ func TestOptionsOfExperiments(t *testing.T) {
 	}
 }
 
-// A smaller size has the options of a smaller machine.
+// A smaller size has the options for a smaller machine.
 func TestOptionsOfCuts(t *testing.T) {
 	d, _ := Find("taos-2023")
 	e, _ := d.Experiment("queries-100")

@@ -8,43 +8,42 @@ import (
 	"strings"
 )
 
-// Rule is a condition on measurements. It is one of: Order, First, Alike, Changes, More,
-// Peak, Lead, Reach, Wins, Aggregate, Fails, Input, Columns or Rows, the others being empty.
+// Rule is a condition on measurements. Exactly one of these is set: Order, First, Alike, Changes,
+// More, Peak, Lead, Reach, Wins, Aggregate, Fails, Input, Columns or Rows.
 //
-// A measurement is a figure of a system at a point of an experiment: of its loads the
-// rate, or a query type's. Where is which points: parameters and the document's values of
-// them; what it leaves out holds at every point.
+// A measurement is a figure of a system at a point of an experiment: for loads the rate, or the
+// figure of a query type. Where selects points by parameters and the document's values; parameters
+// not in Where may have any value.
 type Rule struct {
-	Of    string            `yaml:"of"`    // an experiment's name
-	Where map[string]string `yaml:"where"` // by path, as workload.scale
+	Of    string            `yaml:"of"`    // name of an experiment
+	Where map[string]string `yaml:"where"` // by path, such as workload.scale
 	// Types are query types; empty: the rule is about loads.
 	Types []string `yaml:"types"`
-	// Most says that of the comparisons more than half must hold, not all.
+	// Most requires more than half of the comparisons to hold instead of all.
 	Most bool `yaml:"most"`
-	// Full says that only the full size has what is compared.
+	// Full says that only the full size has the compared points.
 	Full bool `yaml:"full"`
-	// Tie says that the printed figures which it is about differ by less than a tenth: it is
-	// a tie from the start, and no measurement makes it more.
+	// Tie says that the rule's printed figures differ by less than a tenth: the result is a tie in
+	// advance, whatever is measured.
 	Tie bool `yaml:"tie"`
-	// Figure is which one. Of loads it is load (rows/s until settled, the default), acked,
-	// disk, DiskShare, Points, Settling or ClientMost; of types mean (the default, the inverse of a worker's queries/s), median or
-	// Rate; of both what Usages lists.
+	// Figure selects the figure. For loads: load (rows/s until settled, the default), acked, disk,
+	// DiskShare, Points, Settling or ClientMost. For types: mean (the default, the inverse of a
+	// worker's queries/s), median or Rate. For both: the Usages.
 	Figure string `yaml:"figure"`
 
-	// By how much Order, First, Changes, More and Aggregate are better or worse.
+	// The factor by which Order, First, Changes, More and Aggregate are better or worse.
 	By `yaml:",inline"`
 
-	// Order are systems, each of which is better than the next, at every point and in every
-	// type.
+	// Order lists systems, each better than the next, at every point and for every type.
 	Order []string `yaml:"order"`
 
-	// Alike are systems whose figures are within a tenth of each other's.
+	// Alike lists systems whose figures are within a tenth of each other.
 	Alike []string `yaml:"alike"`
 
-	// First is a system that is better than every other one of the document's.
+	// First is a system that is better than all others of the document.
 	First string `yaml:"first"`
 
-	// Changes says how a system's figure goes from one value of a parameter to another.
+	// Changes describes the change of a system's figure between two values of a parameter.
 	Changes *Change `yaml:"changes"`
 
 	// More says that one figure changes more along a parameter than others do.
@@ -53,45 +52,45 @@ type Rule struct {
 	// Peak is the value of a parameter at which a system is best.
 	Peak *Peak `yaml:"peak"`
 
-	// Lead says at which values of a parameter one system's lead over another is largest
-	// and smallest.
+	// Lead names the values of a parameter at which one system's lead over another is largest and
+	// smallest.
 	Lead *Lead `yaml:"lead"`
 
-	// Reach is a figure that systems have at least.
+	// Reach is a bound that systems' figures satisfy.
 	Reach *Reach `yaml:"reach"`
 
-	// Wins says in how many types and points one system is better than another.
+	// Wins is the number of types and points for which one system is better than another.
 	Wins *Wins `yaml:"wins"`
 
-	// Aggregate says what answering query types from a continuous aggregate brings systems.
+	// Aggregate is the benefit of answering query types from a continuous aggregate.
 	Aggregate *Aggregate `yaml:"aggregate"`
 
-	// Fails says which systems' loads fail.
+	// Fails names systems whose loads fail.
 	Fails *Fails `yaml:"fails"`
 
 	// Input compares the sizes of systems' input files.
 	Input *Input `yaml:"input"`
 
-	// Columns says which systems make columns when rows bring them.
+	// Columns names systems that add columns when rows introduce them.
 	Columns *Columns `yaml:"columns"`
 
-	// Rows is how many rows the full dataset has, and Metrics how many values that are not
-	// NULL (0: nothing is claimed). Both are the generator's: they need no run.
+	// Rows is the number of rows in the full dataset, and Metrics the number of values other than
+	// NULL (0: no claim). Both are computed by the generator without a run.
 	Rows    int64 `yaml:"rows"`
 	Metrics int64 `yaml:"metrics"`
 }
 
 // By is the factor by which one figure is better than another.
 type By struct {
-	AtLeast float64 `yaml:"at-least"` // 0: by anything
-	// About is a factor that was measured on another machine: it holds from half of the way
-	// to it on, as 12.5 for 24, and 1.05 for 1.1.
+	AtLeast float64 `yaml:"at-least"` // 0: any factor above 1
+	// About is a factor measured on another machine: it holds from half of the distance, such as
+	// 12.5 for 24, and 1.05 for 1.1.
 	About float64 `yaml:"about"`
-	// AtMost is how far it may go, as 2 for "slightly"; 0: as far as it likes.
+	// AtMost is an upper bound, such as 2 for "slightly"; 0: none.
 	AtMost float64 `yaml:"at-most"`
 }
 
-// Ends are those of the factors that are meant. Least is 1 where any is.
+// Ends returns the bounds of the accepted factors. Least is 1 for any factor.
 func (b By) Ends() (least, most float64) {
 	least, most = max(b.AtLeast, 1), math.Inf(1)
 	if b.About > 0 {
@@ -103,29 +102,29 @@ func (b By) Ends() (least, most float64) {
 	return least, most
 }
 
-// Aggregate is a comparison of query types from rows with the same from an aggregate.
+// Aggregate compares query types from rows with the same types from an aggregate.
 type Aggregate struct {
-	Systems []string `yaml:"systems"` // which take longer from rows, by the rule's By
-	Equal   bool     `yaml:"equal"`   // in place of that: both give the right answers, and so the same
+	Systems []string `yaml:"systems"` // systems that take longer from rows, by the rule's By
+	Equal   bool     `yaml:"equal"`   // instead: both answers are correct, and thus equal
 }
 
-// Change is how a figure of systems goes along a parameter.
+// Change is the change of systems' figures along a parameter.
 type Change struct {
 	Systems []string `yaml:"systems"`
 	Along   string   `yaml:"along"` // path
 	From    string   `yaml:"from"`  // the document's values
 	To      string   `yaml:"to"`
-	Through []string `yaml:"through"` // values between, which are compared with From as To is
-	// Against is the experiment that To is in, where that is another one than the rule's.
+	Through []string `yaml:"through"` // values in between, compared with From as To is
+	// Against is the experiment of To, if it differs from the rule's.
 	Against string    `yaml:"against"`
 	Goes    Direction `yaml:"goes"`
 }
 
-// More is a figure of a system that becomes better, or worse, by a larger factor than those
-// of other systems, or of other query types.
+// More is a figure of a system that improves, or degrades, by a larger factor than those of other
+// systems, or of other query types.
 type More struct {
-	System    string    `yaml:"system"` // the rule's Types
-	Than      []string  `yaml:"than"`   // systems; empty: it itself, of other types
+	System    string    `yaml:"system"` // with the rule's Types
+	Than      []string  `yaml:"than"`   // systems; empty: the same system, for other types
 	ThanTypes []string  `yaml:"than-types"`
 	Along     string    `yaml:"along"` // path
 	From      string    `yaml:"from"`  // the document's values
@@ -133,7 +132,7 @@ type More struct {
 	Goes      Direction `yaml:"goes"` // better or worse
 }
 
-// Direction is where a figure goes.
+// Direction is the direction of a change.
 type Direction string
 
 // The directions. Better is a higher rate, a shorter time, or less disk.
@@ -145,42 +144,42 @@ const (
 	NotBetter Direction = "not-better"
 )
 
-// Peak is where along a parameter systems are best.
+// Peak is the value of a parameter at which systems are best.
 type Peak struct {
 	Systems []string `yaml:"systems"`
 	Along   string   `yaml:"along"`
 	At      string   `yaml:"at"` // the document's value
 }
 
-// Lead is how many times better one system is than another, along a parameter.
+// Lead is the ratio of one system's figure to another's, along a parameter.
 type Lead struct {
 	Better   string `yaml:"better"`
 	Than     string `yaml:"than"`
 	Along    string `yaml:"along"`
-	Largest  string `yaml:"largest"`  // the document's values; empty: nothing is claimed
+	Largest  string `yaml:"largest"`  // the document's values; empty: no claim
 	Smallest string `yaml:"smallest"` // likewise
 }
 
-// Reach is a figure as a number, in its unit, such as rows/s or seconds: one of AtLeast,
-// AtMost and About, the others being 0.
+// Reach is a bound of a figure, in its unit, such as rows/s or seconds: exactly one of AtLeast,
+// AtMost and About is set.
 type Reach struct {
 	Systems []string `yaml:"systems"`
-	AtLeast float64  `yaml:"at-least"` // it lies above
-	AtMost  float64  `yaml:"at-most"`  // it lies below
-	About   float64  `yaml:"about"`    // it is within a tenth of this
+	AtLeast float64  `yaml:"at-least"` // the figure is above this
+	AtMost  float64  `yaml:"at-most"`  // the figure is below this
+	About   float64  `yaml:"about"`    // the figure is within a tenth of this
 }
 
-// Number is the one that the figure is compared with.
+// Number returns the number to compare the figure with.
 func (r *Reach) Number() float64 { return max(r.AtLeast, r.AtMost, r.About) }
 
-// Fails are systems that cannot be loaded at the rule's points, though they can at others
-// of the experiment.
+// Fails lists systems that cannot be loaded at the rule's points, although they can at others of
+// the experiment.
 type Fails struct {
 	Systems []string `yaml:"systems"`
 }
 
-// Input says by how much of its size the input file of one system is smaller than that of
-// another: as printed, in whole percent.
+// Input is the difference between the input files of two systems as a share of the larger: as
+// printed, in whole percent.
 type Input struct {
 	Smaller string `yaml:"smaller"`
 	Than    string `yaml:"than"`
@@ -188,11 +187,11 @@ type Input struct {
 	To      int    `yaml:"to"`
 }
 
-// Points is the figure of loads that is the values a second until all had settled: where
-// rows have different numbers of fields it says what rows do not. Settling is how large a
-// part of a load's time comes after its last acknowledgement. DiskShare is the size on disk
-// by that of the system's input file. ClientMost is the rows a second that the client loads
-// where nothing is written: one number for each run, and no interval.
+// Figures of loads. Points is the rate of values per second until all had settled, for rows with
+// different numbers of fields. Settling is the share of a load's time after its last
+// acknowledgement. DiskShare is the ratio of the size on disk to the system's input file.
+// ClientMost is the rows per second that the client loads if nothing is written: one number per
+// run, without an interval.
 const (
 	Points     = "points"
 	Settling   = "settling"
@@ -200,26 +199,26 @@ const (
 	ClientMost = "client-most"
 )
 
-// Rate is the figure of query types that is the queries a second of all workers together.
+// Rate is the figure of query types for the queries per second of all workers together.
 const Rate = "rate"
 
-// What is used up while rows are loaded or queries are run: of loads until they have
-// settled, of query types for each query where it adds up. Less is better.
+// Resource usage during loads or queries: for loads until they have settled, for query types per
+// query if the figure adds up. Less is better.
 const (
 	ServerCPU     = "server-cpu"     // seconds
-	ServerMemory  = "server-memory"  // bytes, the most
+	ServerMemory  = "server-memory"  // bytes, maximum
 	ServerWritten = "server-written" // bytes to disk
 	ClientCPU     = "client-cpu"     // seconds
-	ClientUser    = "client-user"    // seconds in programs
+	ClientUser    = "client-user"    // seconds in user mode
 	ClientSystem  = "client-system"  // seconds in the kernel
 	ClientShare   = "client-share"   // of all cores
-	ClientPart    = "client-part"    // of the CPU time of client and server together, the client's
-	// MemoryGrowth is the server's mean memory in the last third of the time by that in
-	// the first: 1 is flat.
+	ClientPart    = "client-part"    // the client's share of the CPU time of client and server together
+	// MemoryGrowth is the ratio of the server's mean memory in the last third of the time to that
+	// in the first: 1 is flat.
 	MemoryGrowth = "memory-growth"
 )
 
-// Usages lists them.
+// Usages lists the usage figures.
 func Usages() []string {
 	return []string{ServerCPU, ServerMemory, ServerWritten, ClientCPU, ClientUser, ClientSystem, ClientShare, ClientPart, MemoryGrowth}
 }
@@ -228,13 +227,13 @@ func Usages() []string {
 type Wins struct {
 	Better string `yaml:"better"`
 	Than   string `yaml:"than"`
-	Least  int    `yaml:"least"` // so many, as printed
-	Of     int    `yaml:"of"`    // of so many comparisons
-	// OrEqual says that ties count as well: the printed ones are "better or equal".
+	Least  int    `yaml:"least"` // minimum number of wins, as printed
+	Of     int    `yaml:"of"`    // number of comparisons
+	// OrEqual counts ties as well: the printed numbers are "better or equal".
 	OrEqual bool `yaml:"or-equal"`
 }
 
-// kinds returns how many of the alternatives a rule has.
+// kinds returns the number of alternatives that are set.
 func (r *Rule) kinds() int {
 	n := 0
 	for _, has := range []bool{len(r.Order) > 0, len(r.Alike) > 0, r.First != "", r.Changes != nil, r.More != nil, r.Peak != nil, r.Lead != nil, r.Reach != nil, r.Wins != nil, r.Aggregate != nil, r.Fails != nil, r.Input != nil, r.Columns != nil, r.Rows > 0} {
@@ -245,7 +244,7 @@ func (r *Rule) kinds() int {
 	return n
 }
 
-// systems are those that a rule names.
+// systems returns the systems in a rule.
 func (r *Rule) systems() []string {
 	list := slices.Concat(r.Order, r.Alike)
 	if r.First != "" {
@@ -284,7 +283,7 @@ func (r *Rule) systems() []string {
 	return list
 }
 
-// check says what of a claim cannot be meant.
+// check returns the errors in a claim.
 func (c *Claim) check(d *Document) error {
 	if (c.Missing == "") == (len(c.Rules) == 0) {
 		return errors.New("has either rules or a reason why there are none (missing)")
@@ -342,7 +341,7 @@ func (c *Claim) check(d *Document) error {
 	return nil
 }
 
-// checkFactors says what of the factors and numbers of a rule cannot be meant.
+// checkFactors returns the errors in the factors and numbers of a rule.
 func (r *Rule) checkFactors() error {
 	k := r.Reach
 	numbers := 0

@@ -13,18 +13,17 @@ import (
 	"github.com/tsmark/tsmark/run/experiment"
 )
 
-// Setting is options of a system in an experiment.
+// Setting is a set of options of a system in an experiment.
 type Setting struct {
 	Driver string `yaml:"driver"`
-	// At says for which points: path and the document's values; empty: for all.
+	// At selects points: path and the document's values; empty: all points.
 	At map[string][]string `yaml:"at"`
-	// Set are the options. A value such as span/12 is a part of the time that a point's
-	// data span, in whole seconds, at least one.
+	// Set are the options. A value such as span/12 is a part of the time span of a point's data, in
+	// whole seconds, at least one.
 	Set map[string]string `yaml:"set"`
 }
 
-// OptionNames lists the options that the document and its experiments set of a system, in
-// order.
+// OptionNames lists the options of a system that the document and its experiments set, in order.
 func (d *Document) OptionNames(s *System) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(s.Options)), maps.Keys(s.Started))
 	for _, e := range d.Experiments {
@@ -38,11 +37,11 @@ func (d *Document) OptionNames(s *System) []string {
 	return slices.Compact(names)
 }
 
-// spanned marks values of options that are parts of the time that data span.
+// spanned marks values of options that are parts of the data's time span.
 const spanned = "span/"
 
-// prepare gives an experiment its targets, with the options of the document's systems and
-// of its experiment below what the user gave, and the steps after its loads.
+// prepare adds the targets to an experiment, with the options of the document's systems and of its
+// experiment, overridden by the user's, and the steps after its loads.
 func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, given []experiment.Target) error {
 	x.Targets = slices.Clone(given)
 	for i := range x.Targets {
@@ -77,7 +76,7 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 	if err != nil {
 		return err
 	}
-	// Of each point: what it sets of each target.
+	// For each point: the options of each target.
 	sets := make([]experiment.Combination, len(points))
 	alike := true
 	for i, p := range points {
@@ -100,7 +99,7 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 		}
 		return nil
 	}
-	// Entries of their own, or with a matrix added to the points that it makes.
+	// Entries of their own, or, with a matrix, added to its points.
 	if len(x.Matrix) == 0 {
 		x.Include = nil
 	}
@@ -110,8 +109,8 @@ func (d *Document) prepare(x *experiment.Experiment, e *Experiment, size Size, g
 	return nil
 }
 
-// at are the options that hold at a point, by their paths, without those that the user
-// gave. The targets are the given ones.
+// at returns the options that apply at a point, by path, except options set by the user. The
+// targets are the given ones.
 func (e *Experiment) at(p experiment.Point, cut Cut, given, targets []experiment.Target) (experiment.Combination, error) {
 	var list experiment.Combination
 	for i, t := range targets {
@@ -138,14 +137,14 @@ func (e *Experiment) at(p experiment.Point, cut Cut, given, targets []experiment
 	return list, nil
 }
 
-// part is one of n parts of a span, as options have durations: rounded up to seconds, so
-// that there are not more.
+// part returns one of n parts of a span in the form of an option, rounded up to seconds, so that
+// there are at most n.
 func part(span time.Duration, n int) string {
 	seconds := (span + time.Duration(n)*time.Second - 1) / (time.Duration(n) * time.Second)
 	return (max(seconds, 1) * time.Second).String()
 }
 
-// holds reports whether options are those of a point.
+// holds reports whether options apply to a point.
 func (s *Setting) holds(p experiment.Point, cut Cut) bool {
 	for path, values := range s.At {
 		if !slices.ContainsFunc(p.Parameters, func(set result.Parameter) bool {

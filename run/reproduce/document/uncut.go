@@ -11,12 +11,12 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Uncut are the points of an experiment that a size has as the full size has them, with the
-// same data, load and queries. Repeats and time boxes may be others: whether a time box
-// ended a round early is for a run to say.
+// Uncut are the points of an experiment that a size keeps unchanged, with the same data, load and
+// queries as the full size. Repeats and time boxes may differ; only a run shows whether a time box
+// ended a round early.
 type Uncut struct{ points []experiment.Point }
 
-// Uncut returns them.
+// Uncut returns the unchanged points.
 func (d *Document) Uncut(e *Experiment, size Size) (Uncut, error) {
 	full, err := d.points(e, Full)
 	if err != nil {
@@ -31,8 +31,8 @@ func (d *Document) Uncut(e *Experiment, size Size) (Uncut, error) {
 	})}, nil
 }
 
-// Has reports whether the point with these parameters is one, and how many queries of a
-// type each round of it has.
+// Has reports whether the point with these parameters is unchanged, and the number of queries of a
+// type in each of its rounds.
 func (u Uncut) Has(at result.Parameters) (queries int, whole bool) {
 	at = slices.DeleteFunc(slices.Clone(at), experiment.LimitsNothing)
 	i := slices.IndexFunc(u.points, func(p experiment.Point) bool {
@@ -45,13 +45,13 @@ func (u Uncut) Has(at result.Parameters) (queries int, whole bool) {
 	return u.points[i].Experiment.Queries.Count, true
 }
 
-// sameWork reports whether two experiments have the same rows, and load them in the same way
-// or run the same queries.
+// sameWork reports whether two experiments have the same rows, and load them in the same way or run
+// the same queries.
 func sameWork(a, b *experiment.Experiment) bool {
 	work := func(x *experiment.Experiment) (workload.Spec, experiment.Load, experiment.Queries) {
 		load, queries := x.Load, x.Queries
 		load.Repeats, queries.Repeats, queries.TimeBox, queries.Timeout, queries.Verify = 0, 0, 0, 0, 0
-		if len(queries.Types) > 0 { // who loaded the rows does not change what is queried
+		if len(queries.Types) > 0 { // the way of loading does not change the queries
 			load.Workers, load.BatchSize = 0, 0
 		}
 		return x.Workload, load, queries
@@ -61,7 +61,7 @@ func sameWork(a, b *experiment.Experiment) bool {
 	return reflect.DeepEqual(ofA, ofB) && reflect.DeepEqual(loadA, loadB) && reflect.DeepEqual(queriesA, queriesB)
 }
 
-// points are those of an experiment in a size, of one system.
+// points returns the points of an experiment in a size, for one system.
 func (d *Document) points(e *Experiment, size Size) ([]experiment.Point, error) {
 	whole, err := d.Make(e, size, []experiment.Target{{Name: "any", Driver: cmp.Or(e.Only, "any")}})
 	if err != nil {

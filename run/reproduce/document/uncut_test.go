@@ -6,8 +6,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// A size has a point whole where its data, load and queries are the full size's, whatever
-// else it cuts.
+// A size keeps a point unchanged if its data, load and queries are the full size's, whatever else
+// it cuts.
 func TestUncut(t *testing.T) {
 	d, _ := Find("ntua-2024")
 	at := func(parameters ...string) result.Parameters {

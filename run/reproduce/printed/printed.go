@@ -1,6 +1,6 @@
-// Package printed holds the figures that the documents print which tsmark
-// reproduces: 2,800 cells of their tables, and numbers of their prose. None is
-// repaired: where a cell contradicts another one, or what its authors published
+// Package printed contains the printed figures of the documents that tsmark reproduces: 2,800 cells
+// of tables, and numbers in the text. They are unaltered: if a cell contradicts another one, or
+// data that its authors published separately, its note says so.
 // beside it, its note says so.
 package printed
 
@@ -15,14 +15,14 @@ import (
 
 // Figure is one printed number.
 type Figure struct {
-	Document   string            // of the five, by its number: 000 to 004
-	Table      string            // where it stands, as the document numbers its tables and figures
-	Experiment string            // what it is a result of, by a name of ours
-	System     string            // as the document calls it; A/B: the figure of A divided by that of B
-	Parameters map[string]string // under which it was measured, by TSBS's or IoTDB-Benchmark's names
+	Document   string            // number of the document: 000 to 004
+	Table      string            // its table or figure, as numbered in the document
+	Experiment string            // our name of its experiment
+	System     string            // as in the document; A/B: the figure of A divided by that of B
+	Parameters map[string]string // parameters of the measurement, by TSBS's or IoTDB-Benchmark's names
 	Metric     string            // such as load_s or queries_per_s
-	Text       string            // the number as the file has it
-	Value      float64           // that number
+	Text       string            // the number as in the file
+	Value      float64           // the parsed number
 	Unit       string
 	Note       string // doubts first
 }
@@ -30,8 +30,8 @@ type Figure struct {
 //go:embed figures.tsv
 var figures string
 
-// All returns all figures, in the order of the documents and of their tables. They are
-// shared by all callers, who change nothing in them.
+// All returns all figures, in the order of the documents and of their tables. The callers share
+// them and must not modify them.
 var All = sync.OnceValue(func() []Figure {
 	list, err := Parse(figures)
 	if err != nil {
@@ -43,8 +43,8 @@ var All = sync.OnceValue(func() []Figure {
 // columns are the header of the file.
 const columns = "document\ttable\texperiment\tsystem\tparameters\tmetric\tvalue\tunit\tnote"
 
-// Parse reads figures as tab-separated values, whose first line names the columns.
-// Parameters are written as a=1;b=2. Errors name the line.
+// Parse reads figures as tab-separated values; the first line names the columns. Parameters are
+// written as a=1;b=2. Errors name the line.
 func Parse(text string) ([]Figure, error) {
 	header, rest, _ := strings.Cut(text, "\n")
 	if header != columns {
@@ -79,7 +79,7 @@ func Parse(text string) ([]Figure, error) {
 	return list, nil
 }
 
-// Of lists the figures of an experiment of a document.
+// Of lists the figures of an experiment in a document.
 func Of(document, experiment string) []Figure {
 	var list []Figure
 	for _, f := range All() {
@@ -90,7 +90,7 @@ func Of(document, experiment string) []Figure {
 	return list
 }
 
-// Doubt is the doubt about a cell, as its note has it; empty: there is none.
+// Doubt returns the doubt about a cell from its note; empty: no doubt.
 func (f *Figure) Doubt() string {
 	for _, word := range []string{"doubtful", "contradiction"} {
 		if at := strings.Index(f.Note, word); at >= 0 {
@@ -100,11 +100,11 @@ func (f *Figure) Doubt() string {
 	return ""
 }
 
-// other is how notes tell what the authors have published beside the document.
+// other introduces the authors' separately published number in notes.
 var other = regexp.MustCompile(`raw data published by the authors (?:has|give) ([0-9.]+)`)
 
-// Raw is the number that the authors have published elsewhere for a doubtful cell,
-// as written; empty: none.
+// Raw returns the number that the authors published elsewhere for a doubtful cell, as written;
+// empty: none.
 func (f *Figure) Raw() string {
 	if m := other.FindStringSubmatch(f.Note); m != nil {
 		return strings.TrimSuffix(m[1], ".")
@@ -112,8 +112,8 @@ func (f *Figure) Raw() string {
 	return ""
 }
 
-// Best is the number to compute with: the authors' own where the cell is doubtful and they
-// have published one, else the printed one.
+// Best returns the number for computations: for a doubtful cell the authors' separately published
+// number if there is one, otherwise the printed one.
 func (f *Figure) Best() float64 {
 	if v, err := strconv.ParseFloat(f.Raw(), 64); err == nil {
 		return v

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// How many figures each document has is what its reader counted.
+// The numbers of figures per document were counted by a reader.
 func TestAll(t *testing.T) {
 	count, doubtful, raw := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, f := range All() {
@@ -27,7 +27,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// A doubtful cell keeps what is printed beside what its authors published.
+// A doubtful cell keeps the printed number next to the authors' separately published one.
 func TestDoubtfulCell(t *testing.T) {
 	for _, f := range Of("004", "load") {
 		if f.Table == "load-total" && f.System == "TimescaleDB" && f.Parameters["dataset"] == "big" && f.Parameters["workers"] == "1" {
