@@ -9,13 +9,12 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NewCassandra returns the encoder of the format that TSBS writes for
-// cassandra: a line a value, of its table by type, the series with its tags,
-// the field, the day, nanoseconds and the value. Values that are absent have no
-// line. Numeric tags cannot be written. Of types that TSBS's workloads do not have,
-// each goes into the table that TSBS makes for it: a Bool as true or false, a
-// Float32, a Text or Blob as the literal of a blob, such as 0x6f6b; an Int32, a
-// Timestamp (its nanoseconds) and a Date (its days) are bigints.
+// NewCassandra returns the encoder of the format that TSBS writes for cassandra: one line per value
+// with its table by type, the series with its tags, the field, the day, nanoseconds and the value.
+// Missing values have no line. Numeric tags cannot be written. Types that TSBS's workloads do not
+// have go into the table that TSBS creates for them: a Bool as true or false, a Float32, a Text or
+// Blob as a blob literal such as 0x6f6b; an Int32, a Timestamp (its nanoseconds) and a Date (its
+// days) as bigints.
 func NewCassandra(s *series.Schema) (Encoder, error) {
 	if err := textTagsOnly(s); err != nil {
 		return nil, err

@@ -2,10 +2,9 @@ package encode
 
 import "github.com/tsmark/tsmark/series"
 
-// NewCrateDB returns the encoder of the format that TSBS writes for cratedb:
-// its header, then a line a row of table, tags as a JSON object of strings,
-// time and values, with tabs between. A tag without a value is the empty
-// string, a field without one an empty place.
+// NewCrateDB returns the encoder of the format that TSBS writes for cratedb: its header, then one
+// line per row with the table, tags as a JSON object of strings, time and values, separated by
+// tabs. A missing tag is the empty string, a missing field an empty column.
 func NewCrateDB(s *series.Schema) Encoder {
 	return &crateDB{
 		schema: s,

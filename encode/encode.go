@@ -1,5 +1,5 @@
-// Package encode turns batches into the bytes of a format: what TSBS's
-// generator would have written, byte for byte.
+// Package encode encodes batches in the formats of TSBS's generator, byte for byte, and of other
+// systems.
 package encode
 
 import (

@@ -14,9 +14,9 @@ type syntax struct {
 	key    string // further characters of tags' names
 	table  string // a name that no table may have
 	column string // a name that no tag or field may have
-	// noEmpty says that an empty tag would be read as a missing one.
+	// noEmpty means that an empty tag would be read as a missing one.
 	noEmpty bool
-	// backslash says that a backslash escapes: see series.Ambiguous.
+	// backslash means that a backslash escapes: see series.Ambiguous.
 	backslash bool
 }
 

@@ -16,10 +16,10 @@ import (
 // without any field. Integers have the suffix i; numeric tags become the first fields, without it.
 // Nothing is escaped.
 //
-// Of the types that TSBS does not have, a Bool is t or f, an Int32 an integer, a Float32 the 64-bit
-// float that equals it, a Text or Blob a quoted string with a backslash before quotes and
-// backslashes but not before line breaks, a Timestamp the integer of its nanoseconds, and a Date
-// the integer of its days.
+// Types that TSBS does not have are written as follows: a Bool as t or f, an Int32 as an integer, a
+// Float32 as the 64-bit float that equals it, a Text or Blob as a quoted string with a backslash
+// before quotes and backslashes but not before line breaks, a Timestamp as the integer of its
+// nanoseconds, and a Date as the integer of its days.
 func NewLineProtocol(s *series.Schema) Encoder { return LineProtocol{}.New(s) }
 
 // LineProtocol describes how a system's line protocol differs from TSBS's output. The zero value is
@@ -33,32 +33,32 @@ type LineProtocol struct {
 	// Table and Column return the names under which the system has a table, and
 	// a tag or a field; nil: their own.
 	Table, Column func(string) string
-	// Null returns what stands for the value of a field in a row that has no
-	// other, and that would be left out without it; nil: it is left out. Empty:
-	// the system has nothing that stands for a value of the type.
+	// Null returns a replacement value of a type for rows without any value, which would otherwise
+	// be omitted; nil: such rows are omitted. An empty result means that the system has no
+	// replacement for the type.
 	Null func(series.Type) string
-	// NullName is the name of the field that Null is the value of; empty: that
-	// of the table's first one for which there is something.
+	// NullName is the name of the field that receives the value of Null; empty: the table's first
+	// field with a replacement.
 	NullName string
-	// Times says that the system knows times as values, as QuestDB does: a
-	// Timestamp or Date is its microseconds since 1970 and the letter t.
+	// Times means that the system has times as values, as QuestDB does: a Timestamp or Date is
+	// written as its microseconds since 1970 and the letter t.
 	Times bool
-	// Singles says that the system holds a Float32 as a float of 32 bits, so
-	// that digits which tell no two of these apart are left out.
+	// Singles means that the system stores a Float32 as a 32-bit float, so that only the digits
+	// that distinguish 32-bit floats are written.
 	Singles bool
 	// WholeBools reports whether a table has booleans as integers 0 and 1; nil:
 	// none has.
 	WholeBools func(*series.Table) bool
-	// Capitals says that booleans are T and F, instead of t and f.
+	// Capitals means that booleans are T and F instead of t and f.
 	Capitals bool
-	// NumberTags says that tags which are numbers stay tags.
+	// NumberTags means that numeric tags remain tags.
 	NumberTags bool
 	// Unit is the unit of the times of rows, which are multiples of it; 0: nanoseconds.
 	Unit time.Duration
 	// EscapeText lists the control characters that are escaped by a backslash in texts, in addition
 	// to quotes and backslashes.
 	EscapeText string
-	// OneLine says that a line break in a text is a backslash and the letter n, so that
+	// OneLine means that a line break in a text is written as a backslash and the letter n, so that
 	// each row is one line.
 	OneLine bool
 }
@@ -79,8 +79,7 @@ func (l LineProtocol) values() lineValues {
 	return lineValues{ints: newIntText("i,"), unit: int64(l.Unit), times: l.Times, singles: l.Singles, oneLine: l.OneLine, escapeText: l.EscapeText}
 }
 
-// table returns what lines of a table consist of. The text of its series is
-// not kept ready.
+// table returns the parts of a table's lines. It does not precompute the text of the series.
 func (l LineProtocol) table(t *series.Table) lineTable {
 	of := l
 	of.Escape = cmp.Or(l.EscapeTable, l.Escape)
@@ -269,9 +268,8 @@ func complete(run *series.Run) bool {
 	return true
 }
 
-// appendWhole appends rows of a whole table that have all values, as TSBS's rows
-// of devops do: what depends on the field alone is decided once, which takes a
-// third off the time.
+// appendWhole appends rows of a whole table that have all values, as TSBS's rows of devops do:
+// decisions per field are made once, which saves a third of the time.
 func (e *lineProtocol) appendWhole(dst []byte, table *lineTable, run *series.Run, times *timeText) []byte {
 	columns, ints := run.Columns[:len(table.keys)], e.ints
 	for row, t := range run.Times {
@@ -348,7 +346,7 @@ func (e *lineValues) appendTime(dst []byte, t series.Type, v int64) []byte {
 	return append(strconv.AppendInt(dst, e.countUnits(t, v), 10), letter, ',')
 }
 
-// countUnits returns a Timestamp or Date in what the system counts it in.
+// countUnits converts a Timestamp or Date to the system's unit.
 func (e *lineValues) countUnits(t series.Type, v int64) int64 {
 	const dayMicros = 24 * 60 * 60 * 1e6
 	switch {

@@ -87,7 +87,7 @@ type metricTable struct {
 	before, after seriesText
 }
 
-// sampleOf returns a value as that of a sample.
+// sampleOf converts a value to that of a sample.
 func sampleOf(t series.Type, c *series.Column, row int) float64 {
 	switch t {
 	case series.Float, series.Float32:

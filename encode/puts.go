@@ -11,8 +11,8 @@ import (
 // Puts describes the body that a system expects in OpenTSDB's requests to /api/put,
 // http://opentsdb.net/docs/build/html/api_http/put.html.
 //
-// A batch is an array of points, each with its metric and its tags, in the order of the
-// rows. Values are those of DataPoints; times are milliseconds.
+// A batch is an array of points, each with its metric and its tags, in the order of the rows.
+// Values are written as in DataPoints; times are milliseconds.
 type Puts struct {
 	// Metric returns the name of a field's metric.
 	Metric func(table, field string) string
@@ -41,7 +41,7 @@ func (p Puts) New(s *series.Schema) Encoder {
 	return e
 }
 
-// tags returns a function that appends the tags of a series, and what ends a point.
+// tags returns a function that appends the tags of a series and the end of a point.
 func (p Puts) tags(t *series.Table) func([]byte, uint32) []byte {
 	return func(dst []byte, of uint32) []byte {
 		dst = append(dst, `,"tags":{`...)

@@ -14,10 +14,10 @@ import (
 // RemoteWrite describes the requests that a system expects in Prometheus's remote write protocol:
 // https://prometheus.io/docs/specs/prw/remote_write_spec/.
 //
-// A batch is a request: each series that it has rows of once, with its samples in the
-// order of the rows. Values are doubles: of a Bool 0 or 1, of a Date its days since
-// 1970. A Timestamp or a text cannot be written. A tag that is a number is a label as
-// the others. Times are milliseconds, and none is before 1970.
+// A batch is a request with each of its series once, with the samples in the order of the rows.
+// Values are doubles; a Bool is 0 or 1, a Date its days since 1970. A Timestamp or a text cannot be
+// written. A numeric tag is a label like the others. Times are milliseconds, and none is before
+// 1970.
 type RemoteWrite struct {
 	// Metric returns the name of a field's metric, Label that of a tag's label.
 	Metric func(table, field string) string
@@ -74,8 +74,7 @@ type remoteWrite struct {
 	scratch    sync.Pool // of *written
 }
 
-// writtenTable is what the series of a table have in common. The metric of rows
-// without a value is the last one.
+// writtenTable is common to the series of a table. The last metric is that of rows without a value.
 type writtenTable struct {
 	names         [][]byte // version 1: per field, its label
 	before, after seriesText
@@ -166,8 +165,8 @@ func (w *written) full(b *series.Batch, g *group, f int) bool {
 	return true
 }
 
-// What a sample has beside its time: the tag of the field and its length, the tag of
-// the value and this, the tag of the time.
+// The size of a sample without its time: the tag of the field and its length, the tag of the value
+// and the value, the tag of the time.
 const sampleSize = 2 + 1 + 8 + 1
 
 // samples returns how many samples of a field a group has, and their bytes.
@@ -242,7 +241,7 @@ func (s *symbols) numberOf(text string) uint32 {
 // seriesLabels are the labels of a table's series as symbols.
 type seriesLabels struct {
 	keys   []uint32
-	before int      // how many of them stand before the name of the metric
+	before int      // number of them before the name of the metric
 	values []uint32 // by series and key; 0: it lacks the tag
 }
 
@@ -332,5 +331,5 @@ func (w *written) appendSymbols(dst []byte, b *series.Batch) []byte {
 	return append(dst, w.request...)
 }
 
-// uvarintSize is how many bytes a number takes.
+// uvarintSize returns the number of bytes of a varint.
 func uvarintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }

@@ -63,9 +63,9 @@ func (s *seriesText) append(dst []byte, series uint32) []byte {
 // smallInts is one more than the largest integer whose text is kept ready.
 const smallInts = 1024
 
-// intText appends integers followed by a fixed suffix. A small integer's text
-// lies ready in a word: seven bytes of text, and their number in the eighth.
-// Larger ones are a small one and groups of four digits.
+// intText appends integers followed by a fixed suffix. The text of a small integer is precomputed
+// in a word: seven bytes of text, and their number in the eighth. Larger integers consist of a
+// small one and groups of four digits.
 type intText struct {
 	words  [smallInts]uint64
 	fours  [10_000]uint32 // four digits each
@@ -159,7 +159,7 @@ func (t *intText) head(dst []byte, small uint64) int {
 	return int(w>>56) - len(t.suffix)
 }
 
-// group writes four digits at n and returns where they end.
+// group writes four digits at n and returns the index after them.
 func (t *intText) group(dst []byte, n int, four uint64) int {
 	binary.LittleEndian.PutUint32(dst[n:], t.fours[four])
 	return n + 4
@@ -194,8 +194,8 @@ func appendFloat(dst []byte, v float64) []byte {
 	return dst[:end]
 }
 
-// floatLength returns how many bytes appendFloat appends. It may write to
-// memory, which it returns, larger where that was needed.
+// floatLength returns the number of bytes that appendFloat appends. It may write to memory, which
+// it returns, extended if necessary.
 func floatLength(v float64, memory []byte) (int, []byte) {
 	n, ok := scaleDecimals(v)
 	if !ok {
@@ -215,7 +215,7 @@ func floatLength(v float64, memory []byte) (int, []byte) {
 	return length, memory
 }
 
-// decimals is what a fixed number counts the parts of.
+// decimals is the number of parts per unit of a fixed-point number.
 const decimals = 1e5
 
 // scaleDecimals returns, without its sign, how often 1/decimals is in v, where that

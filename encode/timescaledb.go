@@ -7,10 +7,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NewTimescaleDB returns the encoder of the format that TSBS writes for
-// timescaledb and clickhouse: a header that names tags and fields, then two
-// lines a row, one of tags and one of values. A tag or field without a value
-// leaves its place empty.
+// NewTimescaleDB returns the encoder of the format that TSBS writes for timescaledb and clickhouse:
+// a header that names tags and fields, then two lines per row, one with tags and one with values. A
+// missing tag or field is an empty column.
 func NewTimescaleDB(s *series.Schema) Encoder {
 	return &timescaleDB{
 		schema: s,

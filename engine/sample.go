@@ -12,24 +12,11 @@ import (
 //
 //   - each answer has the same chance, independent of the others: that an
 //     answer is kept says nothing about the next one;
-//
 //   - the sample does not depend on events such as the time an answer took;
-//
 //   - all targets with as many answers have the same queries in it, and so has a
 //     part of a run that is repeated;
-//
 //   - several clients can determine it together: it is contained in the union of
 //     their samples.
-//
-//   - each answer is in it with the same chance, whatever became of others: that an
-//     answer is kept, or is not, says nothing about the next one;
-//
-//   - it does not depend on what happened, such as how long an answer took;
-//
-//   - all targets with as many answers have the same queries in it, and a part of a run
-//     that is done again has them again;
-//
-//   - several clients find it together: it is in what each of them keeps.
 //
 // The choice is made after an answer was read, and every answer is read in the same way. A target
 // cannot distinguish sampled answers while it answers.

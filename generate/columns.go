@@ -13,8 +13,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// columnBatches is how many batches are drawn ahead while a row group is
-// written.
+// columnBatches is the number of batches generated ahead while a row group is written.
 const columnBatches = 64
 
 // WriteColumns writes all rows of the reader to w, which it closes, and calls

@@ -57,8 +57,8 @@ func (d *Digest) line(line []byte) {
 // Lines returns the number of lines.
 func (d *Digest) Lines() int64 { return d.lines }
 
-// String is the digest as it is shown and stored: the name of the hash, and the
-// sum as 32 hexadecimal digits.
+// String returns the digest as displayed and stored: the name of the hash, and the sum as 32
+// hexadecimal digits.
 func (d *Digest) String() string { return fmt.Sprintf("xxh3-128:%016x%016x", d.high, d.low) }
 
 // DigestOf passes over a dataset for its digest. It calls progress with the rows

@@ -17,8 +17,8 @@ import (
 // of it.
 type clientSource struct{ runtime *goRuntime }
 
-// ClientSource reads tsmark's own process: CPU, memory, storage, and what the
-// Go runtime tells of pauses and delays.
+// ClientSource returns a source for tsmark's own process: CPU, memory, storage, and the pauses and
+// delays reported by the Go runtime.
 func ClientSource() Source { return &clientSource{runtime: newGoRuntime()} }
 
 // Read implements Source.

@@ -16,14 +16,14 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// database is how a product's processes are known.
+// database describes how to recognize a product's processes.
 type database struct {
 	name     string
 	programs []string // names of programs; one that ends in * is a beginning
 	classes  []string // parts of a Java command line: main classes, jars
 }
 
-// databases are the products that are told by their processes.
+// databases returns the products that can be recognized by their processes.
 func databases() []database {
 	return []database{
 		{"PostgreSQL or TimescaleDB", []string{"postgres", "postmaster"}, nil},
@@ -81,10 +81,10 @@ func isClass(word, class string) bool {
 	return word == class || strings.HasPrefix(word, class+".") || strings.HasPrefix(word, class+"/")
 }
 
-// OtherDatabases returns the databases that run on this host, but for the processes
-// except and their descendants: those under test. Their CPU share is measured
-// over a while, a second say; 0: it is left absent. Of a family of processes
-// the first stands for all: its memory and share are the sum.
+// OtherDatabases returns the databases that run on this host, except the processes under test
+// (except) and their descendants. Their CPU share is measured over a period, such as a second; 0:
+// it is absent. A family of processes is listed by its first process, with the sum of their memory
+// and CPU share.
 func OtherDatabases(ctx context.Context, over time.Duration, except ...int) ([]result.OtherDatabase, error) {
 	table, err := own.Table(ctx)
 	if err != nil {

@@ -22,8 +22,8 @@ func wholeDisks(names []string) []string {
 	return whole
 }
 
-// diskOf returns the disk that a partition lies on by Linux's names (sda1 on
-// sda, nvme0n1p2 on nvme0n1), and other names as they are.
+// diskOf returns the disk of a partition according to Linux's names (sda1 on sda, nvme0n1p2 on
+// nvme0n1), and other names unchanged.
 func diskOf(name string) string {
 	disk := strings.TrimRightFunc(name, unicode.IsDigit)
 	if disk == name {
@@ -41,8 +41,8 @@ func diskOf(name string) string {
 	return name
 }
 
-// isLoopback tells the interface within the host by its name: lo on Linux,
-// lo0 on BSDs and macOS, words on Windows.
+// isLoopback recognizes the loopback interface by its name: lo on Linux, lo0 on BSDs and macOS,
+// words on Windows.
 func isLoopback(name string) bool {
 	return name == "lo" || name == "lo0" || strings.HasPrefix(name, "Loopback")
 }

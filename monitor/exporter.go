@@ -31,8 +31,8 @@ func NodeSource(address, device string) (Source, error) {
 	return newExporter(address, "the host behind ", func(s []sample) Reading { return readNode(s, device) })
 }
 
-// MetricsSource reads what a server tells of its own process, as Prometheus's
-// client libraries do: http://db1:8428/metrics.
+// MetricsSource returns a source for the metrics that a server reports about its own process, as
+// Prometheus's client libraries do: http://db1:8428/metrics.
 func MetricsSource(address string) (Source, error) {
 	return newExporter(address, "the process behind ", readProcessMetrics)
 }

@@ -126,7 +126,7 @@ func processMetrics() map[string]result.Metric {
 	}
 }
 
-// readProcessMetrics maps what a server tells of its own process.
+// readProcessMetrics maps the metrics that a server reports about its own process.
 func readProcessMetrics(samples []sample) Reading {
 	r := Reading{Values: map[result.Metric]float64{}}
 	names := processMetrics()

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// counters is what a process has used since it began; NaN: it cannot be read.
+// counters holds the resource use of a process since it began; NaN: not readable.
 type counters struct {
 	user, system float64 // CPU seconds
-	// cpu is both together, where the system tells it more finely than its parts.
+	// cpu is the sum of both, if the system reports it with a higher resolution.
 	cpu float64
 	// What children used that ended and were waited for, and their children
 	// in turn. Zero where the system does not count it.
@@ -18,7 +18,7 @@ type counters struct {
 	read, written float64
 }
 
-// member is one process of a family as it was read.
+// member is a reading of one process of a family.
 type member struct {
 	parent  int
 	started int64

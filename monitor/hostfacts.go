@@ -11,9 +11,8 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// addFacts reads what the kernel tells in files below root, which is / but in
-// tests, about the machine and about the device that holds the results. Other
-// systems than Linux have no such files, and so no such facts.
+// addFacts reads facts about the machine, and about the device that holds the results, from the
+// kernel's files below root, which is / except in tests. Only Linux has these files.
 func addFacts(h *result.Host, root, device string) {
 	at := func(parts ...string) string { return filepath.Join(append([]string{root}, parts...)...) }
 	h.Disk = diskFact(at("sys/block"), at("sys/class/block"), device)
@@ -79,8 +78,8 @@ func turbo(noTurbo, boost string) string {
 	return ""
 }
 
-// diskFact describes the disk of a device: "nvme0n1: Samsung SSD 980 PRO, SSD".
-// Of a volume made of disks there is no model to tell.
+// diskFact describes the disk of a device: "nvme0n1: Samsung SSD 980 PRO, SSD". A volume made of
+// several disks has no model.
 func diskFact(blocks, classes, device string) string {
 	if device == "" {
 		return ""

@@ -65,7 +65,7 @@ func readCPU(ctx context.Context, v map[result.Metric]float64) error {
 	t := times[0]
 	// On Linux guests' time is part of user and nice already.
 	addCPU(v, t.User+t.Nice, t.System+t.Irq+t.Softirq)
-	if runtime.GOOS == "linux" { // elsewhere they are 0 because nobody counts them
+	if runtime.GOOS == "linux" { // other systems do not count them
 		v[result.CPUIowait], v[result.CPUSteal] = t.Iowait, t.Steal
 	}
 	return nil
@@ -119,7 +119,7 @@ func readNetwork(ctx context.Context, v map[result.Metric]float64) error {
 	return nil
 }
 
-// addNetwork adds an interface's bytes to where they belong.
+// addNetwork adds an interface's bytes to the loopback or the network metrics.
 func addNetwork(v map[result.Metric]float64, name string, received, sent float64) {
 	switch {
 	case isLoopback(name):

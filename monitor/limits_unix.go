@@ -4,7 +4,7 @@ package monitor
 
 import "syscall"
 
-// openFilesLimit is how many files this process may open; 0: not known. Go
+// openFilesLimit returns the maximum number of files that this process may open; 0: unknown. Go
 // raises it to the hard limit at the start.
 func openFilesLimit() uint64 {
 	var limit syscall.Rlimit

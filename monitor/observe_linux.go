@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ticks is how many parts of a second Linux counts CPU time in (USER_HZ, the
-// same on all architectures that Go runs on).
+// ticks is the number of units per second in which Linux counts CPU time (USER_HZ, the same on all
+// architectures supported by Go).
 const ticks = 100
 
 // observe reads one process. gopsutil does not tell what ended children used,

@@ -105,8 +105,7 @@ func (s *processSource) Read(ctx context.Context) (Reading, error) {
 	return r, nil
 }
 
-// look returns the processes and their descendants, and finds the former where
-// none is known.
+// look returns the processes and their descendants. It searches for the processes if none is known.
 func (s *processSource) look(ctx context.Context) ([]int, error) {
 	if len(s.roots) == 0 {
 		begin := time.Now()

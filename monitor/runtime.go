@@ -12,8 +12,8 @@ const (
 	heapObjects         = "/memory/classes/heap/objects:bytes"
 )
 
-// goRuntime reads what the Go runtime tells of itself, and keeps the state
-// before for differences. Reading it stops nothing.
+// goRuntime reads the Go runtime's metrics, and keeps the previous state to compute differences.
+// Reading does not stop the program.
 type goRuntime struct {
 	samples           []metrics.Sample
 	scheduling, pause histogram

@@ -10,9 +10,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// assemble gives a member what its rows came to, once all have been seen. It
-// returns false where cells cannot tell that, and the query must look at the
-// rows alone.
+// assemble computes a member's answer after all rows were added. It returns false if cells cannot
+// determine the answer, and the query must process the rows itself.
 func (f *family) assemble(e *evaluator, made *bucketRows) bool {
 	for _, c := range e.from {
 		if c.odd {
@@ -243,8 +242,8 @@ type bucketRows struct {
 	at     []int                     // by strand: see within
 }
 
-// sharing is the same for members of a family that share such; empty for those
-// that share nothing.
+// sharing returns a key that is equal for members of a family that can share bucketRows; empty: the
+// member shares nothing.
 func sharing(e *evaluator) string {
 	if e.role != folds {
 		return ""

@@ -14,7 +14,7 @@ type columns struct {
 	cells int // that are in use
 	room  int // that there is memory for
 
-	rows, of []int32 // those of a run that have a value, and their cells
+	rows, of []int32 // rows of a run that have a value, and their cells
 }
 
 // column holds one field, folded in one way, for each cell.
@@ -25,7 +25,7 @@ type column struct {
 	tag    []float64 // of tagSum: per series; NaN: it lacks the tag
 	ints   []int64   // where whole
 	floats []float64 // where not
-	absent []int64   // rows of a cell without a value; nil: none
+	absent []int64   // rows of a cell without a value; nil: every row has one
 	odd    bool      // a NaN was met, to which the order of rows matters
 }
 

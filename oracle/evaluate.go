@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// evaluator answers one query: alone, by looking at every row of its table, or
-// from what the rows of a family's cells come to.
+// evaluator answers one query: alone, by processing every row of its table, or from the cells of a
+// family.
 type evaluator struct {
 	query      *query.Query
 	table      *series.Table
@@ -42,7 +42,7 @@ type evaluator struct {
 	bucket   int64
 	current  *block
 	lastTime int64
-	made     [][]query.Value // the answer, where a family made it
+	made     [][]query.Value // the answer, if a family made it
 
 	// Rows
 	digest    *query.Digest
@@ -57,7 +57,7 @@ type evaluator struct {
 
 	// In a family
 	demands []*demand // the times and series that it needs
-	from    []*column // that its values come from
+	from    []*column // columns of its values
 	known   *Expectation
 }
 
@@ -122,7 +122,7 @@ func fieldsOf(table *series.Table, names []string) []int {
 	return fields
 }
 
-// shape takes what the query's shape says.
+// shape initializes the evaluator from the query's shape.
 func (e *evaluator) shape(groups *groupings) (err error) {
 	fields := func(role role, tag string, names []string) {
 		e.role, e.fields = role, fieldsOf(e.table, names)
@@ -196,7 +196,7 @@ func (e *evaluator) add(run *series.Run) {
 	}
 }
 
-// addRow takes a row that lies in the query's window and matches In.
+// addRow processes a row in the query's window that matches In.
 func (e *evaluator) addRow(run *series.Run, row int) {
 	s := run.Series[row]
 	if e.whole != nil && e.whole.of[s] < 0 {

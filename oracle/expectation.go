@@ -119,8 +119,7 @@ func (e *evaluator) bucketRows() [][]query.Value {
 	return inOrder(e.query, e.limit, rows)
 }
 
-// begin writes what an aggregated row begins with, and returns how many values
-// that is.
+// begin writes the first values of an aggregated row, and returns their number.
 func (e *evaluator) begin(row []query.Value, bucket int64, group int32) (n int) {
 	if e.width > 0 {
 		row[n].Kind, row[n].Int = query.Time, bucket

@@ -23,7 +23,7 @@ func newFamilies(s *series.Schema, groups *groupings) *families {
 	return &families{schema: s, groups: groups, by: map[familyKey]*family{}, evaluators: map[string]*evaluator{}}
 }
 
-// take returns what will know the answer to a query.
+// take returns the evaluator that will have the answer to the query.
 func (f *families) take(q *query.Query) (*evaluator, error) {
 	key := meaning(q)
 	if e := f.evaluators[key]; e != nil {
@@ -42,7 +42,7 @@ func (f *families) take(q *query.Query) (*evaluator, error) {
 	return e, nil
 }
 
-// start returns what must be given all rows, the most laborious first.
+// start returns the functions that must be called with all rows, the most expensive first.
 func (f *families) start() ([]func([]span), error) {
 	all := slices.SortedFunc(maps.Values(f.by), func(a, b *family) int { return -cmp.Compare(len(a.members), len(b.members)) })
 	var functions []func([]span)

@@ -63,7 +63,7 @@ type strand struct {
 	series    uint32 // one of them
 	group     int32
 	demand    *demand
-	next      int       // of its bounds, the one behind the last row
+	next      int       // index of the bound after the last row
 	from, to  int64     // the last row was here, and
 	cell      int32     // in this cell; -1: no query needs that time
 	stretches []stretch // ascending
@@ -235,7 +235,7 @@ func (f *family) addAll(runs []span) {
 	}
 }
 
-// locate finds the rows of a run that queries need, and the cell of each.
+// locate finds the rows of a run that queries need, and their cells.
 func (f *family) locate(run *series.Run) {
 	f.selected, f.cells = f.selected[:0], f.cells[:0]
 	if len(f.threshold) > 0 { // few rows exceed one
@@ -341,8 +341,7 @@ func (s *strand) stretchesBetween(start, end int64) []stretch {
 	return from[:search(from, end)]
 }
 
-// strandsOf returns the numbers of the strands that a member is about, by group
-// where rows are grouped.
+// strandsOf returns the numbers of the strands that a member covers, by group if rows are grouped.
 func (f *family) strandsOf(e *evaluator) []int32 {
 	if len(e.demands) == 1 {
 		return e.demands[0].strands
@@ -360,8 +359,7 @@ func (f *family) strandsOf(e *evaluator) []int32 {
 	return all
 }
 
-// familyOf returns what an evaluator has in common with the others of its
-// family.
+// familyOf returns the key of an evaluator's family.
 func familyOf(e *evaluator) familyKey {
 	q := e.query
 	key := familyKey{table: e.table, keeps: keepsFor(e)}

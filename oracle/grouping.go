@@ -37,7 +37,7 @@ func (g *grouping) ranks() []int32 {
 	return g.rank
 }
 
-// groupings makes what depends on the tags alone once.
+// groupings caches the groupings that depend only on tags.
 type groupings struct {
 	schema   *series.Schema
 	made     map[string]*grouping
@@ -137,8 +137,7 @@ func (g *groupings) matching(table *series.Table, in *query.TagIn) (bitset, erro
 	return set, nil
 }
 
-// numeric returns the values of a numeric tag, per series; NaN where a series
-// lacks it.
+// numeric returns the values of a numeric tag, per series; NaN if a series lacks it.
 func (g *groupings) numeric(table *series.Table, key string) ([]float64, error) {
 	id := table.Name + "\x00" + key
 	if values := g.numerics[id]; values != nil {

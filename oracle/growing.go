@@ -7,9 +7,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Growing answers queries while their rows arrive: what the answers would have
-// been at a time when only a part of the dataset was there. Each query costs as
-// much as its whole answer.
+// Growing answers queries while rows arrive: the answers are those of the rows added so far. Each
+// query costs as much as its whole answer.
 type Growing struct {
 	evaluators []*evaluator
 	runs       []span
@@ -65,6 +64,5 @@ func (g *Growing) Rows(i int) int64 {
 	return e.expectation().Rows
 }
 
-// Expectation returns the answer to the i-th query by now. It holds until the
-// next call of Add.
+// Expectation returns the current answer to the i-th query. It is valid until the next call of Add.
 func (g *Growing) Expectation(i int) Expectation { return g.evaluators[i].expectation() }

@@ -18,7 +18,7 @@ const (
 	everything // each query takes the rows itself: it keeps them in any case
 )
 
-// keepsFor returns what the answer to a query is made of.
+// keepsFor returns the data that the answer to a query is made of.
 func keepsFor(e *evaluator) keeps {
 	switch {
 	case e.role == takesNewest:

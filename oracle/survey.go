@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// Survey is the size of a dataset, and what its tables hold.
+// Survey describes the size of a dataset and the contents of its tables.
 type Survey struct {
 	Schema   *series.Schema
 	Rows     int64
@@ -26,8 +26,8 @@ type Survey struct {
 	Lateness time.Duration
 	// Late says more where the dataset is a workload.Delayed and rows are late.
 	Late *Late
-	// Repeats says that rows of one series and time may come more than once, so
-	// that different rows cannot be counted by series and time.
+	// Repeats means that several rows may have the same series and time, so that different rows
+	// cannot be counted by series and time.
 	Repeats bool
 	// Sample is a random sample of the rows; nil: not requested.
 	Sample []Row
@@ -39,8 +39,7 @@ type Census struct {
 	Rows   int64
 	Times  Content   // of the rows
 	Fields []Content // in the order of the table's fields
-	// Series are the tags of the series that have rows, and TextSeries the same
-	// without the tags that are numbers.
+	// Series is the set of series that have rows; TextSeries is the same without numeric tags.
 	Series, TextSeries *query.SeriesSet
 }
 
@@ -255,7 +254,7 @@ func (s *tableSurvey) sameSeries(other *tableSurvey) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) && slices.Equal(s.seen, other.seen)
 }
 
-// listSeries makes the sets of the series that have rows.
+// listSeries builds the sets of the series that have rows.
 func (s *tableSurvey) listSeries() {
 	tags := s.table.Tags
 	numeric := slices.ContainsFunc(tags, func(t series.Tag) bool { return t.Numeric() })

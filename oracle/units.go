@@ -267,7 +267,7 @@ func (t *tally) lookUp(key []query.Value) []sum {
 	return t.sumsOf[text]
 }
 
-// rows returns a row a key: its values and what value makes of the sums.
+// rows returns one row per key: its values and the value computed from its sums.
 func (t *tally) rows(value func(*sum) query.Value) [][]query.Value {
 	rows := make([][]query.Value, 0, len(t.order))
 	for _, text := range t.order {
@@ -289,8 +289,8 @@ func (u *unit) inOrder() []unitSpan {
 
 func (u *units) isActive(s *unitSpan) bool { return u.active.Holds(s.sum.mean()) }
 
-// perUnit returns a row for each unit that stays: its name, and what value makes
-// of the number of its active buckets and the days that have one.
+// perUnit returns one row per unit for which value returns true: its name and the values computed
+// from the number of its active buckets and the days with one.
 func (u *units) perUnit(value func(active int, days map[int64]bool) (values []query.Value, stays bool)) [][]query.Value {
 	var rows [][]query.Value
 	for number, of := range u.units {

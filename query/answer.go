@@ -59,7 +59,8 @@ func (v Value) Number() (float64, bool) {
 	return 0, false
 }
 
-// AppendKey appends a value so that equal ones alone look alike, also before others.
+// AppendKey appends an encoding of the value that is equal only for equal values, also if further
+// values follow.
 func (v Value) AppendKey(dst []byte) []byte {
 	dst = append(dst, byte(v.Kind))
 	if v.Kind == Text {

@@ -89,9 +89,8 @@ func (c *Condition) check(fields []string) error {
 	return nil
 }
 
-// checkNames returns what the query names that the table does not have, and what
-// it leaves out: it names no field, its filter has no values, its threshold is no
-// number.
+// checkNames returns the errors of the query's names: names that the table does not have, no field,
+// a filter without values, a threshold that is not a number.
 func (q *Query) checkNames(table *series.Table) error {
 	o := q.outline()
 	if len(o.fields)+len(o.numbers) == 0 {
@@ -120,9 +119,9 @@ func (q *Query) checkNames(table *series.Table) error {
 	return nil
 }
 
-// checkNumbers returns what in the query contradicts the types of the table's
-// fields: all are returned and counted, but only numbers are compared, summed,
-// or the largest.
+// checkNumbers returns contradictions between the query and the types of the table's fields: all
+// types can be returned and counted, but only numbers can be compared, summed, or used for a
+// maximum.
 func (q *Query) checkNumbers(table *series.Table) error {
 	numbers := q.outline().numbers
 	if q.Above != nil {

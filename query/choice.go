@@ -6,8 +6,8 @@ import "fmt"
 // answer.
 type Choice struct {
 	Rows [][]Value
-	// Optional says that the group may be missing: another row of that time does not fulfil
-	// the query's condition.
+	// Optional means that the group may be missing: another row of that time does not satisfy the
+	// query's condition.
 	Optional bool
 }
 

@@ -12,7 +12,7 @@ type Column struct {
 	Kind Kind
 }
 
-// outline returns that of the query's shape.
+// outline returns the outline of the query's shape.
 func (q *Query) outline() outline {
 	if q.Shape == nil {
 		return outline{}
@@ -34,8 +34,7 @@ func (q *Query) Keys() int {
 	return 1 + len(o.keys)
 }
 
-// Values returns the number of columns of the answer that hold values: those
-// that are neither its time nor tags.
+// Values returns the number of value columns of the answer: all columns except its time and tags.
 func (q *Query) Values() int { return len(q.outline().values) }
 
 // Columns returns the columns of the answer to q: its time, tags, and values.

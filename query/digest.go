@@ -30,8 +30,7 @@ func (d *Digest) Row(row []Value) error {
 	return nil
 }
 
-// Hash returns what a row adds to the digest's sum, and leaves the digest as it
-// is.
+// Hash returns the contribution of a row to the digest's sum, and does not change the digest.
 func (d *Digest) Hash(row []Value) uint64 {
 	d.scratch = appendRow(d.scratch[:0], d.columns, row)
 	return xxhash.Sum64(d.scratch)

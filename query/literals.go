@@ -10,7 +10,7 @@ type Literals struct {
 	// Confinement describes what prevents a user's text from changing anything, and what such a
 	// text could still do. Users read it before a text from another source runs.
 	Confinement string
-	// Text returns a text between quotes; an error: there is no such literal.
+	// Text returns a text literal in quotes, or an error if the text has no literal.
 	Text func(string) (string, error)
 	// Time returns a time, rounded up to the first one that the database can name.
 	Time func(time.Time) string

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Query is one query: which rows of a table it is about, and what its Shape
-// makes of them. The zero value of a setting means that it is absent.
+// Query selects rows of a table, and its Shape computes the answer from them. The zero value of a
+// setting means that it is absent.
 type Query struct {
 	Type  string // query type it was drawn for
 	ID    int    // place among the queries of its type, from 0
@@ -51,8 +51,8 @@ const (
 	Descending Order = "desc" // the reverse: newest first
 )
 
-// ErrUnsupported is wrapped, with the reason, where a database cannot answer
-// a query. Reports show "n/a" and the reason.
+// ErrUnsupported is wrapped, with the reason, by the error of a query that a database cannot
+// answer. Reports show "n/a" and the reason.
 var ErrUnsupported = errors.New("not supported")
 
 // Bounds returns the window in nanoseconds since 1970, half-open; an absent
@@ -148,8 +148,8 @@ func distinct(lists ...[]string) []string {
 	return names
 }
 
-// BucketOf returns the start of the bucket of the given width that holds t,
-// both in nanoseconds since 1970. It rounds down before 1970 as well.
+// BucketOf returns the start of the bucket of the given width that contains t, both in nanoseconds
+// since 1970. It rounds down before 1970 too.
 func BucketOf(t int64, width time.Duration) int64 {
 	w := int64(width)
 	r := t % w

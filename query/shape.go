@@ -154,8 +154,8 @@ type AnyRows struct {
 
 func (s AnyRows) outline() outline { return Rows{Fields: s.Fields, Tag: s.Tag}.outline() }
 
-// RowSet returns what a set operation makes of the matching rows, given to it
-// several times: what SQL makes of SELECT … UNION SELECT …. Columns as of Rows.
+// RowSet applies a set operation to several copies of the matching rows: the result of SELECT …
+// UNION SELECT … in SQL. Columns as of Rows.
 type RowSet struct {
 	Fields []string
 	Tag    string // empty: none
@@ -222,7 +222,7 @@ func (s Means) outline() outline {
 // has. Columns: Group, the means.
 type UnitMeans struct {
 	Group  []string
-	Unit   string // the tag that tells units apart
+	Unit   string // the tag that identifies units
 	Fields []string
 	Over   string // numeric tag of Group that a unit's means are divided by; empty: none
 }
@@ -276,7 +276,7 @@ type RatioCondition struct {
 // Activity is common to the shapes that examine each unit's buckets: it defines when a bucket is
 // active. Only rows in which Field is not NULL count.
 type Activity struct {
-	Unit    string        // the tag that tells units apart
+	Unit    string        // the tag that identifies units
 	Width   time.Duration // of buckets; it divides a day
 	Field   string
 	Zeros   bool // the share of rows in which Field is 0 is compared, in place of its mean
@@ -313,9 +313,8 @@ type ActiveUnits struct {
 
 func (s ActiveUnits) outline() outline { return s.outputs("", tagList(s.Unit), nil) }
 
-// ActiveHours returns for each unit the mean, over the days with an active
-// bucket, of the hours that its active buckets make. A day begins at midnight
-// UTC. Columns: Unit, hours.
+// ActiveHours returns for each unit the mean total length of its active buckets per day, in hours,
+// over the days with an active bucket. A day begins at midnight UTC. Columns: Unit, hours.
 type ActiveHours struct{ Activity }
 
 func (s ActiveHours) outline() outline {

@@ -111,9 +111,8 @@ func (q *Query) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Rename returns the query with its table's name, and with all names of tags
-// and fields as the functions give them: the one place that knows where a query
-// names something.
+// Rename returns the query with another table name, and with all names of tags and fields mapped by
+// the function. No other code depends on where a query contains names.
 func (q *Query) Rename(table string, column func(string) string) (*Query, error) {
 	r := q.record()
 	r.Table = table
@@ -147,7 +146,7 @@ func renameAll(names []string, column func(string) string) []string {
 	return list
 }
 
-// shape returns the shape that is stored, nil if its name is not known.
+// shape returns the stored shape, or nil for an unknown name.
 func (r *record) shape() Shape {
 	switch r.Shape {
 	case "buckets":

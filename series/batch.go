@@ -30,10 +30,9 @@ func (b Bitmap) Count(n int) int {
 	return marked
 }
 
-// Column is the values of one field over the rows of a run. Only the slice of
-// the field's type is filled (see Type.Whole); it is as long as the run. Values
-// lie within the bounds of their type, and those of a Float32 are singles. Those of
-// texts are read by AppendText.
+// Column holds the values of one field over the rows of a run. Only the slice of the field's type
+// is filled (see Type.Whole); it is as long as the run. Values are within the bounds of their type,
+// and those of a Float32 are single-precision. AppendText reads texts.
 type Column struct {
 	Ints   []int64
 	Floats []float64
@@ -122,9 +121,8 @@ func (r *Run) SetNull(field, row int) {
 	c.bitmap = c.Nulls
 }
 
-// Copy copies rows of a run of the same table, by their places in it, over those of
-// this one from place at on, which has room for them. The runs may be the same where
-// no row moves back.
+// Copy copies rows of a run of the same table, by index, over the rows of this run from index at
+// on, which must exist. The runs may be the same if no row moves back.
 func (r *Run) Copy(at int, from *Run, rows []uint32) {
 	for i, row := range rows {
 		r.Series[at+i], r.Times[at+i] = from.Series[row], from.Times[row]
@@ -161,8 +159,8 @@ func (r *Run) Copy(at int, from *Run, rows []uint32) {
 	}
 }
 
-// Deal adds the rows of the batch to parts, each to the one that place says. The rows of
-// a part keep their order.
+// Deal appends each row of the batch to the part that place returns. The rows of a part keep their
+// order.
 func (b *Batch) Deal(parts []Batch, place func(run *Run, row int) int) {
 	choices := b.choices
 	for len(choices) < len(parts) {
@@ -258,9 +256,8 @@ func (b *Batch) Reset() {
 	b.places = nil
 }
 
-// Add appends an empty run of the table and returns it, for the caller to
-// Grow and fill. The pointer holds until the next Add. The memory of an earlier
-// run of the table is used again.
+// Add appends an empty run of the table and returns it, for the caller to Grow and fill. The
+// pointer is valid until the next Add. The memory of an earlier run of the table is reused.
 func (b *Batch) Add(t *Table) *Run {
 	if at := b.earlier(t); at < 0 {
 		b.Runs = append(b.Runs, Run{Table: t, Columns: make([]Column, len(t.Fields))})

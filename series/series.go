@@ -105,9 +105,9 @@ type Tag struct {
 // Numeric reports whether the tag's values are numbers.
 func (t *Tag) Numeric() bool { return t.Type == Float }
 
-// TagValues holds the values of one tag for all series of a dataset. An
-// implementation is safe for concurrent use, and keeps few bytes a series so
-// that memory stays proportional to the number of series.
+// TagValues holds the values of one tag for all series of a dataset. An implementation is safe for
+// concurrent use, and keeps few bytes per series so that memory stays proportional to the number of
+// series.
 type TagValues interface {
 	// Append appends the value of the series to dst. If the series lacks the tag it returns dst
 	// unchanged and false. The value of a numeric tag is appended as its shortest decimal
@@ -120,14 +120,13 @@ type Table struct {
 	Name   string
 	Tags   []Tag
 	Fields []Field
-	// Widths makes a table ragged: per series, the number of fields that its
-	// rows have, which are the first ones. Further fields are not NULL in such
-	// a row, they do not exist; columns hold nothing of meaning there. Nil
-	// where all series have all fields.
+	// Widths makes a table ragged: it holds, per series, the number of leading fields that its rows
+	// have. Further fields are not NULL but do not exist in these rows; the contents of their
+	// columns are undefined. Nil: all series have all fields.
 	Widths []uint32
-	// Dense promises that no value is NULL: every row has all fields that rows
-	// of its series have. A system without rows, which knows only values, then
-	// need not ask for other fields to find out that a row is there.
+	// Dense means that no value is NULL: every row has all fields of its series. A system without
+	// rows, which only stores values, then need not query other fields to find out whether a row
+	// exists.
 	Dense bool
 }
 

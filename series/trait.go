@@ -10,26 +10,25 @@ import (
 type Values struct {
 	First, Last time.Time     // no row's time is before First, and none after Last
 	Step        time.Duration // every row's time is a multiple of it since 1970
-	Has         []Trait       // what may be among the values
+	Has         []Trait       // traits that values may have
 }
 
-// Trait is something about the values of a dataset that not every system can
-// hold.
+// Trait is a property of a dataset's values that not every system supports.
 type Trait uint8
 
 // The traits.
 const (
 	NaN            Trait = iota + 1 // floats that are not numbers
 	Infinities                      // infinite floats
-	LargeInts                       // integers of 64 bits beyond ±2^53, up to where a double holds each of them
+	LargeInts                       // 64-bit integers beyond ±2^53, which not every double represents exactly
 	SmallestInt                     // the smallest integer of its type
 	FineTimestamps                  // fields of times that are not multiples of 1 µs
 	EmptyTags                       // tags whose value is the empty text
 	EscapedTags                     // tags with a line break, or a backslash that line protocol cannot tell from one that escapes
-	UnplainTags                     // tags with other characters than those of ASCII that are seen, or with an equals sign
+	UnplainTags                     // tags with characters other than visible ASCII, or with an equals sign
 	RepeatedTimes                   // several rows of one series and time
 	FreeTexts                       // fields that are free: see Field.Free
-	NULTexts                        // texts in such fields with the character NUL
+	NULTexts                        // texts in free fields with the character NUL
 )
 
 // String names values of the trait for people.
@@ -54,8 +53,8 @@ func TagTraits(value []byte) []Trait {
 	return has
 }
 
-// Plain reports whether a text has characters of ASCII alone that are seen, and no equals
-// sign: lines that are cut at blanks and at such signs, such as OpenTSDB's put, can have it.
+// Plain reports whether a text consists of visible ASCII characters without an equals sign. Formats
+// that split lines at blanks and equals signs, such as OpenTSDB's put, can contain it.
 func Plain(text []byte) bool {
 	for _, c := range text {
 		if c <= ' ' || c >= 0x7f || c == '=' {
@@ -65,8 +64,8 @@ func Plain(text []byte) bool {
 	return true
 }
 
-// Escaped reports whether a text has what line protocol cannot say: a line break, or what
-// is Ambiguous.
+// Escaped reports whether line protocol cannot represent a text: it has a line break, or is
+// Ambiguous.
 func Escaped(text []byte) bool {
 	return bytes.IndexByte(text, '\n') >= 0 || Ambiguous(text)
 }
