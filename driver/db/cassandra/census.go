@@ -12,11 +12,11 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// fieldsAtOnce is how many fields one statement counts.
+// fieldsAtOnce is the number of fields per statement.
 const fieldsAtOnce = 100
 
-// Census implements driver.DB. The server counts partition by partition, over all of
-// the table, whatever the registry knows.
+// Census implements driver.DB. The server counts partition by partition over the whole table,
+// independently of the registry.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out, err := d.census(ctx, t)
 	if err != nil {
@@ -99,10 +99,10 @@ func (d *database) contents(ctx context.Context, t *series.Table, fields []serie
 	return err
 }
 
-// sumOf is the sum of a column of numbers; empty: Cassandra has none.
+// sumOf is the sum of a column of numbers; empty: Cassandra cannot compute it.
 func sumOf(t series.Type, column string) string {
 	switch t {
-	case series.Float, series.Int, series.Timestamp: // of bigint in two's complement
+	case series.Float, series.Int, series.Timestamp: // sums of bigint are in two's complement
 		return "sum(" + column + ")"
 	case series.Int32:
 		return "sum(CAST(" + column + " AS bigint))"
@@ -112,7 +112,7 @@ func sumOf(t series.Type, column string) string {
 	return ""
 }
 
-// extend widens the bounds of values. Texts that stay are copied.
+// extend widens the bounds of values. It copies texts that become bounds.
 func extend(c *driver.Content, least, most query.Value) {
 	for _, b := range []struct {
 		of   *query.Value
@@ -126,7 +126,7 @@ func extend(c *driver.Content, least, most query.Value) {
 	}
 }
 
-// sums adds up what Cassandra does not: it hands on the values themselves.
+// sums adds up values that Cassandra cannot add up, by reading them.
 func (d *database) sums(ctx context.Context, t *series.Table, out *driver.Census) error {
 	var fields []int
 	var list []string

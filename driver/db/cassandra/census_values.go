@@ -39,7 +39,7 @@ func (d *database) censusOfValues(ctx context.Context, t *series.Table) (driver.
 	return out, nil
 }
 
-// countValues counts the values of a table of values that are of a table of rows.
+// countValues counts the values of a table of rows in a table of values.
 func (d *database) countValues(ctx context.Context, t *series.Table, v valueTable, out *driver.Census) error {
 	list, summed := "", v.as == "bigint" || v.as == "float" || v.as == "double"
 	if summed {
@@ -68,7 +68,7 @@ func (d *database) countValues(ctx context.Context, t *series.Table, v valueTabl
 			times[i].Kind = query.Time
 		}
 		extend(&out.Times, times[0], times[1])
-		if f == nil { // of rows without a value
+		if f == nil { // for rows without a value
 			return nil
 		}
 		as := narrowField{Type: f.Type}
@@ -88,7 +88,7 @@ func (d *database) countValues(ctx context.Context, t *series.Table, v valueTabl
 	if err != nil || !adds {
 		return err
 	}
-	// What Cassandra does not add up it hands on.
+	// Values that Cassandra cannot add up are read.
 	return d.scan(ctx, func(row []query.Value) error {
 		at, f, ours := field(row[0])
 		if !ours || f == nil || sumOf(f.Type, "") != "" {
@@ -103,7 +103,7 @@ func (d *database) countValues(ctx context.Context, t *series.Table, v valueTabl
 	}, fmt.Sprintf("SELECT %s, %s FROM %s", idColumn, valueColumn, d.layout.in(v.name)))
 }
 
-// belongs reports whether a series, called by the key of a partition, is one of a table.
+// belongs reports whether a series, identified by the key of a partition, is in a table.
 func belongs(key string, t *series.Table) bool {
 	rest, ok := strings.CutPrefix(key, t.Name)
 	return ok && (rest == "" || rest[0] == ',')

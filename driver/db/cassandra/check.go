@@ -10,14 +10,14 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// ReadClock implements driver.DB: that of the node which answers.
+// ReadClock implements driver.DB: the clock of the node that responds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClock(ctx, time.Millisecond, "SELECT toUnixTimestamp(now()) FROM system.local", func(ctx context.Context, text string) ([][]query.Value, error) {
 		return d.own(ctx, text)
 	})
 }
 
-// set are the settings that the node which answers tells, by name.
+// set returns the settings of the node that responds, by name.
 func (d *database) set(ctx context.Context) (map[string]string, error) {
 	rows, err := d.own(ctx, "SELECT name, value FROM system_views.settings")
 	out := make(map[string]string, len(rows))
@@ -29,8 +29,8 @@ func (d *database) set(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// FreeSpace implements driver.DB: the first folder of data of the node which answers. What
-// is free there CQL does not tell.
+// FreeSpace implements driver.DB: the first data folder of the node that responds. CQL does not report
+// the free space.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	set, err := d.set(ctx)
 	folder, _, _ = strings.Cut(strings.Trim(set["data_file_directories"], "[]"), ",")
@@ -40,7 +40,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return folder, -1, err
 }
 
-// concerns are what distorts the figures of Cassandra.
+// concerns are the settings that distort measurements of Cassandra.
 var concerns = []driver.Concern{
 	{Setting: "auto_snapshot", Wrong: driver.Is("true"), Effect: "the files of each table that is dropped, such as a dataset that a load replaces, stay on disk as a snapshot", Fix: "set auto_snapshot to false in cassandra.yaml, or clear snapshots between loads (nodetool clearsnapshot --all)"},
 	{Setting: "cdc_enabled", Wrong: driver.Is("true"), Effect: "the commit log is kept for those who read changes, and writes are refused when its folder is full", Fix: "set cdc_enabled to false in cassandra.yaml, and restart"},

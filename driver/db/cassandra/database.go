@@ -21,18 +21,18 @@ type database struct {
 	*link
 	layout  *layout
 	version string
-	standIn string // as driver.Description has it
+	standIn string // see driver.Description
 
-	mu     sync.Mutex     // guards what follows
-	schema *series.Schema // given to Create or Join; nil before
+	mu     sync.Mutex     // guards the following fields
+	schema *series.Schema // passed to Create or Join; nil before
 
-	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+	idleSince atomic.Pointer[time.Time] // as the last Settle found it; nil before
 }
 
-// testCluster is what servers/cassandra calls its cluster.
+// testCluster is the name of the cluster of servers/cassandra.
 const testCluster = "tsmark test setup"
 
-// standIn says what servers/cassandra starts.
+// standIn describes the server that servers/cassandra starts.
 const standIn = "Cassandra in tsmark's test setup (one node, 768 MB of heap, quick compiler), not a server set up for figures"
 
 // open connects, and checks that the server supports the options.
@@ -45,7 +45,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:          d.Address(),
@@ -60,7 +60,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// fits finds out what the server is.
+// fits checks the server's version and abilities.
 func (d *database) fits(ctx context.Context, create bool) error {
 	rows, err := d.own(ctx, "SELECT release_version, cluster_name FROM system.local")
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *database) place() string {
 	return fmt.Sprintf("keyspace %s of Cassandra at %s", d.layout.keyspace, d.Address())
 }
 
-// durable reports whether the keyspace has durable_writes, and whether it is there.
+// durable reports whether the keyspace has durable_writes, and whether it exists.
 func (d *database) durable(ctx context.Context) (durable, there bool, err error) {
 	rows, err := d.own(ctx, "SELECT durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?", d.layout.keyspace)
 	if err != nil || len(rows) == 0 {
@@ -100,7 +100,7 @@ func (d *database) durable(ctx context.Context) (durable, there bool, err error)
 	return rows[0][0].Int != 0, true, nil
 }
 
-// told are the settings of the server that reports show.
+// told are the server settings in reports.
 var told = []string{"authenticator", "commitlog_sync", "commitlog_sync_period", "commitlog_sync_group_window", "compaction_throughput", "concurrent_compactors",
 	"concurrent_reads", "concurrent_writes", "disk_access_mode", "key_cache_size", "memtable_allocation_type", "memtable_heap_space", "memtable_offheap_space",
 	"native_transport_timeout", "num_tokens", "partitioner", "read_request_timeout", "row_cache_size", "write_request_timeout"}
@@ -154,7 +154,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 		return nil, err
 	}
 	if _, err := d.prepared(); err != nil {
-		return nil, nil // whatever made the keyspace may have had other options
+		return nil, nil // the keyspace may have been created with other options
 	}
 	return []driver.EffectiveOption{{
 		Option: optionDurableWrites, Wanted: d.options[optionDurableWrites], Setting: "durable_writes", Found: fmt.Sprint(durable),
@@ -162,7 +162,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 	}}, nil
 }
 
-// prepared returns the schema that was given to Create or Join.
+// prepared returns the schema passed to Create or Join.
 func (d *database) prepared() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,11 +172,11 @@ func (d *database) prepared() (*series.Schema, error) {
 	return d.schema, nil
 }
 
-// look is the time between two looks at what a node does.
+// look is the interval of checks of a node's activity.
 const look = 100 * time.Millisecond
 
-// Settle implements driver.DB. Acknowledged rows are visible; the node that is
-// connected must have neither writes nor flushes, compactions or index builds left.
+// Settle implements driver.DB. Acknowledged rows are visible; the connected node must have no pending
+// writes, flushes, compactions or index builds.
 func (d *database) Settle(ctx context.Context) error {
 	since := time.Now()
 	var err error

@@ -11,15 +11,15 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// values are those of one field in a partition, in the order of their times.
+// values are the values of one field in a partition, in the order of their times.
 type values struct {
 	times []int64
 	of    []query.Value
-	next  int // that was not taken yet
+	next  int // index of the next value
 }
 
-// join reads the partitions of a series and day in the narrow layout, and hands on what
-// the statement of the wide layout would answer: rows, the newest row, or aggregates.
+// join reads the partitions of a series and day in the narrow layout, and passes on the result that the
+// statement of the wide layout would return: rows, the newest row, or aggregates.
 func (x *execution) join(ctx context.Context, at *partition, take func([]query.Value) error) error {
 	p := x.plan.Narrow
 	statements := strings.Split(x.plan.Partition, "\n")
@@ -59,7 +59,7 @@ func (x *execution) join(ctx context.Context, at *partition, take func([]query.V
 	return nil
 }
 
-// narrowArgs are what the statement for a field's partition binds.
+// narrowArgs returns the arguments of the statement for a field's partition.
 func (p *plan) narrowArgs(at *partition, field string) []any {
 	id := appendPlace(slices.Clone(at.tags[p.Narrow.Key].Text), field, at.bucket*int64(time.Millisecond))
 	args := []any{string(id)}
@@ -77,8 +77,7 @@ func nanoseconds(ms int64) int64 {
 	return max(math.MinInt64/unit, min(ms, math.MaxInt64/unit)) * unit
 }
 
-// ofField reads a field's values. No more statements are under way than the option
-// concurrency says.
+// ofField reads a field's values. The option concurrency limits the number of running statements.
 func (x *execution) ofField(ctx context.Context, text string, args []any) (v values, err error) {
 	select {
 	case x.slots <- struct{}{}:
@@ -95,8 +94,8 @@ func (x *execution) ofField(ctx context.Context, text string, args []any) (v val
 	return v, err
 }
 
-// joined goes through rows: the time, and of each field that is a column its value, in the
-// order of time. A row is used again.
+// joined iterates over rows in the order of time: the time, and the value of each field that is a
+// column. It reuses the row.
 func joined(p *narrowPlan, read []values) func(yield func([]query.Value) bool) {
 	row := make([]query.Value, 1+len(read))
 	return func(yield func([]query.Value) bool) {

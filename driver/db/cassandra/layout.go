@@ -11,16 +11,16 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The names that are tsmark's own.
+// Names reserved for tsmark.
 const (
-	seriesColumn   = "tags_id" // number of a series, as PostgreSQL's tables have it
-	bucketColumn   = "bucket"  // when the span of a partition begins
+	seriesColumn   = "tags_id" // number of a series, named as in PostgreSQL's tables
+	bucketColumn   = "bucket"  // start of a partition's span
 	timeColumn     = "time"
 	registrySuffix = "_series"
 	noteTable      = "tsmark_mark"
 )
 
-// longestName is the most characters of a table's or keyspace's name.
+// longestName is the largest number of characters in the name of a table or keyspace.
 const longestName = 48
 
 // names quotes names.
@@ -34,7 +34,7 @@ func ident(name string) string {
 	return names.Ident(name)
 }
 
-// tableName is the name of a table: Cassandra has word characters only.
+// tableName is the name of a table: Cassandra allows only word characters.
 func tableName(name string) string {
 	var b strings.Builder
 	for _, c := range name {
@@ -71,7 +71,7 @@ func (l *layout) in(table string) string { return ident(l.keyspace) + "." + iden
 func (l *layout) rows(t *series.Table) string     { return l.in(tableName(t.Name)) }
 func (l *layout) registry(t *series.Table) string { return l.in(registryName(t)) }
 
-// check says what of a schema has no place in Cassandra.
+// check returns an error for the parts of a schema that Cassandra cannot store.
 func check(o driver.Options, s *series.Schema) error {
 	narrow := o[optionLayout] == layoutNarrow
 	switch {
@@ -118,16 +118,16 @@ func check(o driver.Options, s *series.Schema) error {
 	return nil
 }
 
-// makeKeyspace is the statement that makes the keyspace.
+// makeKeyspace returns the statement that creates the keyspace.
 func (l *layout) makeKeyspace() string {
 	return fmt.Sprintf("CREATE KEYSPACE IF NOT EXISTS %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s} AND durable_writes = %s",
 		ident(l.keyspace), l.options[optionReplication], l.options[optionDurableWrites])
 }
 
-// table is one that is made, by its name.
+// table is a table to create: its name and the statement.
 type table struct{ name, statement string }
 
-// tables are those of a schema, in the order in which they are made.
+// tables returns the tables of a schema, in the order of creation.
 func (l *layout) tables(s *series.Schema) (all []table) {
 	for _, t := range s.Tables {
 		if !l.narrow {
@@ -143,7 +143,7 @@ func (l *layout) tables(s *series.Schema) (all []table) {
 	return all
 }
 
-// makeRows is the statement that makes a table of rows.
+// makeRows returns the statement that creates a table of rows.
 func (l *layout) makeRows(t *series.Table) string {
 	var fields strings.Builder
 	for _, f := range t.Fields {
@@ -153,8 +153,8 @@ func (l *layout) makeRows(t *series.Table) string {
 		l.rows(t), seriesColumn, bucketColumn, timeColumn, fields.String(), l.storage())
 }
 
-// makeRegistry is the statement that makes the registry of a table of rows, where a series
-// is found by its first tag.
+// makeRegistry returns the statement that creates the registry of a table of rows, which finds a series
+// by its first tag.
 func (l *layout) makeRegistry(t *series.Table) string {
 	var tags strings.Builder
 	if l.narrow {
@@ -171,7 +171,7 @@ func (l *layout) makeRegistry(t *series.Table) string {
 		l.registry(t), seriesColumn, bucketColumn, tags.String())
 }
 
-// storage are the properties of tables that have values.
+// storage returns the properties of tables with values.
 func (l *layout) storage() string {
 	return fmt.Sprintf("compaction = %s AND default_time_to_live = %d", l.compaction(), int64(l.options.Duration(optionTTL)/time.Second))
 }

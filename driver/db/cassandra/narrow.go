@@ -11,14 +11,13 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The narrow layout is TSBS's for Cassandra (cmd/tsbs_load_cassandra): a table for each type
-// of value, whose partitions are called measurement,tag=value,…#field#day, and whose rows
-// have a time and a value. TSBS's reader finds partitions by reading the names of all;
-// tsmark reads them from the registry, as in the wide layout. A row without any value has
-// one of the field metric.NullField, so that it is there.
+// The narrow layout is TSBS's for Cassandra (cmd/tsbs_load_cassandra): a table for each type of value,
+// whose partitions are named measurement,tag=value,…#field#day, and whose rows have a time and a value.
+// TSBS's reader finds partitions by reading all names; tsmark reads the names from the registry, as in
+// the wide layout. A row without any value has a value of the field metric.NullField.
 const (
 	idColumn        = "series_id"
-	keyColumn       = "series_key" // of the registry: the name of a partition up to the field
+	keyColumn       = "series_key" // in the registry: the name of a partition up to the field
 	nanosecondsName = "timestamp_ns"
 	valueColumn     = "value"
 )
@@ -32,7 +31,7 @@ const dayFormat = "2006-01-02"
 // valueTable is a table of the values of one type.
 type valueTable struct{ name, as string }
 
-// valueTableOf is where values of a type are.
+// valueTableOf returns the table for values of a type.
 func valueTableOf(t series.Type) valueTable {
 	switch t {
 	case series.Float:
@@ -69,13 +68,13 @@ func valueTables(s *series.Schema) (all []valueTable) {
 	return all
 }
 
-// makeValues is the statement that makes a table of values.
+// makeValues returns the statement that creates a table of values.
 func (l *layout) makeValues(v valueTable) string {
 	return fmt.Sprintf("CREATE TABLE %s (%s text, %s bigint, %s %s, PRIMARY KEY (%[2]s, %[3]s)) WITH %[6]s",
 		l.in(v.name), idColumn, nanosecondsName, valueColumn, v.as, l.storage())
 }
 
-// checkNarrow says what of a schema the names of partitions cannot say.
+// checkNarrow returns an error for a schema that the names of partitions cannot represent.
 func checkNarrow(s *series.Schema) error {
 	for _, t := range s.Tables {
 		if strings.ContainsAny(t.Name, ",#") {
@@ -95,8 +94,8 @@ func checkNarrow(s *series.Schema) error {
 	return nil
 }
 
-// appendKey appends the name of a series. TSBS's tags have none of the characters before
-// which others have a backslash here.
+// appendKey appends the name of a series. It escapes some characters with a backslash; TSBS's tags do
+// not contain these.
 func appendKey(dst []byte, t *series.Table, of uint32) []byte {
 	dst = append(dst, t.Name...)
 	for i := range t.Tags {
@@ -121,13 +120,13 @@ func appendKey(dst []byte, t *series.Table, of uint32) []byte {
 
 func special(c byte) bool { return c == ',' || c == '=' || c == '\\' }
 
-// appendPlace appends what follows the series in a partition's name.
+// appendPlace appends the part of a partition's name after the series.
 func appendPlace(dst []byte, field string, day int64) []byte {
 	dst = append(append(append(dst, separator), field...), separator)
 	return time.Unix(0, day).UTC().AppendFormat(dst, dayFormat)
 }
 
-// placed returns the series and the field of a partition's name.
+// placed splits a partition's name into the series and the field.
 func placed(id string) (key, field string, ok bool) {
 	end := strings.LastIndexByte(id, separator)
 	if end < 0 {
@@ -140,24 +139,24 @@ func placed(id string) (key, field string, ok bool) {
 	return id[:at], id[at+1 : end], true
 }
 
-// narrowPlan says of a request in the narrow layout which values make a row: there is a
-// statement for each of the fields.
+// narrowPlan says which values form a row of a request in the narrow layout, which has a statement for
+// each field.
 type narrowPlan struct {
-	Key    int           `json:"key"`    // where the registry has the name of the series
+	Key    int           `json:"key"`    // index of the name of the series in the registry's row
 	Fields []narrowField `json:"fields"` // columns of the result come first
-	Shown  int           `json:"shown"`  // how many are columns
+	Shown  int           `json:"shown"`  // number of fields that are columns
 	Above  *float64      `json:"above,omitempty"`
 }
 
-// narrowField is a field whose values are read.
+// narrowField is a field to read.
 type narrowField struct {
 	Name  string      `json:"name"`
 	Type  series.Type `json:"type,omitempty"`
 	Above bool        `json:"above,omitempty"` // it must be above narrowPlan.Above
 }
 
-// narrow renders the statements for the partitions of a series and day: of each field that
-// a query is about, and of fields that tell of rows in which these have no value.
+// narrow renders the statements for the partitions of a series and day: for each field of the query,
+// and for fields that mark rows without values of these as present.
 func (r *renderer) narrow(fields []string, end string) {
 	p := &narrowPlan{Key: r.tag(keyColumn), Shown: len(fields)}
 	r.plan.Narrow = p
@@ -178,7 +177,7 @@ func (r *renderer) narrow(fields []string, end string) {
 	}
 	var lines []string
 	for _, name := range read {
-		kind := series.Int // of metric.NullField
+		kind := series.Int // the type of metric.NullField
 		if i := r.table.FieldIndex(name); i >= 0 {
 			kind = r.table.Fields[i].Type
 		}
@@ -195,7 +194,7 @@ func (r *renderer) narrow(fields []string, end string) {
 	r.plan.Partition = strings.Join(lines, "\n")
 }
 
-// value is a value that was read, as the field has it.
+// value converts a value to the type of the field.
 func (f *narrowField) value(v query.Value) query.Value {
 	if f.Type == series.Date && v.Kind == query.Int {
 		v.Kind = query.Date

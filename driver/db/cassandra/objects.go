@@ -12,8 +12,8 @@ import (
 
 const kindTable = "table"
 
-// lists are what a keyspace may have, by what users call it, with the statement that
-// lists it: name, identity, and the table that it goes with.
+// lists are the kinds of objects in a keyspace, with the statement that lists each: name, identity, and
+// the table it belongs to.
 var lists = []struct{ kind, statement string }{
 	{"materialized view", "SELECT view_name, id, base_table_name FROM system_schema.views WHERE keyspace_name = ?"},
 	{"index", "SELECT index_name, table_name, table_name FROM system_schema.indexes WHERE keyspace_name = ?"},
@@ -23,7 +23,7 @@ var lists = []struct{ kind, statement string }{
 	{"function", "SELECT function_name FROM system_schema.functions WHERE keyspace_name = ?"},
 }
 
-// Objects implements driver.DB. A keyspace that is not there holds nothing.
+// Objects implements driver.DB. A missing keyspace has no objects.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	var objects []driver.Object
 	for _, list := range lists {
@@ -68,14 +68,13 @@ func (d *database) exec(ctx context.Context, texts ...string) error {
 	return nil
 }
 
-// Create implements driver.DB. Tables that were made before one that could not be go
-// again.
+// Create implements driver.DB. It drops the tables created before one that failed.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	made, err := d.create(ctx, schema)
 	if err != nil {
 		longer, cancel := limit.Outlive(ctx)
 		defer cancel()
-		_ = d.Drop(longer, made) // why is known already
+		_ = d.Drop(longer, made) // the caller returns the earlier error
 		return fmt.Errorf("creating tables in %s: %w", d.place(), err)
 	}
 	return d.Join(ctx, schema)
@@ -106,8 +105,7 @@ func (d *database) create(ctx context.Context, schema *series.Schema) (made []dr
 	return made, nil
 }
 
-// makeKeyspace makes the keyspace, and has one that is there write to the commit log as
-// the options say.
+// makeKeyspace creates the keyspace, or sets an existing one's use of the commit log to the option.
 func (d *database) makeKeyspace(ctx context.Context) error {
 	durable, there, err := d.durable(ctx)
 	switch wanted := d.options[optionDurableWrites]; {
@@ -123,7 +121,7 @@ func (d *database) makeKeyspace(ctx context.Context) error {
 
 // Drop implements driver.DB.
 func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
-	for _, list := range lists { // views go before their tables
+	for _, list := range lists { // views are dropped before their tables
 		for _, o := range objects {
 			if o.Kind != list.kind {
 				continue
@@ -148,7 +146,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return rows[0][0].String(), nil
 }
 
-// SetNote implements driver.DB: the row takes the place of the one that is there.
+// SetNote implements driver.DB: the row replaces the existing one.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	_, there, err := d.durable(ctx)
 	if err == nil && !there {

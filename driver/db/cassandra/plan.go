@@ -11,10 +11,10 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// plan is a request: its statements, and how their answers are put together. It is the
-// Plan of a driver.Request, whose text is a line of JSON, the statement that reads the
-// registry, and the one for each partition, in the narrow layout one for each field's, which
-// are prepared.
+// plan is a request: its statements, and how their results are merged. It is the Plan of a
+// driver.Request, whose text has a line of JSON, the prepared statement that reads the registry, and
+// the prepared statement for each partition, or, in the narrow layout, for the partitions of each
+// field.
 type plan struct {
 	Registry  string `json:"-"`
 	Partition string `json:"-"`
@@ -27,10 +27,10 @@ type plan struct {
 	// Numbers are the accepted values of the tag at index Number in the registry; nil: any value.
 	Numbers []float64 `json:"numbers,omitempty"`
 	Number  int       `json:"number,omitempty"`
-	// Present are the tags of the registry without which a series does not count.
+	// Present are the tags in the registry without which a series does not count.
 	Present []int `json:"present,omitempty"`
 
-	// The window, in milliseconds; nil: there is no bound.
+	// The window, in milliseconds; nil: no bound.
 	Start *int64  `json:"start,omitempty"`
 	End   *int64  `json:"end,omitempty"`
 	Above []bound `json:"above,omitempty"` // thresholds, whose parameters follow the window
@@ -38,11 +38,11 @@ type plan struct {
 
 	Narrow *narrowPlan `json:"narrow,omitempty"` // nil: the layout is wide
 
-	// Plan says what becomes of the rows of partitions.
+	// Plan says how the rows of partitions are processed.
 	fold.Plan
 }
 
-// bound is a number that is bound, as the type of its column has it.
+// bound is a numeric argument in the type of its column.
 type bound struct {
 	Int    *int64   `json:"int,omitempty"`
 	Int32  *int32   `json:"int32,omitempty"`
@@ -68,14 +68,14 @@ func (p *plan) request() (driver.Request, error) {
 	return driver.Request{Text: string(head) + "\n" + p.Registry + "\n" + p.Partition, Plan: p}, err
 }
 
-// partition is one that a query needs.
+// partition is a partition to read.
 type partition struct {
 	series int64
 	bucket int64 // in milliseconds
 	tags   []query.Value
 }
 
-// args are what the statement for a partition binds.
+// args returns the arguments of the statement for a partition.
 func (p *plan) args(at *partition) []any {
 	args := []any{int32(at.series), at.bucket}
 	for _, t := range []*int64{p.Start, p.End} {
@@ -89,7 +89,7 @@ func (p *plan) args(at *partition) []any {
 	return args
 }
 
-// registryArgs are what the statement for the registry binds.
+// registryArgs returns the arguments of the statement for the registry.
 func (p *plan) registryArgs(value *string) []any {
 	var args []any
 	if value != nil {
@@ -105,7 +105,7 @@ func (p *plan) registryArgs(value *string) []any {
 	return args
 }
 
-// wants reports whether a series of the registry is one that the query is about.
+// wants reports whether the query includes a series of the registry.
 func (p *plan) wants(tags []query.Value) bool {
 	for _, i := range p.Present {
 		if tags[i].Kind == query.Null {
@@ -115,7 +115,7 @@ func (p *plan) wants(tags []query.Value) bool {
 	return p.Numbers == nil || tags[p.Number].Kind == query.Float && slices.Contains(p.Numbers, tags[p.Number].Float)
 }
 
-// milliseconds rounds a time up, since rows are at milliseconds.
+// milliseconds rounds a time up to the precision of rows.
 func milliseconds(t time.Time) int64 {
 	ns := t.UnixNano()
 	ms := ns / int64(time.Millisecond)

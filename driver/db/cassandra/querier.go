@@ -50,18 +50,18 @@ func (q *querier) Do(ctx context.Context, r driver.Request, sink query.Sink) (dr
 	return driver.Cost{Rows: rows, Bytes: run.bytes.Load()}, err
 }
 
-// execution is a request that is run.
+// execution is one run of a request.
 type execution struct {
 	*querier
 	plan  *plan
 	bytes atomic.Int64
-	slots chan struct{} // of statements in the narrow layout that may be under way
+	slots chan struct{} // limits the statements that run at once in the narrow layout
 
-	mu sync.Mutex // guards what follows, while statements run
+	mu sync.Mutex // guards the following fields while statements run
 	*fold.Collector
 }
 
-// answer runs the statements and hands the answer's rows to the sink.
+// answer runs the statements and passes the result's rows to the sink.
 func (x *execution) answer(ctx context.Context) (int64, error) {
 	all, err := x.partitions(ctx)
 	if err != nil {
@@ -78,8 +78,7 @@ func (x *execution) answer(ctx context.Context) (int64, error) {
 	return 0, errors.New("the request does not say what becomes of rows")
 }
 
-// statement runs a statement, and hands its rows on one at a time, whatever other
-// statements do.
+// statement runs a statement. It passes rows on one at a time, even while other statements run.
 func (x *execution) statement(ctx context.Context, text string, args []any, take func([]query.Value) error) error {
 	var r reader
 	cost, err := x.db.run(ctx, &r, func(row []query.Value) error {
@@ -91,7 +90,7 @@ func (x *execution) statement(ctx context.Context, text string, args []any, take
 	return err
 }
 
-// read reads a partition, and hands its rows on one at a time.
+// read reads a partition, and passes its rows on one at a time.
 func (x *execution) read(ctx context.Context, at *partition, take func([]query.Value) error) error {
 	if x.plan.Narrow != nil {
 		return x.join(ctx, at, take)
@@ -99,8 +98,7 @@ func (x *execution) read(ctx context.Context, at *partition, take func([]query.V
 	return x.statement(ctx, x.plan.Partition, x.plan.args(at), take)
 }
 
-// partitions reads from the registry which partitions the query is about, the newest
-// first.
+// partitions reads the query's partitions from the registry, the newest first.
 func (x *execution) partitions(ctx context.Context) (all []partition, err error) {
 	p := x.plan
 	take := func(row []query.Value) error {
@@ -114,7 +112,7 @@ func (x *execution) partitions(ctx context.Context) (all []partition, err error)
 			return err
 		}
 		var kept query.Answer
-		_ = kept.Row(row[2:]) // an Answer takes every row
+		_ = kept.Row(row[2:]) // an Answer accepts every row
 		all = append(all, partition{row[0].Int, row[1].Int / int64(time.Millisecond), kept.Rows[0]})
 		return nil
 	}
@@ -131,7 +129,7 @@ func (x *execution) partitions(ctx context.Context) (all []partition, err error)
 	return all, err
 }
 
-// stored hands on rows as they are stored.
+// stored passes on stored rows.
 func (x *execution) stored(ctx context.Context, all []partition) (int64, error) {
 	err := each(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
 		x.mu.Lock()
@@ -148,7 +146,7 @@ func (x *execution) stored(ctx context.Context, all []partition) (int64, error) 
 	return x.Finish()
 }
 
-// last hands on the newest row of each value of a tag.
+// last passes on the newest row for each value of a tag.
 func (x *execution) last(ctx context.Context, all []partition) (int64, error) {
 	bySeries := map[int64][]*partition{}
 	var series []int64
@@ -178,8 +176,8 @@ func (x *execution) last(ctx context.Context, all []partition) (int64, error) {
 	return x.Finish()
 }
 
-// fold combines the aggregates of partitions. Of an ordered answer with a limit no
-// more partitions are read than it needs, one span after the other.
+// fold combines the aggregates of partitions. For an ordered result with a limit it reads no more
+// partitions than necessary, one span after the other.
 func (x *execution) fold(ctx context.Context, all []partition) (int64, error) {
 	f := x.plan.Fold
 	if f.Limit == 0 {
@@ -211,7 +209,7 @@ func (x *execution) fold(ctx context.Context, all []partition) (int64, error) {
 	return x.Finish()
 }
 
-// foldAll adds what partitions have.
+// foldAll adds the aggregates of partitions.
 func (x *execution) foldAll(ctx context.Context, all []partition) error {
 	return each(ctx, x.concurrency, len(all), func(ctx context.Context, i int) error {
 		return x.read(ctx, &all[i], func(row []query.Value) error { return x.Take(all[i].tags, row) })

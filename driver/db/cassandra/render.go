@@ -40,11 +40,11 @@ type renderer struct {
 	table  *series.Table
 	schema *series.Schema
 	plan   plan
-	tags   []string // of the registry that are read, in their order
+	tags   []string // tags read from the registry, in this order
 	err    error    // the first construct that cannot be expressed; the rendered text is then invalid
 }
 
-// unsupported says that CQL has no such query.
+// unsupported records that CQL cannot express the query.
 func (r *renderer) unsupported(format string, args ...any) {
 	r.err = cmp.Or(r.err, fmt.Errorf("%w: "+format, append([]any{query.ErrUnsupported}, args...)...))
 }
@@ -102,7 +102,7 @@ func columns(fields []string) string {
 	return strings.Join(list, "")
 }
 
-// rows renders the shapes that are rows as they are stored.
+// rows renders the shapes of stored rows.
 func (r *renderer) rows(fields []string) {
 	end := ""
 	if most := r.plan.Rows.Limit; most > 0 {
@@ -111,8 +111,8 @@ func (r *renderer) rows(fields []string) {
 	r.statement(fields, timeColumn+columns(fields), "", end)
 }
 
-// last renders the Last shape: the partitions of a series are read from the newest one
-// on, up to the first that has a row.
+// last renders the Last shape: the partitions of a series are read from the newest to the oldest, up to
+// the first that has a row.
 func (r *renderer) last(fields []string) {
 	if r.layout.narrow {
 		r.narrow(fields, " ORDER BY "+nanosecondsName+" DESC LIMIT 1")
@@ -121,7 +121,7 @@ func (r *renderer) last(fields []string) {
 	r.statement(fields, timeColumn+columns(fields), "", " LIMIT 1")
 }
 
-// fold renders a request whose answers are combined.
+// fold renders a request whose results are combined.
 func (r *renderer) fold(fields []string) {
 	f := r.plan.Fold
 	list, group := "count(*)", ""
@@ -145,8 +145,8 @@ func (r *renderer) fold(fields []string) {
 	r.statement(fields, list, group, "")
 }
 
-// floor is the start of a row's bucket. Without a time to start from Cassandra counts
-// from 1970 and refuses times before.
+// floor is the start of a row's bucket. Without an explicit origin Cassandra counts from 1970 and
+// refuses earlier times.
 func (r *renderer) floor(width time.Duration) string {
 	first := r.q.Start
 	if r.schema.First.After(first) {
@@ -172,7 +172,7 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dms", d/time.Millisecond)
 }
 
-// statement renders the one for a partition, or those for the partitions of fields.
+// statement renders the statement for a partition, or for the partitions of fields.
 func (r *renderer) statement(fields []string, list, group, end string) {
 	if r.layout.narrow {
 		r.narrow(fields, end)
@@ -194,8 +194,8 @@ func (r *renderer) statement(fields []string, list, group, end string) {
 	r.plan.Partition = "SELECT " + list + " FROM " + r.layout.rows(r.table) + " WHERE " + where + group + end
 }
 
-// exceeds is the condition that a field is greater than a number: like is compared with
-// like, and NaN, which Cassandra has behind all numbers, is greater than none.
+// exceeds is the condition that a field is greater than a number. Types are compared with equal types.
+// NaN, which Cassandra orders after all numbers, does not satisfy it.
 func (r *renderer) exceeds(name string, v float64) string {
 	c, bind := ident(name), func(b bound) { r.plan.Above = append(r.plan.Above, b) }
 	switch whole := math.Floor(v); r.table.Fields[r.table.FieldIndex(name)].Type {
@@ -260,7 +260,7 @@ func (r *renderer) registry() {
 	r.plan.Registry = text
 }
 
-// count says how many statements the request has.
+// count sets the number of statements in the request.
 func (r *renderer) count() {
 	reads := max(1, len(r.plan.Values))
 	each := "one"

@@ -20,17 +20,17 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
-// protocol is the version of the native protocol, which all servers have that tsmark
-// can use. The next one only adds checksums, for which the client would pay.
+// protocol is the version of the native protocol, which all supported servers have. The next version
+// only adds checksums, at the client's cost.
 const protocol = 4
 
-// link is the session of a target, which all workers share, as users of Cassandra do.
-// It is opened when it is first used, and again when a connection of it broke.
+// link is the session of a target, which all workers share, as in applications of Cassandra. It is
+// opened on first use, and again after one of its connections broke.
 type link struct {
 	connection.Settings
 	options driver.Options
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	session *gocql.Session
 	closed  bool
 }
@@ -70,7 +70,7 @@ func (l *link) renew(ctx context.Context) error {
 	return err
 }
 
-// drop has the next get open another session in the place of one that broke.
+// drop makes the next get open another session instead of a broken one.
 func (l *link) drop(broken *gocql.Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,9 +95,9 @@ func (l *link) Close() error {
 	return nil
 }
 
-// closing closes a session, and tells when it is closed: gocql waits until its control
-// connection listens, which one that is connecting again to a server that was killed
-// may never do.
+// closing closes a session, and returns a channel that is closed when it is done: gocql waits until its
+// control connection listens, which never happens for a connection that is reconnecting to a killed
+// server.
 func closing(s *gocql.Session) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -107,8 +107,8 @@ func closing(s *gocql.Session) <-chan struct{} {
 	return done
 }
 
-// connect opens a session. Its error wraps driver.ErrUnreachable where no server
-// answers, and ctx's error where that ended it.
+// connect opens a session. Its error wraps driver.ErrUnreachable if no server answers, and ctx's error
+// if ctx ended the attempt.
 func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	port, err := strconv.Atoi(l.Port)
 	if err != nil {
@@ -154,17 +154,17 @@ func (l *link) connect(ctx context.Context) (*gocql.Session, error) {
 	}
 }
 
-// dialer opens connections, those of connect within its context.
+// dialer opens connections. Those opened by connect end with its context until lasting is called.
 type dialer struct {
 	encryption *tls.Config
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the following fields
 	ctx       context.Context
-	connected bool  // a server took a connection
+	connected bool  // a server accepted a connection
 	failed    error // the last failure
 }
 
-// lasting says that the session is open: its connections outlive connect.
+// lasting marks the session as open: its connections outlive connect.
 func (d *dialer) lasting() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -193,7 +193,7 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 	return conn, nil
 }
 
-// connecting explains an error of connect, whose own limit was bounded.
+// connecting explains an error of connect, whose own time limit was bounded.
 func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) error {
 	to := fmt.Sprintf("connecting to Cassandra at %s as user %s", l.Address(), l.User)
 	if ctx.Err() != nil {
@@ -211,10 +211,9 @@ func (l *link) connecting(ctx, bounded context.Context, d *dialer, err error) er
 	return connection.ConnectError(bounded, to, l.Timeout, connected && l.Encryption() != nil, err)
 }
 
-// failed explains an error of an operation of a session. It wraps ctx's error where that
-// ended the operation, a driver.Temporary where the same can be tried again,
-// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
-// server's disk is full.
+// failed explains an error of an operation of a session. It wraps ctx's error if that ended the
+// operation, a driver.Temporary if the operation can be retried, driver.ErrUnreachable if the
+// connection has broken, and syscall.ENOSPC if the server's disk is full.
 func (l *link) failed(ctx context.Context, s *gocql.Session, err error) error {
 	if err == nil {
 		return nil

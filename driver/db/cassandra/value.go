@@ -20,7 +20,7 @@ import (
 // gocql.Marshaler.
 type cell struct {
 	fixed [8]byte
-	text  []byte // of a text or blob; nil: fixed
+	text  []byte // a text or blob; nil: see fixed
 	size  int    // of fixed
 }
 
@@ -51,7 +51,7 @@ func (c *cell) setField(f *series.Field, column *series.Column, row int) {
 		c.set32(math.Float32bits(float32(column.Floats[row])))
 	case series.Int32:
 		c.set32(uint32(column.Ints[row]))
-	case series.Date: // days since 1970, whose number is 2^31
+	case series.Date: // days since 1970; day 0 is encoded as 2^31
 		c.set32(uint32(column.Ints[row]) + 1<<31)
 	case series.Bool:
 		c.text, c.size = nil, 1
@@ -63,7 +63,7 @@ func (c *cell) setField(f *series.Field, column *series.Column, row int) {
 	}
 }
 
-// reader reads the rows of answers. Its memory is used again.
+// reader decodes the rows of results. It reuses its memory.
 type reader struct {
 	row   []query.Value
 	cells []read
@@ -71,14 +71,13 @@ type reader struct {
 	bytes int64
 }
 
-// read is a column of the row at hand. It implements gocql.Unmarshaler.
+// read is a column of the current row. It implements gocql.Unmarshaler.
 type read struct {
 	of    *reader
 	index int
 }
 
-// rows hands the rows of an answer to a function, which may be nil, and returns their
-// number.
+// rows passes the rows of a result to a function, which may be nil, and returns their number.
 func (r *reader) rows(iter *gocql.Iter, take func([]query.Value) error) (rows int64, err error) {
 	if n := len(iter.Columns()); n != len(r.row) {
 		r.row, r.cells, r.to = make([]query.Value, n), make([]read, n), make([]any, n)
@@ -142,7 +141,7 @@ func (c *read) UnmarshalCQL(info gocql.TypeInfo, data []byte) error {
 	return nil
 }
 
-// sizeOf returns the bytes that each value of a type has; 0: they differ.
+// sizeOf returns the size in bytes of values of a type; 0: variable.
 func sizeOf(t gocql.Type) int {
 	switch t {
 	case gocql.TypeBoolean:
@@ -155,8 +154,7 @@ func sizeOf(t gocql.Type) int {
 	return 0
 }
 
-// run runs a statement and hands the rows of its answer to a function, which may be
-// nil.
+// run runs a statement and passes the rows of its result to a function, which may be nil.
 func (l *link) run(ctx context.Context, r *reader, take func([]query.Value) error, text string, args ...any) (driver.Cost, error) {
 	s, err := l.get(ctx)
 	if err != nil {
@@ -167,14 +165,14 @@ func (l *link) run(ctx context.Context, r *reader, take func([]query.Value) erro
 	return driver.Cost{Rows: rows, Bytes: r.bytes - before}, l.failed(ctx, s, err)
 }
 
-// own runs a statement of tsmark's own, whose answer is small.
+// own runs a statement of tsmark's own with a small result.
 func (l *link) own(ctx context.Context, text string, args ...any) ([][]query.Value, error) {
 	var answer query.Answer
 	err := l.scan(ctx, limit.Own(&answer).Row, text, args...)
 	return answer.Rows, err
 }
 
-// scan runs a statement of tsmark's own, whose answer may be large.
+// scan runs a statement of tsmark's own whose result may be large.
 func (l *link) scan(ctx context.Context, take func([]query.Value) error, text string, args ...any) error {
 	err := l.renew(ctx)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// newNarrowWriter returns what a writer knows of a table in the narrow layout.
+// newNarrowWriter returns a writer's state of a table in the narrow layout.
 func newNarrowWriter(l *layout, t *series.Table, count uint32) *tableWriter {
 	registry := []string{seriesColumn, bucketColumn, keyColumn}
 	for i := range t.Tags {
@@ -21,11 +21,11 @@ func newNarrowWriter(l *layout, t *series.Table, count uint32) *tableWriter {
 	return w
 }
 
-// divideValues makes batches of the values of each partition: those of a field of a series
-// and day, in the order in which they arrived; see divide.
+// divideValues makes batches of the values of each partition, which has a field of a series and day, in
+// the order in which they arrived; see divide.
 func (w *writer) divideValues(t *tableWriter) (bytes int64) {
 	t.reserve(len(t.places) * len(t.inserts))
-	const perValue = 21 + 3*4 + 8 // of a batch's statement in the protocol, and the time
+	const perValue = 21 + 3*4 + 8 // protocol overhead of a statement in a batch, and the time
 	next := 0                     // of the entries
 	for begin := 0; begin < len(t.places); {
 		first, end := t.places[begin], begin+1
@@ -85,10 +85,10 @@ func (t *tableWriter) reserve(values int) {
 	for i := range t.entries {
 		t.entries[i] = gocql.BatchEntry{Args: t.args[3*i : 3*i+3], Idempotent: true}
 	}
-	t.id = make([]cell, 0, values) // a name for each value at most: it does not move
+	t.id = make([]cell, 0, values) // at most one name per value, so the slice does not move
 }
 
-// name returns the name of a partition as it is bound.
+// name returns the name of a partition as an argument.
 func (t *tableWriter) name(key []byte, field string, day int64) *cell {
 	from := len(t.ids)
 	t.ids = appendPlace(append(t.ids, key...), field, day)
@@ -96,8 +96,8 @@ func (t *tableWriter) name(key []byte, field string, day int64) *cell {
 	return &t.id[len(t.id)-1]
 }
 
-// setValue sets the value of a field in a row, if it has one. That of a row without any is
-// the last field's.
+// setValue sets the value of a field in a row, if it has one. A row without any value has one of the
+// last field.
 func (t *tableWriter) setValue(c *cell, f int, p *place) bool {
 	run, row := t.runs[p.run], int(p.row)
 	if f == len(run.Columns) {

@@ -19,29 +19,29 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// writer implements driver.Writer. It sends each batch at once: first the series and
-// spans that the registry may not have, then the rows of each partition.
+// writer implements driver.Writer. It sends each batch immediately: first the series and spans that may
+// be missing in the registry, then the rows of each partition.
 type writer struct {
 	db          *database
 	tables      map[*series.Table]*tableWriter
-	active      []*tableWriter // those with rows in the batch
+	active      []*tableWriter // tables with rows in the batch
 	batches     []batch
-	rows        int // of a batch of Cassandra's
+	rows        int // largest number of rows in a batch of Cassandra's
 	concurrency int
-	timestamp   int64 // the last one that a batch had, in microseconds
+	timestamp   int64 // of the latest batch, in microseconds
 }
 
-// tableWriter is what a writer knows of a table.
+// tableWriter is a writer's state of a table.
 type tableWriter struct {
 	table     *series.Table
-	insert    string        // a row; empty: the layout is narrow
+	insert    string        // statement that inserts a row; empty: the layout is narrow
 	inserts   []insertValue // in the narrow layout, of the fields
 	register  string        // a span of a series
-	columns   int           // that a row binds
+	columns   int           // arguments of a row
 	spanOf    []int64
-	runs      []*series.Run // of the batch at hand
+	runs      []*series.Run // of the current batch
 	places    []place
-	announced []place // whose spans are new
+	announced []place // rows whose spans are new
 
 	// Reused memory of rows; each row has a fixed number of cells and arguments.
 	cells   []cell
@@ -65,14 +65,13 @@ type place struct {
 	time     int64
 }
 
-// batch is some rows of a partition.
+// batch is a set of rows of a partition.
 type batch struct {
 	entries []gocql.BatchEntry
-	later   int64 // by how much its timestamp is later than the first one's
+	later   int64 // difference between its timestamp and the first batch's
 }
 
-// NewWriter implements driver.DB. The database must have been prepared since it was
-// opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	s, err := d.prepared()
 	if err == nil {
@@ -108,7 +107,7 @@ func newTableWriter(l *layout, t *series.Table, count uint32) *tableWriter {
 	return &tableWriter{table: t, insert: insert(l.rows(t), rows...), register: insert(l.registry(t), registry...), columns: len(rows), spanOf: noSpans(count)}
 }
 
-// insert is the statement that inserts a row.
+// insert returns the statement that inserts a row.
 func insert(table string, columns ...string) string {
 	for i, c := range columns {
 		columns[i] = ident(c)
@@ -125,13 +124,13 @@ func noSpans(count uint32) []int64 {
 	return spans
 }
 
-// Write implements driver.Writer. An error may leave some of the rows.
+// Write implements driver.Writer. After an error, some of the rows may be stored.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	receipt := driver.Receipt{Rows: int64(b.Rows())}
 	session, err := w.db.get(ctx)
 	if err != nil {
-		// Another worker has found the session's connection gone, and no server
-		// answers yet: nothing of this batch was sent.
+		// Another worker has found that the session's connection broke, and no server answers yet:
+		// nothing of this batch was sent.
 		if errors.Is(err, driver.ErrUnreachable) {
 			err = &driver.Temporary{Err: err, Refused: true}
 		}
@@ -158,7 +157,7 @@ func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, er
 	return driver.Receipt{}, fmt.Errorf("writing to Cassandra: %w", err)
 }
 
-// encode makes the batches of the rows, and returns their size.
+// encode encodes the rows in batches, and returns their size.
 func (w *writer) encode(b *series.Batch) (bytes int64, err error) {
 	for _, t := range w.active {
 		t.runs, t.places, t.announced = t.runs[:0], t.places[:0], t.announced[:0]
@@ -215,7 +214,7 @@ func (t *tableWriter) bind() (bytes int64) {
 			t.entries[i] = gocql.BatchEntry{Stmt: t.insert, Args: t.args[i*t.columns : (i+1)*t.columns], Idempotent: true}
 		}
 	}
-	const perRow, perValue = 21, 4 // of a batch's statement in the protocol
+	const perRow, perValue = 21, 4 // protocol overhead of a statement in a batch
 	for i, p := range t.places {
 		cells, args := t.cells[i*t.columns:(i+1)*t.columns], t.entries[i].Args
 		run, row := t.runs[p.run], int(p.row)
@@ -239,9 +238,9 @@ func (t *tableWriter) bind() (bytes int64) {
 	return bytes
 }
 
-// divide makes batches of the rows of each partition, in the order in which they
-// arrived. Rows whose times do not rise go in batches of later timestamps, since of
-// two rows of one time and timestamp the greater values would stay.
+// divide makes batches of the rows of each partition, in the order in which they arrived. Rows whose
+// times do not increase go into batches with later timestamps: of two rows with equal time and
+// timestamp, Cassandra would keep the greater values.
 func (w *writer) divide(t *tableWriter) {
 	for i := 0; i < len(t.places); {
 		first, later := t.places[i], int64(0)
@@ -263,8 +262,7 @@ func (w *writer) divide(t *tableWriter) {
 	}
 }
 
-// announce writes the spans of series that this writer has not written yet into the
-// registry.
+// announce registers the spans of series that this writer has not registered yet.
 func (w *writer) announce(ctx context.Context, s *gocql.Session) error {
 	for _, t := range w.active {
 		err := each(ctx, w.concurrency, len(t.announced), func(ctx context.Context, i int) error {
@@ -284,7 +282,7 @@ func (w *writer) announce(ctx context.Context, s *gocql.Session) error {
 	return nil
 }
 
-// registration is what the registry has of a span of a series.
+// registration returns the registry's values for a span of a series.
 func (t *tableWriter) registration(p place) ([]any, error) {
 	args := []any{int32(p.series), p.span / int64(time.Millisecond)}
 	if t.insert == "" {
@@ -309,7 +307,7 @@ func (t *tableWriter) registration(p place) ([]any, error) {
 	return args, nil
 }
 
-// send sends the batches, several at once.
+// send sends the batches, several of them concurrently.
 func (w *writer) send(ctx context.Context, s *gocql.Session) (sent time.Time, err error) {
 	w.timestamp = max(w.timestamp+1, time.Now().UnixMicro())
 	first := w.timestamp
@@ -324,7 +322,7 @@ func (w *writer) send(ctx context.Context, s *gocql.Session) (sent time.Time, er
 	return time.Now(), err
 }
 
-// Flush implements driver.Writer. Write keeps nothing back.
+// Flush implements driver.Writer. Write does not buffer rows.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) {
 	now := time.Now()
 	return driver.Receipt{Sent: now, Acked: now}, nil

@@ -32,7 +32,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return sqlkit.OpenFile(ctx, env, options, "DuckDB", defaultFile, openFile)
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	o := d.Embedded.Optional()
 	o.Grow = d.Grow
@@ -205,5 +205,5 @@ func (d *database) Close() error {
 	return err
 }
 
-// Grow implements driver.DB: the server says that it has no such columns.
+// Grow implements driver.DB: the server refuses rows with missing columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

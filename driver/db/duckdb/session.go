@@ -22,7 +22,7 @@ import (
 type session struct {
 	conn    duck.Connection
 	vectors []vector      // of the chunk being read, kept for the next query
-	row     []query.Value // handed to the sink
+	row     []query.Value // passed to the sink
 }
 
 // Close implements sqlkit.Session.

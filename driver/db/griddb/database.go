@@ -22,7 +22,7 @@ type database struct {
 	system *system
 	create bool
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the following fields
 	registries map[*series.Table]*registry
 
 	made atomic.Int64 // when the note was written, or containers made, in nanoseconds since 1970
@@ -45,7 +45,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:     d.Address(),

@@ -20,7 +20,7 @@ type link struct {
 	connection.Settings
 	options driver.Options
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the following fields
 	cluster *client.Client
 	session *client.Session
 	closed  bool

@@ -130,7 +130,7 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 		if err != nil {
 			longer, cancel := limit.Outlive(ctx)
 			defer cancel()
-			_ = d.Drop(longer, planned) // why is known already
+			_ = d.Drop(longer, planned) // the caller returns the earlier error
 		}
 		return err
 	})

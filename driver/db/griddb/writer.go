@@ -21,7 +21,7 @@ type writer struct {
 	session    *client.Session
 	pipeline   *client.Pipeline
 	tables     map[*series.Table]*tableWriter
-	active     []*tableWriter // those with rows in the batch
+	active     []*tableWriter // tables with rows in the batch
 	schemas    []*client.Schema
 	partitions [][]groupAt // of the batch, by partition
 	used       []int       // partitions with rows
@@ -42,8 +42,7 @@ type tableWriter struct {
 // groupAt is a series of a batch, and its rows.
 type groupAt struct{ table, group int32 }
 
-// NewWriter implements driver.DB. The database must have been prepared since it was
-// opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	registries, err := d.prepared()
 	var s *client.Session
@@ -81,7 +80,7 @@ func newWriter(d *database, registries map[*series.Table]*registry, s *client.Se
 	return w
 }
 
-// Write implements driver.Writer. An error may leave some of the rows.
+// Write implements driver.Writer. After an error, some of the rows may be stored.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	receipt := driver.Receipt{Rows: int64(b.Rows())}
 	err := w.gather(b)
@@ -340,7 +339,7 @@ func (t *tableWriter) appendTexts(dst []byte, at, row, total, before int, run *s
 	return dst
 }
 
-// Flush implements driver.Writer. Write keeps nothing back.
+// Flush implements driver.Writer. Write does not buffer rows.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) {
 	now := time.Now()
 	return driver.Receipt{Sent: now, Acked: now}, nil

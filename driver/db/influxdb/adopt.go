@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// adopts is driver.Driver's: TSBS sends the lines that it generates, to the default
-// retention policy.
+// adopts implements driver.Driver. TSBS sends the lines that it generates to the default retention
+// policy.
 func adopts(s *series.Schema, o driver.Options) error {
 	if o[optionRetention] != "" {
 		return fmt.Errorf("TSBS writes to the default retention policy; leave out %s", optionRetention)

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// errGeminiAggregates is why openGemini has no aggregates.
+// errGeminiAggregates says why openGemini has no aggregates.
 var errGeminiAggregates = fmt.Errorf("%w: aggregates of openGemini were not tried", query.ErrUnsupported)
 
 // PlanAggregate implements driver.DB: an aggregate is a measurement.
@@ -33,10 +33,10 @@ func (d *database) PlanAggregate(s *series.Schema, m *query.Materialized) ([]dri
 	return []driver.Object{{Name: measurement + m.Name(), Columns: columns}}, nil
 }
 
-// notKept is why no continuous query keeps an aggregate up.
+// notKept says why no continuous query maintains an aggregate.
 const notKept = "a continuous query of InfluxDB computes the interval that has just ended by the clock, and the rows of a dataset are of other times; what it has missed is filled in by SELECT … INTO"
 
-// Materialize implements driver.DB: SELECT … INTO, as its users fill in what a
+// Materialize implements driver.DB with SELECT … INTO, with which users fill in the data that a
 // continuous query has not computed.
 func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.Materialized, keep bool) error {
 	t := s.Table(m.Table)
@@ -71,7 +71,7 @@ func (d *database) CountCovered(ctx context.Context, m *query.Materialized) (int
 	return rows[0][at].Int, nil
 }
 
-// AggregateFootprint implements driver.DB. InfluxDB counts files, which hold all
+// AggregateFootprint implements driver.DB. InfluxDB reports the sizes of files, which contain all
 // measurements.
 func (d *database) AggregateFootprint(context.Context, *query.Materialized) (int64, error) {
 	return -1, nil

@@ -16,10 +16,9 @@ import (
 // fieldsAtOnce is the number of fields per statement; servers limit the length of a statement.
 const fieldsAtOnce = 200
 
-// Census implements driver.DB. InfluxDB counts the values of fields; where
-// every row has one of the first field, that is the number of rows. Of texts it
-// tells nothing else; the digest of free ones is made of the texts themselves. A row that
-// is written twice is there once.
+// Census implements driver.DB. InfluxDB counts the values of fields; if every row has a value of the
+// first field, their number is the number of rows. For texts it computes no other figure; the digest of
+// free texts is computed from the texts themselves. A row that is written twice exists once.
 func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, error) {
 	out := driver.Census{Rows: -1}
 	err := d.moments(ctx, t, &out.Times)
@@ -51,7 +50,7 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 	})
 }
 
-// digest makes that of the texts of a free field.
+// digest computes the digest of a free field's texts.
 func (d *database) digest(ctx context.Context, t *series.Table, field string, out *driver.Content) error {
 	out.Sum = &query.Value{Kind: query.Int}
 	return d.own.Run(ctx, influx.Values(d.settings.retention, t.Name, field), query.SinkFunc(func(row []query.Value) error {
@@ -75,8 +74,8 @@ func (d *database) moments(ctx context.Context, t *series.Table, out *driver.Con
 	return nil
 }
 
-// figure is what InfluxQL computes of the values of fields of some types; NULL:
-// there is no value.
+// figure is an aggregate that InfluxQL computes of the values of fields of some types; NULL: there are
+// no values.
 type figure struct {
 	function string
 	of       func(series.Type) bool
@@ -85,9 +84,9 @@ type figure struct {
 
 func figures() []figure { // the first one counts
 	every := func(series.Type) bool { return true }
-	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // to InfluxDB
+	number := func(t series.Type) bool { return !t.Textual() && t != series.Bool } // types that are numbers in InfluxDB
 	return []figure{
-		{"count", every, func(c *driver.Content, v query.Value) { c.Count = v.Int }}, // 0 where it is NULL
+		{"count", every, func(c *driver.Content, v query.Value) { c.Count = v.Int }}, // NULL is 0
 		{"sum", number, func(c *driver.Content, v query.Value) { c.Sum = &v }},
 		{"min", number, func(c *driver.Content, v query.Value) { c.Min = &v }},
 		{"max", number, func(c *driver.Content, v query.Value) { c.Max = &v }},
@@ -142,7 +141,7 @@ func (d *database) compute(ctx context.Context, t *series.Table, f figure, field
 	return nil
 }
 
-// ListSeries implements driver.DB: the index has them all.
+// ListSeries implements driver.DB, from the index.
 func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.Table, sink query.Sink) error {
 	var keys []string
 	for i := range t.Tags {
@@ -161,8 +160,7 @@ func (d *database) ListSeries(ctx context.Context, _ *series.Schema, t *series.T
 	return d.own.Run(ctx, "SHOW SERIES FROM "+from, list)
 }
 
-// seriesKeys is a query.Sink that takes series apart, which InfluxDB writes as
-// line protocol does: cpu,host=a\ b,region=c.
+// seriesKeys is a query.Sink that parses series in the format of line protocol: cpu,host=a\ b,region=c.
 type seriesKeys struct {
 	keys []string
 	row  []query.Value
@@ -177,7 +175,7 @@ func (s *seriesKeys) Row(row []query.Value) error {
 	clear(s.row)
 	text := row[0].Text
 	var key, part []byte // of a tag: the text before its =, and the text since then; the measurement has no key
-	tags := false        // the measurement, which may have an equals sign, is behind
+	tags := false        // true after the measurement, which may contain an equals sign
 	for i := 0; i <= len(text); i++ {
 		switch {
 		case i == len(text) || text[i] == ',':

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's.
+// endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o, os.Getenv)
 	if err != nil {
@@ -19,8 +19,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.DB. A user with all privileges is told nanoseconds, others
-// whole seconds.
+// ReadClock implements driver.DB. A user with all privileges gets nanoseconds, others whole seconds.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	asked := time.Now()
 	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'system'")
@@ -33,8 +32,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return d.own.Client.ReadClock(ctx, "/ping")
 }
 
-// diagnostics returns what the server tells of a group of its settings, to a user with
-// all privileges.
+// diagnostics returns a group of the server's settings, which only a user with all privileges may read.
 func (d *database) diagnostics(ctx context.Context, group string) (map[string]string, error) {
 	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'config-"+group+"'")
 	told := make(map[string]string)
@@ -58,7 +56,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return folder, -1, err
 }
 
-// concerns are what distorts the figures of InfluxDB.
+// concerns are the settings that distort measurements of InfluxDB.
 var concerns = []driver.Concern{
 	{Setting: "data.wal-fsync-delay", Wrong: driver.IsNot("0s"), Effect: "batches are acknowledged before they are on disk", Fix: "set wal-fsync-delay to 0s, or compare only with targets of the same durability"},
 	{Setting: "data.index-version", Wrong: driver.Is("inmem"), Effect: "the index of all series is in memory, and built from scratch at each start", Fix: "set index-version to tsi1 and convert the database, or report it"},

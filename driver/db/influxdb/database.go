@@ -21,15 +21,14 @@ import (
 type database struct {
 	lineproto.Loader
 	settings *settings
-	// For everything but writers and queriers; the second one reads what SHOW tells.
+	// For everything but writers and queriers; the second one reads the results of SHOW.
 	own       jsonrows.Console
 	shows     *influx.Shows
 	groups    *influx.Groups
-	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+	idleSince atomic.Pointer[time.Time] // as the last Settle found it; nil before
 }
 
-// open connects, and finds out whether an InfluxDB answers that takes the
-// credentials.
+// open connects, and checks that an InfluxDB answers and accepts the credentials.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
@@ -45,7 +44,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return d.db(), nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:            d.Address(),
@@ -69,15 +68,14 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// ownChunk is after how many rows the server sends a part of an answer to tsmark itself.
+// ownChunk is the number of rows per chunk in results of tsmark's own statements.
 const ownChunk = 10_000
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	own := s.endpoint()
-	// tsmark's own statements look at all of the server. Their answers come in parts
-	// whatever the option says: of more than 10,000 series nobody knows otherwise whether
-	// InfluxDB has listed all.
+	// tsmark's own statements need complete results. These are chunked regardless of the option:
+	// otherwise it is unknown whether InfluxDB has listed all of more than 10,000 series.
 	own.Chunk, own.Retention = ownChunk, ""
 	return &database{
 		Loader:   lineproto.Loader{System: "InfluxDB", Open: s.writes(s.retention).Open},
@@ -105,7 +103,7 @@ func (d *database) greet(ctx context.Context, existing bool) error {
 	return err
 }
 
-// version returns what the server says of itself to everybody.
+// version returns the server's version and build, which it gives without credentials.
 func (d *database) version(ctx context.Context) (version, build string, err error) {
 	client := d.own.Client
 	ctx, cancel := client.Bounded(ctx)
@@ -146,7 +144,7 @@ func (d *database) where() string {
 	return fmt.Sprintf("database %s of InfluxDB at %s", d.settings.database, d.Address())
 }
 
-// table returns the rows that a SHOW gives.
+// table returns the rows of a SHOW.
 func (d *database) table(ctx context.Context, text string) ([]influx.Shown, error) {
 	return d.shows.Table(ctx, text)
 }

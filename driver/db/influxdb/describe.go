@@ -8,15 +8,14 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// Describe implements driver.DB. The server's settings are only told to a
-// user with all privileges.
+// Describe implements driver.DB. Only a user with all privileges may read the server's settings.
 func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	out := driver.Description{Location: d.Address() + "/" + d.settings.database, Settings: make(map[string]string), Elsewhere: "database"}
 	var err error
 	if out.Version, out.Edition, err = d.version(ctx); err != nil {
 		return driver.Description{}, fmt.Errorf("describing InfluxDB: %w", err)
 	}
-	show := func(text string) []influx.Shown { // nothing to a user without privileges
+	show := func(text string) []influx.Shown { // empty for a user without privileges
 		rows, err := d.table(ctx, text)
 		if err != nil {
 			return nil
@@ -48,5 +47,5 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// pathSettings are settings that say where files lie.
+// pathSettings are settings with paths of files.
 var pathSettings = map[string]bool{"dir": true, "wal-dir": true, "access-log-path": true}

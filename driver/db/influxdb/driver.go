@@ -30,14 +30,14 @@ const (
 	optionServer      = "server"
 )
 
-// The environment has the credentials that options lack, under the names that
-// InfluxDB's own command line knows.
+// Credentials that the options lack come from the environment, from the variables of InfluxDB's own
+// command line.
 const (
 	userVariable     = "INFLUX_USERNAME"
 	passwordVariable = "INFLUX_PASSWORD"
 )
 
-// off is the value of options that do nothing.
+// off is the value of options that are turned off.
 const off = "off"
 
 // Driver describes InfluxDB.
@@ -73,13 +73,13 @@ func Driver() driver.Driver {
 	}
 }
 
-// The servers that the driver speaks to.
+// The servers that the driver supports.
 const (
 	plainServer  = "influxdb"
 	geminiServer = "opengemini"
 )
 
-// productOf is a server by the value of the option server.
+// productOf returns the server for a value of the option server.
 func productOf(server string) influx.Product {
 	if server == geminiServer {
 		return influx.OpenGemini
@@ -87,7 +87,7 @@ func productOf(server string) influx.Product {
 	return influx.InfluxDB
 }
 
-// writes is where a statement of TSBS's writes to.
+// writes matches the target of a statement of TSBS that writes.
 var writes = regexp.MustCompile(`\sINTO "[^"]*"`)
 
 // tsbsRequest is the Request of driver.TSBS. One of TSBS's query texts writes an intermediate result
@@ -117,7 +117,7 @@ func caps(o driver.Options) driver.Caps {
 	return c
 }
 
-// connected are the options of how the server is reached.
+// connected returns the options for connecting to the server.
 func connected() []driver.Option {
 	return connection.Options(
 		driver.Option{Name: connection.Port, Default: "8086", Help: "port of the HTTP service"},
@@ -127,7 +127,7 @@ func connected() []driver.Option {
 	)
 }
 
-// data are the options of how rows are sent, kept and returned.
+// data returns the options for how rows are sent, stored and returned.
 func data() []driver.Option {
 	return []driver.Option{
 		{Name: optionServer, Default: plainServer, Help: "server: influxdb, or opengemini, which speaks the same protocol and supports fewer queries", Type: option.Choice(plainServer, geminiServer)},

@@ -10,7 +10,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/influx"
 )
 
-// EffectiveOptions implements driver.DB: the time that a shard covers.
+// EffectiveOptions implements driver.DB: the duration of shards.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	s := d.settings
 	if s.shard == "" || d.Tables() == nil {
@@ -38,9 +38,9 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 	return nil, nil
 }
 
-// covered is the time that an option's value says: see shardDuration.
+// covered parses the value of an option: see shardDuration.
 func covered(shard string) time.Duration {
-	n, _ := strconv.Atoi(shard[:len(shard)-1]) // which the option's type has checked
+	n, _ := strconv.Atoi(shard[:len(shard)-1]) // checked by the option's type
 	unit := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	return time.Duration(n) * unit[shard[len(shard)-1]]
 }

@@ -30,8 +30,8 @@ func explained(status int, body []byte) error {
 	return influx.Said(e.Error)
 }
 
-// refused is explained for a write. A server that has no time or no memory for a
-// batch says 500.
+// refused is explained for a write. A server that lacks the time or the memory for a batch responds
+// with 500.
 func refused(status int, body []byte) error {
 	err := explained(status, body)
 	if status == http.StatusInternalServerError && influx.Overloaded(body) {

@@ -10,19 +10,19 @@ import (
 	"strconv"
 )
 
-// The protocol of influxd backup: the first byte says which service of the server is spoken to,
-// the second one what of it is wanted, and a line of JSON follows.
+// The protocol of influxd backup: the first byte selects a service of the server, the second one the
+// request, and a line of JSON follows.
 const (
 	backupService = 3
 	backupShard   = 0
 )
 
-// FlushMemory implements driver.DB. The server writes the values in a shard's cache to files
-// when somebody backs the shard up: tsmark does so for each shard, as of a time at which no file
-// is new, so that nothing is sent. The protocol of backups has a port of its own.
+// FlushMemory implements driver.DB. The server writes the values in a shard's cache to files when the
+// shard is backed up: tsmark does so for each shard, as of a time at which no file is new, so that
+// nothing is transferred. The protocol of backups has a port of its own.
 func (d *database) FlushMemory(ctx context.Context) error {
 	if d.settings.gemini() {
-		return nil // Settle did it
+		return nil // Settle has done it
 	}
 	shards, err := d.shards(ctx, "shard")
 	var address string
@@ -40,7 +40,7 @@ func (d *database) FlushMemory(ctx context.Context) error {
 	return nil
 }
 
-// backupAddress is where the server takes backups, on the host of its HTTP.
+// backupAddress returns the address for backups, on the host of the HTTP service.
 func (d *database) backupAddress(ctx context.Context) (string, error) {
 	rows, err := d.table(ctx, "SHOW DIAGNOSTICS FOR 'config'")
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *database) backupAddress(ctx context.Context) (string, error) {
 	return "", errors.New("the server does not say where it takes backups (bind-address)")
 }
 
-// backUp backs up what of a shard is newer than all files: nothing.
+// backUp backs up the files of a shard that are newer than all existing ones: none.
 func (d *database) backUp(ctx context.Context, address, shard string) error {
 	id, err := strconv.ParseUint(shard, 10, 64)
 	if err != nil {
@@ -82,7 +82,7 @@ func (d *database) backUp(ctx context.Context, address, shard string) error {
 		return context.Cause(ctx)
 	case err != nil:
 		return fmt.Errorf("backing up shard %d at %s: %w", id, address, err)
-	case answered == 0: // its log says why
+	case answered == 0: // the server's log has the reason
 		return fmt.Errorf("the server refused to back up shard %d", id)
 	}
 	return nil

@@ -21,18 +21,18 @@ import (
 // differences in its messages and its behavior.
 const openGemini = "openGemini"
 
-// Its index takes new series once a second; before that their rows are in no answer.
-// Two such moments without a new one are enough.
+// Its index takes in new series once a second; their rows are in no result before. Two checks without a
+// new series are enough.
 const (
 	geminiIdleFor = 2200 * time.Millisecond
 	geminiLook    = 100 * time.Millisecond
 )
 
-// geminiDurability is what its settings are as shipped, which it does not tell.
+// geminiDurability describes the default settings, which the server does not report.
 const geminiDurability = "an acknowledged batch was given to the operating system for the write-ahead log, and is forced to disk by fsync at the latest after " +
 	"100ms as shipped (wal-sync-interval, wal-enabled), which the server does not tell"
 
-// geminiCaps takes from what InfluxDB can what openGemini 1.3.0 cannot.
+// geminiCaps removes the capabilities of InfluxDB that openGemini 1.3.0 lacks.
 func geminiCaps(c *driver.Caps) {
 	c.First = time.Unix(0, 0)
 	c.Lacks[series.LargeInts] = "openGemini rounds, as it reads integers as doubles"
@@ -52,11 +52,10 @@ func geminiCaps(c *driver.Caps) {
 	delete(c.Types, series.Timestamp)
 }
 
-// isGemini reports whether the header of an answer is openGemini's, whose version may
-// be empty.
+// isGemini reports whether the header of a response is openGemini's, whose version may be empty.
 func isGemini(header http.Header) bool { return len(header.Values("X-Geminidb-Version")) > 0 }
 
-// geminiVersion is what openGemini says of itself, if the option says that it is that.
+// geminiVersion returns openGemini's version and build, if the option selects openGemini.
 func (d *database) geminiVersion(header http.Header) (version, build string, err error) {
 	version = strings.TrimSpace(openGemini + " " + header.Get("X-Geminidb-Version"))
 	switch {
@@ -68,8 +67,8 @@ func (d *database) geminiVersion(header http.Header) (version, build string, err
 	return version, header.Get("X-Geminidb-Build"), nil
 }
 
-// geminiNote is Note. The retention policy of a note that is in no answer may be that of a
-// server that was killed and is back, whose index has not taken the series of its log yet.
+// geminiNote is Note. If the note's retention policy exists but no note is found, the server may have
+// been killed and restarted: its index has not taken in the series in its log yet.
 func (d *database) geminiNote(ctx context.Context) (text string, err error) {
 	begin := time.Now()
 	err = poll.Until(ctx, geminiLook, geminiLook, func() (bool, error) {
@@ -110,7 +109,7 @@ func (d *database) flushGemini(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// cardinality is how many series queries can find.
+// cardinality returns the number of series that queries can find.
 func (d *database) cardinality(ctx context.Context) (int64, error) {
 	text := "SHOW SERIES EXACT CARDINALITY ON " + influx.Ident(d.settings.database)
 	if d.settings.retention != "" {
@@ -128,8 +127,8 @@ func (d *database) cardinality(ctx context.Context) (int64, error) {
 	return total, err
 }
 
-// geminiSeries lists the series of a table by the groups of its rows: openGemini's
-// SHOW SERIES does not tell a comma of a value from one between tags.
+// geminiSeries lists the series of a table by the groups of its rows: openGemini's SHOW SERIES does not
+// distinguish a comma in a value from one between tags.
 func (d *database) geminiSeries(ctx context.Context, t *series.Table, keys []string, sink query.Sink) error {
 	fields := []string{influx.NullField}
 	for _, f := range t.Fields {
@@ -160,11 +159,11 @@ func (d *database) gone(ctx context.Context) error {
 	})
 }
 
-// geminiDrops is how long a drop may take that was told the server before.
+// geminiDrops limits the time for a drop that was requested earlier.
 const geminiDrops = 30 * time.Second
 
-// beingDropped reports whether an error says that the database, or something in it, is
-// going, by an order whose sender may be gone as well.
+// beingDropped reports whether an error says that the database, or something in it, is being dropped,
+// possibly by a client that has ended.
 func beingDropped(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "is being delete")
 }
@@ -182,7 +181,7 @@ func onceDropped(ctx context.Context, list func() ([]driver.Object, error)) (obj
 	return objects, err
 }
 
-// without waits until none of the objects is there, for the same reason.
+// without waits until none of the objects exists, for the same reason.
 func (d *database) without(ctx context.Context, objects []driver.Object) error {
 	return poll.Until(ctx, 10*time.Millisecond, geminiLook, func() (bool, error) {
 		present, err := d.Objects(ctx)
@@ -192,16 +191,16 @@ func (d *database) without(ctx context.Context, objects []driver.Object) error {
 	})
 }
 
-// hasBooleans reports whether rows of the schema have booleans, which files have as t
-// and f, and openGemini takes f for a float.
+// hasBooleans reports whether rows of the schema have booleans, which files contain as t and f;
+// openGemini parses f as a float.
 func hasBooleans(s *series.Schema) bool {
 	return slices.ContainsFunc(s.Tables, func(t *series.Table) bool {
 		return slices.ContainsFunc(t.Fields, func(f series.Field) bool { return f.Type == series.Bool })
 	})
 }
 
-// missing reports whether an error says that what a statement is about is not there,
-// which InfluxDB answers with nothing.
+// missing reports whether an error says that the subject of a statement does not exist, for which
+// InfluxDB returns an empty result.
 func missing(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "measurement not found") || strings.Contains(err.Error(), "retention policy not found"))
 }

@@ -12,25 +12,23 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// note is the measurement that holds the note, in the retention policy of the same
-// name, so that no other query meets it.
+// note is the measurement that holds the note, in the retention policy of the same name, so that no
+// other query reads it.
 const note = influx.Note
 
-// What a database consists of, before the name.
+// The kinds of objects in a database, as prefixes of their names.
 const (
 	measurement = "measurement "
 	policy      = "retention policy "
 	continuous  = "continuous query "
 )
 
-// plain is the retention policy that InfluxDB gives to each new database. Nothing
-// is lost with it.
+// plain is the retention policy of each new database. It keeps all data.
 const plain = "'0s' '168h0m0s' '1' '1'"
 
-// Objects implements driver.DB: continuous queries, retention policies but the
-// plain one and the note's, and measurements. All of them are in the way: a
-// database of tsmark's goes as a whole, and continuous queries would work on its
-// rows. A database that is not there holds nothing.
+// Objects implements driver.DB: continuous queries, retention policies other than the plain one and the
+// note's, and measurements. All of them are in the way: a database of tsmark's is dropped as a whole,
+// and continuous queries would run on its rows. A missing database has no objects.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	list := func() (objects []driver.Object, err error) {
 		there, err := d.exists(ctx)
@@ -50,7 +48,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 }
 
 func (d *database) objects(ctx context.Context) (objects []driver.Object, err error) {
-	show := func(format string, args ...any) (rows []influx.Shown) { // up to the first that fails
+	show := func(format string, args ...any) (rows []influx.Shown) { // stops at the first error
 		if err == nil {
 			rows, err = d.table(ctx, fmt.Sprintf(format, args...))
 		}
@@ -62,7 +60,7 @@ func (d *database) objects(ctx context.Context) (objects []driver.Object, err er
 			objects = append(objects, driver.Object{Name: continuous + q["name"], InTheWay: true})
 		}
 	}
-	columns := make(map[string][]string) // of each measurement: tags, and fields with their types, which are known by retention policy
+	columns := make(map[string][]string) // by measurement: tags, and fields with their types, which are listed by retention policy
 	add := func(measurement, column string) {
 		if !slices.Contains(columns[measurement], column) {
 			columns[measurement] = append(columns[measurement], column)
@@ -91,8 +89,7 @@ func (d *database) objects(ctx context.Context) (objects []driver.Object, err er
 	return objects, err
 }
 
-// Plan implements driver.DB. A measurement has those of its columns that something
-// was written to.
+// Plan implements driver.DB. A measurement has only the columns that were written.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	objects := []driver.Object{{Name: policy + "autogen", Identity: plain}}
 	switch {
@@ -107,11 +104,10 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// columnsOf are the tags of a table's measurement, and its fields with their
-// types.
+// columnsOf returns the tags of a table's measurement, and its fields with their types.
 func columnsOf(t *series.Table) []string {
 	kinds := influx.Types()
-	columns := []string{kinds[series.Bool].As + " " + influx.NullField} // of rows without a value
+	columns := []string{kinds[series.Bool].As + " " + influx.NullField} // for rows without a value
 	for i := range t.Tags {
 		if tag := &t.Tags[i]; tag.Numeric() {
 			columns = append(columns, kinds[series.Float].As+" "+tag.Key)
@@ -125,13 +121,13 @@ func columnsOf(t *series.Table) []string {
 	return columns
 }
 
-// Create implements driver.DB: measurements come with their rows.
+// Create implements driver.DB: measurements are created by their rows.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	s, name, shard := d.settings, influx.Ident(d.settings.database), ""
 	if s.shard != "" {
 		shard = " SHARD DURATION " + s.shard
 	}
-	statements := []string{"CREATE DATABASE " + name} // which is there already, for the note
+	statements := []string{"CREATE DATABASE " + name} // it exists already, for the note
 	switch {
 	case s.retention != "":
 		statements = append(statements, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION 0s REPLICATION 1%s", influx.Ident(s.retention), name, shard))
@@ -198,7 +194,7 @@ func (d *database) dropAll(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// dropDatabase drops the database, and returns when it is no longer there.
+// dropDatabase drops the database, and returns when it no longer exists.
 func (d *database) dropDatabase(ctx context.Context) error {
 	err := d.own.Exec(ctx, "DROP DATABASE "+influx.Ident(d.settings.database))
 	if err == nil && d.settings.gemini() {
@@ -240,8 +236,7 @@ func (d *database) readNote(ctx context.Context) (string, error) {
 	return rows[0][1].String(), nil
 }
 
-// SetNote implements driver.DB. It writes the note's point over the one that was
-// there.
+// SetNote implements driver.DB. It overwrites the point of the previous note.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	name := influx.Ident(d.settings.database)
 	err := d.own.Exec(ctx, "CREATE DATABASE "+name, fmt.Sprintf("CREATE RETENTION POLICY %s ON %s DURATION 0s REPLICATION 1", note, name))
@@ -265,7 +260,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 
 // Inspect implements driver.DB.
 func (d *database) Inspect(ctx context.Context) error {
-	if _, err := d.own.Ask(ctx, "SHOW USERS"); err != nil { // for which a user needs what a load needs
+	if _, err := d.own.Ask(ctx, "SHOW USERS"); err != nil { // needs the same privileges as a load
 		return fmt.Errorf("looking at %s: a load needs a user with all privileges: %w", d.where(), err)
 	}
 	return nil

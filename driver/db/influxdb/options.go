@@ -12,22 +12,22 @@ import (
 	"github.com/tsmark/tsmark/encode"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire        httpwire.Config
 	product     influx.Product // the server that answers
 	database    string
 	retention   string // policy; empty: the default one
-	shard       string // duration; empty: the server's
+	shard       string // duration; empty: the server's default
 	gzip        int    // level; 0: off
 	precision   string
-	unit        time.Duration // of the precision
+	unit        time.Duration // of times
 	consistency string
-	chunk       int // rows; 0: answers are not cut into chunks
+	chunk       int // rows; 0: results are not chunked
 }
 
-// newSettings reads the options, which Resolve has checked one by one. The
-// environment has the credentials that the options do not.
+// newSettings reads the options, each checked by Resolve already. Credentials that the options lack
+// come from the environment.
 func newSettings(o driver.Options, getenv func(string) string) (*settings, error) {
 	c := connection.Of(o)
 	c.User, c.Password = cmp.Or(c.User, getenv(userVariable)), cmp.Or(c.Password, getenv(passwordVariable))
@@ -47,14 +47,14 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 // gemini reports whether the server is openGemini.
 func (s *settings) gemini() bool { return s.product == influx.OpenGemini }
 
-// lines is how rows are written. openGemini takes f for a float.
+// lines returns the format of rows. openGemini parses f as a float.
 func (s *settings) lines() encode.LineProtocol {
 	lines := influx.Lines(s.unit)
 	lines.Capitals = s.gemini()
 	return lines
 }
 
-// endpoint is where queries are run.
+// endpoint returns the endpoint for queries.
 func (s *settings) endpoint() influx.Endpoint {
 	return influx.Endpoint{Product: s.product, Wire: &s.wire, Database: s.database, Retention: s.retention, Chunk: s.chunk, Explain: explained}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/poll"
 )
 
-// The engine looks for compactions to make once a second, so that it is idle
-// only once it has been so for longer than that.
+// The engine looks for compactions once a second, so it counts as idle only after a longer time without
+// one.
 const (
 	idleFor = 1100 * time.Millisecond
 	look    = 50 * time.Millisecond
@@ -39,8 +39,7 @@ func (d *database) Settle(ctx context.Context) error {
 // IdleSince implements driver.DB.
 func (d *database) IdleSince() time.Time { return *d.idleSince.Load() }
 
-// compacting reports whether shards of the database are being compacted, or wait
-// for that.
+// compacting reports whether shards of the database are being compacted, or wait for it.
 func (d *database) compacting(ctx context.Context) (bool, error) {
 	shards, err := d.shards(ctx, "tsm1_engine")
 	for _, s := range shards {
@@ -53,8 +52,7 @@ func (d *database) compacting(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// shards returns what the server tells of each shard of the database but the
-// note's.
+// shards returns the server's metrics of each shard of the database, except the note's.
 func (d *database) shards(ctx context.Context, module string) ([]influx.Shown, error) {
 	all, err := d.table(ctx, "SHOW STATS FOR '"+module+"'")
 	var own []influx.Shown
@@ -66,12 +64,12 @@ func (d *database) shards(ctx context.Context, module string) ([]influx.Shown, e
 	return own, err
 }
 
-// Footprint implements driver.DB: the files of the shards and their
-// write-ahead logs, which the server counts, and the shards' indexes and the
-// database's file of series, which it does not, where they can be read here.
+// Footprint implements driver.DB: the files of the shards and their write-ahead logs, which the server
+// counts, and the shards' indexes and the database's series file, which it does not count, if they can
+// be read here.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	if d.settings.gemini() {
-		return driver.Footprint{Bytes: -1}, nil // it does not tell
+		return driver.Footprint{Bytes: -1}, nil // unknown
 	}
 	size, err := d.measure(ctx)
 	if err != nil {
@@ -104,12 +102,12 @@ func (d *database) measure(ctx context.Context) (size driver.Footprint, err erro
 	return size, err
 }
 
-// cached returns the bytes of values that are in memory and in the write-ahead log alone.
+// cached returns the bytes of values that are only in memory and in the write-ahead log.
 func (d *database) cached(ctx context.Context) (bytes float64, err error) {
 	caches, err := d.shards(ctx, "tsm1_cache")
 	for _, c := range caches {
-		for _, name := range []string{"memBytes", "diskBytes"} { // the latter: of a snapshot that is being written
-			n, _ := strconv.ParseFloat(c[name], 64) // who does not tell it has none
+		for _, name := range []string{"memBytes", "diskBytes"} { // the latter: of a snapshot in progress
+			n, _ := strconv.ParseFloat(c[name], 64) // servers without it have none
 			bytes += n
 		}
 	}

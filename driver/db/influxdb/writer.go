@@ -13,8 +13,7 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 	return format == "influx" && d.settings.unit == time.Nanosecond && !(d.settings.gemini() && hasBooleans(s))
 }
 
-// writes returns where lines are written, into a retention policy; empty: the
-// default one.
+// writes returns the endpoint for lines, with a retention policy; empty: the default one.
 func (s *settings) writes(retention string) lineproto.Endpoint {
 	e := lineproto.Endpoint{
 		Wire: &s.wire, Path: "/write", Parameters: url.Values{"db": {s.database}, "precision": {s.precision}},

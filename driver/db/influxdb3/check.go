@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's: HTTP and gRPC share a port.
+// endpoints implements driver.Driver's Endpoints: HTTP and gRPC share a port.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o, os.Getenv)
 	if err != nil {

@@ -27,13 +27,13 @@ type database struct {
 	server   ping
 }
 
-// ping is what a server says of itself.
+// ping is a server's response to a ping.
 type ping struct {
 	Version string `json:"version"`
 	Product string `json:"product_name"`
 }
 
-// open connects, and finds out whether an InfluxDB 3 answers that takes the token.
+// open connects, and checks that an InfluxDB 3 answers and accepts the token.
 func open(ctx context.Context, env driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
@@ -49,7 +49,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return d.db(), nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:        d.Address(),
@@ -66,7 +66,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	d := &database{
 		Loader:   lineproto.Loader{System: "InfluxDB 3", Open: s.writes(s.noSync).Open},
@@ -94,14 +94,14 @@ func (d *database) greet(ctx context.Context, existing bool) error {
 		return fmt.Errorf("%s %w: what answers there is %s, and tsmark speaks to InfluxDB 3", d.Address(), driver.ErrUnreachable,
 			httpwire.OneLine(d.server.Product+" "+d.server.Version))
 	}
-	there, err := d.exists(ctx) // which also tells whether the token is taken
+	there, err := d.exists(ctx) // also checks the token
 	if err == nil && existing && !there {
 		err = fmt.Errorf("there is no database %s at %s; load it first, or give another database: %w", d.settings.database, d.Address(), driver.ErrUnreachable)
 	}
 	return err
 }
 
-// exists reports whether the database is there.
+// exists reports whether the database exists.
 func (d *database) exists(ctx context.Context) (bool, error) {
 	var found []struct {
 		Name string `json:"iox::database"`
@@ -133,8 +133,7 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return newFlight(d.settings), nil
 }
 
-// CheckText implements driver.DB: the server explains a query of the text, which it
-// does not run.
+// CheckText implements driver.DB: the server explains a query of the text without running it.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	_, err := d.own.ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT 1 FROM", text)+" AS t")
 	return err
@@ -146,10 +145,10 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 	return format == "influx" && d.settings.unit == time.Nanosecond && !slices.ContainsFunc(s.Tables, func(t *series.Table) bool { return len(t.Fields) == 0 })
 }
 
-// Describe implements driver.DB. What a server is set to it does not tell.
+// Describe implements driver.DB. The server does not report its settings.
 func (d *database) Describe(context.Context) (driver.Description, error) {
 	out := driver.Description{Version: d.server.Version, Edition: d.server.Product, Location: d.Address() + "/" + d.settings.database, Elsewhere: "database"}
-	if _, engine, is := strings.Cut(d.server.Version, "-standin+"); is { // as servers/influxdb3.py tells it
+	if _, engine, is := strings.Cut(d.server.Version, "-standin+"); is { // as servers/influxdb3.py reports it
 		name, version, _ := strings.Cut(engine, "-")
 		out.StandIn = strings.Replace(name, "datafusion", "DataFusion", 1) + " " + version + " behind tsmark's test server, not an InfluxDB 3 server"
 	}

@@ -25,7 +25,7 @@ func newDialect() *sql.Dialect {
 		Newest:   sql.Numbered,
 		Words:    reservedWords,
 		Wide:     true,
-		NoSetAll: true, // it takes the words, and does not count how often a row is there
+		NoSetAll: true, // the server parses the words, but does not count duplicates
 	}
 }
 
@@ -33,14 +33,14 @@ func timeLiteral(t time.Time) string {
 	return "TIMESTAMP '" + t.UTC().Format("2006-01-02T15:04:05.999999999Z") + "'"
 }
 
-// bucket begins to count at 1970-01-01, before it as well.
+// bucket counts from 1970-01-01, also backwards.
 func bucket(width time.Duration, expression string) string {
 	interval := sql.InUnits(width, [...]string{" days", " hours", " minutes", " seconds", " milliseconds", " microseconds", " nanoseconds"})
 	return fmt.Sprintf("date_bin(INTERVAL '%s', %s)", interval, expression)
 }
 
-// figures are the expressions for what the values of a column come to. Sums of whole
-// numbers wrap at 64 bits.
+// figures are the expressions for the figures of a column's values. Sums of whole numbers wrap at 64
+// bits.
 func figures(t series.Type, column string) sqlkit.Figures {
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
 	switch t {
@@ -50,14 +50,13 @@ func figures(t series.Type, column string) sqlkit.Figures {
 		f.Sum, f.Order = "CAST("+column+" AS BIGINT)", ""
 	case series.Text, series.Blob:
 		f.Sum = ""
-	case series.Timestamp: // of rows; those of fields are such numbers
+	case series.Timestamp: // times of rows; fields that are times are stored as such numbers
 		f.Sum = "CAST(" + column + " AS BIGINT)"
 	}
 	return f
 }
 
-// render renders a query. An answer over HTTP is read by the columns that stand before
-// the text in a comment.
+// render renders a query. A result over HTTP is decoded by the columns in the comment before the text.
 func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request, error) {
 	text, err := newDialect().Render(q, s)
 	if err == nil && o[optionRead] == readHTTP {
@@ -72,8 +71,8 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 
 const confinement = "InfluxDB 3 explains it as a subquery first, and its query interface takes statements that read and no others"
 
-// literals are those of texts that users write. JSON does not say which texts are times,
-// and leaves NULL out: of such an answer nobody knows the columns.
+// literals returns the literals for users' query texts. A JSON result does not say which texts are
+// times, and omits NULLs, so the columns of a user's query are unknown.
 func literals(o driver.Options) query.Literals {
 	l := newDialect().Literals(confinement)
 	if o[optionRead] == readHTTP {
@@ -82,8 +81,8 @@ func literals(o driver.Options) query.Literals {
 	return l
 }
 
-// timed reports whether a column of an answer is a time, which those of fields that are
-// times are not: these are held as whole numbers.
+// timed reports whether a column of a result is a time. Fields that are times are not: they are stored
+// as whole numbers.
 func timed(q *query.Query, s *series.Schema, column string) bool {
 	return s.Table(q.Table).FieldIndex(column) < 0
 }

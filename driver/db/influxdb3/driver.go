@@ -25,7 +25,7 @@ const (
 	optionNoSync    = "no_sync"
 )
 
-// tokenVariable is where InfluxDB's own command line looks for a token.
+// tokenVariable is the environment variable in which InfluxDB's own command line finds a token.
 const tokenVariable = "INFLUXDB3_AUTH_TOKEN"
 
 // The values of options.

@@ -18,7 +18,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
-// refusal is what the server says of a request, or of lines, that it does not take.
+// refusal is the server's error for a request, or for lines.
 type refusal struct {
 	Error string          `json:"error"`
 	Data  json.RawMessage `json:"data"` // a badLine, or a list of them

@@ -24,12 +24,11 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// maxMessage bounds a message of an answer, which is a batch of rows. The server cuts
-// batches at 2 MiB.
+// maxMessage limits a message of a result, which is a batch of rows. The server splits batches at 2
+// MiB.
 const maxMessage = limit.MaxRow
 
-// flightConn is a connection over gRPC that runs queries. It implements
-// driver.Querier.
+// flightConn is a connection over gRPC that runs queries. It implements driver.Querier.
 type flightConn struct {
 	settings *settings
 	conn     *grpc.ClientConn // nil: not connected
@@ -59,7 +58,7 @@ func (c *flightConn) connect() error {
 	}
 	conn, err := grpc.NewClient("passthrough:///"+wire.Address(),
 		grpc.WithTransportCredentials(secured),
-		grpc.WithNoProxy(), // whose work would be measured as the server's
+		grpc.WithNoProxy(), // a proxy's work would be measured as the server's
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 2, MaxDelay: time.Second}, MinConnectTimeout: wire.Timeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 		// Without retries by the client, and without a flow-control window that grows by pinging the
@@ -73,7 +72,7 @@ func (c *flightConn) connect() error {
 	return nil
 }
 
-// Do implements driver.Querier. An answer that ends before its end is an error.
+// Do implements driver.Querier. A truncated result is an error.
 func (c *flightConn) Do(ctx context.Context, r driver.Request, sink query.Sink) (driver.Cost, error) {
 	cost, err := c.do(ctx, r.Text, sink)
 	if err != nil {
@@ -82,7 +81,7 @@ func (c *flightConn) Do(ctx context.Context, r driver.Request, sink query.Sink) 
 	return cost, nil
 }
 
-// do runs a statement. What becomes of its rows, a sink that refuses one says.
+// do runs a statement. An error of the sink takes precedence.
 func (c *flightConn) do(ctx context.Context, statement string, sink query.Sink) (driver.Cost, error) {
 	var cost driver.Cost
 	if ctx.Err() != nil {
@@ -113,7 +112,7 @@ func (c *flightConn) do(ctx context.Context, statement string, sink query.Sink) 
 	return cost, c.failed(ctx, cost.Rows, err)
 }
 
-// tickets returns those by which the answer to a statement is fetched.
+// tickets returns the tickets with which the result of a statement is fetched.
 func (c *flightConn) tickets(ctx context.Context, statement string) ([]*flight.Ticket, error) {
 	if c.settings.read == readFlight {
 		text, err := json.Marshal(map[string]string{"database": c.settings.database, "sql_query": statement, "query_type": "sql"})
@@ -166,7 +165,7 @@ type counted struct {
 	stream flight.FlightService_DoGetClient
 	cost   *driver.Cost
 	unread limit.Unread
-	failed error // what the stream ended with, if that was not its end
+	failed error // the error with which the stream ended, unless it was complete
 }
 
 // Recv implements flight.DataStreamReader.
@@ -187,8 +186,7 @@ func (r *counted) Recv() (*flight.FlightData, error) {
 	return data, nil
 }
 
-// cause is what the stream failed with, which the reader of Arrow may have put into
-// words of its own.
+// cause is the error of the stream, which Arrow's reader may have rephrased.
 func (r *counted) cause(err error) error {
 	if r.failed != nil {
 		return r.failed
@@ -216,7 +214,7 @@ type console struct {
 	mu   sync.Mutex
 }
 
-// run runs a statement and gives the rows of the answer to the sink.
+// run runs a statement and passes the rows of the result to the sink.
 func (c *console) run(ctx context.Context, statement string, sink query.Sink) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// lineQuerier is a connection that runs queries at query_sql, whose answers are lines
-// of JSON: an object a row, without the columns that are NULL in it.
+// lineQuerier is a connection that runs queries at query_sql, whose results are lines of JSON: an
+// object for each row, without its NULL columns.
 type lineQuerier struct{ *jsonrows.Querier }
 
 func newLineQuerier(s *settings) *lineQuerier {
@@ -51,14 +51,14 @@ func (q *lineQuerier) Do(ctx context.Context, r driver.Request, sink query.Sink)
 	return q.Querier.Do(ctx, r, sink)
 }
 
-// lineColumns are the columns of an answer: the plan of a request over HTTP.
+// lineColumns are the columns of a result: the plan of a request over HTTP.
 type lineColumns struct {
 	names []string
 	types []jsonrows.Type
 }
 
-// lineRequest returns the request over HTTP, whose text begins with a comment that names the
-// answer's columns. Those that are times are marked.
+// lineRequest returns the request over HTTP, whose text begins with a comment that names the result's
+// columns. Times are marked.
 func lineRequest(text string, columns []influx.HeaderColumn) driver.Request {
 	plan := &lineColumns{}
 	for _, c := range columns {

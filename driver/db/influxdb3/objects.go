@@ -18,20 +18,20 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Where databases and tables are made and deleted.
+// The paths for creating and deleting databases and tables.
 const (
 	configureDatabase = "/api/v3/configure/database"
 	configureTable    = "/api/v3/configure/table"
 )
 
-// The columns of the note's table beside content: whether tsmark made the database.
+// The columns of the note's table other than content: whether tsmark created the database.
 const madeColumn = "made"
 
-// maxColumns is how many columns a table of InfluxDB 3 has at most, with its time. It
-// adds one of its own, influx.NullField.
+// maxColumns is the largest number of columns in a table of InfluxDB 3, including its time. tsmark adds
+// one of its own, influx.NullField.
 const maxColumns = 500
 
-// checkSchema is the Schema of driver.Caps.
+// checkSchema implements the Schema of driver.Caps.
 func checkSchema(s *series.Schema) error {
 	if err := influx.CheckSchema(s); err != nil {
 		return err
@@ -49,8 +49,7 @@ func checkSchema(s *series.Schema) error {
 	return nil
 }
 
-// Objects implements driver.DB: the tables. A database that is not there holds
-// nothing.
+// Objects implements driver.DB: the tables. A missing database has no objects.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	there, err := d.exists(ctx)
 	var objects []driver.Object
@@ -95,7 +94,7 @@ func (d *database) objects(ctx context.Context) ([]driver.Object, error) {
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	var objects []driver.Object
 	for _, t := range schema.Tables {
-		columns := []string{"field " + influx.NullField} // of rows without a value
+		columns := []string{"field " + influx.NullField} // for rows without a value
 		tags, fields := columnsOf(t)
 		for _, tag := range tags {
 			columns = append(columns, "tag "+tag)
@@ -108,13 +107,13 @@ func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// field is a field as the API makes it.
+// field is a field in requests of the API.
 type field struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 }
 
-// columnsOf are the tags and the fields of a table.
+// columnsOf returns the tags and the fields of a table.
 func columnsOf(t *series.Table) (tags []string, fields []field) {
 	tags = []string{}
 	for i := range t.Tags {
@@ -131,8 +130,8 @@ func columnsOf(t *series.Table) (tags []string, fields []field) {
 	return tags, fields
 }
 
-// Create implements driver.DB: the tables with their columns, so that queries of rows
-// that never come find them. The database is there, for the note.
+// Create implements driver.DB: it creates the tables with all columns, so that queries find columns
+// without values. The database exists, for the note.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	for _, t := range schema.Tables {
 		tags, fields := columnsOf(t)
@@ -150,7 +149,7 @@ func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	return nil
 }
 
-// lines is line protocol as InfluxDB reads it.
+// lines is line protocol for InfluxDB 3.
 func lines(s *settings) encode.LineProtocol { return influx.Lines(s.unit) }
 
 // Grow implements driver.DB.
@@ -207,15 +206,15 @@ func (d *database) delete(ctx context.Context, path string, what url.Values) err
 	return err
 }
 
-// note is what a row of the note's table says.
+// note is a row of the note's table.
 type note struct {
 	text string
-	made bool  // tsmark made the database
+	made bool  // tsmark created the database
 	time int64 // of the row, in nanoseconds
 }
 
-// note returns the newest one. InfluxDB does not promise that of two rows at one time
-// the later one stays, so each has a time of its own.
+// note returns the newest note. InfluxDB does not promise that the later one of two rows with equal
+// time wins, so each note has a time of its own.
 func (d *database) note(ctx context.Context) (note, error) {
 	rows, err := d.own.ask(ctx, fmt.Sprintf("SELECT %s, %s, time FROM %s ORDER BY time DESC LIMIT 1", sqlkit.NoteColumn, madeColumn, sqlkit.NoteTable))
 	if err != nil || len(rows) == 0 {
@@ -233,7 +232,7 @@ func (d *database) Note(ctx context.Context) (string, error) {
 	return n.text, err
 }
 
-// SetNote implements driver.DB. It makes the database where that is not there.
+// SetNote implements driver.DB. It creates the database if it is missing.
 func (d *database) SetNote(ctx context.Context, text string) error {
 	there, err := d.exists(ctx)
 	if err != nil {
@@ -267,17 +266,16 @@ func (d *database) write(ctx context.Context, n note) error {
 	return err
 }
 
-// Settle implements driver.DB. Rows are visible once they are in the write-ahead log,
-// which is written in the order in which they came: so a row of the note's table that
-// is acknowledged from there shows that all others are visible. A batch that was
-// acknowledged from there is so already.
+// Settle implements driver.DB. Rows are visible once they are in the write-ahead log, which is written
+// in the order of arrival. So once a row of the note's table is acknowledged from the log, all earlier
+// rows are visible. A batch that was acknowledged from the log is visible already.
 func (d *database) Settle(ctx context.Context) error {
 	if !d.settings.noSync {
 		return nil
 	}
 	n, err := d.note(ctx)
 	if err == nil && n.time != 0 {
-		err = d.write(ctx, n) // once more, as it is
+		err = d.write(ctx, n) // writes the note again, unchanged
 	}
 	if err != nil {
 		return fmt.Errorf("settling %s: %w", d.where(), err)

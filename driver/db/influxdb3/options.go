@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/lineproto"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire      httpwire.Config
 	token     string
@@ -24,7 +24,7 @@ type settings struct {
 	noSync    bool
 	gzip      int // level; 0: off
 	precision string
-	unit      time.Duration // of the precision
+	unit      time.Duration // of times
 }
 
 // newSettings reads the options, which Resolve has checked one by one. The
@@ -43,7 +43,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 	return s, err
 }
 
-// checkDatabase returns an error for what InfluxDB 3 calls no database.
+// checkDatabase returns an error for names of databases that InfluxDB 3 does not allow.
 func checkDatabase(name string) error {
 	if name == "" {
 		return fmt.Errorf("give a name of a database by the option %s", connection.Database)
@@ -57,10 +57,10 @@ func checkDatabase(name string) error {
 	return nil
 }
 
-// precisions are the units of times as the server calls them.
+// precisions are the server's names for the units of times.
 var precisions = map[string]string{"ns": "nanosecond", "u": "microsecond", "ms": "millisecond", "s": "second"}
 
-// writes returns where lines are written.
+// writes returns the endpoint for lines.
 func (s *settings) writes(noSync bool) lineproto.Endpoint {
 	return lineproto.Endpoint{
 		Wire: &s.wire, Path: "/api/v3/write_lp",

@@ -11,31 +11,30 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// rows hands batches of Arrow on as rows. It allocates for a batch and not for a row.
+// rows passes batches of Arrow on as rows. It allocates per batch and not per row.
 type rows struct {
 	row     []query.Value
 	columns []column
 }
 
-// column is a column of a batch, and how its values are read.
+// column is a column of a batch, with the decoder of its values.
 type column struct {
 	kind   query.Kind
 	of     arrow.Array
-	nulls  bool  // there are some
+	nulls  bool  // some values are NULL
 	unit   int64 // nanoseconds of a time's unit
 	ints   []int64
 	floats []float64
-	small  arrow.Array // of whole numbers of other sizes, and of reals
+	small  arrow.Array // for whole numbers of other sizes, and for reals
 	bools  *array.Boolean
 	texts  texts
 	index  *array.Dictionary // whose values the other columns are; nil: no dictionary
 }
 
-// texts are a column of texts.
+// texts is a column of texts.
 type texts interface{ Value(int) string }
 
-// give gives the rows of a batch to a sink, if there is one. Without one the columns
-// are looked at all the same.
+// give passes the rows of a batch to a sink. If the sink is nil, it still checks the columns.
 func (r *rows) give(batch arrow.RecordBatch, sink query.Sink) error {
 	r.columns = r.columns[:0]
 	for i, of := range batch.Columns() {
@@ -63,7 +62,7 @@ func (r *rows) give(batch arrow.RecordBatch, sink query.Sink) error {
 	return nil
 }
 
-// columnOf finds out how the values of an array are read.
+// columnOf returns the column for an array.
 func columnOf(of arrow.Array) (column, error) {
 	if d, ok := of.(*array.Dictionary); ok {
 		c, err := columnOf(d.Dictionary())
@@ -133,7 +132,7 @@ func (c *column) value(i int) query.Value {
 		v.Int = c.ints[i]
 	case c.texts != nil:
 		text := c.texts.Value(i)
-		v.Text = unsafe.Slice(unsafe.StringData(text), len(text)) // as Sink has it, nobody changes it
+		v.Text = unsafe.Slice(unsafe.StringData(text), len(text)) // Sink does not allow changes
 	case c.bools != nil:
 		if c.bools.Value(i) {
 			v.Int = 1
@@ -144,8 +143,7 @@ func (c *column) value(i int) query.Value {
 	return v
 }
 
-// other reads a number of a size that InfluxDB 3 does not store, which it answers
-// nonetheless.
+// other decodes a number of a size that InfluxDB 3 does not store but may return.
 func (c *column) other(i int, v *query.Value) {
 	switch a := c.small.(type) {
 	case *array.Int32:

@@ -8,7 +8,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's.
+// endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 // unless kairosdb.queries.aggregate_stats is set, and others every minute.
 const serverOwn = "kairosdb."
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
@@ -63,7 +63,7 @@ type database struct {
 	settings *settings
 	own      metric.Console // for everything but writers and queriers
 	version  string
-	standIn  string // as driver.Description has it
+	standIn  string // see driver.Description
 }
 
 // open connects, and finds out whether a KairosDB answers.
@@ -76,7 +76,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	return metric.Open(ctx, "KairosDB", &s.wire, d.db(), d.greet)
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:    d.Address(),
@@ -91,7 +91,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	q := newQuerier(s)
 	return &database{

@@ -74,8 +74,8 @@ func (e *encoder) row(to cells, run *series.Run, row int) (stored int64, err err
 	return 1, nil
 }
 
-// apart hands each value of a row on as a row. Its first field has one even where it
-// is NULL: a row without values is a row.
+// apart passes each value of a row on as a row of the database. The first field has one even if it is
+// NULL: a row without values is a row too.
 func (e *encoder) apart(to cells, run *series.Run, row int) (stored int64, err error) {
 	for f := range run.Columns {
 		lacks := run.Lacks(f, row)
@@ -99,14 +99,14 @@ func (e *encoder) apart(to cells, run *series.Run, row int) (stored int64, err e
 	return stored, nil
 }
 
-// head hands on what each row of the database's begins with.
+// head passes on the first values of each row of the database.
 func (e *encoder) head(to cells, run *series.Run, row int) error {
 	to.begin()
 	e.time(to, run.Times[row])
 	return to.series(run.Series[row])
 }
 
-// value hands a value on that is not NULL. The double of a single equals it.
+// value passes on a value that is not NULL. A single is passed as the double that equals it.
 func (e *encoder) value(to cells, f int, run *series.Run, row int) {
 	c, field := &run.Columns[f], &e.table.Fields[f]
 	switch field.Type {

@@ -13,12 +13,12 @@ import (
 	"github.com/tsmark/tsmark/internal/printable"
 )
 
-// The numbers of errors that are told apart, of MySQL's and of MariaDB's.
+// The numbers of errors that tsmark distinguishes, of MySQL and of MariaDB.
 const (
 	errWriteFile       = 3
 	errDiskFull        = 1021
 	errTooManyClients  = 1040
-	errNoRight         = 1142 // to a table
+	errNoRight         = 1142 // on a table
 	errWrongPassword   = 1045
 	errNoDatabase      = 1049
 	errShutdown        = 1053
@@ -27,11 +27,11 @@ const (
 	errLocked          = 1205
 	errDeadlock        = 1213
 	errNotPermitted    = 1227
-	errKilled          = 1927 // of a connection
+	errKilled          = 1927 // the connection was killed
 	errShutdownSession = 3169
 )
 
-// connecting explains an error of connect, whose own limit was bounded.
+// connecting explains an error of connect, whose own time limit was bounded.
 func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	to := fmt.Sprintf("connecting to %s as user %s", c.location(), c.User)
 	if ctx.Err() != nil {
@@ -57,10 +57,9 @@ func (c *config) connecting(ctx, bounded context.Context, err error) error {
 	return connection.ConnectError(bounded, to, c.timeout, false, err)
 }
 
-// failed explains an error of a connection. It wraps ctx's error where that ended
-// the operation, a driver.Temporary where the same can be tried again,
-// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
-// server's disk is full.
+// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
+// and syscall.ENOSPC if the server's disk is full.
 func (c *conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -90,13 +89,13 @@ func (c *conn) failed(ctx context.Context, err error) error {
 	return &failure{my}
 }
 
-// failure is what a server said about a statement.
+// failure is a server's error for a statement.
 type failure struct{ my *mysql.MySQLError }
 
 // Error is one line.
 func (f *failure) Error() string { return message(f.my) }
 
-// number is the server's of an error that it reported; 0: it did not.
+// number is the number of an error that the server reported; 0: another error.
 func number(err error) uint16 {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.my.Number

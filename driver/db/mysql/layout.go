@@ -9,11 +9,11 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// last is the partition of the times beyond those of all others.
+// last is the partition for times after those of all others.
 const last = "later"
 
-// makeTable fills in how a table is made. Its comment is its identity. TSBS's second
-// index has the newest time first; these are read in both directions.
+// makeTable sets how a table is created. Its comment is its identity. TSBS's second index has the
+// newest time first; the indexes here are read in both directions.
 func makeTable(o driver.Options, collation string, t *sqlkit.Table, columns []string) {
 	index := func(names ...string) {
 		for i, name := range names {
@@ -39,7 +39,7 @@ func makeTable(o driver.Options, collation string, t *sqlkit.Table, columns []st
 		quoted(t.Name), strings.Join(columns, ", "), collation, literal(driver.Token()), more)}
 }
 
-// partitioned is by what a table is, and most the bound of the last partition.
+// partitioned is the expression that partitions a table, and most the bound of the last partition.
 func partitioned(o driver.Options) string {
 	if o[optionTimes] == timesBigint {
 		return "RANGE (" + sql.TimeColumn + ")"

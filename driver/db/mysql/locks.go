@@ -10,9 +10,9 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// lockSources list who holds locks on tables of the database, as table, mode and session:
-// MySQL as shipped and MariaDB with performance_schema; MariaDB with its plugin
-// metadata_lock_info; and, without tables, all sessions that may hold one.
+// lockSources list the holders of locks on tables of the database, as table, mode and session, in this
+// order: MySQL by default and MariaDB with performance_schema; MariaDB with its plugin
+// metadata_lock_info; and all sessions that may hold a lock, without tables.
 var lockSources = [...]string{
 	`SELECT l.object_name AS name, l.lock_type AS mode, t.processlist_id AS session
 		FROM performance_schema.metadata_locks AS l JOIN performance_schema.threads AS t ON t.thread_id = l.owner_thread_id
@@ -49,12 +49,12 @@ func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	return d.holder(ctx, texts.String()), nil
 }
 
-// holder says in one line which other session holds a lock on a table that statements name, or
-// how to find it where the server does not say; empty: no other session holds one.
+// holder says in one line which other session holds a lock on a table that statements name, or how to
+// find it if the server does not say; empty: no other session holds one.
 func (d *database) holder(ctx context.Context, statements string) string {
 	statements = strings.ToLower(statements)
 	for _, source := range lockSources {
-		// A session that waits itself is hardly why others wait, and a reader seldom is.
+		// A session that waits itself rarely blocks others, and neither does a reader.
 		rows, err := sqlkit.QueryRows(ctx, d.meter, fmt.Sprintf(`SELECT l.name, l.mode, l.session, COALESCE(p.user, '?'), COALESCE(p.host, '?'), COALESCE(p.command, '?'), COALESCE(p.time, 0), l.session IN (%s)
 			FROM (%s) AS l LEFT JOIN information_schema.processlist AS p ON p.id = l.session
 			ORDER BY COALESCE(p.state, '') LIKE 'Waiting for%%', l.mode NOT IN ('EXCLUSIVE', 'SHARED_NO_READ_WRITE', 'SHARED_NO_WRITE'), p.time DESC, l.session`, d.sessions(), source))
@@ -71,7 +71,7 @@ func (d *database) holder(ctx context.Context, statements string) string {
 		rows = slices.DeleteFunc(rows, func(row []query.Value) bool { return row[7].Int != 0 })
 		switch {
 		case len(rows) == 0 && tells, !tells && strings.Contains(statements, "alter table"):
-			return "" // a statement of this process waits for another one of it: both go on
+			return "" // a statement of this process waits for another one: both will finish
 		case len(rows) == 0:
 			continue
 		}
@@ -98,7 +98,8 @@ func (d *database) holder(ctx context.Context, statements string) string {
 	return d.unknownHolder() + "; " + findHolder
 }
 
-// unknownHolder says that the server does not tell who holds a lock, and what would make it.
+// unknownHolder says that the server does not report the holder of a lock, and which setting would
+// change that.
 func (d *database) unknownHolder() string {
 	if d.system == "MariaDB" {
 		return "MariaDB does not say who holds it, as it does after INSTALL SONAME 'metadata_lock_info'"
@@ -106,5 +107,5 @@ func (d *database) unknownHolder() string {
 	return d.system + " does not say who holds it, as it does to users with SELECT on performance_schema"
 }
 
-// findHolder is how a user finds who holds a lock.
+// findHolder says how a user finds the holder of a lock.
 const findHolder = "look at the sessions with SHOW FULL PROCESSLIST, and let the holder finish or end it by KILL"

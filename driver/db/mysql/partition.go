@@ -39,8 +39,8 @@ func (l *loader) partitions(ctx context.Context, b *series.Batch) error {
 	return nil
 }
 
-// partition cuts partitions off the last one, which is empty but for rows that come
-// late, and returns where that begins.
+// partition splits partitions off the last one, which is empty except for late rows, and returns the
+// start of the last one.
 func (d *database) partition(ctx context.Context, table string, starts []int64, length time.Duration) (int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

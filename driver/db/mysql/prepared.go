@@ -13,26 +13,26 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// preparedWriter implements sqlkit.RowWriter for rows that go as parameters of prepared
-// INSERTs.
+// preparedWriter implements sqlkit.RowWriter with parameters of prepared INSERTs.
 type preparedWriter struct {
 	l          *loader
 	into       string // before the values
 	encoder    *encoder
 	parameters *parameters
 	columns    int
-	sizes      []int // rows of the statements, the largest first
+	sizes      []int // numbers of rows of the statements, the largest first
 	statements []sqldriver.Stmt
 }
 
-// The most rows of a prepared INSERT, and the most parameters that the protocol takes.
+// The largest number of rows of a prepared INSERT, and the largest number of parameters in the
+// protocol.
 const (
 	rowsPrepared  = 128
 	maxParameters = 65_535
 )
 
-// newPreparedWriter returns that of a table. Rows that do not fill the largest
-// statement go by smaller ones.
+// newPreparedWriter returns the writer of a table. Rows that do not fill the largest statement use
+// smaller ones.
 func (l *loader) newPreparedWriter(t *series.Table) *preparedWriter {
 	o := l.d.options
 	w := &preparedWriter{l: l, into: insertInto(t), encoder: newEncoder(o, t), parameters: newParameters(o, l.schema, t)}
@@ -49,7 +49,7 @@ func (l *loader) newPreparedWriter(t *series.Table) *preparedWriter {
 	return w
 }
 
-// bytesOfRow is about how many a row needs at most.
+// bytesOfRow estimates the largest size of a row.
 func (w *preparedWriter) bytesOfRow(t *series.Table) int {
 	const tag, other = 255, 32
 	n := other * w.columns
@@ -83,7 +83,7 @@ func (w *preparedWriter) Append(ctx context.Context, runs []*series.Run) (bytes 
 	return p.bytes, w.flush(ctx)
 }
 
-// flush sends the rows that wait.
+// flush sends the pending rows.
 func (w *preparedWriter) flush(ctx context.Context) error {
 	left := w.parameters.values
 	for i, size := range w.sizes {
@@ -113,7 +113,7 @@ func (w *preparedWriter) flush(ctx context.Context) error {
 func (w *preparedWriter) Close() {
 	for _, s := range w.statements {
 		if s != nil && !w.l.conn.Closed() {
-			_ = s.Close() // it goes with the connection at the latest
+			_ = s.Close() // the connection's end closes it at the latest
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (w *preparedWriter) Close() {
 // 24.
 type parameters struct {
 	values []sqldriver.NamedValue
-	slots  []slot // memory for texts, by the place among the values
+	slots  []slot // memory for texts, by the index among the values
 	of     *sqlkit.Kept[any]
 	names  []any  // of fields
 	last   int64  // the previous time, which consecutive rows often share
@@ -133,7 +133,7 @@ type parameters struct {
 	bytes  int64  // of the values
 }
 
-// slot is memory for a text, and the same as the library takes it.
+// slot is memory for a text, and the same memory boxed.
 type slot struct {
 	text  []byte
 	boxed any
@@ -156,7 +156,7 @@ func newParameters(o driver.Options, s *series.Schema, t *series.Table) *paramet
 // tagsBoxed appends the tags of a series.
 func tagsBoxed(dst []any, tags []series.Tag, s uint32) ([]any, error) {
 	for i := range tags {
-		value, ok := tags[i].Values.Append([]byte{}, s) // the library takes nil for NULL
+		value, ok := tags[i].Values.Append([]byte{}, s) // the library treats nil as NULL
 		switch {
 		case !ok:
 			dst = append(dst, nil)
@@ -180,21 +180,21 @@ func (p *parameters) put(v any, bytes int) {
 	p.bytes += int64(bytes)
 }
 
-// next returns memory for the text that is the next value.
+// next returns memory for a text, which becomes the next value.
 func (p *parameters) next(length int) []byte {
 	at := len(p.values)
 	for len(p.slots) <= at {
 		p.slots = append(p.slots, slot{})
 	}
 	if s := &p.slots[at]; s.boxed == nil || len(s.text) != length {
-		s.text = slices.Grow(s.text[:0], max(length, 1))[:length] // the library takes nil for NULL
+		s.text = slices.Grow(s.text[:0], max(length, 1))[:length] // the library treats nil as NULL
 		s.boxed = s.text
 	}
 	p.put(p.slots[at].boxed, length)
 	return p.slots[at].text
 }
 
-// begin, and what follows, implement cells.
+// begin and the methods after it implement cells.
 func (p *parameters) begin()           {}
 func (p *parameters) end()             {}
 func (p *parameters) null()            { p.put(nil, 0) }

@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// MeasureReads implements driver.DB by the connection's counters of requests to read a
-// row, by an index or of a table. They know no bytes.
+// MeasureReads implements driver.DB with the connection's counters of requests to read a row, by an
+// index or from a table. There are no counters of bytes.
 func (d *database) MeasureReads(ctx context.Context, q driver.Request) (read driver.Read, ok bool, err error) {
 	err = d.admin.Do(ctx, func(c *conn) error {
 		// Reading the counters reads rows too: the first two results tell how many.

@@ -14,8 +14,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// textWriter implements sqlkit.RowWriter for rows that go as a text: by LOAD DATA, or
-// in INSERTs.
+// textWriter implements sqlkit.RowWriter with rows as text: with LOAD DATA, or in INSERTs.
 type textWriter struct {
 	l         *loader
 	statement string // before the rows
@@ -23,7 +22,7 @@ type textWriter struct {
 	reader    reader
 }
 
-// newTextWriter returns that of a table.
+// newTextWriter returns the writer of a table.
 func (l *loader) newTextWriter(t *series.Table) *textWriter {
 	w := &textWriter{l: l, insert: l.d.options[optionMethod] == methodInsert}
 	w.statement = fmt.Sprintf("LOAD DATA LOCAL INFILE 'Reader::%s' INTO TABLE %s CHARACTER SET binary", l.name, quoted(t.Name))
@@ -47,7 +46,7 @@ func (w *textWriter) Append(ctx context.Context, runs []*series.Run) (bytes int6
 	w.l.rows = r
 	stored, err := w.l.conn.exec(ctx, w.statement)
 	if r.err != nil {
-		return 0, r.err // what the server says follows from it
+		return 0, r.err // the server's error is a consequence of it
 	}
 	if err != nil {
 		return 0, explained(err)
@@ -75,8 +74,8 @@ func complete(stored, sent int64) error {
 	return nil
 }
 
-// insertBytes is about how large an INSERT gets: a quarter of the smallest
-// max_allowed_packet that a server is shipped with.
+// insertBytes is the approximate size of an INSERT: a quarter of the smallest default of
+// max_allowed_packet.
 const insertBytes = 1 << 20
 
 // inserts sends the rows by statements.
@@ -101,7 +100,7 @@ func (w *textWriter) Close() {}
 // reader is runs of one table as a text, encoded while it is sent.
 type reader struct {
 	encoder *encoder
-	texts   *texts // encoded and not read yet from at on
+	texts   *texts // encoded; read up to at
 	at      int
 	runs    []*series.Run
 	row     int   // next one of the first run
@@ -119,7 +118,7 @@ func (r *reader) reset(runs []*series.Run) {
 	r.texts.to = r.texts.to[:0]
 }
 
-// chunk is about how many bytes are encoded at a time.
+// chunk is the approximate number of bytes encoded at a time.
 const chunk = 64 << 10
 
 // Read implements io.Reader.
@@ -157,8 +156,7 @@ func (r *reader) fill(bytes int) error {
 	return nil
 }
 
-// form is how rows stand in a text: as LOAD DATA reads them by default, or as values
-// of an INSERT.
+// form is the text format of rows: LOAD DATA's default, or the values of an INSERT.
 type form struct {
 	begin, end, absent, quote string
 	between                   byte
@@ -173,7 +171,7 @@ var (
 type texts struct {
 	form
 	to    []byte
-	of    *sqlkit.Kept[byte] // series: the number, or the tags
+	of    *sqlkit.Kept[byte] // by series: the number, or the tags
 	names []string           // of fields, as values
 	last  int64              // time
 	time  []byte             // its text
@@ -251,7 +249,7 @@ func (w *texts) moment(ns int64) {
 	w.to = append(w.to, w.time...)
 }
 
-// timeForm is a time as MySQL writes it.
+// timeForm is MySQL's format of a time.
 const timeForm = "2006-01-02 15:04:05.999999"
 
 func (w *texts) formatted(dst []byte, ns int64, form string) []byte {
@@ -259,16 +257,16 @@ func (w *texts) formatted(dst []byte, ns int64, form string) []byte {
 	return append(append(dst, w.quote...), w.between)
 }
 
-// series appends what rows have of a series.
+// series appends the series' values in a row.
 func (w *texts) series(s uint32) error {
 	of, err := w.of.Of(s)
 	w.to = append(w.to, of...)
 	return err
 }
 
-// appendEscaped appends a text as both LOAD DATA and a literal have it.
+// appendEscaped appends a text escaped for both LOAD DATA and a literal.
 func appendEscaped(dst, value []byte) []byte {
-	for _, c := range value { // no byte of a longer character looks like one of these
+	for _, c := range value { // no byte of a multi-byte character equals one of these
 		if i := slices.Index([]byte("\x00\n\t\\'"), c); i >= 0 {
 			dst = append(dst, '\\', `0nt\'`[i])
 			continue

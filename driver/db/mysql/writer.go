@@ -14,8 +14,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NewWriter implements driver.DB. The database must have been prepared since it was
-// opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	layout, err := d.Layout()
 	if err == nil {
@@ -35,10 +34,10 @@ type loader struct {
 	d         *database
 	conn      *conn
 	schema    *series.Schema
-	name      string                  // under which the library knows what reads rows
-	rows      *reader                 // that LOAD DATA reads
-	committed bool                    // or about to be
-	ends      map[*series.Table]int64 // of partitions that are there, at least
+	name      string                  // name by which the library finds the reader of rows
+	rows      *reader                 // read by LOAD DATA
+	committed bool                    // or about to be committed
+	ends      map[*series.Table]int64 // end of the existing partitions, or an earlier time
 }
 
 func newLoader(d *database, c *conn, s *series.Schema) *loader {
@@ -47,8 +46,7 @@ func newLoader(d *database, c *conn, s *series.Schema) *loader {
 	return l
 }
 
-// Begin implements sqlkit.Loader. The transaction begins with the first statement in
-// it.
+// Begin implements sqlkit.Loader. The transaction begins with its first statement.
 func (l *loader) Begin(ctx context.Context, b *series.Batch) error {
 	l.committed = false
 	return l.partitions(ctx, b)
@@ -95,7 +93,7 @@ func (l *loader) Series(t *sqlkit.Tags) (sqlkit.SeriesWriter, error) {
 	}, nil
 }
 
-// explained says how to let LOAD DATA in, where the server does not.
+// explained says how to enable LOAD DATA if the server refuses it.
 func explained(err error) error {
 	switch number(err) {
 	case 1148, 3948, 4166: // not allowed; local data is disabled; the same in MariaDB
@@ -104,5 +102,5 @@ func explained(err error) error {
 	return err
 }
 
-// letLocalIn is how LOAD DATA LOCAL is let in.
+// letLocalIn says how to enable LOAD DATA LOCAL.
 const letLocalIn = "run SET GLOBAL local_infile = ON there, or give method=" + methodInsert

@@ -47,7 +47,7 @@ func Driver() driver.Driver {
 
 type null struct{ parse bool }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (n null) db() driver.DB {
 	return driver.DB{Required: n, Optional: driver.Optional{
 		TakesLines: n.TakesLines,

@@ -14,7 +14,7 @@ import (
 // pathStats is where the server tells figures of itself, with the time.
 const pathStats = "/api/stats"
 
-// endpoints are driver.Driver's.
+// endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o)
 	if err != nil {

@@ -30,7 +30,7 @@ const (
 	pathConfig     = "/api/config"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire     httpwire.Config
 	compress lineproto.Compression
@@ -70,7 +70,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	return metric.Open(ctx, "OpenTSDB", &s.wire, d.db(), d.greet)
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:    d.Address(),
@@ -86,7 +86,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	q := newQuerier(s)
 	return &database{

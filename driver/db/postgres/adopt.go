@@ -8,8 +8,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// adopts is driver.Driver's: TSBS's loader for TimescaleDB, which fills plain tables too,
-// holds all fields as doubles.
+// adopts implements driver.Driver. TSBS's loader for TimescaleDB, which fills plain tables too, stores
+// all fields as doubles.
 func adopts(s *series.Schema, o driver.Options) error {
 	switch {
 	case o[optionLayout] != layoutNormalized:

@@ -11,9 +11,8 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// aggregates is how PostgreSQL keeps a continuous aggregate: as a table of its own, which
-// a trigger keeps up, once a statement. Its function bears a token as comment, by which
-// Drop knows it.
+// aggregates implements continuous aggregates as tables that a trigger updates once for each statement.
+// The trigger's function has a token as its comment, by which Drop recognises it.
 func aggregates(o driver.Options) *sqlkit.Aggregates {
 	a := &sqlkit.Aggregates{
 		Make: func(a *sqlkit.Aggregate) []string {
@@ -35,7 +34,7 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 				merged = append(merged, c.Name+" = "+c.Merge(a.Ident+"."+c.Name, "excluded."+c.Name, "least", "greatest"))
 			}
 		}
-		// In order, so that statements of several connections do not wait for each other in a circle.
+		// Sorted, so that statements of several connections do not deadlock.
 		rows := strings.Replace(a.Select, "\nFROM "+a.Rows, "\nFROM new_rows", 1)
 		fill := fmt.Sprintf("INSERT INTO %s (%s)\n%s\nORDER BY 1, 2\nON CONFLICT (%s) DO UPDATE SET\n  %s;", a.Ident, strings.Join(a.Names(), ", "), rows,
 			strings.Join(sql.Keys(a.Columns), ", "), strings.Join(merged, ",\n  "))
@@ -50,12 +49,12 @@ func aggregates(o driver.Options) *sqlkit.Aggregates {
 	return a
 }
 
-// uniqueKey is the statement that makes the key of a summary table.
+// uniqueKey returns the statement that creates the key of a summary table.
 func uniqueKey(a *sqlkit.Aggregate) string {
 	return fmt.Sprintf("CREATE UNIQUE INDEX ON %s (%s)", a.Ident, strings.Join(sql.Keys(a.Columns), ", "))
 }
 
-// keepers lists the functions that tsmark made for triggers of tables.
+// keepers lists the functions that tsmark created for triggers of tables.
 func keepers(ctx context.Context, c sqlkit.Conn, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil

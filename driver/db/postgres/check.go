@@ -13,7 +13,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// endpoints are driver.Driver's.
+// endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
@@ -29,8 +29,7 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClockBy(ctx, d.admin, time.Microsecond, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 }
 
-// FreeSpace implements driver.DB. The folder is told to users with the role
-// pg_read_all_settings alone, and to no other one.
+// FreeSpace implements driver.DB. Only users with the role pg_read_all_settings may read the folder.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	row, err := sqlkit.QueryRow(ctx, d.admin, `SELECT CASE WHEN pg_has_role('pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') ELSE '' END`)
 	if err != nil {
@@ -39,7 +38,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return row[0].String(), -1, nil
 }
 
-// concerns are what distorts the figures of PostgreSQL.
+// concerns are the settings that distort measurements of PostgreSQL.
 var concerns = []driver.Concern{
 	{Setting: "fsync", Wrong: driver.Is(off), Effect: "commits are not forced to disk, so that loads look faster than a safe server's", Fix: "set fsync to on in postgresql.conf, and restart"},
 	{Setting: "full_page_writes", Wrong: driver.Is(off), Effect: "a crash may destroy pages, and the write-ahead log is smaller than a safe server's", Fix: "set full_page_writes to on"},

@@ -16,7 +16,7 @@ func (w *rowWriter) copyRows(ctx context.Context, runs []*series.Run) (int64, er
 	stored, err := w.l.conn.Copy(ctx, w.l.first()+w.copyText, r)
 	switch {
 	case r.err != nil:
-		return 0, r.err // the server only says that the client ended it
+		return 0, r.err // the server only reports that the client ended the COPY
 	case err != nil:
 		return 0, err
 	case stored != r.tuples:
@@ -26,22 +26,21 @@ func (w *rowWriter) copyRows(ctx context.Context, runs []*series.Run) (int64, er
 	return r.bytes, nil
 }
 
-// copyReader is runs of one table in COPY's binary form, encoded while they are
-// sent.
+// copyReader is runs of one table in COPY's binary format, encoded while they are sent.
 type copyReader struct {
 	encoder *encoder
 	runs    []*series.Run
-	row     int    // next one of the first run
-	buffer  []byte // encoded and not read yet from at on
+	row     int    // index of the next row in the first run
+	buffer  []byte // encoded; read up to at
 	at      int
-	last    bool // buffer holds the end
+	last    bool // buffer contains the trailer
 	tuples  int64
 	bytes   int64
 	ended   time.Time
 	err     error // of encoding
 }
 
-// chunk is about how many bytes are encoded at a time.
+// chunk is the approximate number of bytes encoded at a time.
 const chunk = 64 << 10
 
 func (r *copyReader) reset(e *encoder, runs []*series.Run) {
@@ -67,7 +66,7 @@ func (r *copyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill encodes rows until the buffer has a chunk.
+// fill encodes rows until the buffer contains a chunk.
 func (r *copyReader) fill() error {
 	for len(r.runs) > 0 {
 		run := r.runs[0]

@@ -24,14 +24,14 @@ type database struct {
 	options driver.Options
 	config  *pgwire.Config
 	admin   *pgwire.Link  // for everything but writers and queriers
-	meter   *pgwire.Link  // for ReadMetrics, which waits for nobody
-	locks   time.Duration // longest wait for others' locks; 0: any
+	meter   *pgwire.Link  // for ReadMetrics, which must not wait for other statements
+	locks   time.Duration // longest wait for others' locks; 0: unlimited
 
-	mu         sync.Mutex      // guards what follows
-	partitions map[string]bool // that were made since Create, by table and start
+	mu         sync.Mutex      // guards the following fields
+	partitions map[string]bool // created since Create, by table and start
 }
 
-// open connects, and looks whether the server can do what the options want.
+// open connects, and checks that the server supports the options.
 func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*database, error) {
 	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
@@ -55,7 +55,7 @@ func open(ctx context.Context, v Variant, env driver.Env, o driver.Options) (*da
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	o := d.Tables.Optional()
 	o.Address = d.Address()
@@ -89,8 +89,7 @@ func (d *database) tables() sqlkit.Tables {
 		},
 		Place: d.config.Location(),
 		Own:   d.admin,
-		// What looks like a view is TimescaleDB's continuous aggregate where it reads what
-		// that keeps of it.
+		// A view that reads TimescaleDB's internal tables is a continuous aggregate.
 		List: `SELECT CASE relkind WHEN 'v' THEN CASE WHEN pg_get_viewdef(oid) LIKE '%\_timescaledb\_internal.\_materialized\_hypertable\_%' THEN 'materialized view' ELSE 'view' END WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END, relname, oid::bigint, '', ''
 			FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
 				AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')
@@ -107,10 +106,10 @@ func (d *database) tables() sqlkit.Tables {
 	}
 }
 
-// minVersion is the first with date_bin, as server_version_num has it.
+// minVersion is the first version with date_bin, in the format of server_version_num.
 const minVersion = 140000
 
-// fits returns an error where the server cannot do what the options want.
+// fits returns an error if the server does not support the options.
 func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
 	row, err := sqlkit.QueryRow(ctx, c, `SELECT current_setting('server_version_num')::bigint, current_setting('server_version'),
 		current_setting('fsync'), current_setting('full_page_writes'), coalesce(current_schema(), '')`)
@@ -135,7 +134,7 @@ func (d *database) fits(ctx context.Context, c sqlkit.Conn) error {
 // Address implements driver.DB.
 func (d *database) Address() string { return d.config.Address() }
 
-// settings are what the description tells of the server's.
+// settings are the server settings in the description.
 var settings = [...]string{
 	"shared_buffers", "effective_cache_size", "work_mem", "maintenance_work_mem", "max_wal_size", "checkpoint_timeout", "wal_level", "wal_compression",
 	"fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names", "autovacuum", "jit", "max_parallel_workers_per_gather", "max_connections", "random_page_cost",
@@ -206,12 +205,11 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return q, nil
 }
 
-// readOnly begins a transaction that can change nothing: once it has a snapshot, it cannot
-// be made read-write.
+// readOnly begins a read-only transaction: once it has a snapshot, it cannot become read-write.
 const readOnly = "BEGIN READ ONLY"
 
-// CheckText implements driver.DB. A cursor is declared for one query only, and not
-// for one with INTO or with statements that change data; declaring it reads no row.
+// CheckText implements driver.DB. A cursor can only be declared for one query, without INTO and without
+// statements that change data; declaring it reads no row.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	return d.admin.Do(ctx, func(c *pgwire.Conn) error {
 		_, err := c.QueryReadOnly(ctx, readOnly, "DECLARE tsmark_text NO SCROLL CURSOR FOR\n"+text, nil)
@@ -240,7 +238,7 @@ func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: -1}, fmt.Errorf("measuring the tables: %w", err)
 }
 
-// sizeOf returns the expression of the bytes of a table and of its partitions.
+// sizeOf returns the expression for the size of a table and of its partitions.
 func sizeOf(name string) string {
 	return fmt.Sprintf("pg_total_relation_size(%s) + coalesce((SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree(%[1]s) WHERE parentrelid IS NOT NULL), 0)", name)
 }
@@ -250,7 +248,7 @@ func (d *database) ReadMetrics(ctx context.Context) (map[string]float64, error) 
 	names := []string{"wal_bytes_total", "blocks_read_total", "blocks_hit_total", "temp_bytes_total", "commits_total", "connections"}
 	found := make(map[string]float64, len(names))
 	if d.options[optionConnections] == connectionsOne {
-		return found, nil // it would take a writer's turn
+		return found, nil // it would delay a writer
 	}
 	values, err := sqlkit.QueryRow(ctx, d.meter, `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8, d.blks_read, d.blks_hit, d.temp_bytes, d.xact_commit, d.numbackends
 		FROM pg_stat_database AS d WHERE d.datname = current_database()`)
@@ -288,8 +286,8 @@ func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	return d.Tables.Create(ctx, schema)
 }
 
-// Join implements driver.DB. A partition is made by whoever needs it first, which
-// several processes do not know of each other.
+// Join implements driver.DB. Whichever worker needs a partition first creates it, which several
+// processes cannot coordinate.
 func (d *database) Join(_ context.Context, schema *series.Schema) error {
 	if d.options.Duration(optionPartition) != 0 {
 		return fmt.Errorf("several processes cannot make partitions: leave the option %s out", optionPartition)
@@ -323,8 +321,8 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// drop drops all in one statement, since they may refer to each other, or each in
-// its own where that is refused, as TimescaleDB does.
+// drop drops all objects in one statement, since they may refer to each other, or one by one if that is
+// refused, as by TimescaleDB.
 func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -351,5 +349,5 @@ func drop(ctx context.Context, c sqlkit.Conn, statement string, names []string) 
 // Close implements driver.DB.
 func (d *database) Close() error { return cmp.Or(d.admin.Close(), d.meter.Close()) }
 
-// Grow implements driver.DB: the server says that it has no such columns.
+// Grow implements driver.DB: the server refuses rows with missing columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

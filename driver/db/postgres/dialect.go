@@ -37,9 +37,8 @@ func Quoted(name string) string { return newDialect().Ident(name) }
 // Literal returns a text as a literal of SQL.
 func Literal(text string) string { return newDialect().Text(text) }
 
-// figures are the expressions for what the values of a column come to that has a
-// type of PostgreSQL's. Its sums of whole numbers do not overflow. Sums of reals
-// would be reals.
+// figures are the expressions for the figures of a column of PostgreSQL's type as. Sums of whole
+// numbers do not overflow. Sums of reals would be reals.
 func figures(as, column string) sqlkit.Figures {
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
 	digest := "('x' || left(md5(%s), 16))::bit(64)::bigint"

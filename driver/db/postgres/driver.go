@@ -86,12 +86,12 @@ func Driver() driver.Driver {
 	})
 }
 
-// partitionOption is PostgreSQL's own partitioning, which extensions replace.
+// partitionOption is the option for PostgreSQL's own partitioning, which extensions replace.
 func partitionOption() driver.Option {
 	return driver.Option{Name: optionPartition, Layout: true, Empty: "none", Help: "time range of a partition, such as 12h", Type: option.Seconds(time.Minute)}
 }
 
-// NewKind describes PostgreSQL with an extension.
+// NewKind returns a driver for PostgreSQL with an extension.
 func NewKind(v Variant) driver.Driver {
 	return driver.Driver{
 		Name:    v.Name,
@@ -142,7 +142,7 @@ func NewKind(v Variant) driver.Driver {
 	}
 }
 
-// tsbs is how TSBS's texts are run: they join rows with the table of series.
+// tsbs describes how TSBS's texts run: they join rows with the table of series.
 func (v Variant) tsbs() *driver.TSBS {
 	if v.TSBS == "" {
 		return nil
@@ -187,12 +187,12 @@ func ownOptions() []driver.Option {
 	}
 }
 
-// place is the database, whatever extension it is driven as. Users whose
-// search_path leads to different schemas share it as well.
+// place is the database, whatever extension the driver is for. Users whose search_path leads to
+// different schemas share it as well.
 func place(o driver.Options) string {
 	config, err := pgwire.NewConfig(connection.Of(o))
 	if err != nil {
-		return "" // which Open says
+		return "" // Open reports it
 	}
 	return config.Place()
 }

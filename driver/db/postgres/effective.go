@@ -9,16 +9,16 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// given are the options that connections set at the server, by the setting's name.
+// given are the options that connections set on the server, with the setting's name.
 var given = []struct{ option, setting string }{
 	{optionCommit, "synchronous_commit"}, {optionWorkMemory, "work_mem"}, {optionCompilation, "jit"},
 }
 
-// needed are settings without which tsmark's texts mean something else.
+// needed are settings without which tsmark's statements have another meaning.
 var needed = []struct{ setting, value string }{{"standard_conforming_strings", on}}
 
-// EffectiveOptions implements driver.DB. A pooler may drop the parameters of a connection's
-// start: PgBouncer does with those of its ignore_startup_parameters.
+// EffectiveOptions implements driver.DB. A pooler may drop the parameters of a connection's start, as
+// PgBouncer does with those in its ignore_startup_parameters.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	var list []driver.EffectiveOption
 	var columns []string
@@ -26,7 +26,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 		remedy := fmt.Sprintf("a pooler between may drop it: connect to the server itself, or run ALTER ROLE ... SET %s = '%s'", setting, wanted)
 		list = append(list, driver.EffectiveOption{Option: option, Wanted: wanted, Setting: setting, Remedy: remedy})
 		column := fmt.Sprintf("current_setting('%s')", setting)
-		if option == optionWorkMemory { // the server tells it in another unit
+		if option == optionWorkMemory { // the server reports it in another unit
 			column = fmt.Sprintf("CASE pg_size_bytes(%s) WHEN pg_size_bytes('%s') THEN '%[2]s' ELSE %[1]s END", column, wanted)
 		}
 		columns = append(columns, column)

@@ -12,15 +12,15 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// copySignature begins the binary form of COPY: a fixed text, no flags, no
-// further header. copyTrailer ends it.
+// copySignature begins COPY's binary format: a fixed text, no flags, no further header. copyTrailer
+// ends it.
 const (
 	copySignature = "PGCOPY\n\xff\r\n\x00" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00"
 	copyTrailer   = "\xff\xff"
 )
 
-// encoder writes rows of one table as tuples of COPY's binary form: the number
-// of columns, then for each its length and its bytes; the length -1 is NULL.
+// encoder encodes rows of one table as tuples of COPY's binary format: the number of columns, then for
+// each its length and its bytes; the length -1 means NULL.
 type encoder struct {
 	table   *series.Table
 	dialect *sql.Dialect
@@ -28,7 +28,7 @@ type encoder struct {
 	wide    bool               // numbers of series have 64 bits
 	tags    *sqlkit.Kept[byte] // of wide tables
 	names   [][]byte           // of fields, in narrow tables
-	places  []int              // of fields' values among the columns of values, in narrow tables
+	places  []int              // indexes of fields' values among the columns of values, in narrow tables
 }
 
 func newEncoder(d *sql.Dialect, s *series.Schema, t *series.Table) *encoder {
@@ -52,14 +52,14 @@ func newEncoder(d *sql.Dialect, s *series.Schema, t *series.Table) *encoder {
 
 const null = 0xffff_ffff // as a length
 
-// epoch is 2000-01-01, from which PostgreSQL counts microseconds, in those since
-// 1970, and epochDay the same in days.
+// epoch is 2000-01-01, from which PostgreSQL counts microseconds, in microseconds since 1970; epochDay
+// is the same in days.
 const (
 	epoch    = 946_684_800_000_000
 	epochDay = 10_957
 )
 
-// row appends a row of the run: one tuple, or several where tables are narrow.
+// row appends a row of the run: one tuple, or several in narrow tables.
 func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 	micros := run.Times[row]/1000 - epoch
 	if e.dialect.Narrow {
@@ -84,7 +84,7 @@ func (e *encoder) row(dst []byte, run *series.Run, row int) ([]byte, error) {
 			dst = be.AppendUint32(dst, null)
 			continue
 		}
-		if e.table.Fields[f].Type == series.Float { // most are
+		if e.table.Fields[f].Type == series.Float { // the most frequent type
 			dst = be.AppendUint64(be.AppendUint32(dst, 8), math.Float64bits(c.Floats[row]))
 			continue
 		}
@@ -101,8 +101,7 @@ func (e *encoder) id(dst []byte, s uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(dst, 4), s)
 }
 
-// value appends a value that is not NULL: its length and its bytes, in a column
-// of its own.
+// value appends a value that is not NULL, in a column of its own: its length and its bytes.
 func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 	be, field, c := binary.BigEndian, &e.table.Fields[f], &run.Columns[f]
 	switch field.Type {
@@ -127,7 +126,7 @@ func (e *encoder) value(dst []byte, f int, run *series.Run, row int) []byte {
 	return be.AppendUint64(be.AppendUint32(dst, 8), uint64(c.Ints[row]/1000-epoch))
 }
 
-// double appends a number as a double, which equals it.
+// double appends a number as the double that equals it.
 func (e *encoder) double(dst []byte, f int, run *series.Run, row int) []byte {
 	c, v := &run.Columns[f], 0.0
 	if e.table.Fields[f].Type.UsesInts() {
@@ -138,8 +137,8 @@ func (e *encoder) double(dst []byte, f int, run *series.Run, row int) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(dst, 8), math.Float64bits(v))
 }
 
-// narrow appends a tuple for each value of a row. Its first field has one even
-// where it is NULL: a row without values is a row.
+// narrow appends a tuple for each value of a row. The first field has one even if it is NULL: a row
+// without values is a row too.
 func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) []byte {
 	be := binary.BigEndian
 	for f := range run.Columns {
@@ -162,8 +161,7 @@ func (e *encoder) narrow(dst []byte, run *series.Run, row int, micros int64) []b
 	return dst
 }
 
-// narrowValue appends a value that is not NULL as that of the column that fields
-// of its kind share.
+// narrowValue appends a value that is not NULL to the column that fields of its type share.
 func (e *encoder) narrowValue(dst []byte, f int, run *series.Run, row int) []byte {
 	switch e.dialect.NarrowColumn(e.table.Fields[f].Type) {
 	case sql.ValueColumn:
@@ -174,7 +172,7 @@ func (e *encoder) narrowValue(dst []byte, f int, run *series.Run, row int) []byt
 	return e.value(dst, f, run, row)
 }
 
-// tuples returns how many tuples a row becomes.
+// tuples returns the number of tuples for a row.
 func (e *encoder) tuples(run *series.Run, row int) int64 {
 	if !e.dialect.Narrow {
 		return 1

@@ -14,9 +14,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// bound is a limit of connections as the server knows it.
+// bound is a limit of connections on the server.
 type bound struct {
-	name string // by which the server names it in errors; empty: it does not
+	name string // the server's name for it in errors; empty: it has none
 	driver.Bound
 }
 
@@ -37,7 +37,7 @@ func (d *database) bounds(ctx context.Context) (all []bound, direct bool, err er
 	case "command line":
 		by = "which was set on its command line"
 	case "configuration file":
-		if by = "which was set in its configuration file"; row[2].String() != "" { // not everybody may see it
+		if by = "which was set in its configuration file"; row[2].String() != "" { // not all users may read it
 			by += " " + row[2].String()
 		}
 	}
@@ -55,7 +55,7 @@ func (d *database) bounds(ctx context.Context) (all []bound, direct bool, err er
 			all = append(all, bound{own.name, driver.Bound{Most: own.most, Why: fmt.Sprintf("%s %s has a CONNECTION LIMIT of %d, which was set by ALTER %s; %[5]sraise it there", own.name, own.of, own.most, strings.ToUpper(own.name), fewer)}})
 		}
 	}
-	_, port, _ := net.SplitHostPort(d.config.Address()) // which has one
+	_, port, _ := net.SplitHostPort(d.config.Address()) // the address has a port
 	return all, port == row[9].String(), nil
 }
 
@@ -71,8 +71,8 @@ func (d *database) ConnectionLimit(ctx context.Context) (least driver.Bound, err
 	return slices.MinFunc(all, func(a, b bound) int { return cmp.Compare(a.Most, b.Most) }).Bound, nil
 }
 
-// full completes the error of a connection that the server has no place for: it says which
-// limit that was, who set it, and how it is raised. Other errors stay as they are.
+// full completes the error of a connection that exceeds a limit of the server: it adds which limit that
+// was, who set it, and how to raise it. It returns other errors unchanged.
 func (d *database) full(ctx context.Context, err error) error {
 	var many *pgwire.TooMany
 	if !errors.As(err, &many) || d.options[optionConnections] == connectionsOne {
@@ -80,7 +80,7 @@ func (d *database) full(ctx context.Context, err error) error {
 	}
 	all, _, unknown := d.bounds(ctx)
 	if unknown != nil {
-		return err // which says as much as is known
+		return err // nothing more is known
 	}
 	complete := *many
 	for _, b := range all {

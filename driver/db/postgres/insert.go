@@ -12,8 +12,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// The most rows of an INSERT, and the most parameters: the protocol takes twice
-// as many, but PGlite takes their number for one with a sign.
+// The largest number of rows of an INSERT, and of parameters: the protocol allows twice as many, but
+// PGlite decodes their number as a signed one.
 const (
 	rowsPerInsert = 500
 	maxParameters = 32_767
@@ -28,8 +28,7 @@ type inserter struct {
 	formats    []int16
 }
 
-// insertRows sends rows by statements in a transaction, and returns the size of
-// their values.
+// insertRows sends rows with statements in a transaction, and returns the size of their values.
 func (w *rowWriter) insertRows(ctx context.Context, runs []*series.Run) (bytes int64, err error) {
 	if w.insert == nil {
 		if w.insert, err = w.l.prepareInsert(ctx, w.table.Name, int(w.columns)); err != nil {
@@ -95,7 +94,7 @@ func (in *inserter) run(ctx context.Context, c *pgwire.Conn, tuples []byte) (int
 	in.parameters = in.parameters[:0]
 	var bytes int64
 	for len(tuples) > 0 {
-		tuples = tuples[2:] // the number of columns
+		tuples = tuples[2:] // skips the number of columns
 		for range in.columns {
 			n := binary.BigEndian.Uint32(tuples)
 			tuples = tuples[4:]

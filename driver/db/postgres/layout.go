@@ -11,10 +11,10 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Table is a table of tsmark's in the database. Names are unquoted.
+// Table is a table that tsmark creates in the database. Names are unquoted.
 type Table = sqlkit.Table
 
-// Regclass is the name of a table as a text in SQL that PostgreSQL reads as a table.
+// Regclass is the name of a table as a text in SQL that PostgreSQL casts to a table.
 func Regclass(t Table) string { return Literal(Quoted(t.Name)) }
 
 // layout returns the layout of a schema. Its error names the part that does not fit.
@@ -25,7 +25,7 @@ func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, err
 	}
 	design := sqlkit.Design{
 		Dialect: v.dialect(o), Time: "timestamptz NOT NULL", Series: number + " NOT NULL", Key: number + " PRIMARY KEY",
-		// Texts are ordered by their bytes, whatever the database's language.
+		// Texts are ordered by their bytes, whatever the database's locale.
 		Text: `text COLLATE "C"`, Number: "double precision", Fields: types(o), MaxName: 63, MaxColumns: 1600,
 		Instead: map[string]string{layoutWide: "layout=" + layoutNormalized, layoutNormalized: "layout=" + layoutNarrow}[o[optionLayout]],
 		Make:    func(t *Table, columns []string) { makeTable(o, t, columns) },
@@ -37,12 +37,11 @@ func (v Variant) layout(s *series.Schema, o driver.Options) (*sqlkit.Layout, err
 	return l, err
 }
 
-// wideNumbers reports whether the numbers of series are of 64 bits.
+// wideNumbers reports whether the numbers of series need 64 bits.
 func wideNumbers(s *series.Schema) bool { return s.Series > math.MaxInt32 }
 
-// makeTable fills in how a table is made. TSBS's table of series has the same index
-// of its first tag, and one of all tags, by which its loader finds series again;
-// here they have numbers.
+// makeTable sets how a table is created. TSBS's table of series has the same index on its first tag,
+// and another one on all tags, with which its loader finds series; here they have numbers.
 func makeTable(o driver.Options, t *Table, columns []string) {
 	kind, more := tableKind(o), storage(o)
 	if t.Rows && o[optionPartition] != "" {

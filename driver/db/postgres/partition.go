@@ -32,7 +32,7 @@ func (l *loader) partitions(ctx context.Context, b *series.Batch) error {
 	return nil
 }
 
-// partition makes a partition that begins at a time, unless it was made.
+// partition creates the partition that begins at a time, unless it exists.
 func (d *database) partition(ctx context.Context, table string, start int64, length time.Duration) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

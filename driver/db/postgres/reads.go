@@ -20,7 +20,7 @@ func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.R
 	if err != nil {
 		return driver.Read{}, false, fmt.Errorf("explaining a query: %w", err)
 	}
-	var text string // PGlite gives it in lines
+	var text string // PGlite returns it in lines
 	for _, row := range rows {
 		text += row[0].String()
 	}
@@ -28,8 +28,8 @@ func (d *database) MeasureReads(ctx context.Context, q driver.Request) (driver.R
 	return read, err == nil, err
 }
 
-// plan is a node of an answer of EXPLAIN. Rows are means over its loops; blocks are those
-// of all loops, and of the nodes below.
+// plan is a node of a result of EXPLAIN. Rows are means over its loops; blocks are those of all loops,
+// and of the nodes below.
 type plan struct {
 	Relation string  `json:"Relation Name"`
 	Rows     float64 `json:"Actual Rows"`
@@ -41,7 +41,7 @@ type plan struct {
 	Plans    []plan  `json:"Plans"`
 }
 
-// explained reads an answer of EXPLAIN in JSON.
+// explained decodes a result of EXPLAIN in JSON.
 func explained(text []byte, block int64) (driver.Read, error) {
 	var statements []struct{ Plan plan }
 	if err := json.Unmarshal(text, &statements); err != nil {
@@ -54,7 +54,7 @@ func explained(text []byte, block int64) (driver.Read, error) {
 	return driver.Read{Rows: int64(top.scanned()), Bytes: (top.Hit + top.Fetched) * block}, nil
 }
 
-// scanned is how many rows the scans below a node took up.
+// scanned returns the number of rows that the scans below a node read.
 func (p *plan) scanned() float64 {
 	sum := 0.0
 	if p.Relation != "" {

@@ -42,7 +42,7 @@ const (
 	lastLook  = 50 * time.Millisecond
 )
 
-// idle returns when nothing in the background works on this database.
+// idle returns when no background job works on this database.
 func (d *database) idle(ctx context.Context, c sqlkit.Conn) error {
 	return poll.Until(ctx, firstLook, lastLook, func() (bool, error) {
 		row, err := sqlkit.QueryRow(ctx, c, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = current_database()")
@@ -93,7 +93,7 @@ func (v Variant) steps() []Step {
 	)
 }
 
-// step does it to the tables that Create has made.
+// step runs a step on the tables that Create created.
 func (d *database) step(ctx context.Context, s Step) error {
 	l, err := d.Layout()
 	if err == nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// change runs do in a transaction that changes tables, which an error undoes. Where
-// it waits for others' locks on them for too long, the error says whose they are.
+// change runs do in a transaction that changes tables, and rolls it back after an error. If it waits
+// too long for others' locks on them, the error says who holds them.
 func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
 	return d.admin.Do(ctx, func(c *pgwire.Conn) error {
 		begin := "BEGIN"
 		if d.locks > 0 {
-			// For this transaction alone: behind a pool the connection is others', too.
+			// For this transaction only: behind a pool, others use the connection too.
 			begin += fmt.Sprintf("; SET LOCAL lock_timeout = '%dms'", max(d.locks.Milliseconds(), 1))
 		}
 		err := c.Exec(ctx, begin)
@@ -39,7 +39,7 @@ func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.C
 	})
 }
 
-// holder says who has locks on one of the tables, in one line.
+// holder says in one line who has locks on one of the tables.
 func holder(ctx context.Context, c sqlkit.Conn, tables []string) string {
 	list := []string{"NULL"}
 	for _, name := range tables {
@@ -56,8 +56,8 @@ func holder(ctx context.Context, c sqlkit.Conn, tables []string) string {
 	return text
 }
 
-// FindBlocker implements driver.DB, for tables of the schema: no other run of tsmark has
-// tables there.
+// FindBlocker implements driver.DB for the tables of the schema: another run of tsmark has no tables
+// there.
 func (d *database) FindBlocker(ctx context.Context) (string, error) {
 	if d.options[optionConnections] == connectionsOne {
 		return "", nil // the statement would wait for the lock that it is to report

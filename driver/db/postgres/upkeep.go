@@ -9,10 +9,9 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/sqlkit"
 )
 
-// Upkeep implements driver.DB: what autovacuum, or a step after the load, has
-// done to the tables, their partitions and chunks. Index-only
-// scans need the visibility map, which only VACUUM fills, and plans the
-// statistics of ANALYZE.
+// Upkeep implements driver.DB: the work of autovacuum, or of a step after the load, on the tables,
+// their partitions and chunks. Index-only scans need the visibility map, which only VACUUM fills, and
+// plans need the statistics of ANALYZE.
 func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string, error) {
 	if len(objects) == 0 {
 		return "", nil
@@ -21,9 +20,8 @@ func (d *database) Upkeep(ctx context.Context, objects []driver.Object) (string,
 	for _, o := range objects {
 		names = append(names, fmt.Sprintf("(%s::regclass)", Literal(Quoted(o.Name))))
 	}
-	// Partitions and TimescaleDB's chunks inherit from their table, which holds
-	// no rows itself. Sizes are looked up: pg_class knows only those of the last
-	// VACUUM or ANALYZE.
+	// Partitions and TimescaleDB's chunks inherit from their table, which holds no rows itself. Sizes
+	// are computed, because pg_class has only those of the last VACUUM or ANALYZE.
 	row, err := sqlkit.QueryRow(ctx, d.admin, fmt.Sprintf(`WITH RECURSIVE own(rel) AS (
 			SELECT rel::oid FROM (VALUES %s) AS named(rel)
 			UNION SELECT inhrelid FROM pg_inherits JOIN own ON inhparent = rel),

@@ -10,55 +10,53 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Variant is what tells an extension from PostgreSQL itself. Functions may be
-// nil where it changes nothing.
+// Variant describes the differences between an extension and PostgreSQL itself. Functions may be nil if
+// there is no difference.
 type Variant struct {
 	Name       string // of the target
 	System     string // as messages call it
 	Help       string
-	Options    []driver.Option // beside PostgreSQL's
+	Options    []driver.Option // in addition to PostgreSQL's
 	TestServer driver.Options
-	StandIn    string          // as driver.Driver has it
-	Tested     []driver.Tested // as driver.Driver has it
+	StandIn    string          // see driver.Driver
+	Tested     []driver.Tested // see driver.Driver
 	Profiles   []driver.Profile
 	// TSBS is the format of TSBS's query texts for the variant, which need the normalized layout;
 	// empty: there are no such texts.
 	TSBS string
-	// Bucket is that of its dialect.
+	// Bucket is the Bucket of its dialect.
 	Bucket func(width time.Duration, expression string) string
-	// Check looks at an opened database, before anything is changed.
+	// Check checks an opened database, before anything is changed.
 	Check func(context.Context, sqlkit.Conn, driver.Options) error
-	// CheckTable returns an error for a table that the extension cannot have.
+	// CheckTable returns an error for a table that the extension does not support.
 	CheckTable func(driver.Options, Table) error
-	// MakeTable changes a table of rows that was just made and is empty, within
-	// the same transaction.
+	// MakeTable changes a new, empty table of rows, within the same transaction.
 	MakeTable func(ctx context.Context, c sqlkit.Conn, o driver.Options, t Table) error
-	// Size returns the expression of the bytes on disk of a table, whose name is
-	// a text literal that PostgreSQL reads as a table.
+	// Size returns the expression for the size on disk of a table, whose name is a text literal that
+	// PostgreSQL casts to a table.
 	Size func(literal string) string
-	// Steps are done after a load, before those of PostgreSQL.
+	// Steps run after a load, before those of PostgreSQL.
 	Steps []Step
 	// Describe adds to the description.
 	Describe func(context.Context, sqlkit.Conn, *driver.Description) error
-	// Aggregates is how it keeps continuous aggregates; nil: as PostgreSQL.
+	// Aggregates says how it maintains continuous aggregates; nil: like PostgreSQL.
 	Aggregates *sqlkit.Aggregates
-	// Busy returns how many of its jobs are at work, for Settle.
+	// Busy returns how many of its jobs are running, for Settle.
 	Busy func(context.Context, sqlkit.Conn) (int64, error)
 }
 
-// Step is something done to each table of rows after a load.
+// Step is an operation on each table of rows after a load.
 type Step struct {
 	Name, Help string
-	// Tags makes it a step for tables of series as well.
+	// Tags means that it also runs on tables of series.
 	Tags bool
 	Do   func(ctx context.Context, c sqlkit.Conn, o driver.Options, table Table) error
 }
 
-// precision is that of the type timestamptz.
+// precision is the precision of the type timestamptz.
 const precision = time.Microsecond
 
-// dialect returns how queries are written about tables laid out by the
-// options.
+// dialect returns the dialect for tables laid out by the options.
 func (v Variant) dialect(o driver.Options) *sql.Dialect {
 	d := newDialect()
 	d.Name, d.Bucket = v.System, v.Bucket
@@ -74,7 +72,7 @@ func (v Variant) aggregates(o driver.Options) *sqlkit.Aggregates {
 	return aggregates(o)
 }
 
-// caps is what PostgreSQL, or the extension, can do with the options.
+// caps returns the capabilities of PostgreSQL, or of the extension, under the options.
 func (v Variant) caps(o driver.Options) driver.Caps {
 	c := driver.Caps{
 		Language:      "SQL",
@@ -100,10 +98,9 @@ func (v Variant) caps(o driver.Options) driver.Caps {
 	return c
 }
 
-// types are the columns of fields. Integers of 64 bits, which are all that TSBS
-// has, are doubles by default, as its loader makes them. A narrow table has few
-// columns for all fields: one of doubles, one of integers where these stay
-// integers, and one each of texts, times and dates.
+// types are the columns of fields. Integers of 64 bits, TSBS's only integers, are doubles by default,
+// as in its loader. A narrow table has few columns for all fields: one of doubles, one of integers if
+// these stay integers, and one each of texts, times and dates.
 func types(o driver.Options) map[series.Type]driver.Stored {
 	held := map[series.Type]driver.Stored{
 		series.Bool:      {As: "boolean"},

@@ -11,8 +11,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// NewWriter implements driver.DB. The database must have been prepared
-// since it was opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	layout, err := d.Layout()
 	if err == nil {
@@ -31,10 +30,10 @@ type loader struct {
 	conn   *pgwire.Conn
 	schema *series.Schema
 
-	several   bool      // statements write the batch at work; a single COPY is a transaction by itself
+	several   bool      // several statements write the current batch; a single COPY is a transaction by itself
 	begun     bool      // a transaction is open
 	ended     time.Time // of the last COPY
-	prepared  int       // statements
+	prepared  int       // number of prepared statements
 	partition map[*series.Table]int64
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/connection"
 )
 
-// endpoints are driver.Driver's.
+// endpoints implements driver.Driver's Endpoints.
 func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	s, err := newSettings(o)
 	if err != nil {
@@ -23,7 +23,7 @@ func endpoints(o driver.Options) ([]driver.Endpoint, error) {
 	return []driver.Endpoint{s.wire.Endpoint(connection.Port)}, nil
 }
 
-// ReadClock implements driver.DB: a query without a time is evaluated at the server's.
+// ReadClock implements driver.DB: a query without a time is evaluated at the server's time.
 func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	asked := time.Now()
 	answer, err := d.own.Get(ctx, http.MethodGet, d.settings.prefix+"/api/v1/query", url.Values{"query": {"time()"}})
@@ -62,8 +62,8 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return path.Join(runtime.CWD, folder), -1, nil
 }
 
-// concerns are what distorts the figures of Prometheus; what would refuse rows or lose them
-// Inspect refuses.
+// concerns are the settings that distort measurements of Prometheus. Inspect reports settings that
+// would refuse or lose rows.
 var concerns = []driver.Concern{
 	{Setting: "query.timeout", Wrong: driver.ShorterThan(2 * time.Minute), Effect: "the server ends long queries sooner than as shipped", Fix: "leave --query.timeout out, or raise it"},
 	{Setting: "query.max-samples", Wrong: driver.LessThan(50_000_000), Effect: "the server ends queries of fewer samples than as shipped", Fix: "leave --query.max-samples out, or raise it"},
@@ -76,7 +76,7 @@ var concerns = []driver.Concern{
 	{Setting: queryLog, Wrong: driver.IsNot(""), Effect: "each query is written to a log", Fix: "take query_log_file out of the configuration"},
 }
 
-// The parts of the server's configuration that distort figures.
+// The parts of the server's configuration that distort measurements.
 const (
 	scrapes  = "number of scrape_configs"
 	rules    = "number of rule_files"

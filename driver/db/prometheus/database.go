@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/encode"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire    httpwire.Config
 	prefix  string // before all paths
@@ -41,15 +41,15 @@ type database struct {
 	server    server
 	own       *promql.Console // for everything but writers and queriers
 	head      head
-	idleSince atomic.Pointer[time.Time] // what the last Settle found; nil before
+	idleSince atomic.Pointer[time.Time] // as the last Settle found it; nil before
 }
 
-// server is what a server can do.
+// server describes a server's version and abilities.
 type server struct {
 	version  string        // 2.42.0
 	closed   bool          // ranges contain both of their ends, as before version 3
 	lookback bool          // queries say how far their selectors look back
-	reaches  time.Duration // else they look back so far
+	reaches  time.Duration // otherwise, how far selectors look back
 }
 
 // open connects, and checks that a Prometheus answers, accepts the credentials, and has the required
@@ -63,7 +63,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	return metric.Open(ctx, "Prometheus", &s.wire, d.db(), d.greet)
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:     d.Address(),
@@ -79,15 +79,14 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	d := &database{Loader: lineproto.Loader{System: "Prometheus", Open: s.writes().Open}, settings: s}
 	d.own = promql.NewConsole(d.newQuerier())
 	return d
 }
 
-// newQuerier returns a querier for what the server can do once greet has found that
-// out.
+// newQuerier returns a querier for the server that greet has found.
 func (d *database) newQuerier() *promql.Querier {
 	return promql.NewQuerier(&promql.API{
 		System: "Prometheus", Wire: &d.settings.wire, Prefix: d.settings.prefix, Seconds: seconds, Explain: explained,
@@ -104,7 +103,7 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 	switch back := time.Duration(p.Lookback) * time.Millisecond; {
 	case back == 0:
 	case s.lookback:
-		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression says which samples are too old
+		form.Set("lookback_delta", seconds(p.Lookback+1000)) // the expression excludes samples that are too old
 	case s.reaches < back:
 		return nil, fmt.Errorf("the server, Prometheus %s, looks back %v for a newest sample, and this query asks for %v: start it with --query.lookback-delta=200y, or use version 2.43 or a newer one", s.version, s.reaches, back)
 	}
@@ -114,7 +113,7 @@ func (s *server) form(p *metric.Plan) (url.Values, error) {
 // Close implements driver.DB.
 func (d *database) Close() error { return d.own.Close() }
 
-// greet finds out which version answers.
+// greet finds out the version of the server.
 func (d *database) greet(ctx context.Context) error {
 	var build struct{ Version, GoVersion string }
 	err := d.status(ctx, "buildinfo", &build)
@@ -170,8 +169,8 @@ func (d *database) flags(ctx context.Context) (map[string]string, error) {
 	return flags, err
 }
 
-// duration reads one as Prometheus writes it: 1y2w3d4h5m6s7ms. One that cannot be
-// read is 0, as is an empty one.
+// duration parses a duration of Prometheus: 1y2w3d4h5m6s7ms. It returns 0 for a malformed and for an
+// empty one.
 func duration(text string) time.Duration {
 	units := map[string]time.Duration{
 		"y": 365 * 24 * time.Hour, "w": 7 * 24 * time.Hour, "d": 24 * time.Hour,
@@ -206,12 +205,12 @@ func (d *database) NewQuerier(context.Context, int) (driver.Querier, error) {
 	return d.newQuerier(), nil
 }
 
-// requests is remote write as the option wants it.
+// requests returns the encoder for the option's version of remote write.
 func (s *settings) requests() encode.RemoteWrite {
 	return encode.RemoteWrite{Metric: language{}.Metric, Label: escaped, Null: metric.NullField, Symbols: s.write == write2}
 }
 
-// writes returns where requests go.
+// writes returns the endpoint for requests.
 func (s *settings) writes() lineproto.Endpoint {
 	return metric.RemoteWrite(lineproto.Endpoint{Wire: &s.wire, Path: s.prefix + "/api/v1/write", Explain: explained}, s.requests())
 }
@@ -221,10 +220,10 @@ func explained(status int, body []byte) error {
 	return promql.Explained(nil, advice())(status, body)
 }
 
-// adminDisabled is what a server says that deletes nothing.
+// adminDisabled is the message of a server that cannot delete.
 const adminDisabled = "admin APIs disabled"
 
-// advice is how to fix what the server says by some words of it.
+// advice pairs words of a server's message with the remedy.
 func advice() [][2]string {
 	return [][2]string{
 		{"remote write receiver needs to be enabled", "start the server with that flag"},

@@ -1,6 +1,6 @@
-// Package prometheus drives Prometheus, a server. Rows are written by remote write,
-// requests encoded straight from batches; queries are run in PromQL at /api/v1/query
-// and /api/v1/query_range, whose answers package promql makes rows again.
+// Package prometheus is the driver for Prometheus. It writes rows with remote write, in requests
+// encoded directly from batches. It runs queries in PromQL at /api/v1/query and /api/v1/query_range;
+// package promql turns the results into rows.
 package prometheus
 
 import (
@@ -88,8 +88,8 @@ func caps(driver.Options) driver.Caps {
 	}
 }
 
-// types are the types of values that Prometheus holds as a double. It has no texts;
-// the nanoseconds of times have too many digits.
+// types are the types of values that Prometheus stores as a double. It has no texts, and times in
+// nanoseconds have too many digits.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
 		series.Bool:    {As: "double", Mapped: "0 or 1"},
@@ -101,7 +101,7 @@ func types() map[series.Type]driver.Stored {
 	}
 }
 
-// checkSchema returns an error for tables that Prometheus cannot have.
+// checkSchema returns an error for tables that Prometheus cannot store.
 func checkSchema(s *series.Schema) error {
 	limits := metric.Limits{System: "Prometheus", Types: types(), Name: func(name string) string {
 		switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// maxPoints is how many points of a series Prometheus returns for a range query.
+// maxPoints is the largest number of points per series in the result of a range query.
 const maxPoints = 11_000
 
 // render renders a query as one instant or range query in PromQL for Prometheus 3; closed converts it
@@ -33,9 +33,9 @@ func render(q *query.Query, s *series.Schema, o driver.Options) (driver.Request,
 	return p.Request()
 }
 
-// language is PromQL; it implements promql.Language. Functions take names away, and
-// operands match without names, so that each field has an expression of its own,
-// whose series have its name as the label metric.NameLabel.
+// language is PromQL; it implements promql.Language. Functions drop names, and operands match without
+// names, so each field has an expression of its own, whose series have its name as the label
+// metric.NameLabel.
 type language struct{}
 
 // Name implements promql.Language.
@@ -50,9 +50,9 @@ func (language) Label(tag string) string { return escaped(tag) }
 // Ident implements promql.Language.
 func (language) Ident(tag string) string { return escaped(tag) }
 
-// escaped returns a name with which every version of Prometheus can be queried:
-// letters of ASCII, digits and underscores. Any other is escaped as Prometheus does
-// for systems that know no others (its scheme "values").
+// escaped returns a name that every version of Prometheus can query: ASCII letters, digits and
+// underscores. Any other name is escaped with Prometheus's scheme "values" for systems that allow no
+// others.
 func escaped(name string) string {
 	if name == "__name__" || plain(name) {
 		return name
@@ -100,7 +100,7 @@ func seconds(ms int64) string {
 // doubles, and truncates them to milliseconds.
 const long = int64(30 * 24 * time.Hour / time.Millisecond)
 
-// Duration implements promql.Language. A long one has 0.4 ms more.
+// Duration implements promql.Language. It adds 0.4 ms to a long duration.
 func (language) Duration(ms int64) string {
 	if ms > long && ms%1000 != 0 {
 		return fmt.Sprintf("%d.%03d4", ms/1000, ms%1000)
@@ -156,8 +156,7 @@ func (language) During(expression string, after, before int64) string {
 	return fmt.Sprintf("(%s and on () (vector(time())%s))", promql.Enclosed(expression), condition)
 }
 
-// Part implements promql.Language: series that are never there at once may be called
-// alike.
+// Part implements promql.Language: series that never exist at the same time may have equal names.
 func (language) Part(expression string, _ int) string { return expression }
 
 // Instant implements promql.Language.
@@ -165,12 +164,11 @@ func (l language) Instant(selector string) string {
 	return "last_over_time(" + promql.Span{Length: 1}.Of(l, selector, "") + ")"
 }
 
-// single reports whether a range is of one millisecond, which Prometheus 2 has none
-// of: there a range contains both of its ends.
+// single reports whether a range covers one millisecond. Prometheus 2 has no such range, because ranges
+// contain both of their ends.
 func single(r *promql.Renderer, s promql.Span) bool { return s.Length == 1 && r.Query.Above == nil }
 
-// moment returns the samples of a field that have exactly the time of a single
-// range.
+// moment returns the samples of a field at exactly the time of a single range.
 func moment(r *promql.Renderer, field string, s promql.Span) string {
 	sample := fmt.Sprintf("%s @ %s", r.Selector([]string{field}), seconds(s.Last))
 	return fmt.Sprintf("(%s and (timestamp(%[1]s) == %s))", sample, seconds(s.Last))
@@ -239,11 +237,11 @@ func (l language) ZeroShare(r *promql.Renderer, field string, s promql.Span, by 
 		r.Grouped("sum", "count_over_time("+steps(sample)+")", by...), nil
 }
 
-// maxValues is how many values of a tag an expression spells out at most.
+// maxValues is the largest number of values of a tag that an expression spells out.
 const maxValues = 64
 
-// byValue returns an expression for the rows with each value of a tag, put together:
-// PromQL cannot compute with the value of a label, but with one that is written out.
+// byValue returns the union of expressions for the rows with each value of a tag: PromQL cannot compute
+// with the value of a label, but with a literal.
 func byValue(r *promql.Renderer, tag string, of func(some *promql.Renderer, value string) string) (string, error) {
 	var parts []string
 	values, err := valuesOf(r, tag)
@@ -253,7 +251,7 @@ func byValue(r *promql.Renderer, tag string, of func(some *promql.Renderer, valu
 	return strings.Join(parts, " or "), err
 }
 
-// valuesOf are the values of a tag, each once.
+// valuesOf returns the distinct values of a tag.
 func valuesOf(r *promql.Renderer, tag string) ([]string, error) {
 	all := r.Table.Tag(tag).Values
 	values := map[string]bool{}
@@ -319,20 +317,19 @@ func (language) Exists(r *promql.Renderer, fields []string, s promql.Span, by []
 	return r.Grouped("group", strings.Join(parts, " or "), by...)
 }
 
-// Rises implements promql.Language: what changes and does not fall.
+// Rises implements promql.Language: changes without resets.
 func (language) Rises(subquery string) string {
 	return fmt.Sprintf("changes(%s) - resets(%[1]s)", subquery)
 }
 
-// Last implements promql.Language: the last sample of each series, if its time is the
-// latest of its group's. A selector finds it that looks back to the beginning of the
-// window.
+// Last implements promql.Language: the last sample of each series, if its time is the latest in its
+// group. A selector that looks back to the beginning of the window finds it.
 func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promql.Span) error {
 	if r.Query.Above != nil {
 		return metric.Unsupported("a selector finds the last sample of a series, and not the last one above a threshold")
 	}
 	labels, witnesses := r.Tags(), r.Witnesses(q.Fields)
-	sure := witnesses == nil // of each row the first of q.Fields that is sure has a sample
+	sure := witnesses == nil // the first sure field of q.Fields has a sample in each row
 	if sure {
 		for _, f := range q.Fields {
 			if r.Sure(f) {
@@ -375,7 +372,7 @@ func (l language) Last(p *metric.Plan, r *promql.Renderer, q query.Last, s promq
 		return l.Only(promql.Enclosed(expression), labels, condition)
 	}
 	var parts []string
-	if allSure(r, q.Fields) { // whose last samples have one time
+	if allSure(r, q.Fields) { // their last samples have equal times
 		parts = append(parts, having(l.Only(r.Selector(q.Fields), labels, timeOf(r, witnesses[0])+" "+newest)))
 	} else {
 		for _, f := range q.Fields {
@@ -396,9 +393,9 @@ func allSure(r *promql.Renderer, fields []string) bool {
 	return true
 }
 
-// closed returns an expression as Prometheus 2 understands it, whose ranges contain
-// both of their ends: each is a millisecond shorter. One of a single millisecond
-// stays: it is only about rows at multiples of an interval.
+// closed returns an expression for Prometheus 2, whose ranges contain both of their ends: each is a
+// millisecond shorter. A range of a single millisecond stays: it is only used for rows at multiples of
+// an interval.
 func closed(expression string) string {
 	var b strings.Builder
 	rest := expression
@@ -416,7 +413,7 @@ func closed(expression string) string {
 			rest = rest[end:]
 			continue
 		}
-		for i := 0; ; i++ { // the end of a text in quotes
+		for i := 0; ; i++ { // skips a quoted text
 			if rest[i] == '\\' {
 				i++
 			} else if rest[i] == '"' {
@@ -428,7 +425,7 @@ func closed(expression string) string {
 	}
 }
 
-// shorter takes a millisecond from a duration as Duration has it.
+// shorter subtracts a millisecond from a duration in the format of Duration.
 func shorter(duration string) string {
 	whole, fraction, ok := strings.Cut(duration, ".")
 	if ok {

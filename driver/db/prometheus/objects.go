@@ -30,12 +30,12 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	return objects, nil
 }
 
-// Plan implements driver.DB. A metric is there once a sample of it is.
+// Plan implements driver.DB. A metric exists once it has a sample.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) {
 	return metric.Objects(schema, language{}.Metric), nil
 }
 
-// Create implements driver.DB: metrics come with their samples.
+// Create implements driver.DB: metrics are created by their samples.
 func (d *database) Create(_ context.Context, schema *series.Schema) error {
 	d.Prepare(d.settings.requests().New(schema), schema)
 	d.head.placed.Store(false)
@@ -80,8 +80,8 @@ func (d *database) admin(ctx context.Context, what string, parameters url.Values
 	return err
 }
 
-// Delete implements promql.NoteStore. Where nothing can be deleted older notes stay,
-// which nobody reads.
+// Delete implements promql.NoteStore. If the server cannot delete, older notes stay; they are never
+// read.
 func (d *database) Delete(ctx context.Context, match string) error {
 	err := d.admin(ctx, "delete_series", url.Values{"match[]": {match}})
 	if err != nil && strings.Contains(err.Error(), adminDisabled) {
@@ -90,9 +90,8 @@ func (d *database) Delete(ctx context.Context, match string) error {
 	return err
 }
 
-// emptyHead has the server write all samples that it has in memory to a block. It
-// does so once the newest one is much newer than the others: there is a sample of
-// tsmark's own for that.
+// emptyHead makes the server write all samples in memory to a block. The server does so once the newest
+// sample is much newer than the others, so tsmark writes a sample of its own.
 func (d *database) emptyHead(ctx context.Context) error {
 	newest, ok, err := d.newest(ctx)
 	if err != nil || !ok {
@@ -127,7 +126,7 @@ func (d *database) newest(ctx context.Context) (int64, bool, error) {
 	return int64(at), true, nil
 }
 
-// Note implements driver.DB: the newest one that is whole.
+// Note implements driver.DB: the newest complete note.
 func (d *database) Note(ctx context.Context) (string, error) {
 	return d.own.Note(ctx, language{})
 }
@@ -140,7 +139,7 @@ func (d *database) SetNote(ctx context.Context, text string) error {
 // KeepNote implements promql.NoteStore. Visible samples are in the write-ahead log already.
 func (d *database) KeepNote(context.Context) error { return nil }
 
-// noteAge is how old the first note is where the server may have a short retention.
+// noteAge is the age of the first note on a server that may have a short retention.
 const noteAge = 10 * 24 * time.Hour
 
 // WriteNote implements promql.NoteStore. The note is never newer than the existing samples, because
@@ -189,12 +188,12 @@ func (d *database) Census(ctx context.Context, t *series.Table) (driver.Census, 
 	return out, nil
 }
 
-// looks is at how many times a range query looks by which times looks for the first
-// and the last row.
+// looks is the number of steps per range query with which times searches for the first and the last
+// row.
 const looks = 500
 
-// times tells the first and the last time of a table's rows. No function does: range
-// queries look into ever shorter ranges.
+// times finds the first and the last time of a table's rows. No function returns them: range queries
+// search ever shorter ranges.
 func (d *database) times(ctx context.Context, t *series.Table, out *driver.Content) error {
 	first, last, err := d.find(ctx, t, metric.Earliest, metric.Latest)
 	if err != nil {
@@ -229,8 +228,8 @@ var errMoving = errors.New("samples went while they were counted")
 // found is a range that has samples.
 type found struct{ from, length int64 }
 
-// find returns the first and the last one of some ranges of equal length, from a time
-// to another, that has samples of the table; nil: none has.
+// find returns the first and the last of some ranges of equal length, from a time to another, that have
+// samples of the table; nil: none.
 func (d *database) find(ctx context.Context, t *series.Table, from, to int64) (first, last *found, err error) {
 	r := promql.Everything(language{}, t)
 	length := (to - from + looks) / looks

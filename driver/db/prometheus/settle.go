@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	idleFor = 1100 * time.Millisecond // so long nothing must be compacted
+	idleFor = 1100 * time.Millisecond // nothing must be compacted for this time
 	look    = 50 * time.Millisecond
 )
 
-// Settle implements driver.DB: samples are visible at once; the server is idle once
-// what can leave its memory is in blocks, and these have been merged.
+// Settle implements driver.DB: samples are visible immediately; the server is idle once all data that
+// can leave its memory is in blocks, and these have been merged.
 func (d *database) Settle(ctx context.Context) error {
 	flags, err := d.flags(ctx)
 	var since time.Time
@@ -135,7 +135,7 @@ func (d *database) config(ctx context.Context) (config, error) {
 	return c, nil
 }
 
-// limits are how far back a server takes and keeps samples; empty: as shipped.
+// limits are how late samples a server accepts, and how long it keeps them; empty: the defaults.
 type limits struct{ late, retention string }
 
 func (d *database) limits(ctx context.Context, flags map[string]string) (limits, error) {
@@ -181,8 +181,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return out, nil
 }
 
-// Inspect implements driver.DB: what of the server's settings would refuse
-// rows, or lose them.
+// Inspect implements driver.DB: the server settings that would refuse rows, or lose them.
 func (d *database) Inspect(ctx context.Context) error {
 	flags, err := d.flags(ctx)
 	var l limits
@@ -203,7 +202,7 @@ func (d *database) Inspect(ctx context.Context) error {
 	return nil
 }
 
-// check looks at what a server takes that has samples in its memory already, or has none.
+// check checks which rows a server accepts, depending on whether it has samples in memory.
 func (s *settings) check(flags map[string]string, l limits, filled bool, now time.Time) error {
 	if flags["web.enable-remote-write-receiver"] != "true" && !strings.Contains(flags["enable-feature"], "remote-write-receiver") {
 		return fmt.Errorf("it takes no remote write: start it with --web.enable-remote-write-receiver")

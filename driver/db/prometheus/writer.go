@@ -15,14 +15,13 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// head is what the server has in memory: a range of times from which it writes
-// blocks, of two hours each.
+// head is the server's in-memory block: a range of times from which it writes blocks of two hours each.
 type head struct {
 	mu     sync.Mutex
 	placed atomic.Bool // the head begins where the rows begin
 }
 
-// writer brings the head to where the rows begin before it writes the first ones.
+// writer moves the head to the start of the rows before it writes the first ones.
 type writer struct {
 	driver.Writer
 	database *database
@@ -78,8 +77,8 @@ func (d *database) placeHead(ctx context.Context, b *series.Batch) error {
 	return nil
 }
 
-// moveHead writes a sample at a time, and waits until everything up to another time
-// is in blocks, if the first is so much later that the server brings it there.
+// moveHead writes a sample at a time, and waits until everything up to another time is in blocks, if
+// the first is late enough for the server to do so.
 func (d *database) moveHead(ctx context.Context, to, older int64) error {
 	flags, err := d.flags(ctx)
 	if err != nil || to-older <= headSpan(flags).Milliseconds() {
@@ -94,7 +93,7 @@ func (d *database) moveHead(ctx context.Context, to, older int64) error {
 	})
 }
 
-// headSpan is how long a time the head may span before the server writes blocks.
+// headSpan is the time range of the head at which the server writes blocks.
 func headSpan(flags map[string]string) time.Duration {
 	block := duration(flags["storage.tsdb.min-block-duration"])
 	if block == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// renamedAggregate returns an aggregate with the names that QuestDB has.
+// renamedAggregate returns an aggregate with QuestDB's names.
 func renamedAggregate(m *query.Materialized) *query.Materialized {
 	of := *m
 	of.Table, of.Fields = tableName(m.Table), make([]string, len(m.Fields))
@@ -22,7 +22,7 @@ func renamedAggregate(m *query.Materialized) *query.Materialized {
 	return &of
 }
 
-// renderFrom renders a query that an aggregate answers, with the names that QuestDB has.
+// renderFrom renders a query that an aggregate answers, with QuestDB's names.
 func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	table := s.Table(m.Table)
 	if table == nil {
@@ -39,8 +39,8 @@ func renderFrom(q *query.Query, m *query.Materialized, s *series.Schema, _ drive
 	return driver.Request{Text: text}, err
 }
 
-// view is the statement that makes an aggregate: QuestDB's own materialized view, which it
-// brings up to date with each transaction of the table's log.
+// view returns the statement that creates an aggregate: QuestDB's materialized view, which is updated
+// with each transaction of the table's log.
 func (s *settings) view(m *query.Materialized, schema *series.Schema) (string, error) {
 	if !s.tables.wal {
 		return "", fmt.Errorf("%w: QuestDB has materialized views only of tables with a write-ahead log; give %s=on", query.ErrUnsupported, optionWAL)
@@ -54,7 +54,7 @@ func (s *settings) view(m *query.Materialized, schema *series.Schema) (string, e
 	if err != nil {
 		return "", err
 	}
-	columns[0].Expression = columns[0].Name // SAMPLE BY makes buckets of it
+	columns[0].Expression = columns[0].Name // SAMPLE BY turns it into buckets
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		if list[i] = c.Expression; c.Expression != c.Name {
@@ -88,7 +88,7 @@ func (d *database) Materialize(ctx context.Context, s *series.Schema, m *query.M
 	return nil
 }
 
-// refreshed returns when the view accounts for every row of its table.
+// refreshed returns when the view covers every row of its table.
 func (d *database) refreshed(ctx context.Context, m *query.Materialized) error {
 	of := renamedAggregate(m)
 	return poll.Until(ctx, firstLook, longestLook, func() (bool, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// counter tells what the tables hold, by QuestDB's names.
+// counter returns the counter of the tables, with QuestDB's names.
 func (d *database) counter() sqlkit.Counter {
 	return sqlkit.Counter{
 		Dialect: newDialect(),
@@ -17,8 +17,7 @@ func (d *database) counter() sqlkit.Counter {
 	}
 }
 
-// figures are the expressions for what the values of a column come to. A sum of
-// FLOAT would be a FLOAT.
+// figures are the expressions for the figures of a column's values. A sum of FLOAT would be a FLOAT.
 func figures(t series.Type, column string) sqlkit.Figures {
 	f := sqlkit.Figures{Sum: column, Whole: 1, Order: column}
 	switch t {

@@ -43,8 +43,8 @@ func (d *database) ReadClock(ctx context.Context) (driver.Reading, error) {
 	return sqlkit.ReadClock(ctx, time.Microsecond, "SELECT cast(systimestamp() AS long)", d.own.Ask)
 }
 
-// FreeSpace implements driver.DB. The server's folder is told as that of its temporary
-// files, which by default is a folder in it; that of the data is often told within it.
+// FreeSpace implements driver.DB. The server's folder is known from the folder for temporary files,
+// which by default is inside it, and the data folder is often given relative to it.
 func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, err error) {
 	rows, err := d.own.Ask(ctx, `SELECT property_path, value FROM (SHOW PARAMETERS)
 		WHERE property_path = 'cairo.root' OR property_path = 'cairo.sql.copy.work.root' AND value_source = 'default'`)
@@ -60,7 +60,7 @@ func (d *database) FreeSpace(ctx context.Context) (folder string, free int64, er
 	return folder, -1, err
 }
 
-// concerns are what distorts the figures of QuestDB.
+// concerns are the settings that distort measurements of QuestDB.
 var concerns = []driver.Concern{
 	{Setting: "cairo.wal.apply.enabled", Wrong: driver.Is("false"), Effect: "rows stay in the write-ahead log and are never seen: a load does not settle", Fix: "set cairo.wal.apply.enabled=true in server.conf, and restart"},
 	{Setting: "readonly", Wrong: driver.Is("true"), Effect: "nothing can be loaded", Fix: "set readonly=false in server.conf, and restart"},

@@ -22,7 +22,7 @@ type database struct {
 	own      jsonrows.Console // for everything but writers and queriers
 }
 
-// open connects, and finds out whether QuestDB answers.
+// open connects, and checks that QuestDB answers.
 func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB, error) {
 	s, err := newSettings(options, os.Getenv)
 	if err != nil {
@@ -38,7 +38,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	return d.db(), nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:            d.Address(),
@@ -61,7 +61,7 @@ func (d *database) db() driver.DB {
 	}}
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	d := &database{settings: s, own: jsonrows.Console{Querier: newExec(s)}, Loader: lineproto.Loader{System: "QuestDB", Open: s.sender}}
 	d.Counter = d.counter()
@@ -88,7 +88,7 @@ func (d *database) Describe(ctx context.Context) (driver.Description, error) {
 	return driver.Description{}, fmt.Errorf("describing QuestDB: %w", err)
 }
 
-// description makes one of build() and of settings as names and values.
+// description parses the result of build(), and settings as names and values.
 func (d *database) description(build string, parameters [][]query.Value) driver.Description {
 	effective := make(map[string]string)
 	for _, p := range parameters {
@@ -124,7 +124,7 @@ func durability(mode string, s *tableSettings) string {
 	return fmt.Sprintf("a committed batch is in the %s's files%s", where, cmp.Or(does, " (cairo.commit.mode="+mode+")"))
 }
 
-// build returns what the server says of itself.
+// build returns the server's build information.
 func (d *database) build(ctx context.Context) (string, error) {
 	rows, err := d.own.Ask(ctx, "SELECT build()")
 	if err != nil {
@@ -136,8 +136,7 @@ func (d *database) build(ctx context.Context) (string, error) {
 	return rows[0][0].String(), nil
 }
 
-// Footprint implements driver.DB: the files of the tables, with the space that
-// QuestDB has reserved in them for rows to come.
+// Footprint implements driver.DB: the files of the tables, including preallocated space.
 func (d *database) Footprint(ctx context.Context) (driver.Footprint, error) {
 	rows, err := d.own.Ask(ctx, "SELECT coalesce(sum(diskSize), 0) FROM table_storage() WHERE tableName IN ("+d.made()+")")
 	if err != nil {

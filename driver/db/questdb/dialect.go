@@ -7,11 +7,10 @@ import (
 	"github.com/tsmark/tsmark/query/sql"
 )
 
-// precision is that of the type TIMESTAMP.
+// precision is the precision of the type TIMESTAMP.
 const precision = time.Microsecond
 
-// timeColumn is the designated timestamp, as QuestDB itself calls it in tables
-// that it makes for lines.
+// timeColumn is the designated timestamp, with QuestDB's name for it in tables that lines create.
 const timeColumn = "timestamp"
 
 func newDialect() *sql.Dialect {
@@ -32,13 +31,13 @@ func newDialect() *sql.Dialect {
 	}
 }
 
-// timeLiteral returns a text, which is compared with times as a time.
+// timeLiteral returns a text, which QuestDB compares with times as a time.
 func timeLiteral(t time.Time) string {
 	return "'" + t.UTC().Format("2006-01-02T15:04:05.000000Z") + "'"
 }
 
-// bucket counts in the largest unit that fits. All begin at 1970-01-01, but a
-// week on its Monday.
+// bucket counts in the largest unit that divides the width. All units begin at 1970-01-01, except
+// weeks, which begin on Monday.
 func bucket(width time.Duration, expression string) string {
 	return fmt.Sprintf("timestamp_floor('%s', %s)", sql.InUnits(width, [...]string{"d", "h", "m", "s", "", "U", ""}), expression)
 }

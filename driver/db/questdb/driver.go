@@ -59,7 +59,7 @@ func Driver() driver.Driver {
 		},
 		Caps:    caps,
 		Modules: []string{"github.com/jackc/pgx/v5"},
-		// A server is one place: its tables have the names of the dataset's.
+		// A server is one place: its tables are named after the dataset's.
 		Place: func(o driver.Options) string {
 			return "QuestDB at " + driver.AddressPlace(o[connection.Host], o[connection.Port])
 		},
@@ -67,7 +67,7 @@ func Driver() driver.Driver {
 		Adopts:     adopts,
 		Tested:     []driver.Tested{{Version: "9.3"}},
 		TestServer: driver.Options{},
-		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // which writes over the PostgreSQL protocol
+		IoTDBBenchmark: driver.Tool{Options: map[string]string{ // it writes over the PostgreSQL protocol
 			"PORT": optionPGPort, "USERNAME": optionPGUser, "PASSWORD": optionPGPassword,
 		}},
 		Render:     render,
@@ -98,7 +98,7 @@ func caps(o driver.Options) driver.Caps {
 	}
 }
 
-// connected are the options of how the server is reached.
+// connected returns the options for connecting to the server.
 func connected() []driver.Option {
 	const none = "from " + configVariable + ", or none"
 	return append(connection.Options(
@@ -117,7 +117,7 @@ func connected() []driver.Option {
 	)
 }
 
-// storage are the options of how tables are made.
+// storage returns the options for how tables are created.
 func storage() []driver.Option {
 	return []driver.Option{
 		{Name: optionPartitionBy, Layout: true, Default: "day", Help: "time range of a partition; none needs wal=false and rows in the order of time", Type: option.Choice("hour", "day", "week", "month", partitionNone)},

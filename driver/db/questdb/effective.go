@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/driver"
 )
 
-// EffectiveOptions implements driver.DB: how the tables that were created are stored.
+// EffectiveOptions implements driver.DB: how the created tables are stored.
 func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOption, error) {
 	var list []driver.EffectiveOption
 	s := d.settings.tables
@@ -33,7 +33,7 @@ func (d *database) EffectiveOptions(ctx context.Context) ([]driver.EffectiveOpti
 			}
 			e.Remedy = "load the table again with --replace"
 			if e.Option == optionDedup && e.Found == e.Wanted {
-				e.Wanted, e.Found = s.dedup, s.dedup // tables() does not tell by which columns
+				e.Wanted, e.Found = s.dedup, s.dedup // tables() does not report the columns
 			}
 			list = append(list, e)
 		}

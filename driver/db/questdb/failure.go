@@ -25,7 +25,7 @@ func explained(status int, body []byte) error {
 		Error    string `json:"error"` // of a statement
 		Position int    `json:"position"`
 		Message  string `json:"message"` // of lines
-		Line     int    `json:"line"`    // which one, from 1; 0: not one of them
+		Line     int    `json:"line"`    // its number, from 1; 0: no single line
 	}
 	text := string(body)
 	if json.Unmarshal(body, &said) == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// check says what of a schema has no place in QuestDB: names that are alike there,
-// and tables without the tag that the options name.
+// check returns an error for a schema that QuestDB cannot store: names that collide there, and tables
+// without the tag in the options.
 func (s tableSettings) check(schema *series.Schema) error {
 	for _, t := range schema.Tables {
 		taken := map[string]bool{timeColumn: true}
@@ -29,7 +29,7 @@ func (s tableSettings) check(schema *series.Schema) error {
 	return sqlkit.Distinct(planned(schema))
 }
 
-// ddl returns the statement that makes a table.
+// ddl returns the statement that creates a table.
 func (s tableSettings) ddl(t *series.Table) string {
 	kinds := types()
 	columns, keys := []string{timeColumn + " TIMESTAMP"}, []string{timeColumn}
@@ -59,13 +59,13 @@ func (s tableSettings) ddl(t *series.Table) string {
 	} else {
 		text += " BYPASS WAL"
 	}
-	if s.dedup != dedupOff { // a row replaces an earlier one that has the same keys
+	if s.dedup != dedupOff { // a row replaces an earlier one with equal keys
 		text += fmt.Sprintf(" DEDUP UPSERT KEYS(%s)", strings.Join(keys, ", "))
 	}
 	return text
 }
 
-// lines is line protocol as QuestDB reads it.
+// lines is line protocol for QuestDB.
 func lines() encode.LineProtocol {
 	return encode.LineProtocol{
 		Escape: " ,=\\\n\r",

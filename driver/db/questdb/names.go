@@ -18,8 +18,8 @@ const (
 	neverInColumns = ".-"
 )
 
-// tableName returns the name of a table in QuestDB: what cannot be in it
-// becomes an underscore.
+// tableName returns the name of a table in QuestDB, with underscores for characters that are not
+// allowed.
 func tableName(name string) string {
 	name = strings.ReplaceAll(clean(name, neverInNames), "..", "__")
 	start := len(name) - len(strings.TrimLeft(name, outside))
@@ -39,7 +39,7 @@ func clean(name, never string) string {
 	}, name)
 }
 
-// render renders a query with the names that QuestDB has.
+// render renders a query with QuestDB's names.
 func render(q *query.Query, s *series.Schema, _ driver.Options) (driver.Request, error) {
 	if table := s.Table(q.Table); table != nil {
 		renamed, err := q.Rename(tableName(table.Name), columnName)

@@ -24,12 +24,12 @@ func kindOf(letter string) string {
 	return kindTable
 }
 
-// object is something in the server. Its names differ by more than case.
+// object is an object on the server. Names differ by more than case.
 func object(kind, name string) driver.Object {
 	return driver.Object{Kind: kind, Name: name, Key: strings.ToLower(name)}
 }
 
-// Objects implements driver.DB. QuestDB numbers tables and views as they are made.
+// Objects implements driver.DB. QuestDB numbers tables and views when they are created.
 func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 	rows, err := d.own.Ask(ctx, "SELECT table_type, table_name, id FROM tables() WHERE table_name NOT LIKE 'sys.%' ORDER BY table_name")
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *database) Objects(ctx context.Context) ([]driver.Object, error) {
 // Plan implements driver.DB.
 func (d *database) Plan(schema *series.Schema) ([]driver.Object, error) { return planned(schema), nil }
 
-// planned are the tables that a schema becomes.
+// planned returns the tables for a schema.
 func planned(schema *series.Schema) []driver.Object {
 	objects := make([]driver.Object, len(schema.Tables))
 	for i, t := range schema.Tables {
@@ -60,7 +60,7 @@ func planned(schema *series.Schema) []driver.Object {
 	return objects
 }
 
-// Create implements driver.DB. QuestDB has no transaction for it.
+// Create implements driver.DB. QuestDB has no transactional DDL.
 func (d *database) Create(ctx context.Context, schema *series.Schema) error {
 	for _, t := range schema.Tables {
 		if err := d.own.Exec(ctx, d.settings.tables.ddl(t)); err != nil {
@@ -97,8 +97,8 @@ func (d *database) Drop(ctx context.Context, objects []driver.Object) error {
 	return nil
 }
 
-// drop drops an object. A table without a write-ahead log is held for a while by
-// the connections that wrote to it.
+// drop drops an object. The connections that wrote to a table without a write-ahead log lock it for a
+// while.
 func (d *database) drop(ctx context.Context, o driver.Object) error {
 	bounded, cancel := d.settings.wire.Bounded(ctx)
 	defer cancel()

@@ -12,25 +12,25 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/httpwire"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
-	wire      httpwire.Config     // of HTTP
+	wire      httpwire.Config     // for HTTP
 	pg        connection.Settings // of the PostgreSQL protocol
 	ilpPort   string
 	tcp, rest bool
 	tables    tableSettings
 }
 
-// tableSettings is how tables are made.
+// tableSettings are the settings for creating tables.
 type tableSettings struct {
 	partitionBy    string // as SQL: DAY
 	wal            bool
 	dedup          string // the option's value
-	symbolCapacity int    // 0: the server's
+	symbolCapacity int    // 0: the server's default
 }
 
-// keepIdle is how long a connection may lie idle. The server closes it after
-// five seconds, and a batch that is sent meanwhile would be lost.
+// keepIdle limits the time that a connection stays idle. The server closes it after five seconds, and a
+// batch sent at that time would be lost.
 const keepIdle = 3 * time.Second
 
 // newSettings reads the options, which Resolve has checked one by one, and reports invalid
@@ -48,7 +48,7 @@ func newSettings(o driver.Options, getenv func(string) string) (*settings, error
 		return nil, err
 	}
 	s.wire.Idle = keepIdle
-	// QuestDB has one database, whatever name is given; its own clients say qdb.
+	// QuestDB has one database and ignores its name; its own clients send qdb.
 	s.pg.Port, s.pg.Database = o[optionPGPort], "qdb"
 	s.pg.User = cmp.Or(o[optionPGUser], c.User, "admin")
 	s.pg.Password = cmp.Or(o[optionPGPassword], c.Password, "quest")
@@ -67,7 +67,7 @@ func newTableSettings(o driver.Options) tableSettings {
 	}
 }
 
-// check returns an error for settings that do not go together.
+// check returns an error for an invalid combination of settings.
 func (s *settings) check() error {
 	dedup := s.tables.dedup != dedupOff
 	switch {
@@ -83,8 +83,8 @@ func (s *settings) check() error {
 	return nil
 }
 
-// credentials returns how HTTP is reached. What the options lack of credentials is
-// taken from the configuration of QuestDB's own clients.
+// credentials returns the settings for HTTP. Missing credentials come from the configuration of
+// QuestDB's own clients.
 func credentials(o driver.Options, conf string) (c connection.Settings, token string, err error) {
 	c, token = connection.Of(o), o[optionToken]
 	if conf == "" || c.User != "" || c.Password != "" || token != "" {

@@ -29,8 +29,7 @@ func (d *database) NewQuerier(ctx context.Context, _ int) (driver.Querier, error
 	return nil, fmt.Errorf("opening a connection to QuestDB for reading: %w", err)
 }
 
-// CheckText implements driver.DB: the server explains a query of the text, which it
-// does not run.
+// CheckText implements driver.DB: the server explains a query of the text without running it.
 func (d *database) CheckText(ctx context.Context, text string) error {
 	_, err := d.own.Ask(ctx, sqlkit.Parenthesized("EXPLAIN SELECT count() FROM", text))
 	return err
@@ -50,8 +49,8 @@ func newExec(s *settings) *jsonrows.Querier {
 	return q
 }
 
-// reader returns the function that reads an answer. One that has other than the
-// number of rows that it says is an error.
+// reader returns the function that decodes a result. A result whose number of rows differs from the
+// stated one is an error.
 func reader(r *jsonrows.Reader) func() error {
 	counted, kind := int64(-1), jsonrows.Int
 	column := r.Of(jsonrows.Members{"type": func() error {

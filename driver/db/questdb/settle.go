@@ -11,19 +11,18 @@ import (
 	"github.com/tsmark/tsmark/driver/kit/poll"
 )
 
-// The time between two looks at the server.
+// The interval of checks of the server.
 const (
 	firstLook   = time.Millisecond
 	longestLook = 50 * time.Millisecond
 )
 
-// stalled is how many time-outs of the option may pass without a transaction of a
-// log being applied: a single one can be large.
+// stalled is how many of the option's time-outs may pass without an applied transaction of a log: a
+// single one can be large.
 const stalled = 5
 
-// Settle implements driver.DB: the write-ahead logs of the tables have been
-// applied to them, and rows that were sent over TCP have come out of the
-// connection. A table that QuestDB has suspended is an error.
+// Settle implements driver.DB: the write-ahead logs of the tables have been applied, and rows sent over
+// TCP have arrived. A table that QuestDB has suspended is an error.
 func (d *database) Settle(ctx context.Context) error {
 	tables, timeout := d.made(), d.settings.wire.Timeout
 	var applying, arriving poll.Progress
@@ -54,8 +53,8 @@ func (d *database) Settle(ctx context.Context) error {
 	return nil
 }
 
-// applied returns how many transactions of the logs of the tables, given as SQL,
-// are applied, and which table is behind, in words; empty: none.
+// applied returns how many transactions of the logs of the tables, a list in SQL, are applied, and
+// which table is behind, in words; empty: none.
 func (d *database) applied(ctx context.Context, tables string) (at int64, behind string, err error) {
 	rows, err := d.own.Ask(ctx, "SELECT name, suspended, writerTxn, sequencerTxn, errorTag, errorMessage FROM wal_tables() WHERE name IN ("+tables+")")
 	if err != nil {
@@ -74,8 +73,7 @@ func (d *database) applied(ctx context.Context, tables string) (at int64, behind
 	return at, behind, nil
 }
 
-// missing returns how many rows that were sent over TCP are not there, and how
-// many are.
+// missing returns how many rows sent over TCP are not visible, and how many are.
 func (d *database) missing(ctx context.Context) (missing, rows int64, err error) {
 	sent := d.Sent()
 	if sent == 0 {
@@ -91,10 +89,9 @@ func (d *database) missing(ctx context.Context) (missing, rows int64, err error)
 	return sent - rows, rows, nil
 }
 
-// made returns the names of the tables that Create has made, as a list of texts in
-// SQL.
+// made returns the names of the tables that Create created, as a list of texts in SQL.
 func (d *database) made() string {
-	list := []string{"''"} // no table is called so
+	list := []string{"''"} // not the name of a table
 	for _, t := range d.Tables() {
 		list = append(list, newDialect().Text(tableName(t.Name)))
 	}

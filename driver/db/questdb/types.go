@@ -5,8 +5,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// types are the columns of fields. QuestDB's BINARY cannot be written by line
-// protocol.
+// types are the columns of fields. Line protocol cannot write QuestDB's BINARY.
 func types() map[series.Type]driver.Stored {
 	return map[series.Type]driver.Stored{
 		series.Bool:      {As: "BOOLEAN", Mapped: "or " + nullableBool + ", 0 or 1, in a table with NULLs, which BOOLEAN has not"},

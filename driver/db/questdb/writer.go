@@ -13,8 +13,8 @@ func (d *database) TakesLines(format string, s *series.Schema) bool {
 	return format == "influx" && !slices.ContainsFunc(s.Tables, differs)
 }
 
-// differs reports whether lines of TSBS's format do not say all of a table as
-// QuestDB has it: their times are integers, and their booleans no integers.
+// differs reports whether lines in TSBS's format do not contain a table's data as QuestDB stores it:
+// their times are integers, and their booleans are not.
 func differs(t *series.Table) bool {
 	return slices.ContainsFunc(t.Fields, func(f series.Field) bool {
 		return f.Type == series.Timestamp || f.Type == series.Date || f.Type == series.Bool && nullable(t)

@@ -29,7 +29,7 @@ func open(ctx context.Context, env driver.Env, options driver.Options) (driver.D
 	return sqlkit.OpenFile(ctx, env, options, "SQLite", defaultFile, openFile)
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	o := d.Embedded.Optional()
 	o.Steps = d.steps()
@@ -118,7 +118,7 @@ func (d *database) lock(ctx context.Context) error {
 
 func (d *database) unlock() { <-d.writing }
 
-// change is the Change of sqlkit.Tables.
+// change implements the Change of sqlkit.Tables.
 func (d *database) change(ctx context.Context, tables []string, do func(sqlkit.Conn) error) error {
 	return d.alone(ctx, func() error { return d.Transact(ctx, tables, do) })
 }
@@ -256,5 +256,5 @@ func (d *database) Footprint(context.Context) (driver.Footprint, error) {
 	return driver.Footprint{Bytes: size.Allocated}, nil
 }
 
-// Grow implements driver.DB: the server says that it has no such columns.
+// Grow implements driver.DB: the server refuses rows with missing columns.
 func (d *database) Grow(schema *series.Schema) error { return d.Regrow(schema) }

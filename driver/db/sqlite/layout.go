@@ -81,7 +81,7 @@ func aggregates() *sqlkit.Aggregates {
 	}
 }
 
-// keys are the columns of an aggregate's key: the series first, as rows have it.
+// keys returns the columns of an aggregate's key: the series first, as in rows.
 func keys(a *sqlkit.Aggregate) string {
 	names := sql.Keys(a.Columns)
 	return strings.Join(append(names[1:], names[0]), ", ")

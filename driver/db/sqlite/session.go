@@ -50,7 +50,7 @@ type cell struct {
 // session implements sqlkit.Session.
 type session struct {
 	library               // nil: closed
-	row     []query.Value // handed to the sink
+	row     []query.Value // passed to the sink
 	cells   []cell
 }
 

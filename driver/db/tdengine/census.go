@@ -62,7 +62,7 @@ func (d *database) CountRows(ctx context.Context, t *series.Table) (int64, error
 	return rows[0][0].Int, nil
 }
 
-// digest makes what free texts come to of the texts themselves.
+// digest computes the digest of free texts from the texts themselves.
 func (d *database) digest(ctx context.Context, t *series.Table, field string, c *driver.Content) error {
 	name := d.design.Ident(field)
 	c.Sum = &query.Value{Kind: query.Int}

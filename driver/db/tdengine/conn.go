@@ -21,7 +21,7 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// config says where a server is and as whom to connect.
+// config is the address of a server and the user to connect as.
 type config struct {
 	connection.Settings
 }
@@ -248,7 +248,7 @@ func (c *conn) call(ctx context.Context, do func() error) error {
 	return err
 }
 
-// within is call in the time that the option allows for what writes.
+// within is call with the time-out of the option, for writes.
 func (c *conn) within(ctx context.Context, do func() error) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, c.of.Timeout, errSilent)
 	defer cancel()
@@ -277,7 +277,7 @@ func (c *conn) Close() error {
 	}
 	c.broken = true
 	farewell := time.Now().Add(time.Second)
-	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), farewell) // the server ends it with the connection, too
+	_ = c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), farewell) // the server also ends it with the connection
 	_ = c.net.Close()
 	return nil
 }

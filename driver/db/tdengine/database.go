@@ -28,11 +28,11 @@ type database struct {
 	admin   *sqlkit.Link[*conn] // of no database, for everything but writers and queriers
 	version string
 
-	mu     sync.Mutex     // guards what follows
-	schema *series.Schema // given to Create or Join; nil before
+	mu     sync.Mutex     // guards the following fields
+	schema *series.Schema // passed to Create or Join; nil before
 }
 
-// open connects, and looks whether the server can do what the options want.
+// open connects, and checks that the server supports the options.
 func open(ctx context.Context, env driver.Env, o driver.Options) (*database, error) {
 	c := &config{connection.Of(o)}
 	d := &database{options: o, config: c, design: newDesign(o), name: o[connection.Database]}
@@ -44,7 +44,7 @@ func open(ctx context.Context, env driver.Env, o driver.Options) (*database, err
 	return d, nil
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:            d.Address(),
@@ -289,7 +289,7 @@ func (d *database) create(ctx context.Context, schema *series.Schema) error {
 		if err != nil {
 			longer, cancel := limit.Outlive(ctx)
 			defer cancel()
-			_ = d.drop(longer, made) // why is known already
+			_ = d.drop(longer, made) // the caller returns the earlier error
 			return fmt.Errorf("making table %s: %w", t.Name, err)
 		}
 		made = append(made, driver.Object{Kind: kindStable, Name: t.Name})
@@ -303,7 +303,7 @@ func (d *database) createIn(t *series.Table) string {
 	return strings.Replace(d.design.create(t), "CREATE STABLE "+d.design.Ident(t.Name), "CREATE STABLE "+d.in(t.Name), 1)
 }
 
-// prepared returns the schema that was given to Create or Join.
+// prepared returns the schema passed to Create or Join.
 func (d *database) prepared() (*series.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -46,7 +46,7 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("%s (error 0x%04x)", printable.OneLine(f.message), f.code)
 }
 
-// code is the number of an error that a server reported; 0: it did not.
+// code is the number of an error that a server reported; 0: another error.
 func code(err error) int {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.code & 0xffff
@@ -54,8 +54,8 @@ func code(err error) int {
 	return 0
 }
 
-// connecting explains an error of connect, whose own limit was bounded. The server may
-// have taken the connection before.
+// connecting explains an error of connect, whose own time limit was bounded. The server may have
+// accepted the connection before.
 func (c *config) connecting(ctx, bounded context.Context, connected bool, err error) error {
 	to := fmt.Sprintf("connecting to TDengine at %s as user %s", c.Address(), c.User)
 	if ctx.Err() != nil {
@@ -73,10 +73,9 @@ func (c *config) connecting(ctx, bounded context.Context, connected bool, err er
 	return connection.ConnectError(bounded, to, c.Timeout, connected && c.Encryption() != nil, err)
 }
 
-// failed explains an error of a connection. It wraps ctx's error where that ended the
-// operation, a driver.Temporary where the same can be tried again,
-// driver.ErrUnreachable where the connection is gone, and syscall.ENOSPC where the
-// server's disk is full.
+// failed explains an error of a connection. It wraps ctx's error if that ended the operation, a
+// driver.Temporary if the operation can be retried, driver.ErrUnreachable if the connection has broken,
+// and syscall.ENOSPC if the server's disk is full.
 func (c *conn) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -67,7 +67,7 @@ var kindOf = map[string]byte{
 	"BOOL": typeBool, "INT": typeInt, "BIGINT": typeBigint, "FLOAT": typeFloat, "DOUBLE": typeDouble, "VARCHAR": typeVarchar, "TIMESTAMP": typeTimestamp, "VARBINARY": typeVarbinary,
 }
 
-// Write implements driver.Writer. An error may leave some of the rows.
+// Write implements driver.Writer. After an error, some of the rows may be stored.
 func (b *binder) Write(ctx context.Context, batch *series.Batch) (driver.Receipt, error) {
 	b.wire = 0
 	err := b.gather(batch)

@@ -22,7 +22,7 @@ type tableWriter struct {
 	begin string        // of the names of its tables as SQL
 	full  int           // bytes of a statement from which it takes no further row of the table
 	known series.Bitmap // series whose tables are there
-	runs  []*series.Run // of the batch at hand
+	runs  []*series.Run // of the current batch
 }
 
 // carrier takes statements to the server.
@@ -41,7 +41,7 @@ type writer struct {
 	by     carrier
 	unit   int64
 	tables map[*series.Table]*tableWriter
-	active []*tableWriter // those with rows in the batch
+	active []*tableWriter // tables with rows in the batch
 	sorter *byseries.Sorter
 
 	out   []byte    // the statement
@@ -58,8 +58,7 @@ type maker struct {
 	series uint32
 }
 
-// NewWriter implements driver.DB. The database must have been prepared since it was
-// opened.
+// NewWriter implements driver.DB. Create or Join must have been called since the database was opened.
 func (d *database) NewWriter(ctx context.Context, _ int) (driver.Writer, error) {
 	s, err := d.prepared()
 	var w driver.Writer
@@ -99,7 +98,7 @@ func (d *database) newWriter(by carrier, s *series.Schema) *writer {
 	return w
 }
 
-// Write implements driver.Writer. An error may leave some of the rows.
+// Write implements driver.Writer. After an error, some of the rows may be stored.
 func (w *writer) Write(ctx context.Context, b *series.Batch) (driver.Receipt, error) {
 	w.wire = 0
 	err := w.gather(b)
@@ -304,7 +303,7 @@ func appendLiteral(dst, text []byte) []byte {
 	return append(append(dst, text[from:]...), '\'')
 }
 
-// Flush implements driver.Writer. Write keeps nothing back.
+// Flush implements driver.Writer. Write does not buffer rows.
 func (w *writer) Flush(context.Context) (driver.Receipt, error) { return driver.Receipt{}, nil }
 
 // Close implements driver.Writer.

@@ -22,7 +22,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// settings is what the options amount to.
+// settings are the parsed options.
 type settings struct {
 	wire           httpwire.Config
 	insert, selekt string // before the paths
@@ -68,7 +68,7 @@ func open(ctx context.Context, _ driver.Env, options driver.Options) (driver.DB,
 	return metric.Open(ctx, "VictoriaMetrics", &s.wire, d.db(), d.greet)
 }
 
-// db is the database with all that the system can do.
+// db returns the database with the optional functions of the system.
 func (d *database) db() driver.DB {
 	return driver.DB{Required: d, Optional: driver.Optional{
 		Address:     d.Address(),
@@ -98,7 +98,7 @@ func newQuerier(s *settings) *promql.Querier {
 	})
 }
 
-// newDatabase returns one that has not connected yet.
+// newDatabase returns a database that has not connected yet.
 func newDatabase(s *settings) *database {
 	return &database{
 		Loader:   lineproto.Loader{System: "VictoriaMetrics", Open: s.writes().Open},
@@ -178,7 +178,7 @@ func explained(status int, body []byte) error {
 // that rendering cannot know it.
 var mostPoints = regexp.MustCompile(`-search\.maxPointsPerTimeseries=(\d+)`)
 
-// advice is how to fix what the server says by some words of it.
+// advice pairs words of a server's message with the remedy.
 func advice() [][2]string {
 	return [][2]string{
 		{"maxUniqueTimeseries", "raise -search.maxUniqueTimeseries of the server"},

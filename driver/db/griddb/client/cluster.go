@@ -57,7 +57,7 @@ type Config struct {
 type Client struct {
 	config Config
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the following fields
 	partitions int
 	owners     []string // addresses of the partitions' owners; empty: unknown yet
 	database   int64
