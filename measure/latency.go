@@ -200,9 +200,8 @@ func (l *Latency) atRank(rank int64) float64 {
 // whole rank, takes for this one.
 func (l *Latency) percentile(rank int64) float64 { return 100 * float64(rank) / float64(l.Count()) }
 
-// clamp takes back what the histogram's rounding adds beyond the exact ends.
-// Values longer than Longest stand in the histogram as Longest, which lies
-// within the ends anyway.
+// clamp removes the rounding of the histogram beyond the exact ends. Values longer than Longest are
+// Longest in the histogram, which lies within the ends anyway.
 func (l *Latency) clamp(ns int64) int64 { return min(max(ns, l.min), l.max) }
 
 // Point is one point of a percentile curve.
@@ -242,8 +241,8 @@ func (l *Latency) Encode() (string, error) {
 	return string(b), nil
 }
 
-// Decode reads what Encode wrote. The exact figures are not part of it: those
-// of the result are the histogram's, good to three significant digits.
+// Decode decodes the result of Encode. The exact figures are not part of it: those of the result
+// are the histogram's, accurate to three significant digits.
 func Decode(encoded string) (*Latency, error) {
 	// The library allocates what the header requests, up to tens of megabytes.
 	if err := checkRange(encoded); err != nil {
@@ -284,8 +283,8 @@ func checkRange(encoded string) error {
 	return nil
 }
 
-// Restore reads what Encode wrote, and takes the exact figures from the summary
-// made of the same Latency.
+// Restore decodes the result of Encode, and takes the exact figures from the summary of the same
+// Latency.
 func Restore(encoded string, exact Summary) (*Latency, error) {
 	l, err := Decode(encoded)
 	if err != nil || l.Count() == 0 {

@@ -12,11 +12,10 @@ const nano = 1_000_000_000
 // parts is a fraction (0 to 1) in billionths.
 func parts(q float64) uint64 { return uint64(math.Round(min(max(q, 0), 1) * nano)) }
 
-// Rank is the nearest rank of a quantile (0 to 1, taken to nine decimals) among
-// n sorted figures, from 1: the smallest one such that at least the fraction q
-// of all do not exceed the figure there, which is q·n rounded up (Hyndman and
-// Fan 1996, The American Statistician 50, definition 1). It is the one rule for
-// every percentile that tsmark prints. It is 0 where n is.
+// Rank returns the nearest rank of a quantile (0 to 1, rounded to nine decimals) among n sorted
+// figures, from 1: the smallest rank such that at least the fraction q of all figures do not exceed
+// the figure there, which is q·n rounded up (Hyndman and Fan 1996, The American Statistician 50,
+// definition 1). All percentiles that tsmark prints use this rule. Rank returns 0 if n is 0.
 func Rank(n int64, q float64) int64 {
 	if n <= 0 {
 		return 0

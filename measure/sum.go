@@ -50,7 +50,7 @@ func deviation(n int64, total, squares sum) float64 {
 	distance := count.Mul(count, squares.big())
 	distance.Sub(distance, plain.Mul(plain, plain))
 	of, _ := new(big.Float).SetInt(distance).Float64()
-	return math.Sqrt(max(of, 0)) / float64(n) // below 0 only by what restoring rounds
+	return math.Sqrt(max(of, 0)) / float64(n) // below 0 only by rounding in restored figures
 }
 
 // squaresOf is the inverse of deviation.

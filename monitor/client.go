@@ -42,7 +42,7 @@ func (s *clientSource) Read(context.Context) (Reading, error) {
 	return r, err
 }
 
-// Client measures what tsmark itself needs for one cell: see result.Client.
+// Client measures the resources that tsmark itself uses for one cell: see result.Client.
 type Client struct {
 	begin   time.Time
 	cores   int

@@ -47,8 +47,8 @@ func isLoopback(name string) bool {
 	return name == "lo" || name == "lo0" || strings.HasPrefix(name, "Loopback")
 }
 
-// isVirtualInterface reports whether what passes through an interface passes
-// through another one too: bridges, containers' ends, tunnels, VLANs.
+// isVirtualInterface reports whether the traffic of an interface also passes through another one:
+// bridges, containers' ends, tunnels, VLANs.
 func isVirtualInterface(name string) bool {
 	return strings.Contains(name, ".") || hasPrefix(name, "veth", "docker", "br-", "virbr", "cni", "flannel", "cali",
 		"vxlan", "tun", "tap", "wg", "ifb", "dummy", "bond", "team", "utun", "bridge", "podman", "lxc")

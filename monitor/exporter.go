@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// maxBody is the most that is read of an exporter's answer. node_exporter's is
-// about 100 KiB, that of a database with a line for each table some MiB.
+// maxBody is the maximum number of bytes read of an exporter's answer. node_exporter's is about 100
+// KiB, that of a database with a line per table some MiB.
 const maxBody = 16 << 20
 
 // exporterSource reads an HTTP endpoint in Prometheus's text format.
@@ -45,8 +45,7 @@ func newExporter(address, what string, digest func([]sample) Reading) (Source, e
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return &exporterSource{
 		url: u.String(), shown: shown.String(), measure: what + shown.String(), digest: digest,
-		// Not the default one: proxies and other users' connections would
-		// stand between.
+		// Not the default transport, which uses proxies and shares connections with other code.
 		client: &http.Client{Transport: &http.Transport{
 			DialContext: (&net.Dialer{}).DialContext, ForceAttemptHTTP2: true, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
 		}},

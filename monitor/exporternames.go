@@ -78,7 +78,7 @@ func (m memory) store(v map[result.Metric]float64) {
 	}
 }
 
-// interfaces holds what each network interface has carried.
+// interfaces holds the traffic of each network interface.
 type interfaces map[string]*carried
 
 type carried struct{ received, sent float64 }
@@ -109,8 +109,8 @@ func nodeDiskMetrics() map[string]diskMetrics {
 	}
 }
 
-// processMetrics maps the names that Prometheus's client libraries give their
-// process, and what VictoriaMetrics adds to them.
+// processMetrics maps the metric names of Prometheus's client libraries for their process, and
+// VictoriaMetrics' additions.
 func processMetrics() map[string]result.Metric {
 	return map[string]result.Metric{
 		"process_cpu_seconds_total":              result.CPU,

@@ -130,9 +130,9 @@ func (f *family) depart(now map[int]member) {
 	}
 }
 
-// inherit raises the base of the closest living ancestor by what a departed
-// member had used when it was last seen, and reports whether nothing is left to
-// do for it: it has no heir, or its use has arrived.
+// inherit raises the base of the closest living ancestor by the last known use of an ended member.
+// It returns true if nothing remains to be done for the member: it has no living ancestor, or its
+// use has been included.
 func inherit(d departed, now map[int]member, base map[int]counters) bool {
 	place := slices.IndexFunc(d.ancestors, func(a ancestor) bool { return isIn(now, a) })
 	if place < 0 {
@@ -157,7 +157,7 @@ func isIn(now map[int]member, a ancestor) bool {
 	return lives && m.started == a.started
 }
 
-// rise is never negative: what a member inherited may have been rounded.
+// rise returns the increase of a counter, at least 0: inherited use may have been rounded.
 func rise(now, before float64) float64 {
 	if d := now - before; d > 0 || math.IsNaN(d) {
 		return d

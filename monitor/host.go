@@ -17,9 +17,9 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Host describes this machine, and the file system that holds dir or would
-// hold it. What cannot be read stays zero: a benchmark does not fail for it.
-// It takes milliseconds.
+// Host describes this machine, and the file system that holds dir or would hold it. Facts that
+// cannot be read remain zero, since a benchmark must not fail because of them. Host takes
+// milliseconds.
 func Host(ctx context.Context, dir string) result.Host {
 	mount := mountOf(ctx, dir)
 	h := result.Host{
@@ -63,8 +63,8 @@ func cpuModel(ctx context.Context) string {
 	return ""
 }
 
-// mountOf returns the mount that holds dir, or the closest folder above it that
-// exists; zero: it cannot be read.
+// mountOf returns the mount that holds dir, or the closest existing folder above it; zero: not
+// readable.
 func mountOf(ctx context.Context, dir string) disk.PartitionStat {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -89,8 +89,8 @@ func mountOf(ctx context.Context, dir string) disk.PartitionStat {
 	return mountedAt(path, mounts)
 }
 
-// mountedAt returns the innermost mount that holds the path; of several at one
-// place the last hides the others.
+// mountedAt returns the innermost mount that holds the path; of several at the same place, the last
+// one hides the others.
 func mountedAt(path string, mounts []disk.PartitionStat) disk.PartitionStat {
 	inner, longest := disk.PartitionStat{}, -1
 	for _, m := range mounts {

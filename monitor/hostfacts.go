@@ -101,7 +101,7 @@ func diskFact(blocks, classes, device string) string {
 	}
 	switch rotates := word(filepath.Join(dir, "queue/rotational")); {
 	case strings.HasPrefix(name, "vd") || strings.HasPrefix(name, "xvd"):
-		parts = append(parts, "virtual") // the hypervisor's word on what turns is not worth much
+		parts = append(parts, "virtual") // the hypervisor's statement about rotation is not reliable
 	case rotates == "0":
 		parts = append(parts, "SSD")
 	case rotates == "1":

@@ -21,8 +21,8 @@ type hostSource struct {
 	device string // base name; empty: not known
 }
 
-// HostSource reads this machine: CPU, memory, disks and network, and the disk
-// or partition that holds dir, which is a folder of the database or empty.
+// HostSource returns a source for this machine: CPU, memory, disks and network, and the disk or
+// partition that holds dir, a folder of the database or empty.
 func HostSource(ctx context.Context, dir string) Source {
 	s := &hostSource{cores: runtime.NumCPU()}
 	if n, err := cpu.CountsWithContext(ctx, true); err == nil && n > 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// AvailableMemory returns the bytes that this process can still take: what the
-// machine has free, what its container leaves, or what GOMEMLIMIT allows,
-// whichever is least. What cannot be read counts as unlimited.
+// AvailableMemory returns the bytes that this process can still allocate: the smallest of the
+// machine's free memory, the rest of its container's limit, and GOMEMLIMIT. A limit that cannot be
+// read counts as unlimited.
 func AvailableMemory(ctx context.Context) uint64 {
 	available := uint64(debug.SetMemoryLimit(-1)) // a negative limit only reads the current one
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
@@ -27,7 +27,7 @@ func AvailableMemory(ctx context.Context) uint64 {
 	return available
 }
 
-// readNumber reads a file that holds a number; others count as no limit.
+// readNumber reads a number from a file; other contents count as unlimited.
 func readNumber(name string) uint64 {
 	text, err := os.ReadFile(name)
 	if err != nil {

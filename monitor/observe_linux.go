@@ -11,8 +11,8 @@ import (
 // architectures supported by Go).
 const ticks = 100
 
-// observe reads one process. gopsutil does not tell what ended children used,
-// which for a server that starts a process for each query is most of it.
+// observe reads one process. gopsutil does not report the use of ended children, which is most of
+// the use of a server that starts a process per query.
 func observe(pid int) (observed, error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {

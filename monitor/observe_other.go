@@ -8,7 +8,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// observe reads one process. What its ended children used is not known here.
+// observe reads one process. The use of its ended children is unknown here.
 func observe(pid int) (observed, error) {
 	p, err := process.NewProcess(int32(pid))
 	if err != nil {

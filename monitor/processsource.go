@@ -83,7 +83,7 @@ func (s *processSource) Read(ctx context.Context) (Reading, error) {
 		s.family.begin(older)
 	}
 	var members []observed
-	for range 2 { // again where the server has gone: another may stand in for it
+	for range 2 { // again if the server has ended: another may have replaced it
 		pids, err := s.look(ctx)
 		if err != nil {
 			return r, err

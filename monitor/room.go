@@ -8,8 +8,8 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Free returns the bytes that are free for users where a folder or file is, or would be;
-// -1: that cannot be read.
+// Free returns the bytes available to users on the file system of an existing or future path; -1:
+// not readable.
 func Free(ctx context.Context, path string) int64 {
 	path, err := filepath.Abs(path)
 	if err != nil {

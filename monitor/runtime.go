@@ -62,8 +62,8 @@ func (h *histogram) advance(v metrics.Value) histogram {
 	return added
 }
 
-// quantile returns the upper end of the bucket that holds the quantile q, so
-// that it is never flattering; NaN where nothing was counted. 1 is the maximum.
+// quantile returns the upper end of the bucket that contains the quantile q, so that it is never
+// too small; NaN if nothing was counted. q = 1 is the maximum.
 func (h histogram) quantile(q float64) float64 {
 	var total, below uint64
 	for _, n := range h.counts {

@@ -66,8 +66,8 @@ func NewSampler(ctx context.Context, origin time.Time, period time.Duration) *Sa
 	return s
 }
 
-// Watch reads a source now, so that what happens afterwards lies between two
-// readings, and then every period until Stop. It is not called after Stop.
+// Watch reads a source now, so that later events lie between two readings, and then every period
+// until Stop. It must not be called after Stop.
 func (s *Sampler) Watch(name string, source Source) {
 	w := &watched{
 		source:    source,
@@ -111,7 +111,7 @@ func (s *Sampler) Read(name string) {
 	}
 }
 
-// read takes one reading. Its moment is the middle of the time that it took.
+// read takes one reading. Its time is the middle of the time that it took.
 func (s *Sampler) read(ctx context.Context, w *watched) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -159,9 +159,8 @@ func (w *watched) add(at float64, got Reading, err error) {
 	r.Add(at, values)
 }
 
-// rise returns how far a counter has come since it was first read. A fall
-// without a new incarnation is noise (Linux's iowait does it) and counts as no
-// rise.
+// rise returns the increase of a counter since the first reading. A decrease without a new
+// incarnation is noise (Linux's iowait does that) and counts as no increase.
 func (w *watched) rise(m result.Metric, now float64, restarted bool) float64 {
 	c, ok := w.counters[m]
 	switch {

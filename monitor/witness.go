@@ -27,16 +27,15 @@ type Witness struct {
 // own reads; nil: it runs in tsmark's process, or elsewhere.
 func NewWitness(ctx context.Context, server Source) *Witness {
 	w := &Witness{server: server, host: newMachine("/")}
-	w.read(ctx) // so that what processes used before does not count
+	w.read(ctx) // excludes earlier use
 	return w
 }
 
-// Begin marks the start of a phase. It takes a few milliseconds, as End does,
-// and more where a thousand processes run.
+// Begin marks the start of a phase. Like End, it takes a few milliseconds, and longer if a thousand
+// processes run.
 func (w *Witness) Begin(ctx context.Context) { w.begin = w.read(ctx) }
 
-// End returns what happened since Begin, judged by a bound as result.Noise's
-// Judge has it.
+// End returns the noise since Begin, judged by a bound as in the Judge method of result.Noise.
 func (w *Witness) End(ctx context.Context, bound float64) *result.Noise {
 	end := w.read(ctx)
 	n := end.noiseSince(&w.begin)
@@ -83,7 +82,7 @@ type snapshot struct {
 	pressure            [3]float64 // CPU, memory, storage
 	swapped, faults     float64    // bytes, pages
 	groups              map[string]throttling
-	problem             string // why the server's own use is not known; empty: it is
+	problem             string // why the server's own use is unknown; empty: it is known
 }
 
 // throttling holds the counters of a control group with a CPU limit.
@@ -93,7 +92,7 @@ type throttling struct{ periods, throttled float64 }
 // processes that have ended.
 const tick = 0.01
 
-// noiseSince makes the record of a phase that began at another moment.
+// noiseSince returns the noise since an earlier snapshot.
 func (m *snapshot) noiseSince(begin *snapshot) result.Noise {
 	wall := m.at.Sub(begin.at).Seconds()
 	n := result.NewNoise(wall, m.cores)
@@ -115,7 +114,7 @@ func (m *snapshot) noiseSince(begin *snapshot) result.Noise {
 	for pid, cpu := range m.others {
 		seen += rise(cpu, begin.others[pid])
 	}
-	// Two counters tick: the host's idle time, and what ended processes used.
+	// Two counters advance in ticks: the host's idle time, and the use of ended processes.
 	least := math.Max(seen, used-2*tick)
 	n.OthersMin, n.OthersMax = result.Value(math.Max(least, 0)), result.Value(math.Max(used+2*tick, least))
 	n.Others = result.Value(math.Max(math.Max(seen, used), 0))
@@ -125,7 +124,8 @@ func (m *snapshot) noiseSince(begin *snapshot) result.Noise {
 	return n
 }
 
-// busiestProcess returns which program among the others used most since a moment.
+// busiestProcess returns the process with the largest use since an earlier snapshot, among the
+// other programs.
 func (m *snapshot) busiestProcess(begin *snapshot) (pid int, cpu float64) {
 	for other, now := range m.others {
 		if used := rise(now, begin.others[other]); used > cpu {

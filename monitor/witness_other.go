@@ -12,7 +12,7 @@ import (
 	"github.com/shirou/gopsutil/v4/cpu"
 )
 
-// machine reads what systems other than Linux tell of the host: its CPU alone.
+// machine reads the host's CPU time, the only counter available on systems other than Linux.
 type machine struct{}
 
 func newMachine(string) machine { return machine{} }

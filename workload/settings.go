@@ -84,8 +84,7 @@ func Bad(setting, format string, args ...any) error {
 	return &SpecError{Setting: setting, Problem: fmt.Sprintf(format, args...)}
 }
 
-// CheckSpan checks what any dataset needs of its times and groups. Its error is a
-// *SpecError.
+// CheckSpan checks the times and groups that every dataset needs. Its error is a *SpecError.
 func (s Spec) CheckSpan() error {
 	switch {
 	case !s.End.After(s.Start):

@@ -4,10 +4,9 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// Share is the part of a phase that one of several clients does, who have nothing to
-// tell each other: of a sequence each Count-th place from Index on, and of a dataset
-// whole series, so that the rows of a series keep their order. The zero value is the
-// whole.
+// Share is one client's part of a phase that several independent clients run: of a sequence, every
+// Count-th place from Index on; of a dataset, whole series, so that the rows of a series keep their
+// order. The zero value is the whole.
 type Share struct {
 	Index int `json:"index"` // which client, from 0
 	Count int `json:"count"` // how many there are; 0: one
@@ -87,8 +86,8 @@ func (s Share) Reader(r Reader) Reader {
 	return FilterRows(r, s.seriesFilter())
 }
 
-// FilterSeries returns the rows of a dataset whose series are wanted, in their order. All
-// others are drawn too, and then left out, which costs less than to encode them.
+// FilterSeries returns the rows of the wanted series of a dataset, in order. All other rows are
+// generated too and then dropped, which costs less than encoding them.
 func FilterSeries(d Dataset, wanted func(series uint32) bool) Dataset { return filtered{d, wanted} }
 
 type filtered struct {
@@ -111,7 +110,7 @@ type filterReader struct {
 	wanted func(series uint32) bool
 	drawn  series.Batch
 	run    int      // of drawn, that is at hand; it has been looked at
-	rows   []uint32 // places in it of the rows that are wanted and were not given out
+	rows   []uint32 // indexes in it of wanted rows not returned yet
 	buffer []uint32 // their memory
 	err    error    // that ended the pass
 }

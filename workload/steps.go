@@ -10,10 +10,10 @@ import (
 // Growing is a Dataset whose later rows have more tags and fields than its first ones.
 type Growing interface {
 	Dataset
-	// Steps returns the rows in parts: the first ends before the first row that brings
-	// tags or fields, and so on. The schema of a part has the tags and fields that there
-	// are by then; series have the numbers that they have in the dataset. The parts share
-	// one pass, so each is opened once, when the one before it has been read.
+	// Steps returns the rows in parts: the first ends before the first row with new tags or fields,
+	// and so on. The schema of a part has the tags and fields known by then; series have the same
+	// numbers as in the dataset. The parts share one pass, so each is opened once, after the
+	// previous one was read.
 	Steps() ([]Step, error)
 }
 
@@ -28,7 +28,7 @@ type Step struct {
 func (g *grown) Steps() ([]Step, error) {
 	type border struct {
 		at           int64 // time from which rows have them; of the first part nothing
-		tags, fields int   // that are still to come
+		tags, fields int   // that appear later
 	}
 	borders := []border{{tags: g.tags, fields: g.fields}}
 	if g.tags > 0 {
@@ -82,8 +82,8 @@ func (g *grown) Steps() ([]Step, error) {
 	return steps, nil
 }
 
-// countSteps returns how many rows stand before the first row of each later step, and
-// behind it: a pass over the dataset.
+// countSteps returns the number of rows before and after the first row of each later step. It makes
+// a pass over the dataset.
 func (g *grown) countSteps(first []int64) ([]int64, error) {
 	rows := make([]int64, len(first))
 	step, r := 0, g.Open()
@@ -105,7 +105,7 @@ func (g *grown) countSteps(first []int64) ([]int64, error) {
 	}
 }
 
-// sharedPass is the one pass over a dataset that its parts share.
+// sharedPass is the pass over a dataset that its parts share.
 type sharedPass struct{ reader Reader }
 
 // stepDataset is the rows of a part, in tables of its own.

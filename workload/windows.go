@@ -20,11 +20,10 @@ type Windows string
 const (
 	// Uniform windows begin anywhere with the same chance, as TSBS draws them.
 	Uniform Windows = "uniform"
-	// Recent windows lie close to the end, as people look at what happened
-	// last: the distance between the ends of window and span has an exponential
-	// distribution whose mean is a tenth of the span, cut off where the window
-	// would begin before the span does. So about two in three windows end in
-	// the last tenth, and nine in ten in the last quarter.
+	// Recent windows are close to the end, as users look at recent events: the distance between the
+	// ends of window and span has an exponential distribution whose mean is a tenth of the span,
+	// truncated where the window would begin before the span. About two in three windows end in the
+	// last tenth, and nine in ten in the last quarter.
 	Recent Windows = "recent"
 	// Sliding windows follow each other from the beginning of the span, each a fiftieth of its
 	// length after the previous one, and restart at its end: IoTDB-Benchmark's defaults.
@@ -82,7 +81,7 @@ func (w Windows) Draw(of Workload, s Spec, queryType string, n int, align bool) 
 		}
 	}
 	return func(yield func(query.Query) bool) {
-		var q query.Query // one for all: what OnRow is given moves to the heap
+		var q query.Query // one variable for all queries, since OnRow's argument escapes to the heap
 		for q = range queries {
 			if d != nil && !q.End.IsZero() {
 				step := q.End.Sub(q.Start) / slidingShare
@@ -163,8 +162,8 @@ func (w Windows) offset(u, span, room float64) time.Duration {
 		return time.Duration(u * room)
 	}
 	mean := span / recentShare
-	inside := -math.Expm1(-room / mean) // share of the distribution that is not cut off
-	p := float64(u * inside)            // rounded here: no processor may fuse it with what follows
+	inside := -math.Expm1(-room / mean) // part of the distribution that is not truncated
+	p := float64(u * inside)            // rounded here, so that no processor fuses it with the next operation
 	return time.Duration(max(room+float64(mean*math.Log1p(-p)), 0))
 }
 

@@ -34,7 +34,7 @@ type Spec struct {
 	MaxPoints    uint64        `json:"max_points,omitempty" yaml:"max-data-points,omitempty"`   // rows at most, inactive series counted; 0: all
 	MaxMetrics   uint32        `json:"max_metrics,omitempty" yaml:"max-metric-count,omitempty"` // devops-generic: metrics of a host at most; 0: 100
 	Groups       uint32        `json:"groups,omitempty" yaml:"interleaved-generation-groups,omitempty"`
-	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // which of Groups to emit
+	Group        uint32        `json:"group,omitempty" yaml:"interleaved-generation-group-id,omitempty"` // index of the group to emit, of Groups
 	Limit        int64         `json:"limit,omitempty" yaml:"-"`                                         // rows loaded at most: a setting of the load; 0: all
 
 	// How Arrange changes the rows; 0: not at all.
@@ -43,7 +43,7 @@ type Spec struct {
 	NewTags   uint32 `json:"new_tags,omitempty" yaml:"new-tags,omitempty"`          // of each table, that appear after a third of the time
 	NewFields uint32 `json:"new_fields,omitempty" yaml:"new-fields,omitempty"`      // of each table, that appear after two thirds of the time
 
-	Settings Settings `json:"settings,omitempty" yaml:",inline"` // those of the workload alone
+	Settings Settings `json:"settings,omitempty" yaml:",inline"` // the workload's own settings
 
 	// QuerySettings are the parameters of the workload's queries, which are no
 	// part of the dataset.
@@ -187,7 +187,7 @@ type Workload interface {
 	// Describe returns the known properties of the dataset without generating it, and the zero
 	// value if Check rejects the specification.
 	Describe(Spec) Description
-	// Dataset makes the dataset of a specification that Check accepts.
+	// Dataset generates the dataset of a specification that Check accepts.
 	Dataset(Spec) (Dataset, error)
 	// QueryTypes lists the queries in the order in which they run.
 	QueryTypes() []QueryType
@@ -210,7 +210,7 @@ type Texted interface {
 // Description holds the known properties of a dataset that is not generated yet.
 type Description struct {
 	Values     series.Values
-	Repeats    string // setting by which times are written again, such as iotdb.duplicates; empty: none are
+	Repeats    string // setting that makes times repeat, such as iotdb.duplicates; empty: they do not repeat
 	RowsAtMost int64
 	Memory     uint64 // least bytes that the dataset and one reader of it take
 	// Identity is the workload's part of the fingerprint. It is the same for a default and for the
@@ -227,9 +227,8 @@ type Description struct {
 // Repeating is a Dataset that may write the same time of a series again.
 type Repeating interface {
 	Dataset
-	// Latest returns the dataset as a system holds it that keeps one row of a
-	// series and time, the one that arrived last; itself where all rows are
-	// different.
+	// Latest returns the dataset as stored by a system that keeps only the last row to arrive for a
+	// series and time; the dataset itself if all rows are different.
 	Latest() Dataset
 }
 
@@ -292,7 +291,7 @@ type Surveyed interface {
 	Notes(s Spec) []string
 }
 
-// FromFiles is a Dataset whose rows stand in files.
+// FromFiles is a Dataset whose rows are in files.
 type FromFiles interface {
 	Dataset
 	// Files lists them in the order in which they are read.

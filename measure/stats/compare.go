@@ -18,7 +18,7 @@ import (
 // comparisons, shows a difference.
 const Alpha = 1 - Confidence
 
-// Comparison says how much larger the figures of B are than those of A.
+// Comparison describes how much larger the figures of B are than those of A.
 type Comparison struct {
 	A Estimate `json:"a"`
 	B Estimate `json:"b"`

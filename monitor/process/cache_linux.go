@@ -24,7 +24,7 @@ func dropAll(dropFile string) error {
 	return whyNot(err)
 }
 
-// whyNot leaves the path out of an error that is shown in a sentence.
+// whyNot removes the path from an error that is shown in a sentence.
 func whyNot(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -77,8 +77,8 @@ func residentBytes(name string) (size, resident int64, err error) {
 	return info.Size(), resident, nil
 }
 
-// presentPages counts the pages of a part of a file that are in the page
-// cache. Mapping a file reads nothing of it.
+// presentPages counts the pages of a part of a file that are in the page cache. It maps the file,
+// which reads no data.
 func presentPages(f *os.File, at, length int64, pages []byte) (int64, error) {
 	mapped, err := unix.Mmap(int(f.Fd()), at, int(length), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

@@ -138,7 +138,7 @@ func groupsFolder(proc string) (folder string, version int, err error) {
 	return parent, 2, nil
 }
 
-// groupMount is where a hierarchy of control groups can be seen.
+// groupMount is a mount of a hierarchy of control groups.
 type groupMount struct {
 	version int
 	root    string // path of the mounted folder in the hierarchy
@@ -146,7 +146,7 @@ type groupMount struct {
 	memory  bool // version 1: it is the memory hierarchy
 }
 
-// folder is where a group of the hierarchy is.
+// folder returns the folder of a group of the hierarchy.
 func (m groupMount) folder(path string) string {
 	return filepath.Join(m.at, strings.TrimPrefix(path, m.root))
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Pause is not to be had here: its error wraps errors.ErrUnsupported.
+// Pause is not supported here: its error wraps errors.ErrUnsupported.
 func (p *Process) Pause(context.Context) error {
 	return fmt.Errorf("cannot pause process %d: %w", p.info.PID, errors.ErrUnsupported)
 }

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// Command says how to start a server.
+// Command describes how to start a server.
 type Command struct {
 	Path string // program; looked up in PATH if it has no slash
 	Args []string
-	// Env is NAME=value. Beside it the server sees only what programs need to
-	// run at all (PATH, HOME and the like), so that no secret of the client's
-	// environment ends up in its log. Later ones win.
+	// Env is a list of NAME=value. Besides these the server only gets the variables that programs
+	// need to run (PATH, HOME and the like), so that no secret of the client's environment ends up
+	// in its log. Later values win.
 	Env []string
 	Dir string // working folder; empty: tsmark's own
 	Log string // file that its output is appended to; empty: it goes nowhere
@@ -218,7 +218,7 @@ func openLog(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// sizeOf is where a log ends; 0 without one.
+// sizeOf returns the size of a log; 0 if there is none.
 func sizeOf(log *os.File) int64 {
 	if log == nil {
 		return 0

@@ -21,7 +21,7 @@ func Run(ctx context.Context, command, log string) error {
 	begin := sizeOf(said)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Stdout, cmd.Stderr = said, said
-	ownGroup(cmd) // what stays does not end with the terminal's Ctrl-C
+	ownGroup(cmd) // background processes survive the terminal's Ctrl-C
 	cmd.Cancel = func() error { return errors.Join(killGroup(cmd.Process.Pid), cmd.Process.Kill()) }
 	err = cmd.Run()
 	if ctx.Err() != nil {

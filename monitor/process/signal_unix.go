@@ -27,7 +27,7 @@ func signalTo(pid int, signal os.Signal) error {
 	return nil
 }
 
-// killGroup kills all of a process group at once.
+// killGroup kills all processes of a group.
 func killGroup(group int) error {
 	if group <= 1 { // -1 would signal all processes
 		return os.ErrInvalid

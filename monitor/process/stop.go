@@ -50,8 +50,8 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.kill(free, members)
 }
 
-// Kill ends the server and its children at once, as a crash would: nothing is
-// flushed. It returns when they have gone.
+// Kill kills the server and its children at once, as in a crash: nothing is flushed. It returns
+// when they have ended.
 func (p *Process) Kill() error {
 	p.stopping.Lock()
 	defer p.stopping.Unlock()
@@ -138,7 +138,7 @@ func membersIn(table []Info, first Info, group int, known []Info) []Info {
 	return members
 }
 
-// sleep waits a moment and reports whether ctx goes on.
+// sleep waits for d and reports whether ctx is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -56,8 +56,8 @@ func tree(table []Info, roots []int) []Info {
 	return found
 }
 
-// topmost returns those of the pids that descend from no other of them: of a
-// server whose children inherit its socket, the server.
+// topmost returns the pids that do not descend from any other of them: if children inherit a
+// server's socket, the server.
 func topmost(table []Info, pids []int) []int {
 	parents := map[int]int{}
 	for _, p := range table {
@@ -77,7 +77,7 @@ func topmost(table []Info, pids []int) []int {
 	return top
 }
 
-// Lookup returns a process that runs, or an error that says that none does.
+// Lookup returns a running process, or an error if it does not run.
 func Lookup(ctx context.Context, pid int) (Info, error) {
 	p, err := lookup(ctx, pid)
 	if err != nil || p.Ended {

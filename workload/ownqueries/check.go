@@ -16,10 +16,10 @@ import (
 
 // Error is an error in a declaration of a list.
 type Error struct {
-	Path    string // of the value within the list, such as [0].fields[1]
+	Path    string // path of the value in the list, such as [0].fields[1]
 	Problem string // the problem and how to fix it
-	// Line and Column are where in the value, which is a text, in characters from 1; 0:
-	// it is about the whole.
+	// Line and Column are the position in the value if that is a text, in characters from 1; 0: the
+	// error is about the whole value.
 	Line, Column int
 }
 
@@ -129,7 +129,7 @@ func (c *checker) numbers(key string, values Choices) {
 	}
 }
 
-// shape checks what the query makes of the rows.
+// shape checks the query's shape.
 func (c *checker) shape(q *Query) {
 	if !slices.Contains(Shapes(), q.Shape) {
 		if q.Shape == "" {

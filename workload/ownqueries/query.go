@@ -62,8 +62,7 @@ type Query struct {
 	Ordered   bool   `yaml:"ordered,omitempty"`
 }
 
-// Texts are texts by the name of the driver that they are for or, for all drivers whose
-// language it is, by that in lower case.
+// Texts holds texts by driver, or by the lower-case name of a language for all drivers that use it.
 type Texts map[string]string
 
 // MarshalYAML implements yaml.BytesMarshaler: all on one line, line breaks as \n.
@@ -86,7 +85,7 @@ type Parameter struct {
 	Text   bool     `yaml:"text,omitempty"` // values are texts, even if all of them are numbers
 }
 
-// numeric reports whether the values stand in texts as numbers.
+// numeric reports whether the values are written as numbers in texts.
 func (p *Parameter) numeric() bool {
 	return !p.Text && p.Tag == "" && !slices.ContainsFunc(p.Values, func(v string) bool { return !number.MatchString(v) })
 }
@@ -234,7 +233,7 @@ func comparisons() []query.Comparison {
 	return []query.Comparison{query.Greater, query.Less, query.AtLeast}
 }
 
-// shape returns the shape of a query with values that were picked.
+// shape returns the shape of a query with the picked values.
 func (q *Query) shape(pick func(Choices) float64) query.Shape {
 	switch q.Shape {
 	case buckets:

@@ -72,7 +72,7 @@ func (c *checker) parameter(key string, p *Parameter, taken []string) string {
 	return p.Name
 }
 
-// text checks one text, whose places are to be known.
+// text checks one text and its placeholders.
 func (c *checker) text(key, text string, known []string, used map[string]bool) {
 	at := func(where position, format string, args ...any) {
 		c.add(key, format, args...)
@@ -114,8 +114,8 @@ func writing() []string {
 	return []string{"INSERT", "UPDATE", "DELETE", "MERGE", "INTO", "CREATE", "ALTER", "DROP", "TRUNCATE", "GRANT", "REVOKE", "COPY", "ATTACH", "PRAGMA"}
 }
 
-// reads returns an error for a text that is cheaply seen to be other than one statement
-// that reads. Functions with effects it cannot see.
+// reads returns an error for a text that a simple check recognizes as anything but a single reading
+// statement. It cannot detect functions with side effects.
 func reads(text string) error {
 	bare := strings.TrimSpace(passedOver.ReplaceAllString(text, " "))
 	bare = strings.TrimRight(bare, "; \n\t\r")
