@@ -1,4 +1,4 @@
-// Package analysis derives the figures of a run again from its operation log.
+// Package analysis computes the figures of a run from its operation log.
 package analysis
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// Analysis is what a log tells.
+// Analysis is the contents of a log.
 type Analysis struct {
 	Header oplog.Header
 	Cells  []Figures // by target, repeat, setting, kind and part, else in the order of the log
-	// Truncated is why the log has no end; empty: it has. The figures are those
-	// of what was read.
+	// Truncated is why the log has no end; empty: it is complete. The figures cover the part that
+	// was read.
 	Truncated string
-	Lost      int64 // operations that the log says it does not have
+	Lost      int64 // operations that the log reports as missing
 }
 
-// Figures are those of one cell, as the engine's: all but what only settings,
-// verification or the target itself tell.
+// Figures are the figures of one cell, as computed by the engine, except those that depend on
+// settings, verification or the target itself.
 type Figures struct {
 	oplog.Cell
 	Load     *result.Load    // of a load
@@ -34,10 +34,9 @@ type Figures struct {
 	Outcomes map[oplog.Outcome]int64
 }
 
-// Log reads a log to its end. Period is that of the rates of loads, as engine has
-// it; 0: one for the whole load. A log that was cut off is no error; a damaged one is. Memory
-// is about 300 KiB for each histogram of a cell, and 8 bytes for each query
-// of a type, however often it was run.
+// Log reads a log to its end. Period is the reporting period for the rates of loads, as in engine;
+// 0: one for the whole load. A truncated log is not an error; a damaged one is. Memory is about 300
+// KiB for each histogram of a cell, and 8 bytes for each query of a type, however often it was run.
 func Log(log *oplog.Reader, period time.Duration) (*Analysis, error) {
 	a := &Analysis{Header: log.Header()}
 	var cells []*cell
@@ -75,10 +74,10 @@ func Log(log *oplog.Reader, period time.Duration) (*Analysis, error) {
 	return a, nil
 }
 
-// cell is what is known of a cell so far.
+// cell is the state of a cell while its log is read.
 type cell struct {
 	*tally.Tally
-	queries map[int64]bool // that were run, by their identifiers
+	queries map[int64]bool // identifiers of the queries that were run
 }
 
 func newCell(c oplog.Cell, period time.Duration) *cell {

@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// stub answers after a while that depends on the query; every 17th never.
+// stub answers after a delay that depends on the query; every 17th never.
 type stub struct{ driver.Required }
 
 func (stub) NewQuerier(context.Context, int) (driver.Querier, error) { return querier{}, nil }
@@ -40,7 +40,7 @@ func (querier) Do(ctx context.Context, r driver.Request, _ query.Sink) (driver.C
 	return driver.Cost{Rows: int64(n), Bytes: int64(8 * n)}, err
 }
 
-// writer holds the rows of its last batch back.
+// writer holds back the rows of its last batch.
 type writer struct{ held int64 }
 
 func (w *writer) Close() error { return nil }
@@ -65,7 +65,7 @@ func queries(n int) engine.List {
 	return q
 }
 
-// recorded returns the only cell of the log of what do does.
+// recorded returns the only cell in the log of the operations of do.
 func recorded(t *testing.T, c oplog.Cell, do func(*oplog.Section)) analysis.Figures {
 	t.Helper()
 	return logged(t, c, 10*time.Millisecond, do)
@@ -93,7 +93,7 @@ func logged(t *testing.T, c oplog.Cell, period time.Duration, do func(*oplog.Sec
 	return a.Cells[0]
 }
 
-// same wants the same figures, but for what the engine knows of its settings.
+// same requires equal figures, except those that the engine derives from its settings.
 func same(t *testing.T, got, want *result.Queries) {
 	t.Helper()
 	if want.Executed == 0 || want.BurnIn == 0 || want.AtLeast == 0 || want.Rows == 0 || want.Values != 3*want.Rows || want.Withheld != "" {
@@ -126,7 +126,7 @@ func TestClosedLoop(t *testing.T) {
 	}
 }
 
-// One worker that waits for the time limit makes the schedule drop arrivals.
+// A single worker that waits for the time limit makes the schedule drop arrivals.
 func TestOpenLoop(t *testing.T) {
 	cfg := engine.OpenConfig{
 		QueryConfig: engine.QueryConfig{Workers: 1, BurnIn: 20, Timeout: 5 * time.Millisecond},
@@ -179,8 +179,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// Queries whose answers are read and kept to be compared have a time as others: the log
-// gives the same figures.
+// Recorded answers do not change the time of queries: the log gives the same figures.
 func TestCaptured(t *testing.T) {
 	for _, schedule := range []string{"", "2000/s"} {
 		cfg := engine.QueryConfig{
@@ -205,7 +204,7 @@ func TestCaptured(t *testing.T) {
 		if want.Sample.Captured != 10 || len(cfg.Capture.Answers()) != 10 {
 			t.Errorf("%d captured, %d answers", want.Sample.Captured, len(cfg.Capture.Answers()))
 		}
-		want.Sample.Captured = 0 // which operations do not tell
+		want.Sample.Captured = 0 // not in the operations
 		if got.First != 400 {
 			t.Errorf("the first query is %d", got.First)
 		}

@@ -18,18 +18,18 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// ErrContradiction is wrapped by the error about a run that has another figure than its
+// ErrContradiction is wrapped by the error about a run with a figure that differs from its
 // operation log.
 var ErrContradiction = errors.New("the run contradicts its operation log")
 
-// Check derives the figures of a run again from its operation logs, and compares all that
-// the logs tell: of loads, mixed phases and query types, in each repeat. Period is that of
-// the rates of loads, as Log has it; less than 0: not known. Unchecked is why some or all
-// figures were not compared; empty: all were. An error that wraps ErrContradiction names
-// the first figure that differs.
+// Check computes the figures of a run from its operation logs, and compares all figures that the
+// logs determine: of loads, mixed phases and query types, in each repeat. Period is the reporting
+// period for the rates of loads, as in Log; negative: unknown. Unchecked is why some or all figures
+// were not compared; empty: all were. An error that wraps ErrContradiction names the first figure
+// that differs.
 //
-// Logs may come from anybody. Only measurements that the run has are derived, some at a
-// time, so that memory stays below some 100 MiB for the runs that there are.
+// Logs are untrusted. Only measurements of the run are computed, some at a time, so that memory
+// stays below some 100 MiB for existing runs.
 func Check(run *result.Run, logs [][]byte, period time.Duration) (unchecked string, err error) {
 	if len(logs) == 0 {
 		return "the export has no operation log", nil
@@ -59,26 +59,26 @@ func Check(run *result.Run, logs [][]byte, period time.Duration) (unchecked stri
 	return unchecked, nil
 }
 
-// record is a measurement that a run has.
+// record is a measurement of a run.
 type record struct {
 	place   int // among all
 	name    string
-	load    *result.Load    // nil: of a query type
-	queries *result.Queries // nil: of a load
+	load    *result.Load    // nil: a query type
+	queries *result.Queries // nil: a load
 
 	matched     bool
 	interrupted bool   // a measurement that differs was cut off: the one that counts is in another log
-	differs     string // how the last measurement that was read does; empty: it was in no log
+	differs     string // difference of the last measurement that was read; empty: it was in no log
 }
 
-// key is what a record and the cells of its measurement have in common.
+// key identifies a record and the cells of its measurement.
 type key struct {
-	target, queryType string // of a load no type
+	target, queryType string // a load has no type
 	repeat            int
 }
 
-// recordsOf returns the measurements of a run of which figures are shown. One that is there
-// twice is an error: the log has it once.
+// recordsOf returns the measurements of a run with figures. A duplicate is an error, because the
+// log has each once.
 func recordsOf(run *result.Run) (records map[key]*record, err error) {
 	records = make(map[key]*record)
 	add := func(k key, r record) {
@@ -109,10 +109,10 @@ type checker struct {
 	period  time.Duration
 	records map[key]*record
 	lost    int64
-	broken  string // why a log tells not all; empty: all do
+	broken  string // why a log is incomplete; empty: all are complete
 }
 
-// ordered lists the records as the run has them.
+// ordered lists the records in the order of the run.
 func (c *checker) ordered() []*record {
 	return slices.SortedFunc(maps.Values(c.records), func(a, b *record) int { return cmp.Compare(a.place, b.place) })
 }
@@ -120,11 +120,12 @@ func (c *checker) ordered() []*record {
 const (
 	triesAtOnce = 32 // that are derived in one pass over a log
 	mostPasses  = 64 // over a log
-	// leastPlaces is of how many queries of a type times are kept, however few the record has.
+	// leastPlaces is the minimum number of queries whose times are kept per type, however few the
+	// record has.
 	leastPlaces = 1 << 12
 )
 
-// read compares the measurements of a log.
+// read compares the measurements in a log.
 func (c *checker) read(log []byte) error {
 	for pass := range mostPasses {
 		more, err := c.pass(log, pass*triesAtOnce)
@@ -136,8 +137,8 @@ func (c *checker) read(log []byte) error {
 	return nil
 }
 
-// pass derives some of the tries of the measurements that the run has, from the one of
-// that number on, and reports whether there are more.
+// pass computes some of the tries of the run's measurements, starting with the given one, and
+// reports whether there are more.
 func (c *checker) pass(log []byte, first int) (more bool, err error) {
 	reader, err := oplog.NewReader(bytes.NewReader(log))
 	if err != nil {
@@ -203,7 +204,7 @@ func (c *checker) pass(log []byte, first int) (more bool, err error) {
 	return more, nil
 }
 
-// try is one of a measurement: others came before it, or at other rates.
+// try is one try of a measurement: earlier ones were disturbed, or had other rates.
 type try struct {
 	record            *record
 	setting, schedule string
@@ -217,7 +218,7 @@ type part struct {
 	queryType string
 }
 
-// find returns of which try of a measurement that the run has a cell is.
+// find returns the try that a cell belongs to, if the run has its measurement.
 func (c *checker) find(of *oplog.Cell) (t try, p part, ok bool) {
 	p = part{of.Kind, of.Part, of.Type}
 	if of.Kind == oplog.Query && of.Part == "" {
@@ -231,7 +232,7 @@ func (c *checker) find(of *oplog.Cell) (t try, p part, ok bool) {
 	return try{record: r, setting: of.Setting}, p, slices.Contains(partsOf(r.load), p)
 }
 
-// partsOf lists the parts that a load has.
+// partsOf lists the parts of a load.
 func partsOf(l *result.Load) []part {
 	parts := []part{{kind: oplog.Load}}
 	if l.Growth != nil {
@@ -265,10 +266,10 @@ func (c *checker) compare(r *record, cells map[part]*cell) (err error) {
 	return err
 }
 
-// differences keeps the first of them.
+// differences keeps the first difference.
 type differences struct {
 	of, first string
-	rates     bool // those of loads are compared
+	rates     bool // rates of loads are compared
 }
 
 // figure compares a figure.
@@ -278,7 +279,7 @@ func (d *differences) figure(name string, stored, derived any) {
 	}
 }
 
-// figureText is a figure in a line.
+// figureText formats a figure on one line.
 func figureText(figure any) string {
 	const most = 40
 	text := fmt.Sprint(figure)
@@ -291,8 +292,8 @@ func figureText(figure any) string {
 	return text
 }
 
-// figures compares those fields of two structs that are numbers, and lists of numbers, under
-// the names that they have in a document; but some.
+// figures compares the fields of two structs that are numbers or lists of numbers, by their names
+// in a document, except the given ones.
 func (d *differences) figures(stored, derived any, but ...string) {
 	was, is := reflect.ValueOf(stored).Elem(), reflect.ValueOf(derived).Elem()
 	for i := range was.NumField() {
@@ -307,7 +308,7 @@ func (d *differences) figures(stored, derived any, but ...string) {
 	}
 }
 
-// list compares a field; of lists it names the first element that differs.
+// list compares a field; for lists it names the first element that differs.
 func (d *differences) list(name string, stored, derived reflect.Value) {
 	if stored.Kind() == reflect.Slice && stored.Len() == derived.Len() {
 		for i := range stored.Len() {
@@ -318,7 +319,7 @@ func (d *differences) list(name string, stored, derived reflect.Value) {
 	d.figure(name, stored.Interface(), derived.Interface())
 }
 
-// latency compares a histogram and what is told of it.
+// latency compares a histogram and its figures.
 func (d *differences) latency(name string, stored, derived *result.Latency) {
 	if stored == nil || derived == nil {
 		d.figure(name, stored != nil, derived != nil)
@@ -400,7 +401,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	}
 	name := d.of
 	d.of = "the mixed phase of " + name
-	writes.Retries = m.Writes.Retries // with those of the rest
+	writes.Retries = m.Writes.Retries // includes those of the rest
 	d.sent(&m.Writes, &writes, written.Outcomes[oplog.Failed])
 	d.figure("rest", m.Rest, of(oplog.Load, oplog.Rest, "").Rows)
 	if m.Response != nil && written.Response != nil {
@@ -427,7 +428,7 @@ func (d *differences) load(l *result.Load, cells map[part]*cell) error {
 	return nil
 }
 
-// sent compares what the operations of a load tell.
+// sent compares the figures that the operations of a load determine.
 func (d *differences) sent(l, derived *result.Load, failed int64) {
 	d.figures(l, derived, "batch_size", "prepare", "settled", "disk_bytes", "disk_before", "disk_settled", "skipped")
 	d.latency("batches", &l.Batches, &derived.Batches)
@@ -454,7 +455,7 @@ func (d *differences) sent(l, derived *result.Load, failed int64) {
 	}
 }
 
-// mixedType compares what was measured of a type while rows were written.
+// mixedType compares the figures of a type in a mixed phase.
 func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) error {
 	derived, err := result.QueriesOf(c.Tally)
 	if err != nil {
@@ -474,10 +475,11 @@ func (d *differences) mixedType(t *result.MixedType, c *cell, wall float64) erro
 	return nil
 }
 
-// negligible is by what share figures of two clocks with one beginning may differ.
+// negligible is the tolerated relative difference between figures of two clocks with the same
+// start.
 const negligible = 1e-3
 
-// about compares a figure that is the log's but for its beginning.
+// about compares a figure that may differ from the log's by a different start.
 func (d *differences) about(name string, stored, derived float64) {
 	if math.Abs(stored-derived) > negligible*math.Abs(derived) {
 		d.figure(name, stored, derived)

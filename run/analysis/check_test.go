@@ -69,13 +69,13 @@ func aRun(t *testing.T) (*result.Run, []byte) {
 	ok(err)
 	ok(log.Close())
 	closed.Type, open.Type = "closed", "open"
-	load.BatchSize, load.Prepare, load.DiskBefore, load.DiskSettled, load.DiskBytes = 100, 0.5, 1000, 3000, 2000 // of which no log tells
+	load.BatchSize, load.Prepare, load.DiskBefore, load.DiskSettled, load.DiskBytes = 100, 0.5, 1000, 3000, 2000 // not in the log
 	run := &result.Run{ID: "20260131-154500-3f2a", Targets: []result.Target{{Name: "a", Driver: "stub",
 		Repeats: []result.Repeat{{Number: 1, Load: load, Queries: []result.Queries{*closed, *open}}}}}}
 	return again(t, run), out.Bytes()
 }
 
-// again is a run as an export has it.
+// again returns a run as an export contains it.
 func again(t *testing.T, run *result.Run) *result.Run {
 	t.Helper()
 	document, err := result.Encode(run)
@@ -89,8 +89,8 @@ func again(t *testing.T, run *result.Run) *result.Run {
 	return decoded
 }
 
-// An honest run agrees with its log. One of which any figure that the log tells was
-// changed does not, and the error names it, what the run says and what the log does.
+// An honest run matches its log. If any figure in the log was changed in the run, the error names
+// it with both values.
 func TestDoctored(t *testing.T) {
 	run, log := aRun(t)
 	if unchecked, err := analysis.Check(run, [][]byte{log}, checkPeriod); err != nil || unchecked != "" {
@@ -165,7 +165,7 @@ func TestDoctored(t *testing.T) {
 	}
 }
 
-// Failed operations without a word in the run are a contradiction.
+// Failed operations that the run does not mention are a contradiction.
 func TestFailuresThatAreNotSaid(t *testing.T) {
 	run, _ := aRun(t)
 	run.Targets[0].Repeats[0].Load, run.Targets[0].Repeats[0].Queries = nil, run.Targets[0].Repeats[0].Queries[:1]
@@ -196,7 +196,7 @@ func TestFailuresThatAreNotSaid(t *testing.T) {
 	}
 }
 
-// What no log tells is not called checked, and no contradiction either.
+// Figures missing in the log are reported as unchecked, and are not a contradiction.
 func TestUnchecked(t *testing.T) {
 	run, log := aRun(t)
 	_, other := aRun(t)
@@ -219,7 +219,7 @@ func TestUnchecked(t *testing.T) {
 			t.Errorf("%s: %v, %q, want %q", name, err, unchecked, c.want)
 		}
 	}
-	// A measurement that is done again counts as it was done last, or in another attempt.
+	// For a repeated measurement the last try counts, or another attempt.
 	if unchecked, err := analysis.Check(run, [][]byte{other, log}, checkPeriod); err != nil || unchecked != "" {
 		t.Errorf("measured again: %v, %q", err, unchecked)
 	}
@@ -243,8 +243,8 @@ func emptyLog(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// Each number in the record of a query type or a load is compared, or named here as one
-// that operations do not tell.
+// Each number in the record of a query type or a load is compared, or listed here as independent of
+// the operations.
 func TestEveryFigureIsCompared(t *testing.T) {
 	run, log := aRun(t)
 	untold := map[string]bool{"distinct": true, "timeout": true, "time_box": true, "batch_size": true, "prepare": true, "settled": true,
@@ -280,7 +280,7 @@ func TestEveryFigureIsCompared(t *testing.T) {
 	}
 }
 
-// Whatever operations a log has, a check ends, without a panic.
+// Whatever operations a log has, a check ends without a panic.
 func TestHostileLogs(t *testing.T) {
 	run, log := aRun(t)
 	extreme := []int64{math.MinInt64, -1, 0, 1, 1 << 40, math.MaxInt64}

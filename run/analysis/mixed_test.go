@@ -17,8 +17,8 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// The figures of a mixed phase come out of its log again: those of the writes,
-// and of each type, where answers that were kept count and their times do not.
+// The figures of a mixed phase can be computed from its log: those of the writes, and of each type,
+// including queries with recorded answers but without their times.
 func TestMixed(t *testing.T) {
 	start := time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 	d, err := tsbs.CPUOnly().Dataset(workload.Spec{

@@ -15,7 +15,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// stopping is a target during whose every tenth query tsmark stands still.
+// stopping is a target that suspends tsmark during every tenth query.
 type stopping struct {
 	driver.Required
 	pulse *pulse.Pulse
@@ -29,7 +29,7 @@ func (s stopping) Do(ctx context.Context, r driver.Request, _ query.Sink) (drive
 	begin := time.Now()
 	time.Sleep(100 * time.Microsecond)
 	if n%10 == 9 {
-		if n == 99 { // which is cut off for it
+		if n == 99 { // cut off for that reason
 			<-ctx.Done()
 		}
 		s.pulse.Add(begin, time.Now())
@@ -44,8 +44,8 @@ func errorOf(ctx context.Context, err error) error {
 	return err
 }
 
-// Queries during which tsmark stood still are in no figure, and counted: by the engine and
-// from the log alike, in a closed and in an open loop.
+// Queries during which tsmark was suspended are counted but in no figure: by the engine and from
+// the log alike, in a closed and in an open loop.
 func TestPaused(t *testing.T) {
 	for _, schedule := range []string{"", "1000/s"} {
 		p := pulse.Silent()

@@ -12,7 +12,7 @@ import (
 	"github.com/tsmark/tsmark/result"
 )
 
-// someCells are all ways in which operations are counted.
+// someCells cover all ways of counting operations.
 func someCells() []oplog.Cell {
 	return []oplog.Cell{
 		{Kind: oplog.Load, Workers: 4},
@@ -26,7 +26,7 @@ func someCells() []oplog.Cell {
 	}
 }
 
-// operation is any that an engine may emit, and many that none does.
+// operation returns any operation that an engine may emit, and many that none does.
 func operation(r *rand.Rand, place int64, at time.Duration) oplog.Op {
 	op := oplog.Op{
 		Outcome: oplog.Outcome(r.IntN(int(oplog.Started))), BurnIn: r.IntN(4) == 0, Sequence: place, Query: place % 100,
@@ -39,8 +39,8 @@ func operation(r *rand.Rand, place int64, at time.Duration) oplog.Op {
 	return op
 }
 
-// What is counted while operations happen, by workers each of which has its own
-// tally, and what the log tells of it later are the same, to the last digit.
+// Counting operations as they happen, with a tally per worker, and counting them later from the log
+// gives identical results.
 func TestLiveEqualsLogged(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, c := range someCells() {
@@ -78,7 +78,7 @@ func TestLiveEqualsLogged(t *testing.T) {
 					return
 				}
 				want, err := result.QueriesOf(live)
-				want.Distinct = 100 // of which the engine knows by itself
+				want.Distinct = 100 // set by the engine itself
 				if err != nil || !reflect.DeepEqual(got.Queries, &want) || want.Executed == 0 || want.AtLeast == 0 || want.Service.Count == 0 || want.Wall == 0 {
 					t.Errorf("error %v, logged\n%+v\nwhen it happened\n%+v", err, got.Queries, want)
 				}

@@ -1,6 +1,5 @@
-// Package check looks at a target as a run would use it, before there is a run: whether
-// every port answers, what the user may do, what time the server has, how far away it is,
-// and what of its settings would distort the figures.
+// Package check examines a target as a run would use it, before a run: whether every port answers,
+// the user's permissions, the server's clock, the latency, and settings that would distort figures.
 package check
 
 import (
@@ -19,30 +18,30 @@ import (
 	"github.com/tsmark/tsmark/session"
 )
 
-// Status is how a check came out.
+// Status is the outcome of a check.
 type Status string
 
 // The statuses.
 const (
 	OK     Status = "ok"
-	Warned Status = "warning" // a run would work; its figures may not be what they seem
+	Warned Status = "warning" // a run would work; its figures may be misleading
 	Failed Status = "fails"   // a run would fail
-	Skip   Status = "n/a"     // nothing could be found out, or there is nothing to find out
+	Skip   Status = "n/a"     // the result is unknown, or the check does not apply
 )
 
-// Finding is the outcome of one check.
+// Finding is the result of one check.
 type Finding struct {
-	Check  string `json:"check"` // what was looked at, in a few words
+	Check  string `json:"check"` // short description of the check
 	Status Status `json:"status"`
 	Result string `json:"result"`
-	Fix    string `json:"fix,omitempty"` // how to fix it; empty: nothing is wrong, or the result says it
+	Fix    string `json:"fix,omitempty"` // how to fix it; empty: no problem, or the result includes it
 }
 
-// Report is what was found out about a target.
+// Report is the findings about a target.
 type Report struct {
 	Target   string    `json:"target"`
 	Driver   string    `json:"driver"`
-	Location string    `json:"location,omitempty"` // address or path, without secrets; empty: it was not reached
+	Location string    `json:"location,omitempty"` // address or path, without secrets; empty: not reached
 	Findings []Finding `json:"findings"`
 }
 
@@ -51,36 +50,36 @@ func (r *Report) Fails() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Status == Failed })
 }
 
-// Target is what is looked at.
+// Target is the target to check.
 type Target struct {
 	Name    string
-	Driver  driver.Driver  // which keeps limits
-	Options driver.Options // that have passed Resolve
-	// Folder is where an embedded database makes files for the trial, and is used by the
-	// caller for nothing else.
+	Driver  driver.Driver  // with limits set
+	Options driver.Options // after Resolve
+	// Folder is where an embedded database creates files for the trial. The caller uses it for
+	// nothing else.
 	Folder string
 }
 
-// Config says what is looked at how often.
+// Config is the configuration of the checks.
 type Config struct {
 	Pings int // connections for the latency of the path, and readings of the clock
 }
 
-// Default is what there is no reason to change.
+// Default is the default configuration.
 func Default() Config { return Config{Pings: 10} }
 
-// examination is one on its way.
+// examination is a check in progress.
 type examination struct {
 	Config
 	Target
 	caps   driver.Caps
 	report Report
 	local  bool          // the server runs on this machine
-	path   time.Duration // least round trip to the server; 0: there is none, or it is not known
+	path   time.Duration // minimum round trip to the server; 0: none, or unknown
 }
 
-// Run looks at a target. It leaves nothing behind in it. Its error is ctx's end; whatever
-// else is wrong is in the report.
+// Run checks a target. It leaves nothing behind. Its error is ctx's end; all other problems are in
+// the report.
 func Run(ctx context.Context, c Config, t Target) (*Report, error) {
 	x := &examination{Config: c, Target: t, caps: t.Driver.Caps(t.Options), report: Report{Target: t.Name, Driver: t.Driver.Name}}
 	x.examine(ctx)
@@ -92,14 +91,14 @@ func Run(ctx context.Context, c Config, t Target) (*Report, error) {
 
 func (x *examination) examine(ctx context.Context) {
 	if !x.endpoints(ctx) {
-		return // each further step would say the same again
+		return // further steps would repeat the error
 	}
 	db, err := x.open(ctx)
 	if err != nil {
 		x.fails("session", err)
 		return
 	}
-	defer db.Close() // what matters was finished before
+	defer db.Close() // the results are complete
 	x.version(ctx, db)
 	if x.trial(ctx, db) {
 		x.answers(ctx, db)
@@ -111,8 +110,8 @@ func (x *examination) examine(ctx context.Context) {
 	x.swap(ctx)
 }
 
-// open opens the target as a load does. An embedded database that is not at its path yet
-// is made in the folder for the trial.
+// open opens the target as a load does. An embedded database that does not exist yet is created in
+// the folder for the trial.
 func (x *examination) open(ctx context.Context) (driver.DB, error) {
 	options := maps.Clone(x.Options)
 	if path := options["path"]; x.caps.Embedded && path != "" {
@@ -131,7 +130,7 @@ func (x *examination) add(check string, status Status, fix, format string, args 
 	x.report.Findings = append(x.report.Findings, Finding{Check: check, Status: status, Result: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// fails adds an error, whose text says how to fix it behind its last semicolon, if it does.
+// fails adds an error. Advice after the last semicolon of its text becomes the fix.
 func (x *examination) fails(check string, err error) {
 	result, fix := oneLine(err), ""
 	if at := strings.LastIndex(result, "; "); at >= 0 {
@@ -142,14 +141,14 @@ func (x *examination) fails(check string, err error) {
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// version tells what answers, and whether the driver was tested with it.
+// version reports the system, and whether the driver was tested with it.
 func (x *examination) version(ctx context.Context, db driver.DB) {
 	d, err := Describe(ctx, db)
 	if err != nil {
 		x.fails("version", err)
 		return
 	}
-	if !x.caps.Embedded { // whose files may be in the folder of the trial
+	if !x.caps.Embedded { // its files may be in the trial's folder
 		x.report.Location = d.Location
 	}
 	if d.StandIn != "" {
@@ -173,13 +172,13 @@ func (x *examination) version(ctx context.Context, db driver.DB) {
 	}
 }
 
-// existing looks at what the place holds. It reports whether a trial may be loaded there.
+// existing checks the contents of the place. It reports whether a trial may be loaded there.
 func (x *examination) existing(ctx context.Context, db driver.DB) bool {
 	const check = "existing data"
 	mark, err := session.New(db).Mark(ctx)
 	switch {
 	case err == nil && mark.Dataset.Name == trialName:
-		return true // of a check that was killed
+		return true // left by a killed check
 	case err == nil:
 		x.add(check, OK, "", "dataset %s of tsmark's (%s, %d rows), which a load replaces with --replace alone", mark.Fingerprint, mark.Dataset.Name, mark.RowsAcked)
 		return false

@@ -21,8 +21,7 @@ import (
 	"github.com/tsmark/tsmark/series"
 )
 
-// reached returns what is found of a driver's server, of which only the endpoints can be
-// had.
+// reached returns the findings for a driver's server with only its endpoints available.
 func reached(t *testing.T, host, port, encryption, password string) []Finding {
 	t.Helper()
 	kind := driver.Driver{
@@ -51,7 +50,7 @@ func reached(t *testing.T, host, port, encryption, password string) []Finding {
 	return r.Findings
 }
 
-// holds fails unless there is a finding of the status whose result and fix have the words.
+// holds fails unless there is a finding with the status and the words in its result and fix.
 func holds(t *testing.T, findings []Finding, check string, status Status, words ...string) {
 	t.Helper()
 	for _, f := range findings {
@@ -99,8 +98,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// Credentials that cross a network as they are, and a certificate that ends soon, are told
-// of.
+// Credentials sent over a network unencrypted, and certificates that expire soon, are reported.
 func TestEncryption(t *testing.T) {
 	x := &examination{Target: Target{Options: driver.Options{}}}
 	x.encryption(&driver.Endpoint{Protocol: "HTTP", Address: "10.1.2.3:80", Secret: true}, nil)
@@ -116,8 +114,8 @@ func TestEncryption(t *testing.T) {
 	holds(t, x.report.Findings, "TLS of HTTP", Warned, "renew the certificate")
 }
 
-// What no server of a kind tells is said in the driver's words, and what one failed to
-// tell in the server's.
+// Information that no server of a driver provides is explained in the driver's words, and a failed
+// request in the server's.
 func TestUnknown(t *testing.T) {
 	x := &examination{}
 	x.untold("clock", "its time", fmt.Errorf("looking: %w", driver.Unknown("X has no clock: look at the wall")))
@@ -126,8 +124,8 @@ func TestUnknown(t *testing.T) {
 	holds(t, x.report.Findings, "settings", Skip, "the server does not tell them: only root may")
 }
 
-// The trial's reader gives all rows once, whatever the size of its batches, and its values
-// tell rows apart.
+// The trial's reader returns all rows once, whatever the size of its batches, and its values
+// distinguish rows.
 func TestTrial(t *testing.T) {
 	for _, size := range []int{1, 3, 100} {
 		seen := map[[2]int64]bool{}

@@ -11,12 +11,12 @@ import (
 	"github.com/tsmark/tsmark/monitor/process"
 )
 
-// toldBy is the setting that says who told the version, where that was not the server.
+// toldBy is the setting with the source of the version, if that is not the server.
 const toldBy = "version told by"
 
-// Describe is DB.Describe, with the version of a server on this machine that does not tell
-// it by that of the package that its program is from: Debian's build of VictoriaMetrics
-// does not know its own. The error also names an option that the server has not taken.
+// Describe is DB.Describe. If a server on this machine does not report its version, Describe uses
+// that of its program's package: Debian's build of VictoriaMetrics does not know its own. The error
+// also names an option that the server has not accepted.
 func Describe(ctx context.Context, db driver.DB) (driver.Description, error) {
 	d, err := db.Describe(ctx)
 	if err == nil {
@@ -35,8 +35,8 @@ func Describe(ctx context.Context, db driver.DB) (driver.Description, error) {
 	return d, nil
 }
 
-// packaged is the version of the package of the server at an address; empty: it runs
-// elsewhere, or is from none.
+// packaged returns the version of the package of the server at an address; empty: it runs
+// elsewhere, or is not from a package.
 func packaged(ctx context.Context, address string) string {
 	_, text, err := net.SplitHostPort(address)
 	port, err1 := strconv.Atoi(text)

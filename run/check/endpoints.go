@@ -14,9 +14,9 @@ import (
 	"github.com/tsmark/tsmark/monitor"
 )
 
-// Reach returns an error where an address does not answer that a run of a driver with the
-// options will use, and that opening the target has not tried. It names the option that
-// sets the address. Those that only queries use are left out unless there are queries.
+// Reach returns an error if an address does not answer that a run of a driver with the options will
+// use, and that opening the target has not tried. It names the option that sets the address. It
+// skips addresses for queries only, unless there are queries.
 func Reach(ctx context.Context, k *driver.Driver, o driver.Options, queries bool) error {
 	endpoints, err := connection.Endpoints(k, o)
 	if err != nil {
@@ -33,13 +33,13 @@ func Reach(ctx context.Context, k *driver.Driver, o driver.Options, queries bool
 	return nil
 }
 
-// unusable says of an error which address it is about, and which option sets that.
+// unusable adds to an error its address, and the option that sets it.
 func unusable(e *driver.Endpoint, err error) error {
 	return fmt.Errorf("%s (option %s) cannot be used: %w", e.Address, e.Option, err)
 }
 
-// endpoints looks at each address: whether it answers, how the connection is encrypted,
-// and how far away it is. It reports whether all that Open needs answer.
+// endpoints checks each address: whether it answers, its encryption, and its latency. It reports
+// whether all addresses needed by Open answer.
 func (x *examination) endpoints(ctx context.Context) bool {
 	endpoints, err := connection.Endpoints(&x.Driver, x.Options)
 	if err != nil {
@@ -70,7 +70,7 @@ func (x *examination) endpoints(ctx context.Context) bool {
 	return usable
 }
 
-// fixOf is how to have an endpoint answer.
+// fixOf returns advice for an endpoint that does not answer.
 func fixOf(e *driver.Endpoint, err error, said string) string {
 	if said == "" && errors.Is(err, driver.ErrUnreachable) {
 		return fmt.Sprintf("start the server, or give its port by the option %s", e.Option)
@@ -80,10 +80,10 @@ func fixOf(e *driver.Endpoint, err error, said string) string {
 
 func (x *examination) last() *Finding { return &x.report.Findings[len(x.report.Findings)-1] }
 
-// soon is how long before its end a certificate is told of.
+// soon is the time before its expiry when a certificate is reported.
 const soon = 14 * 24 * time.Hour
 
-// encryption tells how a connection is encrypted.
+// encryption reports the encryption of a connection.
 func (x *examination) encryption(e *driver.Endpoint, state *tls.ConnectionState) {
 	check := "TLS of " + e.Protocol
 	host, _, err := net.SplitHostPort(e.Address)
@@ -112,9 +112,9 @@ func (x *examination) encryption(e *driver.Endpoint, state *tls.ConnectionState)
 	}
 }
 
-// distance measures the round trip of the path by opening connections, which the kernel
-// of the server's host answers: no work of the server's is in it. A server that takes one
-// connection at a time might take these for its only one.
+// distance measures the round trip by opening connections, which the kernel of the server's host
+// answers without work of the server. It skips a server that accepts one connection at a time,
+// because these connections might block it.
 func (x *examination) distance(ctx context.Context, e *driver.Endpoint) {
 	if here, err := monitor.CoLocated(ctx, e.Address); err == nil && here {
 		x.local = true
@@ -148,7 +148,7 @@ func (x *examination) distance(ctx context.Context, e *driver.Endpoint) {
 	x.add(check, OK, "", "round trip %s at least, %s median of %d", milliseconds(trips[0]), milliseconds(trips[len(trips)/2]), len(trips))
 }
 
-// milliseconds is a duration for people.
+// milliseconds formats a duration for users.
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
 }

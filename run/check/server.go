@@ -10,10 +10,10 @@ import (
 	"github.com/tsmark/tsmark/monitor"
 )
 
-// little is less free space than any run should begin with.
+// little is the minimum free space for any run.
 const little = 1 << 30
 
-// room tells how much space is left where the data goes.
+// room reports the free space for the data.
 func (x *examination) room(ctx context.Context, db driver.DB) {
 	const check = "free space"
 	folder, free := "", int64(-1)
@@ -46,16 +46,15 @@ func (x *examination) room(ctx context.Context, db driver.DB) {
 
 func gibibytes(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
-// unasked says why a server is not asked about something. What has no server, or keeps
-// nothing, has nothing to be asked.
+// unasked says why a check does not apply to a server: the target has no server, or discards rows.
 func (x *examination) unasked(check, why string) {
 	if !x.caps.Embedded && !x.caps.Discards {
 		x.add(check, Skip, "", "%s", why)
 	}
 }
 
-// untold says why a server did not tell something: no server of its kind does, or this one
-// failed to.
+// untold says why a server did not provide information: no server of its driver does, or this one
+// failed.
 func (x *examination) untold(check, what string, err error) {
 	if reason := driver.Unknown(""); errors.As(err, &reason) {
 		x.add(check, Skip, "", "%s", oneLine(reason))
@@ -64,11 +63,11 @@ func (x *examination) untold(check, what string, err error) {
 	x.add(check, Skip, "", "the server does not tell %s: %s", what, oneLine(err))
 }
 
-// apart is how far the clocks may be apart without a word.
+// apart is the tolerated difference between the clocks.
 const apart = time.Second
 
-// clock compares the server's clock with this machine's, by the reading with the shortest
-// round trip of several.
+// clock compares the server's clock with this machine's, by the reading with the shortest round
+// trip.
 func (x *examination) clock(ctx context.Context, db driver.DB) {
 	const check = "clock"
 	if db.ReadClock == nil {
@@ -100,7 +99,7 @@ func (x *examination) clock(ctx context.Context, db driver.DB) {
 	x.add(check, OK, "", "%s", text)
 }
 
-// settings tells which of the server's settings distort what is measured.
+// settings reports the server's settings that distort measurements.
 func (x *examination) settings(ctx context.Context, db driver.DB) {
 	const check = "settings"
 	if db.Advise == nil {
@@ -119,7 +118,7 @@ func (x *examination) settings(ctx context.Context, db driver.DB) {
 	}
 }
 
-// swap tells of memory of this machine that is on disk, where the server shares it.
+// swap reports swapped memory of this machine, if the server runs on it.
 func (x *examination) swap(ctx context.Context) {
 	if !x.local {
 		return

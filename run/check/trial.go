@@ -20,7 +20,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// trialName is the table of the trial, and what its mark says that the dataset is.
+// trialName is the table of the trial, and the dataset in its mark.
 const trialName = "check_by_tsmark"
 
 // The trial's size.
@@ -30,7 +30,7 @@ const (
 	trialStep   = time.Minute
 )
 
-// trialStart is when the datasets of TSBS begin: what has a retention loses such rows.
+// trialStart is the start of TSBS's datasets: a server with a retention period drops such rows.
 var trialStart = time.Date(2016, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // trial is a dataset of a few rows of one table.
@@ -87,14 +87,13 @@ func (r *trialReader) Next(b *series.Batch, most int) error {
 	return nil
 }
 
-// quickest is a query that every system can answer and that reads little: the newest row
-// of each host.
+// quickest is a cheap query that every system can answer: the newest row of each host.
 func quickest() query.Query {
 	return query.Query{Type: trialName, Table: trialName, Shape: query.Last{By: "host", Fields: []string{"whole", "part"}}}
 }
 
-// trial creates, writes and counts a few rows under tsmark's own names, where that takes
-// nobody's place. It reports whether they are there.
+// trial creates, writes and counts a few rows under tsmark's own names, if it replaces no other
+// data. It reports whether they exist.
 func (x *examination) trial(ctx context.Context, db driver.DB) bool {
 	d := newTrial()
 	if x.caps.Discards {
@@ -126,7 +125,7 @@ func (x *examination) trial(ctx context.Context, db driver.DB) bool {
 	return true
 }
 
-// inspect looks at rights where no trial can be loaded.
+// inspect checks permissions if no trial can be loaded.
 func (x *examination) inspect(ctx context.Context, db driver.DB) {
 	if err := session.New(db).Inspect(ctx, nil); err != nil {
 		x.fails("rights", err)
@@ -135,7 +134,7 @@ func (x *examination) inspect(ctx context.Context, db driver.DB) {
 	x.add("rights", Skip, "give a place that is empty to have them tried", "not tried: a trial would take the place of the dataset")
 }
 
-// load does what a load does, with a few rows. It returns which step an error is of.
+// load executes a small load. It returns the step that failed.
 func (x *examination) load(ctx context.Context, db driver.DB, d trial) (step string, err error) {
 	mark := session.Mark{
 		Dataset: workload.Spec{Name: trialName, Start: trialStart, End: d.schema.Last, Interval: trialStep}, Fingerprint: trialName,
@@ -190,8 +189,8 @@ func write(ctx context.Context, db driver.DB, d trial) (err error) {
 	}
 }
 
-// answers runs the quickest query, compares its answer, and sets the time that it takes
-// beside that of the path.
+// answers runs the quickest query, compares its answer, and reports its time together with the
+// latency.
 func (x *examination) answers(ctx context.Context, db driver.DB) {
 	const check = "query"
 	d, q := newTrial(), quickest()
@@ -233,13 +232,13 @@ func (x *examination) answers(ctx context.Context, db driver.DB) {
 	x.add(check, OK, "", "%s", text)
 }
 
-// times runs a query again and again; the times ascend.
+// times runs a query repeatedly; the times ascend.
 func times(ctx context.Context, db driver.DB, r driver.Request, n int) ([]time.Duration, error) {
 	q, err := db.NewQuerier(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer q.Close() // reading only
+	defer q.Close() // only used for reading
 	took := make([]time.Duration, n)
 	for i := range took {
 		begin := time.Now()
@@ -252,16 +251,16 @@ func times(ctx context.Context, db driver.DB, r driver.Request, n int) ([]time.D
 	return took, nil
 }
 
-// clear drops the trial, also where ctx has ended.
+// clear drops the trial, even if ctx has ended.
 func (x *examination) clear(ctx context.Context, db driver.DB) {
 	longer, release := limit.Outlive(ctx)
 	defer release()
 	mark, err := session.New(db).Mark(longer)
 	if errors.Is(err, session.ErrNoMark) {
-		return // it was not made
+		return // it was not created
 	}
 	if err == nil && mark.Dataset.Name != trialName {
-		return // somebody loaded another one meanwhile
+		return // another load happened in the meantime
 	}
 	if err == nil {
 		err = session.New(db).Clear(longer)

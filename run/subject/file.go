@@ -11,7 +11,7 @@ import (
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// OpenFile opens the file that the rows come from, if there is one.
+// OpenFile opens the input file, if there is one.
 func (s *Subject) OpenFile() error {
 	settings := &s.Plan.Experiment.Load
 	if settings.File == "" {
@@ -35,23 +35,22 @@ func (s *Subject) OpenFile() error {
 	return nil
 }
 
-// takesLines reports whether the target takes the file's lines as they are.
+// takesLines reports whether the target accepts the file's lines unchanged.
 func (s *Subject) takesLines(t driver.DB) bool {
 	return t.TakesLines != nil && s.File != nil && t.TakesLines(string(s.File.Format()), s.Schema())
 }
 
-// Feed is where the rows of one load come from: a dataset, or the lines of a file
-// as they are.
+// Feed is the source of the rows of one load: a dataset, or the unchanged lines of a file.
 type Feed struct {
 	Dataset workload.Dataset
 	Schema  *series.Schema
-	Rows    int64         // that the target should accept; -1: not known beforehand
+	Rows    int64         // expected number of accepted rows; -1: unknown in advance
 	Lines   *ingest.Lines // nil: the dataset
-	parsed  *fileRows     // of the dataset; nil: it is generated
-	Counted *CountedRows  // generated rows; nil: they are a file's
+	parsed  *fileRows     // rows of a file; nil: they are generated
+	Counted *CountedRows  // generated rows; nil: they are read from a file
 }
 
-// RowsRead returns how many rows were given, once all were.
+// RowsRead returns the number of rows that were read, after all were.
 func (f *Feed) RowsRead() int64 {
 	switch {
 	case f.Lines != nil:
@@ -62,7 +61,7 @@ func (f *Feed) RowsRead() int64 {
 	return f.Counted.Given.Load()
 }
 
-// CountedRows is a dataset of which one pass is made, and counted.
+// CountedRows is a dataset that counts the rows of its only pass.
 type CountedRows struct {
 	workload.Dataset
 	Given atomic.Int64
@@ -91,7 +90,7 @@ func (r *countedReader) Next(b *series.Batch, max int) error {
 	return err
 }
 
-// Close closes the file, where there is one.
+// Close closes the file, if there is one.
 func (f *Feed) Close() {
 	if f.Lines != nil {
 		f.Lines.Close()
@@ -101,11 +100,11 @@ func (f *Feed) Close() {
 	}
 }
 
-// fileRows is a file's rows, of which one pass is made.
+// fileRows is the rows of a file, for a single pass.
 type fileRows struct {
 	*ingest.Dataset
 	reader *ingest.Reader
-	held   *driver.Checker // that the target can hold what the file has
+	held   *driver.Checker // checks that the target can store the file's rows
 }
 
 // Open implements workload.Dataset.
@@ -113,7 +112,7 @@ func (r *fileRows) Open() workload.Reader {
 	return &checkedReader{r.reader, r.held}
 }
 
-// checkedReader is a reader whose rows are checked as they pass.
+// checkedReader is a reader that checks rows as they pass.
 type checkedReader struct {
 	workload.Reader
 	held *driver.Checker
@@ -127,7 +126,7 @@ func (r *checkedReader) Next(b *series.Batch, max int) error {
 	return r.held.Check(b)
 }
 
-// Feed finds out where the rows come from and how the target takes them.
+// Feed determines the source of the rows and the form in which the target accepts them.
 func (s *Subject) Feed(t driver.DB, planned *plan.Target) (*Feed, error) {
 	settings := &s.Plan.Experiment.Load
 	f := &Feed{Dataset: s.Dataset, Schema: s.Schema(), Rows: -1}
@@ -174,7 +173,7 @@ func (s *Subject) parse() *ingest.Dataset {
 	return s.parsed
 }
 
-// Conclude records what a file was found to hold, once it has been read.
+// Conclude records the contents of a file once it has been read.
 func (s *Subject) Conclude(f *Feed, load *result.Load, failure error) {
 	switch {
 	case f.Lines != nil:
@@ -182,7 +181,7 @@ func (s *Subject) Conclude(f *Feed, load *result.Load, failure error) {
 		if s.Expected == nil {
 			s.Record.Rows = f.Lines.RowCount()
 		}
-	case failure == nil: // else the reader may still be at it
+	case failure == nil: // otherwise the reader may still be running
 		load.Skipped = f.parsed.reader.Tally().Skipped
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// headRows is how many rows of a file are compared with those that the settings
-// make, before anything is written: more than a first epoch of most datasets has.
+// headRows is the number of rows of a file that are compared with the generated ones before
+// anything is written: more than the first epoch of most datasets.
 const headRows = 10_000
 
-// CheckHead returns an error where settings say what generated a file, and its
-// first rows are not what these make. Standard input can be read only once, and of a
-// file with lines to skip nobody knows which rows it lacks.
+// CheckHead returns an error if the settings specify the generator of a file, and its first rows
+// differ from the generated ones. It does not check standard input, which can be read only once,
+// and files with lines to skip, whose missing rows are unknown.
 func (s *Subject) CheckHead() error {
 	if s.File == nil || s.File.ReadsOnce() || s.Plan.Experiment.Load.SkipBadLines > 0 {
 		return nil
@@ -37,9 +37,8 @@ func (s *Subject) CheckHead() error {
 	return err
 }
 
-// firstDifference compares the first rows of a file with those that are made, and
-// says what differs; empty: nothing does. A file that ends early is no difference:
-// its rows are counted.
+// firstDifference compares the first rows of a file with the generated ones, and describes the
+// difference; empty: none. A file that ends early does not differ: its rows are counted later.
 func firstDifference(file, made workload.Reader, most int) (string, error) {
 	got, want := rowCursor{from: file}, rowCursor{from: made}
 	for row := 1; row <= most; row++ {
@@ -63,12 +62,12 @@ func firstDifference(file, made workload.Reader, most int) (string, error) {
 	return "", nil
 }
 
-// rowCursor goes through a dataset row by row.
+// rowCursor iterates over the rows of a dataset.
 type rowCursor struct {
 	from  workload.Reader
 	batch series.Batch
-	run   int // of the batch
-	row   int // of the run
+	run   int // index in the batch
+	row   int // index in the run
 }
 
 func (c *rowCursor) next() error {
@@ -85,7 +84,7 @@ func (c *rowCursor) next() error {
 	return nil
 }
 
-// rowKey is what a row is of.
+// rowKey identifies a row.
 type rowKey struct {
 	table  string
 	series uint32
@@ -97,7 +96,7 @@ func (c *rowCursor) key() rowKey {
 	return rowKey{run.Table.Name, run.Series[c.row], run.Times[c.row]}
 }
 
-// name is the key for people, with the first tag.
+// name formats the key for users, with the first tag.
 func (c *rowCursor) name() string {
 	run := &c.batch.Runs[c.run]
 	at := time.Unix(0, run.Times[c.row]).UTC().Format(time.RFC3339Nano)
@@ -109,8 +108,7 @@ func (c *rowCursor) name() string {
 	return run.Table.Name + " at " + at
 }
 
-// differs returns the first field whose value is another one in a row of the same
-// key; empty: none.
+// differs returns the first field with different values in two rows of the same key; empty: none.
 func (c *rowCursor) differs(other *rowCursor) string {
 	a, b := &c.batch.Runs[c.run], &other.batch.Runs[other.run]
 	for i, f := range a.Table.Fields {
@@ -133,7 +131,7 @@ func (c *rowCursor) differs(other *rowCursor) string {
 	return ""
 }
 
-// near reports whether two floats are the same but for how they were written.
+// near reports whether two floats are equal except for their formatting.
 func near(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-6*max(math.Abs(a), math.Abs(b)) || math.IsNaN(a) && math.IsNaN(b)
 }

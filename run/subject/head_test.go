@@ -9,7 +9,7 @@ import (
 	"github.com/tsmark/tsmark/workload/all"
 )
 
-// A dataset does not differ from itself, and from another one in what is said.
+// A dataset does not differ from itself, and differs from another one as described.
 func TestFirstDifference(t *testing.T) {
 	open := func(change func(*workload.Spec)) workload.Reader {
 		spec := experiment.Default().Workload

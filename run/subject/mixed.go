@@ -9,19 +9,18 @@ import (
 	"github.com/tsmark/tsmark/query"
 )
 
-// Mixes reports whether a part of the loads is mixed: there are queries, and
-// known answers.
+// Mixes reports whether the loads have a mixed phase: there are queries with known answers.
 func (s *Subject) Mixes() bool {
 	return s.Plan.Experiment.Mixed.On() && s.Plan.Steps.Verify
 }
 
-// RowsBefore is how many rows are loaded before the mixed phase.
+// RowsBefore returns the number of rows loaded before the mixed phase.
 func (s *Subject) RowsBefore() int64 {
 	rows, percent := s.Expected.Survey.Rows, int64(s.Plan.Experiment.Mixed.Loaded)
 	return rows/100*percent + rows%100*percent/100
 }
 
-// MixedQueries draws what is run beside the writes of a cell of an operation log, which
+// MixedQueries generates the queries that run with the writes of a cell of an operation log, which
 // has a section for each type.
 func (s *Subject) MixedQueries(written oplog.Cell, queriers int, sectionOf func(oplog.Cell) (*oplog.Section, error)) ([]engine.MixedQueries, error) {
 	types := make([]engine.MixedQueries, len(s.Queries))
@@ -39,14 +38,13 @@ func (s *Subject) MixedQueries(written oplog.Cell, queriers int, sectionOf func(
 	return types, nil
 }
 
-// MixedCell is the cell of the queries of a type that are run by a schedule beside
-// writes.
+// MixedCell is the cell for the queries of a type that run by a schedule in a mixed phase.
 func MixedCell(written oplog.Cell, queryType string, queriers int, schedule string) oplog.Cell {
 	written.Kind, written.Type, written.Workers, written.Schedule = oplog.Query, queryType, queriers, schedule
 	return written
 }
 
-// MixedSeed is that of the samples of answers of a mixed phase.
+// MixedSeed is the seed for the samples of answers in a mixed phase.
 func MixedSeed(check, target string, repeat int) string {
 	return check + " mixed " + target + " " + strconv.Itoa(repeat)
 }

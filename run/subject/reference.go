@@ -16,8 +16,8 @@ import (
 	"github.com/tsmark/tsmark/workload/ownqueries"
 )
 
-// ComparesSystems reports whether answers of a type can be compared between systems alone: nobody
-// knows the right ones, and targets of several systems have a text for it.
+// ComparesSystems reports whether answers of a type can only be compared between systems: the
+// correct ones are unknown, and targets of several systems have a text for it.
 func (s *Subject) ComparesSystems(q *plan.TypeQueries) bool {
 	if q.OwnText == nil || s.Plan.Experiment.Queries.Verbatim() || s.hasReference(q) {
 		return false
@@ -35,22 +35,22 @@ func (s *Subject) ComparesSystems(q *plan.TypeQueries) bool {
 	return false
 }
 
-// referenceDriver is the system that answers reference texts: it is there in most builds
-// of tsmark, and needs no server.
+// referenceDriver is the system that answers reference texts: most builds of tsmark include it, and
+// it needs no server.
 const referenceDriver = "duckdb"
 
-// references is the dataset in databases of tsmark's own, whose answers to the reference
-// texts of own queries are taken for the right ones. They are open only while they
-// answer, so that they take no memory from what is measured.
+// references is the dataset in databases of tsmark's own. Their answers to the reference texts of
+// own queries are the expected answers. They are open only while they answer, so that they use no
+// memory during measurements.
 type references struct {
 	kind    driver.Driver
 	options driver.Options
-	missing string                      // why this tsmark has none; empty: it has, or nobody has looked yet
-	looked  bool                        // somebody has
-	folders [plan.Views]*scratch.Folder // with the dataset as some targets hold it; nil: not loaded yet
+	missing string                      // why this tsmark has none; empty: it has them, or this was not checked yet
+	looked  bool                        // it was checked
+	folders [plan.Views]*scratch.Folder // with the dataset in each view of the targets; nil: not loaded yet
 }
 
-// hasReference reports whether the right answers of a type are those of its reference.
+// hasReference reports whether a reference provides the expected answers of a type.
 func (s *Subject) hasReference(q *plan.TypeQueries) bool {
 	if q.OwnText == nil || q.OwnText.Reference == "" || s.Plan.Experiment.Queries.Verbatim() {
 		return false
@@ -65,7 +65,7 @@ func (s *Subject) hasReference(q *plan.TypeQueries) bool {
 	return r.missing == ""
 }
 
-// look finds out whether there can be references, by making a database.
+// look checks whether references are possible, by creating a database.
 func (r *references) look(s *Subject) (err error) {
 	if r.kind, err = s.Plan.Catalog.Driver(referenceDriver); err != nil {
 		return err
@@ -77,14 +77,14 @@ func (r *references) look(s *Subject) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := r.kind.Open(context.Background(), driver.Env{Dir: folder.Path(), Create: true}, r.options) // which waits for nobody
+	db, err := r.kind.Open(context.Background(), driver.Env{Dir: folder.Path(), Create: true}, r.options) // an embedded database does not wait
 	if err == nil {
 		err = db.Close()
 	}
 	return errors.Join(err, folder.Close())
 }
 
-// HasExpected reports whether the right answers of a type are known.
+// HasExpected reports whether the expected answers of a type are known.
 func (s *Subject) HasExpected(q *plan.TypeQueries) bool {
 	return s.Plan.HasMeaning(q) || s.hasReference(q)
 }
@@ -108,7 +108,7 @@ func (s *Subject) VerifiedBy(q *plan.TypeQueries) string {
 	return ""
 }
 
-// expectTexts has references answer what is compared before anything is measured.
+// expectTexts lets references answer the queries that are compared before the measurement.
 func (s *Subject) expectTexts(ctx context.Context, v plan.View) (err error) {
 	for i := range s.Queries {
 		q := &s.Queries[i]
@@ -122,7 +122,7 @@ func (s *Subject) expectTexts(ctx context.Context, v plan.View) (err error) {
 	return nil
 }
 
-// AnswerByReference has a reference answer queries of a type; of a type without one it returns
+// AnswerByReference lets a reference answer queries of a type; without a reference it returns
 // nothing.
 func (s *Subject) AnswerByReference(ctx context.Context, v plan.View, q *plan.TypeQueries, queries []query.Query) (expected []oracle.Expectation, err error) {
 	if len(queries) == 0 || !s.hasReference(q) {
@@ -140,12 +140,12 @@ func (s *Subject) AnswerByReference(ctx context.Context, v plan.View, q *plan.Ty
 	if err != nil {
 		return nil, fmt.Errorf("opening DuckDB for the reference texts of own queries: %w", err)
 	}
-	defer db.Close() // reading only
+	defer db.Close() // only used for reading
 	querier, err := db.NewQuerier(ctx, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening DuckDB for the reference texts of own queries: %w", err)
 	}
-	defer querier.Close() // reading only
+	defer querier.Close() // only used for reading
 	task := s.Display.Start("answering "+q.Type.Name+" by its reference", "answers", int64(len(queries)))
 	for i := range queries {
 		text, err := template.Fill(&queries[i], r.kind.Literals(r.options))
@@ -167,10 +167,10 @@ func (s *Subject) AnswerByReference(ctx context.Context, v plan.View, q *plan.Ty
 	return expected, nil
 }
 
-// referenceBatch is how many rows are written at once.
+// referenceBatch is the number of rows per batch.
 const referenceBatch = 10_000
 
-// loadReference loads the dataset as some targets hold it, once.
+// loadReference loads a view of the dataset, once.
 func (s *Subject) loadReference(ctx context.Context, v plan.View) (err error) {
 	r := &s.References
 	if r.folders[v] != nil {

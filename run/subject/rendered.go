@@ -11,33 +11,32 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// renderedAtOnce is how many queries of a type are drawn and rendered before the
-// clock goes on: so many that nearly all experiments need no pause, and that in
-// others they cost next to nothing; in most languages some 25 MB.
+// renderedAtOnce is the number of queries of a type that are generated and rendered before the
+// clock continues: enough for nearly all experiments to need no pause, and for a negligible cost in
+// others; in most languages some 25 MB.
 const renderedAtOnce = 1 << 16
 
-// checkedAtOnce is renderedAtOnce of texts of users, each of which the database checks:
-// a time box may end long before all of them have run.
+// checkedAtOnce is renderedAtOnce for user-provided texts, each checked by the database: a time box
+// may end long before all of them have run.
 const checkedAtOnce = 1 << 9
 
-// Source is the queries of a type that a repeat runs, in the target's language:
-// an engine.Source.
+// Source is the queries of a type that a repeat runs, in the target's language: an engine.Source.
 type Source struct {
 	subject    *Subject
 	planned    *plan.Target
 	queries    *plan.TypeQueries
-	first, end int // places
-	Most       int // that are rendered at once
+	first, end int // indexes
+	Most       int // maximum number of queries rendered at once
 
-	next  func() (query.Query, bool) // the query at a place; nil: none is drawn
-	place int                        // that place
+	next  func() (query.Query, bool) // returns the query at an index; nil: not started
+	place int                        // that index
 	stop  func()
 	list  []engine.Rendered
 
 	render *Renderer
 }
 
-// Rendered returns the queries of a type that a repeat runs. They are to be closed.
+// Rendered returns the queries of a type that a repeat runs. The caller must close them.
 func (s *Subject) Rendered(planned *plan.Target, q *plan.TypeQueries, repeat int, db driver.DB) *Source {
 	r := &Source{subject: s, planned: planned, queries: q, Most: renderedAtOnce, stop: func() {}, render: s.Renderer(planned, q, db)}
 	if q.OwnText != nil {
@@ -66,12 +65,12 @@ func (r *Source) Render(ctx context.Context, place int) ([]engine.Rendered, erro
 	}
 	rows := r.queries.Expected[r.subject.ViewOf(r.planned)].Counted
 	r.list = slices.Grow(r.list[:0], min(r.Most, r.end-place))
-	var q query.Query // one for all: what is given on moves to the heap
+	var q query.Query // one variable for all queries, because it escapes to the heap
 	for ; r.place < min(place+r.Most, r.end); r.place++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		q, _ = r.next() // there are as many as were drawn at first
+		q, _ = r.next() // as many queries exist as were generated first
 		one, err := r.render.Render(ctx, &q)
 		if err != nil {
 			return nil, err
@@ -80,14 +79,14 @@ func (r *Source) Render(ctx context.Context, place int) ([]engine.Rendered, erro
 			one.Rows = rows[r.place]
 		}
 		if n := len(r.list); n > 0 && slices.Equal(r.list[n-1].Columns, one.Columns) {
-			one.Columns = r.list[n-1].Columns // of nearly all types all queries have the same
+			one.Columns = r.list[n-1].Columns // for nearly all types all queries have the same columns
 		}
 		r.list = append(r.list, one)
 	}
 	return r.list, nil
 }
 
-// Close ends the drawing.
+// Close ends the generation of queries.
 func (r *Source) Close() {
 	r.stop()
 	r.render.Close()

@@ -17,7 +17,7 @@ import (
 	"github.com/tsmark/tsmark/workload/tsbs"
 )
 
-// drawnForTest draws queries of a type, for a subject that can render them.
+// drawnForTest generates queries of a type, for a subject that can render them.
 func drawnForTest(t *testing.T, queryType string, n, repeats int) (*Subject, *plan.Target, *plan.TypeQueries) {
 	t.Helper()
 	e := experiment.Default()
@@ -45,8 +45,8 @@ func drawnForTest(t *testing.T, queryType string, n, repeats int) (*Subject, *pl
 	return &Subject{Plan: p, Dataset: d}, &plan.Target{Driver: driver.Driver{Render: render}}, q
 }
 
-// Whatever is rendered at once, and from wherever, the queries are the same, and
-// each has the number of rows that was counted for it.
+// Whatever block is rendered, and from whatever index, the queries are the same, and each has its
+// counted number of rows.
 func TestRendered(t *testing.T) {
 	const n, repeats = 1000, 6
 	for _, queryType := range []string{"single-groupby-1-1-1", "cpu-max-all-8", "lastpoint"} {
@@ -77,7 +77,7 @@ func TestRendered(t *testing.T) {
 			if diff := cmp.Diff(want, []engine.Rendered(got)); diff != "" {
 				t.Errorf("%s, repeat %d (-whole +blocks):\n%s", queryType, repeat, diff)
 			}
-			for _, place := range []int{0, 50, 3} { // forwards, and back
+			for _, place := range []int{0, 50, 3} { // forwards, and backwards
 				block, err := blocks.Render(t.Context(), place)
 				if err != nil || cmp.Diff(want[place], block[0]) != "" {
 					t.Errorf("%s, repeat %d: from place %d: %v, error %v", queryType, repeat, place, block[0], err)
@@ -87,8 +87,8 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// What a run keeps of its queries is a few bytes of each, and of those that are
-// rendered only a block: a million of them are no more than a thousand.
+// A run holds a few bytes per query, and rendered queries only for a block: a million of them need
+// no more than a thousand.
 func TestMillionQueriesAreNotKept(t *testing.T) {
 	const n = 200_000
 	var before, drawn, rendered runtime.MemStats
@@ -97,7 +97,7 @@ func TestMillionQueriesAreNotKept(t *testing.T) {
 	x, planned, q := drawnForTest(t, "single-groupby-1-1-1", n, 1)
 	runtime.GC()
 	runtime.ReadMemStats(&drawn)
-	const counts = 8 * n // of rows, which are expected
+	const counts = 8 * n // expected numbers of rows
 	if held := int64(drawn.HeapAlloc) - int64(before.HeapAlloc) - counts; held > 10*n {
 		t.Errorf("%d bytes are held of %d queries", held, n)
 	}

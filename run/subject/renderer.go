@@ -11,26 +11,25 @@ import (
 	"github.com/tsmark/tsmark/run/plan"
 )
 
-// Renderer renders queries of a type for a target: in its language or, where the
-// experiment says so, as the texts that TSBS's generator makes in their place, or its
-// user.
+// Renderer renders queries of a type for a target: in its language or, depending on the experiment,
+// as the texts of TSBS's generator or of the user.
 type Renderer struct {
 	subject *Subject
 	planned *plan.Target
 	queries *plan.TypeQueries
-	db      driver.DB // checks the texts of users
+	db      driver.DB // checks user-provided texts
 
-	next   func() (string, bool) // TSBS's text of a number; nil: none is drawn
+	next   func() (string, bool) // returns TSBS's text with a number; nil: not started
 	number int                   // that number
 	stop   func()
 }
 
-// Renderer returns one, which is to be closed.
+// Renderer returns a renderer. The caller must close it.
 func (s *Subject) Renderer(planned *plan.Target, q *plan.TypeQueries, db driver.DB) *Renderer {
 	return &Renderer{subject: s, planned: planned, queries: q, db: db, stop: func() {}}
 }
 
-// Render renders a query, of whose answer nothing is known.
+// Render renders a query whose answer is unknown.
 func (r *Renderer) Render(ctx context.Context, q *query.Query) (engine.Rendered, error) {
 	if r.subject.Plan.HasMeaning(r.queries) {
 		return r.subject.renderOne(ctx, r.planned, r.queries, q)
@@ -39,7 +38,7 @@ func (r *Renderer) Render(ctx context.Context, q *query.Query) (engine.Rendered,
 	return engine.Rendered{ID: q.ID, Request: request, Rows: engine.AnyRows, Whole: true}, err
 }
 
-// text returns the text that stands for a query.
+// text returns the text in place of a query.
 func (r *Renderer) text(ctx context.Context, q *query.Query) (driver.Request, error) {
 	if r.queries.OwnText == nil || r.subject.Plan.Experiment.Queries.Verbatim() {
 		return r.Verbatim(q.ID)
@@ -47,8 +46,8 @@ func (r *Renderer) text(ctx context.Context, q *query.Query) (driver.Request, er
 	return r.planned.Fill(ctx, r.db, r.queries.OwnText, q)
 }
 
-// Verbatim returns TSBS's text of a number. They are drawn one after the other: the
-// numbers ascend, but for where a few queries are run in turn.
+// Verbatim returns TSBS's text with a number. Texts are generated one after the other: the numbers
+// must ascend, except if a few queries are run in rotation.
 func (r *Renderer) Verbatim(number int) (driver.Request, error) {
 	if r.next == nil || number < r.number {
 		r.stop()
@@ -70,7 +69,7 @@ func (r *Renderer) Verbatim(number int) (driver.Request, error) {
 	return r.planned.Driver.TSBS.Request(text, r.planned.Options)
 }
 
-// texts draws TSBS's texts of the type.
+// texts generates TSBS's texts of the type.
 func (r *Renderer) texts() (iter.Seq[string], error) {
 	s, kind, name := r.subject, &r.planned.Driver, r.queries.Type.Name
 	if kind.TSBS == nil || s.texted == nil {
@@ -81,5 +80,5 @@ func (r *Renderer) texts() (iter.Seq[string], error) {
 	return s.texted.Texts(kind.TSBS.Format, spec, name, s.Plan.Experiment.Queries.Count+plan.EarlyQueries+plan.SpareQueries)
 }
 
-// Close ends the drawing.
+// Close ends the generation of texts.
 func (r *Renderer) Close() { r.stop() }

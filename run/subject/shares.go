@@ -5,7 +5,7 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// ShareRows is the rows of a share.
+// ShareRows returns the rows of a share.
 func (s *Subject) ShareRows(share workload.Share) workload.Dataset {
 	if _, divided := s.Dataset.(workload.Divided); divided || s.Owner == nil {
 		return share.Dataset(s.Dataset)
@@ -13,12 +13,12 @@ func (s *Subject) ShareRows(share workload.Share) workload.Dataset {
 	return s.FilterRows(share, s.Dataset)
 }
 
-// FilterRows is the rows of a share, of some rows of the dataset.
+// FilterRows returns the rows of a share among some rows of the dataset.
 func (s *Subject) FilterRows(share workload.Share, rows workload.Dataset) workload.Dataset {
 	return filteredRows{rows, s.ShareFilter(share)}
 }
 
-// ShareOwner says which of the workers of a share writes a batch; nil: whoever is free.
+// ShareOwner returns the worker of a share that writes a batch; nil: any worker.
 func (s *Subject) ShareOwner(share workload.Share) func(*series.Batch) int {
 	if s.Owner == nil {
 		return nil
@@ -27,8 +27,8 @@ func (s *Subject) ShareOwner(share workload.Share) func(*series.Batch) int {
 	return func(b *series.Batch) int { return s.Owner(b) - first }
 }
 
-// ShareFilter returns what leaves the rows of a share of a pass over the dataset: those of
-// its writers where each has series of its own.
+// ShareFilter returns a filter for the rows of a share in a pass over the dataset: the rows of its
+// writers, if each has series of its own.
 func (s *Subject) ShareFilter(share workload.Share) func(workload.Reader) workload.Reader {
 	if s.Owner == nil || share.Single() {
 		return share.Reader
@@ -39,7 +39,7 @@ func (s *Subject) ShareFilter(share workload.Share) func(workload.Reader) worklo
 	}
 }
 
-// filteredRows is what is left of the rows of a dataset.
+// filteredRows is the remaining rows of a dataset.
 type filteredRows struct {
 	workload.Dataset
 	filter func(workload.Reader) workload.Reader
@@ -48,8 +48,8 @@ type filteredRows struct {
 // Open implements workload.Dataset.
 func (o filteredRows) Open() workload.Reader { return o.filter(o.Dataset.Open()) }
 
-// filteredReader leaves the batches of some writers, of a dataset whose batches have rows of
-// one each.
+// filteredReader keeps the batches of some writers, of a dataset whose batches belong to one writer
+// each.
 type filteredReader struct {
 	workload.Reader
 	keeps func(*series.Batch) bool

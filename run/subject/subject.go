@@ -1,5 +1,5 @@
-// Package subject is what a run loads and queries: the dataset, the queries drawn for it, and
-// the answers that the oracle or a reference expects.
+// Package subject provides the data and the queries of a run: the dataset, the queries generated
+// for it, and the answers that the oracle or a reference expects.
 package subject
 
 import (
@@ -22,32 +22,31 @@ import (
 	"github.com/tsmark/tsmark/workload/ingest"
 )
 
-// Subject is what a run loads and queries: a dataset and the queries that are
-// drawn for it, and what the oracle knows of both. It knows nothing of targets but
-// how they hold rows.
+// Subject is the dataset of a run with the queries generated for it, and the oracle's knowledge of
+// both. Of targets it knows only how they store rows.
 type Subject struct {
 	Plan    *plan.Plan
 	Display record.Display
-	Scratch string          // folder where one of its own can be made for a while
-	Input   io.Reader       // standard input, where the rows come from there
-	Record  *result.Dataset // what the run tells of it
-	Seed    string          // of the rows that are read back: result.Run.CheckSeed
+	Scratch string          // folder for temporary folders
+	Input   io.Reader       // standard input, if the rows come from there
+	Record  *result.Dataset // the run's record of it
+	Seed    string          // seed of the rows that are read back: result.Run.CheckSeed
 
-	texted   workload.Texted         // where the texts are another benchmark's; nil: the workload has none
-	Rows     int64                   // at most; 0: nobody knows
-	Dataset  workload.Dataset        // nil: nobody knows it yet
-	Owner    func(*series.Batch) int // the worker that writes a batch; nil: whoever is free
+	texted   workload.Texted         // workload with texts of another benchmark; nil: none
+	Rows     int64                   // maximum; 0: unknown
+	Dataset  workload.Dataset        // nil: not known yet
+	Owner    func(*series.Batch) int // the worker that writes a batch; nil: any worker
 	Viewed   [plan.Views]viewed
 	Queries  []plan.TypeQueries
-	Expected *oracle.Expectations // once the dataset has been passed over
-	File     *ingest.Source       // where the rows come from; nil: they are generated
-	parsed   *ingest.Dataset      // the file's rows, once a target needed them
-	Passed   time.Duration        // that passes of the oracle have taken
+	Expected *oracle.Expectations // set after a pass over the dataset
+	File     *ingest.Source       // source of the rows; nil: they are generated
+	parsed   *ingest.Dataset      // the file's rows, once a target needs them
+	Passed   time.Duration        // total time of the oracle's passes
 
-	References references // that answer texts
+	References references // answer reference texts
 }
 
-// Schema is the dataset's; nil: nobody knows it.
+// Schema returns the dataset's schema; nil: unknown.
 func (s *Subject) Schema() *series.Schema {
 	if s.Dataset == nil {
 		return nil
@@ -55,8 +54,8 @@ func (s *Subject) Schema() *series.Schema {
 	return s.Dataset.Schema()
 }
 
-// Prepare fixes the dataset and draws the queries, by a seed of theirs. The check's seed
-// chooses which answers are checked before anything is measured.
+// Prepare determines the dataset and generates the queries, from their own seed. The check's seed
+// selects the answers to check before the measurement.
 func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64) error {
 	w, types, err := s.Plan.Dataset(spec)
 	if err != nil {
@@ -79,7 +78,7 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	about := w.Describe(spec)
 	s.Rows = about.RowsAtMost
 	if spec.Limit >= s.Rows {
-		spec.Limit = 0 // all of it: the same dataset as without a limit
+		spec.Limit = 0 // the same dataset as without a limit
 	}
 	if spec.Limit > 0 {
 		s.Rows = spec.Limit
@@ -98,8 +97,8 @@ func (s *Subject) Prepare(spec workload.Spec, checkSeed string, querySeed int64)
 	return nil
 }
 
-// deal has each of several writers write series of its own, where the dataset
-// knows how and its rows are generated.
+// deal assigns series to each of several writers, if the dataset supports it and its rows are
+// generated.
 func (s *Subject) deal(d workload.Dataset) (workload.Dataset, error) {
 	load := &s.Plan.Experiment.Load
 	dealt, ok := d.(workload.Dealt)
@@ -114,7 +113,7 @@ func (s *Subject) deal(d workload.Dataset) (workload.Dataset, error) {
 	return d, nil
 }
 
-// QuerySets is what a run tells of the queries.
+// QuerySets returns the run's record of the queries.
 func (s *Subject) QuerySets() []result.QuerySet {
 	var list []result.QuerySet
 	for _, q := range s.Queries {
@@ -123,7 +122,7 @@ func (s *Subject) QuerySets() []result.QuerySet {
 	return list
 }
 
-// QueriesOf returns those of a type that the run has.
+// QueriesOf returns the run's queries of a type.
 func (s *Subject) QueriesOf(queryType string) *plan.TypeQueries {
 	for i := range s.Queries {
 		if s.Queries[i].Type.Name == queryType {
@@ -133,9 +132,9 @@ func (s *Subject) QueriesOf(queryType string) *plan.TypeQueries {
 	return nil
 }
 
-// Learn finds out what the dataset holds and which answers are right, unless that
-// is known. It takes as long as a pass over all rows, so no load waits for it but
-// that of a mixed phase, whose first part is a share of the rows.
+// Learn determines the contents of the dataset and the expected answers, unless they are known. It
+// takes as long as a pass over all rows, so only the load of a mixed phase waits for it, because
+// its first part is a share of the rows.
 func (s *Subject) Learn(ctx context.Context, t driver.DB, planned *plan.Target) error {
 	if err := s.computeDigest(ctx); err != nil {
 		return err
@@ -143,14 +142,14 @@ func (s *Subject) Learn(ctx context.Context, t driver.DB, planned *plan.Target) 
 	if err := s.computeSizes(ctx); err != nil {
 		return err
 	}
-	// What is discarded as it is needs no survey, which would take longer.
+	// Discarded rows need no survey, which would take longer.
 	if s.Expected != nil || planned.Caps.Discards && s.takesLines(t) {
 		return nil
 	}
 	return s.computeExpected(ctx)
 }
 
-// computeExpected passes over the dataset for its size and all expected answers.
+// computeExpected passes over the dataset to compute its size and all expected answers.
 func (s *Subject) computeExpected(ctx context.Context) error {
 	var full []query.Query
 	var counted iter.Seq[query.Query]
@@ -207,12 +206,12 @@ func (s *Subject) computeExpected(ctx context.Context) error {
 	return nil
 }
 
-// rowsReadBack says which rows of the dataset are read back.
+// rowsReadBack selects the rows of the dataset to read back.
 func (s *Subject) rowsReadBack() oracle.Drawing {
 	return oracle.Drawing{Seed: s.Seed, Rows: s.Plan.Catalog.SampleRows}
 }
 
-// Pass has the oracle pass over a dataset.
+// Pass lets the oracle pass over a dataset.
 func (s *Subject) Pass(ctx context.Context, label string, d workload.Dataset, full []query.Query, counted iter.Seq[query.Query]) (*oracle.Expectations, error) {
 	task := s.Display.Start(label, "rows", s.Rows)
 	begin := time.Now()
@@ -226,7 +225,7 @@ func (s *Subject) Pass(ctx context.Context, label string, d workload.Dataset, fu
 	return expected, nil
 }
 
-// expectAnswers deals the answers of a pass to the query types.
+// expectAnswers assigns the answers of a pass to the query types.
 func (s *Subject) expectAnswers(v plan.View, expected *oracle.Expectations) {
 	if s.Plan.Experiment.Queries.Verbatim() {
 		return
@@ -247,22 +246,22 @@ func (s *Subject) expectAnswers(v plan.View, expected *oracle.Expectations) {
 	}
 }
 
-// renderOne renders one query, whose answer is nothing known of.
+// renderOne renders a query whose answer is unknown.
 func (s *Subject) renderOne(ctx context.Context, planned *plan.Target, of *plan.TypeQueries, q *query.Query) (engine.Rendered, error) {
 	schema := s.Dataset.Schema()
 	request, err := planned.Renderer(ctx, driver.DB{}, of)(q, schema)
 	if err != nil {
 		return engine.Rendered{}, err
 	}
-	// The oracle keeps digests of those rows whose order does not matter.
+	// The oracle keeps digests of rows whose order is irrelevant.
 	_, limited := q.Shape.(query.AnyRows)
 	whole := !q.Stored() || q.Order() != query.Unordered || limited || engine.KeepsWhole(q, schema)
 	table := schema.Table(q.Table)
 	return engine.Rendered{ID: q.ID, Request: request, Values: q.Values(), Free: table.FreeRoom(), Columns: q.Columns(table), Whole: whole}, nil
 }
 
-// WarmUps returns the queries that connections are warmed up with, other ones in
-// each repeat in as far as there are such.
+// WarmUps returns the queries for warming up connections, different ones in each repeat if there
+// are enough.
 func (s *Subject) WarmUps(ctx context.Context, planned *plan.Target, q *plan.TypeQueries, repeat int, db driver.DB) ([]engine.Rendered, error) {
 	render := s.Renderer(planned, q, db)
 	defer render.Close()
@@ -277,8 +276,8 @@ func (s *Subject) WarmUps(ctx context.Context, planned *plan.Target, q *plan.Typ
 	return list, nil
 }
 
-// computeDigest computes the content digest of what is loaded or queried, where it
-// was asked for and is not known yet. Rows of a file are those of the file.
+// computeDigest computes the content digest of the loaded or queried rows, if it was requested and
+// is not known yet. For a file they are the file's rows.
 func (s *Subject) computeDigest(ctx context.Context) error {
 	if !s.Plan.Experiment.Digest || s.Record.Digest != "" {
 		return nil
@@ -294,8 +293,7 @@ func (s *Subject) computeDigest(ctx context.Context) error {
 	return nil
 }
 
-// computeSizes computes how large the dataset is as a file of each format that was asked for,
-// once.
+// computeSizes computes the size of the dataset in each requested file format, once.
 func (s *Subject) computeSizes(ctx context.Context) error {
 	for _, format := range s.Plan.Experiment.InputFormats {
 		if _, known := s.Record.FormatBytes[format]; known {
@@ -316,7 +314,7 @@ func (s *Subject) computeSizes(ctx context.Context) error {
 	return nil
 }
 
-// loadedDataset is the dataset as it is loaded: what was generated, or a file's rows.
+// loadedDataset returns the dataset as it is loaded: generated rows, or a file's.
 func (s *Subject) loadedDataset() workload.Dataset {
 	if s.File == nil {
 		return s.Dataset

@@ -27,8 +27,8 @@ func verbatimSubject(t *testing.T, use workload.Workload, count int) *Subject {
 	return s
 }
 
-// A query runs the text of its number, in whatever order queries are run: those that
-// TSBS's generator writes, which nothing is known of.
+// A query runs the text with its number, in any order of queries: the texts of TSBS's generator,
+// whose answers are unknown.
 func TestTextsByNumber(t *testing.T) {
 	s := verbatimSubject(t, tsbs.CPUOnly(), 100)
 	planned := &plan.Target{Driver: driver.Driver{Name: "x", TSBS: &driver.TSBS{Format: tsbs.FormatInflux, Request: driver.Verbatim}}}
@@ -45,7 +45,7 @@ func TestTextsByNumber(t *testing.T) {
 			t.Errorf("query %d: %+v, %v; want %q", number, one, err, texts[number].Statement())
 		}
 	}
-	// Those beside the ones that are measured have texts too.
+	// Queries that are not measured have texts too.
 	if _, err := r.Render(t.Context(), &query.Query{Type: "high-cpu-1", ID: 100 + plan.EarlyQueries + plan.SpareQueries - 1}); err != nil {
 		t.Error(err)
 	}
@@ -54,7 +54,7 @@ func TestTextsByNumber(t *testing.T) {
 	}
 }
 
-// What TSBS has no text of is told by the type and the system.
+// A missing text is reported by type and system.
 func TestNoTexts(t *testing.T) {
 	none, quest := driver.Driver{Name: "duckdb"}, driver.Driver{Name: "questdb", TSBS: &driver.TSBS{Format: tsbs.FormatQuestDB, Request: driver.Verbatim}}
 	for _, c := range []struct {

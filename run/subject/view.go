@@ -7,14 +7,14 @@ import (
 	"github.com/tsmark/tsmark/workload"
 )
 
-// viewed is the dataset as a target holds it.
+// viewed is the dataset as stored by a target.
 type viewed struct {
-	Dataset workload.Dataset // nil: no target of the run holds it so
+	Dataset workload.Dataset // nil: no target of the run stores it in this way
 	survey  *oracle.Survey
 }
 
-// setViews finds out how the run's targets hold the dataset, of which the
-// latest rows are those given; nil: all are. Times repeat by the settings named.
+// setViews determines how the run's targets store the dataset. latest is its latest rows; nil: all
+// are. The named settings cause repeated times.
 func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats string) error {
 	s.Viewed = [plan.Views]viewed{plan.EveryRow: {Dataset: s.Dataset}}
 	if latest == nil {
@@ -41,8 +41,7 @@ func (s *Subject) setViews(spec workload.Spec, latest workload.Dataset, repeats 
 	return nil
 }
 
-// latestOf returns the dataset with one row of each series and time; nil where
-// that is all it has.
+// latestOf returns the dataset with one row per series and time; nil: it has no others.
 func latestOf(d workload.Dataset) workload.Dataset {
 	r, ok := d.(workload.Repeating)
 	if !ok {
@@ -54,7 +53,7 @@ func latestOf(d workload.Dataset) workload.Dataset {
 	return nil
 }
 
-// ViewOf returns how a target holds the dataset.
+// ViewOf returns how a target stores the dataset.
 func (s *Subject) ViewOf(planned *plan.Target) plan.View {
 	if planned.Caps.Dedupes && s.Viewed[plan.LatestRows].Dataset != nil {
 		return plan.LatestRows
@@ -62,8 +61,8 @@ func (s *Subject) ViewOf(planned *plan.Target) plan.View {
 	return plan.EveryRow
 }
 
-// SurveyOf is the size of the dataset as a target holds it. Of the rows of a
-// file only one view is known.
+// SurveyOf returns the size of the dataset as stored by a target. For the rows of a file only one
+// view is known.
 func (s *Subject) SurveyOf(planned *plan.Target) *oracle.Survey {
 	if survey := s.Viewed[s.ViewOf(planned)].survey; survey != nil {
 		return survey

@@ -112,7 +112,7 @@ type Experiment struct {
 
 // Cut is a reduction of an experiment.
 type Cut struct {
-	Words string        `yaml:"words"` // the dimensions that were cut, and those that were kept
+	Words string        `yaml:"words"` // the dimensions that were cut, and the ones that were kept
 	Run   yaml.MapSlice `yaml:"run"`   // merged into the experiment's Run, key by key; lists are replaced
 	// For maps the document's values of a parameter to the values that represent them here, such as
 	// workers for cores: path, the document's value, our value.
